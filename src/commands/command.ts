@@ -1,0 +1,21 @@
+import type { Described, Row } from '../contract/endpoint.ts'
+import type { Fields, Values } from '../contract/field.ts'
+import type { Desk } from '../run/desk.ts'
+import type { Environment } from '../world/world.ts'
+
+/** Runs a whole command line in this process, as if it had been typed, and returns its exit code. */
+export type Runner = (
+  argv: readonly string[],
+  env: Environment,
+  out: (text: string | Uint8Array) => Promise<void>,
+) => Promise<number>
+
+/** A command that is not exactly one operation: written by hand, on top of rows. */
+export interface Command<F extends Fields = Fields> extends Described<F> {
+  /** The operation that it is built on: its words are taken too. */
+  readonly on?: Row
+  run(values: Values<F>, desk: Desk, runner: Runner): Promise<number>
+}
+
+/** Declares a command; what `run` gets is typed from its own `fields`. */
+export const command = <const F extends Fields>(one: Command<F>): Command<F> => one

@@ -1,0 +1,55 @@
+import type { JsonObject, Shape } from '../view/shapes.ts'
+import type { Fields, Values } from './field.ts'
+import type { Reading, Reply } from './reply.ts'
+import type { Walk } from './walk.ts'
+
+/** Method and path of an operation (service-api.md section 4). */
+export type Route = `${'GET' | 'POST'} /${string}`
+
+/** What every command tells of itself, an operation's and a hand-written one's. */
+export interface Described<F extends Fields = Fields> {
+  /** As typed: `pr submit`. */
+  readonly command: string
+  readonly alias?: string
+  readonly summary: string
+  readonly fields: F
+  /** Command lines that work, without the program's name where it leads. */
+  readonly examples: readonly string[]
+}
+
+/** What must be answered before something is destroyed: y, or a name typed in full. */
+export interface Question {
+  readonly text: string
+  readonly answer: string
+}
+
+/** One operation of the service: a row of data that the line carries from argv to exit code. */
+export interface Row<P extends Route = Route, F extends Fields = Fields> extends Described<F> {
+  readonly route: P
+  /** Whether it changes anything: a change is never resent blindly (WIRE.md section 2). */
+  readonly changes: boolean
+  readonly reply: Reading
+  view(reply: Reply, values: Values<F>): Shape
+  /** Refuses, before anything is sent, what no field can refuse alone. `sets` are the paths given by `--set`. */
+  check?(values: Values<F>, sets: readonly string[]): void
+  /** What is asked before it destroys something; undefined asks nothing. */
+  confirm?(runs: readonly Values<F>[]): Question | undefined
+  /** The values to send instead when the body is over the limit of section 8, and what to warn of; undefined refuses. */
+  standIn?(values: Values<F>): { readonly values: Values<F>; readonly warning: string } | undefined
+  /** Follows pages: makes one answer of many. */
+  pages?(values: Values<F>): Walk
+}
+
+/** Declares an operation; what `view` and `check` get is typed from the row's own `fields`. */
+export const endpoint = <const P extends Route, const F extends Fields>(row: Row<P, F>): Row<P, F> => row
+
+/** The operation's name: its path without the leading slash (`submitPullRequest`). */
+export const operationOf = (route: Route): string => route.slice(route.indexOf('/') + 1)
+
+export const methodOf = (route: Route): 'GET' | 'POST' => (route.startsWith('GET ') ? 'GET' : 'POST')
+
+/** A record with fields of our own laid over it, for a view that knows more than the answer says. */
+export const withOurs = (record: JsonObject | undefined, ours: JsonObject): JsonObject => ({
+  ...record,
+  ...ours,
+})

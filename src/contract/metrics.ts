@@ -1,0 +1,64 @@
+import { usage } from '../failure.ts'
+import { table } from '../view/shapes.ts'
+import { endpoint } from './endpoint.ts'
+import { samplesOf } from './exposition.ts'
+import type { Field } from './field.ts'
+import type { Reading } from './reply.ts'
+import type { Repository } from './words.ts'
+
+/** The text of the format, kept byte for byte; its samples are read for every format but the text itself. */
+const exposition: Reading = {
+  expects: 'text',
+  read({ text, bytes }) {
+    const records = samplesOf(text).map(({ value, ...sample }) => ({
+      ...sample,
+      value: Number.isFinite(value)
+        ? value
+        : String(value).replace(/^Inf/, '+Inf').replace('Infinity', 'Inf'),
+    }))
+    return { records, document: found => found, bytes }
+  },
+}
+
+/** One repository if a flag or the environment names one, else all of the organization (CLI.md section 3). */
+const repositoryOrAll: Field<Repository | undefined> = {
+  words: [
+    { spell: '--all-repos', summary: 'All repositories of the organization (the default without --repo)' },
+  ],
+  setting: 'repo',
+  at: 'query',
+  read(given, context) {
+    if (!given.has('--all-repos')) return context.told('repo')
+    if (given.has('--repo'))
+      throw usage('--all-repos and --repo contradict each other.', 'Leave one of them out.')
+    return undefined
+  },
+  wire: repo =>
+    repo === undefined ? undefined : { repo: `${repo.owner}/${repo.name}`, repoHost: repo.host },
+}
+
+export const metrics = endpoint({
+  command: 'metrics',
+  route: 'GET /getMergeQueueMetrics',
+  summary: 'Print the metrics of merge queues in the Prometheus text format',
+  changes: false,
+  fields: { repo: repositoryOrAll },
+  reply: exposition,
+  view: ({ records, bytes }) => ({
+    ...table(
+      records.map(({ labels, ...sample }) => ({
+        ...sample,
+        labels: Object.entries(labels ?? {})
+          .map(([key, value]) => `${key}=${value}`)
+          .join(' '),
+      })),
+      [
+        ['NAME', 'name'],
+        ['LABELS', 'labels'],
+        ['VALUE', 'value', 'number'],
+      ],
+    ),
+    raw: bytes,
+  }),
+  examples: ['mergeq metrics', 'mergeq metrics --repo acme/web --json', 'mergeq metrics > mergeq.prom'],
+})

@@ -1,0 +1,157 @@
+import { usage } from '../failure.ts'
+import { line, type Told, table } from '../view/shapes.ts'
+import { endpoint } from './endpoint.ts'
+import { type Field, flag, fromSetting, type Given, on } from './field.ts'
+import { receipt, record } from './reply.ts'
+import { standing, withSpelledState } from './states.ts'
+import { nameOf, priority, pullRequest, repository, text } from './words.ts'
+
+/** The queue an operation is about: a repository's branch (service-api.md section 2.2). */
+export const onQueue = {
+  repo: fromSetting('repo', 'body.repo', ({ host, owner, name }) => ({ host, owner, name })),
+  targetBranch: fromSetting('targetBranch', 'body.targetBranch'),
+}
+
+/** What was typed, for one pull request: its number, and its repository where the word was an address. */
+export function forPullRequest(given: Given, word: string): Given {
+  const { number, repo } = pullRequest(word)
+  const one = new Map(given).set('pr', [String(number)])
+  if (repo === undefined) return one
+  const [typed] = given.get('--repo') ?? []
+  if (typed !== undefined && nameOf(repository(typed)) !== nameOf(repository(repo)))
+    throw usage(
+      `'${word}' is a pull request of another repository than --repo ${typed}.`,
+      'Leave one of them out.',
+    )
+  return one.set('--repo', [repo])
+}
+
+const numberOf = (given: Given): number => pullRequest(given.get('pr')?.[0] ?? '').number
+
+/** The pull requests a command is about: each one typed, or else the one that the settings find. */
+export const pullRequests: Field<number> = {
+  words: [
+    { spell: '[pr...]', summary: 'Pull request: 123, #123 or its address; several are handled side by side' },
+  ],
+  setting: 'pr',
+  at: 'body.pr.number',
+  needed: true,
+  async each(given, context) {
+    const words = given.get('pr') ?? [await context.need('pr')]
+    return words.map(word => forPullRequest(given, word))
+  },
+  read: numberOf,
+}
+
+/** One pull request, or none when it is found by its head branch instead. */
+const pullRequestOrHead: Field<number | undefined> = {
+  ...pullRequests,
+  needed: false,
+  async each(given, context) {
+    if (!given.has('--head')) return (await pullRequests.each?.(given, context)) ?? []
+    if (given.has('pr'))
+      throw usage('--head and a pull request name the same thing twice.', 'Leave one of them out.')
+    return [given]
+  },
+  read: given => (given.has('--head') ? undefined : numberOf(given)),
+}
+
+const onPullRequest = { ...onQueue, pr: pullRequests }
+
+/** The flag that answers a question before it is asked. */
+export const yes = on('-y, --yes', 'Do it without asking')
+
+export const submit = endpoint({
+  command: 'pr submit',
+  route: 'POST /submitPullRequest',
+  summary: 'Submit pull requests to the queue for testing and merging',
+  changes: true,
+  fields: {
+    ...onPullRequest,
+    priority: flag('--priority <level>', 'urgent, high, medium, low, or 0 (first) to 255 (last)', priority, {
+      at: 'body.priority',
+    }),
+    noBatch: on('--no-batch', 'Test it alone, never in a batch', { at: 'body.noBatch' }),
+  },
+  reply: receipt,
+  view: (_, { pr, targetBranch }) => line(`Submitted #${pr} to the queue of ${targetBranch}.`),
+  examples: [
+    'mergeq pr submit 123',
+    'mergeq pr submit 123 124 --priority high',
+    'mergeq pr submit 123 --wait',
+  ],
+})
+
+export const cancel = endpoint({
+  command: 'pr cancel',
+  route: 'POST /cancelPullRequest',
+  summary: 'Remove pull requests from the queue',
+  changes: true,
+  fields: { ...onPullRequest, yes },
+  reply: receipt,
+  view: (_, { pr, targetBranch }) =>
+    line(`Cancelled #${pr}: it is no longer in the queue of ${targetBranch}.`),
+  confirm(runs) {
+    if (runs.length < 2 || runs.every(({ yes }) => yes)) return undefined
+    return { text: `Cancel ${runs.map(({ pr }) => `#${pr}`).join(', ')}? [y/N]`, answer: 'y' }
+  },
+  examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],
+})
+
+export const restart = endpoint({
+  command: 'pr restart',
+  route: 'POST /restartTestsOnPullRequest',
+  summary: 'Run the tests of queued pull requests again',
+  changes: true,
+  fields: onPullRequest,
+  reply: receipt,
+  view: (_, { pr }) => line(`Restarted the tests of #${pr}.`),
+  examples: ['mergeq pr restart 123'],
+})
+
+const recordColumns: readonly Told[] = [
+  ['PR', 'prNumber', 'pr'],
+  ['STATE', 'state', 'state'],
+  ['SUBMITTED', 'isCurrentlySubmittedToQueue'],
+  ['PRIORITY', 'priorityName'],
+  ['VALUE', 'priorityValue', 'number'],
+  ['SINCE', 'stateChangedAt', 'time'],
+  ['TITLE', 'prTitle'],
+]
+
+/** The read that a wait repeats: one pull request, by its number. */
+export const poll = endpoint({
+  command: 'pr wait',
+  route: 'POST /getSubmittedPullRequest',
+  summary: 'Read where a pull request stands',
+  changes: false,
+  fields: onPullRequest,
+  reply: record(withSpelledState),
+  view: ({ records }) => table(records, recordColumns),
+  examples: [],
+})
+
+export const get = endpoint({
+  command: 'pr get',
+  alias: 'status',
+  route: 'POST /getSubmittedPullRequest',
+  summary: 'Show where pull requests stand: state, priority, and whether they are submitted',
+  changes: false,
+  fields: {
+    ...onQueue,
+    pr: pullRequestOrHead,
+    head: flag('--head <branch>', 'Find it by its head branch instead of its number', text('head branch'), {
+      at: 'body.pr.branch',
+    }),
+    exitStatus: on(
+      '--exit-status',
+      'Exit 0 if it was merged, 3 if it failed, 10 if cancelled, 8 if not settled',
+    ),
+  },
+  reply: record(withSpelledState),
+  view({ records: [found = {}] }, { pr, exitStatus }) {
+    const shape = table([{ prNumber: pr, ...found }], recordColumns)
+    return exitStatus ? { ...shape, exit: standing(found) } : shape
+  },
+  examples: ['mergeq pr get 123', 'mergeq pr get --head fix-cart --json', 'mergeq pr get 123 --exit-status'],
+})

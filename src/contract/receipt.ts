@@ -1,0 +1,35 @@
+import type { Failure } from '../failure.ts'
+import type { JsonObject } from '../view/shapes.ts'
+import { operationOf, type Route } from './endpoint.ts'
+import type { Fields, Values } from './field.ts'
+import type { Targets } from './targets.ts'
+import { nameOf, type Repository } from './words.ts'
+
+/** What a run was about, as far as its values name it: what messages and receipts say. */
+export interface About {
+  readonly repo?: Repository | undefined
+  readonly targetBranch?: string | undefined
+  readonly pr?: number | undefined
+  readonly targets?: Targets | undefined
+}
+
+/** What is known of a change after it was sent (WIRE.md section 2). */
+export type Delivery = 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
+
+/** Our own record of a change (CLI.md section 4.4); with a failure it also says the exit code and why. */
+export function receiptOf(route: Route, about: About, delivery: Delivery, failure?: Failure): JsonObject {
+  const { repo, targetBranch, pr, targets } = about
+  return {
+    operation: operationOf(route),
+    ...(repo === undefined ? {} : { repo: nameOf(repo) }),
+    ...(targetBranch === undefined ? {} : { targetBranch }),
+    ...(pr === undefined ? {} : { pr }),
+    ...(targets === undefined ? {} : { targets: targets.list === 'ALL' ? 'ALL' : targets.number }),
+    ok: failure === undefined,
+    delivery,
+    ...(failure === undefined ? {} : { exit: failure.exit, message: failure.message }),
+  }
+}
+
+/** What the values of any row name. */
+export const aboutOf = (values: Values<Fields>): About => values

@@ -1,0 +1,99 @@
+import { type Details, Failure, type Kind } from '../failure.ts'
+import type { About } from './receipt.ts'
+import { type Answer, explanation, isWebPage } from './reply.ts'
+import { nameOf } from './words.ts'
+
+/** What a request was about, as far as a message about its failure can name it. */
+export interface Subject extends About {
+  readonly operation: string
+  readonly host: string
+  readonly path: string
+  /** Where the token came from. */
+  readonly token: string
+}
+
+const kindOf = (status: number): Kind => {
+  if (status === 401 || status === 403) return 'auth'
+  if (status === 404) return 'not-found'
+  if (status === 407 || status === 408 || status === 429 || (status >= 500 && status <= 599))
+    return 'unavailable'
+  return status >= 400 && status <= 499 ? 'refused' : 'bad-answer'
+}
+
+/** The failure that a status outside 2xx means (CLI.md section 9, service-api.md section 7). */
+export function refusalOf(
+  answer: Pick<Answer, 'status' | 'headers' | 'text' | 'document'>,
+  subject: Subject,
+): Failure {
+  const { status, headers } = answer
+  const { operation, host } = subject
+  const requestId = headers.get('x-request-id')
+  const details = { status, operation, ...(requestId === undefined ? {} : { requestId }) }
+  const said = explanation(answer)
+  const fail = (what: string, hint?: string, more: Details = {}) =>
+    new Failure(kindOf(status), `${operation}: ${what}`, {
+      ...details,
+      ...more,
+      ...(hint === undefined ? {} : { hint }),
+    })
+  const because = said === undefined ? '.' : `: ${said}`
+  if (status === 401)
+    return fail(
+      `${host} rejected the token from ${subject.token} (401).`,
+      'It may be wrong, rotated, or of another organization. Set MERGEQ_TOKEN to a current API token.',
+    )
+  if (status === 403)
+    return fail(
+      `${host} recognised the request but did not let it through (403)${because}`,
+      `Check what the token from ${subject.token} may do, and what stands before the service (proxy, allow-list).`,
+    )
+  if (status === 404) return notFound(answer, subject, fail)
+  if (status === 407)
+    return fail(`the proxy asks for a login (407); the service was not reached.`, 'Put it into HTTPS_PROXY.')
+  if (status === 413) return fail(`the request is too large for ${host} (413)${because}`)
+  if (status === 429) return fail(`${host} limits the rate of requests (429)${because}`, 'Try again later.')
+  if (status >= 300 && status <= 399)
+    return fail(
+      `${host} answered with a redirect (${status})${targetOf(headers)}, which is never followed.`,
+      'The token would go to another address. If the service has moved, change the base address.',
+    )
+  if (kindOf(status) === 'unavailable')
+    return fail(`${host} could not answer (${status})${because}`, 'Try again later.')
+  if (kindOf(status) === 'refused') return fail(`${host} refused this (${status})${because}`)
+  return fail(
+    `${host} answered with status ${status}, which is no answer of this service.`,
+    'Check the base address.',
+  )
+}
+
+function notFound(
+  answer: Pick<Answer, 'text'>,
+  { host, path, repo, targetBranch, pr }: Subject,
+  fail: (what: string, hint?: string) => Failure,
+): Failure {
+  if (isWebPage(answer.text))
+    return fail(
+      `${host} has nothing at ${path} (404).`,
+      'The base address may be wrong, or the service too old.',
+    )
+  const queue =
+    repo === undefined || targetBranch === undefined ? undefined : `${targetBranch} in ${nameOf(repo)}`
+  if (queue === undefined)
+    return fail(`${host} does not know this (404)${repo === undefined ? '' : ` in ${nameOf(repo)}`}.`)
+  if (pr === undefined)
+    return fail(
+      `there is no queue of ${queue} (404).`,
+      'Check --repo and --target-branch, or create it with `mergeq queue create`.',
+    )
+  return fail(
+    `#${pr} was never submitted to the queue of ${queue} (404).`,
+    `Submit it with \`mergeq pr submit ${pr}\`, or check --repo and --target-branch.`,
+  )
+}
+
+/** Where a redirect points: its origin, never more. */
+function targetOf(headers: ReadonlyMap<string, string>): string {
+  const location = headers.get('location')
+  if (location === undefined || !URL.canParse(location)) return ''
+  return ` to ${new URL(location).origin}`
+}

@@ -1,0 +1,95 @@
+import { Failure } from '../failure.ts'
+import { isObject, type Json, type JsonObject } from '../view/shapes.ts'
+
+/** What came back, read as text and, where it is JSON, as a document. */
+export interface Answer {
+  readonly status: number
+  readonly headers: ReadonlyMap<string, string>
+  /** The body after decompression. */
+  readonly bytes: Uint8Array
+  readonly text: string
+  /** Undefined when the text is not JSON. */
+  readonly document: Json | undefined
+}
+
+/**
+ * What an answer holds: `records` are what `-o ndjson` prints and `--fields` picks from, `document` makes of them what
+ * `--json` prints (without it, that is our receipt), `bytes` are the answer as it came.
+ */
+export interface Reply {
+  readonly records: readonly JsonObject[]
+  document?(records: readonly JsonObject[]): Json
+  readonly bytes: Uint8Array
+  /** Printed as it is whatever the format, unless fields are picked: the answer untouched. */
+  readonly verbatim?: Uint8Array
+  /** The page object of a list (service-api.md section 2.6). */
+  readonly page?: JsonObject
+}
+
+const theOne = ([one]: readonly JsonObject[]): Json => one ?? null
+
+/** How the answer of an operation is read. Throws a `bad-answer` failure when it is not an answer. */
+export interface Reading {
+  readonly expects: 'json' | 'text' | 'anything'
+  read(answer: Answer): Reply
+}
+
+/** Whether the text is a web page: a captive portal or a proxy, not this service. */
+export const isWebPage = (text: string): boolean =>
+  /^\uFEFF?\s*<(?:!doctype|html|head|body|\?xml)/i.test(text)
+
+/** The failure for an answer that is not JSON where JSON was due. */
+export function notJson({ text, bytes }: Pick<Answer, 'text' | 'bytes'>): Failure {
+  if (text.trim() === '')
+    return new Failure('bad-answer', 'the answer is missing: the service sent no document.')
+  if (isWebPage(text))
+    return new Failure('bad-answer', 'this is a web page and not the service.', {
+      hint: 'Check the base address and the proxy; a network that asks you to sign in answers like this, too.',
+    })
+  const cut = /^\uFEFF?\s*[[{]/.test(text)
+  return new Failure(
+    'bad-answer',
+    `the answer is not ${cut ? 'complete ' : ''}JSON (${bytes.length} bytes received).`,
+  )
+}
+
+/** Any 2xx is success, whatever its body (service-observed.md section 1.2): the receipt is ours. */
+export const receipt: Reading = {
+  expects: 'anything',
+  read: ({ bytes }) => ({ records: [], bytes }),
+}
+
+/** A JSON object; `refine` gives its states the spelling of service-api.md. */
+export const record = (refine: (document: JsonObject) => JsonObject): Reading => ({
+  expects: 'json',
+  read(answer) {
+    if (!isObject(answer.document)) throw notJson(answer)
+    return { records: [refine(answer.document)], document: theOne, bytes: answer.bytes }
+  },
+})
+
+/** A change that may answer with a document; anything else is a receipt. */
+export const recordOrReceipt = (refine: (document: JsonObject) => JsonObject): Reading => ({
+  expects: 'anything',
+  read(answer) {
+    if (!isObject(answer.document) || Object.keys(answer.document).length === 0) return receipt.read(answer)
+    return record(refine).read(answer)
+  },
+})
+
+/** Most of an error body that is shown, in characters. */
+const mostShown = 2_048
+
+/** What an error body says, in plain text or JSON, at most 2 KB of it; a web page says nothing. */
+export function explanation({ text, document }: Pick<Answer, 'text' | 'document'>): string | undefined {
+  if (isWebPage(text)) return undefined
+  const said = (isObject(document) ? messageIn(document) : undefined) ?? text.trim()
+  if (said === '') return undefined
+  return said.length > mostShown ? `${said.slice(0, mostShown)}… (cut: ${said.length} characters)` : said
+}
+
+function messageIn(document: JsonObject): string | undefined {
+  const inner = document.error ?? document.message ?? document.detail
+  if (typeof inner === 'string') return inner
+  return isObject(inner) && typeof inner.message === 'string' ? inner.message : undefined
+}

@@ -1,0 +1,43 @@
+import { type Json, type JsonObject, textAt } from '../view/shapes.ts'
+
+/** The states of a pull request (service-api.md section 2.3). */
+export const pullRequestStates = [
+  'NOT_READY',
+  'PENDING',
+  'TESTING',
+  'TESTS_PASSED',
+  'MERGED',
+  'FAILED',
+  'CANCELLED',
+  'PENDING_FAILURE',
+] as const
+
+/** The states of a queue (service-api.md section 2.4). */
+export const queueStates = ['RUNNING', 'PAUSED', 'DRAINING', 'SWITCHING_MODES'] as const
+
+const known: readonly string[] = [...pullRequestStates, ...queueStates]
+
+/** A state word in the spelling of service-api.md, whatever its case; an unknown word as it is. */
+export const spelled = (state: string): string => {
+  const upper = state.toUpperCase()
+  return known.includes(upper) ? upper : state
+}
+
+/** The record with its own `state` in the spelling of service-api.md; everything else as it came. */
+export function withSpelledState(record: JsonObject): JsonObject {
+  const state = textAt(record, 'state')
+  return state === undefined ? record : { ...record, state: spelled(state) }
+}
+
+/**
+ * How a pull request's record stands (CLI.md section 5): it has settled on MERGED, or on FAILED or CANCELLED once
+ * the record also says that it is no longer submitted; a record without that flag counts as saying so.
+ */
+export function standing(record: JsonObject): 'ok' | 'failed' | 'cancelled' | 'pending' {
+  const state = spelled(textAt(record, 'state') ?? '')
+  if (state === 'MERGED') return 'ok'
+  const left: Json | undefined = record.isCurrentlySubmittedToQueue
+  if (left === true) return 'pending'
+  if (state === 'FAILED') return 'failed'
+  return state === 'CANCELLED' ? 'cancelled' : 'pending'
+}

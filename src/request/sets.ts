@@ -1,0 +1,53 @@
+import type { Fields, Given } from '../contract/field.ts'
+import { nameOfWord } from '../contract/field.ts'
+import { usage } from '../failure.ts'
+import type { Json } from '../view/shapes.ts'
+
+/** A value for a path of the body, as `--set path=value` gives it. */
+export interface Laid {
+  readonly path: readonly string[]
+  readonly value: Json
+}
+
+/** Reads `path=value`: dots make nesting; the value is JSON if it parses as JSON, else a string. */
+export function readSet(word: string, flag = '--set'): Laid {
+  const equals = word.indexOf('=')
+  const path = word.slice(0, equals).split('.')
+  if (equals < 1 || path.includes(''))
+    throw usage(
+      `${flag}: '${word}' is not <path>=<value>.`,
+      `For example ${flag} concurrency=5 or ${flag} pr.number=7.`,
+    )
+  return { path, value: jsonOr(word.slice(equals + 1)) }
+}
+
+function jsonOr(word: string): Json {
+  try {
+    return JSON.parse(word)
+  } catch {
+    return word
+  }
+}
+
+const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
+  one.every((key, index) => index >= other.length || other[index] === key)
+
+/** Reads every `--set`. A path given twice, or one that a typed word already gives, is a usage failure. */
+export function readSets(given: Given, fields: Fields): readonly Laid[] {
+  const sets = (given.get('--set') ?? []).map(word => readSet(word))
+  for (const [index, { path }] of sets.entries()) {
+    const name = path.join('.')
+    if (sets.slice(0, index).some(set => overlaps(set.path, path)))
+      throw usage(`--set gives ${name} twice.`, 'Leave one of them out.')
+    for (const { at, words } of Object.values(fields)) {
+      const typed = words.map(({ spell }) => nameOfWord(spell)).find(word => given.has(word))
+      if (
+        typed !== undefined &&
+        at?.startsWith('body.') &&
+        overlaps(at.slice('body.'.length).split('.'), path)
+      )
+        throw usage(`--set gives ${name}, which ${typed} already gives.`, 'Leave one of them out.')
+    }
+  }
+  return sets
+}

@@ -1,0 +1,69 @@
+import type { Given } from '../contract/field.ts'
+import { usage } from '../failure.ts'
+import { type Options, readOptions } from '../settings/options.ts'
+import { type Settings, settle } from '../settings/settings.ts'
+import type { Line } from '../transport/transport.ts'
+import { isColored } from '../view/look.ts'
+import { openPrinter, type Printer } from '../view/printer.ts'
+import { openVoice, type Voice } from '../view/voice.ts'
+import type { World } from '../world/world.ts'
+
+/** What one command works with while it runs. */
+export interface Desk {
+  readonly world: World
+  readonly given: Given
+  readonly settings: Settings
+  readonly options: Options
+  readonly voice: Voice
+  readonly printer: Printer
+  /** The line to the service, opened when it is first needed: loading it is most of what a request costs. */
+  line(): Promise<Line>
+  /** Says once that the answers come from a sandbox (CLI.md section 4.14). */
+  saySandbox(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Sets a desk for one command. */
+export async function openDesk(given: Given, world: World): Promise<Desk> {
+  const settings = settle(given, world)
+  const options = await readOptions(given, settings)
+  const { color, format } = options
+  const voice = openVoice(world.err, { ...options, json: format === 'json' || format === 'ndjson' })
+  let line: Promise<Line> | undefined
+  let saidSandbox = false
+  return {
+    world,
+    given,
+    settings,
+    options,
+    voice,
+    printer: openPrinter(world.out, {
+      ...options,
+      terminal: world.out.terminal,
+      columns: world.out.columns,
+      color: isColored({ color, env: world.env, terminal: world.out.terminal }),
+      now: world.clock.now(),
+    }),
+    line() {
+      line ??= connect(settings, world)
+      return line
+    },
+    async saySandbox() {
+      if (saidSandbox) return
+      saidSandbox = true
+      await voice.note('mergeq: this is a sandbox; nothing here is real.')
+    },
+    async close() {
+      if (line !== undefined) await (await line).close()
+    },
+  }
+}
+
+async function connect(settings: Settings, world: World): Promise<Line> {
+  const caFile = await settings.read('caFile')
+  const ca = caFile === undefined ? undefined : await world.files.read(caFile)
+  if (caFile !== undefined && ca === undefined) throw usage(`--ca-file: there is no file ${caFile}.`)
+  const { openLine } = await import('../transport/transport.ts')
+  const { env, runtime, interrupted } = world
+  return openLine({ env, runtime, interrupted, ...(ca === undefined ? {} : { ca }) })
+}

@@ -1,0 +1,83 @@
+import type { Row } from '../contract/endpoint.ts'
+import type { Context, Fields, Given, Values } from '../contract/field.ts'
+import { largestBody } from '../contract/limits.ts'
+import { usage } from '../failure.ts'
+import { makeRequest, type Request, tooLarge } from '../request/request.ts'
+import { type Laid, readSets } from '../request/sets.ts'
+import { contextOf, settle } from '../settings/settings.ts'
+import type { Json } from '../view/shapes.ts'
+import type { Desk } from './desk.ts'
+
+/** One run of an operation: the values of its fields, and what `--set` lays over the body. */
+export interface Run<F extends Fields = Fields> {
+  readonly values: Values<F>
+  readonly sets: readonly Laid[]
+}
+
+/** given → values, field by field. */
+export async function readValues<F extends Fields>(
+  fields: F,
+  given: Given,
+  context: Context,
+): Promise<Values<F>> {
+  const entries: [string, unknown][] = []
+  for (const [name, field] of Object.entries(fields)) entries.push([name, await field.read(given, context)])
+  return Object.fromEntries(entries) as Values<F>
+}
+
+/** given → values: one run for each pull request. What is wrong with any of them is said before anything is sent. */
+export async function readRuns<F extends Fields>(
+  row: Row<Row['route'], F>,
+  { given, world }: Pick<Desk, 'given' | 'world'>,
+): Promise<readonly Run<F>[]> {
+  const sets = readSets(given, row.fields)
+  const contextFor = (one: Given) => contextOf(settle(one, world), world)
+  const split = Object.values(row.fields).find(field => field.each !== undefined)
+  const givens = (await split?.each?.(given, contextFor(given))) ?? [given]
+  const runs: Run<F>[] = []
+  for (const one of givens) {
+    const values = await readValues(row.fields, one, contextFor(one))
+    row.check?.(
+      values,
+      sets.map(({ path }) => path.join('.')),
+    )
+    runs.push({ values, sets })
+  }
+  return runs
+}
+
+/** values → request; the row's stand-in takes the place of values that make the body too big. */
+export async function requestOf<F extends Fields>(
+  row: Row<Row['route'], F>,
+  run: Run<F>,
+  { settings, voice, world }: Desk,
+  more: Readonly<Record<string, Json>> = {},
+): Promise<{ readonly request: Request; readonly values: Values<F> }> {
+  const making = {
+    baseUrl: await settings.need('baseUrl'),
+    userAgent: `mergeq/${world.runtime.version}`,
+    sets: run.sets,
+    more,
+  }
+  const request = makeRequest(row, run.values, making)
+  const bytes = request.body?.bytes ?? 0
+  if (bytes <= largestBody) return { request, values: run.values }
+  const instead = row.standIn?.(run.values)
+  if (instead === undefined) throw tooLarge(request.operation, bytes)
+  await voice.warn(instead.warning)
+  return { request: makeRequest(row, instead.values, making), values: instead.values }
+}
+
+/** Asks before something is destroyed; where nobody can be asked, a usage failure names the flag. */
+export async function confirm(row: Row, runs: readonly Run[], { world, options }: Desk): Promise<void> {
+  const question = row.confirm?.(runs.map(({ values }) => values))
+  if (question === undefined) return
+  if (!world.input.terminal || options.noInput || (world.env.CI ?? '') !== '')
+    throw usage(
+      `\`mergeq ${row.command}\` asks before it goes on, and nobody can answer here.`,
+      'Give --yes to go on without being asked.',
+    )
+  const answer = (await world.input.ask(`${question.text} `))?.trim() ?? ''
+  const agreed = question.answer === 'y' ? /^y(es)?$/i.test(answer) : answer === question.answer
+  if (!agreed) throw usage('Not confirmed; nothing was sent.')
+}

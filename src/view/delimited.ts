@@ -1,0 +1,30 @@
+import { plainText } from './json.ts'
+import type { Column, Json, Shape } from './shapes.ts'
+import { oneLine } from './text.ts'
+
+/** A cell in a plain format: one line, nothing hidden in it. */
+export const cell = (value: Json | undefined): string => oneLine(plainText(value))
+
+/** Tab-separated rows, without a header: a cell cannot break its row. */
+export const tsv = ({ rows }: Shape): string => rows.map(row => `${row.map(cell).join('\t')}\n`).join('')
+
+/** RFC 4180 lines; a cell that a spreadsheet would run is defused by a leading apostrophe. */
+export async function csv(rows: readonly (readonly (Json | undefined)[])[]): Promise<string> {
+  const { csvLines } = await import('./csv.ts')
+  return rows.length === 0 ? '' : csvLines(rows.map(row => row.map(cell)))
+}
+
+export const titles = (columns: readonly Column[]): readonly string[] =>
+  columns.map(({ title }) => title.toLowerCase().replaceAll(' ', '_'))
+
+const escaped = (text: string): string => text.replace(/[\\|`*_[\]<>~#]/g, '\\$&').replaceAll('@', '@\u200C')
+
+/** The head of a Markdown table. */
+export const markdownHead = (columns: readonly Column[]): string =>
+  `| ${columns.map(({ title }) => escaped(title.toLowerCase())).join(' | ')} |\n|${columns
+    .map(({ manner }) => (manner === 'number' ? ' ---: |' : ' --- |'))
+    .join('')}\n`
+
+/** Rows of a Markdown table, their cells escaped: nothing in them becomes markup, a mention or another cell. */
+export const markdownRows = ({ rows }: Shape): string =>
+  rows.map(row => `| ${row.map(value => escaped(cell(value))).join(' | ')} |\n`).join('')

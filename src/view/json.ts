@@ -1,0 +1,47 @@
+import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json'
+import type { Json } from './shapes.ts'
+
+/** Numbers that a double may not hold: 16 digits or more, or a large exponent. */
+const largeNumber = /\d{16}|\d[.\d]*[eE][+-]?\d{2}/
+
+/**
+ * Reads JSON; undefined when the text is none. A number that a double cannot hold keeps its digits; of a key that
+ * stands twice in an object the last value wins; `__proto__` is a key like any other.
+ */
+export function decode(text: string): Json | undefined {
+  const plain = text.startsWith('\uFEFF') ? text.slice(1) : text
+  try {
+    const document: Json = JSON.parse(plain)
+    return largeNumber.test(plain) ? decodeLossless(plain) : document
+  } catch {
+    return undefined
+  }
+}
+
+const decodeLossless = (text: string): Json =>
+  // @ts-expect-error the parser's result is unknown; its numbers are doubles or LosslessNumber, which `encode` writes.
+  parse(text, null, {
+    parseNumber: digits => (String(Number(digits)) === digits ? Number(digits) : new LosslessNumber(digits)),
+    onDuplicateKey: ({ newValue }: { newValue: unknown }) => newValue,
+  })
+
+const holdsLossless = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (isLosslessNumber(value) || Object.values(value).some(item => holdsLossless(item)))
+
+/** Writes JSON on one line, or indented by two. */
+export const encode = (value: Json, indented = false): string => {
+  const space = indented ? 2 : undefined
+  return (
+    (holdsLossless(value) ? stringify(value, null, space) : undefined) ?? JSON.stringify(value, null, space)
+  )
+}
+
+/** A value as text: a string as it is, anything else as JSON; undefined and null as nothing. */
+export const plainText = (value: Json | undefined): string => {
+  if (value === undefined || value === null) return ''
+  if (typeof value === 'string') return value
+  if (Array.isArray(value)) return value.map(item => plainText(item)).join(', ')
+  return encode(value)
+}

@@ -1,0 +1,15 @@
+/** What decides how output looks (CLI.md section 4.10). */
+export interface Look {
+  readonly color: 'auto' | 'always' | 'never'
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly terminal: boolean
+}
+
+/** Whether to colour: `--color`, then NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE and TERM=dumb, then whether it is a terminal. */
+export function isColored({ color, env, terminal }: Look): boolean {
+  if (color !== 'auto') return color === 'always'
+  if ((env.NO_COLOR ?? '') !== '') return false
+  const forced = env.FORCE_COLOR ?? env.CLICOLOR_FORCE ?? ''
+  if (forced !== '') return forced !== '0' && forced !== 'false'
+  return terminal && env.TERM !== 'dumb'
+}

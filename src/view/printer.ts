@@ -1,0 +1,128 @@
+import { csv, markdownHead, markdownRows, titles, tsv } from './delimited.ts'
+import { encode } from './json.ts'
+import { at, type Json, type JsonObject, receiptColumns, type Shape, table } from './shapes.ts'
+import { manyLines, oneLine } from './text.ts'
+
+/** One answer, ready to print in any format. */
+export interface Printable {
+  readonly records: readonly JsonObject[]
+  /** What `--json` prints of the records. */
+  document(records: readonly JsonObject[]): Json
+  /** The rows of the tables; made only when they are printed. */
+  shape(records: readonly JsonObject[]): Shape
+  /** Printed as it is in every format; sanitized on a terminal. */
+  readonly verbatim?: Uint8Array
+}
+
+/** How answers are printed. */
+export interface Style {
+  readonly format: 'table' | 'json' | 'ndjson' | 'csv' | 'markdown'
+  /** Whether `-o table` was said aloud: then a pipe gets the drawn table too. */
+  readonly drawn: boolean
+  readonly fields: readonly string[]
+  readonly terminal: boolean
+  readonly columns: number
+  readonly color: boolean
+  readonly now: number
+}
+
+/** Standard output, as far as printing needs it. */
+export interface Sink {
+  write(text: string | Uint8Array): Promise<void>
+}
+
+export interface Printer {
+  /** Prints an answer, or keeps it where a table must be drawn whole. */
+  print(printable: Printable): Promise<void>
+  /** Prints what was kept. */
+  end(): Promise<void>
+}
+
+/** Only the named fields of a record, nested as they were. */
+function pick(record: JsonObject, fields: readonly string[]): JsonObject {
+  const picked: Record<string, Json> = Object.create(null)
+  for (const field of fields) {
+    const value = at(record, field)
+    if (value !== undefined) lay(picked, Object.hasOwn(record, field) ? [field] : field.split('.'), value)
+  }
+  return picked
+}
+
+function lay(target: Record<string, Json>, path: readonly string[], value: Json): void {
+  const [key = '', ...rest] = path
+  if (rest.length === 0) {
+    target[key] = value
+    return
+  }
+  const below: Record<string, Json> = Object.assign(Object.create(null), target[key])
+  target[key] = below
+  lay(below, rest, value)
+}
+
+const utf8 = new TextDecoder()
+
+/** Opens standard output for one run: every answer goes through here, in the format that was asked for. */
+export function openPrinter(sink: Sink, style: Style): Printer {
+  const { format, fields } = style
+  const pretty = style.terminal
+  const picked = ({ records }: Printable) =>
+    fields.length === 0 ? records : records.map(record => pick(record, fields))
+  const shapeOf = (printable: Printable): Shape =>
+    fields.length === 0
+      ? printable.shape(printable.records)
+      : table(
+          printable.records,
+          fields.map(field => [field, field]),
+        )
+  const kept: Shape[] = []
+  let headed = false
+
+  const printTable = async (shape: Shape) => {
+    if (style.terminal || style.drawn) {
+      if (shape.sentence !== undefined) await sink.write(`${oneLine(shape.sentence)}\n`)
+      else kept.push(shape)
+    } else await sink.write(shape.raw ?? tsv(shape))
+  }
+  const head = async (text: () => string | Promise<string>) => {
+    if (!headed) await sink.write(await text())
+    headed = true
+  }
+  return {
+    async print(printable) {
+      if (printable.verbatim !== undefined && fields.length === 0)
+        await sink.write(style.terminal ? manyLines(utf8.decode(printable.verbatim)) : printable.verbatim)
+      else if (format === 'json')
+        await sink.write(`${encode(printable.document(picked(printable)), pretty)}\n`)
+      else if (format === 'ndjson')
+        for (const record of picked(printable)) await sink.write(`${encode(record)}\n`)
+      else if (format === 'csv') {
+        const { columns, rows } = shapeOf(printable)
+        await head(() => csv([fields.length === 0 ? titles(columns) : fields]))
+        await sink.write(await csv(rows))
+      } else if (format === 'markdown') {
+        const shape = shapeOf(printable)
+        await head(() => markdownHead(shape.columns))
+        await sink.write(markdownRows(shape))
+      } else await printTable(shapeOf(printable))
+    },
+    async end() {
+      if (kept.length === 0) return
+      const { draw } = await import('./table.ts')
+      for (const shape of gathered(kept)) await sink.write(draw(shape, style))
+    },
+  }
+}
+
+/** Answers with the same columns and no heading become one table. */
+function gathered(shapes: readonly Shape[]): readonly Shape[] {
+  const [first, ...rest] = shapes
+  if (first === undefined || rest.some(({ heading }) => heading !== undefined)) return shapes
+  return [{ ...first, rows: shapes.flatMap(({ rows }) => rows) }]
+}
+
+/** A receipt as a row: `pr, ok, delivery, message` (CLI.md section 4.2). */
+export const receiptShape = (receipt: JsonObject, sentence: string): Shape => ({
+  columns: receiptColumns,
+  rows: [[receipt.pr, receipt.ok, receipt.delivery, receipt.message ?? sentence]],
+  sentence,
+})

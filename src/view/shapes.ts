@@ -1,0 +1,98 @@
+/** What the service sends and what we print: parsed JSON, never merged into objects of ours. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+export interface JsonObject {
+  readonly [key: string]: Json | undefined
+}
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The value at a dotted path (`status.reason`), own keys only; a key that itself holds dots is tried first. */
+export function at(value: Json | undefined, path: string): Json | undefined {
+  if (Array.isArray(value)) return value.map(item => at(item, path) ?? null)
+  if (!isObject(value)) return undefined
+  if (Object.hasOwn(value, path)) return value[path]
+  const dot = path.indexOf('.')
+  if (dot < 0) return undefined
+  const head = path.slice(0, dot)
+  return Object.hasOwn(value, head) ? at(value[head], path.slice(dot + 1)) : undefined
+}
+
+/** The text at a path, or undefined when it is missing, null or no text. */
+export const textAt = (value: Json | undefined, path: string): string | undefined => {
+  const found = at(value, path)
+  return typeof found === 'string' ? found : undefined
+}
+
+/** The list at a path; a missing or unreadable one is empty. */
+export const listAt = (value: Json | undefined, path: string): readonly Json[] => {
+  const found = at(value, path)
+  return Array.isArray(found) ? found : []
+}
+
+/** How a column is shown to a person: `state` is coloured, `time` is relative on a terminal, `number` stands right. */
+export type Manner = 'plain' | 'state' | 'time' | 'number' | 'pr'
+
+export interface Column {
+  readonly title: string
+  readonly manner: Manner
+}
+
+/**
+ * An answer made ready for every format: rows under columns. `heading` lines stand above a table on a terminal
+ * only; `sentence` replaces the table there (a receipt); `raw` replaces it on a pipe, byte for byte; `exit` is the
+ * kind of ending that the answer itself means, where it means one.
+ */
+export interface Shape {
+  readonly heading?: readonly string[]
+  readonly columns: readonly Column[]
+  readonly rows: readonly (readonly (Json | undefined)[])[]
+  readonly sentence?: string
+  readonly raw?: Uint8Array
+  readonly exit?: 'ok' | 'failed' | 'cancelled' | 'pending'
+}
+
+/** A column as a row of the contract writes it: its title, the path of its value, and how it is shown. */
+export type Told = readonly [title: string, path: string, manner?: Manner]
+
+/** A table: one row for each record, one column for each path. */
+export const table = (records: readonly Json[], told: readonly Told[]): Shape => ({
+  columns: told.map(([title, , manner = 'plain']) => ({ title, manner })),
+  rows: records.map(record => told.map(([, path]) => at(record, path))),
+})
+
+/** One record from top to bottom: a row for each path that the record has, as field and value. */
+export const sheet = (record: Json, told: readonly Told[]): Shape => ({
+  columns: [
+    { title: 'FIELD', manner: 'plain' },
+    { title: 'VALUE', manner: 'plain' },
+  ],
+  rows: told.flatMap(([title, path]) => {
+    const value = at(record, path)
+    return value === undefined || value === null ? [] : [[title, value]]
+  }),
+})
+
+export const receiptColumns: readonly Column[] = [
+  { title: 'PR', manner: 'pr' },
+  { title: 'OK', manner: 'plain' },
+  { title: 'DELIVERY', manner: 'plain' },
+  { title: 'MESSAGE', manner: 'plain' },
+]
+
+/** What a change says on a terminal: one sentence; elsewhere it is the receipt's row. */
+export const line = (sentence: string): Shape => ({ columns: receiptColumns, rows: [], sentence })
+
+/** A number with its thousands marked: `8,412`. */
+export const marked = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',')
+
+/** A number and its noun: `1 test`, `8,412 tests`. */
+export const count = (number: number, noun: string): string =>
+  `${marked(number)} ${noun}${number === 1 ? '' : 's'}`
+
+/** A number of bytes as a person reads it: `812 bytes`, `1.3 MiB`. */
+export function size(bytes: number): string {
+  if (bytes < 1024) return count(bytes, 'byte')
+  const [value, unit] = bytes < 1024 * 1024 ? [bytes / 1024, 'KiB'] : [bytes / 1024 / 1024, 'MiB']
+  return `${value.toFixed(1)} ${unit}`
+}

@@ -1,0 +1,142 @@
+import { Chalk, type ChalkInstance } from 'chalk'
+import Table from 'cli-table3'
+import width from 'string-width'
+import { cell } from './delimited.ts'
+import type { Column, Json, Manner, Shape } from './shapes.ts'
+import { oneLine } from './text.ts'
+
+/** What a table is drawn for. */
+export interface Page {
+  readonly columns: number
+  readonly color: boolean
+  /** Milliseconds since 1970: what relative times are counted from. */
+  readonly now: number
+}
+
+type Paint = (chalk: ChalkInstance, text: string) => string
+
+const paints: readonly [RegExp, Paint][] = [
+  [/^(MERGED|RUNNING|SUCCESS|healthy)$/i, (chalk, text) => chalk.green(text)],
+  [/^(FAILED|FAILURE|ERROR|TIMED_OUT|broken)$/i, (chalk, text) => chalk.red(text)],
+  [
+    /^(CANCELLED|PAUSED|DRAINING|PENDING_FAILURE|flaky|SWITCHING_MODES|STALE)$/i,
+    (chalk, text) => chalk.yellow(text),
+  ],
+  [/^(TESTING|TESTS_PASSED|PENDING|IN_PROGRESS|QUEUED)$/i, (chalk, text) => chalk.cyan(text)],
+]
+
+/** A state in its colour; another text as it is. */
+export function painted(text: string, color: boolean): string {
+  const [, paint] = paints.find(([states]) => states.test(text)) ?? []
+  return paint === undefined ? text : paint(chalkFor(color), text)
+}
+
+const chalkFor = (color: boolean): ChalkInstance => new Chalk({ level: color ? 1 : 0 })
+
+const steps: readonly [number, string][] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+  [1_000, 's'],
+]
+
+/** How long ago a moment was: `3m ago`; a date that cannot be read as it came. */
+export function ago(date: string, now: number): string {
+  const passed = now - Date.parse(date)
+  if (Number.isNaN(passed)) return date
+  if (passed < 0) return date
+  const [unit, letter] = steps.find(([length]) => passed >= length) ?? [1_000, 's']
+  return `${Math.floor(passed / unit)}${letter} ago`
+}
+
+function shown(value: Json | undefined, manner: Manner, { now }: Page): string {
+  const text = cell(value)
+  if (text === '') return '-'
+  if (manner === 'pr') return `#${text}`
+  if (manner === 'time') return ago(text, now)
+  if (value === true) return 'yes'
+  return value === false ? 'no' : text
+}
+
+/** Draws a shape for a person: heading, then a table without lines as wide as the terminal at most. */
+export function draw(shape: Shape, page: Page): string {
+  const chalk = chalkFor(page.color)
+  const heading = (shape.heading ?? []).map(line => `${oneLine(line)}\n`).join('')
+  if (shape.rows.length === 0) return heading
+  const rows = shape.rows.map(row =>
+    row.map((value, index) => shown(value, shape.columns[index]?.manner ?? 'plain', page)),
+  )
+  const widths = fitted(shape.columns, rows, page.columns)
+  const table = new Table({
+    chars: Object.fromEntries(borders.map(name => [name, name === 'middle' ? '  ' : ''])),
+    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
+    colWidths: [...widths],
+    colAligns: shape.columns.map(({ manner }) => (manner === 'number' ? 'right' : 'left')),
+  })
+  table.push(shape.columns.map(({ title }) => chalk.bold(title)))
+  for (const row of rows)
+    table.push(
+      row.map((text, index) => {
+        const clipped = clip(text, widths[index] ?? narrowest)
+        return shape.columns[index]?.manner === 'state' ? painted(clipped, page.color) : clipped
+      }),
+    )
+  const lines = table.toString().split('\n')
+  return `${heading}${lines.map(line => `${line.trimEnd()}\n`).join('')}`
+}
+
+const borders = [
+  'top',
+  'top-mid',
+  'top-left',
+  'top-right',
+  'bottom',
+  'bottom-mid',
+  'bottom-left',
+  'bottom-right',
+  'left',
+  'left-mid',
+  'mid',
+  'mid-mid',
+  'right',
+  'right-mid',
+  'middle',
+] as const
+
+const narrowest = 8
+const clusters = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** The text cut to a width with an ellipsis; no character that is drawn as one is split. */
+export function clip(text: string, most: number): string {
+  if (text.length <= most && width(text) <= most) return text
+  let [cut, used] = ['', 0]
+  for (const { segment } of clusters.segment(text.slice(0, most * 16))) {
+    used += width(segment)
+    if (used > most - 1) return `${cut}…`
+    cut += segment
+  }
+  return text.length > most * 16 ? `${cut}…` : cut
+}
+
+/** The width of each column: its widest cell, then the widest columns give way until the terminal holds them all. */
+function fitted(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  most: number,
+): readonly number[] {
+  const widths = columns.map(({ title }, index) =>
+    Math.max(width(title), ...rows.map(row => width(row[index] ?? ''))),
+  )
+  const gaps = 2 * (columns.length - 1)
+  let over = widths.reduce((sum, one) => sum + one, gaps) - most
+  while (over > 0) {
+    const widest = Math.max(...widths)
+    if (widest <= narrowest) break
+    const index = widths.indexOf(widest)
+    const next = Math.max(narrowest, ...widths.filter(one => one < widest))
+    const cut = Math.min(over, widest - next)
+    widths[index] = widest - cut
+    over -= cut
+  }
+  return widths
+}

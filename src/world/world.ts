@@ -1,0 +1,74 @@
+/** Everything outside the program. Only this is faked in tests; the real one is made in `real.ts`. */
+export interface World {
+  /** The words after the program's name. */
+  readonly argv: readonly string[]
+  readonly env: Environment
+  readonly cwd: string
+  readonly runtime: Runtime
+  readonly clock: Clock
+  /** A number from 0 (inclusive) to 1 (exclusive). */
+  random(): number
+  readonly input: Input
+  readonly out: Output
+  readonly err: Output
+  readonly files: Files
+  /** Aborted by SIGHUP, SIGINT or SIGTERM; the reason is the signal's name. */
+  readonly interrupted: AbortSignal
+  /** Runs a program without a shell. */
+  spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<Spawned>
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export interface Runtime {
+  /** mergeq's own version. */
+  readonly version: string
+  readonly node: string
+  readonly v8: string
+  readonly platform: string
+}
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Resolves after `ms` milliseconds, or rejects with the signal's reason when it is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+export interface Input {
+  readonly terminal: boolean
+  /** Standard input in pieces; an error names what cannot be read. */
+  read(): AsyncIterable<Uint8Array>
+  /** Reads one line that a person types, without showing it when `hidden`. Undefined at the end of the input. */
+  ask(question: string, hidden?: boolean): Promise<string | undefined>
+}
+
+export interface Output {
+  readonly terminal: boolean
+  /** Columns of the terminal; 80 where there is none. */
+  readonly columns: number
+  /** Resolves when the text has been handed over, and when the reader has gone. Rejects when it cannot be written. */
+  write(text: string | Uint8Array): Promise<void>
+}
+
+export interface Files {
+  /** The file's bytes in pieces. */
+  stream(path: string): AsyncIterable<Uint8Array>
+  /** The whole text, or undefined where there is no such file. */
+  read(path: string): Promise<string | undefined>
+}
+
+export interface SpawnOptions {
+  readonly env: Environment
+  readonly cwd?: string
+  /** `inherit` hands our streams on; `capture` collects standard output. */
+  readonly output: 'inherit' | 'capture'
+  /** Milliseconds; afterwards the program is ended. */
+  readonly timeout?: number
+}
+
+export interface Spawned {
+  /** The exit code; 128 and the signal's number when a signal ended it; 127 when it could not be found. */
+  readonly code: number
+  readonly out: string
+}

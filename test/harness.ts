@@ -1,0 +1,168 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { program } from '../src/program.ts'
+import type { Spawned, World } from '../src/world/world.ts'
+
+/** A request as the service saw it. */
+export interface Seen {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** What a scripted service answers: a status, a body, headers. */
+export interface Answer {
+  readonly status?: number
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+type Script = (seen: Seen, index: number) => Answer | Promise<Answer>
+
+/** A service on loopback that answers by script and remembers what it was asked. */
+export interface Service {
+  readonly baseUrl: string
+  readonly requests: Seen[]
+  close(): Promise<void>
+}
+
+export async function serveScript(script: Script): Promise<Service> {
+  const requests: Seen[] = []
+  const server = createServer(async (request, response) => {
+    const pieces: Buffer[] = []
+    for await (const piece of request) pieces.push(piece)
+    const seen = {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: Object.fromEntries(
+        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+      ),
+      body: Buffer.concat(pieces).toString(),
+    }
+    requests.push(seen)
+    const { status = 200, body = '', headers = {} } = await script(seen, requests.length - 1)
+    response.writeHead(status, headers).end(body)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    requests,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** What a test may say of the world; everything else is bare: no terminal, no input, an empty environment. */
+export interface Setting {
+  readonly env?: Readonly<Record<string, string>>
+  readonly terminal?: boolean
+  readonly columns?: number
+  readonly input?: string | Uint8Array
+  readonly inputTerminal?: boolean
+  /** What a person types at prompts, in order. */
+  readonly typed?: readonly string[]
+  readonly files?: Readonly<Record<string, string | Uint8Array>>
+  readonly now?: number
+  readonly answer?: Script
+  readonly spawn?: (command: string, args: readonly string[]) => Spawned
+  readonly signal?: AbortSignal
+}
+
+/** Everything that came out of one command line. */
+export interface Outcome {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+  readonly requests: readonly Seen[]
+  /** The sleeps that were asked of the clock, in milliseconds. */
+  readonly sleeps: readonly number[]
+}
+
+/** 2026-01-05T12:00:00Z, the moment of every test that does not say another. */
+export const noon = Date.UTC(2026, 0, 5, 12)
+
+/** Words as a shell splits them: blanks separate, single and double quotes hold together. */
+export const split = (line: string): readonly string[] =>
+  [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) =>
+    word.replace(/'([^']*)'|"([^"]*)"/g, (_, one, two) => one ?? two),
+  )
+
+/** Runs a command line (without the program's name) in a faked world, and returns everything that came out. */
+export async function mergeq(line: string | readonly string[], setting: Setting = {}): Promise<Outcome> {
+  const service = setting.answer === undefined ? undefined : await serveScript(setting.answer)
+  const [out, err, sleeps]: [string[], string[], number[]] = [[], [], []]
+  const decoder = new TextDecoder()
+  const sink = (pieces: string[], terminal: boolean) => ({
+    terminal,
+    columns: setting.columns ?? 80,
+    write: async (text: string | Uint8Array) => {
+      pieces.push(typeof text === 'string' ? text : decoder.decode(text))
+    },
+  })
+  let now = setting.now ?? noon
+  const typed = [...(setting.typed ?? [])]
+  const bytes = (text: string | Uint8Array) =>
+    typeof text === 'string' ? new TextEncoder().encode(text) : text
+  const world: World = {
+    argv: typeof line === 'string' ? split(line) : line,
+    env: {
+      MERGEQ_TOKEN: 'test-token',
+      ...(service === undefined ? {} : { MERGEQ_BASE_URL: service.baseUrl }),
+      ...setting.env,
+    },
+    cwd: '/work',
+    runtime: {
+      version: '0.0.0-test',
+      node: process.versions.node,
+      v8: process.versions.v8,
+      platform: 'linux',
+    },
+    clock: {
+      now: () => now,
+      sleep: async (ms, signal) => {
+        if (signal?.aborted) throw signal.reason
+        sleeps.push(ms)
+        now += ms
+        await new Promise(resolve => setImmediate(resolve))
+      },
+    },
+    random: () => 0.5,
+    input: {
+      terminal: setting.inputTerminal ?? false,
+      async *read() {
+        if (setting.input !== undefined) yield bytes(setting.input)
+      },
+      ask: async question => {
+        err.push(question)
+        return typed.shift()
+      },
+    },
+    out: sink(out, setting.terminal ?? false),
+    err: sink(err, setting.terminal ?? false),
+    files: {
+      async *stream(path) {
+        const text = setting.files?.[path]
+        if (text === undefined) throw Object.assign(new Error(`no such file: ${path}`), { code: 'ENOENT' })
+        yield bytes(text)
+      },
+      read: async path => {
+        const text = setting.files?.[path]
+        return text === undefined ? undefined : decoder.decode(bytes(text))
+      },
+    },
+    interrupted: setting.signal ?? new AbortController().signal,
+    spawn: async (command, args) => setting.spawn?.(command, args) ?? { code: 127, out: '' },
+  }
+  try {
+    const code = await program(world)
+    return { code, out: out.join(''), err: err.join(''), requests: service?.requests ?? [], sleeps }
+  } finally {
+    await service?.close()
+  }
+}
