@@ -65,4 +65,5 @@ const licences = [...licensed].sort().map(name => {
   return `${name} ${of} (${license})\n\n${text.find(one => one !== '') ?? ''}\n`
 })
 writeFileSync(join(dist, 'LICENSES.txt'), licences.join('\n----\n\n'))
-console.log(`built ${[...parts.values()].map(part => basename(part)).join(', ')}`)
+if (!process.argv.includes('--quiet'))
+  console.log(`built ${[...parts.values()].map(part => basename(part)).join(', ')}`)

@@ -7,13 +7,14 @@ import { type Given, nameOfWord, type Word } from './contract/field.ts'
 import { asFailure, Failure, usage } from './failure.ts'
 import { groups } from './reference/groups.ts'
 import { helpAfter } from './reference/help.ts'
+import { topics } from './reference/topics.ts'
 import { type Desk, openDesk } from './run/desk.ts'
 import { readValues } from './run/prepare.ts'
 import { run } from './run.ts'
 import { globalWords, wantsJsonErrors } from './settings/options.ts'
-import { contextOf, settle } from './settings/settings.ts'
+import { contextOf, settingTable, settle } from './settings/settings.ts'
 import { openVoice } from './view/voice.ts'
-import type { World } from './world/world.ts'
+import type { Output, World } from './world/world.ts'
 
 const setWord: Word = {
   spell: '--set <path=value>',
@@ -63,11 +64,21 @@ async function atDesk(given: Given, world: World, work: (desk: Desk) => Promise<
   }
 }
 
-/** Every command: the rows, and those written by hand, which take a row's place where they bear its name. */
-export const leaves: readonly Leaf[] = [
-  ...rows.filter(({ command }) => commands.every(other => other.command !== command)).map(leafOf),
-  ...commands.map(handWritten),
-]
+const firstWord = ({ command }: Described): string => command.split(' ')[0] ?? ''
+
+/** Every command, group by group: the rows, and those written by hand, which take a row's place where they bear its name. */
+export const leaves: readonly Leaf[] = gathered([
+  ...rows.map(row => {
+    const instead = commands.find(({ command }) => command === row.command)
+    return instead === undefined ? leafOf(row) : handWritten(instead)
+  }),
+  ...commands.filter(({ command }) => rows.every(row => row.command !== command)).map(handWritten),
+])
+
+function gathered(all: readonly Leaf[]): readonly Leaf[] {
+  const groupsInOrder = [...new Set(all.map(firstWord))]
+  return groupsInOrder.flatMap(group => all.filter(leaf => firstWord(leaf) === group))
+}
 
 /** Runs one command line and returns its exit code. Every failure ends here, told once. */
 export async function program(world: World): Promise<number> {
@@ -97,6 +108,7 @@ async function parse(world: World, given: Map<string, string[]>): Promise<number
     })
     .exitOverride()
     .helpCommand(false)
+    .helpOption('-h, --help', 'Print help')
   addWords(root, globalWords, given)
   for (const leaf of leaves) {
     const node = nodeFor(root, leaf.command).description(leaf.summary)
@@ -107,6 +119,15 @@ async function parse(world: World, given: Map<string, string[]>): Promise<number
       chosen = leaf
     })
   }
+  root
+    .command('help')
+    .argument('[word...]', `A command, or one of ${Object.keys(topics).join(', ')}`)
+    .description('Print the help of a command, or a topic')
+    .action((words: readonly string[]) => {
+      const topic = topicOf(words)
+      if (topic === undefined) nodeOf(root, words).outputHelp()
+      else shown.push(topic)
+    })
   try {
     root.parse([...world.argv], { from: 'user' })
   } catch (error) {
@@ -115,16 +136,49 @@ async function parse(world: World, given: Map<string, string[]>): Promise<number
     await world.out.write(shown.join(''))
     return 0
   }
-  const runner: Runner = (argv, env, write) =>
-    program({ ...world, argv, env, out: { terminal: false, columns: world.out.columns, write } })
-  return chosen === undefined ? 0 : chosen.act(given, world, runner)
+  const runner: Runner = (argv, env, { terminal, out, err }) =>
+    program({
+      ...world,
+      argv,
+      env,
+      out: { ...redirected(world.out, out), terminal },
+      err: redirected(world.err, err),
+    })
+  if (chosen !== undefined) return chosen.act(given, world, runner)
+  await world.out.write(shown.join(''))
+  return 0
+}
+
+const redirected = ({ terminal, columns }: Output, write: Output['write']): Output => ({
+  terminal,
+  columns,
+  write,
+})
+
+const topicOf = ([word = '', ...rest]: readonly string[]): string | undefined =>
+  rest.length === 0 && Object.hasOwn(topics, word) ? topics[word]?.(Object.values(settingTable)) : undefined
+
+/** The command that the words name. */
+function nodeOf(root: Node, words: readonly string[]): Node {
+  let node = root
+  for (const word of words) {
+    const below = node.commands.find(one => one.name() === word || one.aliases().includes(word))
+    if (below === undefined)
+      throw usage(
+        `There is no command or topic '${words.join(' ')}'.`,
+        `Topics: ${Object.keys(topics).join(', ')}.`,
+      )
+    node = below
+  }
+  return node
 }
 
 /** The node of a command; groups on the way are made when they are first met. */
 function nodeFor(root: Node, command: string): Node {
   const [first = '', ...rest] = command.split(' ')
   const standing = root.commands.find(node => node.name() === first)
-  const node = standing ?? root.command(first).configureHelp({ showGlobalOptions: rest.length === 0 })
+  const node = standing ?? root.command(first).helpCommand(false).helpOption('-h, --help', 'Print help')
+  if (standing === undefined && rest.length > 0) node.configureHelp({ showGlobalOptions: false })
   if (rest.length === 0) return node
   if (standing === undefined) node.description(groups[first] ?? '')
   return nodeFor(node, rest.join(' '))
@@ -133,7 +187,7 @@ function nodeFor(root: Node, command: string): Node {
 /** Declares words and notes each one as it is typed; one that is typed twice with different values is refused. */
 function addWords(node: Node, words: readonly Word[], given: Map<string, string[]>): void {
   const names: string[] = []
-  for (const { spell, summary, choices, repeats } of words) {
+  for (const { spell, summary, repeats } of words) {
     const name = nameOfWord(spell)
     if (!spell.startsWith('-')) {
       node.argument(spell, summary)
@@ -148,7 +202,6 @@ function addWords(node: Node, words: readonly Word[], given: Map<string, string[
         throw usage(`${name} was given twice with different values.`, 'Leave one of them out.')
       if (repeats === true || before.length === 0) given.set(name, [...before, word])
     })
-    if (choices !== undefined) names.push()
   }
   node.hook('preAction', (_, { processedArgs }) => {
     for (const [index, name] of names.entries()) {

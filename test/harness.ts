@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { program } from '../src/program.ts'
+import { openSandbox, type SandboxOptions } from '../src/sandbox/sandbox.ts'
 import type { Spawned, World } from '../src/world/world.ts'
 
 /** A request as the service saw it. */
@@ -69,6 +70,8 @@ export interface Setting {
   readonly typed?: readonly string[]
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   readonly now?: number
+  /** A clock that several command lines share; it takes the place of `now`. */
+  readonly clock?: { now: number }
   readonly answer?: Script
   readonly spawn?: (command: string, args: readonly string[]) => Spawned
   readonly signal?: AbortSignal
@@ -105,7 +108,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       pieces.push(typeof text === 'string' ? text : decoder.decode(text))
     },
   })
-  let now = setting.now ?? noon
+  const clock = setting.clock ?? { now: setting.now ?? noon }
   const typed = [...(setting.typed ?? [])]
   const bytes = (text: string | Uint8Array) =>
     typeof text === 'string' ? new TextEncoder().encode(text) : text
@@ -124,11 +127,11 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       platform: 'linux',
     },
     clock: {
-      now: () => now,
+      now: () => clock.now,
       sleep: async (ms, signal) => {
         if (signal?.aborted) throw signal.reason
         sleeps.push(ms)
-        now += ms
+        clock.now += ms
         await new Promise(resolve => setImmediate(resolve))
       },
     },
@@ -164,5 +167,31 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     return { code, out: out.join(''), err: err.join(''), requests: service?.requests ?? [], sleeps }
   } finally {
     await service?.close()
+  }
+}
+
+/** A sandbox and a clock that every command line of a story shares. */
+export interface Story {
+  readonly clock: { now: number }
+  /** Runs a command line against the sandbox, in its environment. */
+  mergeq(line: string, setting?: Setting): Promise<Outcome>
+  close(): Promise<void>
+}
+
+/** Opens a sandbox whose queue moves by the story's own clock: time passes only where a command sleeps. */
+export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Promise<Story> {
+  const clock = { now: noon }
+  const sandbox = await openSandbox({ ...options, now: () => clock.now })
+  const env = {
+    MERGEQ_BASE_URL: sandbox.baseUrl,
+    MERGEQ_TOKEN: sandbox.token,
+    MERGEQ_REPO: 'acme/web',
+    MERGEQ_TARGET_BRANCH: 'main',
+    MERGEQ_ORG: sandbox.org,
+  }
+  return {
+    clock,
+    mergeq: (line, setting = {}) => mergeq(line, { ...setting, clock, env: { ...env, ...setting.env } }),
+    close: () => sandbox.close(),
   }
 }

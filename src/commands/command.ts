@@ -4,11 +4,15 @@ import type { Desk } from '../run/desk.ts'
 import type { Environment } from '../world/world.ts'
 
 /** Runs a whole command line in this process, as if it had been typed, and returns its exit code. */
-export type Runner = (
-  argv: readonly string[],
-  env: Environment,
-  out: (text: string | Uint8Array) => Promise<void>,
-) => Promise<number>
+export type Runner = (argv: readonly string[], env: Environment, sinks: Sinks) => Promise<number>
+
+/** Where a command line that is run in this process writes to. */
+export interface Sinks {
+  /** Whether standard output counts as a terminal there. */
+  readonly terminal: boolean
+  out(text: string | Uint8Array): Promise<void>
+  err(text: string | Uint8Array): Promise<void>
+}
 
 /** A command that is not exactly one operation: written by hand, on top of rows. */
 export interface Command<F extends Fields = Fields> extends Described<F> {

@@ -1,5 +1,9 @@
+import { api } from './api.ts'
 import type { Command } from './command.ts'
+import { deleteQueue } from './delete.ts'
+import { sandboxCommands } from './sandbox.ts'
+import { submitAndWait } from './submit.ts'
 import { wait } from './wait.ts'
 
 /** The commands that are written by hand. */
-export const commands: readonly Command[] = [wait]
+export const commands: readonly Command[] = [submitAndWait, wait, deleteQueue, api, ...sandboxCommands]

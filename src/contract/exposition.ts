@@ -15,7 +15,7 @@ const plain = (text: string): string =>
   text.replace(/\\(.)/g, (_, char: string) => (char === 'n' ? '\n' : char))
 
 /** A value as the format writes it; undefined when it is none. */
-function valueOf(word: string): number | undefined {
+function numberOf(word: string): number | undefined {
   const lower = word.toLowerCase()
   if (/^[+-]?inf(inity)?$/.test(lower)) return lower.startsWith('-') ? -Infinity : Infinity
   if (lower === 'nan') return Number.NaN
@@ -57,7 +57,7 @@ function sampleOf(line: string, types: ReadonlyMap<string, string>): Sample | un
     rest = rest.slice(1)
   }
   const [word = '', stamp, ...others] = rest.trim().split(/\s+/)
-  const value = valueOf(word)
+  const value = numberOf(word)
   if (value === undefined || others.length > 0 || (stamp !== undefined && !/^-?\d+$/.test(stamp)))
     return undefined
   const family = metric.replace(/_(bucket|sum|count)$/, '')

@@ -135,15 +135,13 @@ export const list = endpoint({
   reply: page,
   view: ({ records }) =>
     table(records, [
-      ['ID', 'id'],
       ['NAME', 'name'],
-      ['STATUS', 'status.value'],
-      ['RATE 24H', 'failure_rate_last_24h', 'number'],
+      ['STATUS', 'status.value', 'state'],
       ['RATE 7D', 'failure_rate_last_7d', 'number'],
       ['PRS 7D', 'pull_requests_impacted_last_7d', 'number'],
       ['QUARANTINED', 'quarantined'],
       ['OWNERS', 'codeowners'],
-      ['FILE', 'file_path'],
+      ['ID', 'id', 'id'],
     ]),
   check({ range, pageToken }) {
     if (pageToken !== undefined && range.end - range.start > widestWindow)

@@ -23,6 +23,9 @@ export interface Desk {
   close(): Promise<void>
 }
 
+/** What every command says once when its answers come from a sandbox. */
+export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
+
 /** Sets a desk for one command. */
 export async function openDesk(given: Given, world: World): Promise<Desk> {
   const settings = settle(given, world)
@@ -51,7 +54,7 @@ export async function openDesk(given: Given, world: World): Promise<Desk> {
     async saySandbox() {
       if (saidSandbox) return
       saidSandbox = true
-      await voice.note('mergeq: this is a sandbox; nothing here is real.')
+      await voice.note(sandboxNote)
     },
     async close() {
       if (line !== undefined) await (await line).close()

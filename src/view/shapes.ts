@@ -30,8 +30,11 @@ export const listAt = (value: Json | undefined, path: string): readonly Json[] =
   return Array.isArray(found) ? found : []
 }
 
-/** How a column is shown to a person: `state` is coloured, `time` is relative on a terminal, `number` stands right. */
-export type Manner = 'plain' | 'state' | 'time' | 'number' | 'pr'
+/**
+ * How a column is shown to a person: `state` is coloured, `time` is relative on a terminal, `number` stands right, `id`
+ * is never cut.
+ */
+export type Manner = 'plain' | 'state' | 'time' | 'number' | 'pr' | 'id'
 
 export interface Column {
   readonly title: string

@@ -58,8 +58,19 @@ function shown(value: Json | undefined, manner: Manner, { now }: Page): string {
   return value === false ? 'no' : text
 }
 
+/** The shape without the columns in which no row has anything. */
+function withoutEmpty({ columns, rows, ...shape }: Shape): Shape {
+  const used = columns.map((_, index) => rows.some(row => cell(row[index]) !== ''))
+  return {
+    ...shape,
+    columns: columns.filter((_, index) => used[index]),
+    rows: rows.map(row => row.filter((_, index) => used[index])),
+  }
+}
+
 /** Draws a shape for a person: heading, then a table without lines as wide as the terminal at most. */
-export function draw(shape: Shape, page: Page): string {
+export function draw(whole: Shape, page: Page): string {
+  const shape = withoutEmpty(whole)
   const chalk = chalkFor(page.color)
   const heading = (shape.heading ?? []).map(line => `${oneLine(line)}\n`).join('')
   if (shape.rows.length === 0) return heading
@@ -73,11 +84,12 @@ export function draw(shape: Shape, page: Page): string {
     colWidths: [...widths],
     colAligns: shape.columns.map(({ manner }) => (manner === 'number' ? 'right' : 'left')),
   })
-  table.push(shape.columns.map(({ title }) => chalk.bold(title)))
+  const fitting = (text: string, index: number) => clip(text, widths[index] ?? narrowest)
+  table.push(shape.columns.map(({ title }, index) => chalk.bold(fitting(title, index))))
   for (const row of rows)
     table.push(
       row.map((text, index) => {
-        const clipped = clip(text, widths[index] ?? narrowest)
+        const clipped = fitting(text, index)
         return shape.columns[index]?.manner === 'state' ? painted(clipped, page.color) : clipped
       }),
     )
@@ -125,18 +137,14 @@ function fitted(
   most: number,
 ): readonly number[] {
   const widths = columns.map(({ title }, index) =>
-    Math.max(width(title), ...rows.map(row => width(row[index] ?? ''))),
+    Math.min(most, Math.max(width(title), ...rows.map(row => width(row[index] ?? '')))),
   )
   const gaps = 2 * (columns.length - 1)
-  let over = widths.reduce((sum, one) => sum + one, gaps) - most
-  while (over > 0) {
-    const widest = Math.max(...widths)
+  const giving = columns.map(({ manner }) => manner !== 'id')
+  for (let over = widths.reduce((sum, one) => sum + one, gaps) - most; over > 0; over--) {
+    const widest = Math.max(...widths.filter((_, index) => giving[index]))
     if (widest <= narrowest) break
-    const index = widths.indexOf(widest)
-    const next = Math.max(narrowest, ...widths.filter(one => one < widest))
-    const cut = Math.min(over, widest - next)
-    widths[index] = widest - cut
-    over -= cut
+    widths[widths.findIndex((one, index) => one === widest && giving[index])] = widest - 1
   }
   return widths
 }

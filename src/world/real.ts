@@ -54,7 +54,7 @@ const outputTo = (proc: NodeJS.Process, name: 'stdout' | 'stderr'): Output => ({
     return proc[name].isTTY === true
   },
   get columns() {
-    return proc[name].columns ?? 80
+    return proc[name].columns || 80
   },
   write: text =>
     new Promise((resolve, reject) => {

@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { test } from 'vitest'
+
+/** The launcher that users run, built from these sources before the tests. */
+export const launcher = resolve('bin/mergeq.js')
+
+/** An environment in which nothing of this machine's settings shows. */
+export const bareEnvironment = (home: string): Record<string, string> => ({
+  PATH: process.env.PATH ?? '',
+  HOME: home,
+  TERM: 'xterm-256color',
+})
+
+const stands = (program: string): boolean => {
+  try {
+    execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * A test that needs a program of this machine: skipped by name where it is missing, unless MERGEQ_TEST_NO_SKIP says
+ * that nothing may be skipped; then it runs, and fails.
+ */
+export const testWith = (program: string) =>
+  stands(program) || process.env.MERGEQ_TEST_NO_SKIP === '1' ? test : test.skip
