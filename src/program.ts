@@ -8,11 +8,13 @@ import { asFailure, Failure, usage } from './failure.ts'
 import { groups } from './reference/groups.ts'
 import { helpAfter } from './reference/help.ts'
 import { topics } from './reference/topics.ts'
-import { type Desk, openDesk } from './run/desk.ts'
+import { type Desk, openDesk, type Secrets } from './run/desk.ts'
 import { readValues } from './run/prepare.ts'
 import { run } from './run.ts'
 import { globalWords, wantsJsonErrors } from './settings/options.ts'
-import { contextOf, settingTable, settle } from './settings/settings.ts'
+import { contextOf } from './settings/settings.ts'
+import { settingTable } from './settings/table.ts'
+import { openRedactor } from './view/redactor.ts'
 import { openVoice } from './view/voice.ts'
 import type { Output, World } from './world/world.ts'
 
@@ -25,7 +27,7 @@ const setWord: Word = {
 /** One leaf of the tree: what is typed for it, and what it does. */
 interface Leaf extends Described {
   readonly words: readonly Word[]
-  act(given: Given, world: World, runner: Runner): Promise<number>
+  act(given: Given, world: World, secrets: Secrets, runner: Runner): Promise<number>
 }
 
 const wordsOf = ({ fields }: Described): readonly Word[] =>
@@ -36,7 +38,7 @@ const sends = ({ route }: Row): readonly Word[] => (methodOf(route) === 'POST' ?
 const leafOf = (row: Row): Leaf => ({
   ...row,
   words: [...wordsOf(row), ...sends(row)],
-  act: (given, world) => atDesk(given, world, desk => run(row, desk)),
+  act: (given, world, secrets) => atDesk(given, world, secrets, row, desk => run(row, desk)),
 })
 
 const handWritten = (command: Command): Leaf => ({
@@ -45,18 +47,20 @@ const handWritten = (command: Command): Leaf => ({
     ...(command.on === undefined ? [] : [...wordsOf(command.on), ...sends(command.on)]),
     ...wordsOf(command),
   ],
-  act: (given, world, runner) =>
-    atDesk(given, world, async desk =>
-      command.run(
-        await readValues(command.fields, given, contextOf(settle(given, world), world)),
-        desk,
-        runner,
-      ),
+  act: (given, world, secrets, runner) =>
+    atDesk(given, world, secrets, command.on, async desk =>
+      command.run(await readValues(command.fields, given, contextOf(desk.settings, world)), desk, runner),
     ),
 })
 
-async function atDesk(given: Given, world: World, work: (desk: Desk) => Promise<number>): Promise<number> {
-  const desk = await openDesk(given, world)
+async function atDesk(
+  given: Given,
+  world: World,
+  secrets: Secrets,
+  row: Row | undefined,
+  work: (desk: Desk) => Promise<number>,
+): Promise<number> {
+  const desk = await openDesk(given, world, secrets, row?.changes ?? false)
   try {
     return await work(desk)
   } finally {
@@ -81,10 +85,16 @@ function gathered(all: readonly Leaf[]): readonly Leaf[] {
 }
 
 /** Runs one command line and returns its exit code. Every failure ends here, told once. */
-export async function program(world: World): Promise<number> {
+export async function program(outside: World): Promise<number> {
+  const redactor = openRedactor()
+  for (const token of [outside.env.MERGEQ_TOKEN, outside.env.TRUNK_API_TOKEN])
+    redactor.hide(token?.trim() ?? '')
+  const guarded = (output: Output) => redirected(output, text => output.write(redactor.redact(text)))
+  const world = { ...outside, out: guarded(outside.out), err: guarded(outside.err) }
+  const secrets: Secrets = { hide: redactor.hide, reveal: text => outside.out.write(text) }
   const given = new Map<string, string[]>()
   try {
-    return await parse(world, given)
+    return await parse(world, given, secrets)
   } catch (error) {
     const failure = asFailure(world.interrupted.aborted ? world.interrupted.reason : error)
     const json = wantsJsonErrors(given, world.env.MERGEQ_OUTPUT)
@@ -94,7 +104,7 @@ export async function program(world: World): Promise<number> {
 }
 
 /** argv → given → the leaf that it names. */
-async function parse(world: World, given: Map<string, string[]>): Promise<number> {
+async function parse(world: World, given: Map<string, string[]>, secrets: Secrets): Promise<number> {
   const shown: string[] = []
   let chosen: Leaf | undefined
   const root = new Node('mergeq')
@@ -144,14 +154,19 @@ async function parse(world: World, given: Map<string, string[]>): Promise<number
       out: { ...redirected(world.out, out), terminal },
       err: redirected(world.err, err),
     })
-  if (chosen !== undefined) return chosen.act(given, world, runner)
+  if (chosen !== undefined) return chosen.act(given, world, secrets, runner)
   await world.out.write(shown.join(''))
   return 0
 }
 
-const redirected = ({ terminal, columns }: Output, write: Output['write']): Output => ({
-  terminal,
-  columns,
+/** The same output, written to elsewhere; whether it is a terminal is asked only when it matters. */
+const redirected = (output: Output, write: Output['write']): Output => ({
+  get terminal() {
+    return output.terminal
+  },
+  get columns() {
+    return output.columns
+  },
   write,
 })
 

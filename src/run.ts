@@ -22,7 +22,9 @@ export async function run(row: Row, desk: Desk, explain: Explain = asItIs): Prom
   const [first] = runs
   const pages = first && row.pages?.(first.values)
   if (first !== undefined && pages !== undefined) return follow(row, first, pages, desk)
-  const codes = await sideBySide(runs, one => carry(row, one, desk, explain))
+  const codes = await sideBySide(runs, row.inOrder === true ? 1 : atOnce, one =>
+    carry(row, one, desk, explain),
+  )
   await desk.printer.end()
   return worst(codes)
 }
@@ -73,15 +75,16 @@ const receipt = (record: JsonObject, sentence: string) => ({
 
 const atOnce = 4
 
-/** Does the work for at most 4 at once and prints in the order given; one failure does not stop the rest. */
+/** Does the work for so many at once and prints in the order given; one failure does not stop the rest. */
 async function sideBySide<T>(
   items: readonly T[],
+  width: number,
   work: (item: T) => Promise<Print>,
 ): Promise<readonly number[]> {
   const started: Promise<Print>[] = []
   const codes: number[] = []
   for (const index of items.keys()) {
-    for (const item of items.slice(started.length, index + atOnce)) started.push(work(item))
+    for (const item of items.slice(started.length, index + width)) started.push(work(item))
     const print = await started[index]
     if (print !== undefined) codes.push(await print())
   }

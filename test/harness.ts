@@ -158,6 +158,12 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         const text = setting.files?.[path]
         return text === undefined ? undefined : decoder.decode(bytes(text))
       },
+      exists: async path => setting.files?.[path] !== undefined,
+      list: async () => [],
+      makeFolder: async () => undefined,
+      follow: async path => path,
+      rename: async () => undefined,
+      remove: async () => undefined,
     },
     interrupted: setting.signal ?? new AbortController().signal,
     spawn: async (command, args) => setting.spawn?.(command, args) ?? { code: 127, out: '' },

@@ -34,7 +34,7 @@ describe.each(dialects)('every operation in the %s dialect', dialect => {
     for (const [index, [format, flag]] of Object.entries(formats).entries()) {
       const story = stories[index]
       if (story === undefined) throw new Error('no story')
-      story.clock.now += 500
+      story.clock.now += 300
       const id =
         name === 'flaky-get' ? (await story.mergeq('flaky list --fields id --limit 1')).out.trim() : ''
       const terminal = format === 'table'

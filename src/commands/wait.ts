@@ -6,7 +6,6 @@ import { asFailure, exitOf, type Failure, usage, worst } from '../failure.ts'
 import type { Desk } from '../run/desk.ts'
 import { exchange } from '../run/exchange.ts'
 import { type Run, readRuns } from '../run/prepare.ts'
-import { settle } from '../settings/settings.ts'
 import { type JsonObject, textAt } from '../view/shapes.ts'
 import { command } from './command.ts'
 
@@ -124,7 +123,7 @@ export async function waitForAll(every: number | undefined, desk: Desk): Promise
 async function forAttempts(desk: Desk): Promise<Desk> {
   const given = new Map(desk.given)
   given.delete('--timeout')
-  const timeout = await settle(given, desk.world).read('timeout')
+  const timeout = await desk.settings.under(given).read('timeout')
   return { ...desk, options: { ...desk.options, timeout } }
 }
 

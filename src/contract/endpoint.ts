@@ -28,6 +28,8 @@ export interface Row<P extends Route = Route, F extends Fields = Fields> extends
   readonly route: P
   /** Whether it changes anything: a change is never resent blindly (WIRE.md section 2). */
   readonly changes: boolean
+  /** Several are sent one after another: the order in which they arrive matters. */
+  readonly inOrder?: boolean
   readonly reply: Reading
   view(reply: Reply, values: Values<F>): Shape
   /** Refuses, before anything is sent, what no field can refuse alone. `sets` are the paths given by `--set`. */

@@ -66,6 +66,8 @@ export const submit = endpoint({
   route: 'POST /submitPullRequest',
   summary: 'Submit pull requests to the queue for testing and merging',
   changes: true,
+  // Equal priority is first come, first served (service-observed.md section 6).
+  inOrder: true,
   fields: {
     ...onPullRequest,
     priority: flag('--priority <level>', 'urgent, high, medium, low, or 0 (first) to 255 (last)', priority, {

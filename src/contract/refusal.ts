@@ -10,6 +10,7 @@ export interface Subject extends About {
   readonly path: string
   /** Where the token came from. */
   readonly token: string
+  readonly changes: boolean
 }
 
 const kindOf = (status: number): Kind => {
@@ -68,7 +69,7 @@ export function refusalOf(
 
 function notFound(
   answer: Pick<Answer, 'text'>,
-  { host, path, repo, targetBranch, pr }: Subject,
+  { host, path, changes, repo, targetBranch, pr }: Subject,
   fail: (what: string, hint?: string) => Failure,
 ): Failure {
   if (isWebPage(answer.text))
@@ -86,7 +87,7 @@ function notFound(
       'Check --repo and --target-branch, or create it with `mergeq queue create`.',
     )
   return fail(
-    `#${pr} was never submitted to the queue of ${queue} (404).`,
+    `#${pr} ${changes ? 'is not in' : 'was never submitted to'} the queue of ${queue} (404).`,
     `Submit it with \`mergeq pr submit ${pr}\`, or check --repo and --target-branch.`,
   )
 }

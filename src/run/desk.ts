@@ -2,6 +2,7 @@ import type { Given } from '../contract/field.ts'
 import { usage } from '../failure.ts'
 import { type Options, readOptions } from '../settings/options.ts'
 import { type Settings, settle } from '../settings/settings.ts'
+import { findToken, type Token } from '../settings/token.ts'
 import type { Line } from '../transport/transport.ts'
 import { isColored } from '../view/look.ts'
 import { openPrinter, type Printer } from '../view/printer.ts'
@@ -16,6 +17,9 @@ export interface Desk {
   readonly options: Options
   readonly voice: Voice
   readonly printer: Printer
+  /** The token for the base address; found when it is first asked for, and hidden in all output from then on. */
+  token(): Promise<Token>
+  readonly secrets: Secrets
   /** The line to the service, opened when it is first needed: loading it is most of what a request costs. */
   line(): Promise<Line>
   /** Says once that the answers come from a sandbox (CLI.md section 4.14). */
@@ -26,12 +30,28 @@ export interface Desk {
 /** What every command says once when its answers come from a sandbox. */
 export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
 
-/** Sets a desk for one command. */
-export async function openDesk(given: Given, world: World): Promise<Desk> {
-  const settings = settle(given, world)
+/** What must not be seen, and the one way around that. */
+export interface Secrets {
+  /** Hides a text in everything that is written from now on. */
+  hide(secret: string): void
+  /** Writes to standard output without hiding anything: for `auth token` alone. */
+  reveal(text: string): Promise<void>
+}
+
+/** Sets a desk for one command; `changes` says that it changes something. */
+export async function openDesk(
+  given: Given,
+  world: World,
+  secrets: Secrets,
+  changes: boolean,
+): Promise<Desk> {
+  const settings = settle(given, world, { changes, say: text => voice.note(text) })
   const options = await readOptions(given, settings)
   const { color, format } = options
   const voice = openVoice(world.err, { ...options, json: format === 'json' || format === 'ndjson' })
+  const trouble = settings.store.trouble()
+  if (trouble !== undefined) await voice.warn(trouble.message)
+  let token: Promise<Token> | undefined
   let line: Promise<Line> | undefined
   let saidSandbox = false
   return {
@@ -47,6 +67,15 @@ export async function openDesk(given: Given, world: World): Promise<Desk> {
       color: isColored({ color, env: world.env, terminal: world.out.terminal }),
       now: world.clock.now(),
     }),
+    secrets,
+    token() {
+      token ??= settings.need('baseUrl').then(async baseUrl => {
+        const found = await findToken(world.env, baseUrl, settings.store)
+        secrets.hide(found.value)
+        return found
+      })
+      return token
+    },
     line() {
       line ??= connect(settings, world)
       return line

@@ -5,7 +5,6 @@ import { refusalOf } from '../contract/refusal.ts'
 import type { Reply } from '../contract/reply.ts'
 import { asFailure, Failure } from '../failure.ts'
 import type { Request } from '../request/request.ts'
-import { findToken } from '../settings/token.ts'
 import type { Response } from '../transport/transport.ts'
 import { decode } from '../view/json.ts'
 import type { Json } from '../view/shapes.ts'
@@ -29,10 +28,7 @@ export async function exchange<F extends Fields>(
   more: Readonly<Record<string, Json>> = {},
 ): Promise<Exchanged<F>> {
   const { request, values } = await requestOf(row, run, desk, more)
-  const token =
-    request.credential === 'token'
-      ? findToken(desk.world.env, await desk.settings.need('baseUrl'))
-      : undefined
+  const token = request.credential === 'token' ? await desk.token() : undefined
   const response = await send(request, token?.value, desk)
   const { host, pathname: path } = new URL(request.url)
   const { operation } = request
@@ -44,10 +40,11 @@ export async function exchange<F extends Fields>(
     const about = aboutOf(values)
     throw refusalOf(answer, {
       ...about,
+      changes: request.changes,
       operation,
       host,
       path,
-      token: token?.origin ?? 'nowhere',
+      token: token?.source ?? 'nowhere',
     })
   }
   try {

@@ -4,7 +4,8 @@ import { largestBody } from '../contract/limits.ts'
 import { usage } from '../failure.ts'
 import { makeRequest, type Request, tooLarge } from '../request/request.ts'
 import { type Laid, readSets } from '../request/sets.ts'
-import { contextOf, settle } from '../settings/settings.ts'
+import { contextOf } from '../settings/settings.ts'
+import type { Found } from '../settings/source.ts'
 import type { Json } from '../view/shapes.ts'
 import type { Desk } from './desk.ts'
 
@@ -28,10 +29,10 @@ export async function readValues<F extends Fields>(
 /** given → values: one run for each pull request. What is wrong with any of them is said before anything is sent. */
 export async function readRuns<F extends Fields>(
   row: Row<Row['route'], F>,
-  { given, world }: Pick<Desk, 'given' | 'world'>,
+  { given, settings, world }: Pick<Desk, 'given' | 'settings' | 'world'>,
 ): Promise<readonly Run<F>[]> {
   const sets = readSets(given, row.fields)
-  const contextFor = (one: Given) => contextOf(settle(one, world), world)
+  const contextFor = (one: Given) => contextOf(settings.under(one), world)
   const split = Object.values(row.fields).find(field => field.each !== undefined)
   const givens = (await split?.each?.(given, contextFor(given))) ?? [given]
   const runs: Run<F>[] = []
@@ -50,9 +51,10 @@ export async function readRuns<F extends Fields>(
 export async function requestOf<F extends Fields>(
   row: Row<Row['route'], F>,
   run: Run<F>,
-  { settings, voice, world }: Desk,
+  desk: Desk,
   more: Readonly<Record<string, Json>> = {},
 ): Promise<{ readonly request: Request; readonly values: Values<F> }> {
+  const { settings, voice, world } = desk
   const making = {
     baseUrl: await settings.need('baseUrl'),
     userAgent: `mergeq/${world.runtime.version}`,
@@ -60,12 +62,23 @@ export async function requestOf<F extends Fields>(
     more,
   }
   const request = makeRequest(row, run.values, making)
+  await tellOrigins(desk)
   const bytes = request.body?.bytes ?? 0
   if (bytes <= largestBody) return { request, values: run.values }
   const instead = row.standIn?.(run.values)
   if (instead === undefined) throw tooLarge(request.operation, bytes)
   await voice.warn(instead.warning)
   return { request: makeRequest(row, instead.values, making), values: instead.values }
+}
+
+const told = new WeakMap<ReadonlyMap<unknown, Found>, number>()
+
+/** Says with -v where the values came from, each once. */
+async function tellOrigins({ settings, voice }: Desk): Promise<void> {
+  const used = settings.used()
+  const news = [...used].slice(told.get(used) ?? 0)
+  told.set(used, used.size)
+  for (const [name, { value, origin }] of news) await voice.detail(`${name}: ${value} (${origin})`)
 }
 
 /** Asks before something is destroyed; where nobody can be asked, a usage failure names the flag. */

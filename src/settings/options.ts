@@ -1,6 +1,7 @@
 import type { Given, Word } from '../contract/field.ts'
 import { usage } from '../failure.ts'
-import { type Format, formats, type Settings, settingTable } from './settings.ts'
+import type { Settings } from './settings.ts'
+import { type Format, formats, settingTable } from './table.ts'
 
 /** The flags of every command (CLI.md section 2). */
 export const globalWords: readonly Word[] = [

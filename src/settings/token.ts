@@ -1,46 +1,72 @@
 import { Failure, usage } from '../failure.ts'
 import type { Environment } from '../world/world.ts'
+import { partOf, type Store } from './store.ts'
 
 /** The token that opens the service, and where it came from. */
 export interface Token {
   readonly value: string
-  readonly origin: string
+  readonly source: string
 }
 
 const mostCharacters = 4096
 const defaultOrigin = 'https://api.trunk.io'
+const blank = /^[\t\n\v\f\r ]*$/
 
 /**
  * Takes a token as it was given: trimmed of ASCII white space it must be 1 to 4096 visible ASCII characters. What is
  * refused is named by code point and position, counted in the value as given; the value is never shown.
  */
-export function tokenFrom(value: string, origin: string): Token {
+export function tokenFrom(value: string, source: string): Token {
   const trimmed = value.replace(/^[\t\n\v\f\r ]+|[\t\n\v\f\r ]+$/g, '')
+  if (trimmed === '') throw usage(`${source} is empty.`, 'Give an API token of your organization.')
   const bad = /[^\x21-\x7e]/u.exec(trimmed)
   if (bad !== null) {
     const position = value.indexOf(trimmed) + bad.index + 1
     const code = (bad[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
     throw usage(
-      `${origin} is not a token: it holds the character U+${code} at position ${position}.`,
+      `${source} is not a token: it holds the character U+${code} at position ${position}.`,
       'Copy the token again, without quotes, spaces or line breaks inside.',
     )
   }
   if (trimmed.length > mostCharacters)
-    throw usage(`${origin} is not a token: it is longer than ${mostCharacters} characters.`)
-  return { value: trimmed, origin }
+    throw usage(`${source} is not a token: it is longer than ${mostCharacters} characters.`)
+  return { value: trimmed, source }
 }
 
-/** The token for a base address (CLI.md section 3); an `auth` failure when there is none. */
-export function findToken(env: Environment, baseUrl: string): Token {
-  const blank = (name: string) => /^[\t\n\v\f\r ]*$/.test(env[name] ?? '')
-  if (!blank('MERGEQ_TOKEN')) return tokenFrom(env.MERGEQ_TOKEN ?? '', 'MERGEQ_TOKEN')
-  if (!blank('TRUNK_API_TOKEN') && new URL(baseUrl).origin === defaultOrigin)
-    return tokenFrom(env.TRUNK_API_TOKEN ?? '', 'TRUNK_API_TOKEN')
-  if (env.MERGEQ_TOKEN !== undefined)
-    throw new Failure('auth', 'there is no token: MERGEQ_TOKEN is set but empty.', {
-      hint: 'CI does this for pull requests from forks, which get no secrets. Set MERGEQ_TOKEN to an API token.',
-    })
-  throw new Failure('auth', 'there is no token.', {
-    hint: 'Set MERGEQ_TOKEN to an API token of your organization.',
-  })
+/** Whether MERGEQ_TOKEN is set but empty, as CI does for pull requests from forks. */
+export const isEmptyInEnvironment = ({ MERGEQ_TOKEN }: Environment): boolean =>
+  MERGEQ_TOKEN !== undefined && blank.test(MERGEQ_TOKEN)
+
+/** Why an empty variable is no mistake of the person who reads this. */
+export const whyEmpty =
+  'MERGEQ_TOKEN is set but empty: CI does this for pull requests from forks, which get no secrets.'
+
+/**
+ * The token for an origin (CLI.md section 3): MERGEQ_TOKEN, TRUNK_API_TOKEN for the default origin only, then the one
+ * that is stored for exactly this origin. An `auth` failure when there is none.
+ */
+export async function findToken(env: Environment, baseUrl: string, store: Store): Promise<Token> {
+  const { origin } = new URL(baseUrl)
+  const { MERGEQ_TOKEN: own = '', TRUNK_API_TOKEN: other = '' } = env
+  if (!blank.test(own)) return tokenFrom(own, 'MERGEQ_TOKEN')
+  if (!blank.test(other) && origin === defaultOrigin) return tokenFrom(other, 'TRUNK_API_TOKEN')
+  const tokens = partOf(await store.read(), 'tokens')
+  const stored = Object.hasOwn(tokens, origin) ? tokens[origin] : undefined
+  if (typeof stored === 'string') return tokenFrom(stored, `the stored token for ${origin}`)
+  const owners = Object.keys(tokens)
+  if (owners.length > 0)
+    throw new Failure(
+      'auth',
+      `there is no token for ${origin}: the stored one belongs to ${owners.join(', ')}.`,
+      {
+        hint: `It is never sent elsewhere. Log in there with \`mergeq auth login --base-url ${baseUrl}\`, or set MERGEQ_TOKEN.`,
+      },
+    )
+  throw new Failure(
+    'auth',
+    isEmptyInEnvironment(env) ? `there is no token. ${whyEmpty}` : 'there is no token.',
+    {
+      hint: 'Set MERGEQ_TOKEN to an API token of your organization, or store one with `mergeq auth login`.',
+    },
+  )
 }

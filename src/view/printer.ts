@@ -79,7 +79,9 @@ export function openPrinter(sink: Sink, style: Style): Printer {
 
   const printTable = async (shape: Shape) => {
     if (style.terminal || style.drawn) {
-      if (shape.sentence !== undefined) await sink.write(`${oneLine(shape.sentence)}\n`)
+      // A change that failed has no sentence: its failure is told on standard error.
+      if (shape.sentence !== undefined)
+        await sink.write(shape.sentence === '' ? '' : `${oneLine(shape.sentence)}\n`)
       else kept.push(shape)
     } else await sink.write(shape.raw ?? tsv(shape))
   }

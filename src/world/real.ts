@@ -1,8 +1,8 @@
 import { spawn as start } from 'node:child_process'
-import { createReadStream, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Failure } from '../failure.ts'
-import type { Clock, Files, Input, Output, Spawned, SpawnOptions, World } from './world.ts'
+import { files } from './files.ts'
+import type { Clock, Input, Output, Spawned, SpawnOptions, World } from './world.ts'
 
 /** The real world, made from the process. The token is taken out of the environment that children inherit. */
 export function realWorld(proc: NodeJS.Process, version: string, interrupted: AbortSignal): World {
@@ -72,18 +72,6 @@ const outputTo = (proc: NodeJS.Process, name: 'stdout' | 'stderr'): Output => ({
 
 const isGone = (error: NodeJS.ErrnoException): boolean =>
   error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED'
-
-const files: Files = {
-  stream: path => createReadStream(path),
-  async read(path) {
-    try {
-      return readFileSync(path, 'utf8')
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-      throw error
-    }
-  },
-}
 
 const signalNumbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }
 

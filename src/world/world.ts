@@ -54,8 +54,18 @@ export interface Output {
 export interface Files {
   /** The file's bytes in pieces. */
   stream(path: string): AsyncIterable<Uint8Array>
-  /** The whole text, or undefined where there is no such file. */
-  read(path: string): Promise<string | undefined>
+  /** The text of a regular file of at most `most` bytes, or undefined where there is none. Never blocks on a FIFO. */
+  read(path: string, most?: number): Promise<string | undefined>
+  exists(path: string): Promise<boolean>
+  /** The names in a folder; none where there is no such folder. */
+  list(folder: string): Promise<readonly string[]>
+  /** Makes a folder, and those on the way to it, for this user alone. */
+  makeFolder(path: string): Promise<void>
+  /** Where a link leads, followed to its end, even to a file that is not there; another path as it is. */
+  follow(path: string): Promise<string>
+  rename(from: string, to: string): Promise<void>
+  /** Removes a file; one that is not there is no failure. */
+  remove(path: string): Promise<void>
 }
 
 export interface SpawnOptions {

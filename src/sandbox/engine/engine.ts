@@ -1,0 +1,38 @@
+import { admit, start } from './admission.ts'
+import { judge, merge, test } from './judgement.ts'
+import { retreat } from './moves.ts'
+import type { Queue } from './queue.ts'
+import { never, type Rule } from './rule.ts'
+
+/**
+ * The queue as a simulation without timers: whoever asks first brings it up to date. It depends on nothing but the
+ * inputs and their moments, so asking often or seldom makes no difference. The rules are written after
+ * service-observed.md sections 3, 6 and 7; service-api.md section 3 shows no transitions.
+ */
+
+/** Lets everything happen until `until`, each thing at its own moment. Time never goes backwards. */
+export function advance(queue: Queue, until: number): void {
+  for (let next = settle(queue); next <= until; next = settle(queue)) queue.now = next
+  queue.now = Math.max(queue.now, until)
+}
+
+/** Applies the rules until nothing moves any more; the moment at which something will move again. */
+function settle(queue: Queue): number {
+  for (;;) {
+    const before = queue.moves.length
+    const next = Math.min(...rules.map(rule => rule(queue)))
+    if (queue.moves.length === before) return next
+  }
+}
+
+/** SWITCHING_MODES: until nothing is tested any more (service-observed.md section 3.3). */
+const switchModes: Rule = queue => {
+  if (queue.switchingTo === undefined || queue.line.some(({ phase }) => phase !== 'PENDING')) return never
+  retreat(queue, queue.line, 'the queue switches modes')
+  queue.settings = { ...queue.settings, mode: queue.switchingTo }
+  queue.switchingTo = undefined
+  return queue.now
+}
+
+/** In the order in which things that are due at the same moment happen. */
+const rules: readonly Rule[] = [admit, test, judge, merge, switchModes, start]

@@ -1,0 +1,179 @@
+import { largestInteger } from '../../contract/words.ts'
+import type { Json, JsonObject } from '../../view/shapes.ts'
+import { refusal } from '../refusal.ts'
+
+/** The settings of a queue under the service's own names (service-observed.md section 3.1). */
+export interface Settings {
+  readonly mode: 'single' | 'parallel'
+  readonly concurrency: number
+  /** Undefined follows `concurrency`. */
+  readonly bisectionConcurrency: number | undefined
+  readonly testingTimeoutMinutes: number
+  readonly pendingFailureDepth: number
+  readonly canOptimisticallyMerge: boolean
+  readonly batch: boolean
+  readonly batchingMinSize: number
+  readonly batchingMaxWaitTimeMinutes: number
+  readonly createPrsForTestingBranches: boolean
+  readonly commentsEnabled: boolean
+  readonly commandsEnabled: boolean
+  readonly statusCheckEnabled: boolean
+  readonly directMergeMode: 'off' | 'always'
+  readonly optimizationMode: 'off' | 'bisection_skip_redundant_tests'
+  readonly mergeMethod: 'merge_commit' | 'squash' | 'rebase'
+  readonly requiredStatuses: readonly string[]
+  readonly extensionEnabled: boolean
+  readonly labelCommandsEnabled: boolean
+  readonly stateLabelsEnabled: boolean
+  readonly enqueueingLabel: string
+  readonly notReadyTimeoutHours: number
+  readonly testBranchConstructionMode: 'rename_temp_branch' | 'push_new_branch_from_temp'
+  /** What updateQueue was sent and nobody here knows: kept, shown, without effect. */
+  readonly others: JsonObject
+}
+
+/** What a new queue has. The two batching numbers and `directMergeMode` are the sandbox's own: no source shows them. */
+export const defaults: Settings = {
+  mode: 'single',
+  concurrency: 1,
+  bisectionConcurrency: undefined,
+  testingTimeoutMinutes: 300,
+  pendingFailureDepth: 0,
+  canOptimisticallyMerge: false,
+  batch: false,
+  batchingMinSize: 4,
+  batchingMaxWaitTimeMinutes: 5,
+  createPrsForTestingBranches: true,
+  commentsEnabled: true,
+  commandsEnabled: true,
+  statusCheckEnabled: true,
+  directMergeMode: 'off',
+  optimizationMode: 'off',
+  mergeMethod: 'squash',
+  requiredStatuses: [],
+  extensionEnabled: true,
+  labelCommandsEnabled: true,
+  stateLabelsEnabled: false,
+  enqueueingLabel: 'trunk-merge-queue-submit',
+  notReadyTimeoutHours: 24,
+  testBranchConstructionMode: 'rename_temp_branch',
+  others: {},
+}
+
+/** How a value is read, and what it must be if it cannot. */
+interface Reader<T> {
+  readonly must: string
+  read(value: Json): T | undefined
+}
+
+const bool: Reader<boolean> = {
+  must: 'true or false',
+  read: value => (typeof value === 'boolean' ? value : undefined),
+}
+
+const whole = (least: number): Reader<number> => ({
+  must: `a whole number from ${least} to ${largestInteger}`,
+  read: value =>
+    typeof value === 'number' && Number.isInteger(value) && value >= least && value <= largestInteger
+      ? value
+      : undefined,
+})
+
+/** One of a few words; requests may use either case (service-observed.md section 1.4). */
+const word = <const W extends string>(...words: readonly W[]): Reader<W> => ({
+  must: `one of ${words.join(', ')}`,
+  read: value => words.find(word => typeof value === 'string' && value.toLowerCase() === word),
+})
+
+const label: Reader<string> = {
+  must: 'text that is not empty',
+  read: value => (typeof value === 'string' && value !== '' ? value : undefined),
+}
+
+const isString = (value: Json): value is string => typeof value === 'string'
+
+const statuses: Reader<readonly string[]> = {
+  must: 'a list of strings',
+  read: value => (Array.isArray(value) && value.every(isString) ? value : undefined),
+}
+
+const states = word('running', 'paused', 'draining')
+
+/** The fields of a request that are no settings (service-api.md section 2.2), or none that is read back. */
+const notKept = ['repo', 'targetBranch', 'pr', 'state', 'deleteRequiredStatuses']
+
+/** The value of a field, or what was before; a value that cannot be read is refused with 400 and its name. */
+function taken<T>(document: JsonObject, key: string, { must, read }: Reader<T>, before: T): T {
+  const value = Object.hasOwn(document, key) ? document[key] : undefined
+  if (value === undefined) return before
+  const found = read(value)
+  if (found === undefined) throw refusal(400, `${key} must be ${must}.`)
+  return found
+}
+
+/** The state that a request sets, which is never SWITCHING_MODES (service-observed.md section 3.3). */
+export function stateIn(document: JsonObject): 'RUNNING' | 'PAUSED' | 'DRAINING' | undefined {
+  const state = taken(document, 'state', states, undefined)
+  return state === undefined
+    ? undefined
+    : ({ running: 'RUNNING', paused: 'PAUSED', draining: 'DRAINING' } as const)[state]
+}
+
+/** The settings with those that a request names changed; a known one with a bad value is refused with 400. */
+export function changed(settings: Settings, document: JsonObject): Settings {
+  const set = <T>(key: string, reader: Reader<T>, before: T): T => taken(document, key, reader, before)
+  const clears = set('deleteRequiredStatuses', bool, false)
+  const required = set('requiredStatuses', statuses, [])
+  // The sandbox's own: the service is told never to be sent both, and what it makes of them is not known.
+  if (clears && required.length > 0)
+    throw refusal(400, 'requiredStatuses and deleteRequiredStatuses exclude each other.')
+  const mine = Object.keys(settings)
+  const unknown = Object.entries(document).filter(([key]) => !mine.includes(key) && !notKept.includes(key))
+  return {
+    mode: set('mode', word('single', 'parallel'), settings.mode),
+    concurrency: set('concurrency', whole(1), settings.concurrency),
+    bisectionConcurrency: set<number | undefined>(
+      'bisectionConcurrency',
+      whole(1),
+      settings.bisectionConcurrency,
+    ),
+    testingTimeoutMinutes: set('testingTimeoutMinutes', whole(0), settings.testingTimeoutMinutes),
+    pendingFailureDepth: set('pendingFailureDepth', whole(0), settings.pendingFailureDepth),
+    canOptimisticallyMerge: set('canOptimisticallyMerge', bool, settings.canOptimisticallyMerge),
+    batch: set('batch', bool, settings.batch),
+    batchingMinSize: set('batchingMinSize', whole(1), settings.batchingMinSize),
+    batchingMaxWaitTimeMinutes: set(
+      'batchingMaxWaitTimeMinutes',
+      whole(0),
+      settings.batchingMaxWaitTimeMinutes,
+    ),
+    createPrsForTestingBranches: set(
+      'createPrsForTestingBranches',
+      bool,
+      settings.createPrsForTestingBranches,
+    ),
+    commentsEnabled: set('commentsEnabled', bool, settings.commentsEnabled),
+    commandsEnabled: set('commandsEnabled', bool, settings.commandsEnabled),
+    statusCheckEnabled: set('statusCheckEnabled', bool, settings.statusCheckEnabled),
+    directMergeMode: set('directMergeMode', word('off', 'always'), settings.directMergeMode),
+    optimizationMode: set(
+      'optimizationMode',
+      word('off', 'bisection_skip_redundant_tests'),
+      settings.optimizationMode,
+    ),
+    mergeMethod: set('mergeMethod', word('merge_commit', 'squash', 'rebase'), settings.mergeMethod),
+    // An empty list is ignored; only deleteRequiredStatuses clears it (service-observed.md section 3.3).
+    requiredStatuses: clears ? [] : required.length > 0 ? required : settings.requiredStatuses,
+    extensionEnabled: set('extensionEnabled', bool, settings.extensionEnabled),
+    labelCommandsEnabled: set('labelCommandsEnabled', bool, settings.labelCommandsEnabled),
+    stateLabelsEnabled: set('stateLabelsEnabled', bool, settings.stateLabelsEnabled),
+    enqueueingLabel: set('enqueueingLabel', label, settings.enqueueingLabel),
+    notReadyTimeoutHours: set('notReadyTimeoutHours', whole(0), settings.notReadyTimeoutHours),
+    testBranchConstructionMode: set(
+      'testBranchConstructionMode',
+      word('rename_temp_branch', 'push_new_branch_from_temp'),
+      settings.testBranchConstructionMode,
+    ),
+    others: { ...settings.others, ...Object.fromEntries(unknown) },
+  }
+}

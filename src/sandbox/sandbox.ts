@@ -1,0 +1,65 @@
+import type { Repository } from '../contract/words.ts'
+import { usage } from '../failure.ts'
+import type { DialectName } from './dialects.ts'
+import { readScenario, type Scenario, scenarioNamed, scenarioNames } from './scenarios.ts'
+import { type Served, serve } from './server.ts'
+import { defaultToken, openService } from './service.ts'
+import { defaultPlace, type Place } from './stage.ts'
+
+export { type DialectName, dialectNames } from './dialects.ts'
+export { type Scenario, scenarioNames, scenarios } from './scenarios.ts'
+export { defaultToken, marker } from './service.ts'
+export { defaultPlace, type Place } from './stage.ts'
+
+/** The organization that a sandbox's tests belong to; any other slug is taken as well. */
+export const defaultOrg = 'acme'
+
+/** What a sandbox may be told; whatever is left out is as a newcomer wants it. */
+export interface SandboxOptions {
+  /** 0, the default, takes a free one. */
+  readonly port?: number | undefined
+  /** Divides every duration; at 1, the default, a test run takes about two seconds. */
+  readonly speed?: number | undefined
+  readonly seed?: number | undefined
+  /** A scenario's name, or a file that holds one; `happy` by default. */
+  readonly scenario?: string | undefined
+  readonly dialect?: DialectName | undefined
+  /** Queues besides the default one. */
+  readonly queues?: readonly Place[] | undefined
+  readonly token?: string | undefined
+  /** The moment, in milliseconds since 1970. */
+  now(): number
+  /** The text of a file; undefined when there is none. */
+  readScenario?(path: string): Promise<string | undefined>
+}
+
+/** A sandbox that serves, and what a client needs to talk to it. */
+export interface Sandbox extends Served {
+  readonly token: string
+  readonly repo: Repository
+  readonly targetBranch: string
+  readonly org: string
+}
+
+/**
+ * Opens a sandbox of its own on loopback, sharing nothing with any other. An unknown scenario and a port that is
+ * taken are usage failures.
+ */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { port = 0, speed = 1, seed = 1, dialect = 'document', queues = [], token = defaultToken } = options
+  const scenario = await scenarioOf(options)
+  const service = openService({ speed, seed, dialect, queues, token, scenario, now: () => options.now() })
+  return { ...(await serve(service, { port })), ...defaultPlace, token, org: defaultOrg }
+}
+
+async function scenarioOf({ scenario = 'happy', ...options }: SandboxOptions): Promise<Scenario> {
+  const named = scenarioNamed(scenario)
+  if (named !== undefined) return named
+  const text = await options.readScenario?.(scenario)
+  if (text === undefined)
+    throw usage(
+      `'${scenario}' is neither a scenario nor a file that can be read.`,
+      `The scenarios are ${scenarioNames.join(', ')}.`,
+    )
+  return readScenario(text, scenario)
+}

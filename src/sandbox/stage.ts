@@ -1,0 +1,115 @@
+import { nameOf, type Repository } from '../contract/words.ts'
+import type { JsonObject } from '../view/shapes.ts'
+import { type Dialect, type DialectName, dialects } from './dialects.ts'
+import { advance } from './engine/engine.ts'
+import { configure } from './engine/inputs.ts'
+import { isEmpty } from './engine/line.ts'
+import { openQueue, type Pace, paceOf, type Queue } from './engine/queue.ts'
+import { type FlakyTest, flakyTests } from './flakies.ts'
+import { refusal } from './refusal.ts'
+import type { Scenario } from './scenarios.ts'
+
+/** A branch that a queue merges into. */
+export interface Place {
+  readonly repo: Repository
+  readonly targetBranch: string
+}
+
+/** What a sandbox is made of; the same options and requests at the same moments give the same answers. */
+export interface StageOptions {
+  readonly dialect: DialectName
+  /** Divides every duration; 1 is a test run of about two seconds. */
+  readonly speed: number
+  readonly seed: number
+  readonly scenario: Scenario
+  /** Queues besides the default one. */
+  readonly queues: readonly Place[]
+}
+
+/** Everything that the handlers play on: queues that are up to date, and tests that have failed. */
+export interface Stage {
+  readonly dialect: Dialect
+  readonly pace: Pace
+  /** For how long after a first submit the pull request cannot be read, in milliseconds. */
+  readonly blindness: number
+  /** All queues, at the moment of the request. */
+  queues(): readonly Queue[]
+  /** The queue of a branch, at the moment of the request; 404 when there is none. */
+  queueOf(place: Place): Queue
+  /** A new queue with these settings, the rest as usual; 409 when the branch has one (service-observed.md section 1.3). */
+  create(place: Place, settings: JsonObject): void
+  /** Deletes a queue, which must be empty (service-api.md section 3 rule 1). */
+  remove(place: Place): void
+  /** The tests of a repository that has, or had, a queue; 404 for any other. */
+  testsOf(repo: Repository): readonly FlakyTest[]
+}
+
+/** The queue that every sandbox starts with. */
+export const defaultPlace: Place = {
+  repo: { host: 'github.com', owner: 'acme', name: 'web' },
+  targetBranch: 'main',
+}
+
+const keyOf = ({ repo, targetBranch }: Place): string => JSON.stringify([nameOf(repo), targetBranch])
+
+/** Sets a stage: the default queue and those asked for, each with the settings of the scenario. */
+export function openStage(
+  { dialect, speed, seed, scenario, queues: more }: StageOptions,
+  now: () => number,
+): Stage {
+  const openedAt = now()
+  const queues = new Map<string, Queue>()
+  const tests = new Map<string, () => readonly FlakyTest[]>()
+  const pace = paceOf(speed, scenario)
+
+  const create = ({ repo, targetBranch }: Place, settings: JsonObject) => {
+    const key = keyOf({ repo, targetBranch })
+    if (queues.has(key)) throw refusal(409, `${targetBranch} has a queue already.`)
+    const queue = openQueue({ repo, targetBranch, seed, scenario, pace, now: now() })
+    configure(queue, settings)
+    queues.set(key, queue)
+    if (!tests.has(nameOf(repo)))
+      tests.set(
+        nameOf(repo),
+        once(() => flakyTests(seed, repo, openedAt)),
+      )
+  }
+
+  const queueOf = (place: Place): Queue => {
+    const queue = queues.get(keyOf(place))
+    if (queue === undefined)
+      throw refusal(404, `${place.targetBranch} of ${nameOf(place.repo)} has no queue.`)
+    advance(queue, now())
+    return queue
+  }
+
+  for (const place of [defaultPlace, ...more])
+    if (!queues.has(keyOf(place))) create(place, scenario.settings ?? {})
+
+  return {
+    dialect: dialects[dialect],
+    pace,
+    blindness: dialects[dialect].blindness / speed,
+    queues: () => [...queues.values()].map(queueOf),
+    queueOf,
+    create,
+    remove(place) {
+      if (!isEmpty(queueOf(place))) throw refusal(dialects[dialect].notEmpty, 'The queue is not empty.')
+      queues.delete(keyOf(place))
+    },
+    testsOf: repo => (tests.get(nameOf(repo)) ?? unknown(repo))(),
+  }
+}
+
+function unknown(repo: Repository): never {
+  throw refusal(404, `The repository ${nameOf(repo)} is not known here.`)
+}
+
+/** Makes a value when it is first asked for and keeps it. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}

@@ -1,0 +1,150 @@
+/** Words that the sandbox's inventions are made of: people, pull requests and tests that nobody has to recognize. */
+
+type Some<T> = readonly [T, ...T[]]
+
+/** A part of the invented product: where its tests lie, who owns them, and what they say. */
+export interface Area {
+  readonly folder: string
+  readonly suffix: string
+  readonly owners: readonly string[]
+  readonly variants: Some<string>
+  readonly subjects: Some<string>
+  readonly deeds: Some<string>
+}
+
+export const areas: Some<Area> = [
+  {
+    folder: 'web/cart',
+    suffix: '.test.ts',
+    owners: ['@acme/web'],
+    variants: ['', 'chromium', 'firefox', 'webkit'],
+    subjects: ['Cart', 'Cart totals', 'Coupon field', 'Mini cart', 'Shipping estimate'],
+    deeds: [
+      'adds an item while another is being removed',
+      'keeps its items after a reload',
+      'rounds tax to the nearest cent',
+      'shows the free shipping bar',
+      'survives a slow network',
+      'merges with the cart of the signed-in customer',
+      'disables the button while it is saving',
+    ],
+  },
+  {
+    folder: 'web/checkout',
+    suffix: '.spec.ts',
+    owners: ['@acme/web', '@acme/payments'],
+    variants: ['chromium', 'firefox', 'webkit'],
+    subjects: ['Checkout', 'Address form', 'Card form', 'Order summary', 'Receipt page'],
+    deeds: [
+      'submits once on a double click',
+      'recovers from a declined card',
+      'focuses the first invalid field',
+      'waits for the payment provider',
+      'shows the order number',
+      'goes back without losing what was typed',
+    ],
+  },
+  {
+    folder: 'api/orders',
+    suffix: '_test.go',
+    owners: ['@acme/orders'],
+    variants: ['', 'linux-arm64', 'postgres-16'],
+    subjects: ['TestOrderStore', 'TestOrderQueue', 'TestRefund', 'TestInvoiceExport'],
+    deeds: [
+      'concurrent updates',
+      'retries after a deadlock',
+      'idempotent create',
+      'expires holds',
+      'page boundaries',
+      'clock skew',
+    ],
+  },
+  {
+    folder: 'services/search/tests',
+    suffix: '_test.py',
+    owners: ['@acme/search'],
+    variants: ['', 'py311', 'py312'],
+    subjects: ['TestIndexer', 'TestSuggest', 'TestRanking', 'TestSynonyms'],
+    deeds: [
+      'test_reindex_while_querying',
+      'test_refresh_interval',
+      'test_ties_are_stable',
+      'test_unicode_folding',
+      'test_cluster_failover',
+      'test_timeout_is_partial',
+    ],
+  },
+  {
+    folder: 'mobile/src/androidTest/com/acme',
+    suffix: 'Test.kt',
+    owners: ['@acme/mobile'],
+    variants: ['api-30', 'api-34', 'tablet'],
+    subjects: ['LoginScreen', 'PushMessages', 'OfflineSync', 'Camera'],
+    deeds: [
+      'rotatesWithoutLosingState',
+      'opensFromNotification',
+      'resumesUpload',
+      'asksForPermissionOnce',
+      'animatesIn',
+    ],
+  },
+  {
+    folder: 'infra/e2e',
+    suffix: '.e2e.ts',
+    owners: ['@acme/platform'],
+    variants: ['us-east', 'eu-west', 'staging'],
+    subjects: ['Smoke', 'Sign-in', 'Webhook delivery', 'Nightly import'],
+    deeds: [
+      'reaches every region',
+      'follows the redirect of the identity provider',
+      'delivers in order',
+      'finishes within its window',
+      'rolls back on failure',
+    ],
+  },
+]
+
+export const reasons: Readonly<Record<'healthy' | 'flaky' | 'broken', Some<string>>> = {
+  healthy: ['No failure in the last 7 days'],
+  flaky: [
+    'Failed and passed on the same commit',
+    'Passed when it was retried',
+    'Failed on pull requests that did not touch it',
+  ],
+  broken: ['Failed in most runs of the last day', 'Fails on the main branch'],
+}
+
+export const summaries: Some<string> = [
+  'Timeout: waited 5000 ms for the element to be visible',
+  'AssertionError: expected 3 to be 2',
+  'ECONNRESET: socket hang up',
+  'deadlock detected',
+  'StaleElementReferenceError: the element is no longer attached',
+  'context deadline exceeded',
+  'TypeError: cannot read properties of undefined (reading "total")',
+  'Expected status 200, got 502',
+]
+
+export const tickets: Some<string> = ['https://acme.example/browse/WEB-', 'https://acme.example/browse/CORE-']
+
+export const authors: Some<string> = [
+  'ada',
+  'grace',
+  'alan',
+  'barbara',
+  'edsger',
+  'frances',
+  'linus',
+  'margaret',
+]
+
+export const titles: Some<string> = [
+  'Fix the rounding of the cart',
+  'Cache the suggestions of the search box',
+  'Remove the old checkout',
+  'Update the payment client',
+  'Speed up the order export',
+  'Show the delivery date earlier',
+  'Retry webhooks with back-off',
+  'Rename the settings of the importer',
+]

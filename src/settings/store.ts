@@ -1,0 +1,92 @@
+import { type Failure, usage } from '../failure.ts'
+import { isObject, type Json, type JsonObject } from '../view/shapes.ts'
+import type { World } from '../world/world.ts'
+import { configFile } from './folder.ts'
+import type { Source } from './source.ts'
+import { keyOf } from './table.ts'
+
+/** More than any settings file needs: what is larger is not one. */
+const largestFile = 1024 * 1024
+
+/** What is stored, as it stands in the file: `profiles` by name, `tokens` by origin, and whatever else is there. */
+export interface Store {
+  /** The file; undefined where no folder can be told. */
+  readonly path: string | undefined
+  /** The whole document; empty where there is no file. A file that cannot be read is a usage failure that names it. */
+  read(): Promise<JsonObject>
+  /** What is wrong with the file, once it was read in vain. */
+  trouble(): Failure | undefined
+}
+
+/** Opens the stored settings for reading: read once, when first asked, and never made or changed. */
+export function openStore(world: World): Store {
+  const path = configFile(world)
+  let reading: Promise<JsonObject> | undefined
+  let trouble: Failure | undefined
+  const read = async () => {
+    if (path === undefined) return {}
+    try {
+      return documentIn(await world.files.read(path, largestFile), path)
+    } catch (error) {
+      trouble = broken(path, error instanceof Error ? error.message : String(error))
+      throw trouble
+    }
+  }
+  return {
+    path,
+    trouble: () => trouble,
+    read() {
+      reading ??= read()
+      return reading
+    },
+  }
+}
+
+/** The document in the text of a settings file. */
+export function documentIn(text: string | undefined, path: string): JsonObject {
+  if (text === undefined) return {}
+  let document: Json
+  try {
+    document = JSON.parse(text)
+  } catch {
+    throw broken(path, text.trim() === '' ? 'it is empty' : 'it is not JSON')
+  }
+  if (!isObject(document)) throw broken(path, 'it is not a JSON object')
+  return document
+}
+
+const broken = (path: string, why: string): Failure =>
+  usage(
+    `the stored settings in ${path} cannot be read: ${why.replace(/^.*cannot be read: /, '').replace(/\.$/, '')}.`,
+    'Mend the file, or move it away to start anew; mergeq never overwrites a file that it cannot read.',
+  )
+
+/** A part of the document by its name, where that is an object. */
+export const partOf = (document: JsonObject, name: string): JsonObject => {
+  const part = Object.hasOwn(document, name) ? document[name] : undefined
+  return isObject(part) ? part : {}
+}
+
+/** The values of a profile. One that was never made is a usage failure, unless it is the default one. */
+export async function profileIn(store: Store, name: string): Promise<JsonObject> {
+  const profiles = partOf(await store.read(), 'profiles')
+  if (name !== 'default' && !Object.hasOwn(profiles, name))
+    throw usage(
+      `There is no profile ${name}.`,
+      `Make it with \`mergeq config set <key> <value> --profile ${name}\`.`,
+    )
+  return partOf(profiles, name)
+}
+
+/** The profile as a source. A broken file gives nothing here: it is warned of, and stops only what needs it. */
+export const fromProfile = (store: Store, profile: () => Promise<string>): Source => ({
+  async find(name) {
+    const key = keyOf(name)
+    if (key === undefined) return undefined
+    const chosen = await profile()
+    const document = await store.read().catch(() => undefined)
+    if (document === undefined) return undefined
+    const value = (await profileIn(store, chosen))[key]
+    return typeof value === 'string' ? { value, origin: `profile ${chosen}` } : undefined
+  },
+})

@@ -1,0 +1,449 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isFailure } from '../src/failure.ts'
+import { advance } from '../src/sandbox/engine/engine.ts'
+import { cancel, configure, restart, setTargets, submit } from '../src/sandbox/engine/inputs.ts'
+import { enqueued, isEmpty, isSubmitted, stateOf } from '../src/sandbox/engine/line.ts'
+import { openQueue, paceOf, type Queue } from '../src/sandbox/engine/queue.ts'
+import {
+  readScenario,
+  type Scenario,
+  scenarioNamed,
+  scenarioNames,
+  verdictOf,
+} from '../src/sandbox/scenarios.ts'
+import type { JsonObject } from '../src/view/shapes.ts'
+
+const noon = Date.parse('2026-01-05T12:00:00Z')
+
+/** A queue at noon, played by a virtual clock. */
+function play(scenario: string | Scenario, settings: JsonObject = {}, seed = 1) {
+  const script = typeof scenario === 'string' ? scenarioNamed(scenario) : scenario
+  if (script === undefined) throw new Error(`no scenario ${scenario}`)
+  const queue = openQueue({
+    repo: { host: 'github.com', owner: 'acme', name: 'web' },
+    targetBranch: 'main',
+    seed,
+    scenario: script,
+    pace: paceOf(1, script),
+    now: noon,
+  })
+  configure(queue, { ...script.settings, ...settings })
+  return {
+    queue,
+    submit(...numbers: readonly number[]) {
+      for (const number of numbers) submit(queue, { number, priority: undefined, noBatch: undefined })
+    },
+    urgent: (number: number) => submit(queue, { number, priority: 0, noBatch: undefined }),
+    later: (seconds: number) => advance(queue, queue.now + seconds * 1000),
+    until(condition: () => boolean) {
+      for (let step = 0; step < 100_000 && !condition(); step++) advance(queue, queue.now + 10)
+      expect(condition()).toBe(true)
+    },
+    end: () => advance(queue, queue.now + 3_600_000),
+  }
+}
+
+const stateIn = ({ entries }: Queue, number: number) => entries.get(number)?.state
+const wayOf = ({ moves }: Queue, number: number) =>
+  moves.filter(move => move.number === number).map(({ to }) => to)
+const mergesOf = ({ moves }: Queue) => moves.filter(({ to }) => to === 'MERGED').map(({ number }) => number)
+
+/** The most pull requests that were being tested at one moment. */
+function mostTested({ moves }: Queue): number {
+  const tested = new Set<number>()
+  let most = 0
+  for (const [index, { at, number, to }] of moves.entries()) {
+    if (to === 'TESTING') tested.add(number)
+    else tested.delete(number)
+    if (moves[index + 1]?.at !== at) most = Math.max(most, tested.size)
+  }
+  return most
+}
+
+describe('how each scenario ends', () => {
+  const numbers = [1, 2, 3, 4, 5, 6, 7, 8]
+  const endings: Readonly<Record<string, (number: number) => string>> = {
+    happy: () => 'MERGED',
+    flaky: () => 'MERGED',
+    failure: number => (number % 3 === 0 ? 'FAILED' : 'MERGED'),
+    cancelled: () => 'CANCELLED',
+    'batch-failure': number => (number % 4 === 0 ? 'FAILED' : 'MERGED'),
+    paused: () => 'PENDING',
+    outage: () => 'MERGED',
+    slow: () => 'MERGED',
+  }
+
+  it('names an ending for each', () => expect(Object.keys(endings).sort()).toEqual([...scenarioNames].sort()))
+
+  for (const [name, ending] of Object.entries(endings))
+    for (const settings of [
+      {},
+      { concurrency: 3 },
+      { mode: 'parallel' },
+      { canOptimisticallyMerge: true, pendingFailureDepth: 2, concurrency: 4 },
+    ])
+      it(`${name} with ${JSON.stringify(settings)}`, () => {
+        const { queue, submit, end } = play(name, settings)
+        for (const number of numbers) setTargets(queue, number, new Set([`t${number % 2}`]), undefined)
+        submit(...numbers)
+        end()
+        expect(numbers.map(number => stateIn(queue, number))).toEqual(numbers.map(ending))
+        expect(isEmpty(queue)).toBe(name !== 'paused')
+        expect([...queue.runs.values()].filter(({ status }) => status === 'in_progress')).toEqual([])
+      })
+})
+
+describe('the way of a pull request', () => {
+  it('goes through the states in order, at the pace of speed 1', () => {
+    const { queue, submit, later } = play('happy')
+    submit(1)
+    later(0.1)
+    expect(stateIn(queue, 1)).toBe('NOT_READY')
+    later(0.3)
+    expect(stateIn(queue, 1)).toBe('TESTING')
+    later(3)
+    expect(wayOf(queue, 1)).toEqual(['NOT_READY', 'PENDING', 'TESTING', 'TESTS_PASSED', 'MERGED'])
+    expect(queue.moves.map(({ at }) => at - noon).at(-1)).toBeGreaterThan(2_300)
+  })
+
+  it('is held and tested again when it is flaky', () => {
+    const { queue, submit, end } = play('flaky')
+    submit(1)
+    end()
+    expect(wayOf(queue, 1)).toEqual([
+      'NOT_READY',
+      'PENDING',
+      'TESTING',
+      'PENDING_FAILURE',
+      'PENDING',
+      'TESTING',
+      'TESTS_PASSED',
+      'MERGED',
+    ])
+  })
+
+  it('starts over with a new submit', () => {
+    const { queue, submit, end } = play('failure')
+    submit(3)
+    end()
+    submit(3)
+    expect(queue.moves.at(-1)).toMatchObject({ from: 'FAILED', to: 'NOT_READY' })
+    end()
+    expect(wayOf(queue, 3).filter(state => state === 'FAILED')).toHaveLength(2)
+  })
+
+  it('refuses to submit what was merged, to cancel and to restart what is not queued', () => {
+    const { queue, submit, end } = play('happy')
+    submit(1)
+    end()
+    expect(() => submit(1)).toThrow('merged already')
+    expect(() => cancel(queue, 1)).toThrow('not in the queue')
+    expect(() => restart(queue, 2)).toThrow('not in the queue')
+  })
+})
+
+describe('the line', () => {
+  it('takes the lower priority first, then first come, first served', () => {
+    const { queue, submit: submitAll, end, later } = play('happy')
+    submitAll(1, 2, 3)
+    submit(queue, { number: 4, priority: 10, noBatch: undefined })
+    submit(queue, { number: 5, priority: 10, noBatch: undefined })
+    submit(queue, { number: 2, priority: 200, noBatch: undefined })
+    later(1)
+    expect(enqueued(queue).map(({ number }) => number)).toEqual([4, 5, 1, 3, 2])
+    end()
+    expect(mergesOf(queue)).toEqual([4, 5, 1, 3, 2])
+  })
+
+  it('never tests more at once than its concurrency', () => {
+    for (const concurrency of [1, 2, 5]) {
+      const { queue, submit, end } = play('failure', { concurrency })
+      submit(1, 2, 3, 4, 5, 6, 7, 8, 9)
+      end()
+      expect(mostTested(queue)).toBe(concurrency)
+      expect(mergesOf(queue)).toEqual([1, 2, 4, 5, 7, 8])
+    }
+  })
+
+  it('tests again what was tested on top of a failure, and leaves what was ahead alone', () => {
+    const { queue, submit, end } = play('failure', { concurrency: 4 })
+    submit(2, 3, 4)
+    end()
+    expect(wayOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
+    expect(wayOf(queue, 4)).toEqual([
+      'NOT_READY',
+      'PENDING',
+      'TESTING',
+      'PENDING_FAILURE',
+      'PENDING',
+      'TESTING',
+      'TESTS_PASSED',
+      'MERGED',
+    ])
+  })
+
+  it('tests again what was tested on top of a cancelled one', () => {
+    const { queue, submit, later, end } = play('happy', { concurrency: 2 })
+    submit(1, 2)
+    later(1)
+    cancel(queue, 1)
+    end()
+    expect(wayOf(queue, 1).at(-1)).toBe('CANCELLED')
+    expect(wayOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(2)
+    expect(stateIn(queue, 2)).toBe('MERGED')
+  })
+
+  it('repeats a run in place', () => {
+    const { queue, submit, later, end } = play('happy', { concurrency: 2 })
+    submit(1, 2)
+    later(1)
+    restart(queue, 1)
+    end()
+    expect(mergesOf(queue)).toEqual([1, 2])
+    expect(wayOf(queue, 1).filter(state => state === 'TESTING')).toHaveLength(2)
+    expect(wayOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
+  })
+
+  it('lets an urgent one interrupt what is tested', () => {
+    const { queue, submit, urgent, later, end } = play('happy')
+    submit(1, 2)
+    later(1)
+    expect(stateIn(queue, 1)).toBe('TESTING')
+    urgent(9)
+    later(0.4)
+    expect(stateIn(queue, 1)).toBe('PENDING')
+    end()
+    expect(mergesOf(queue)).toEqual([9, 1, 2])
+  })
+})
+
+describe('the states of the queue', () => {
+  it('starts and merges nothing while paused, and lets running tests finish', () => {
+    const { queue, submit, later, end } = play('happy', { concurrency: 1 })
+    submit(1, 2)
+    later(1)
+    configure(queue, { state: 'PAUSED' })
+    end()
+    expect([1, 2].map(number => stateIn(queue, number))).toEqual(['TESTS_PASSED', 'PENDING'])
+    configure(queue, { state: 'running' })
+    end()
+    expect(mergesOf(queue)).toEqual([1, 2])
+  })
+
+  it('merges and starts nothing while draining', () => {
+    const { queue, submit, later, end } = play('happy')
+    submit(1, 2)
+    later(1)
+    configure(queue, { state: 'draining' })
+    end()
+    expect([1, 2].map(number => stateIn(queue, number))).toEqual(['MERGED', 'PENDING'])
+  })
+
+  it('switches modes once nothing is tested', () => {
+    const { queue, submit, later, end } = play('happy')
+    submit(1, 2)
+    later(1)
+    configure(queue, { mode: 'parallel' })
+    expect([stateOf(queue), queue.settings.mode]).toEqual(['SWITCHING_MODES', 'single'])
+    end()
+    expect([stateOf(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
+    expect(mergesOf(queue)).toEqual([1, 2])
+  })
+})
+
+describe('batches', () => {
+  it('tests four together and finds the culprit by bisection', () => {
+    const { queue, submit, end } = play('batch-failure')
+    submit(1, 2, 3, 4)
+    end()
+    const runs = [...queue.runs.values()].map(({ tested, lane }) => [lane, ...tested])
+    expect(runs[0]).toEqual(['main', 1, 2, 3, 4])
+    expect(runs[1]).toEqual(['bisection', 1, 2])
+    expect(mergesOf(queue)).toEqual([1, 2, 3])
+    expect(stateIn(queue, 4)).toBe('FAILED')
+  })
+
+  it('waits for a batch to fill, and not for ever', () => {
+    const {
+      queue,
+      submit: submitAll,
+      later,
+    } = play('happy', { batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 5 })
+    submitAll(1, 2)
+    later(4)
+    expect(stateIn(queue, 1)).toBe('PENDING')
+    later(2)
+    expect([...queue.runs.values()].map(({ tested }) => tested)).toEqual([[1, 2]])
+  })
+
+  it('tests one alone that asks for it', () => {
+    const { queue, submit: submitAll, end } = play('happy', { batch: true, batchingMinSize: 2 })
+    submit(queue, { number: 1, priority: undefined, noBatch: true })
+    submitAll(2, 3)
+    end()
+    expect([...queue.runs.values()].map(({ tested }) => tested)).toEqual([[1], [2, 3]])
+  })
+})
+
+describe('lanes', () => {
+  it('waits for targets, and tests apart what does not overlap', () => {
+    const { queue, submit, later, end } = play('failure', { mode: 'parallel', concurrency: 3 })
+    submit(3, 4, 5)
+    later(1)
+    expect(stateIn(queue, 3)).toBe('NOT_READY')
+    setTargets(queue, 3, new Set(['cart']), undefined)
+    setTargets(queue, 4, new Set(['search']), undefined)
+    setTargets(queue, 5, 'ALL', undefined)
+    later(0)
+    expect([...queue.runs.values()].map(({ builtOn }) => builtOn)).toEqual([[], [], [4, 3]])
+    end()
+    expect(wayOf(queue, 4).filter(state => state === 'TESTING')).toHaveLength(1)
+    expect([3, 4, 5].map(number => stateIn(queue, number))).toEqual(['FAILED', 'MERGED', 'MERGED'])
+  })
+
+  it('gives up on what is not ready for too long', () => {
+    const { queue, submit, end } = play('happy', { mode: 'parallel', notReadyTimeoutHours: 1 })
+    submit(1)
+    end()
+    expect(wayOf(queue, 1)).toEqual(['NOT_READY', 'CANCELLED'])
+  })
+})
+
+describe('a simulation', () => {
+  const history = (seed: number, step: number) => {
+    const { queue, submit } = play('failure', { concurrency: 3 }, seed)
+    submit(1, 2, 3, 4, 5, 6)
+    for (let at = 0; at < 60_000; at += step) advance(queue, noon + at)
+    return { moves: queue.moves, runs: [...queue.runs.keys()] }
+  }
+
+  it('has the same history for the same seed, however often it is asked', () => {
+    expect(history(1, 7)).toEqual(history(1, 20_000))
+    expect(history(1, 7)).not.toEqual(history(2, 7))
+  })
+
+  it('never goes back in time', () => {
+    const { queue, submit, later } = play('happy')
+    submit(1)
+    later(5)
+    const { length } = queue.moves
+    advance(queue, noon)
+    expect([queue.now, queue.moves.length]).toEqual([noon + 5_000, length])
+  })
+})
+
+describe('whatever is done to it', () => {
+  const number = fc.integer({ min: 1, max: 9 })
+  const deed = fc.oneof(
+    fc.record({
+      do: fc.constant('submit' as const),
+      number,
+      priority: fc.constantFrom(undefined, 0, 10, 200),
+    }),
+    fc.record({ do: fc.constantFrom('cancel' as const, 'restart' as const), number }),
+    fc.record({
+      do: fc.constant('configure' as const),
+      settings: fc.constantFrom<JsonObject>(
+        { state: 'paused' },
+        { state: 'running' },
+        { state: 'draining' },
+        { mode: 'parallel' },
+        { mode: 'single' },
+        { batch: true, batchingMinSize: 3 },
+        { batch: false },
+        { canOptimisticallyMerge: true, pendingFailureDepth: 2 },
+        { directMergeMode: 'always' },
+      ),
+    }),
+  )
+  const story = fc.record({
+    name: fc.constantFrom(...scenarioNames),
+    concurrency: fc.integer({ min: 1, max: 4 }),
+    deeds: fc.array(fc.tuple(fc.integer({ min: 0, max: 4_000 }), deed), { maxLength: 30 }),
+  })
+
+  /** Tells a story to a queue that is looked at every `step` milliseconds. */
+  function tell(
+    { name, concurrency, deeds }: typeof story extends fc.Arbitrary<infer S> ? S : never,
+    step: number,
+  ) {
+    const { queue, end } = play(name, { concurrency })
+    for (let pr = 1; pr <= 9; pr++)
+      setTargets(queue, pr, pr % 4 === 0 ? 'ALL' : new Set([`t${pr % 3}`]), undefined)
+    const check = () => {
+      const { line, waiting, unready, entries } = queue
+      const placed = [...line.flatMap(({ members }) => members), ...waiting, ...unready].map(
+        entry => entry.number,
+      )
+      const open = [...entries.values()].filter(isSubmitted).map(entry => entry.number)
+      expect([...placed].sort()).toEqual(open.sort())
+      for (const lane of ['main', 'bisection'])
+        expect(
+          line.filter(batch => batch.lane === lane && batch.phase === 'TESTING').length,
+        ).toBeLessThanOrEqual(concurrency)
+      for (const { members, phase } of line) for (const { state } of members) expect(state).toBe(phase)
+      expect([...queue.runs.values()].filter(({ status }) => status === 'in_progress').length).toBe(
+        line.filter(({ phase }) => phase === 'TESTING').length,
+      )
+    }
+    for (const [wait, deed] of deeds) {
+      for (const until = queue.now + wait; queue.now < until; ) {
+        advance(queue, Math.min(until, queue.now + step))
+        check()
+      }
+      try {
+        if (deed.do === 'submit')
+          submit(queue, { number: deed.number, priority: deed.priority, noBatch: undefined })
+        if (deed.do === 'cancel') cancel(queue, deed.number)
+        if (deed.do === 'restart') restart(queue, deed.number)
+        if (deed.do === 'configure') configure(queue, deed.settings)
+      } catch (error) {
+        expect(isFailure(error)).toBe(true)
+      }
+    }
+    configure(queue, { state: 'running' })
+    end()
+    check()
+    return queue
+  }
+
+  it('keeps each pull request in one place, its slots, and its history; and comes to an end', () => {
+    fc.assert(
+      fc.property(story, story => {
+        const queue = tell(story, 97)
+        expect(queue.moves).toEqual(tell(story, 100_000).moves)
+        expect(isEmpty(queue)).toBe(true)
+        const isBad = (number: number) => verdictOf(queue.scenario, number, 9) === 'fail'
+        for (const { number, from, to } of queue.moves) {
+          if (to === 'FAILED') expect(isBad(number)).toBe(true)
+          if (to === 'MERGED' && from === 'TESTS_PASSED') expect(isBad(number)).toBe(false)
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('a scenario of one’s own', () => {
+  it('is read from JSON', () => {
+    const scenario = readScenario('{"scripts":[{"pr":7,"runs":["flake","fail"]}],"stretch":2}', 'mine.json')
+    const { queue, submit, end } = play(scenario)
+    submit(7, 8)
+    end()
+    expect([7, 8].map(number => stateIn(queue, number))).toEqual(['FAILED', 'MERGED'])
+  })
+
+  it.each([
+    '',
+    '[]',
+    '{"scripts":1}',
+    '{"scripts":[{"runs":["pass"]}]}',
+    '{"scripts":[{"pr":1,"runs":["flake"]}]}',
+    '{"stretch":0}',
+    '{"settings":1}',
+    '{"outage":-1}',
+  ])('is refused with its name: %s', text =>
+    expect(() => readScenario(text, 'mine.json')).toThrow('mine.json'),
+  )
+})
