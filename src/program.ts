@@ -12,7 +12,7 @@ import { type Desk, openDesk, type Secrets } from './run/desk.ts'
 import { readValues } from './run/prepare.ts'
 import { run } from './run.ts'
 import { globalWords, wantsJsonErrors } from './settings/options.ts'
-import { contextOf } from './settings/settings.ts'
+import { contextOf, type Purpose } from './settings/settings.ts'
 import { settingTable } from './settings/table.ts'
 import { openRedactor } from './view/redactor.ts'
 import { openVoice } from './view/voice.ts'
@@ -38,7 +38,8 @@ const sends = ({ route }: Row): readonly Word[] => (methodOf(route) === 'POST' ?
 const leafOf = (row: Row): Leaf => ({
   ...row,
   words: [...wordsOf(row), ...sends(row)],
-  act: (given, world, secrets) => atDesk(given, world, secrets, row, desk => run(row, desk)),
+  act: (given, world, secrets) =>
+    atDesk(given, world, secrets, { changes: row.changes, makesProfile: false }, desk => run(row, desk)),
 })
 
 const handWritten = (command: Command): Leaf => ({
@@ -48,19 +49,21 @@ const handWritten = (command: Command): Leaf => ({
     ...wordsOf(command),
   ],
   act: (given, world, secrets, runner) =>
-    atDesk(given, world, secrets, command.on, async desk =>
+    atDesk(given, world, secrets, purposeOf(command), async desk =>
       command.run(await readValues(command.fields, given, contextOf(desk.settings, world)), desk, runner),
     ),
 })
+
+const purposeOf = ({ on, makesProfile = false }: Command) => ({ changes: on?.changes ?? false, makesProfile })
 
 async function atDesk(
   given: Given,
   world: World,
   secrets: Secrets,
-  row: Row | undefined,
+  purpose: Omit<Purpose, 'say'>,
   work: (desk: Desk) => Promise<number>,
 ): Promise<number> {
-  const desk = await openDesk(given, world, secrets, row?.changes ?? false)
+  const desk = await openDesk(given, world, secrets, purpose)
   try {
     return await work(desk)
   } finally {

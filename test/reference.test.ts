@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { endings, worst } from '../src/failure.ts'
 import { leaves } from '../src/program.ts'
 import { commandTable, exitCodeTable, settingsTable, withParts } from '../src/reference/readme.ts'
-import { settingTable } from '../src/settings/settings.ts'
+import { settingTable } from '../src/settings/table.ts'
 import { mergeq } from './harness.ts'
 
 const write = process.env.MERGEQ_WRITE_REFERENCE === '1'

@@ -1,9 +1,19 @@
 import { api } from './api.ts'
+import { authCommands } from './auth.ts'
 import type { Command } from './command.ts'
+import { configCommands } from './config.ts'
 import { deleteQueue } from './delete.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { submitAndWait } from './submit.ts'
 import { wait } from './wait.ts'
 
 /** The commands that are written by hand. */
-export const commands: readonly Command[] = [submitAndWait, wait, deleteQueue, api, ...sandboxCommands]
+export const commands: readonly Command[] = [
+  submitAndWait,
+  wait,
+  deleteQueue,
+  api,
+  ...authCommands,
+  ...configCommands,
+  ...sandboxCommands,
+]

@@ -1,7 +1,7 @@
 import type { Given } from '../contract/field.ts'
 import { usage } from '../failure.ts'
 import { type Options, readOptions } from '../settings/options.ts'
-import { type Settings, settle } from '../settings/settings.ts'
+import { type Purpose, type Settings, settle } from '../settings/settings.ts'
 import { findToken, type Token } from '../settings/token.ts'
 import type { Line } from '../transport/transport.ts'
 import { isColored } from '../view/look.ts'
@@ -38,19 +38,19 @@ export interface Secrets {
   reveal(text: string): Promise<void>
 }
 
-/** Sets a desk for one command; `changes` says that it changes something. */
+/** Sets a desk for one command. */
 export async function openDesk(
   given: Given,
   world: World,
   secrets: Secrets,
-  changes: boolean,
+  purpose: Omit<Purpose, 'say'>,
 ): Promise<Desk> {
-  const settings = settle(given, world, { changes, say: text => voice.note(text) })
+  const settings = settle(given, world, { ...purpose, say: text => voice.note(text) })
   const options = await readOptions(given, settings)
   const { color, format } = options
   const voice = openVoice(world.err, { ...options, json: format === 'json' || format === 'ndjson' })
   const trouble = settings.store.trouble()
-  if (trouble !== undefined) await voice.warn(trouble.message)
+  if (trouble !== undefined) await voice.warn(`${trouble.message} Going on without them.`)
   let token: Promise<Token> | undefined
   let line: Promise<Line> | undefined
   let saidSandbox = false

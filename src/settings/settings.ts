@@ -59,6 +59,8 @@ export interface Settings {
 /** What the settings are for: a change is not guessed for where a read may be. */
 export interface Purpose {
   readonly changes: boolean
+  /** The profile that is named may be one that does not exist yet. */
+  readonly makesProfile: boolean
   /** Says on standard error what was chosen for a person. */
   say(text: string): Promise<void>
 }
@@ -67,8 +69,10 @@ export interface Purpose {
 export function settle(given: Given, world: World, purpose: Purpose): Settings {
   const store = openStore(world)
   const used = new Map<Name, Found>()
-  const far = [fromProject(world), remembered(fromProfile(store, () => settings.need('profile')))]
-  void purpose
+  const far = [
+    fromProject(world),
+    remembered(fromProfile(store, () => settings.need('profile'), purpose.makesProfile)),
+  ]
   const settings = under(given)
   return settings
 

@@ -6,7 +6,7 @@ import type { Source } from './source.ts'
 import { keyOf } from './table.ts'
 
 /** More than any settings file needs: what is larger is not one. */
-const largestFile = 1024 * 1024
+export const largestFile = 1024 * 1024
 
 /** What is stored, as it stands in the file: `profiles` by name, `tokens` by origin, and whatever else is there. */
 export interface Store {
@@ -67,10 +67,10 @@ export const partOf = (document: JsonObject, name: string): JsonObject => {
   return isObject(part) ? part : {}
 }
 
-/** The values of a profile. One that was never made is a usage failure, unless it is the default one. */
-export async function profileIn(store: Store, name: string): Promise<JsonObject> {
-  const profiles = partOf(await store.read(), 'profiles')
-  if (name !== 'default' && !Object.hasOwn(profiles, name))
+/** The values of a profile. One that was never made is a usage failure, unless it is the default one or about to be made. */
+async function profileIn(document: JsonObject, name: string, mayBeNew: boolean): Promise<JsonObject> {
+  const profiles = partOf(document, 'profiles')
+  if (name !== 'default' && !mayBeNew && !Object.hasOwn(profiles, name))
     throw usage(
       `There is no profile ${name}.`,
       `Make it with \`mergeq config set <key> <value> --profile ${name}\`.`,
@@ -79,14 +79,14 @@ export async function profileIn(store: Store, name: string): Promise<JsonObject>
 }
 
 /** The profile as a source. A broken file gives nothing here: it is warned of, and stops only what needs it. */
-export const fromProfile = (store: Store, profile: () => Promise<string>): Source => ({
+export const fromProfile = (store: Store, profile: () => Promise<string>, mayBeNew: boolean): Source => ({
   async find(name) {
     const key = keyOf(name)
     if (key === undefined) return undefined
     const chosen = await profile()
     const document = await store.read().catch(() => undefined)
     if (document === undefined) return undefined
-    const value = (await profileIn(store, chosen))[key]
+    const value = (await profileIn(document, chosen, mayBeNew))[key]
     return typeof value === 'string' ? { value, origin: `profile ${chosen}` } : undefined
   },
 })

@@ -36,14 +36,22 @@ const inputFrom = (proc: NodeJS.Process): Input => ({
     return proc.stdin.isTTY === true
   },
   read: () => proc.stdin,
-  async ask(question) {
+  async ask(question, hidden = false) {
     const { createInterface } = await import('node:readline/promises')
-    const lines = createInterface({ input: proc.stdin, output: proc.stderr })
+    const { Writable } = await import('node:stream')
+    proc.stderr.write(question)
+    // What is typed is echoed by readline: nothing of it when it is hidden.
+    const echo = new Writable({
+      write: (piece, _, done) => (hidden ? done() : proc.stderr.write(piece, () => done())),
+    })
+    const lines = createInterface({ input: proc.stdin, output: echo, terminal: true })
     const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
+    lines.once('SIGINT', () => proc.kill(proc.pid, 'SIGINT'))
     try {
-      return await Promise.race([lines.question(question), closed])
+      return await Promise.race([lines.question(''), closed])
     } finally {
       lines.close()
+      if (hidden) proc.stderr.write('\n')
     }
   },
 })

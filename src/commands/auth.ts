@@ -1,0 +1,147 @@
+import { type Field, on } from '../contract/field.ts'
+import { metrics } from '../contract/metrics.ts'
+import { usage } from '../failure.ts'
+import type { Desk } from '../run/desk.ts'
+import { exchange } from '../run/exchange.ts'
+import { partOf } from '../settings/store.ts'
+import { findToken, isEmptyInEnvironment, type Token, tokenFrom, whyEmpty } from '../settings/token.ts'
+import { type JsonObject, sheet } from '../view/shapes.ts'
+import { command } from './command.ts'
+
+/** More than any token and its white space: what is longer is refused unread. */
+const mostInput = 64 * 1024
+
+/** A token as an argument is refused: its place is standard input. The value is never repeated. */
+const noArgument: Field<undefined> = {
+  words: [{ spell: '[token]', summary: 'Never given here: an argument is visible to every process' }],
+  read(given) {
+    if (given.has('token'))
+      throw usage(
+        'A token is not taken as an argument, which every process on the machine can see.',
+        'Type it at the prompt of `mergeq auth login`, or pipe it: printf %s "$TOKEN" | mergeq auth login --with-token',
+      )
+    return undefined
+  },
+}
+
+/** The origin that the base address belongs to. */
+const originOf = async ({ settings }: Desk): Promise<string> => new URL(await settings.need('baseUrl')).origin
+
+async function readInput({ world }: Desk): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  let [text, read] = ['', 0]
+  for await (const piece of world.input.read()) {
+    read += piece.length
+    if (read > mostInput) throw usage('standard input is too long to be a token.')
+    text += decoder.decode(piece, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+async function askForToken({ options, world }: Desk, origin: string): Promise<string> {
+  if (!world.input.terminal || options.noInput || (world.env.CI ?? '') !== '')
+    throw usage(
+      '`mergeq auth login` asks for the token, and nobody can answer here.',
+      'Pipe it in with --with-token.',
+    )
+  const typed = await world.input.ask(`API token for ${origin} (not shown): `, true)
+  if (typed === undefined || typed.trim() === '') throw usage('No token was typed; nothing was stored.')
+  return typed
+}
+
+/** Asks the service whether it takes the token: metrics need no repository. */
+const verify = (token: Token, desk: Desk) =>
+  exchange(metrics, { values: { repo: undefined }, sets: [] }, { ...desk, token: async () => token })
+
+const login = command({
+  command: 'auth login',
+  summary: 'Store a token for the base address, after the service has taken it',
+  fields: {
+    withToken: on('--with-token', 'Read the token from standard input'),
+    noVerify: on('--no-verify', 'Store it without asking the service'),
+    noArgument,
+  },
+  examples: ['mergeq auth login', 'printf %s "$TOKEN" | mergeq auth login --with-token'],
+  async run({ withToken, noVerify }, desk) {
+    const origin = await originOf(desk)
+    const given = withToken ? await readInput(desk) : await askForToken(desk, origin)
+    const token = tokenFrom(given, withToken ? 'standard input' : 'what was typed')
+    desk.secrets.hide(token.value)
+    if (!noVerify) await verify(token, desk)
+    const { changeStore } = await import('../settings/write.ts')
+    await changeStore(desk.world, document => ({
+      ...document,
+      tokens: { ...partOf(document, 'tokens'), [origin]: token.value },
+    }))
+    await desk.voice.note(`Stored a token for ${origin}${noVerify ? ', unverified' : ''}.`)
+    if (isSetElsewhere(desk))
+      await desk.voice.warn('MERGEQ_TOKEN is set and goes first: the stored token is not used here.')
+    return 0
+  },
+})
+
+const isSetElsewhere = ({ world }: Desk): boolean => (world.env.MERGEQ_TOKEN ?? '').trim() !== ''
+
+const logout = command({
+  command: 'auth logout',
+  summary: 'Remove the stored token of the base address',
+  fields: {},
+  examples: ['mergeq auth logout'],
+  async run(_, desk) {
+    const origin = await originOf(desk)
+    const stored = Object.hasOwn(partOf(await desk.settings.store.read(), 'tokens'), origin)
+    if (!stored) {
+      await desk.voice.note(`Nothing was stored for ${origin}.`)
+      return 0
+    }
+    const { changeStore } = await import('../settings/write.ts')
+    await changeStore(desk.world, document => {
+      const { [origin]: _, ...tokens } = partOf(document, 'tokens')
+      return { ...document, tokens }
+    })
+    await desk.voice.note(`Removed the token for ${origin}.`)
+    return 0
+  },
+})
+
+/** At most the last four characters, and none of a token so short that they would give it away. */
+const endOf = ({ value }: Token): string => (value.length < 12 ? '' : value.slice(-4))
+
+const status = command({
+  command: 'auth status',
+  summary: 'Show which token would be sent, where it comes from, and where it would go',
+  fields: {},
+  examples: ['mergeq auth status', 'mergeq auth status --json'],
+  async run(_, desk) {
+    const origin = await originOf(desk)
+    const { env } = desk.world
+    if (isEmptyInEnvironment(env)) await desk.voice.warn(whyEmpty)
+    const token = await findToken(env, await desk.settings.need('baseUrl'), desk.settings.store)
+    const record: JsonObject = { source: token.source, origin, lastCharacters: endOf(token) }
+    await desk.printer.print({
+      records: [record],
+      document: () => record,
+      shape: () =>
+        sheet(record, [
+          ['source', 'source'],
+          ['goes to', 'origin'],
+          ['ends with', 'lastCharacters'],
+        ]),
+    })
+    await desk.printer.end()
+    return 0
+  },
+})
+
+const reveal = command({
+  command: 'auth token',
+  summary: 'Print the token itself: it will be visible where this is printed',
+  fields: {},
+  examples: ['mergeq auth token | pbcopy'],
+  async run(_, desk) {
+    await desk.secrets.reveal(`${(await desk.token()).value}\n`)
+    return 0
+  },
+})
+
+export const authCommands = [login, logout, status, reveal]

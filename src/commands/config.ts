@@ -1,0 +1,139 @@
+import { argument, on } from '../contract/field.ts'
+import { Failure, isFailure, usage } from '../failure.ts'
+import type { Desk } from '../run/desk.ts'
+import { partOf } from '../settings/store.ts'
+import { type Name, settingTable, storable } from '../settings/table.ts'
+import { type JsonObject, table } from '../view/shapes.ts'
+import { command } from './command.ts'
+
+const longestValue = 4_096
+
+/** Reads a key: the name of a flag that can be stored. */
+function key(word: string): { readonly key: string; readonly name: Name } {
+  const name = storable.get(word)
+  if (name === undefined)
+    throw usage(
+      `'${word}' is no key of the stored settings.`,
+      `The keys are ${[...storable.keys()].join(', ')}.${word === 'token' ? ' A token is stored with `mergeq auth login`.' : ''}`,
+    )
+  return { key: word, name }
+}
+
+const keyField = argument('<key>', `One of ${[...storable.keys()].join(', ')}`, key)
+
+/** Writes a document of our own in any format. */
+const printOwn = async (
+  desk: Desk,
+  records: readonly JsonObject[],
+  document: JsonObject | readonly JsonObject[],
+) => {
+  await desk.printer.print({
+    records,
+    document: () => document,
+    shape: () =>
+      table(
+        records,
+        Object.keys(records[0] ?? {}).map(name => [name.toUpperCase(), name]),
+      ),
+  })
+  await desk.printer.end()
+  return 0
+}
+
+const list = command({
+  command: 'config list',
+  summary: 'Show the settings that commands use here and now',
+  fields: { showOrigin: on('--show-origin', 'Also say where each value comes from') },
+  examples: ['mergeq config list --show-origin', 'mergeq config list --show-origin --json'],
+  async run({ showOrigin }, desk) {
+    const records: JsonObject[] = []
+    for (const [key, name] of storable) {
+      const found = await desk.settings.find(name)
+      if (found !== undefined)
+        records.push({ key, value: found.value, ...(showOrigin ? { origin: found.origin } : {}) })
+    }
+    return printOwn(desk, records, records)
+  },
+})
+
+const get = command({
+  command: 'config get',
+  summary: 'Print one setting as commands use it here and now',
+  fields: { key: keyField },
+  examples: ['mergeq config get repo'],
+  async run({ key: { key, name } }, desk) {
+    const found = await desk.settings.find(name)
+    if (found === undefined)
+      throw new Failure('not-found', `${key} is not set.`, { hint: settingTable[name].summary })
+    const record = { key, ...found }
+    await desk.printer.print({
+      records: [record],
+      document: () => record,
+      shape: () => ({ ...table([record], [['VALUE', 'value']]), sentence: found.value }),
+    })
+    return 0
+  },
+})
+
+/** Changes the values of the profile that is meant. */
+async function changeProfile(desk: Desk, change: (values: JsonObject) => JsonObject): Promise<void> {
+  const profile = await desk.settings.need('profile')
+  const { changeStore } = await import('../settings/write.ts')
+  await changeStore(desk.world, document => {
+    const profiles = partOf(document, 'profiles')
+    return { ...document, profiles: { ...profiles, [profile]: change(partOf(profiles, profile)) } }
+  })
+}
+
+/** Refuses what the setting's own reader refuses. */
+function check(key: string, name: Name, value: string): void {
+  if (value.length > longestValue) throw usage(`${key}: the value is longer than ${longestValue} characters.`)
+  try {
+    settingTable[name].parse(value)
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    throw new Failure(error.kind, `${key}: ${error.message}`, error.details)
+  }
+}
+
+const set = command({
+  command: 'config set',
+  summary: 'Store a setting, in the profile that --profile names',
+  makesProfile: true,
+  fields: { key: keyField, value: argument('<value>', 'Its value', word => word) },
+  examples: ['mergeq config set repo acme/web', 'mergeq config set target-branch release --profile work'],
+  async run({ key: { key, name }, value }, desk) {
+    check(key, name, value)
+    await changeProfile(desk, values => ({ ...values, [key]: value }))
+    return 0
+  },
+})
+
+const unset = command({
+  command: 'config unset',
+  summary: 'Remove a stored setting',
+  fields: { key: keyField },
+  examples: ['mergeq config unset repo'],
+  async run({ key: { key } }, desk) {
+    await changeProfile(desk, ({ [key]: _, ...values }) => values)
+    return 0
+  },
+})
+
+const path = command({
+  command: 'config path',
+  summary: 'Print the file that settings are stored in',
+  fields: {},
+  examples: ['mergeq config path'],
+  async run(_, { settings, world }) {
+    if (settings.store.path === undefined)
+      throw usage(
+        'There is no folder to store settings in.',
+        'Set HOME, or MERGEQ_CONFIG_DIR to an absolute path.',
+      )
+    await world.out.write(`${settings.store.path}\n`)
+    return 0
+  },
+})
+
+export const configCommands = [list, get, set, unset, path]
