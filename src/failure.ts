@@ -74,6 +74,10 @@ export interface Details {
   readonly operation?: string
   readonly attempts?: number
   readonly requestId?: string
+  /** How far the request got: `ambiguous` may have been applied. */
+  readonly reach?: 'not-sent' | 'ambiguous'
+  /** What is known of a change that was sent. */
+  readonly delivery?: 'not-applied' | 'unknown'
 }
 
 const brand = Symbol.for('mergeq.failure')

@@ -39,7 +39,9 @@ const leafOf = (row: Row): Leaf => ({
   ...row,
   words: [...wordsOf(row), ...sends(row)],
   act: (given, world, secrets) =>
-    atDesk(given, world, secrets, { changes: row.changes, makesProfile: false }, desk => run(row, desk)),
+    atDesk(given, world, secrets, { changes: row.changes !== false, makesProfile: false }, desk =>
+      run(row, desk),
+    ),
 })
 
 const handWritten = (command: Command): Leaf => ({
@@ -54,7 +56,10 @@ const handWritten = (command: Command): Leaf => ({
     ),
 })
 
-const purposeOf = ({ on, makesProfile = false }: Command) => ({ changes: on?.changes ?? false, makesProfile })
+const purposeOf = ({ on, makesProfile = false }: Command) => ({
+  changes: (on?.changes ?? false) !== false,
+  makesProfile,
+})
 
 async function atDesk(
   given: Given,

@@ -40,11 +40,11 @@ type Print = () => Promise<number>
 async function carry(row: Row, one: Run, desk: Desk, explain: Explain): Promise<Print> {
   const { printer, voice } = desk
   try {
-    const { reply, values } = await exchange(row, one, desk)
+    const { reply, values, delivery } = await exchange(row, one, desk)
     return async () => {
       const shape = row.view(reply, values)
       if (reply.document === undefined)
-        await printer.print(receipt(receiptOf(row.route, aboutOf(values), 'confirmed'), shape.sentence ?? ''))
+        await printer.print(receipt(receiptOf(row.route, aboutOf(values), delivery), shape.sentence ?? ''))
       else
         await printer.print({
           records: reply.records,
@@ -57,15 +57,14 @@ async function carry(row: Row, one: Run, desk: Desk, explain: Explain): Promise<
   } catch (error) {
     const failure = await explain(asFailure(error))
     return async () => {
-      if (row.changes && wasSent(failure))
-        await printer.print(receipt(receiptOf(row.route, aboutOf(one.values), 'not-applied', failure), ''))
+      const { delivery } = failure.details
+      if (delivery !== undefined)
+        await printer.print(receipt(receiptOf(row.route, aboutOf(one.values), delivery, failure), ''))
       await voice.fail(failure)
       return failure.exit
     }
   }
 }
-
-const wasSent = ({ details }: Failure): boolean => details.status !== undefined
 
 const receipt = (record: JsonObject, sentence: string) => ({
   records: [record],

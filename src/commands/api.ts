@@ -2,6 +2,7 @@ import { endpoint, methodOf, operationOf, type Row } from '../contract/endpoint.
 import { rows } from '../contract/endpoints.ts'
 import { argument, type Field, flag, flags, on, type Wire } from '../contract/field.ts'
 import type { Answer, Reading } from '../contract/reply.ts'
+import { unsettled } from '../contract/settle.ts'
 import { oneOf, text } from '../contract/words.ts'
 import { usage } from '../failure.ts'
 import { run } from '../run.ts'
@@ -125,7 +126,7 @@ export const api = command({
       command: 'api',
       route: `${chosen} /${name}`,
       summary: '',
-      changes: known === undefined ? chosen === 'POST' : known.changes,
+      changes: known === undefined ? chosen === 'POST' && unsettled : known.changes,
       fields: { ...filledIn(known, has), body: { words: [], at: 'body', read: () => body } },
       reply: passThrough(include),
       view: ({ records }) => table(records, []),

@@ -23,11 +23,36 @@ export interface Question {
   readonly answer: string
 }
 
+/** What is known when a change got no answer and the service was read again (WIRE.md section 2). */
+export interface Evidence {
+  /** What was read; undefined when the service knows nothing of it (404). */
+  readonly record: JsonObject | undefined
+  /** The body that was sent. */
+  readonly sent: JsonObject
+  /** The first and the last second in which it may have been sent, by the service's clock, in seconds since 1970. */
+  readonly sentFrom: number
+  readonly sentTo: number
+}
+
+/** `done`: the change shows. `not-applied`: it does not. `refused` says why it can no longer be made. */
+export type Verdict = 'done' | 'not-applied' | 'unclear' | { readonly refused: string }
+
+/** How a change is settled when no answer came: what to read, what that means, and whether it may be sent once more. */
+export interface Settling {
+  /** What is read back; undefined where nothing can tell. */
+  readonly back?: Row
+  /** When the same bytes may be sent once more: after reading that it was not applied, without reading, or never. */
+  readonly replay: 'if-not-applied' | 'unread' | 'never'
+  /** The command that tells a person how it stands. */
+  readonly tells: string
+  judge(evidence: Evidence): Verdict
+}
+
 /** One operation of the service: a row of data that the line carries from argv to exit code. */
 export interface Row<P extends Route = Route, F extends Fields = Fields> extends Described<F> {
   readonly route: P
-  /** Whether it changes anything: a change is never resent blindly (WIRE.md section 2). */
-  readonly changes: boolean
+  /** `false` for a read; for a change, how it is settled when no answer came: it is never resent blindly. */
+  readonly changes: false | Settling
   /** Several are sent one after another: the order in which they arrive matters. */
   readonly inOrder?: boolean
   readonly reply: Reading

@@ -3,6 +3,7 @@ import { line, type Told, table } from '../view/shapes.ts'
 import { endpoint } from './endpoint.ts'
 import { type Field, flag, fromSetting, type Given, on } from './field.ts'
 import { receipt, record } from './reply.ts'
+import { judgeCancel, judgeRestart, judgeSubmit } from './settle.ts'
 import { standing, withSpelledState } from './states.ts'
 import { nameOf, priority, pullRequest, repository, text } from './words.ts'
 
@@ -61,11 +62,35 @@ const onPullRequest = { ...onQueue, pr: pullRequests }
 /** The flag that answers a question before it is asked. */
 export const yes = on('-y, --yes', 'Do it without asking')
 
+const recordColumns: readonly Told[] = [
+  ['PR', 'prNumber', 'pr'],
+  ['STATE', 'state', 'state'],
+  ['SUBMITTED', 'isCurrentlySubmittedToQueue'],
+  ['PRIORITY', 'priorityName'],
+  ['VALUE', 'priorityValue', 'number'],
+  ['SINCE', 'stateChangedAt', 'time'],
+  ['TITLE', 'prTitle'],
+]
+
+/** The read that a wait repeats: one pull request, by its number. */
+export const poll = endpoint({
+  command: 'pr wait',
+  route: 'POST /getSubmittedPullRequest',
+  summary: 'Read where a pull request stands',
+  changes: false,
+  fields: onPullRequest,
+  reply: record(withSpelledState),
+  view: ({ records }) => table(records, recordColumns),
+  examples: [],
+})
+
+const settledByRecord = { back: poll, tells: 'mergeq pr get' } as const
+
 export const submit = endpoint({
   command: 'pr submit',
   route: 'POST /submitPullRequest',
   summary: 'Submit pull requests to the queue for testing and merging',
-  changes: true,
+  changes: { ...settledByRecord, replay: 'if-not-applied', judge: judgeSubmit },
   // Equal priority is first come, first served (service-observed.md section 6).
   inOrder: true,
   fields: {
@@ -88,7 +113,7 @@ export const cancel = endpoint({
   command: 'pr cancel',
   route: 'POST /cancelPullRequest',
   summary: 'Remove pull requests from the queue',
-  changes: true,
+  changes: { ...settledByRecord, replay: 'if-not-applied', judge: judgeCancel },
   fields: { ...onPullRequest, yes },
   reply: receipt,
   view: (_, { pr, targetBranch }) =>
@@ -104,33 +129,12 @@ export const restart = endpoint({
   command: 'pr restart',
   route: 'POST /restartTestsOnPullRequest',
   summary: 'Run the tests of queued pull requests again',
-  changes: true,
+  // A second restart would throw running tests away.
+  changes: { ...settledByRecord, replay: 'never', judge: judgeRestart },
   fields: onPullRequest,
   reply: receipt,
   view: (_, { pr }) => line(`Restarted the tests of #${pr}.`),
   examples: ['mergeq pr restart 123'],
-})
-
-const recordColumns: readonly Told[] = [
-  ['PR', 'prNumber', 'pr'],
-  ['STATE', 'state', 'state'],
-  ['SUBMITTED', 'isCurrentlySubmittedToQueue'],
-  ['PRIORITY', 'priorityName'],
-  ['VALUE', 'priorityValue', 'number'],
-  ['SINCE', 'stateChangedAt', 'time'],
-  ['TITLE', 'prTitle'],
-]
-
-/** The read that a wait repeats: one pull request, by its number. */
-export const poll = endpoint({
-  command: 'pr wait',
-  route: 'POST /getSubmittedPullRequest',
-  summary: 'Read where a pull request stands',
-  changes: false,
-  fields: onPullRequest,
-  reply: record(withSpelledState),
-  view: ({ records }) => table(records, recordColumns),
-  examples: [],
 })
 
 export const get = endpoint({

@@ -2,7 +2,7 @@ import type { Failure } from '../failure.ts'
 import type { JsonObject } from '../view/shapes.ts'
 import { operationOf, type Route } from './endpoint.ts'
 import type { Fields, Values } from './field.ts'
-import type { Targets } from './targets.ts'
+import type { Targets } from './target-list.ts'
 import { nameOf, type Repository } from './words.ts'
 
 /** What a run was about, as far as its values name it: what messages and receipts say. */

@@ -21,6 +21,13 @@ const kindOf = (status: number): Kind => {
   return status >= 400 && status <= 499 ? 'refused' : 'bad-answer'
 }
 
+/** What a status says of a change: a 4xx was not applied, but 408 and 5xx say nothing, and a redirect may be anything. */
+function reachOf(status: number, changes: boolean): Details {
+  if (!changes) return {}
+  if (status === 408 || (status >= 500 && status <= 599)) return { reach: 'ambiguous' }
+  return { delivery: status >= 400 && status <= 499 ? 'not-applied' : 'unknown' }
+}
+
 /** The failure that a status outside 2xx means (CLI.md section 9, service-api.md section 7). */
 export function refusalOf(
   answer: Pick<Answer, 'status' | 'headers' | 'text' | 'document'>,
@@ -29,7 +36,12 @@ export function refusalOf(
   const { status, headers } = answer
   const { operation, host } = subject
   const requestId = headers.get('x-request-id')
-  const details = { status, operation, ...(requestId === undefined ? {} : { requestId }) }
+  const details = {
+    ...reachOf(status, subject.changes),
+    status,
+    operation,
+    ...(requestId === undefined ? {} : { requestId }),
+  }
   const said = explanation(answer)
   const fail = (what: string, hint?: string, more: Details = {}) =>
     new Failure(kindOf(status), `${operation}: ${what}`, {

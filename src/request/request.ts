@@ -2,7 +2,7 @@ import { methodOf, operationOf, type Route, type Row } from '../contract/endpoin
 import type { Encoded, Fields, Place, Values, Wire } from '../contract/field.ts'
 import { largestBody } from '../contract/limits.ts'
 import { Failure } from '../failure.ts'
-import { type Json, marked } from '../view/shapes.ts'
+import { type Json, marked } from '../contract/json.ts'
 import type { Laid } from './sets.ts'
 
 /** A body in pieces, with its length in bytes as it will be sent. */
@@ -70,7 +70,7 @@ export function makeRequest<P extends Route, F extends Fields>(
     method,
     url: `${making.baseUrl}/${operationOf(row.route)}${search}`,
     credential,
-    changes: row.changes,
+    changes: row.changes !== false,
     expects: row.reply.expects,
   }
   if (method === 'GET') return { ...request, headers }

@@ -77,7 +77,7 @@ export async function openDesk(
       return token
     },
     line() {
-      line ??= connect(settings, world)
+      line ??= connect(settings, voice, world)
       return line
     },
     async saySandbox() {
@@ -91,11 +91,15 @@ export async function openDesk(
   }
 }
 
-async function connect(settings: Settings, world: World): Promise<Line> {
+/** How often requests may be repeated in one run (WIRE.md section 3). */
+const budget = 10
+
+async function connect(settings: Settings, voice: Voice, world: World): Promise<Line> {
   const caFile = await settings.read('caFile')
   const ca = caFile === undefined ? undefined : await world.files.read(caFile)
   if (caFile !== undefined && ca === undefined) throw usage(`--ca-file: there is no file ${caFile}.`)
   const { openLine } = await import('../transport/transport.ts')
-  const { env, runtime, interrupted } = world
-  return openLine({ env, runtime, interrupted, ...(ca === undefined ? {} : { ca }) })
+  if (world.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+    await voice.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing here: certificates are checked.')
+  return openLine({ ...world, budget, tell: text => voice.note(text), ...(ca === undefined ? {} : { ca }) })
 }

@@ -1,8 +1,8 @@
 import type { Row } from '../contract/endpoint.ts'
 import type { Fields, Values } from '../contract/field.ts'
-import { aboutOf } from '../contract/receipt.ts'
+import { aboutOf, type Delivery } from '../contract/receipt.ts'
 import { refusalOf } from '../contract/refusal.ts'
-import type { Reply } from '../contract/reply.ts'
+import { type Answer, isWebPage, notJson, type Reply } from '../contract/reply.ts'
 import { asFailure, Failure } from '../failure.ts'
 import type { Request } from '../request/request.ts'
 import type { Response } from '../transport/transport.ts'
@@ -10,17 +10,24 @@ import { decode } from '../view/json.ts'
 import type { Json } from '../view/shapes.ts'
 import type { Desk } from './desk.ts'
 import { type Run, requestOf } from './prepare.ts'
+import { settle } from './settle.ts'
 
 const attemptLimit = 30_000
 const changeLimit = 60_000
 
-/** An answer that was read, and the values that were really sent for it. */
+/** An answer that was read, the values that were really sent for it, and what is known of the delivery. */
 export interface Exchanged<F extends Fields> {
   readonly reply: Reply
   readonly values: Values<F>
+  readonly delivery: Delivery
+  /** The moment of the answer by the service's clock, in milliseconds since 1970. */
+  readonly date: number | undefined
 }
 
-/** request → response → reply. Everything but a 2xx that can be read is a failure. `more` is laid over the body. */
+/**
+ * request → response → reply. Everything but a 2xx that can be read is a failure. A change that got no clear answer is
+ * settled by reading back. `more` is laid over the body.
+ */
 export async function exchange<F extends Fields>(
   row: Row<Row['route'], F>,
   run: Run<F>,
@@ -29,40 +36,135 @@ export async function exchange<F extends Fields>(
 ): Promise<Exchanged<F>> {
   const { request, values } = await requestOf(row, run, desk, more)
   const token = request.credential === 'token' ? await desk.token() : undefined
-  const response = await send(request, token?.value, desk)
-  const { host, pathname: path } = new URL(request.url)
-  const { operation } = request
-  const ok = response.status >= 200 && response.status <= 299
-  const text = new TextDecoder().decode(response.bytes)
-  const document = ok && request.expects === 'text' ? undefined : decode(text)
-  const answer = { ...response, text, document }
-  if (!ok) {
-    const about = aboutOf(values)
-    throw refusalOf(answer, {
-      ...about,
-      changes: request.changes,
-      operation,
-      host,
-      path,
-      token: token?.source ?? 'nowhere',
-    })
-  }
+  const sentAt = desk.world.clock.now()
   try {
-    return { reply: row.reply.read(answer), values }
+    const answer = await send(request, token?.value, desk)
+    const reply = readAnswer(row, request, answer, values, token?.source)
+    return { reply, values, delivery: 'confirmed', date: dateOf(answer) }
   } catch (error) {
-    const { kind, message, details } = asFailure(error)
-    throw new Failure(kind, `${operation}: ${host}: ${message}`, { ...details, operation })
+    const failure = asFailure(error)
+    const change = row.changes
+    if (change === false || failure.details.reach !== 'ambiguous') throw failure
+    const once = { ...desk, options: { ...desk.options, retries: 0 } }
+    const settled = await settle(
+      {
+        change,
+        request,
+        values,
+        sentAt,
+        failure,
+        again: async () =>
+          readAnswer(row, request, await send(request, token?.value, once), values, token?.source),
+        look: back => exchange(back, { values, sets: [] }, once),
+      },
+      desk,
+    )
+    return { ...settled, values, date: undefined }
   }
 }
 
-async function send(request: Request, token: string | undefined, desk: Desk): Promise<Response> {
+function dateOf({ headers }: Answer): number | undefined {
+  const date = Date.parse(headers.get('date') ?? '')
+  return Number.isNaN(date) ? undefined : date
+}
+
+/** An answer, and how many attempts it took. */
+type Received = Answer & { readonly attempts: number }
+
+/** One request over the line, told with -v. */
+async function send(request: Request, token: string | undefined, desk: Desk): Promise<Received> {
   const { options, voice, world } = desk
   const limit = options.timeout ?? (request.changes ? changeLimit : attemptLimit)
   const line = await desk.line()
   const started = world.clock.now()
   await voice.detail(`> ${request.method} ${request.url}`)
-  const response = await line.send(request, token, limit)
+  let answer: Answer | undefined
+  const manner = {
+    token,
+    limit,
+    retries: options.retries,
+    isAnswer(response: Response) {
+      answer = opened(response, request)
+      return isWhole(answer, request)
+    },
+  }
+  const response = await line.send(request, manner).catch(error => {
+    throw inFlight(asFailure(error), request)
+  })
   await voice.detail(`< ${response.status} after ${world.clock.now() - started} ms`)
   if (response.headers.has('x-mergeq-sandbox')) await desk.saySandbox()
-  return response
+  // What was opened to see whether it is whole is not opened twice.
+  const received = answer?.bytes === response.bytes ? answer : opened(response, request)
+  if (received.text.includes('\uFFFD') && !isUtf8(response.bytes))
+    await voice.warn(
+      `${request.operation}: the answer is not all UTF-8; what could not be read is shown as \uFFFD.`,
+    )
+  return { ...received, attempts: response.attempts }
+}
+
+const isOk = ({ status }: Pick<Response, 'status'>): boolean => status >= 200 && status <= 299
+
+/** The body as text, and as a document where it is JSON. */
+function opened(response: Response, { expects }: Request): Answer {
+  const text = new TextDecoder().decode(response.bytes)
+  return { ...response, text, document: isOk(response) && expects === 'text' ? undefined : decode(text) }
+}
+
+/** Whether a 2xx can be read as what was asked for; one that cannot is repeated like a fault. */
+const isWhole = ({ text, document }: Answer, { expects }: Request): boolean =>
+  !isWebPage(text) && (expects !== 'json' || text.trim() === '' || document !== undefined)
+
+const isUtf8 = (bytes: Uint8Array): boolean => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** A change that was under way when a signal came may have been applied: the message names it. */
+function inFlight(failure: Failure, { changes, operation }: Request): Failure {
+  if (failure.kind !== 'interrupted' || !changes) return failure
+  return new Failure(
+    'interrupted',
+    `${failure.message} ${operation} was under way: it may have been applied.`,
+    {
+      ...failure.details,
+      exit: failure.exit,
+      operation,
+      delivery: 'unknown',
+      hint: 'Read how it stands before you run it again.',
+    },
+  )
+}
+
+/** response → reply; a status outside 2xx, or a body that is no answer, is a failure. */
+function readAnswer<F extends Fields>(
+  row: Row<Row['route'], F>,
+  request: Request,
+  answer: Received,
+  values: Values<F>,
+  token = 'nowhere',
+): Reply {
+  const { operation, changes } = request
+  const { host, pathname: path } = new URL(request.url)
+  const attempts = answer.attempts === 1 ? {} : { attempts: answer.attempts }
+  if (!isOk(answer)) {
+    const failure = refusalOf(answer, { ...aboutOf(values), operation, host, path, changes, token })
+    throw new Failure(failure.kind, failure.message, { ...failure.details, ...attempts })
+  }
+  try {
+    // A change may answer with anything, but not with a page from something else or with half a document.
+    const cut = changes && /^\s*[[{]/.test(answer.text) && answer.document === undefined
+    if (changes && (cut || isWebPage(answer.text))) throw notJson(answer)
+    return row.reply.read(answer)
+  } catch (error) {
+    const { kind, message, details } = asFailure(error)
+    throw new Failure(kind, `${operation}: ${host}: ${message}`, {
+      ...details,
+      ...attempts,
+      operation,
+      reach: 'ambiguous',
+    })
+  }
 }

@@ -56,7 +56,7 @@ export const tooLarge = 'The body is over 20 MiB.'
 const rows: ReadonlyMap<string, { readonly method: string; readonly changes: boolean }> = new Map(
   endpoints.map(({ route, changes }: Row) => [
     `${prefix}/${operationOf(route)}`,
-    { method: methodOf(route), changes },
+    { method: methodOf(route), changes: changes !== false },
   ]),
 )
 

@@ -6,23 +6,35 @@ import { Failure } from '../failure.ts'
  */
 export type Reach = 'not-sent' | 'ambiguous'
 
-/** What went wrong on the way: how far it got, whether waiting can help, and the failure to show. */
+/** What went wrong on the way: how far it got, whether trying again can help, and the failure to show. */
 export interface Fault {
   readonly reach: Reach
   readonly passing: boolean
   readonly failure: Failure
 }
 
+/** What a request was, as far as a message about its fault names it. */
+export interface Journey {
+  readonly operation: string
+  readonly host: string
+  /** Host and port of the proxy that the environment names; empty where there is none. */
+  readonly proxy: string
+  /** The limit of the attempt in milliseconds. */
+  readonly limit: number
+}
+
 interface Errno {
   readonly code?: string
   readonly message?: string
+  readonly hostname?: string
+  readonly port?: number
   readonly cause?: unknown
   readonly errors?: readonly unknown[]
 }
 
 const asErrno = (error: unknown): Errno => (typeof error === 'object' && error !== null ? error : {})
 
-/** The innermost error that has a code: an AggregateError and a wrapped cause have none that help. */
+/** The innermost error that has a code: an AggregateError and a wrapper have none that helps. */
 function innermost(error: unknown): Errno {
   const { code, cause, errors } = asErrno(error)
   const inner = cause ?? errors?.[0]
@@ -31,61 +43,71 @@ function innermost(error: unknown): Errno {
   return asErrno(error)
 }
 
-const unsafeCertificate = /CERT|^UNABLE_TO_|SELF_SIGNED|ERR_TLS_CERT_ALTNAME_INVALID|^ERR_SSL|EPROTO|^ERR_TLS/
+const badCertificate = /CERT|^UNABLE_TO_|SELF_SIGNED|^ERR_SSL|^ERR_TLS|^EPROTO$/
+const timedOut = /^UND_ERR_(HEADERS|BODY)_TIMEOUT$|^ETIMEDOUT$/
+const notHttp = /^HPE_|^UND_ERR_HEADERS_OVERFLOW$|^UND_ERR_RES_/
 
-/** Says what went wrong with a request to `host`, and how far it got. The error itself is never printed. */
-export function faultOf(error: unknown, operation: string, host: string, limit: number): Fault {
-  const { code = '', message = '' } = innermost(error)
+const nothingSent = 'Nothing was sent; it is safe to run this again.'
+const checkNetwork = `Check the network and the base address. ${nothingSent}`
+
+/** Says what went wrong with a request, and how far it got. The error itself is never printed. */
+export function faultOf(error: unknown, { operation, host, proxy, limit }: Journey): Fault {
+  const { code = '', message = '', hostname, port } = innermost(error)
   const fault = (reach: Reach, what: string, hint: string, passing = true): Fault => ({
     reach,
     passing,
-    failure: new Failure('unavailable', `${operation}: ${what}.`, { operation, hint }),
+    failure: new Failure('unavailable', `${operation}: ${what}.`, { operation, hint, reach }),
   })
-  const safe = 'Nothing was sent; it is safe to run this again.'
-  const network = `Check the network and the base address. ${safe}`
+  const atProxy =
+    proxy !== '' && (hostname === proxy.replace(/:\d+$/, '') || String(port) === proxy.split(':').at(-1))
+  const peer = atProxy ? `the proxy ${proxy}` : host
+  const [, refusedBy] = /Proxy response \((\d+)\)/.exec(message) ?? []
+  if (refusedBy === '407' || /Proxy Authentication Required/.test(message))
+    return fault(
+      'not-sent',
+      `the proxy ${proxy} asks for a login (407); the service was not reached`,
+      `Put user and password into HTTPS_PROXY. ${nothingSent}`,
+      false,
+    )
+  if (refusedBy !== undefined)
+    return fault('not-sent', `the proxy ${proxy} did not connect to ${host} (${refusedBy})`, checkNetwork)
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return fault('not-sent', `the host ${host} could not be found (DNS)`, network)
-  if (code === 'ECONNREFUSED') return fault('not-sent', `${host} refused the connection`, network)
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ENETUNREACH' || code === 'EHOSTUNREACH')
-    return fault('not-sent', `${host} could not be reached`, network)
+    return fault('not-sent', `the host ${atProxy ? peer : host} could not be found (DNS)`, checkNetwork)
+  if (code === 'ECONNREFUSED') return fault('not-sent', `${peer} refused the connection`, checkNetwork)
+  if (/^(UND_ERR_CONNECT_TIMEOUT|ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/.test(code))
+    return fault('not-sent', `${peer} could not be reached`, checkNetwork)
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return fault(
       'not-sent',
       `the certificate of ${host} is for another name`,
-      `Check the base address. ${safe}`,
+      `Check the base address. ${nothingSent}`,
       false,
     )
-  if (unsafeCertificate.test(code))
+  if (badCertificate.test(code))
     return fault(
       'not-sent',
       `the certificate of ${host} is not trusted (${code})`,
-      `If your network has its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS. ${safe}`,
+      `If your network has a certificate authority of its own, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS. ${nothingSent}`,
       false,
     )
-  const again = 'Try again later.'
-  if (
-    code === 'UND_ERR_HEADERS_TIMEOUT' ||
-    code === 'UND_ERR_BODY_TIMEOUT' ||
-    code === 'UND_ERR_ABORTED' ||
-    code === 'ABORT_ERR'
-  )
+  if (timedOut.test(code) || code === timeIsOver)
     return fault(
       'ambiguous',
-      `no answer came from ${host} within ${limit / 1000} s`,
-      `${again} --timeout sets the limit.`,
+      `no whole answer came from ${host} within ${limit / 1_000} s`,
+      'Try again later; --timeout sets the limit.',
     )
-  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
+  if (notHttp.test(code))
     return {
       reach: 'ambiguous',
-      passing: false,
+      passing: code.startsWith('UND_ERR_RES_'),
       failure: new Failure('bad-answer', `${operation}: what ${host} answered is not valid HTTP.`, {
         operation,
+        reach: 'ambiguous',
         hint: 'Check the base address and its port.',
       }),
     }
-  return fault(
-    'ambiguous',
-    `the connection to ${host} broke (${code === '' ? 'closed' : code})${message === '' ? '' : ''}`,
-    again,
-  )
+  return fault('ambiguous', `the connection to ${host} broke before the answer was whole`, 'Try again later.')
 }
+
+/** The code of the error with which an attempt is ended when its time is over. */
+export const timeIsOver = 'MERGEQ_TIME_IS_OVER'

@@ -11,6 +11,9 @@ declare module 'undici/lib/api/api-request.js' {
   import type { Dispatcher } from 'undici'
   export default function request(
     this: Dispatcher,
-    options: Dispatcher.RequestOptions & { readonly origin: string },
+    options: Omit<Dispatcher.RequestOptions, 'body'> & {
+      readonly origin: string
+      readonly body: Uint8Array | AsyncIterable<Uint8Array> | null
+    },
   ): Promise<Dispatcher.ResponseData>
 }

@@ -1,0 +1,122 @@
+import { either, flag, flags, on } from './field.ts'
+import { integer, largestInteger, oneOf, text } from './words.ts'
+
+const modes = ['single', 'parallel'] as const
+
+export const mode = flag(
+  '--mode <mode>',
+  'One line (single), or lanes by impacted targets (parallel)',
+  oneOf(modes),
+  {
+    at: 'body.mode',
+    choices: modes,
+  },
+)
+export const concurrency = flag('--concurrency <n>', 'Test runs at a time', integer(1, largestInteger), {
+  at: 'body.concurrency',
+})
+
+/** A setting of the queue that is a whole number (service-observed.md section 3.1). */
+const amount = (name: string, key: string, least: number, summary: string) =>
+  flag(`--${name} <n>`, summary, integer(least, largestInteger), { at: `body.${key}` })
+
+/** A setting of the queue that is on or off. */
+const onOff = (name: string, key: string, summary: string) => either(name, summary, { at: `body.${key}` })
+
+/** A setting of the queue that is one of a few words. */
+const word = (name: string, key: string, choices: readonly string[], summary: string) =>
+  flag(`--${name} <word>`, `${summary}: ${choices.join(', ')}`, oneOf(choices), {
+    at: `body.${key}`,
+    choices,
+  })
+
+const states = ['running', 'paused', 'draining']
+
+/** Every setting that updateQueue takes, one flag for each (service-observed.md section 3.1). */
+export const queueSettings = {
+  state: flag('--state <state>', `State of the queue: ${states.join(', ')}`, oneOf(states), {
+    at: 'body.state',
+    choices: states,
+  }),
+  mode,
+  concurrency,
+  bisectionConcurrency: amount(
+    'bisection-concurrency',
+    'bisectionConcurrency',
+    1,
+    'Test runs at a time while a failed batch is split',
+  ),
+  testingTimeoutMinutes: amount(
+    'testing-timeout-minutes',
+    'testingTimeoutMinutes',
+    0,
+    'Limit of a test run, in minutes; 0 is none',
+  ),
+  pendingFailureDepth: amount(
+    'pending-failure-depth',
+    'pendingFailureDepth',
+    0,
+    'Runs behind a failure to wait for before it counts',
+  ),
+  canOptimisticallyMerge: onOff(
+    'can-optimistically-merge',
+    'canOptimisticallyMerge',
+    'A pass counts for all ahead',
+  ),
+  batch: onOff('batch', 'batch', 'Test several pull requests together'),
+  batchingMinSize: amount('batching-min-size', 'batchingMinSize', 1, 'Size of a batch'),
+  batchingMaxWaitTimeMinutes: amount(
+    'batching-max-wait-time-minutes',
+    'batchingMaxWaitTimeMinutes',
+    1,
+    'Time to fill a batch, in minutes',
+  ),
+  createPrsForTestingBranches: onOff(
+    'create-prs-for-testing-branches',
+    'createPrsForTestingBranches',
+    'Draft pull requests for test branches',
+  ),
+  commentsEnabled: onOff('comments-enabled', 'commentsEnabled', 'Comments on pull requests'),
+  commandsEnabled: onOff('commands-enabled', 'commandsEnabled', 'Commands in comments'),
+  statusCheckEnabled: onOff('status-check-enabled', 'statusCheckEnabled', 'A status check on pull requests'),
+  directMergeMode: word(
+    'direct-merge-mode',
+    'directMergeMode',
+    ['off', 'always'],
+    'Merge untested when up to date and the queue is empty',
+  ),
+  optimizationMode: word(
+    'optimization-mode',
+    'optimizationMode',
+    ['off', 'bisection_skip_redundant_tests'],
+    'Reuse failures in a bisection',
+  ),
+  mergeMethod: word('merge-method', 'mergeMethod', ['merge_commit', 'squash', 'rebase'], 'How to merge'),
+  requiredStatuses: flags(
+    '--required-status <name>',
+    'A status that a test run must pass; overrides branch protection (repeatable)',
+    text('status'),
+    { at: 'body.requiredStatuses' },
+  ),
+  deleteRequiredStatuses: on('--delete-required-statuses', 'Drop the override of required statuses', {
+    at: 'body.deleteRequiredStatuses',
+  }),
+  extensionEnabled: onOff('extension-enabled', 'extensionEnabled', 'The browser extension'),
+  labelCommandsEnabled: onOff('label-commands-enabled', 'labelCommandsEnabled', 'Commands by label'),
+  stateLabelsEnabled: onOff('state-labels-enabled', 'stateLabelsEnabled', 'Labels that show the state'),
+  enqueueingLabel: flag('--enqueueing-label <label>', 'Label that submits a pull request', text('label'), {
+    at: 'body.enqueueingLabel',
+  }),
+  notReadyTimeoutHours: amount(
+    'not-ready-timeout-hours',
+    'notReadyTimeoutHours',
+    0,
+    'Cancel what is not ready after so many hours',
+  ),
+  testBranchConstructionMode: word(
+    'test-branch-construction-mode',
+    'testBranchConstructionMode',
+    ['rename_temp_branch', 'push_new_branch_from_temp'],
+    'How test branches are made',
+  ),
+}

@@ -1,0 +1,94 @@
+import { at, isObject, type Json, type JsonObject, listAt, textAt } from '../view/shapes.ts'
+import type { Evidence, Settling, Verdict } from './endpoint.ts'
+import { spelled } from './states.ts'
+
+/** For changes of which nothing is known. */
+export const unsettled: Settling = { replay: 'never', tells: '', judge: () => 'unclear' }
+
+const finished = /^(MERGED|FAILED|CANCELLED)$/
+
+const isSubmitted = (record: JsonObject): boolean => {
+  const flag = at(record, 'isCurrentlySubmittedToQueue')
+  return typeof flag === 'boolean' ? flag : !finished.test(stateOf(record))
+}
+
+const stateOf = (record: JsonObject): string => spelled(textAt(record, 'state') ?? '')
+
+/** Whether the state changed before or after the sending; undefined within the same second or without a date. */
+function changed(record: JsonObject, { sentFrom, sentTo }: Evidence): 'before' | 'after' | undefined {
+  const second = Math.floor(Date.parse(textAt(record, 'stateChangedAt') ?? '') / 1_000)
+  if (second < sentFrom) return 'before'
+  return second > sentTo ? 'after' : undefined
+}
+
+const sameWord = (one: Json | undefined, other: Json | undefined): boolean =>
+  typeof one === 'string' && typeof other === 'string' && one.toUpperCase() === other.toUpperCase()
+
+/** Submitted with what was sent: done. Never submitted, or no change of state since: not applied. */
+export function judgeSubmit(evidence: Evidence): Verdict {
+  const { record, sent } = evidence
+  if (record === undefined) return 'not-applied'
+  if (!isSubmitted(record)) return changed(record, evidence) === 'before' ? 'not-applied' : 'unclear'
+  const { priority, noBatch } = sent
+  const asSent =
+    (priority === undefined ||
+      priority === record.priorityValue ||
+      sameWord(priority, record.priorityName)) &&
+    (noBatch === undefined || noBatch === record.noBatch)
+  if (asSent) return 'done'
+  return changed(record, evidence) === 'before' ? 'not-applied' : 'unclear'
+}
+
+/** No longer submitted: done. The same submission still stands: not applied. A newer one is somebody else's. */
+export function judgeCancel(evidence: Evidence): Verdict {
+  const { record } = evidence
+  if (record === undefined) return 'done'
+  if (stateOf(record) === 'MERGED') return { refused: 'it was merged before it could be cancelled' }
+  if (!isSubmitted(record)) return 'done'
+  return changed(record, evidence) === 'before' ? 'not-applied' : 'unclear'
+}
+
+/** Testing since it was sent: done. Anything else says nothing. */
+export const judgeRestart = (evidence: Evidence): Verdict =>
+  evidence.record !== undefined &&
+  stateOf(evidence.record) === 'TESTING' &&
+  changed(evidence.record, evidence) === 'after'
+    ? 'done'
+    : 'unclear'
+
+/** Which of the settings that were sent the queue has. */
+function settingsThere({ record = {}, sent }: Evidence): readonly boolean[] {
+  const { repo, targetBranch, ...settings } = sent
+  return Object.entries(settings).map(([key, value]) => isThere(key, value, record))
+}
+
+function isThere(key: string, value: Json | undefined, record: JsonObject): boolean {
+  if (key === 'deleteRequiredStatuses') return listAt(record, 'requiredStatuses').length === 0
+  const there = record[key]
+  if (Array.isArray(value) || isObject(value)) return JSON.stringify(value) === JSON.stringify(there)
+  return value === there || sameWord(value, there)
+}
+
+/** There with our settings: done. There with others: refused. */
+export function judgeCreate(evidence: Evidence): Verdict {
+  if (evidence.record === undefined) return 'not-applied'
+  return settingsThere(evidence).every(Boolean)
+    ? 'done'
+    : { refused: 'the branch has a queue with other settings' }
+}
+
+/** Every value that was sent is there: done. None of them: not applied. Some: unclear. */
+export function judgeUpdate(evidence: Evidence): Verdict {
+  if (evidence.record === undefined) return 'unclear'
+  const there = settingsThere(evidence)
+  if (there.every(Boolean)) return 'done'
+  return there.some(Boolean) ? 'unclear' : 'not-applied'
+}
+
+/** Gone: done. There and empty: not applied. There with pull requests: refused. */
+export function judgeDelete({ record }: Evidence): Verdict {
+  if (record === undefined) return 'done'
+  return listAt(record, 'enqueuedPullRequests').length === 0
+    ? 'not-applied'
+    : { refused: 'the queue is not empty' }
+}

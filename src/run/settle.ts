@@ -1,0 +1,133 @@
+import type { Evidence, Row, Settling, Verdict } from '../contract/endpoint.ts'
+import type { Fields, Values } from '../contract/field.ts'
+import type { Delivery } from '../contract/receipt.ts'
+import { aboutOf } from '../contract/receipt.ts'
+import type { Reply } from '../contract/reply.ts'
+import { nameOf } from '../contract/words.ts'
+import { asFailure, Failure } from '../failure.ts'
+import { type Request, textOf } from '../request/request.ts'
+import { decode } from '../view/json.ts'
+import { isObject } from '../view/shapes.ts'
+import type { Desk } from './desk.ts'
+
+/** A change that was sent and got no clear answer. */
+export interface Unanswered {
+  readonly change: Settling
+  readonly request: Request
+  readonly values: Values<Fields>
+  /** When it was sent first, by our clock. */
+  readonly sentAt: number
+  readonly failure: Failure
+  /** Sends the same bytes once more, without repeats. */
+  again(): Promise<Reply>
+  /** Reads once what the change would show in; `date` is the moment of the answer by the service's clock. */
+  look(back: Row): Promise<{ readonly reply: Reply; readonly date: number | undefined }>
+}
+
+/** Milliseconds before each reading: a change can show late, so one that does not show must be seen three times. */
+const pauses = [0, 2_000, 4_000]
+
+/** A replay comes within so many milliseconds of the failure, or not at all: an old change must not undo a newer one. */
+const latestReplay = 60_000
+
+/**
+ * Settles a change that got no clear answer (WIRE.md section 2): reads back, sends the same bytes at most once more,
+ * and ends in `confirmed-by-read`, in `confirmed` by the replay's own answer, or in a failure that says what is known.
+ */
+export async function settle(
+  sent: Unanswered,
+  desk: Desk,
+): Promise<{ readonly reply: Reply; readonly delivery: Delivery }> {
+  const { change, request, failure } = sent
+  const { clock } = desk.world
+  if (desk.options.retries === 0) throw unknown(sent, failure)
+  const failedAt = clock.now()
+  await desk.voice.note(
+    `${failure.message} ${change.back === undefined ? 'Sending it once more.' : 'Reading back.'}`,
+  )
+  const first = change.back === undefined ? unreadable(change) : await readBack(sent, desk)
+  if (first === 'done') return confirmed
+  if (first !== 'not-applied' || change.replay === 'never' || clock.now() - failedAt > latestReplay)
+    throw unknown(sent, failure)
+  if (change.back !== undefined)
+    await desk.voice.note(`${request.operation} was not applied: sending it once more.`)
+  try {
+    return { reply: await sent.again(), delivery: 'confirmed' }
+  } catch (error) {
+    const second = asFailure(error)
+    if (second.kind === 'interrupted') throw second
+    if (change.back === undefined) throw second.details.reach === undefined ? second : unknown(sent, second)
+    // Whatever the replay was told: what can be read now decides.
+    const then = await readBack(sent, desk)
+    if (then === 'done') return confirmed
+    if (second.details.delivery === 'not-applied') throw second
+    if (then === 'not-applied')
+      throw new Failure('unavailable', second.message, { ...second.details, delivery: 'not-applied' })
+    throw unknown(sent, second)
+  }
+}
+
+const confirmed = { reply: { records: [], bytes: new Uint8Array() }, delivery: 'confirmed-by-read' } as const
+
+/** Without anything to read, the same bytes may be sent again where that does no harm. */
+const unreadable = ({ replay }: Settling): Verdict => (replay === 'unread' ? 'not-applied' : 'unclear')
+
+/** Reads until the change shows, at most three times. A reading that fails says nothing. */
+async function readBack(sent: Unanswered, desk: Desk): Promise<'done' | 'not-applied' | 'unclear'> {
+  const { clock, interrupted } = desk.world
+  const verdicts: Verdict[] = []
+  for (const pause of pauses) {
+    if (pause > 0) await clock.sleep(pause, interrupted)
+    const verdict = await readOnce(sent, desk)
+    if (verdict === 'done') return verdict
+    if (typeof verdict === 'object') {
+      const { operation } = sent.request
+      throw new Failure('refused', `${operation}: ${verdict.refused}.`, {
+        operation,
+        delivery: 'not-applied',
+      })
+    }
+    verdicts.push(verdict)
+  }
+  return verdicts.every(verdict => verdict === 'not-applied') ? 'not-applied' : 'unclear'
+}
+
+async function readOnce({ change, request, sentAt, look }: Unanswered, desk: Desk): Promise<Verdict> {
+  const { back } = change
+  if (back === undefined) return 'unclear'
+  const { clock } = desk.world
+  const sent = decode(request.body === undefined ? '{}' : textOf(request.body))
+  const judge = (record: Evidence['record'], date: number | undefined): Verdict => {
+    // The service's clock, as of the sending: its answer's Date counts whole seconds.
+    const then = (date ?? clock.now()) - (clock.now() - sentAt)
+    const [sentFrom, sentTo] = [
+      Math.floor(then / 1_000),
+      Math.floor((then + (date === undefined ? 0 : 999)) / 1_000),
+    ]
+    return change.judge({ record, sent: isObject(sent) ? sent : {}, sentFrom, sentTo })
+  }
+  try {
+    const { reply, date } = await look(back)
+    return judge(reply.records[0], date)
+  } catch (error) {
+    const failure = asFailure(error)
+    if (failure.kind === 'interrupted') throw failure
+    return failure.details.status === 404 ? judge(undefined, undefined) : 'unclear'
+  }
+}
+
+/** The failure when it is not known whether a change was applied: it names the command that tells. */
+function unknown({ change, request, values }: Unanswered, { message, details }: Failure): Failure {
+  const { repo, targetBranch, pr } = aboutOf(values)
+  const where = [repo && `-R ${nameOf(repo)}`, targetBranch && `-b ${targetBranch}`].filter(Boolean).join(' ')
+  const tells = change.back === undefined ? undefined : [change.tells, pr, where].filter(Boolean).join(' ')
+  return new Failure('unknown-outcome', `${message} It is not known whether the change was applied.`, {
+    ...details,
+    operation: request.operation,
+    delivery: 'unknown',
+    hint:
+      tells === undefined
+        ? 'Nothing that can be read tells. Run it again if it does no harm to apply it twice.'
+        : `This tells how it stands: ${tells}`,
+  })
+}
