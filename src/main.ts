@@ -9,7 +9,6 @@ const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 const stop = new AbortController()
 for (const [signal, exit] of Object.entries(signals))
   process.once(signal, () => stop.abort(new Failure('interrupted', `stopped by ${signal}.`, { exit })))
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 program(realWorld(process, MERGEQ_VERSION, stop.signal)).then(code => {
   process.exitCode = code

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { leaves } from '../src/commands/leaves.ts'
 import { endings, worst } from '../src/failure.ts'
-import { leaves } from '../src/program.ts'
 import { commandTable, exitCodeTable, settingsTable, withParts } from '../src/reference/readme.ts'
 import { settingTable } from '../src/settings/table.ts'
 import { mergeq } from './harness.ts'

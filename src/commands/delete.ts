@@ -1,6 +1,6 @@
 import { on, type Values } from '../contract/field.ts'
 import { cancel } from '../contract/pulls.ts'
-import { read, remove, stateChanges } from '../contract/queues.ts'
+import { draining, read, remove } from '../contract/queues.ts'
 import { Failure } from '../failure.ts'
 import type { Desk } from '../run/desk.ts'
 import { exchange } from '../run/exchange.ts'
@@ -23,9 +23,7 @@ const underTest = /^(TESTING|TESTS_PASSED|PENDING_FAILURE)$/
 /** Sets the queue to draining and waits until nothing in it is being tested. */
 async function drain(values: Queue, desk: Desk): Promise<void> {
   const { voice, world } = desk
-  const [, , draining] = stateChanges
-  if (draining !== undefined)
-    await exchange(draining, { values: { ...values, state: 'DRAINING' }, sets: [] }, desk)
+  await exchange(draining, { values: { ...values, state: 'DRAINING' }, sets: [] }, desk)
   for (;;) {
     const tested = (await entriesOf(values, desk)).filter(entry =>
       underTest.test(textAt(entry, 'state') ?? ''),
@@ -79,7 +77,8 @@ export const deleteQueue = command({
   examples: [...remove.examples, 'mergeq queue delete --cancel-all --yes'],
   async run({ cancelAll: cancels, drainFirst }, desk) {
     const [first] = await readRuns(remove, desk)
-    if (first === undefined || desk.options.dryRun) return run(remove, desk)
+    if (first === undefined) return 0
+    if (desk.options.dryRun) return run(drainFirst ? draining : cancels ? read : remove, desk)
     await confirm(remove, [first], desk)
     if (drainFirst) await drain(first.values, desk)
     if (cancels) await cancelAll(first.values, desk)

@@ -60,6 +60,11 @@ function sampleOf(line: string, types: ReadonlyMap<string, string>): Sample | un
   const value = numberOf(word)
   if (value === undefined || others.length > 0 || (stamp !== undefined && !/^-?\d+$/.test(stamp)))
     return undefined
-  const family = metric.replace(/_(bucket|sum|count)$/, '')
-  return { name: metric, type: types.get(metric) ?? types.get(family) ?? 'untyped', labels, value }
+  return { name: metric, type: typeOf(metric, types), labels, value }
+}
+
+/** The type of a metric; `_bucket`, `_sum` and `_count` belong to a histogram or a summary, and to nothing else. */
+function typeOf(metric: string, types: ReadonlyMap<string, string>): string {
+  const family = types.get(metric.replace(/_(bucket|sum|count)$/, '')) ?? ''
+  return types.get(metric) ?? (/^(histogram|summary)$/.test(family) ? family : 'untyped')
 }

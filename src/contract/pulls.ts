@@ -1,47 +1,17 @@
 import { usage } from '../failure.ts'
 import { line, type Told, table } from '../view/shapes.ts'
 import { endpoint } from './endpoint.ts'
-import { type Field, flag, fromSetting, type Given, on } from './field.ts'
+import { type Field, flag, fromSetting, on } from './field.ts'
+import { numberOf, pullRequests } from './pull-requests.ts'
 import { receipt, record } from './reply.ts'
 import { judgeCancel, judgeRestart, judgeSubmit } from './settle.ts'
 import { standing, withSpelledState } from './states.ts'
-import { nameOf, priority, pullRequest, repository, text } from './words.ts'
+import { priority, text } from './words.ts'
 
 /** The queue an operation is about: a repository's branch (service-api.md section 2.2). */
 export const onQueue = {
   repo: fromSetting('repo', 'body.repo', ({ host, owner, name }) => ({ host, owner, name })),
   targetBranch: fromSetting('targetBranch', 'body.targetBranch'),
-}
-
-/** What was typed, for one pull request: its number, and its repository where the word was an address. */
-export function forPullRequest(given: Given, word: string): Given {
-  const { number, repo } = pullRequest(word)
-  const one = new Map(given).set('pr', [String(number)])
-  if (repo === undefined) return one
-  const [typed] = given.get('--repo') ?? []
-  if (typed !== undefined && nameOf(repository(typed)) !== nameOf(repository(repo)))
-    throw usage(
-      `'${word}' is a pull request of another repository than --repo ${typed}.`,
-      'Leave one of them out.',
-    )
-  return one.set('--repo', [repo])
-}
-
-const numberOf = (given: Given): number => pullRequest(given.get('pr')?.[0] ?? '').number
-
-/** The pull requests a command is about: each one typed, or else the one that the settings find. */
-export const pullRequests: Field<number> = {
-  words: [
-    { spell: '[pr...]', summary: 'Pull request: 123, #123 or its address; several are handled side by side' },
-  ],
-  setting: 'pr',
-  at: 'body.pr.number',
-  needed: true,
-  async each(given, context) {
-    const words = given.get('pr') ?? [await context.need('pr')]
-    return words.map(word => forPullRequest(given, word))
-  },
-  read: numberOf,
 }
 
 /** One pull request, or none when it is found by its head branch instead. */

@@ -128,10 +128,12 @@ const toState = (word: string, state: (typeof queueStates)[number], summary: str
     examples: [`mergeq queue ${word}`],
   })
 
+export const draining = toState('drain', 'DRAINING', 'Start no new tests; merge what is being tested')
+
 export const stateChanges = [
   toState('pause', 'PAUSED', 'Stop testing and merging; what is being tested finishes'),
   toState('resume', 'RUNNING', 'Test and merge again'),
-  toState('drain', 'DRAINING', 'Start no new tests; merge what is being tested'),
+  draining,
 ]
 
 export const remove = endpoint({

@@ -83,7 +83,7 @@ export function duration(word: string): number {
 }
 
 const dateAlone = /^\d{4}-\d{2}-\d{2}$/
-const dateTime = /^(\d{4}-\d{2}-\d{2})[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
+const dateTime = /^(\d{4}-\d{2}-\d{2})[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 
 /** Reads an instant (RFC 3339 with its offset or `Z`, or a date alone) as milliseconds since 1970. */
 export function instant(word: string): number {

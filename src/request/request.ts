@@ -1,8 +1,8 @@
 import { methodOf, operationOf, type Route, type Row } from '../contract/endpoint.ts'
 import type { Encoded, Fields, Place, Values, Wire } from '../contract/field.ts'
+import { type Json, marked } from '../contract/json.ts'
 import { largestBody } from '../contract/limits.ts'
 import { Failure } from '../failure.ts'
-import { type Json, marked } from '../contract/json.ts'
 import type { Laid } from './sets.ts'
 
 /** A body in pieces, with its length in bytes as it will be sent. */
@@ -61,8 +61,8 @@ export function makeRequest<P extends Route, F extends Fields>(
       for (const [key, one] of Object.entries(value ?? {})) plant(body, [key], one)
     else plant(body, pathIn(field.at), value)
   }
-  for (const { path, value } of making.sets) plant(body, path, value)
   for (const [key, value] of Object.entries(making.more ?? {})) plant(body, [key], value)
+  for (const { path, value } of making.sets) plant(body, path, value)
   const method = methodOf(row.route)
   const search = query.size === 0 ? '' : `?${query}`
   const request = {

@@ -1,7 +1,7 @@
 import type { Fields, Given } from '../contract/field.ts'
 import { nameOfWord } from '../contract/field.ts'
-import { usage } from '../failure.ts'
 import type { Json } from '../contract/json.ts'
+import { usage } from '../failure.ts'
 
 /** A value for a path of the body, as `--set path=value` gives it. */
 export interface Laid {

@@ -1,5 +1,5 @@
-import { usage } from '../failure.ts'
 import { isObject, type Json, type JsonObject } from '../contract/json.ts'
+import { usage } from '../failure.ts'
 import type { World } from '../world/world.ts'
 import type { Source } from './source.ts'
 import type { Name } from './table.ts'

@@ -1,5 +1,5 @@
-import { type Failure, usage } from '../failure.ts'
 import { isObject, type Json, type JsonObject } from '../contract/json.ts'
+import { type Failure, usage } from '../failure.ts'
 import type { World } from '../world/world.ts'
 import { configFile } from './folder.ts'
 import type { Source } from './source.ts'

@@ -1,7 +1,7 @@
 import Conf from 'conf'
 import { lock } from 'proper-lockfile'
-import { Failure, isFailure, usage } from '../failure.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { Failure, isFailure, usage } from '../failure.ts'
 import type { World } from '../world/world.ts'
 import { configFile } from './folder.ts'
 import { documentIn, largestFile } from './store.ts'

@@ -1,9 +1,19 @@
-import { createReadStream, existsSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import {
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Files } from './world.ts'
 
-/** Small files are read at once: it happens at every start, and is faster than going through the thread pool. */
+// Small files are handled at once: it happens at every start, and the thread pool would cost more than the work.
+
 async function read(path: string, most = Number.POSITIVE_INFINITY): Promise<string | undefined> {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return undefined
@@ -30,11 +40,11 @@ export const files: Files = {
   stream: path => createReadStream(path),
   read,
   exists: async path => existsSync(path),
-  list: async folder => (existsSync(folder) ? readdir(folder) : []),
+  list: async folder => (existsSync(folder) ? readdirSync(folder) : []),
   makeFolder: async path => {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    mkdirSync(path, { recursive: true, mode: 0o700 })
   },
   follow,
-  rename,
-  remove: path => rm(path, { force: true }),
+  rename: async (from, to) => renameSync(from, to),
+  remove: async path => rmSync(path, { force: true }),
 }

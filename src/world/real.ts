@@ -1,5 +1,4 @@
-import { spawn as start } from 'node:child_process'
-import { setTimeout as wait } from 'node:timers/promises'
+import { fstatSync, writeSync } from 'node:fs'
 import { Failure } from '../failure.ts'
 import { files } from './files.ts'
 import type { Clock, Input, Output, Spawned, SpawnOptions, World } from './world.ts'
@@ -24,11 +23,22 @@ export function realWorld(proc: NodeJS.Process, version: string, interrupted: Ab
 
 const clock: Clock = {
   now: () => Date.now(),
-  sleep: async (ms, signal) => {
-    await wait(ms, undefined, signal === undefined ? {} : { signal }).catch(error => {
-      throw signal?.aborted ? signal.reason : error
-    })
-  },
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason)
+        return
+      }
+      const stop = () => {
+        clearTimeout(timer)
+        reject(signal?.reason)
+      }
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', stop)
+        resolve()
+      }, ms)
+      signal?.addEventListener('abort', stop, { once: true })
+    }),
 }
 
 const inputFrom = (proc: NodeJS.Process): Input => ({
@@ -56,39 +66,82 @@ const inputFrom = (proc: NodeJS.Process): Input => ({
   },
 })
 
-/** A reader that has gone is no failure: what it did not want is dropped. Anything else that cannot be written is. */
-const outputTo = (proc: NodeJS.Process, name: 'stdout' | 'stderr'): Output => ({
-  get terminal() {
-    return proc[name].isTTY === true
-  },
-  get columns() {
-    return proc[name].columns || 80
-  },
-  write: text =>
-    new Promise((resolve, reject) => {
-      const stream = proc[name]
-      if (stream.destroyed || text.length === 0) {
-        resolve()
-        return
-      }
-      stream.write(text, error => {
-        if (error === null || error === undefined || isGone(error)) resolve()
-        else reject(new Failure('output', `standard output could not be written: ${error.message}`))
-      })
-    }),
-})
+/**
+ * A reader that has gone is no failure: what it did not want is dropped. Anything else that cannot be written is.
+ * Pipes and files are written to directly: the stream would cost more to make than all that is written to it.
+ */
+function outputTo(proc: NodeJS.Process, name: 'stdout' | 'stderr'): Output {
+  const descriptor = name === 'stdout' ? 1 : 2
+  let plain = isPlain(descriptor)
+  let gone = false
+  /** Writes what can be written at once; what is left when the reader is slow. */
+  const writeNow = (bytes: Uint8Array): Uint8Array => {
+    let rest = bytes
+    try {
+      while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest))
+    } catch (error) {
+      if (codeOf(error) === 'EAGAIN') return rest
+      if (!isGone(error)) throw unwritable(error)
+      gone = true
+    }
+    return new Uint8Array(0)
+  }
+  return {
+    get terminal() {
+      return !plain && proc[name].isTTY === true
+    },
+    get columns() {
+      return (plain ? undefined : proc[name].columns) || 80
+    },
+    async write(text) {
+      let rest = typeof text === 'string' ? Buffer.from(text) : text
+      if (plain && !gone) rest = writeNow(rest)
+      if (rest.length === 0 || gone) return
+      plain = false
+      await throughStream(proc[name], rest)
+    },
+  }
+}
 
-const isGone = (error: NodeJS.ErrnoException): boolean =>
-  error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED'
+const isPlain = (descriptor: number): boolean => {
+  try {
+    const stat = fstatSync(descriptor)
+    return stat.isFIFO() || stat.isSocket() || stat.isFile()
+  } catch {
+    return true
+  }
+}
+
+const throughStream = (stream: NodeJS.WriteStream, bytes: Uint8Array): Promise<void> =>
+  new Promise((resolve, reject) => {
+    stream.on('error', () => undefined)
+    if (stream.destroyed) resolve()
+    else
+      stream.write(bytes, error => {
+        if (error === null || error === undefined || isGone(error)) resolve()
+        else reject(unwritable(error))
+      })
+  })
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
+
+const unwritable = (error: unknown): Failure =>
+  new Failure(
+    'output',
+    `standard output could not be written: ${error instanceof Error ? error.message : error}`,
+  )
+
+const isGone = (error: unknown): boolean => /^(EPIPE|EBADF|ERR_STREAM_DESTROYED)$/.test(codeOf(error) ?? '')
 
 const signalNumbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }
 
-const spawn = (
+async function spawn(
   command: string,
   args: readonly string[],
   { env, cwd, output, timeout }: SpawnOptions,
-): Promise<Spawned> =>
-  new Promise(resolve => {
+): Promise<Spawned> {
+  const { spawn: start } = await import('node:child_process')
+  return new Promise(resolve => {
     const child = start(command, [...args], {
       env: { ...env },
       stdio: output === 'inherit' ? 'inherit' : ['ignore', 'pipe', 'ignore'],
@@ -104,3 +157,4 @@ const spawn = (
       resolve({ code: code ?? 128 + (signalNumbers[signal ?? ''] ?? 0), out }),
     )
   })
+}

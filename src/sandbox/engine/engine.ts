@@ -1,5 +1,6 @@
 import { admit, start } from './admission.ts'
 import { judge, merge, test } from './judgement.ts'
+import { awaitsRun } from './line.ts'
 import { retreat } from './moves.ts'
 import type { Queue } from './queue.ts'
 import { never, type Rule } from './rule.ts'
@@ -25,9 +26,14 @@ function settle(queue: Queue): number {
   }
 }
 
-/** SWITCHING_MODES: until nothing is tested any more (service-observed.md section 3.3). */
+/**
+ * SWITCHING_MODES: until nothing is tested, merges or fails any more (service-observed.md sections 3.3 and 7). No run
+ * starts meanwhile, so one that is to be repeated, on a restart or after a failure, is repeated in the new mode; what
+ * builds on it has to wait for it and is then tested again as well (the sandbox's own).
+ */
 const switchModes: Rule = queue => {
-  if (queue.switchingTo === undefined || queue.line.some(({ phase }) => phase !== 'PENDING')) return never
+  if (queue.switchingTo === undefined) return never
+  if (!queue.line.every(batch => batch.phase !== 'TESTING' && awaitsRun(queue, batch))) return never
   retreat(queue, queue.line, 'the queue switches modes')
   queue.settings = { ...queue.settings, mode: queue.switchingTo }
   queue.switchingTo = undefined

@@ -51,6 +51,10 @@ export function ahead(queue: Queue, batch: Batch): readonly Batch[] {
   return touched.slice(1)
 }
 
+/** Whether a batch can neither merge nor fail before a run starts: its own, or that of one it builds on. */
+export const awaitsRun = (queue: Queue, batch: Batch): boolean =>
+  [batch, ...ahead(queue, batch)].some(({ phase }) => phase === 'PENDING')
+
 const holds = (batch: Batch, number: number): boolean =>
   batch.members.some(member => member.number === number)
 

@@ -1,0 +1,84 @@
+import { type Described, methodOf, type Row } from '../contract/endpoint.ts'
+import { rows } from '../contract/endpoints.ts'
+import type { Given, Word } from '../contract/field.ts'
+import { type Desk, openDesk, type Secrets } from '../run/desk.ts'
+import { readValues } from '../run/prepare.ts'
+import { run } from '../run.ts'
+import { contextOf, type Purpose } from '../settings/settings.ts'
+import type { World } from '../world/world.ts'
+import type { Command, Runner } from './command.ts'
+import { commands } from './commands.ts'
+
+const setWord: Word = {
+  spell: '--set <path=value>',
+  summary: 'Add a field to the body: JSON or text, dots make nesting (repeatable)',
+  repeats: true,
+}
+
+/** One leaf of the tree: what is typed for it, and what it does. */
+export interface Leaf extends Described {
+  readonly words: readonly Word[]
+  act(given: Given, world: World, secrets: Secrets, runner: Runner): Promise<number>
+}
+
+const wordsOf = ({ fields }: Described): readonly Word[] =>
+  Object.values(fields).flatMap(({ words }) => words)
+
+const sends = ({ route }: Row): readonly Word[] => (methodOf(route) === 'POST' ? [setWord] : [])
+
+const leafOf = (row: Row): Leaf => ({
+  ...row,
+  words: [...wordsOf(row), ...sends(row)],
+  act: (given, world, secrets) =>
+    atDesk(given, world, secrets, { changes: row.changes !== false, makesProfile: false }, desk =>
+      run(row, desk),
+    ),
+})
+
+const handWritten = (command: Command): Leaf => ({
+  ...command,
+  words: [
+    ...(command.on === undefined ? [] : [...wordsOf(command.on), ...sends(command.on)]),
+    ...wordsOf(command),
+  ],
+  act: (given, world, secrets, runner) =>
+    atDesk(given, world, secrets, purposeOf(command), async desk =>
+      command.run(await readValues(command.fields, given, contextOf(desk.settings, world)), desk, runner),
+    ),
+})
+
+const purposeOf = ({ on, makesProfile = false }: Command) => ({
+  changes: (on?.changes ?? false) !== false,
+  makesProfile,
+})
+
+async function atDesk(
+  given: Given,
+  world: World,
+  secrets: Secrets,
+  purpose: Omit<Purpose, 'say'>,
+  work: (desk: Desk) => Promise<number>,
+): Promise<number> {
+  const desk = await openDesk(given, world, secrets, purpose)
+  try {
+    return await work(desk)
+  } finally {
+    await desk.close()
+  }
+}
+
+const firstWord = ({ command }: Described): string => command.split(' ')[0] ?? ''
+
+/** Every command, group by group: the rows, and those written by hand, which take a row's place where they bear its name. */
+export const leaves: readonly Leaf[] = gathered([
+  ...rows.map(row => {
+    const instead = commands.find(({ command }) => command === row.command)
+    return instead === undefined ? leafOf(row) : handWritten(instead)
+  }),
+  ...commands.filter(({ command }) => rows.every(row => row.command !== command)).map(handWritten),
+])
+
+function gathered(all: readonly Leaf[]): readonly Leaf[] {
+  const groupsInOrder = [...new Set(all.map(firstWord))]
+  return groupsInOrder.flatMap(group => all.filter(leaf => firstWord(leaf) === group))
+}

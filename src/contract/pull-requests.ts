@@ -1,0 +1,77 @@
+import { usage } from '../failure.ts'
+import { isObject, type Json, marked } from '../view/shapes.ts'
+import type { Context, Field, Given } from './field.ts'
+import { nameOf, pullRequest, repository } from './words.ts'
+
+/** Most pull requests that are read from standard input. */
+const most = 10_000
+
+/** The words, with those of standard input in the place of `-`. */
+async function withInput(typed: readonly string[], context: Context): Promise<readonly string[]> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const piece of context.open('-')) text += decoder.decode(piece, { stream: true })
+  const lines = (text + decoder.decode()).split(/\r?\n/).filter(line => line.trim() !== '')
+  const words = typed.flatMap(word => (word === '-' ? lines.flatMap(wordsIn) : [word]))
+  if (lines.length === 0)
+    throw usage('There is no pull request on standard input.', 'A pipe that broke looks like this.')
+  if (words.length > most)
+    throw usage(`These are ${marked(words.length)} pull requests; at most ${marked(most)} are taken.`)
+  return words
+}
+
+/** The pull request on a line: as it would be typed, or the one of a receipt that failed. */
+function wordsIn(line: string): readonly string[] {
+  if (!line.trim().startsWith('{')) return [line.trim()]
+  const receipt = parsed(line)
+  if (!isObject(receipt) || typeof receipt.pr !== 'number' || typeof receipt.ok !== 'boolean')
+    throw usage(
+      `'${line.slice(0, 80)}' is not a receipt.`,
+      'Give numbers or addresses, one a line, or the JSON receipts of an earlier run.',
+    )
+  if (receipt.ok) return []
+  return [
+    typeof receipt.repo === 'string' ? `https://${receipt.repo}/pull/${receipt.pr}` : String(receipt.pr),
+  ]
+}
+
+function parsed(line: string): Json | undefined {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** What was typed, for one pull request: its number, and its repository where the word was an address. */
+export function forPullRequest(given: Given, word: string): Given {
+  const { number, repo } = pullRequest(word)
+  const one = new Map(given).set('pr', [String(number)])
+  if (repo === undefined) return one
+  const [typed] = given.get('--repo') ?? []
+  if (typed !== undefined && nameOf(repository(typed)) !== nameOf(repository(repo)))
+    throw usage(
+      `'${word}' is a pull request of another repository than --repo ${typed}.`,
+      'Leave one of them out.',
+    )
+  return one.set('--repo', [repo])
+}
+
+/** The number of the one pull request that was given. */
+export const numberOf = (given: Given): number => pullRequest(given.get('pr')?.[0] ?? '').number
+
+/** The pull requests a command is about: each one typed, or else the one that the settings find. */
+export const pullRequests: Field<number> = {
+  words: [
+    { spell: '[pr...]', summary: 'Pull request: 123, #123 or its address; several are handled side by side' },
+  ],
+  setting: 'pr',
+  at: 'body.pr.number',
+  needed: true,
+  async each(given, context) {
+    const typed = given.get('pr') ?? [await context.need('pr')]
+    const words = typed.includes('-') ? await withInput(typed, context) : typed
+    return words.map(word => forPullRequest(given, word))
+  },
+  read: numberOf,
+}
