@@ -1,0 +1,142 @@
+// Measures what calling mergeq costs, as whole processes against `node -e 0` and what people would run instead, and
+// prints one table beside the targets. Timings never decide the exit code; a command that does not work does.
+//
+//     npm run bench -- [--rounds 21] [--node <path>] [--json <file>]
+import { execFileSync, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, release, tmpdir, totalmem } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { baseline, cases } from './bench/cases.mjs'
+import { cpuMeter, findProgram, memoryMeter, spread, wallTime } from './bench/measure.mjs'
+import { figuresOf, tableOf } from './bench/table.mjs'
+
+const root = resolve(fileURLToPath(import.meta.url), '../..')
+const warmUps = 3
+/** Memory and CPU time vary little: so many rounds are enough. */
+const weighings = 7
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '21' },
+    node: { type: 'string', default: process.execPath },
+    json: { type: 'string' },
+  },
+})
+const rounds = Number(options.rounds)
+if (!Number.isInteger(rounds) || rounds < 1)
+  throw new Error(`--rounds: '${options.rounds}' is not a number of rounds.`)
+
+/** What the commands see of this environment: nothing that changes Node (NODE_EXTRA_CA_CERTS costs 37 ms), nobody's settings. */
+function environment(folder, bin) {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(node_|npm_|mergeq_|trunk_|xdg_)|_proxy$|^path$/i.test(name),
+  )
+  const { PATH = '' } = process.env
+  return { ...Object.fromEntries(kept), HOME: folder, USERPROFILE: folder, PATH: `${bin}${delimiter}${PATH}` }
+}
+
+const read = (program, args, env) => execFileSync(program, args, { cwd: root, env, encoding: 'utf8' })
+
+/** What a package made now weighs, and how many packages an install brings. */
+function weigh(env) {
+  const { npm_execpath: npm } = process.env
+  const words = ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error']
+  const [packed] = JSON.parse(
+    npm === undefined ? read('npm', words, env) : read(process.execPath, [npm, ...words], env),
+  )
+  const { dependencies = {}, optionalDependencies = {} } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  )
+  return {
+    packedKB: packed.size / 1000,
+    unpackedKB: packed.unpackedSize / 1000,
+    packages: 1 + Object.keys({ ...dependencies, ...optionalDependencies }).length,
+  }
+}
+
+/** Runs every case once a round, one after the other, so that what disturbs the machine disturbs all of them. */
+function interleaved(running, times, measure) {
+  const found = new Map(running.map(({ name }) => [name, []]))
+  for (let round = 0; round < times; round++)
+    for (const one of running)
+      if (round < (one.rounds ?? times)) found.get(one.name).push(measure(one.command, one.setting))
+  return found
+}
+
+/** Measures all cases; a row for each, with what its case says of targets. */
+function measureAll(running, env, folder) {
+  interleaved(running, warmUps, wallTime)
+  const walls = interleaved(running, rounds, wallTime)
+  const [cpu, memory] = [cpuMeter(env), memoryMeter(env, folder)].map(meter =>
+    meter === undefined ? undefined : interleaved(running, Math.min(rounds, weighings), meter),
+  )
+  const median = (found, name) => (found === undefined ? undefined : spread(found.get(name)).median)
+  return running.map(({ name, per, target, peak }) => ({
+    ...{ name, per, target, peak },
+    ms: spread(walls.get(name)),
+    cpuMs: median(cpu, name),
+    peakMB: median(memory, name),
+  }))
+}
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-bench-')))
+const bin = join(folder, 'bin')
+const bare = environment(folder, bin)
+const node = realpathSync(options.node)
+execFileSync(process.execPath, [join(root, 'scripts/build.mjs')], {
+  env: bare,
+  stdio: ['ignore', 'ignore', 'inherit'],
+})
+const service = fork(join(root, 'scripts/bench/service.mjs'), { env: bare })
+try {
+  // A copy is measured: a build that somebody starts meanwhile changes nothing.
+  for (const part of ['package.json', 'bin', 'dist'])
+    cpSync(join(root, part), join(folder, 'mergeq', part), { recursive: true })
+  const [baseUrl] = await once(service, 'message')
+  const env = { ...bare, MERGEQ_BASE_URL: baseUrl, MERGEQ_TOKEN: 'bench' }
+  const stage = { node, launcher: join(folder, 'mergeq/bin/mergeq.js'), folder, bin, baseUrl }
+
+  const missing = cases.filter(
+    ({ needs }) => needs !== undefined && findProgram(needs, env.PATH) === undefined,
+  )
+  const running = cases
+    .filter(one => !missing.includes(one))
+    .map(one => {
+      one.prepare?.(stage)
+      return { ...one, command: one.command(stage), setting: { env, cwd: folder, exit: one.exit } }
+    })
+  const version = read(node, ['--version'], env).trim()
+  console.error(`measuring ${running.length} commands on Node ${version}, ${rounds} rounds each`)
+  const measured = measureAll(running, env, folder)
+  const figures = figuresOf(measured, baseline, weigh(bare))
+
+  const date = new Date().toISOString()
+  const [cpu] = cpus()
+  const machine = {
+    cpu: cpu?.model.trim(),
+    cores: cpus().length,
+    memoryGB: Math.round(totalmem() / 2 ** 30),
+    system: `${process.platform} ${process.arch} ${release()}`,
+  }
+  const remarks = missing.map(({ name, needs }) => `skipped: ${name} (${needs} is not installed)`)
+  if (measured[0]?.peakMB === undefined) remarks.push('memory: not measured (GNU time missing)')
+  if (measured[0]?.cpuMs === undefined) remarks.push('CPU time: not measured (bash missing)')
+
+  console.log(
+    `Node ${version}, ${machine.cores} x ${machine.cpu}, ${machine.memoryGB} GB, ${machine.system}, ${date}`,
+  )
+  console.log(`${rounds} interleaved rounds; figure: the median's ratio to \`${baseline}\`\n`)
+  console.log(tableOf(figures))
+  if (remarks.length > 0) console.log(`\n${remarks.join('\n')}`)
+  if (options.json !== undefined)
+    writeFileSync(
+      options.json,
+      `${JSON.stringify({ date, machine, node: version, rounds, figures, remarks }, null, 2)}\n`,
+    )
+} finally {
+  service.kill()
+  rmSync(folder, { recursive: true, force: true })
+}
