@@ -62,5 +62,8 @@ const redirected = (output: Output, write: Output['write']): Output => ({
   get columns() {
     return output.columns
   },
+  get stream() {
+    return output.stream
+  },
   write,
 })

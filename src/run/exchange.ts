@@ -7,6 +7,7 @@ import { asFailure, Failure } from '../failure.ts'
 import type { Request } from '../request/request.ts'
 import type { Response } from '../transport/transport.ts'
 import { decode } from '../view/json.ts'
+import { during } from '../view/progress.ts'
 import type { Json } from '../view/shapes.ts'
 import type { Desk } from './desk.ts'
 import { type Run, requestOf } from './prepare.ts'
@@ -88,9 +89,17 @@ async function send(request: Request, token: string | undefined, desk: Desk): Pr
       return isWhole(answer, request)
     },
   }
-  const response = await line.send(request, manner).catch(error => {
-    throw inFlight(asFailure(error), request)
-  })
+  const sending = () =>
+    line.send(request, manner).catch(error => {
+      throw inFlight(asFailure(error), request)
+    })
+  const waits = !options.quiet && (world.env.CI ?? '') === ''
+  const response = await during(
+    world.err,
+    waits,
+    `${request.operation} at ${new URL(request.url).host}`,
+    sending,
+  )
   await voice.detail(`< ${response.status} after ${world.clock.now() - started} ms`)
   if (response.headers.has('x-mergeq-sandbox')) await desk.saySandbox()
   // What was opened to see whether it is whole is not opened twice.

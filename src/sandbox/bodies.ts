@@ -1,7 +1,7 @@
 import { operationOf, type Row } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
+import { isObject, type Json, type JsonObject } from '../contract/json.ts'
 import { largestPullRequest, type Repository } from '../contract/words.ts'
-import { isObject, type Json, type JsonObject } from '../view/shapes.ts'
 import type { Targets } from './engine/queue.ts'
 import { priorityNamed } from './records.ts'
 import { refusal } from './refusal.ts'

@@ -1,7 +1,7 @@
 import type { Operation } from '../contract/endpoints.ts'
+import type { JsonObject } from '../contract/json.ts'
 import { widestWindow } from '../contract/limits.ts'
 import { nameOf } from '../contract/words.ts'
-import type { JsonObject } from '../view/shapes.ts'
 import {
   flagIn,
   instantIn,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../view/shapes.ts'
+import type { JsonObject } from '../contract/json.ts'
 import { refusal } from './refusal.ts'
 import { hex } from './seed.ts'
 

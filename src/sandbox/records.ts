@@ -1,5 +1,5 @@
+import type { JsonObject } from '../contract/json.ts'
 import { nameOf, type Repository } from '../contract/words.ts'
-import type { JsonObject } from '../view/shapes.ts'
 import type { Dialect } from './dialects.ts'
 import { enqueued, isSubmitted, stateOf } from './engine/line.ts'
 import type { Entry, Queue } from './engine/queue.ts'

@@ -36,6 +36,7 @@ export interface SandboxOptions {
 /** A sandbox that serves, and what a client needs to talk to it. */
 export interface Sandbox extends Served {
   readonly token: string
+  /** The default place, whatever queues were added. */
   readonly repo: Repository
   readonly targetBranch: string
   readonly org: string

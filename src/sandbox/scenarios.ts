@@ -1,5 +1,5 @@
+import { isObject, type Json, type JsonObject } from '../contract/json.ts'
 import { usage } from '../failure.ts'
-import { isObject, type Json, type JsonObject } from '../view/shapes.ts'
 
 /**
  * How a test run turns out for one pull request. `flake` fails, is held in PENDING_FAILURE and is tested again;

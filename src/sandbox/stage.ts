@@ -1,5 +1,5 @@
+import type { JsonObject } from '../contract/json.ts'
 import { nameOf, type Repository } from '../contract/words.ts'
-import type { JsonObject } from '../view/shapes.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
 import { advance } from './engine/engine.ts'
 import { configure } from './engine/inputs.ts'

@@ -1,5 +1,5 @@
+import type { JsonObject } from '../contract/json.ts'
 import { nameOf } from '../contract/words.ts'
-import type { JsonObject } from '../view/shapes.ts'
 import type { Dialect } from './dialects.ts'
 import type { Queue, Run } from './engine/queue.ts'
 import { pullRequestTitle } from './records.ts'

@@ -93,6 +93,10 @@ function outputTo(proc: NodeJS.Process, name: 'stdout' | 'stderr'): Output {
     get columns() {
       return (plain ? undefined : proc[name].columns) || 80
     },
+    get stream() {
+      // A terminal of no width, as some runners have, cannot be moved about in: ora would count lines for ever.
+      return plain || !proc[name].columns ? undefined : proc[name]
+    },
     async write(text) {
       let rest = typeof text === 'string' ? Buffer.from(text) : text
       if (plain && !gone) rest = writeNow(rest)

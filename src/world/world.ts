@@ -47,6 +47,8 @@ export interface Output {
   readonly terminal: boolean
   /** Columns of the terminal; 80 where there is none. */
   readonly columns: number
+  /** The terminal's own stream, for what must move about in it; absent where there is no terminal. */
+  readonly stream?: unknown
   /** Resolves when the text has been handed over, and when the reader has gone. Rejects when it cannot be written. */
   write(text: string | Uint8Array): Promise<void>
 }

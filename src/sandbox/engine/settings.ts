@@ -1,5 +1,5 @@
+import type { Json, JsonObject } from '../../contract/json.ts'
 import { largestInteger } from '../../contract/words.ts'
-import type { Json, JsonObject } from '../../view/shapes.ts'
 import { refusal } from '../refusal.ts'
 
 /** The settings of a queue under the service's own names (service-observed.md section 3.1). */
