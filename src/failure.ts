@@ -74,6 +74,8 @@ export interface Details {
   readonly operation?: string
   readonly attempts?: number
   readonly requestId?: string
+  /** A web page said it, not the service. */
+  readonly page?: boolean
   /** How far the request got: `ambiguous` may have been applied. */
   readonly reach?: 'not-sent' | 'ambiguous'
   /** What is known of a change that was sent. */
@@ -104,8 +106,8 @@ export const isFailure = (error: unknown): error is Failure =>
   typeof error === 'object' && error !== null && brand in error
 
 /** The command line, the environment or a setting is wrong; nothing was sent. */
-export const usage = (message: string, hint?: string): Failure =>
-  new Failure('usage', message, hint === undefined ? {} : { hint })
+export const usage = (message: string, hint = 'See --help after the command for what it takes.'): Failure =>
+  new Failure('usage', message, { hint })
 
 /** Anything thrown, as a failure: what is not one of ours is a fault of mergeq itself. */
 export function asFailure(error: unknown): Failure {

@@ -1,6 +1,6 @@
 import type { Row } from './contract/endpoint.ts'
-import { aboutOf, receiptOf } from './contract/receipt.ts'
-import { asFailure, exitOf, type Failure, worst } from './failure.ts'
+import { type About, aboutOf, receiptOf } from './contract/receipt.ts'
+import { asFailure, exitOf, Failure, worst } from './failure.ts'
 import { curlLine, show } from './request/show.ts'
 import type { Desk } from './run/desk.ts'
 import { exchange } from './run/exchange.ts'
@@ -22,23 +22,38 @@ export async function run(row: Row, desk: Desk, explain: Explain = asItIs): Prom
   const [first] = runs
   const pages = first && row.pages?.(first.values)
   if (first !== undefined && pages !== undefined) return follow(row, first, pages, desk)
-  const codes = await sideBySide(runs, row.inOrder === true ? 1 : atOnce, one =>
-    carry(row, one, desk, explain),
+  const endings = await sideBySide(runs, row.inOrder === true ? 1 : atOnce, desk, one =>
+    carry(row, one, desk, runs.length > 1 ? namedBy(explain, one) : explain),
   )
   await desk.printer.end()
-  return worst(codes)
+  await tellFailures(endings, desk)
+  return worst(endings.map(({ code }) => code))
 }
 
 /** Says more of a failure than the answer did. */
 export type Explain = (failure: Failure) => Promise<Failure>
 const asItIs: Explain = async failure => failure
 
+/** How one of several runs ended. */
+interface Ending {
+  readonly code: number
+  readonly failure?: Failure
+}
+
 /** Prints: what is left to do for a run once its turn has come. */
-type Print = () => Promise<number>
+type Print = () => Promise<Ending>
+
+/** Tells every failure, the worst last (CLI.md section 4.5). */
+async function tellFailures(endings: readonly Ending[], { voice }: Desk): Promise<void> {
+  const last = worst(endings.map(({ code }) => code))
+  const failures = endings.flatMap(({ failure }) => (failure === undefined ? [] : [failure]))
+  for (const failure of failures) if (failure.exit !== last) await voice.fail(failure)
+  for (const failure of failures) if (failure.exit === last) await voice.fail(failure)
+}
 
 /** One run: sent and read now, printed when its turn comes. A change that was sent and failed has its receipt. */
 async function carry(row: Row, one: Run, desk: Desk, explain: Explain): Promise<Print> {
-  const { printer, voice } = desk
+  const { printer } = desk
   try {
     const { reply, values, delivery } = await exchange(row, one, desk)
     return async () => {
@@ -52,7 +67,7 @@ async function carry(row: Row, one: Run, desk: Desk, explain: Explain): Promise<
           ...(reply.verbatim === undefined ? {} : { verbatim: reply.verbatim }),
           shape: () => shape,
         })
-      return exitOf(shape.exit ?? 'ok')
+      return { code: exitOf(shape.exit ?? 'ok') }
     }
   } catch (error) {
     const failure = await explain(asFailure(error))
@@ -60,8 +75,7 @@ async function carry(row: Row, one: Run, desk: Desk, explain: Explain): Promise<
       const { delivery } = failure.details
       if (delivery !== undefined)
         await printer.print(receipt(receiptOf(row.route, aboutOf(one.values), delivery, failure), ''))
-      await voice.fail(failure)
-      return failure.exit
+      return { code: failure.exit, failure }
     }
   }
 }
@@ -74,20 +88,35 @@ const receipt = (record: JsonObject, sentence: string) => ({
 
 const atOnce = 4
 
-/** Does the work for so many at once and prints in the order given; one failure does not stop the rest. */
+/** Among several, a failure names its pull request, where its sentence does not already. */
+const namedBy =
+  (explain: Explain, { values }: Run): Explain =>
+  async failure =>
+    named(await explain(failure), aboutOf(values))
+
+function named(failure: Failure, { pr }: About): Failure {
+  if (pr === undefined || failure.message.includes(`#${pr}`)) return failure
+  const { kind, exit, message, details } = failure
+  return new Failure(kind, message.replace(/\.?$/, ` (#${pr}).`), { ...details, exit })
+}
+
+/** Does the work for so many at once and prints in the order given; one failure stops the rest only if that was asked. */
 async function sideBySide<T>(
   items: readonly T[],
   width: number,
+  { given }: Desk,
   work: (item: T) => Promise<Print>,
-): Promise<readonly number[]> {
+): Promise<readonly Ending[]> {
+  const stops = given.has('--stop-on-error')
   const started: Promise<Print>[] = []
-  const codes: number[] = []
+  const endings: Ending[] = []
   for (const index of items.keys()) {
-    for (const item of items.slice(started.length, index + width)) started.push(work(item))
+    for (const item of items.slice(started.length, index + (stops ? 1 : width))) started.push(work(item))
     const print = await started[index]
-    if (print !== undefined) codes.push(await print())
+    if (print !== undefined) endings.push(await print())
+    if (stops && endings.at(-1)?.code !== 0) break
   }
-  return codes
+  return endings
 }
 
 /** Prints the requests instead of sending them (CLI.md section 2): asks nothing, needs no token. */

@@ -41,6 +41,7 @@ export function parse(
   addWords(root, globalWords, given)
   for (const leaf of leaves) {
     const node = nodeFor(root, leaf.command).description(leaf.summary)
+    node.configureHelp({ showGlobalOptions: true, helpWidth })
     if (leaf.alias !== undefined) node.alias(leaf.alias)
     // A command that is not typed needs no flags: most of the tree's cost is theirs.
     addWords(node, isNamed(leaf, typed) ? leaf.words : leaf.words.filter(isArgument), given)

@@ -6,6 +6,7 @@ import { unsettled } from '../contract/settle.ts'
 import { oneOf, text } from '../contract/words.ts'
 import { usage } from '../failure.ts'
 import { run } from '../run.ts'
+import { contextOf } from '../settings/settings.ts'
 import { decode, encode } from '../view/json.ts'
 import { isObject, type JsonObject, table } from '../view/shapes.ts'
 import { command } from './command.ts'
@@ -113,9 +114,7 @@ export const api = command({
   ],
   async run({ operation: name, method, set = [], input, include }, desk) {
     const known = rows.find(({ route }) => operationOf(route) === name)
-    const { files, input: standard } = desk.world
-    const body =
-      input === undefined ? {} : await readBody(input === '-' ? standard.read() : files.stream(input))
+    const body = input === undefined ? {} : await readBody(contextOf(desk.settings, desk.world).open(input))
     const hasBody = input !== undefined || set.length > 0
     const byItself = known === undefined ? (hasBody ? 'POST' : 'GET') : methodOf(known.route)
     const chosen = method === undefined ? byItself : method === 'get' ? 'GET' : 'POST'

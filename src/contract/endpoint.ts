@@ -17,6 +17,9 @@ export interface Described<F extends Fields = Fields> {
   readonly examples: readonly string[]
 }
 
+/** Who says that a body is too big: the limit of service-api.md section 8, or the service itself (413). */
+export type TooBig = 'limit' | 'service'
+
 /** What must be answered before something is destroyed: y, or a name typed in full. */
 export interface Question {
   readonly text: string
@@ -61,8 +64,11 @@ export interface Row<P extends Route = Route, F extends Fields = Fields> extends
   check?(values: Values<F>, sets: readonly string[]): void
   /** What is asked before it destroys something; undefined asks nothing. */
   confirm?(runs: readonly Values<F>[]): Question | undefined
-  /** The values to send instead when the body is over the limit of section 8, and what to warn of; undefined refuses. */
-  standIn?(values: Values<F>): { readonly values: Values<F>; readonly warning: string } | undefined
+  /** The values to send instead when the body is too big, `why` says for whom, and what to warn of; undefined refuses. */
+  standIn?(
+    values: Values<F>,
+    why: TooBig,
+  ): { readonly values: Values<F>; readonly warning: string } | undefined
   /** Follows pages: makes one answer of many. */
   pages?(values: Values<F>): Walk
 }

@@ -27,6 +27,16 @@ export interface SettingValues {
 }
 export type SettingName = keyof SettingValues
 
+/** The flag that gives each of them, where one does. */
+export const flagOf = {
+  repo: '--repo',
+  targetBranch: '--target-branch',
+  org: '--org',
+  sha: '--sha',
+  pr: undefined,
+  testRun: undefined,
+} as const satisfies Readonly<Record<SettingName, string | undefined>>
+
 /** What a field may ask while it reads. */
 export interface Context {
   /** The value of a setting, or undefined when nothing gives one. */

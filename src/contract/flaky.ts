@@ -1,5 +1,5 @@
 import { usage } from '../failure.ts'
-import { at, isObject, type Json, type JsonObject, listAt, sheet, table, textAt } from '../view/shapes.ts'
+import { at, isObject, type JsonObject, listAt, sheet, table, textAt } from '../view/shapes.ts'
 import { endpoint } from './endpoint.ts'
 import { argument, either, type Field, flag, fromSetting } from './field.ts'
 import { widestWindow } from './limits.ts'
@@ -90,6 +90,7 @@ const page: Reading = {
     return {
       records: listAt(document, 'tests').filter(isObject),
       document: tests => ({ ...document, tests }),
+      frame: document,
       ...(isObject(page) ? { page } : {}),
       bytes: answer.bytes,
     }
@@ -172,7 +173,18 @@ export const list = endpoint({
   ],
 })
 
-const wholeTest = (document: JsonObject): Json => document.test ?? null
+/** The test itself is the record; `--json` prints it as it came, below `test`. */
+const wholeTest: Reading = {
+  expects: 'json',
+  read(answer) {
+    const [document = {}] = record(found => found).read(answer).records
+    return {
+      records: [isObject(document.test) ? document.test : {}],
+      document: ([test = {}]) => (Object.hasOwn(document, 'test') ? { ...document, test } : document),
+      bytes: answer.bytes,
+    }
+  },
+}
 
 export const details = endpoint({
   command: 'flaky get',
@@ -186,9 +198,8 @@ export const details = endpoint({
       needed: true,
     }),
   },
-  reply: record(document => document),
-  view({ records: [document = {}] }) {
-    const test = wholeTest(document)
+  reply: wholeTest,
+  view({ records: [test = {}] }) {
     const failures = listAt(test, 'most_common_failures').map((failure, index) => [
       `failure ${index + 1}`,
       `${at(failure, 'occurrence_count') ?? '?'} times, last ${at(failure, 'last_occurrence') ?? 'at an unknown time'}: ${at(failure, 'summary') ?? '-'}`,

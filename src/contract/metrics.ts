@@ -3,13 +3,14 @@ import { table } from '../view/shapes.ts'
 import { endpoint } from './endpoint.ts'
 import { samplesOf } from './exposition.ts'
 import type { Field } from './field.ts'
-import type { Reading } from './reply.ts'
+import { isWebPage, type Reading, webPage } from './reply.ts'
 import type { Repository } from './words.ts'
 
 /** The text of the format, kept byte for byte; its samples are read for every format but the text itself. */
 const exposition: Reading = {
   expects: 'text',
   read({ text, bytes }) {
+    if (isWebPage(text)) throw webPage()
     const records = samplesOf(text).map(({ value, ...sample }) => ({
       ...sample,
       value: Number.isFinite(value)

@@ -63,7 +63,8 @@ export const numberOf = (given: Given): number => pullRequest(given.get('pr')?.[
 /** The pull requests a command is about: each one typed, or else the one that the settings find. */
 export const pullRequests: Field<number> = {
   words: [
-    { spell: '[pr...]', summary: 'Pull request: 123, #123 or its address; several are handled side by side' },
+    { spell: '[pr...]', summary: 'Pull requests: 123, #123 or an address; - reads them from standard input' },
+    { spell: '--stop-on-error', summary: 'With several, stop at the first failure' },
   ],
   setting: 'pr',
   at: 'body.pr.number',

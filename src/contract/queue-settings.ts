@@ -34,10 +34,15 @@ const states = ['running', 'paused', 'draining']
 
 /** Every setting that updateQueue takes, one flag for each (service-observed.md section 3.1). */
 export const queueSettings = {
-  state: flag('--state <state>', `State of the queue: ${states.join(', ')}`, oneOf(states), {
-    at: 'body.state',
-    choices: states,
-  }),
+  state: flag(
+    '--state <state>',
+    `State of the queue: ${states.join(', ')}`,
+    word => oneOf(states)(word).toUpperCase(),
+    {
+      at: 'body.state',
+      choices: states,
+    },
+  ),
   mode,
   concurrency,
   bisectionConcurrency: amount(

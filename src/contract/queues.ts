@@ -52,7 +52,8 @@ export const read = endpoint({
     const positions = entries.map((entry, index) =>
       isObject(entry) ? { ...entry, position: index + 1 } : entry,
     )
-    const setting = (key: string) => (at(queue, key) === undefined ? [] : [`${key} ${at(queue, key)}`])
+    const setting = (key: string) =>
+      (at(queue, key) ?? undefined) === undefined ? [] : [`${key} ${at(queue, key)}`]
     const facts = [textAt(queue, 'state') ?? '-', ...['mode', 'concurrency', 'batch'].flatMap(setting)]
     return {
       ...table(positions, [

@@ -53,7 +53,7 @@ export function refusalOf(
   if (status === 401)
     return fail(
       `${host} rejected the token from ${subject.token} (401).`,
-      'It may be wrong, rotated, or of another organization. Set MERGEQ_TOKEN to a current API token.',
+      'It may be wrong, rotated, or of another organization. Set MERGEQ_TOKEN, or store another with `mergeq auth login`.',
     )
   if (status === 403)
     return fail(
@@ -63,7 +63,8 @@ export function refusalOf(
   if (status === 404) return notFound(answer, subject, fail)
   if (status === 407)
     return fail(`the proxy asks for a login (407); the service was not reached.`, 'Put it into HTTPS_PROXY.')
-  if (status === 413) return fail(`the request is too large for ${host} (413)${because}`)
+  if (status === 413)
+    return fail(`the request is too large for ${host} (413)${because}`, 'Send less in one request.')
   if (status === 429) return fail(`${host} limits the rate of requests (429)${because}`, 'Try again later.')
   if (status >= 300 && status <= 399)
     return fail(
@@ -72,7 +73,11 @@ export function refusalOf(
     )
   if (kindOf(status) === 'unavailable')
     return fail(`${host} could not answer (${status})${because}`, 'Try again later.')
-  if (kindOf(status) === 'refused') return fail(`${host} refused this (${status})${because}`)
+  if (kindOf(status) === 'refused')
+    return fail(
+      `${host} refused this (${status})${because}`,
+      'Mend the request and run it again; nothing was changed.',
+    )
   return fail(
     `${host} answered with status ${status}, which is no answer of this service.`,
     'Check the base address.',
@@ -82,24 +87,28 @@ export function refusalOf(
 function notFound(
   answer: Pick<Answer, 'text'>,
   { host, path, changes, repo, targetBranch, pr }: Subject,
-  fail: (what: string, hint?: string) => Failure,
+  fail: (what: string, hint?: string, more?: Details) => Failure,
 ): Failure {
   if (isWebPage(answer.text))
     return fail(
       `${host} has nothing at ${path} (404).`,
       'The base address may be wrong, or the service too old.',
+      { page: true },
     )
   const queue =
     repo === undefined || targetBranch === undefined ? undefined : `${targetBranch} in ${nameOf(repo)}`
   if (queue === undefined)
-    return fail(`${host} does not know this (404)${repo === undefined ? '' : ` in ${nameOf(repo)}`}.`)
+    return fail(
+      `${host} does not know this (404)${repo === undefined ? '' : ` in ${nameOf(repo)}`}.`,
+      'Check --repo, and what was asked for.',
+    )
   if (pr === undefined)
     return fail(
-      `there is no queue of ${queue} (404).`,
+      `${host} knows no queue of ${queue} (404).`,
       'Check --repo and --target-branch, or create it with `mergeq queue create`.',
     )
   return fail(
-    `#${pr} ${changes ? 'is not in' : 'was never submitted to'} the queue of ${queue} (404).`,
+    `#${pr} ${changes ? 'is not in' : 'was never submitted to'} the queue of ${queue}, says ${host} (404).`,
     `Submit it with \`mergeq pr submit ${pr}\`, or check --repo and --target-branch.`,
   )
 }

@@ -24,6 +24,8 @@ export interface Reply {
   readonly verbatim?: Uint8Array
   /** The page object of a list (service-api.md section 2.6). */
   readonly page?: JsonObject
+  /** The whole document of a list, its own fields included. */
+  readonly frame?: JsonObject
 }
 
 const theOne = ([one]: readonly JsonObject[]): Json => one ?? null
@@ -38,19 +40,20 @@ export interface Reading {
 export const isWebPage = (text: string): boolean =>
   /^\uFEFF?\s*<(?:!doctype|html|head|body|\?xml)/i.test(text)
 
+/** The failure for a page that something else than the service sent. */
+export const webPage = (): Failure =>
+  new Failure('bad-answer', 'this is a web page and not the service.', {
+    hint: 'Check the base address and the proxy; a network that asks you to sign in answers like this, too.',
+  })
+
 /** The failure for an answer that is not JSON where JSON was due. */
 export function notJson({ text, bytes }: Pick<Answer, 'text' | 'bytes'>): Failure {
+  const hint = 'Check the base address; if it is right, try again later.'
   if (text.trim() === '')
-    return new Failure('bad-answer', 'the answer is missing: the service sent no document.')
-  if (isWebPage(text))
-    return new Failure('bad-answer', 'this is a web page and not the service.', {
-      hint: 'Check the base address and the proxy; a network that asks you to sign in answers like this, too.',
-    })
-  const cut = /^\uFEFF?\s*[[{]/.test(text)
-  return new Failure(
-    'bad-answer',
-    `the answer is not ${cut ? 'complete ' : ''}JSON (${bytes.length} bytes received).`,
-  )
+    return new Failure('bad-answer', 'the answer is missing: the service sent no document.', { hint })
+  if (isWebPage(text)) return webPage()
+  const whole = /^\uFEFF?\s*[[{]/.test(text) ? 'complete JSON' : 'JSON'
+  return new Failure('bad-answer', `the answer is not ${whole} (${bytes.length} bytes received).`, { hint })
 }
 
 /** Any 2xx is success, whatever its body (service-observed.md section 1.2): the receipt is ours. */
@@ -77,7 +80,7 @@ export const recordOrReceipt = (refine: (document: JsonObject) => JsonObject): R
   },
 })
 
-/** Most of an error body that is shown, in characters. */
+/** Most of an error body that is shown, in bytes. */
 const mostShown = 2_048
 
 /** What an error body says, in plain text or JSON, at most 2 KB of it; a web page says nothing. */
@@ -85,7 +88,10 @@ export function explanation({ text, document }: Pick<Answer, 'text' | 'document'
   if (isWebPage(text)) return undefined
   const said = (isObject(document) ? messageIn(document) : undefined) ?? text.trim()
   if (said === '') return undefined
-  return said.length > mostShown ? `${said.slice(0, mostShown)}… (cut: ${said.length} characters)` : said
+  const bytes = new TextEncoder().encode(said)
+  if (bytes.length <= mostShown) return said
+  const shown = new TextDecoder().decode(bytes.subarray(0, mostShown)).replace(/\uFFFD+$/, '')
+  return `${shown}… (cut: ${bytes.length} bytes)`
 }
 
 function messageIn(document: JsonObject): string | undefined {

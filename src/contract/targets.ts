@@ -63,12 +63,14 @@ export const targets = endpoint({
     ...table([], []),
     sentence: `#${pr} impacts ${describe(targets)}${sha === undefined ? '' : ` for ${sha.slice(0, 7)}`}.`,
   }),
-  standIn(values) {
+  standIn(values, why) {
     const { targets, tooLarge } = values
     if (tooLarge === 'fail' || targets.list === 'ALL') return undefined
+    const { number, list } = targets
+    const large = why === 'limit' ? 'the list is over 20 MiB' : 'the list is too large for the service (413)'
     return {
       values: { ...values, targets: { ...targets, list: 'ALL' } },
-      warning: `the list is over 20 MiB (${count(targets.number, 'target')}, ${size(targets.list.bytes)} read): sending "ALL" instead.`,
+      warning: `${large} (${count(number, 'target')}, ${size(list.bytes)} read): sending "ALL" instead.`,
     }
   },
   examples: [

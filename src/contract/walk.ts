@@ -69,7 +69,7 @@ export function walkTests(plan: WalkPlan): Walk {
   let [pages, shown, repeated, hidden, fruitless] = [0, 0, 0, 0, 0]
   let limited = false
   let trouble: string | undefined
-  let lastPage: JsonObject = {}
+  let [lastPage, frame]: [JsonObject, JsonObject] = [{}, {}]
   const done = () => window >= cut.length || limited || trouble !== undefined
 
   const fresh = (record: JsonObject): boolean => {
@@ -112,12 +112,13 @@ export function walkTests(plan: WalkPlan): Walk {
         page_query: { page_size: plan.pageSize, page_token: token },
       }
     },
-    take({ page = {}, records }) {
+    take({ page = {}, frame: around = {}, records }) {
       const unseen = records.filter(fresh)
       fruitless = unseen.length === 0 ? fruitless + 1 : 0
       const wanted = unseen.filter(record => plan.keep(record))
       hidden += unseen.length - wanted.length
       lastPage = page
+      frame = around
       turn(textAt(page, 'next_page_token') ?? '')
       if (plan.order !== undefined) {
         held.push(...wanted)
@@ -149,6 +150,7 @@ export function walkTests(plan: WalkPlan): Walk {
         broken: !complete && !limited,
         notes,
         document: tests => ({
+          ...frame,
           tests,
           page: pages === 1 ? lastPage : { total_rows: tests.length, total_pages: pages },
           window: { start: iso(start), end: iso(end), complete },

@@ -1,12 +1,12 @@
-import type { Fields, Given } from '../contract/field.ts'
-import { nameOfWord } from '../contract/field.ts'
+import type { Fields, Given, Wire } from '../contract/field.ts'
+import { flagOf, nameOfWord } from '../contract/field.ts'
 import type { Json } from '../contract/json.ts'
 import { usage } from '../failure.ts'
 
 /** A value for a path of the body, as `--set path=value` gives it. */
 export interface Laid {
   readonly path: readonly string[]
-  readonly value: Json
+  readonly value: Wire
 }
 
 /** Reads `path=value`: dots make nesting; the value is JSON if it parses as JSON, else a string. */
@@ -21,9 +21,13 @@ export function readSet(word: string, flag = '--set'): Laid {
   return { path, value: jsonOr(word.slice(equals + 1)) }
 }
 
-function jsonOr(word: string): Json {
+/** JSON if it parses as JSON, else a string. A number that a double would change goes as it was typed. */
+function jsonOr(word: string): Wire {
   try {
-    return JSON.parse(word)
+    const value: Json = JSON.parse(word)
+    if (typeof value !== 'number' || String(value) === word.trim()) return value
+    const bytes = new TextEncoder().encode(word.trim())
+    return { encoded: [bytes], bytes: bytes.length }
   } catch {
     return word
   }
@@ -39,8 +43,9 @@ export function readSets(given: Given, fields: Fields): readonly Laid[] {
     const name = path.join('.')
     if (sets.slice(0, index).some(set => overlaps(set.path, path)))
       throw usage(`--set gives ${name} twice.`, 'Leave one of them out.')
-    for (const { at, words } of Object.values(fields)) {
-      const typed = words.map(({ spell }) => nameOfWord(spell)).find(word => given.has(word))
+    for (const { at, setting, words } of Object.values(fields)) {
+      const names = [...words.map(({ spell }) => nameOfWord(spell)), setting && flagOf[setting]]
+      const typed = names.find(name => name !== undefined && given.has(name))
       if (
         typed !== undefined &&
         at?.startsWith('body.') &&

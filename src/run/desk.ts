@@ -86,7 +86,11 @@ export async function openDesk(
       await voice.note(sandboxNote)
     },
     async close() {
-      if (line !== undefined) await (await line).close()
+      // A line that could not be opened was told when it was asked for.
+      await line?.then(
+        opened => opened.close(),
+        () => undefined,
+      )
     },
   }
 }

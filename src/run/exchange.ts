@@ -37,14 +37,22 @@ export async function exchange<F extends Fields>(
 ): Promise<Exchanged<F>> {
   const { request, values } = await requestOf(row, run, desk, more)
   const token = request.credential === 'token' ? await desk.token() : undefined
-  const sentAt = desk.world.clock.now()
+  let sentAt = desk.world.clock.now()
+  const begin = () => {
+    sentAt = desk.world.clock.now()
+  }
   try {
-    const answer = await send(request, token?.value, desk)
+    const answer = await send(request, token?.value, desk, begin)
     const reply = readAnswer(row, request, answer, values, token?.source)
     return { reply, values, delivery: 'confirmed', date: dateOf(answer) }
   } catch (error) {
     const failure = asFailure(error)
     const change = row.changes
+    const instead = failure.details.status === 413 ? row.standIn?.(values, 'service') : undefined
+    if (instead !== undefined) {
+      await desk.voice.warn(instead.warning)
+      return exchange(row, { ...run, values: instead.values }, desk, more)
+    }
     if (change === false || failure.details.reach !== 'ambiguous') throw failure
     const once = { ...desk, options: { ...desk.options, retries: 0 } }
     const settled = await settle(
@@ -73,7 +81,12 @@ function dateOf({ headers }: Answer): number | undefined {
 type Received = Answer & { readonly attempts: number }
 
 /** One request over the line, told with -v. */
-async function send(request: Request, token: string | undefined, desk: Desk): Promise<Received> {
+async function send(
+  request: Request,
+  token: string | undefined,
+  desk: Desk,
+  begin: () => void = () => undefined,
+): Promise<Received> {
   const { options, voice, world } = desk
   const limit = options.timeout ?? (request.changes ? changeLimit : attemptLimit)
   const line = await desk.line()
@@ -84,6 +97,7 @@ async function send(request: Request, token: string | undefined, desk: Desk): Pr
     token,
     limit,
     retries: options.retries,
+    begin,
     isAnswer(response: Response) {
       answer = opened(response, request)
       return isWhole(answer, request)
@@ -157,10 +171,10 @@ function readAnswer<F extends Fields>(
 ): Reply {
   const { operation, changes } = request
   const { host, pathname: path } = new URL(request.url)
-  const attempts = answer.attempts === 1 ? {} : { attempts: answer.attempts }
+  const { attempts } = answer
   if (!isOk(answer)) {
     const failure = refusalOf(answer, { ...aboutOf(values), operation, host, path, changes, token })
-    throw new Failure(failure.kind, failure.message, { ...failure.details, ...attempts })
+    throw new Failure(failure.kind, failure.message, { ...failure.details, attempts })
   }
   try {
     // A change may answer with anything, but not with a page from something else or with half a document.
@@ -171,7 +185,7 @@ function readAnswer<F extends Fields>(
     const { kind, message, details } = asFailure(error)
     throw new Failure(kind, `${operation}: ${host}: ${message}`, {
       ...details,
-      ...attempts,
+      attempts,
       operation,
       reach: 'ambiguous',
     })

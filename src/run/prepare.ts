@@ -65,7 +65,7 @@ export async function requestOf<F extends Fields>(
   await tellOrigins(desk)
   const bytes = request.body?.bytes ?? 0
   if (bytes <= largestBody) return { request, values: run.values }
-  const instead = row.standIn?.(run.values)
+  const instead = row.standIn?.(run.values, 'limit')
   if (instead === undefined) throw tooLarge(request.operation, bytes)
   await voice.warn(instead.warning)
   return { request: makeRequest(row, instead.values, making), values: instead.values }

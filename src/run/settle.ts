@@ -56,14 +56,14 @@ export async function settle(
   } catch (error) {
     const second = asFailure(error)
     if (second.kind === 'interrupted') throw second
-    if (change.back === undefined) throw second.details.reach === undefined ? second : unknown(sent, second)
-    // Whatever the replay was told: what can be read now decides.
-    const then = await readBack(sent, desk)
+    // Whatever the replay was told says nothing of the first sending: what can be read now decides.
+    const then = change.back === undefined ? 'unclear' : await readBack(sent, desk)
     if (then === 'done') return confirmed
-    if (second.details.delivery === 'not-applied') throw second
-    if (then === 'not-applied')
-      throw new Failure('unavailable', second.message, { ...second.details, delivery: 'not-applied' })
-    throw unknown(sent, second)
+    if (then === 'unclear') throw unknown(sent, second)
+    throw new Failure(second.details.reach === 'ambiguous' ? 'unavailable' : second.kind, second.message, {
+      ...second.details,
+      delivery: 'not-applied',
+    })
   }
 }
 
@@ -97,22 +97,25 @@ async function readOnce({ change, request, sentAt, look }: Unanswered, desk: Des
   if (back === undefined) return 'unclear'
   const { clock } = desk.world
   const sent = decode(request.body === undefined ? '{}' : textOf(request.body))
-  const judge = (record: Evidence['record'], date: number | undefined): Verdict => {
-    // The service's clock, as of the sending: its answer's Date counts whole seconds.
-    const then = (date ?? clock.now()) - (clock.now() - sentAt)
-    const [sentFrom, sentTo] = [
-      Math.floor(then / 1_000),
-      Math.floor((then + (date === undefined ? 0 : 999)) / 1_000),
-    ]
-    return change.judge({ record, sent: isObject(sent) ? sent : {}, sentFrom, sentTo })
-  }
+  const asked = clock.now()
+  /** The answer was made between the asking and now: so much may the service's clock differ from ours. */
+  const judge = (record: Evidence['record'], date: number | undefined): Verdict =>
+    change.judge({
+      record,
+      sent: isObject(sent) ? sent : {},
+      sentFrom:
+        date === undefined ? Number.NEGATIVE_INFINITY : Math.floor((sentAt + date - clock.now()) / 1_000),
+      sentTo:
+        date === undefined ? Number.POSITIVE_INFINITY : Math.floor((sentAt + date + 999 - asked) / 1_000),
+    })
   try {
     const { reply, date } = await look(back)
     return judge(reply.records[0], date)
   } catch (error) {
     const failure = asFailure(error)
     if (failure.kind === 'interrupted') throw failure
-    return failure.details.status === 404 ? judge(undefined, undefined) : 'unclear'
+    const { status, page } = failure.details
+    return status === 404 && page !== true ? judge(undefined, undefined) : 'unclear'
   }
 }
 

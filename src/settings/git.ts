@@ -2,6 +2,7 @@ import { nameOf, type Repository } from '../contract/words.ts'
 import { usage } from '../failure.ts'
 import type { Environment, World } from '../world/world.ts'
 import type { Found, Source } from './source.ts'
+import type { Name } from './table.ts'
 
 /** What the checkout is asked for. */
 interface About {
@@ -68,7 +69,7 @@ async function ask(world: World, ...words: readonly string[]): Promise<string | 
 export async function countParents(world: World, commit: string): Promise<number | undefined> {
   if (!/^[\da-f]{40,64}$/i.test(commit)) return undefined
   const text = await ask(world, 'cat-file', 'commit', commit)
-  return text?.split('\n\n')[0]?.match(/^parent /gm)?.length ?? (text === undefined ? undefined : 0)
+  return text === undefined ? undefined : (text.split('\n\n')[0]?.match(/^parent /gm) ?? []).length
 }
 
 /** The refs at an address, asked outside the checkout so that none of its settings count; none where nothing answers. */
@@ -156,7 +157,7 @@ export function fromGit(world: World, about: About): Source {
       all.find(({ repo }) => repo === undefined)
     )
   })
-  const finders: Readonly<Partial<Record<string, () => Promise<Found | undefined>>>> = {
+  const finders: Readonly<Partial<Record<Name, () => Promise<Found | undefined>>>> = {
     repo: once(async () => {
       const remote = await named()
       return found(remote?.repo && nameOf(remote.repo), `git remote ${remote?.name}`)

@@ -127,5 +127,19 @@ export const contextOf = (settings: Settings, world: World): Context => ({
   need: name => settings.need(name) as Promise<SettingValues[typeof name]>,
   told: name => settings.told(name) as Promise<SettingValues[typeof name] | undefined>,
   now: world.clock.now(),
-  open: path => (path === '-' ? world.input.read() : world.files.stream(path)),
+  open: path => opened(path, world),
 })
+
+/** The bytes of a file or of standard input; what cannot be read is a usage failure that names it. */
+async function* opened(path: string, { files, input }: World): AsyncIterable<Uint8Array> {
+  try {
+    yield* path === '-' ? input.read() : files.stream(path)
+  } catch (error) {
+    if (isFailure(error)) throw error
+    const why = error instanceof Error ? error.message : String(error)
+    throw usage(
+      `${path === '-' ? 'standard input' : path} cannot be read: ${why}.`,
+      'Check its name, and that it is a file.',
+    )
+  }
+}

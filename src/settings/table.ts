@@ -1,3 +1,4 @@
+import { flagOf } from '../contract/field.ts'
 import { duration, integer, oneOf, repository, text } from '../contract/words.ts'
 import { baseAddress } from './address.ts'
 
@@ -20,21 +21,21 @@ export type Format = (typeof formats)[number]
 /** Every setting (CLI.md section 3). */
 export const settingTable = {
   repo: setting({
-    flag: '--repo',
+    flag: flagOf.repo,
     env: ['MERGEQ_REPO'],
     summary: 'Repository, as [host/]owner/name',
     hint: 'Give --repo owner/name or set MERGEQ_REPO.',
     parse: repository,
   }),
   targetBranch: setting({
-    flag: '--target-branch',
+    flag: flagOf.targetBranch,
     env: ['MERGEQ_TARGET_BRANCH'],
     summary: 'Branch that the queue merges into',
     hint: 'Give --target-branch <branch> or set MERGEQ_TARGET_BRANCH.',
     parse: text('target branch'),
   }),
   org: setting({
-    flag: '--org',
+    flag: flagOf.org,
     env: ['MERGEQ_ORG', 'TRUNK_ORG_URL_SLUG'],
     summary: 'Slug of the organization (failing tests)',
     hint: 'Give --org <slug> or set MERGEQ_ORG; it is the acme of app.trunk.io/acme.',
@@ -47,7 +48,7 @@ export const settingTable = {
     parse: text('pull request'),
   }),
   sha: setting({
-    flag: '--sha',
+    flag: flagOf.sha,
     env: ['MERGEQ_SHA'],
     summary: 'Head commit of the pull request (targets)',
     hint: 'Give --sha <sha> or set MERGEQ_SHA; --no-sha sends none.',

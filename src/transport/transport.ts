@@ -32,6 +32,8 @@ export interface Manner {
   readonly limit: number
   /** How often it may be repeated. */
   readonly retries: number
+  /** Told when an attempt begins. */
+  begin(): void
   /** Whether a 2xx is an answer at all: one that is cut or a web page is repeated like a fault. */
   isAnswer(response: Response): boolean
 }
@@ -53,7 +55,8 @@ export function openLine(wiring: Wiring): Line {
   const proxy = proxyIn(env) === '' ? '' : new URL(proxyIn(env)).host
   let repeats = 0
 
-  const once = async (request: Request, { token, limit }: Manner): Promise<Response | Fault> => {
+  const once = async (request: Request, { token, limit, begin }: Manner): Promise<Response | Fault> => {
+    begin()
     const url = new URL(request.url)
     // A change rides on a connection of its own: one that was kept alive may have been dropped by the server.
     const dispatcher = dispatchers.to(url, request.changes)
@@ -96,7 +99,7 @@ export function openLine(wiring: Wiring): Line {
           const result = await once(request, manner)
           if (await mayRepeat(result, attempts, request, manner)) continue
           if ('status' in result) return { ...result, attempts }
-          throw attempts === 1 ? result.failure : afterAttempts(result.failure, attempts)
+          throw afterAttempts(result.failure, attempts)
         }
       }),
     close: () => dispatchers.close(),
@@ -104,7 +107,10 @@ export function openLine(wiring: Wiring): Line {
 }
 
 const afterAttempts = ({ kind, message, details }: Failure, attempts: number): Failure =>
-  new Failure(kind, message.replace(/\.$/, ` (${attempts} attempts).`), { ...details, attempts })
+  new Failure(kind, attempts === 1 ? message : message.replace(/\.$/, ` (${attempts} attempts).`), {
+    ...details,
+    attempts,
+  })
 
 /** Why a request may be sent again; undefined when it must not be, or when that would not help. */
 function reasonToRepeat(

@@ -6,7 +6,13 @@ import { oneLine } from './text.ts'
 export const cell = (value: Json | undefined): string => oneLine(plainText(value))
 
 /** Tab-separated rows, without a header: a cell cannot break its row. */
-export const tsv = ({ rows }: Shape): string => rows.map(row => `${row.map(cell).join('\t')}\n`).join('')
+export const tsv = ({ columns, rows }: Shape, paint = (state: string) => state): string =>
+  rows
+    .map(row =>
+      row.map((value, index) => (columns[index]?.manner === 'state' ? paint(cell(value)) : cell(value))),
+    )
+    .map(cells => `${cells.join('\t')}\n`)
+    .join('')
 
 /** RFC 4180 lines; a cell that a spreadsheet would run is defused by a leading apostrophe. */
 export async function csv(rows: readonly (readonly (Json | undefined)[])[]): Promise<string> {

@@ -30,12 +30,21 @@ const holdsLossless = (value: unknown): boolean =>
   value !== null &&
   (isLosslessNumber(value) || Object.values(value).some(item => holdsLossless(item)))
 
-/** Writes JSON on one line, or indented by two. */
+/** What JSON may hold raw and a terminal must not get: it is escaped, so that it parses back to the same. */
+const unseen =
+  /[\u007F-\u009F\u00AD\u061C\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E0FFF}]/gu
+
+const escaped = (character: string): string =>
+  character
+    .split('')
+    .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
+
+/** Writes JSON on one line, or indented by two; control, bidirectional and invisible characters are escaped. */
 export const encode = (value: Json, indented = false): string => {
   const space = indented ? 2 : undefined
-  return (
-    (holdsLossless(value) ? stringify(value, null, space) : undefined) ?? JSON.stringify(value, null, space)
-  )
+  const lossless = holdsLossless(value) ? stringify(value, null, space) : undefined
+  return (lossless ?? JSON.stringify(value, null, space)).replace(unseen, escaped)
 }
 
 /** A value as text: a string as it is, anything else as JSON; undefined and null as nothing. */

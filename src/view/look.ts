@@ -9,7 +9,8 @@ export interface Look {
 export function isColored({ color, env, terminal }: Look): boolean {
   if (color !== 'auto') return color === 'always'
   if ((env.NO_COLOR ?? '') !== '') return false
-  const forced = env.FORCE_COLOR ?? env.CLICOLOR_FORCE ?? ''
+  const forced = env.FORCE_COLOR ?? ''
   if (forced !== '') return forced !== '0' && forced !== 'false'
+  if ((env.CLICOLOR_FORCE || '0') !== '0') return true
   return terminal && env.TERM !== 'dumb'
 }

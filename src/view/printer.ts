@@ -83,7 +83,11 @@ export function openPrinter(sink: Sink, style: Style): Printer {
       if (shape.sentence !== undefined)
         await sink.write(shape.sentence === '' ? '' : `${oneLine(shape.sentence)}\n`)
       else kept.push(shape)
-    } else await sink.write(shape.raw ?? tsv(shape))
+    } else if (shape.raw !== undefined || !style.color) await sink.write(shape.raw ?? tsv(shape))
+    else {
+      const { painted } = await import('./table.ts')
+      await sink.write(tsv(shape, text => painted(text, true)))
+    }
   }
   const head = async (text: () => string | Promise<string>) => {
     if (!headed) await sink.write(await text())

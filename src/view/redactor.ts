@@ -16,7 +16,8 @@ export interface Redactor {
  */
 function formsOf(secret: string): readonly string[] {
   const encoded = [0, 1, 2].map(shift => {
-    const form = btoa(`${'x'.repeat(shift)}${secret}`).replace(/=+$/, '')
+    const bytes = new TextEncoder().encode(`${'x'.repeat(shift)}${secret}`)
+    const form = btoa(String.fromCharCode(...bytes)).replace(/=+$/, '')
     return form.slice(shift === 0 ? 0 : shift + 1, -1)
   })
   const forms = [secret, encodeURIComponent(secret), ...encoded]

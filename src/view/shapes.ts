@@ -64,16 +64,13 @@ export const table = (records: readonly Json[], told: readonly Told[]): Shape =>
   rows: records.map(record => told.map(([, path]) => at(record, path))),
 })
 
-/** One record from top to bottom: a row for each path that the record has, as field and value. */
+/** One record from top to bottom: a row for each path, as field and value. */
 export const sheet = (record: Json, told: readonly Told[]): Shape => ({
   columns: [
     { title: 'FIELD', manner: 'plain' },
     { title: 'VALUE', manner: 'plain' },
   ],
-  rows: told.flatMap(([title, path]) => {
-    const value = at(record, path)
-    return value === undefined || value === null ? [] : [[title, value]]
-  }),
+  rows: told.map(([title, path]) => [title, at(record, path)]),
 })
 
 export const receiptColumns: readonly Column[] = [

@@ -58,19 +58,8 @@ function shown(value: Json | undefined, manner: Manner, { now }: Page): string {
   return value === false ? 'no' : text
 }
 
-/** The shape without the columns in which no row has anything. */
-function withoutEmpty({ columns, rows, ...shape }: Shape): Shape {
-  const used = columns.map((_, index) => rows.some(row => cell(row[index]) !== ''))
-  return {
-    ...shape,
-    columns: columns.filter((_, index) => used[index]),
-    rows: rows.map(row => row.filter((_, index) => used[index])),
-  }
-}
-
 /** Draws a shape for a person: heading, then a table without lines as wide as the terminal at most. */
-export function draw(whole: Shape, page: Page): string {
-  const shape = withoutEmpty(whole)
+export function draw(shape: Shape, page: Page): string {
   const chalk = chalkFor(page.color)
   const heading = (shape.heading ?? []).map(line => `${oneLine(line)}\n`).join('')
   if (shape.rows.length === 0) return heading

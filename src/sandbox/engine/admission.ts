@@ -1,6 +1,6 @@
 import { hasSlot, hasTargets, inOrder, merges, overlap, startsTests } from './line.ts'
 import { move, retreat, startRun } from './moves.ts'
-import type { Batch, Entry, Queue } from './queue.ts'
+import { type Entry, newBatch, type Queue } from './queue.ts'
 import { never, type Rule } from './rule.ts'
 
 /** The way in: from a submit to a test run. */
@@ -42,13 +42,13 @@ function enqueue(queue: Queue, entry: Entry): void {
 /** Urgent ones interrupt what is being tested when they enter, but not each other (service-observed.md section 6). */
 function interrupt(queue: Queue, urgent: Entry): void {
   const numbers = new Set<number>()
-  const stopped = queue.line.filter(({ phase, members, run }) => {
+  const stopped = queue.line.filter(({ phase, members, builtOn }) => {
     const isTested = phase === 'TESTING' || phase === 'PENDING'
     const gives =
       isTested &&
       members.every(({ priority }) => priority > 0) &&
       members.some(one => overlap(queue, one, urgent))
-    const falls = run?.builtOn.some(number => numbers.has(number)) === true
+    const falls = builtOn.some(number => numbers.has(number))
     if (gives || falls) for (const { number } of members) numbers.add(number)
     return gives || falls
   })
@@ -66,7 +66,7 @@ export const start: Rule = queue => {
   if (queue.waiting.length === 0 || !hasSlot(queue, 'main')) return never
   const { members, fullAt } = nextBatch(queue)
   if (fullAt > queue.now) return fullAt
-  const batch: Batch = { members, lane: 'main', phase: 'PENDING', run: undefined, due: undefined }
+  const batch = newBatch(members, 'main')
   queue.waiting = queue.waiting.filter(entry => !members.includes(entry))
   queue.line = [...queue.line, batch]
   startRun(queue, batch)

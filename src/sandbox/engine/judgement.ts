@@ -1,5 +1,5 @@
 import { type Verdict, verdictOf } from '../scenarios.ts'
-import { ahead, builtOn, merges } from './line.ts'
+import { ahead, builtOn, merges, numbersAhead } from './line.ts'
 import { endRun, enter, move, remove, rerun, split } from './moves.ts'
 import type { Batch, Entry, Queue } from './queue.ts'
 import { dueIn, nextIn, type Rule } from './rule.ts'
@@ -32,9 +32,10 @@ function pass(queue: Queue, batch: Batch): void {
   enter(queue, batch, 'TESTS_PASSED', 'its tests passed')
   if (!queue.settings.canOptimisticallyMerge) return
   for (const other of ahead(queue, batch)) {
-    const isIncluded = other.members.every(({ number }) => batch.run?.builtOn.includes(number))
+    const isIncluded = other.members.every(({ number }) => batch.builtOn.includes(number))
     if (!isIncluded || other.phase === 'TESTS_PASSED') continue
     endRun(queue, other)
+    other.builtOn = numbersAhead(queue, other)
     enter(queue, other, 'TESTS_PASSED', 'one that builds on it passed')
   }
 }

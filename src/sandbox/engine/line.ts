@@ -39,17 +39,23 @@ export function overlap({ settings, targets }: Queue, one: Entry, other: Entry):
   return false
 }
 
-/** The batches that one builds on: those before it that it overlaps, and those that they build on; nearest first. */
+/**
+ * The batches that one builds on, nearest first: those before it that it was tested with or overlaps, and those that
+ * they build on.
+ */
 export function ahead(queue: Queue, batch: Batch): readonly Batch[] {
   const touched: Batch[] = [batch]
   const before = queue.line.slice(0, queue.line.indexOf(batch)).reverse()
-  for (const other of before)
-    if (
-      touched.some(({ members }) => members.some(one => other.members.some(two => overlap(queue, one, two))))
-    )
-      touched.push(other)
+  for (const other of before) if (touched.some(one => dependsOn(queue, one, other))) touched.push(other)
   return touched.slice(1)
 }
+
+const dependsOn = (queue: Queue, { members, builtOn }: Batch, other: Batch): boolean =>
+  other.members.some(two => builtOn.includes(two.number) || members.some(one => overlap(queue, one, two)))
+
+/** The pull requests that a batch builds on. */
+export const numbersAhead = (queue: Queue, batch: Batch): readonly number[] =>
+  ahead(queue, batch).flatMap(({ members }) => members.map(({ number }) => number))
 
 /** Whether a batch can neither merge nor fail before a run starts: its own, or that of one it builds on. */
 export const awaitsRun = (queue: Queue, batch: Batch): boolean =>
@@ -58,9 +64,9 @@ export const awaitsRun = (queue: Queue, batch: Batch): boolean =>
 const holds = (batch: Batch, number: number): boolean =>
   batch.members.some(member => member.number === number)
 
-/** The batches whose run includes a pull request without judging it. */
+/** The batches that were tested with a pull request in it without judging it. */
 export const builtOn = ({ line }: Queue, { number }: Entry): readonly Batch[] =>
-  line.filter(({ run }) => run?.builtOn.includes(number) === true)
+  line.filter(({ builtOn }) => builtOn.includes(number))
 
 /** The batch that a pull request is tested in; undefined while it waits. */
 export const batchOf = ({ line }: Queue, { number }: Entry): Batch | undefined =>

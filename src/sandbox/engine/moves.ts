@@ -1,8 +1,16 @@
 import { nameOf } from '../../contract/words.ts'
 import { type Verdict, verdictOf } from '../scenarios.ts'
 import { dice, uuid } from '../seed.ts'
-import { ahead, builtOn } from './line.ts'
-import type { Batch, Entry, Lane, PullRequestState, Queue, Run } from './queue.ts'
+import { builtOn, numbersAhead } from './line.ts'
+import {
+  type Batch,
+  type Entry,
+  type Lane,
+  newBatch,
+  type PullRequestState,
+  type Queue,
+  type Run,
+} from './queue.ts'
 
 /** What can happen to a pull request or a batch. Each of these changes the queue at its own moment, `queue.now`. */
 
@@ -43,7 +51,7 @@ function verdictFor(
 /** Starts a run of a batch that is in the line. A run takes the pace's time, give or take a tenth. */
 export function startRun(queue: Queue, batch: Batch): void {
   for (const member of batch.members) member.runs++
-  const below = ahead(queue, batch).flatMap(({ members }) => members.map(({ number }) => number))
+  const below = numbersAhead(queue, batch)
   const verdict = verdictFor(queue, batch.members, below)
   const source = [queue.seed, nameOf(queue.repo), queue.targetBranch, 'run', queue.runs.size] as const
   const length = queue.pace.test * (0.9 + 0.2 * dice(...source)()) * (verdict === 'cancel' ? 0.5 : 1)
@@ -62,6 +70,7 @@ export function startRun(queue: Queue, batch: Batch): void {
   for (const member of batch.members) member.lastRun = run
   enter(queue, batch, 'TESTING', 'a test run has started')
   batch.run = run
+  batch.builtOn = below
   batch.due = run.endsAt
 }
 
@@ -76,6 +85,7 @@ export function endRun({ now }: Queue, { run }: Batch, status: Run['status'] = '
 export function rerun(queue: Queue, batch: Batch, reason: string): void {
   endRun(queue, batch)
   batch.run = undefined
+  batch.builtOn = []
   if (batch.phase === 'PENDING') return
   enter(queue, batch, 'PENDING', reason)
 }
@@ -114,8 +124,8 @@ export function retreat(queue: Queue, batches: readonly Batch[], reason: string)
 /** Puts two halves in the place of a batch that failed; bisection ends at the one that is to blame. */
 export function split(queue: Queue, batch: Batch): void {
   const middle = Math.ceil(batch.members.length / 2)
-  const halves = [batch.members.slice(0, middle), batch.members.slice(middle)].map(
-    (members): Batch => ({ members, lane: 'bisection', phase: 'PENDING', run: undefined, due: undefined }),
+  const halves = [batch.members.slice(0, middle), batch.members.slice(middle)].map(members =>
+    newBatch(members, 'bisection'),
   )
   queue.line = queue.line.flatMap(other => (other === batch ? halves : [other]))
   for (const half of halves) enter(queue, half, 'PENDING', 'the batch failed and is split')

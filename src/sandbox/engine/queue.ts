@@ -52,9 +52,21 @@ export interface Batch {
   readonly lane: Lane
   phase: 'PENDING' | 'TESTING' | 'TESTS_PASSED' | 'PENDING_FAILURE'
   run: Run | undefined
+  /** What its run, or the one that cleared it, included without judging it; it waits for these and falls with them. */
+  builtOn: readonly number[]
   /** When the phase ends; undefined while it waits for something else than time. */
   due: number | undefined
 }
+
+/** A batch that waits for its first run. */
+export const newBatch = (members: readonly Entry[], lane: Lane): Batch => ({
+  members,
+  lane,
+  phase: 'PENDING',
+  run: undefined,
+  builtOn: [],
+  due: undefined,
+})
 
 /** One change of one pull request's state. The list of them is the queue's whole history. */
 export interface Move {
