@@ -3,6 +3,7 @@ import { authCommands } from './auth.ts'
 import type { Command } from './command.ts'
 import { configCommands } from './config.ts'
 import { deleteQueue } from './delete.ts'
+import { doctor } from './doctor.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { submitAndWait } from './submit.ts'
 import { wait } from './wait.ts'
@@ -15,5 +16,6 @@ export const commands: readonly Command[] = [
   api,
   ...authCommands,
   ...configCommands,
+  doctor,
   ...sandboxCommands,
 ]

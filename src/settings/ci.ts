@@ -150,7 +150,7 @@ const testBranch =
 export function fromCi(world: World): Source {
   let reading: Promise<Job | undefined> | undefined
   const finders: Readonly<Partial<Record<Name, (job: Job) => Maybe | Promise<Maybe>>>> = {
-    repo: ({ repo, address }) => repo ?? repoAt(address),
+    repo: async ({ repo, address }) => (await repoAt(address)) ?? repo,
     targetBranch: ({ base, head, pulls, trunk }) =>
       base ?? (pulls ? undefined : isOfQueue(head) ? trunk : head),
     testRun: ({ head }) => within(head, testBranch),

@@ -150,11 +150,7 @@ const more: Readonly<Record<string, Omit<Names, 'title'>>> = {
   drone: { address: 'DRONE_GIT_HTTP_URL', merges: false },
   netlify: { address: 'REPOSITORY_URL' },
   screwdriver: { address: 'SCM_URL' },
-  semaphore: {
-    address: 'SEMAPHORE_GIT_URL',
-    head: 'SEMAPHORE_GIT_PR_BRANCH',
-    headSha: 'SEMAPHORE_GIT_PR_SHA',
-  },
+  semaphore: { address: 'SEMAPHORE_GIT_URL', headSha: 'SEMAPHORE_GIT_PR_SHA' },
   travis: { headSha: 'TRAVIS_PULL_REQUEST_SHA' },
   vela: { address: 'VELA_REPO_CLONE' },
   vercel: { pr: 'VERCEL_GIT_PULL_REQUEST_ID', merges: false },

@@ -65,20 +65,53 @@ export interface Purpose {
   say(text: string): Promise<void>
 }
 
+/** A source whose code is loaded when it is asked for the first time. */
+function lazy(names: readonly Name[], load: () => Promise<Source>): Source {
+  let loading: Promise<Source> | undefined
+  return {
+    async find(name) {
+      if (!names.includes(name)) return undefined
+      loading ??= load()
+      return (await loading).find(name)
+    },
+  }
+}
+
+/** What a CI job or a checkout may tell: for anything else they are not even loaded. */
+const tellable: readonly Name[] = ['repo', 'targetBranch', 'pr', 'sha', 'testRun']
+
 /** Settles where values come from: flag › environment › project file › profile › CI › git › default (CLI.md section 3). */
 export function settle(given: Given, world: World, purpose: Purpose): Settings {
   const store = openStore(world)
   const used = new Map<Name, Found>()
-  const far = [
+  const nearer = [
     fromProject(world),
     remembered(fromProfile(store, () => settings.need('profile'), purpose.makesProfile)),
+    lazy(tellable, async () => (await import('./ci.ts')).fromCi(world)),
+  ]
+  const far = (words: Given) => [
+    ...nearer,
+    remembered(
+      lazy(tellable, async () => {
+        const { fromGit } = await import('./git.ts')
+        // A branch or a pull request of the checkout's remote says something of its own repository only.
+        const repo = async () => {
+          for (const source of [fromFlags(words), fromEnvironment(world), ...nearer]) {
+            const found = await source.find('repo')
+            if (found !== undefined) return parse('repo', found)
+          }
+          return undefined
+        }
+        return fromGit(world, { ...purpose, repo })
+      }),
+    ),
   ]
   const settings = under(given)
   return settings
 
   function under(words: Given): Settings {
     const near = [fromFlags(words), fromEnvironment(world)]
-    const all = [...near, ...far, fromDefaults]
+    const all = [...near, ...far(words), fromDefaults]
     const search = async (sources: readonly Source[], name: Name): Promise<Found | undefined> => {
       for (const source of sources) {
         const found = await source.find(name)
@@ -100,17 +133,14 @@ export function settle(given: Given, world: World, purpose: Purpose): Settings {
       async need(name) {
         const value = await read(all, name)
         if (value !== undefined) return value
-        const { summary, hint }: Setting<unknown> = settingTable[name]
-        throw usage(`No ${nounOf(summary)} was given.`, hint)
+        const { noun = name, hint }: Setting<unknown> = settingTable[name]
+        throw usage(`No ${noun} was given.`, hint)
       },
       under,
       used: () => used,
     }
   }
 }
-
-/** The noun of a summary, for the middle of a sentence. */
-const nounOf = (summary: string): string => summary.split(/,| \(/)[0]?.toLowerCase() ?? ''
 
 function parse<N extends Name>(name: N, { value, origin }: Found): Value<N> {
   try {

@@ -8,6 +8,8 @@ export interface Setting<T> {
   readonly env: readonly string[]
   readonly fallback?: string
   readonly summary: string
+  /** What it is called in a sentence. */
+  readonly noun?: string
   /** What to do when nothing gives it. */
   readonly hint?: string
   parse(word: string): T
@@ -21,20 +23,23 @@ export type Format = (typeof formats)[number]
 /** Every setting (CLI.md section 3). */
 export const settingTable = {
   repo: setting({
+    noun: 'repository',
     flag: flagOf.repo,
     env: ['MERGEQ_REPO'],
     summary: 'Repository, as [host/]owner/name',
-    hint: 'Give --repo owner/name or set MERGEQ_REPO.',
+    hint: 'No flag, variable, project file, profile, CI job or git remote named one. Give --repo owner/name or set MERGEQ_REPO.',
     parse: repository,
   }),
   targetBranch: setting({
+    noun: 'target branch',
     flag: flagOf.targetBranch,
     env: ['MERGEQ_TARGET_BRANCH'],
     summary: 'Branch that the queue merges into',
-    hint: 'Give --target-branch <branch> or set MERGEQ_TARGET_BRANCH.',
+    hint: 'No flag, variable, project file, profile, CI job or origin/HEAD named one. Give --target-branch <branch> or set MERGEQ_TARGET_BRANCH.',
     parse: text('target branch'),
   }),
   org: setting({
+    noun: 'organization slug',
     flag: flagOf.org,
     env: ['MERGEQ_ORG', 'TRUNK_ORG_URL_SLUG'],
     summary: 'Slug of the organization (failing tests)',
@@ -42,12 +47,14 @@ export const settingTable = {
     parse: text('organization slug'),
   }),
   pr: setting({
+    noun: 'pull request',
     env: ['MERGEQ_PR'],
     summary: 'Pull request, where none is typed',
-    hint: 'Name it (123, #123 or its address) or set MERGEQ_PR.',
+    hint: 'Neither MERGEQ_PR, the CI job nor a pull request of the current commit (git) named one. Name it: 123, #123 or its address.',
     parse: text('pull request'),
   }),
   sha: setting({
+    noun: 'head commit',
     flag: flagOf.sha,
     env: ['MERGEQ_SHA'],
     summary: 'Head commit of the pull request (targets)',
@@ -55,6 +62,7 @@ export const settingTable = {
     parse: text('head commit'),
   }),
   testRun: setting({
+    noun: 'test run',
     env: [],
     summary: 'Test run, where none is typed',
     hint: 'Name a test run or its branch, or give --pr <n>.',

@@ -16,10 +16,10 @@ export interface Page {
 type Paint = (chalk: ChalkInstance, text: string) => string
 
 const paints: readonly [RegExp, Paint][] = [
-  [/^(MERGED|RUNNING|SUCCESS|healthy)$/i, (chalk, text) => chalk.green(text)],
-  [/^(FAILED|FAILURE|ERROR|TIMED_OUT|broken)$/i, (chalk, text) => chalk.red(text)],
+  [/^(MERGED|RUNNING|SUCCESS|healthy|pass)$/i, (chalk, text) => chalk.green(text)],
+  [/^(FAILED|FAILURE|ERROR|TIMED_OUT|broken|fail)$/i, (chalk, text) => chalk.red(text)],
   [
-    /^(CANCELLED|PAUSED|DRAINING|PENDING_FAILURE|flaky|SWITCHING_MODES|STALE)$/i,
+    /^(CANCELLED|PAUSED|DRAINING|PENDING_FAILURE|flaky|SWITCHING_MODES|STALE|warn)$/i,
     (chalk, text) => chalk.yellow(text),
   ],
   [/^(TESTING|TESTS_PASSED|PENDING|IN_PROGRESS|QUEUED)$/i, (chalk, text) => chalk.cyan(text)],

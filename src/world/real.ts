@@ -3,11 +3,16 @@ import { Failure } from '../failure.ts'
 import { files } from './files.ts'
 import type { Clock, Input, Output, Spawned, SpawnOptions, World } from './world.ts'
 
+/** What neither a child nor a library is to see: tokens, and the switch that would turn certificate checks off. */
+const takenOut = ['MERGEQ_TOKEN', 'TRUNK_API_TOKEN', 'NODE_TLS_REJECT_UNAUTHORIZED']
+
 /** The real world, made from the process. The token is taken out of the environment that children inherit. */
 export function realWorld(proc: NodeJS.Process, version: string, interrupted: AbortSignal): World {
+  const env = { ...proc.env }
+  for (const name of takenOut) delete proc.env[name]
   return {
     argv: proc.argv.slice(2),
-    env: { ...proc.env },
+    env,
     cwd: proc.cwd(),
     runtime: { version, node: proc.versions.node, v8: proc.versions.v8, platform: proc.platform },
     clock,

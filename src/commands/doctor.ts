@@ -1,0 +1,175 @@
+import { metrics } from '../contract/metrics.ts'
+import { asFailure, exitOf } from '../failure.ts'
+import type { Desk } from '../run/desk.ts'
+import { exchange } from '../run/exchange.ts'
+import type { Name } from '../settings/table.ts'
+import { isCiJob } from '../view/runner.ts'
+import { type JsonObject, table } from '../view/shapes.ts'
+import { command } from './command.ts'
+
+/** One check: how it ended, what was found, and how to mend it. */
+interface Check {
+  readonly check: string
+  readonly result: 'pass' | 'warn' | 'fail'
+  readonly found: string
+  readonly mend?: string
+}
+
+/** Clocks that differ by more make a range of time mean something else than it says. */
+const mostSkew = 60_000
+
+const oldestNode = [20, 18, 1] as const
+
+const isOldEnough = (version: string): boolean => {
+  const parts = version.split('.').map(Number)
+  const index = oldestNode.findIndex((part, position) => (parts[position] ?? 0) !== part)
+  return index < 0 || (parts[index] ?? 0) > (oldestNode[index] ?? 0)
+}
+
+function versions({ world }: Desk): Check {
+  const found = `mergeq ${world.runtime.version}, Node ${world.runtime.node}, ${world.runtime.platform}`
+  if (isOldEnough(world.runtime.node)) return { check: 'versions', result: 'pass', found }
+  return { check: 'versions', result: 'warn', found, mend: `Use Node ${oldestNode.join('.')} or later.` }
+}
+
+async function storedSettings({ settings }: Desk): Promise<Check> {
+  const { path } = settings.store
+  if (path === undefined)
+    return {
+      check: 'settings',
+      result: 'warn',
+      found: 'no folder to store them in',
+      mend: 'Set HOME or MERGEQ_CONFIG_DIR.',
+    }
+  await settings.store.read().catch(() => undefined)
+  const trouble = settings.store.trouble()
+  if (trouble === undefined) return { check: 'settings', result: 'pass', found: path }
+  return { check: 'settings', result: 'fail', found: trouble.message, mend: trouble.details.hint ?? '' }
+}
+
+/** A value that a setting gives; one that nothing gives is worth a warning. */
+async function given(check: string, name: Name, { settings }: Desk): Promise<Check> {
+  try {
+    const found = await settings.find(name)
+    await settings.read(name)
+    if (found !== undefined) return { check, result: 'pass', found: `${found.value} (${found.origin})` }
+    await settings.need(name)
+    return { check, result: 'warn', found: 'none' }
+  } catch (error) {
+    const { message, details } = asFailure(error)
+    return { check, result: 'warn', found: message, mend: details.hint ?? '' }
+  }
+}
+
+async function baseAddress({ settings }: Desk): Promise<Check> {
+  try {
+    return { check: 'base address', result: 'pass', found: await settings.need('baseUrl') }
+  } catch (error) {
+    const { message, details } = asFailure(error)
+    return { check: 'base address', result: 'fail', found: message, mend: details.hint ?? '' }
+  }
+}
+
+function proxy({ world: { env } }: Desk): Check {
+  const name = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].find(one => (env[one] ?? '') !== '')
+  const value = name === undefined ? '' : (env[name] ?? '')
+  if (name === undefined) return { check: 'proxy', result: 'pass', found: 'none' }
+  if (URL.canParse(value))
+    return { check: 'proxy', result: 'pass', found: `${new URL(value).host} (${name})` }
+  return {
+    check: 'proxy',
+    result: 'fail',
+    found: `${name} is no address`,
+    mend: 'For example http://proxy.example:3128.',
+  }
+}
+
+async function token(desk: Desk): Promise<Check> {
+  try {
+    return { check: 'token', result: 'pass', found: (await desk.token()).source }
+  } catch (error) {
+    const { message, details } = asFailure(error)
+    return { check: 'token', result: 'fail', found: message, mend: details.hint ?? '' }
+  }
+}
+
+/** DNS, TLS, the connection and the token, in one read; and the service's clock beside ours. */
+async function service(desk: Desk): Promise<readonly Check[]> {
+  const { clock } = desk.world
+  const started = clock.now()
+  try {
+    const once = { ...desk, options: { ...desk.options, retries: 0 } }
+    const { date } = await exchange(metrics, { values: { repo: undefined }, sets: [] }, once)
+    const found = `answered after ${clock.now() - started} ms: DNS, TLS and the token are good`
+    return [{ check: 'service', result: 'pass', found }, skew(date, started, clock.now())]
+  } catch (error) {
+    const { message, details } = asFailure(error)
+    return [{ check: 'service', result: 'fail', found: message, mend: details.hint ?? '' }]
+  }
+}
+
+function skew(date: number | undefined, asked: number, answered: number): Check {
+  if (date === undefined)
+    return { check: 'clock', result: 'warn', found: 'the service did not say what time it is' }
+  const off = date - (asked + answered) / 2
+  const found = `${Math.abs(Math.round(off / 1_000))} s ${off < 0 ? 'ahead of' : 'behind'} the service`
+  if (Math.abs(off) <= mostSkew) return { check: 'clock', result: 'pass', found }
+  return {
+    check: 'clock',
+    result: 'warn',
+    found,
+    mend: 'Set this machine’s clock: ranges of time are counted by it.',
+  }
+}
+
+async function git({ world }: Desk): Promise<Check> {
+  const { code, out } = await world.spawn('git', ['--version'], {
+    env: {},
+    output: 'capture',
+    timeout: 5_000,
+  })
+  if (code === 0) return { check: 'git', result: 'pass', found: out.trim() }
+  return {
+    check: 'git',
+    result: 'warn',
+    found: 'git could not be run',
+    mend: 'Without it, give --repo and --target-branch.',
+  }
+}
+
+const job = ({ world: { env } }: Desk): Check => ({
+  check: 'CI',
+  result: 'pass',
+  found: isCiJob(env) ? 'a CI job: nothing is asked' : 'not a CI job',
+})
+
+const columns = [
+  ['CHECK', 'check'],
+  ['RESULT', 'result', 'state'],
+  ['FOUND', 'found'],
+  ['MEND', 'mend'],
+] as const
+
+export const doctor = command({
+  command: 'doctor',
+  summary: 'Check token, base address, network, clock, git and CI, and say how to mend what is wrong',
+  fields: {},
+  examples: ['mergeq doctor', 'mergeq doctor --json'],
+  async run(_, desk) {
+    const checks: Check[] = [
+      versions(desk),
+      await storedSettings(desk),
+      await baseAddress(desk),
+      proxy(desk),
+      await token(desk),
+    ]
+    const isReady = checks.every(({ result }) => result !== 'fail')
+    if (isReady) checks.push(...(await service(desk)))
+    checks.push(await git(desk), job(desk))
+    checks.push(await given('repository', 'repo', desk), await given('target branch', 'targetBranch', desk))
+    const records: JsonObject[] = checks.map(one => ({ ...one }))
+    await desk.printer.print({ records, document: found => found, shape: found => table(found, columns) })
+    await desk.printer.end()
+    return exitOf(checks.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')
+  },
+})
