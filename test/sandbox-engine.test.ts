@@ -205,6 +205,21 @@ describe('the line', () => {
     expect(wayOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
   })
 
+  it('tests again what a later pass cleared, when one that it builds on is cancelled', () => {
+    const { queue, submit, later, end } = play('happy', { concurrency: 3, canOptimisticallyMerge: true })
+    submit(1, 2, 3)
+    later(1)
+    configure(queue, { state: 'paused' })
+    restart(queue, 2)
+    later(2)
+    expect(stateIn(queue, 2)).toBe('TESTS_PASSED')
+    cancel(queue, 1)
+    expect(stateIn(queue, 2)).toBe('PENDING')
+    configure(queue, { state: 'running' })
+    end()
+    expect(mergesOf(queue)).toEqual([2, 3])
+  })
+
   it('lets an urgent one interrupt what is tested', () => {
     const { queue, submit, urgent, later, end } = play('happy')
     submit(1, 2)
@@ -249,6 +264,47 @@ describe('the states of the queue', () => {
     end()
     expect([stateOf(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
     expect(mergesOf(queue)).toEqual([1, 2])
+  })
+
+  it('repeats in the new mode what is restarted while it switches, and what was tested on top of it', () => {
+    const { queue, submit, later, end } = play('happy', { concurrency: 2 })
+    submit(8, 1)
+    later(0.3)
+    configure(queue, { mode: 'parallel' })
+    restart(queue, 8)
+    later(1)
+    expect([8, 1].map(number => stateIn(queue, number))).toEqual(['PENDING', 'TESTING'])
+    expect(stateOf(queue)).toBe('SWITCHING_MODES')
+    later(1.5)
+    expect([8, 1].map(number => stateIn(queue, number))).toEqual(['TESTING', 'TESTING'])
+    expect([stateOf(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
+    end()
+    expect(mergesOf(queue)).toEqual([8, 1])
+    expect(wayOf(queue, 1).slice(2, 6)).toEqual(['TESTING', 'TESTS_PASSED', 'PENDING', 'TESTING'])
+  })
+
+  it('repeats in the new mode what looks flaky while it switches', () => {
+    const flaky = { name: 'mine', summary: '', scripts: [{ pr: 1, runs: ['flake', 'pass'] }] } as const
+    const { queue, submit, later, end } = play(flaky, { concurrency: 2 })
+    submit(1, 2)
+    later(1)
+    configure(queue, { mode: 'parallel' })
+    end()
+    expect([stateOf(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
+    expect(mergesOf(queue)).toEqual([1, 2])
+  })
+
+  it('repeats a run in place when the switch is called off', () => {
+    const { queue, submit, later, end } = play('happy', { concurrency: 2 })
+    submit(1, 2)
+    later(1)
+    configure(queue, { mode: 'parallel' })
+    restart(queue, 1)
+    configure(queue, { mode: 'single' })
+    end()
+    expect([stateOf(queue), queue.settings.mode]).toEqual(['RUNNING', 'single'])
+    expect(mergesOf(queue)).toEqual([1, 2])
+    expect(wayOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
   })
 })
 
@@ -300,6 +356,17 @@ describe('lanes', () => {
     end()
     expect(wayOf(queue, 4).filter(state => state === 'TESTING')).toHaveLength(1)
     expect([3, 4, 5].map(number => stateIn(queue, number))).toEqual(['FAILED', 'MERGED', 'MERGED'])
+  })
+
+  it('merges nothing before what it was tested on, whatever its targets are by then', () => {
+    const { queue, submit, later, end } = play('happy', { mode: 'parallel', concurrency: 2 })
+    for (const number of [1, 2]) setTargets(queue, number, new Set(['cart']), undefined)
+    submit(1, 2)
+    later(1)
+    restart(queue, 1)
+    setTargets(queue, 2, new Set(['search']), undefined)
+    end()
+    expect(mergesOf(queue)).toEqual([1, 2])
   })
 
   it('gives up on what is not ready for too long', () => {

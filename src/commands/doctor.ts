@@ -124,7 +124,7 @@ function skew(date: number | undefined, asked: number, answered: number): Check 
 
 async function git({ world }: Desk): Promise<Check> {
   const { code, out } = await world.spawn('git', ['--version'], {
-    env: {},
+    env: { PATH: world.env.PATH },
     output: 'capture',
     timeout: 5_000,
   })

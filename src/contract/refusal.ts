@@ -21,6 +21,15 @@ const kindOf = (status: number): Kind => {
   return status >= 400 && status <= 499 ? 'refused' : 'bad-answer'
 }
 
+/** When to come back, as the service asks. */
+function comeBack(headers: ReadonlyMap<string, string>): string {
+  const after = headers.get('retry-after')?.trim() ?? ''
+  if (/^\d{1,9}$/.test(after)) return `Try again in ${after} s.`
+  return Number.isNaN(Date.parse(after))
+    ? 'Try again later.'
+    : `Try again after ${new Date(after).toISOString()}.`
+}
+
 /** What a status says of a change: a 4xx was not applied, but 408 and 5xx say nothing, and a redirect may be anything. */
 function reachOf(status: number, changes: boolean): Details {
   if (!changes) return {}
@@ -65,14 +74,14 @@ export function refusalOf(
     return fail(`the proxy asks for a login (407); the service was not reached.`, 'Put it into HTTPS_PROXY.')
   if (status === 413)
     return fail(`the request is too large for ${host} (413)${because}`, 'Send less in one request.')
-  if (status === 429) return fail(`${host} limits the rate of requests (429)${because}`, 'Try again later.')
+  const later = comeBack(headers)
+  if (status === 429) return fail(`${host} limits the rate of requests (429)${because}`, later)
   if (status >= 300 && status <= 399)
     return fail(
       `${host} answered with a redirect (${status})${targetOf(headers)}, which is never followed.`,
       'The token would go to another address. If the service has moved, change the base address.',
     )
-  if (kindOf(status) === 'unavailable')
-    return fail(`${host} could not answer (${status})${because}`, 'Try again later.')
+  if (kindOf(status) === 'unavailable') return fail(`${host} could not answer (${status})${because}`, later)
   if (kindOf(status) === 'refused')
     return fail(
       `${host} refused this (${status})${because}`,

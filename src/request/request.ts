@@ -132,7 +132,7 @@ function encode(tree: Tree): Body {
   const write = (node: Wire): void => {
     if (isEncoded(node)) {
       flush()
-      pieces.push(...node.encoded)
+      for (const piece of node.encoded) pieces.push(piece)
     } else if (isTree(node)) {
       let comma = '{'
       for (const [key, one] of Object.entries(node)) {

@@ -24,6 +24,8 @@ export interface Desk {
   line(): Promise<Line>
   /** Says once that the answers come from a sandbox (CLI.md section 4.14). */
   saySandbox(): Promise<void>
+  /** Warns of something once in a run, however often it happens. */
+  sayOnce(text: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -54,6 +56,7 @@ export async function openDesk(
   let token: Promise<Token> | undefined
   let line: Promise<Line> | undefined
   let saidSandbox = false
+  const said = new Set<string>()
   return {
     world,
     given,
@@ -77,13 +80,18 @@ export async function openDesk(
       return token
     },
     line() {
-      line ??= connect(settings, voice, world)
+      line ??= connect(settings, options, voice, world)
       return line
     },
     async saySandbox() {
       if (saidSandbox) return
       saidSandbox = true
       await voice.note(sandboxNote)
+    },
+    async sayOnce(text) {
+      if (said.has(text)) return
+      said.add(text)
+      await voice.warn(text)
     },
     async close() {
       // A line that could not be opened was told when it was asked for.
@@ -98,12 +106,26 @@ export async function openDesk(
 /** How often requests may be repeated in one run (WIRE.md section 3). */
 const budget = 10
 
-async function connect(settings: Settings, voice: Voice, world: World): Promise<Line> {
+async function connect(settings: Settings, { timeout }: Options, voice: Voice, world: World): Promise<Line> {
   const caFile = await settings.read('caFile')
-  const ca = caFile === undefined ? undefined : await world.files.read(caFile)
-  if (caFile !== undefined && ca === undefined) throw usage(`--ca-file: there is no file ${caFile}.`)
+  const authorities = caFile === undefined ? [] : await readAuthorities(caFile, world)
   const { openLine } = await import('../transport/transport.ts')
   if (world.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await voice.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing here: certificates are checked.')
-  return openLine({ ...world, budget, tell: text => voice.note(text), ...(ca === undefined ? {} : { ca }) })
+  const limit = timeout ?? Number.POSITIVE_INFINITY
+  return openLine({ ...world, budget, limit, authorities, tell: text => voice.note(text) })
+}
+
+/** The authorities of --ca-file, and those of NODE_EXTRA_CA_CERTS, which an authority of our own would displace. */
+async function readAuthorities(caFile: string, { env, files }: World): Promise<readonly string[]> {
+  const own = await files.read(caFile).catch((error: Error) => {
+    throw usage(
+      `--ca-file: ${caFile} cannot be read: ${error.message}.`,
+      'Name a file of certificates in PEM.',
+    )
+  })
+  if (own === undefined)
+    throw usage(`--ca-file: there is no file ${caFile}.`, 'Name a file of certificates in PEM.')
+  const others = await files.read(env.NODE_EXTRA_CA_CERTS || '/dev/null').catch(() => undefined)
+  return others === undefined || others === '' ? [own] : [own, others]
 }

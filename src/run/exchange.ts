@@ -119,7 +119,7 @@ async function send(
   // What was opened to see whether it is whole is not opened twice.
   const received = answer?.bytes === response.bytes ? answer : opened(response, request)
   if (received.text.includes('\uFFFD') && !isUtf8(response.bytes))
-    await voice.warn(
+    await desk.sayOnce(
       `${request.operation}: the answer is not all UTF-8; what could not be read is shown as \uFFFD.`,
     )
   return { ...received, attempts: response.attempts }

@@ -85,6 +85,7 @@ async function readBack(sent: Unanswered, desk: Desk): Promise<'done' | 'not-app
       throw new Failure('refused', `${operation}: ${verdict.refused}.`, {
         operation,
         delivery: 'not-applied',
+        hint: `This tells how it stands: ${tellsOf(sent) ?? sent.change.tells}`,
       })
     }
     verdicts.push(verdict)
@@ -120,17 +121,23 @@ async function readOnce({ change, request, sentAt, look }: Unanswered, desk: Des
 }
 
 /** The failure when it is not known whether a change was applied: it names the command that tells. */
-function unknown({ change, request, values }: Unanswered, { message, details }: Failure): Failure {
-  const { repo, targetBranch, pr } = aboutOf(values)
-  const where = [repo && `-R ${nameOf(repo)}`, targetBranch && `-b ${targetBranch}`].filter(Boolean).join(' ')
-  const tells = change.back === undefined ? undefined : [change.tells, pr, where].filter(Boolean).join(' ')
+function unknown(sent: Unanswered, { message, details }: Failure): Failure {
+  const tells = tellsOf(sent)
   return new Failure('unknown-outcome', `${message} It is not known whether the change was applied.`, {
     ...details,
-    operation: request.operation,
+    operation: sent.request.operation,
     delivery: 'unknown',
     hint:
       tells === undefined
         ? 'Nothing that can be read tells. Run it again if it does no harm to apply it twice.'
         : `This tells how it stands: ${tells}`,
   })
+}
+
+/** The command that tells a person how a change stands; undefined where nothing does. */
+function tellsOf({ change, values }: Unanswered): string | undefined {
+  if (change.back === undefined) return undefined
+  const { repo, targetBranch, pr } = aboutOf(values)
+  const where = [repo && `-R ${nameOf(repo)}`, targetBranch && `-b ${targetBranch}`]
+  return [change.tells, pr, ...where].filter(Boolean).join(' ')
 }

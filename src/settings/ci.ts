@@ -35,7 +35,7 @@ const first = (env: Environment, names = '', pattern = anything): Maybe => {
 
 /** A path on a host. A host that would be read as an owner, for want of a dot, names nothing. */
 const at = (host: string | undefined, path: Maybe): Maybe => {
-  if (path === undefined || host === undefined || host === '') return path
+  if (path === undefined || host === undefined || host === '' || !path.value.includes('/')) return path
   return /[.:]/.test(host) || host === 'localhost' ? found(`${host}/${path.value}`, path.origin) : undefined
 }
 

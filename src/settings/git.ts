@@ -50,19 +50,29 @@ const ties =
 /** git starts here and goes to the checkout by `-C`: a program of that name in the checkout is never the one that runs. */
 const elsewhere = '/'
 
-/**
- * What git prints about the checkout, or undefined where it cannot tell. The subcommands used here run nothing that
- * the repository configures; hooks and monitors are switched off all the same, and nothing may be fetched.
- */
-async function ask(world: World, ...words: readonly string[]): Promise<string | undefined> {
-  const args = ['-C', world.cwd, '--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null']
-  const { code, out } = await world.spawn('git', [...args, ...words], {
-    env: { ...withoutTokens(world.env), ...silent, GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' },
-    cwd: elsewhere,
-    output: 'capture',
-    timeout: localLimit,
-  })
-  return code === 0 ? out : undefined
+/** Nothing of this is run by the subcommands used here; that it cannot be is cheap to say. */
+const switchedOff = ['--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null']
+
+/** What git has said of the checkout of each world: it is asked once, however many pull requests a run is about. */
+const answers = new WeakMap<World, Map<string, Promise<string | undefined>>>()
+
+/** What git prints about the checkout, or undefined where it cannot tell. Nothing may be fetched for it. */
+function ask(world: World, ...words: readonly string[]): Promise<string | undefined> {
+  const said = answers.get(world) ?? new Map<string, Promise<string | undefined>>()
+  answers.set(world, said)
+  const answer = said.get(words.join(' ')) ?? run()
+  said.set(words.join(' '), answer)
+  return answer
+
+  async function run() {
+    const { code, out } = await world.spawn('git', ['-C', world.cwd, ...switchedOff, ...words], {
+      env: { ...withoutTokens(world.env), ...silent, GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' },
+      cwd: elsewhere,
+      output: 'capture',
+      timeout: localLimit,
+    })
+    return code === 0 ? out : undefined
+  }
 }
 
 /** How many parents a commit of the checkout has; a clone cut short counts them too. Undefined where git cannot tell. */
@@ -121,6 +131,9 @@ function forkAmong(remotes: readonly Remote[]): readonly [Remote, Remote] | unde
   return isSame(origin.repo, upstream.repo) ? undefined : [origin, upstream]
 }
 
+/** The worlds in which a person knows which of two repositories is read from. */
+const told = new WeakSet<World>()
+
 /**
  * The git checkout as a source (CLI.md section 3): the repository from its remotes, the target branch from the
  * remote's `HEAD`, the head commit from `HEAD`, and the pull request whose head that commit is. A fork and its parent
@@ -144,7 +157,10 @@ export function fromGit(world: World, about: About): Source {
         `The remotes ${origin} and ${upstream} name two different repositories.`,
         'Say which one is meant with --repo owner/name, or set MERGEQ_REPO.',
       )
-    await about.say(`The remotes ${origin} and ${upstream} differ: reading from upstream; --repo chooses.`)
+    const isNews = !told.has(world)
+    told.add(world)
+    if (isNews)
+      await about.say(`The remotes ${origin} and ${upstream} differ: reading from upstream; --repo chooses.`)
     return fork[1]
   })
   /** The remote of the repository that the run is about; none for a change between a fork and its parent. */

@@ -34,7 +34,9 @@ export function readRemote(address: string): Remote | undefined {
     if (search !== '' || hash !== '' || !/^[a-z\d]/i.test(resource)) return undefined
     const host = otherNames.get(resource.toLowerCase()) ?? resource.toLowerCase()
     const shown = port !== '' && /^https?$/.test(protocol) ? `${host}:${port}` : host
-    const named = repository(`${shown}/${partsOf(pathname, resource, source).join('/')}`)
+    const parts = partsOf(pathname, resource, source)
+    if (parts.length < 2 || parts.some(part => part.includes('/'))) return undefined
+    const named = repository([shown, ...parts].join('/'))
     return named.host === shown ? { ...named, protocol } : undefined
   } catch {
     return undefined

@@ -16,13 +16,17 @@ const uploadIdle = 15_000
 /** A body up to this size is handed over in one piece. */
 const small = 64 * 1024
 
-/** Sends a request once. `limit` bounds the attempt in milliseconds, the upload not counted. */
+/**
+ * Sends a request once. `limit` bounds the attempt in milliseconds, the upload not counted; `began`, where it
+ * matters, is told when the request is handed to a connection: before that, nothing of it can have been applied.
+ */
 export async function attempt(
   dispatcher: Dispatcher,
   request: Request,
   headers: Readonly<Record<string, string>>,
   limit: number,
   interrupted: AbortSignal,
+  began: (() => void) | undefined,
 ): Promise<Response> {
   const { origin, pathname, search } = new URL(request.url)
   const clock = openTimer()
@@ -31,11 +35,7 @@ export async function attempt(
   if (interrupted.aborted) stop()
   try {
     const sent = () => clock.restart(limit)
-    const {
-      statusCode,
-      headers: answered,
-      body,
-    } = await requestBy.call(dispatcher, {
+    const answer = requestBy.call(dispatcher, {
       origin,
       path: `${pathname}${search}`,
       method: request.method === 'GET' ? 'GET' : 'POST',
@@ -43,15 +43,19 @@ export async function attempt(
         ...headers,
         ...(request.body === undefined ? {} : { 'content-length': String(request.body.bytes) }),
       },
-      body: upload(request.body, sent, () => clock.restart(uploadIdle)),
+      body: upload(request, sent, () => clock.restart(uploadIdle), began),
       signal: clock.signal,
     })
+    // undici heeds the signal only once there is a connection; until then nothing else would bound the wait.
+    answer.catch(() => undefined)
+    const { statusCode, headers: answered, body } = await Promise.race([answer, clock.over])
     const flat = flatten(answered)
-    const bytes = await readWhole(body, request.operation)
+    const about = `${request.operation}: the answer of ${new URL(request.url).host}`
+    const bytes = await readWhole(body, about)
     return {
       status: statusCode,
       headers: flat,
-      bytes: await unpacked(bytes, flat.get('content-encoding'), request.operation),
+      bytes: await unpacked(bytes, flat.get('content-encoding'), about),
     }
   } catch (error) {
     if (clock.signal.aborted) throw clock.signal.reason
@@ -65,10 +69,16 @@ export async function attempt(
 /** A timer that aborts: restarted while the upload goes on, then set to the limit of the answer. */
 function openTimer() {
   const controller = new AbortController()
+  const over = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true })
+  })
+  over.catch(() => undefined)
   let timer: ReturnType<typeof setTimeout> | undefined
   const clear = () => clearTimeout(timer)
   return {
     signal: controller.signal,
+    /** Rejects when the time is over. */
+    over,
     clear,
     end: (reason: unknown) => controller.abort(reason),
     restart(limit: number) {
@@ -81,23 +91,29 @@ function openTimer() {
   }
 }
 
-/** The body as it is handed over: a small one whole, a large one piece by piece, each piece a sign of life. */
+/**
+ * The body as it is handed over: the small one of a read whole, any other piece by piece, each piece a sign of life.
+ * The first piece is asked for when there is a connection.
+ */
 function upload(
-  body: Body | undefined,
+  { body }: Request,
   sent: () => void,
   alive: () => void,
+  began: (() => void) | undefined,
 ): Uint8Array | AsyncIterable<Uint8Array> | null {
-  if (body === undefined || body.bytes <= small) {
+  if (body === undefined || (began === undefined && body.bytes <= small)) {
     sent()
     return body === undefined ? null : whole(body)
   }
   async function* pieces(list: readonly Uint8Array[]) {
+    began?.()
     for (const piece of list) {
       alive()
       yield piece
     }
     sent()
   }
+  sent()
   return pieces(body.pieces)
 }
 
@@ -122,28 +138,23 @@ const flatten = (
     ),
   )
 
-const tooLarge = (operation: string): Failure =>
-  new Failure('bad-answer', `${operation}: the answer is larger than 64 MiB.`, {
-    operation,
-    reach: 'ambiguous',
-  })
+const hint = 'Check the base address and what stands before the service.'
 
-async function readWhole(body: AsyncIterable<Uint8Array>, operation: string): Promise<Uint8Array> {
+const tooLarge = (about: string): Failure =>
+  new Failure('bad-answer', `${about} is larger than 64 MiB.`, { hint, reach: 'ambiguous' })
+
+async function readWhole(body: AsyncIterable<Uint8Array>, about: string): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   let bytes = 0
   for await (const piece of body) {
     pieces.push(piece)
     bytes += piece.length
-    if (bytes > largestAnswer) throw tooLarge(operation)
+    if (bytes > largestAnswer) throw tooLarge(about)
   }
   return whole({ pieces, bytes })
 }
 
-async function unpacked(
-  bytes: Uint8Array,
-  encoding: string | undefined,
-  operation: string,
-): Promise<Uint8Array> {
+async function unpacked(bytes: Uint8Array, encoding: string | undefined, about: string): Promise<Uint8Array> {
   if (encoding === undefined || /^(identity)?$/i.test(encoding.trim()) || bytes.length === 0) return bytes
   const { brotliDecompressSync, gunzipSync, inflateSync } = await import('node:zlib')
   const readers = new Map([
@@ -157,14 +168,10 @@ async function unpacked(
     if (read !== undefined) return read(bytes, { maxOutputLength: largestAnswer })
   } catch (error) {
     if (isFailure(error)) throw error
-    if (error instanceof RangeError) throw tooLarge(operation)
+    if (error instanceof RangeError) throw tooLarge(about)
   }
-  throw new Failure(
-    'bad-answer',
-    `${operation}: the answer says that it is ${encoding}, and cannot be read as that.`,
-    {
-      operation,
-      reach: 'ambiguous',
-    },
-  )
+  throw new Failure('bad-answer', `${about} says that it is ${encoding}, and cannot be read as that.`, {
+    hint,
+    reach: 'ambiguous',
+  })
 }

@@ -17,13 +17,16 @@ export interface Fault {
 export interface Journey {
   readonly operation: string
   readonly host: string
-  /** Host and port of the proxy that the environment names; empty where there is none. */
-  readonly proxy: string
+  /** Host and port of the proxy that stands before the host; undefined where none does. */
+  readonly proxy: string | undefined
+  /** Whether anything of the request was handed to a connection. */
+  readonly began: boolean
   /** The limit of the attempt in milliseconds. */
   readonly limit: number
 }
 
 interface Errno {
+  readonly name?: string
   readonly code?: string
   readonly message?: string
   readonly hostname?: string
@@ -51,32 +54,33 @@ const nothingSent = 'Nothing was sent; it is safe to run this again.'
 const checkNetwork = `Check the network and the base address. ${nothingSent}`
 
 /** Says what went wrong with a request, and how far it got. The error itself is never printed. */
-export function faultOf(error: unknown, { operation, host, proxy, limit }: Journey): Fault {
-  const { code = '', message = '', hostname, port } = innermost(error)
+export function faultOf(error: unknown, { operation, host, proxy, began, limit }: Journey): Fault {
+  const { name = '', code = '', message = '', hostname, port } = innermost(error)
   const fault = (reach: Reach, what: string, hint: string, passing = true): Fault => ({
     reach,
     passing,
     failure: new Failure('unavailable', `${operation}: ${what}.`, { operation, hint, reach }),
   })
   const atProxy =
-    proxy !== '' && (hostname === proxy.replace(/:\d+$/, '') || String(port) === proxy.split(':').at(-1))
+    proxy !== undefined &&
+    (hostname === proxy.replace(/:\d+$/, '') || String(port) === proxy.split(':').at(-1))
   const peer = atProxy ? `the proxy ${proxy}` : host
   const [, refusedBy] = /Proxy response \((\d+)\)/.exec(message) ?? []
-  if (refusedBy === '407' || /Proxy Authentication Required/.test(message))
+  if (refusedBy === '407' || refusedBy === '401')
     return fault(
       'not-sent',
-      `the proxy ${proxy} asks for a login (407); the service was not reached`,
-      `Put user and password into HTTPS_PROXY. ${nothingSent}`,
+      `the proxy ${proxy} asks for a login (${refusedBy}); the service was not reached`,
+      'Put user and password into HTTPS_PROXY. Nothing was sent.',
       false,
     )
   if (refusedBy !== undefined)
     return fault('not-sent', `the proxy ${proxy} did not connect to ${host} (${refusedBy})`, checkNetwork)
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return fault('not-sent', `the host ${atProxy ? peer : host} could not be found (DNS)`, checkNetwork)
+    return fault('not-sent', `${atProxy ? peer : `the host ${host}`} could not be found (DNS)`, checkNetwork)
   if (code === 'ECONNREFUSED') return fault('not-sent', `${peer} refused the connection`, checkNetwork)
   if (/^(UND_ERR_CONNECT_TIMEOUT|ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/.test(code))
     return fault('not-sent', `${peer} could not be reached`, checkNetwork)
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || name === 'SecureProxyConnectionError')
     return fault(
       'not-sent',
       `the certificate of ${host} is for another name`,
@@ -90,13 +94,19 @@ export function faultOf(error: unknown, { operation, host, proxy, limit }: Journ
       `If your network has a certificate authority of its own, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS. ${nothingSent}`,
       false,
     )
+  if (!began && proxy !== undefined)
+    return fault(
+      'not-sent',
+      `no connection to ${host} could be made through the proxy ${proxy}`,
+      checkNetwork,
+    )
   if (timedOut.test(code) || code === timeIsOver)
     return fault(
-      'ambiguous',
+      began ? 'ambiguous' : 'not-sent',
       `no whole answer came from ${host} within ${limit / 1_000} s`,
-      'Try again later; --timeout sets the limit.',
+      `Try again later; --timeout sets the limit.${began ? '' : ` ${nothingSent}`}`,
     )
-  if (notHttp.test(code))
+  if (name === 'HTTPParserError' || notHttp.test(code))
     return {
       reach: 'ambiguous',
       passing: code.startsWith('UND_ERR_RES_'),
@@ -106,6 +116,8 @@ export function faultOf(error: unknown, { operation, host, proxy, limit }: Journ
         hint: 'Check the base address and its port.',
       }),
     }
+  if (!began)
+    return fault('not-sent', `the connection to ${host} broke before anything was sent`, checkNetwork)
   return fault('ambiguous', `the connection to ${host} broke before the answer was whole`, 'Try again later.')
 }
 

@@ -3,7 +3,7 @@ import { Failure, isFailure } from '../failure.ts'
 import type { Request } from '../request/request.ts'
 import type { Clock, Environment, Runtime } from '../world/world.ts'
 import { attempt, type Response } from './attempt.ts'
-import { openDispatchers, proxyIn } from './dispatch.ts'
+import { openWays } from './dispatch.ts'
 import { type Fault, faultOf } from './faults.ts'
 import { backOff, longestWait, retryAfter } from './pace.ts'
 
@@ -15,8 +15,10 @@ export interface Wiring {
   readonly runtime: Runtime
   readonly clock: Clock
   random(): number
-  /** A further certificate authority, as PEM. */
-  readonly ca?: string
+  /** Further certificate authorities, as PEM. */
+  readonly authorities: readonly string[]
+  /** The shortest limit of an attempt: connecting takes no longer either. */
+  readonly limit: number
   /** Ends everything that is under way; its reason is the failure to show. */
   readonly interrupted: AbortSignal
   /** How often requests may be repeated in the whole run. */
@@ -51,26 +53,37 @@ export interface Line {
 /** Opens a line: nothing is connected before the first request. */
 export function openLine(wiring: Wiring): Line {
   const { env, runtime, clock, interrupted } = wiring
-  const dispatchers = openDispatchers(env, wiring.ca)
-  const proxy = proxyIn(env) === '' ? '' : new URL(proxyIn(env)).host
+  const ways = openWays(env, wiring.authorities, wiring.limit)
   let repeats = 0
 
   const once = async (request: Request, { token, limit, begin }: Manner): Promise<Response | Fault> => {
     begin()
     const url = new URL(request.url)
     // A change rides on a connection of its own: one that was kept alive may have been dropped by the server.
-    const dispatcher = dispatchers.to(url, request.changes)
+    const way = ways.to(url, request.changes)
     const credential: Record<string, string> =
       request.credential === 'token' && token !== undefined ? { 'x-api-token': token } : {}
     const headers = { ...request.headers, ...credential, 'accept-encoding': 'gzip' }
+    // Where it matters whether anything was sent, the body is watched; elsewhere it goes in one piece.
+    const watched = request.changes || ways.proxyOf(url) !== undefined
+    let began = !watched
+    const begun = () => {
+      began = true
+    }
     try {
-      return await attempt(dispatcher, request, headers, limit, interrupted)
+      return await attempt(way.dispatcher, request, headers, limit, interrupted, watched ? begun : undefined)
     } catch (error) {
       if (interrupted.aborted) throw interrupted.reason
       if (isFailure(error)) return { reach: 'ambiguous', passing: true, failure: error }
-      return faultOf(error, { operation: request.operation, host: url.host, proxy, limit })
+      return faultOf(error, {
+        operation: request.operation,
+        host: url.host,
+        proxy: ways.proxyOf(url),
+        began,
+        limit,
+      })
     } finally {
-      if (request.changes) await dispatcher.destroy()
+      if (request.changes) await way.end()
     }
   }
 
@@ -102,7 +115,7 @@ export function openLine(wiring: Wiring): Line {
           throw afterAttempts(result.failure, attempts)
         }
       }),
-    close: () => dispatchers.close(),
+    close: () => ways.close(),
   }
 }
 

@@ -17,3 +17,14 @@ declare module 'undici/lib/api/api-request.js' {
     },
   ): Promise<Dispatcher.ResponseData>
 }
+declare module 'undici/lib/api/api-connect.js' {
+  export default function connect(options: object, callback?: unknown): unknown
+}
+declare module 'undici/lib/dispatcher/dispatcher.js' {
+  const dispatcher: { readonly prototype: object }
+  export default dispatcher
+}
+declare module 'undici/lib/dispatcher/pool.js' {
+  const pool: typeof import('undici').Pool
+  export default pool
+}

@@ -1,8 +1,8 @@
 import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json'
 import type { Json } from './shapes.ts'
 
-/** Numbers that a double may not hold: 16 digits or more, or a large exponent. */
-const largeNumber = /\d{16}|\d[.\d]*[eE][+-]?\d{2}/
+/** Numbers that a double may not hold, where a number may stand: 16 digits or more, or a large exponent. */
+const largeNumber = /(?:^|[[:,])\s*-?(?:[\d.]{16}|[\d.]+[eE][+-]?\d{2})/
 
 /**
  * Reads JSON; undefined when the text is none. A number that a double cannot hold keeps its digits; of a key that
@@ -12,10 +12,30 @@ export function decode(text: string): Json | undefined {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text
   try {
     const document: Json = JSON.parse(plain)
+    if (isDeep(plain)) return undefined
     return largeNumber.test(plain) ? decodeLossless(plain) : document
   } catch {
     return undefined
   }
+}
+
+/** Documents are at most so deep: more is no answer of this service, and would exhaust what walks it. */
+const deepest = 200
+
+function isDeep(text: string): boolean {
+  if (text.length <= 2 * deepest) return false
+  let [depth, inString] = [0, false]
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (inString) {
+      if (code === 92) index++
+      else if (code === 34) inString = false
+    } else if (code === 34) inString = true
+    else if (code === 91 || code === 123) {
+      if (++depth > deepest) return true
+    } else if (code === 93 || code === 125) depth--
+  }
+  return false
 }
 
 const decodeLossless = (text: string): Json =>

@@ -151,11 +151,27 @@ async function spawn(
 ): Promise<Spawned> {
   const { spawn: start } = await import('node:child_process')
   return new Promise(resolve => {
+    const capture = output === 'capture'
+    // What is captured runs in a group of its own, so that what it started ends with it: git leaves its helpers behind.
     const child = start(command, [...args], {
       env: { ...env },
-      stdio: output === 'inherit' ? 'inherit' : ['ignore', 'pipe', 'ignore'],
+      stdio: capture ? ['ignore', 'pipe', 'ignore'] : 'inherit',
+      detached: capture && process.platform !== 'win32',
       ...(cwd === undefined ? {} : { cwd }),
-      ...(timeout === undefined ? {} : { timeout, killSignal: 'SIGKILL' as const }),
+    })
+    const end = () => {
+      try {
+        if (child.pid !== undefined)
+          process.kill(capture && process.platform !== 'win32' ? -child.pid : child.pid, 'SIGKILL')
+      } catch {
+        // It has ended by itself.
+      }
+    }
+    const timer = timeout === undefined ? undefined : setTimeout(end, timeout)
+    if (capture) process.once('exit', end)
+    child.once('close', () => {
+      clearTimeout(timer)
+      process.off('exit', end)
     })
     let out = ''
     child.stdout?.setEncoding('utf8').on('data', piece => {

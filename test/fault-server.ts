@@ -1,0 +1,845 @@
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createNet, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
+import { gzipSync } from 'node:zlib'
+import { execa } from 'execa'
+import { expect } from 'vitest'
+import { mergeq, noon, type Outcome, type Setting, split } from './harness.ts'
+import { bareEnvironment, launcher } from './programs.ts'
+
+/**
+ * A service that misbehaves on request: real sockets on loopback, scripted by operation and by number of request. It
+ * plays a tiny queue, so that a change is really applied or not, and remembers every request byte for byte.
+ */
+export interface FaultServer {
+  readonly origin: string
+  readonly baseUrl: string
+  /** Host and port, as messages name them. */
+  readonly host: string
+  /** Every request that arrived, also one that was cut. */
+  readonly log: readonly Logged[]
+  /** Every change that really took effect, in order. */
+  readonly applied: readonly Effect[]
+  /** How many connections were ever accepted. */
+  readonly connections: number
+  /** The clock that the service goes by; `run` gives it to the command line, too. */
+  readonly clock: TestClock
+  readonly stage: Stage
+  /** Lets so much time pass that every late effect has come. */
+  settle(): void
+  /** Refuses connections from now on, and breaks those that stand. */
+  shut(): void
+  /** Takes connections again, on the same port. */
+  open(): void
+  close(): Promise<void>
+}
+
+/** A request as it arrived. */
+export interface Logged {
+  /** Its number among all requests, and among those of its operation, both from 0. */
+  readonly number: number
+  readonly nth: number
+  /** The path without `/v1/` and the query: `submitPullRequest`. */
+  readonly operation: string
+  /** Milliseconds of real time, and of the test's clock. */
+  readonly at: number
+  readonly clock: number
+  /** The number of its connection, and its place on it, both from 0. */
+  readonly socket: number
+  readonly nthOnSocket: number
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  /** The exact bytes of the body, as far as they came. */
+  readonly body: Buffer
+  /** Whether the body came to its end. */
+  readonly whole: boolean
+}
+
+/** A change that took effect. */
+export interface Effect {
+  readonly operation: string
+  readonly clock: number
+  readonly body: Json
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** What the tiny service holds. */
+export interface Stage {
+  readonly pulls: Map<number, Json>
+  queue: Json | undefined
+  readonly targets: Map<number, unknown>
+  /** Milliseconds since 1970 by the service's own clock. */
+  now(): number
+}
+
+/** An answer: what status, headers and body the client gets to see. */
+export interface Reply {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+}
+
+/** What a way of answering works with. */
+export interface Exchange {
+  readonly request: Logged
+  readonly response: ServerResponse
+  readonly socket: Socket
+  /** What lies below the encryption; without TLS, the socket itself. */
+  readonly raw: Socket
+  /** What the service would answer if it worked. */
+  readonly honest: Reply
+  /** The `Date` of the answer. */
+  readonly date: string
+}
+
+/** A way of answering, or of failing to. */
+export type Show = (exchange: Exchange) => void
+
+/** What the server does with one request. */
+export interface Act {
+  /** When a change takes effect: never, before it is answered, or so many milliseconds later. */
+  readonly effect: 'never' | 'now' | number
+  readonly show: Show
+  /** Waits so many real milliseconds before it reads the body. */
+  readonly stalls?: number
+  /** Breaks the connection after so many bytes of the body. */
+  readonly cutUploadAt?: number
+  /** Milliseconds that pass before the answer is made, and between its `Date` and the answer. */
+  readonly takes?: number
+  readonly dawdles?: number
+  /** Happens once the answer has been made, before it is sent. */
+  readonly meanwhile?: (server: FaultServer) => void
+  /** Nothing listens any more once this has been answered. */
+  readonly last?: boolean
+}
+
+/** By operation: one act for every request, or acts by number of request, after which the service works. */
+export type Script =
+  | Readonly<Record<string, Act | readonly Act[]>>
+  | ((request: Logged, server: FaultServer) => Act | undefined)
+
+/** A clock that moves only when it is told to, and says when it does. */
+export interface TestClock {
+  now: number
+  onTurn(listener: () => void): void
+}
+
+export interface FaultOptions {
+  readonly script?: Script
+  readonly pulls?: Readonly<Record<number, Json>>
+  /** The queue of the branch; `null` where there is none. Without it there is an empty one. */
+  readonly queue?: Json | null
+  /** Answers of reads that the tiny service does not play. */
+  readonly documents?: Readonly<Record<string, Reply>>
+  /** How far the service's clock is ahead of the client's, in milliseconds. */
+  readonly skew?: number
+  /** Refuses connections until the clock has turned so often. */
+  readonly opensAfter?: number
+  /** Written as soon as a connection stands; what the client says is then ignored. */
+  readonly greets?: string
+  /** Speaks TLS with this key and certificate, as PEM. */
+  readonly tls?: { readonly key: string; readonly cert: string }
+}
+
+// Ways of answering.
+
+const write = ({ response, date }: Exchange, { status, headers = {}, body = '' }: Reply): void => {
+  const bytes = Buffer.from(body)
+  response.writeHead(status, {
+    date,
+    ...(status === 204 || status === 304 ? {} : { 'content-length': bytes.length }),
+    ...headers,
+  })
+  response.end(bytes)
+}
+
+/** As the service answers when it works. */
+export const properly: Show = exchange => write(exchange, exchange.honest)
+
+/** The same, without a `Date`. */
+export const withoutDate: Show = ({ response, honest: { status, body = '' } }) => {
+  response.sendDate = false
+  response.writeHead(status, { 'content-length': Buffer.byteLength(body) })
+  response.end(body)
+}
+
+/** This answer, whatever the service would say. */
+export const answers =
+  (status: number, body: string | Uint8Array = '', headers: Readonly<Record<string, string>> = {}): Show =>
+  exchange =>
+    write(exchange, { status, body, headers })
+
+/** The connection is reset: RST, no answer. */
+export const resets: Show = ({ raw }) => {
+  raw.resetAndDestroy()
+}
+
+/** The connection is closed in good form, without an answer. */
+export const closes: Show = ({ socket }) => {
+  socket.end()
+}
+
+/** Nothing ever comes. */
+export const hangs: Show = () => undefined
+
+/** The head promises the whole answer; half of the body comes, then the end. */
+export const cuts: Show = ({ response, socket, honest, date }) => {
+  const bytes = Buffer.from(honest.body ?? '')
+  response.writeHead(honest.status, {
+    date,
+    'content-length': Math.max(bytes.length, 2),
+    ...honest.headers,
+  })
+  response.flushHeaders()
+  response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => socket.end())
+}
+
+/** The answer comes in these pieces, so many real milliseconds apart, and then the connection is reset. */
+export const breaksOff =
+  (reply: Reply, after: number): Show =>
+  ({ response, raw, date }) => {
+    const bytes = Buffer.from(reply.body ?? '')
+    response.writeHead(reply.status, { date, 'content-length': bytes.length, ...reply.headers })
+    response.write(bytes.subarray(0, after), () => setTimeout(() => raw.resetAndDestroy(), 20))
+  }
+
+/** One byte of a valid answer each so many real milliseconds. */
+export const drips =
+  (body: string, every: number): Show =>
+  ({ response, socket, date }) => {
+    response.writeHead(200, { date, 'content-length': Buffer.byteLength(body) })
+    let at = 0
+    const timer = setInterval(() => {
+      if (at < body.length) response.write(body[at++])
+      else {
+        clearInterval(timer)
+        response.end()
+      }
+    }, every)
+    socket.once('close', () => clearInterval(timer))
+  }
+
+/** These bytes, past the HTTP library; then the end. */
+export const says =
+  (...pieces: readonly (string | Uint8Array)[]): Show =>
+  ({ socket }) => {
+    for (const piece of pieces) socket.write(piece)
+    socket.end()
+  }
+
+/** Over TLS: a record that cannot be decrypted, where an answer was due; then the end. */
+export const breaksEncryption: Show = ({ raw }) => {
+  raw.write(Buffer.from([0x17, 3, 3, 0, 64, ...Array.from({ length: 64 }, () => 1)]))
+  setTimeout(() => raw.end(), 20)
+}
+
+/** A body that goes on for as long as it is read. */
+export const goesOn: Show = ({ response, socket, date }) => {
+  const piece = Buffer.alloc(1024 * 1024, ' ')
+  response.writeHead(200, { date, 'content-type': 'application/json' })
+  response.write('{"tests":[')
+  const more = () => {
+    while (!socket.destroyed && response.write(piece));
+  }
+  response.on('drain', more)
+  more()
+}
+
+/** So many MiB in very few bytes of gzip. */
+export const bombs = (mebibytes: number): Show => {
+  const member = gzipSync(Buffer.alloc(1024 * 1024, ' '))
+  const bytes = Buffer.concat(Array.from({ length: mebibytes }, () => member))
+  return answers(200, bytes, { 'content-encoding': 'gzip', 'content-type': 'application/json' })
+}
+
+// Acts.
+
+/** Works as it should. */
+export const works: Act = { effect: 'now', show: properly }
+/** Does nothing and answers so. */
+export const unapplied = (show: Show): Act => ({ effect: 'never', show })
+/** Takes effect, and answers so. */
+export const applied = (show: Show): Act => ({ effect: 'now', show })
+/** Takes effect so many milliseconds later, and answers so now. */
+export const late = (milliseconds: number, show: Show): Act => ({ effect: milliseconds, show })
+
+// The tiny service.
+
+const words = new Map([
+  ['urgent', 0],
+  ['high', 10],
+  ['medium', 100],
+  ['low', 200],
+])
+
+/** A record as the service tells it, a submitted one unless said otherwise. */
+export const pull = (number: number, more: Json = {}): Json => ({
+  id: `entry-${number}`,
+  state: 'pending',
+  stateChangedAt: iso(noon - 3_600_000),
+  priorityValue: 100,
+  priorityName: 'medium',
+  skipTheLine: false,
+  isCurrentlySubmittedToQueue: true,
+  noBatch: false,
+  prNumber: number,
+  prTitle: `Change ${number}`,
+  ...more,
+})
+
+/** The service's dates count whole seconds. */
+export const iso = (time: number): string =>
+  new Date(Math.floor(time / 1_000) * 1_000).toISOString().replace(/\.\d+Z$/, '.000Z')
+
+export const emptyQueue: Json = {
+  state: 'running',
+  mode: 'single',
+  concurrency: 1,
+  batch: false,
+  requiredStatuses: [],
+  branch: 'main',
+}
+
+const notFound: Reply = { status: 404, body: 'Not Found' }
+const ok: Reply = { status: 200, body: 'OK' }
+const asJson = (document: unknown): Reply => ({
+  status: 200,
+  body: JSON.stringify(document),
+  headers: { 'content-type': 'application/json' },
+})
+
+const numberIn = ({ pr }: Json): number =>
+  typeof pr === 'object' && pr !== null && 'number' in pr && typeof pr.number === 'number' ? pr.number : 0
+
+const submitted = (record: Json | undefined): boolean => record?.isCurrentlySubmittedToQueue === true
+
+const enqueued = ({ pulls }: Stage): readonly Json[] => [...pulls.values()].filter(submitted)
+
+type Later = (milliseconds: number, deed: () => void) => void
+
+/** The changes: each makes itself felt on the stage and answers, or answers why it does not. */
+const changes: Readonly<Record<string, (stage: Stage, body: Json, later: Later) => Reply>> = {
+  submitPullRequest({ pulls, now }, body) {
+    const number = numberIn(body)
+    const before = pulls.get(number)
+    const { priority = 'medium', noBatch = false } = body
+    const priorityValue = words.get(String(priority)) ?? priority
+    const asked = { priorityValue, priorityName: String(priority), noBatch }
+    const fresh = { state: 'pending', isCurrentlySubmittedToQueue: true, stateChangedAt: iso(now()) }
+    pulls.set(number, { ...pull(number), ...before, ...(submitted(before) ? {} : fresh), ...asked })
+    return ok
+  },
+  cancelPullRequest({ pulls, now }, body) {
+    const before = pulls.get(numberIn(body))
+    if (!submitted(before)) return notFound
+    const left = { state: 'cancelled', isCurrentlySubmittedToQueue: false, stateChangedAt: iso(now()) }
+    pulls.set(numberIn(body), { ...before, ...left })
+    return ok
+  },
+  restartTestsOnPullRequest({ pulls, now }, body, later) {
+    const set = (state: string) => {
+      const before = pulls.get(numberIn(body))
+      if (submitted(before)) pulls.set(numberIn(body), { ...before, state, stateChangedAt: iso(now()) })
+    }
+    if (!submitted(pulls.get(numberIn(body)))) return notFound
+    set('pending')
+    later(1_000, () => set('testing'))
+    return ok
+  },
+  setImpactedTargets({ targets }, body) {
+    targets.set(numberIn(body), body.impactedTargets)
+    return ok
+  },
+  createQueue(stage, { repo, targetBranch, ...settings }) {
+    if (stage.queue !== undefined) return { status: 409, body: 'Conflict' }
+    stage.queue = { ...emptyQueue, branch: targetBranch, ...settings }
+    return { status: 200 }
+  },
+  updateQueue(stage, { repo, targetBranch, ...settings }) {
+    if (stage.queue === undefined) return notFound
+    stage.queue = { ...stage.queue, ...settings }
+    return asJson(stage.queue)
+  },
+  deleteQueue(stage) {
+    if (stage.queue === undefined) return notFound
+    if (enqueued(stage).length > 0) return { status: 409, body: 'The queue is not empty' }
+    stage.queue = undefined
+    return ok
+  },
+}
+
+export const changingOperations: readonly string[] = Object.keys(changes)
+
+const test = {
+  id: '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
+  name: 'adds to the cart',
+  codeowners: ['@acme/web'],
+}
+
+/** The reads. */
+function reads(stage: Stage, operation: string, body: Json): Reply {
+  const record = stage.pulls.get(numberIn(body))
+  if (operation === 'getSubmittedPullRequest') return record === undefined ? notFound : asJson(record)
+  if (operation === 'getQueue')
+    return stage.queue === undefined
+      ? notFound
+      : asJson({ ...stage.queue, enqueuedPullRequests: enqueued(stage) })
+  if (operation === 'getMergeQueueTestingDetails')
+    return asJson({ testBranch: 'trunk-merge/pr-7/x', status: 'in_progress', testedPullRequests: [] })
+  if (operation === 'flaky-tests/list-failing-tests')
+    return asJson({ tests: [test], page: { total_rows: 1, total_pages: 1, next_page_token: '' } })
+  if (operation === 'flaky-tests/get-test-details') return asJson({ test })
+  if (operation === 'getMergeQueueMetrics')
+    return { status: 200, body: 'mq_depth_current{repo="acme/web"} 2\n' }
+  return notFound
+}
+
+/** Opens a clock of one's own. */
+export function openClock(start = noon): TestClock {
+  let time = start
+  const listeners: (() => void)[] = []
+  return {
+    get now() {
+      return time
+    },
+    set now(value) {
+      time = value
+      for (const listener of listeners) listener()
+    },
+    onTurn: listener => listeners.push(listener),
+  }
+}
+
+/** A stream over a socket that leaves the socket free: something else may be written to it, too. */
+function beside(socket: Socket): Duplex {
+  const stream = new Duplex({
+    read: () => void socket.resume(),
+    write: (piece, _, done) => void socket.write(piece, () => done()),
+    final: done => void socket.end(done),
+    destroy(error, done) {
+      socket.destroy()
+      done(error)
+    },
+  })
+  socket.on('data', piece => {
+    if (!stream.push(piece)) socket.pause()
+  })
+  socket.on('end', () => stream.push(null))
+  socket.on('close', () => stream.destroy())
+  return stream
+}
+
+const parsed = (bytes: Uint8Array): Json => {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString())
+  } catch {
+    return {}
+  }
+}
+
+/** Opens a fault server on a free port of loopback. */
+export async function openFaults(options: FaultOptions = {}): Promise<FaultServer> {
+  const { script = {}, skew = 0 } = options
+  const clock = openClock()
+  const stage: Stage = {
+    pulls: new Map(Object.entries(options.pulls ?? {}).map(([number, record]) => [Number(number), record])),
+    queue: options.queue === null ? undefined : (options.queue ?? emptyQueue),
+    targets: new Map(),
+    now: () => clock.now + skew,
+  }
+  const log: { -readonly [K in keyof Logged]: Logged[K] }[] = []
+  const effects: Effect[] = []
+  const sockets = new Map<Socket, { readonly number: number; readonly raw: Socket; requests: number }>()
+  let [connections, turns, port] = [0, 0, 0]
+  let due: { readonly at: number; readonly deed: () => void }[] = []
+
+  const ripen = () => {
+    for (;;) {
+      const next = due.filter(({ at }) => at <= clock.now).sort((one, other) => one.at - other.at)[0]
+      if (next === undefined) return
+      due = due.filter(one => one !== next)
+      next.deed()
+    }
+  }
+  const later: Later = (milliseconds, deed) => {
+    due.push({ at: clock.now + milliseconds, deed })
+  }
+  const perform = (operation: string, body: Json): Reply => {
+    const reply = changes[operation]?.(stage, body, later) ?? reads(stage, operation, body)
+    if (operation in changes && reply.status === 200) effects.push({ operation, clock: clock.now, body })
+    return reply
+  }
+
+  const actFor = (request: Logged): Act => {
+    if (typeof script === 'function') return script(request, server) ?? works
+    const plan = script[request.operation]
+    if (plan === undefined) return works
+    return 'show' in plan ? plan : (plan[request.nth] ?? works)
+  }
+
+  const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const { socket } = incoming
+    const connection = sockets.get(socket) ?? { number: -1, raw: socket, requests: 0 }
+    const [path = ''] = (incoming.url ?? '').split('?')
+    const operation = path.replace(/^.*?\/v1\//, '')
+    const request = {
+      number: log.length,
+      nth: log.filter(one => one.operation === operation).length,
+      operation,
+      at: performance.now(),
+      clock: clock.now,
+      socket: connection.number,
+      nthOnSocket: connection.requests++,
+      method: incoming.method ?? '',
+      path: incoming.url ?? '',
+      headers: Object.fromEntries(
+        Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+      ),
+      body: Buffer.alloc(0),
+      whole: false,
+    }
+    log.push(request)
+    const act = actFor(request)
+    const pieces: Buffer[] = []
+    let bytes = 0
+    if (act.stalls !== undefined) await new Promise(resolve => setTimeout(resolve, act.stalls))
+    try {
+      for await (const piece of incoming) {
+        pieces.push(piece)
+        bytes += piece.length
+        if (act.cutUploadAt !== undefined && bytes >= act.cutUploadAt) {
+          connection.raw.resetAndDestroy()
+          break
+        }
+      }
+    } catch {
+      return
+    } finally {
+      request.body = Buffer.concat(pieces)
+    }
+    if (act.cutUploadAt !== undefined && bytes >= act.cutUploadAt) return
+    request.whole = true
+    if (act.takes !== undefined) clock.now += act.takes
+    ripen()
+    const body = parsed(request.body)
+    const isChange = operation in changes
+    let honest = ok
+    if (!isChange) honest = options.documents?.[operation] ?? perform(operation, body)
+    else if (act.effect === 'now') honest = perform(operation, body)
+    else if (act.effect !== 'never') later(act.effect, () => perform(operation, body))
+    const date = new Date(stage.now()).toUTCString()
+    if (act.dawdles !== undefined) clock.now += act.dawdles
+    act.meanwhile?.(server)
+    if (act.last === true) {
+      deafen()
+      response.setHeader('connection', 'close')
+    }
+    act.show({ request, response, socket, raw: connection.raw, honest, date })
+  }
+
+  const http = createHttp({ keepAliveTimeout: 60_000, noDelay: true }, (incoming, response) => {
+    void handle(incoming, response)
+  })
+  const take = (raw: Socket) => {
+    const { tls, greets } = options
+    const socket = tls === undefined ? raw : new TLSSocket(beside(raw), { isServer: true, ...tls })
+    sockets.set(socket, { number: connections++, raw, requests: 0 })
+    for (const one of [raw, socket]) one.on('error', () => undefined)
+    socket.once('close', () => sockets.delete(socket))
+    if (greets === undefined) http.emit('connection', socket)
+    else socket.resume().write(greets)
+  }
+  let front: Server | undefined
+  const open = () => {
+    front ??= createNet({ noDelay: true }, take).listen(port, '127.0.0.1')
+  }
+  const deafen = () => {
+    front?.close()
+    front = undefined
+  }
+  const shut = () => {
+    deafen()
+    for (const { raw } of sockets.values()) raw.resetAndDestroy()
+  }
+  open()
+  if (front !== undefined) {
+    await once(front, 'listening')
+    port = (front.address() as AddressInfo).port
+  }
+  if (options.opensAfter !== undefined) deafen()
+  clock.onTurn(() => {
+    turns++
+    ripen()
+    if (turns === options.opensAfter) open()
+  })
+  const origin = `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`
+  const server: FaultServer = {
+    origin,
+    baseUrl: `${origin}/v1`,
+    host: `127.0.0.1:${port}`,
+    log,
+    applied: effects,
+    get connections() {
+      return connections
+    },
+    clock,
+    stage,
+    settle() {
+      while (due.length > 0) clock.now = Math.max(...due.map(({ at }) => at))
+    },
+    shut,
+    open,
+    async close() {
+      shut()
+      http.close()
+    },
+  }
+  return server
+}
+
+/** A listener that nothing should ever reach. */
+export async function openStranger(): Promise<{
+  readonly origin: string
+  readonly connections: () => number
+  close(): Promise<void>
+}> {
+  let connections = 0
+  const server = createNet(socket => {
+    connections++
+    socket.destroy()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: () => connections,
+    async close() {
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+// What every case is judged by.
+
+/** A token that reads differently raw, percent-encoded and in base64. */
+export const token = 'tok/3+one=with%odd&chars~abcdef'
+
+/** What came out of one command line, and what was asked of the service. */
+export interface Came {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+  readonly words: readonly string[]
+}
+
+/** What came out, judged by the general rules. */
+export interface Judged extends Outcome {
+  /** The documents on standard output, where JSON was asked for. */
+  readonly documents: readonly Json[]
+  /** The sentence of the last failure; empty on success. */
+  readonly sentence: string
+  /** What it says to do next. */
+  readonly hint: string
+  /** The lines on standard error before the last failure. */
+  readonly notes: readonly string[]
+}
+
+const formsOf = (secret: string): readonly string[] => [
+  secret,
+  encodeURIComponent(secret),
+  // In base64 the text differs with where the secret begins; the ends hold bits of what stands beside it.
+  ...[0, 1, 2].map(shift =>
+    Buffer.from('x'.repeat(shift) + secret)
+      .toString('base64')
+      .slice(shift === 0 ? 0 : 4, -6),
+  ),
+]
+
+const exitCodes = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 14, 15, 16, 17, 20, 21, 124, 129, 130, 143]
+/** Failures of the way to the service: their sentence names the host. */
+const onTheWay = [7, 11, 15]
+/** Failures after which a part of the answer may stand on standard output. */
+const partial = [4, 17]
+
+/**
+ * The general rules at the top of cases.md: the token is in no stream and in no request but its header; the exit code
+ * is in the table; a failure is one sentence that names the operation; standard output is empty or complete; no control
+ * character. `judgeWords` asks for the host and the next step.
+ */
+export function judge({ code, out, err, words }: Came, { log }: Pick<FaultServer, 'log'>) {
+  const json = words.includes('--json')
+  for (const form of formsOf(token)) {
+    expect(out, 'rule 1: no token on standard output').not.toContain(form)
+    expect(err, 'rule 1: no token on standard error').not.toContain(form)
+  }
+  for (const { headers, path, body } of log) {
+    const { 'x-api-token': sent, ...others } = headers
+    const elsewhere = [path, body.toString('latin1'), ...Object.values(others)].join('\n')
+    expect(sent, 'rule 1: the token in its header').toBe(token)
+    for (const form of formsOf(token)) expect(elsewhere, 'rule 1: no token elsewhere').not.toContain(form)
+  }
+  expect(exitCodes, 'rule 3: an exit code of the table').toContain(code)
+  const told = `${out}\n${err}`
+  expect(told, 'rule 4: nothing of the machinery').not.toMatch(
+    /\n\s+at \S.*:\d+|\bundefined\b|\[object |fetch failed/,
+  )
+  expect(err, 'rule 6: no control characters').not.toMatch(unfit)
+  if (!json) expect(out.replaceAll('\t', ''), 'rule 6: no control characters').not.toMatch(unfit)
+  expect(out === '' || out.endsWith('\n'), 'rule 5: standard output is whole').toBe(true)
+  const documents: Json[] = json
+    ? out
+        .split('\n')
+        .slice(0, -1)
+        .map(line => JSON.parse(line))
+    : []
+  const failure = failureIn(err, code, json)
+  if (code !== 0 && code < 124) {
+    const operation = log.at(0)?.operation
+    if (operation !== undefined)
+      expect(failure.sentence, 'rule 4: names the operation').toMatch(operationIn(log))
+    if (!changingWords.test(words.join(' ')) && !partial.includes(code))
+      expect(out, 'rule 5: a read that failed prints nothing').toBe('')
+  }
+  return { documents, ...failure }
+}
+
+/** The rest of rule 4: a failure on the way names the host, and every failure says the next step. */
+export function judgeWords(
+  { code, sentence, hint }: Pick<Judged, 'code' | 'sentence' | 'hint'>,
+  { host }: Pick<FaultServer, 'host'>,
+): void {
+  if (onTheWay.includes(code)) expect(sentence, 'rule 4: names the host').toContain(host)
+  if (code !== 0 && code < 124) expect(hint, 'rule 4: an indented hint says the next step').not.toBe('')
+}
+
+const unfit = /[\0-\t\v-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/
+const changingWords = /\b(submit|cancel|restart|targets|create|update|delete)\b/
+const operationIn = (log: readonly Logged[]): RegExp =>
+  new RegExp([...new Set(log.map(({ operation }) => operation))].join('|'))
+
+/** The last failure on standard error: `mergeq: ` and one sentence, then the indented hint; or one JSON object. */
+function failureIn(err: string, code: number, json: boolean) {
+  const lines = err.split('\n').slice(0, -1)
+  if (code === 0 || code >= 124) return { sentence: '', hint: '', notes: lines }
+  if (json) {
+    const { error } = JSON.parse(lines.at(-1) ?? '{}')
+    expect(error, 'rule 4: one JSON object').toMatchObject({
+      kind: expect.any(String),
+      exit: code,
+      message: expect.any(String),
+    })
+    return { sentence: String(error.message), hint: String(error.hint ?? ''), notes: lines.slice(0, -1) }
+  }
+  const [, before = '', sentence = '', hint = ''] =
+    /^((?:.*\n)*?)mergeq: (.*)\n((?: {2}.*\n)*)$/.exec(err) ?? []
+  expect(sentence, 'rule 4: `mergeq: ` and one sentence').not.toBe('')
+  return { sentence, hint: hint.replace(/^ {2}/gm, '').trim(), notes: before.split('\n').slice(0, -1) }
+}
+
+/** The environment in which a command line reaches this server. */
+export const environmentFor = ({ baseUrl }: Pick<FaultServer, 'baseUrl'>): Record<string, string> => ({
+  MERGEQ_TOKEN: token,
+  MERGEQ_BASE_URL: baseUrl,
+  MERGEQ_REPO: 'acme/web',
+  MERGEQ_TARGET_BRANCH: 'main',
+  MERGEQ_ORG: 'acme',
+})
+
+/**
+ * Runs a command line in the faked world against this server, by the server's clock, and judges what came out: its words
+ * too, unless `wordless` says that a test of its own does so.
+ */
+export async function run(
+  server: FaultServer,
+  line: string,
+  { wordless = false, ...setting }: Setting & { readonly wordless?: boolean } = {},
+): Promise<Judged> {
+  const env = { ...environmentFor(server), ...setting.env }
+  const outcome = await mergeq(line, { ...setting, clock: server.clock, env })
+  const judged = { ...outcome, ...judge({ ...outcome, words: split(line) }, server) }
+  if (!wordless) judgeWords(judged, server)
+  return judged
+}
+
+/** What came out of a process of its own. */
+export interface Launched extends Judged {
+  readonly bytes: Buffer
+  /** Real milliseconds from start to end. */
+  readonly took: number
+  /** The most memory that it held, in MiB; 0 where it was not measured. */
+  readonly memory: number
+}
+
+/** How a process of its own is started. */
+export interface Launch {
+  readonly env?: Readonly<Record<string, string>>
+  /** A test of its own judges the words of its failure. */
+  readonly wordless?: boolean
+  /** Measures its memory, with GNU time. */
+  readonly measured?: boolean
+  /** Its standard output is a file; what it says is the service's own and not judged as text. */
+  readonly intoFile?: boolean
+  /** Called when it has started. */
+  readonly started?: (kill: (signal: NodeJS.Signals) => void) => void
+}
+
+/** Runs the built binary against this server in an empty home, and judges what came out and what was left behind. */
+export async function launch(server: FaultServer, line: string, options: Launch = {}): Promise<Launched> {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-')))
+  const measure = join(home, '.cache', 'measure')
+  const file = join(home, '.cache', 'out')
+  try {
+    mkdirSync(join(home, '.cache'))
+    const began = performance.now()
+    const words = split(line)
+    const [program = launcher, ...before] = options.measured
+      ? ['time', '-f', '%M', '-o', measure, launcher]
+      : [launcher]
+    const child = execa(program, [...before, ...words], {
+      env: { ...bareEnvironment(home), ...environmentFor(server), ...options.env },
+      extendEnv: false,
+      reject: false,
+      cwd: home,
+      stdin: 'ignore',
+      ...(options.intoFile ? { stdout: { file } } : {}),
+      encoding: 'buffer',
+      stripFinalNewline: false,
+    })
+    options.started?.(signal => child.kill(signal))
+    const { exitCode = -1, stdout, stderr } = await child
+    const took = performance.now() - began
+    const bytes = options.intoFile ? readFileSync(file) : Buffer.from(stdout ?? [])
+    const out = options.intoFile ? '' : bytes.toString()
+    const came = { code: exitCode, out, err: Buffer.from(stderr).toString() }
+    const left = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter(
+      path => !path.startsWith('.cache'),
+    )
+    expect(left, 'rule 8: no file is made').toEqual([])
+    const judged = { ...came, ...judge({ ...came, words }, server), requests: [], sleeps: [] }
+    if (!options.wordless) judgeWords(judged, server)
+    const memory = options.measured ? Number(readFileSync(measure, 'utf8').split('\n').at(-2)) / 1024 : 0
+    return { ...judged, bytes, took, memory }
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+/** Opens a server for one piece of work, and closes it afterwards. */
+export async function withFaults<T>(
+  options: FaultOptions,
+  work: (server: FaultServer) => Promise<T>,
+): Promise<T> {
+  const server = await openFaults(options)
+  try {
+    return await work(server)
+  } finally {
+    await server.close()
+  }
+}
