@@ -91,7 +91,13 @@ function load(name) {
 function keep() {
   if (folder === undefined || env.CI || !parts.has('transport-transport.cjs')) return
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // One by one: `recursive` never returns below /proc.
+    for (const made of [join(folder, '..'), folder])
+      try {
+        mkdirSync(made, { mode: 0o700 })
+      } catch (error) {
+        if (error.code !== 'EEXIST') throw error
+      }
     if (!isOurs(lstatSync(folder))) return
     for (const { name, key, script, isFresh } of parts.values()) {
       if (!isFresh) continue

@@ -135,7 +135,10 @@ function addWords(node: Node, words: readonly Word[], given: Map<string, string[
 
 /** What is wrong with a command line, in our words: commander says `error: ...` and perhaps `(Did you mean ...?)`. */
 function sentence({ message, code }: CommanderError): Failure {
-  const [what = '', hint] = message.replace(/^error: /, '').split('\n')
+  const [what = '', hint] = message
+    .replace(/^error: /, '')
+    .replace(/'(-[^'=]*)=.*'/s, "'$1'")
+    .split('\n')
   const why = what === '' || code === 'commander.help' ? 'that is not a command' : what
   return new Failure('usage', `${why.replace(/\.$/, '')}.`, {
     hint: hint?.replace(/^\((.*)\)$/, '$1') ?? 'See `mergeq --help`, or --help after any command.',

@@ -108,7 +108,7 @@ const table: Readonly<Record<string, readonly Permit[]>> = {
   world: [],
   real: ['world', 'failure', 'node:*'],
   contract: ['failure', 'view/shapes'],
-  settings: ['contract/field', 'contract/words', 'contract/json', 'failure', 'world types'],
+  settings: ['contract/field', 'contract/words', 'contract/json', 'view/json', 'failure', 'world types'],
   request: ['contract', 'settings types', 'failure'],
   transport: [
     'request types',

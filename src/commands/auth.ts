@@ -91,6 +91,8 @@ const logout = command({
     const origin = await originOf(desk)
     const stored = Object.hasOwn(partOf(await desk.settings.store.read(), 'tokens'), origin)
     if (!stored) {
+      const { sweep } = await import('../settings/write.ts')
+      await sweep(desk.world).catch(() => undefined)
       await desk.voice.note(`Nothing was stored for ${origin}.`)
       return 0
     }

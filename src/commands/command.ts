@@ -18,8 +18,8 @@ export interface Sinks {
 export interface Command<F extends Fields = Fields> extends Described<F> {
   /** The operation that it is built on: its words are taken too. */
   readonly on?: Row
-  /** Whether --profile may name one that does not exist yet. */
-  readonly makesProfile?: boolean
+  /** Whether it changes the stored settings: then they are not read first. */
+  readonly changesSettings?: boolean
   run(values: Values<F>, desk: Desk, runner: Runner): Promise<number>
 }
 

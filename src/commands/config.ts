@@ -1,7 +1,7 @@
 import { argument, on } from '../contract/field.ts'
 import { Failure, isFailure, usage } from '../failure.ts'
 import type { Desk } from '../run/desk.ts'
-import { partOf } from '../settings/store.ts'
+import { partOf, profileIn } from '../settings/store.ts'
 import { type Name, settingTable, storable } from '../settings/table.ts'
 import { type JsonObject, table } from '../view/shapes.ts'
 import { command } from './command.ts'
@@ -49,6 +49,8 @@ const list = command({
     const records: JsonObject[] = []
     for (const [key, name] of storable) {
       const found = await desk.settings.find(name)
+      // Refused where it is wrong, as everywhere: a base address may hold a password.
+      await desk.settings.read(name)
       if (found !== undefined)
         records.push({ key, value: found.value, ...(showOrigin ? { origin: found.origin } : {}) })
     }
@@ -63,6 +65,7 @@ const get = command({
   examples: ['mergeq config get repo'],
   async run({ key: { key, name } }, desk) {
     const found = await desk.settings.find(name)
+    await desk.settings.read(name)
     if (found === undefined)
       throw new Failure('not-found', `${key} is not set.`, { hint: settingTable[name].summary })
     const record = { key, ...found }
@@ -99,7 +102,7 @@ function check(key: string, name: Name, value: string): void {
 const set = command({
   command: 'config set',
   summary: 'Store a setting, in the profile that --profile names',
-  makesProfile: true,
+  changesSettings: true,
   fields: { key: keyField, value: argument('<value>', 'Its value', word => word) },
   examples: ['mergeq config set repo acme/web', 'mergeq config set target-branch release --profile work'],
   async run({ key: { key, name }, value }, desk) {
@@ -112,9 +115,11 @@ const set = command({
 const unset = command({
   command: 'config unset',
   summary: 'Remove a stored setting',
+  changesSettings: true,
   fields: { key: keyField },
   examples: ['mergeq config unset repo'],
   async run({ key: { key } }, desk) {
+    profileIn(await desk.settings.store.read(), await desk.settings.need('profile'))
     await changeProfile(desk, ({ [key]: _, ...values }) => values)
     return 0
   },

@@ -30,7 +30,7 @@ const leafOf = (row: Row): Leaf => ({
   ...row,
   words: [...wordsOf(row), ...sends(row)],
   act: (given, world, secrets) =>
-    atDesk(given, world, secrets, { changes: row.changes !== false, makesProfile: false }, desk =>
+    atDesk(given, world, secrets, { changes: row.changes !== false, changesSettings: false }, desk =>
       run(row, desk),
     ),
 })
@@ -47,9 +47,9 @@ const handWritten = (command: Command): Leaf => ({
     ),
 })
 
-const purposeOf = ({ on, makesProfile = false }: Command) => ({
+const purposeOf = ({ on, changesSettings = false }: Command) => ({
   changes: (on?.changes ?? false) !== false,
-  makesProfile,
+  changesSettings,
 })
 
 async function atDesk(

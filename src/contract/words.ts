@@ -136,11 +136,16 @@ export function decimal(word: string): number {
   return Number(word)
 }
 
-/** Takes any text that is not empty. */
+/** What nobody sees, joiners inside emoji excepted, and blanks around a text: they are mistakes, or worse. */
+const hidden = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|^\s|\s$/u
+
+/** Takes any text that is not empty and can be seen. */
 export const text =
   (what: string) =>
   (word: string): string => {
     if (word === '') throw usage(`The ${what} must not be empty.`)
+    if (hidden.test(word))
+      throw usage(`The ${what} holds blanks around it or characters that cannot be seen.`)
     return word
   }
 

@@ -5,6 +5,7 @@ import { refusalOf } from '../contract/refusal.ts'
 import { type Answer, isWebPage, notJson, type Reply } from '../contract/reply.ts'
 import { asFailure, Failure } from '../failure.ts'
 import type { Request } from '../request/request.ts'
+import { show } from '../request/show.ts'
 import type { Response } from '../transport/transport.ts'
 import { decode } from '../view/json.ts'
 import { during } from '../view/progress.ts'
@@ -91,7 +92,10 @@ async function send(
   const limit = options.timeout ?? (request.changes ? changeLimit : attemptLimit)
   const line = await desk.line()
   const started = world.clock.now()
-  await voice.detail(`> ${request.method} ${request.url}`)
+  const { headers, body } = show(request)
+  const head = Object.entries(headers).map(([name, value]) => `> ${name}: ${value}`)
+  const shown = options.verbose && body !== undefined ? [`> ${cutShort(body)}`] : []
+  await voice.detail([`> ${request.method} ${request.url}`, ...head, ...shown].join('\n'))
   let answer: Answer | undefined
   const manner = {
     token,
@@ -144,6 +148,11 @@ const isUtf8 = (bytes: Uint8Array): boolean => {
     return false
   }
 }
+
+const mostTold = 2_048
+
+const cutShort = (body: string): string =>
+  body.length > mostTold ? `${body.slice(0, mostTold)}… (${body.length} characters)` : body
 
 /** A change that was under way when a signal came may have been applied: the message names it. */
 function inFlight(failure: Failure, { changes, operation }: Request): Failure {

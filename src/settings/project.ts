@@ -13,16 +13,15 @@ const permitted: readonly Name[] = ['repo', 'targetBranch', 'org', 'output']
 const parentOf = (folder: string): string => folder.replace(/[\\/][^\\/]*$/, '') || '/'
 
 /** The nearest project file from the working folder up to the root of the git checkout; outside one, its own. */
-async function nearest({ cwd, files }: World): Promise<{ path: string; text: string } | undefined> {
-  const candidates: { path: string; text: string }[] = []
+async function nearest({ cwd, files }: World): Promise<string | undefined> {
+  const paths: string[] = []
   for (let folder = cwd; ; folder = parentOf(folder)) {
     const path = `${folder === '/' ? '' : folder}/${fileName}`
-    const text = await files.read(path, largestFile)
-    if (text !== undefined) candidates.push({ path, text })
-    if (await files.exists(`${folder === '/' ? '' : folder}/.git`)) return candidates[0]
+    if (await files.exists(path)) paths.push(path)
+    if (await files.exists(`${folder === '/' ? '' : folder}/.git`)) return paths[0]
     if (parentOf(folder) === folder || !/[\\/]/.test(folder)) break
   }
-  return candidates.find(({ path }) => path === `${cwd === '/' ? '' : cwd}/${fileName}`)
+  return paths.find(path => path === `${cwd === '/' ? '' : cwd}/${fileName}`)
 }
 
 function read(path: string, text: string): JsonObject {
@@ -48,8 +47,12 @@ function read(path: string, text: string): JsonObject {
 export function fromProject(world: World): Source {
   let reading: Promise<{ path: string; document: JsonObject } | undefined> | undefined
   const load = async () => {
-    const file = await nearest(world)
-    return file === undefined ? undefined : { path: file.path, document: read(file.path, file.text) }
+    const path = await nearest(world)
+    if (path === undefined) return undefined
+    const text = await world.files.read(path, largestFile).catch(error => {
+      throw usage(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+    })
+    return { path, document: read(path, text ?? '') }
   }
   return {
     async find(name) {

@@ -59,8 +59,8 @@ export interface Settings {
 /** What the settings are for: a change is not guessed for where a read may be. */
 export interface Purpose {
   readonly changes: boolean
-  /** The profile that is named may be one that does not exist yet. */
-  readonly makesProfile: boolean
+  /** Changes the stored settings. */
+  readonly changesSettings: boolean
   /** Says on standard error what was chosen for a person. */
   say(text: string): Promise<void>
 }
@@ -86,7 +86,8 @@ export function settle(given: Given, world: World, purpose: Purpose): Settings {
   const used = new Map<Name, Found>()
   const nearer = [
     fromProject(world),
-    remembered(fromProfile(store, () => settings.need('profile'), purpose.makesProfile)),
+    // What is about to be changed is not read: a bad value could not be mended otherwise, nor a new profile made.
+    ...(purpose.changesSettings ? [] : [remembered(fromProfile(store, () => settings.need('profile')))]),
     lazy(tellable, async () => (await import('./ci.ts')).fromCi(world)),
   ]
   const far = (words: Given) => [
@@ -134,7 +135,8 @@ export function settle(given: Given, world: World, purpose: Purpose): Settings {
         const value = await read(all, name)
         if (value !== undefined) return value
         const { noun = name, hint }: Setting<unknown> = settingTable[name]
-        throw usage(`No ${noun} was given.`, hint)
+        const trouble = store.trouble()
+        throw usage(`No ${noun} was given.`, trouble === undefined ? hint : `${hint}\n${trouble.message}`)
       },
       under,
       used: () => used,

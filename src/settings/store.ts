@@ -1,5 +1,6 @@
-import { isObject, type Json, type JsonObject } from '../contract/json.ts'
-import { type Failure, usage } from '../failure.ts'
+import { isObject, type JsonObject } from '../contract/json.ts'
+import { type Failure, isFailure, usage } from '../failure.ts'
+import { decode } from '../view/json.ts'
 import type { World } from '../world/world.ts'
 import { configFile } from './folder.ts'
 import type { Source } from './source.ts'
@@ -26,10 +27,10 @@ export function openStore(world: World): Store {
   const read = async () => {
     if (path === undefined) return {}
     try {
-      return documentIn(await world.files.read(path, largestFile), path)
+      return await readDocument(world, path, path)
     } catch (error) {
-      trouble = broken(path, error instanceof Error ? error.message : String(error))
-      throw trouble
+      if (isFailure(error)) trouble = error
+      throw error
     }
   }
   return {
@@ -42,15 +43,20 @@ export function openStore(world: World): Store {
   }
 }
 
-/** The document in the text of a settings file. */
-export function documentIn(text: string | undefined, path: string): JsonObject {
-  if (text === undefined) return {}
-  let document: Json
+/** The document in a settings file at the end of a link; what cannot be read is a usage failure that names the link. */
+export async function readDocument({ files }: World, target: string, path: string): Promise<JsonObject> {
   try {
-    document = JSON.parse(text)
-  } catch {
-    throw broken(path, text.trim() === '' ? 'it is empty' : 'it is not JSON')
+    return documentIn(await files.read(target, largestFile), path)
+  } catch (error) {
+    throw isFailure(error) ? error : broken(path, error instanceof Error ? error.message : String(error))
   }
+}
+
+/** The document in the text of a settings file. */
+function documentIn(text: string | undefined, path: string): JsonObject {
+  if (text === undefined) return {}
+  const document = text.startsWith('\uFEFF') ? undefined : decode(text)
+  if (document === undefined) throw broken(path, text.trim() === '' ? 'it is empty' : 'it is not JSON')
   if (!isObject(document)) throw broken(path, 'it is not a JSON object')
   return document
 }
@@ -67,10 +73,10 @@ export const partOf = (document: JsonObject, name: string): JsonObject => {
   return isObject(part) ? part : {}
 }
 
-/** The values of a profile. One that was never made is a usage failure, unless it is the default one or about to be made. */
-async function profileIn(document: JsonObject, name: string, mayBeNew: boolean): Promise<JsonObject> {
+/** The values of a profile. One that was never made is a usage failure, unless it is the default one. */
+export function profileIn(document: JsonObject, name: string): JsonObject {
   const profiles = partOf(document, 'profiles')
-  if (name !== 'default' && !mayBeNew && !Object.hasOwn(profiles, name))
+  if (name !== 'default' && !Object.hasOwn(profiles, name))
     throw usage(
       `There is no profile ${name}.`,
       `Make it with \`mergeq config set <key> <value> --profile ${name}\`.`,
@@ -79,14 +85,14 @@ async function profileIn(document: JsonObject, name: string, mayBeNew: boolean):
 }
 
 /** The profile as a source. A broken file gives nothing here: it is warned of, and stops only what needs it. */
-export const fromProfile = (store: Store, profile: () => Promise<string>, mayBeNew: boolean): Source => ({
+export const fromProfile = (store: Store, profile: () => Promise<string>): Source => ({
   async find(name) {
     const key = keyOf(name)
     if (key === undefined) return undefined
     const chosen = await profile()
     const document = await store.read().catch(() => undefined)
     if (document === undefined) return undefined
-    const value = (await profileIn(document, chosen, mayBeNew))[key]
+    const value = profileIn(document, chosen)[key]
     return typeof value === 'string' ? { value, origin: `profile ${chosen}` } : undefined
   },
 })

@@ -57,7 +57,7 @@ export async function findToken(env: Environment, baseUrl: string, store: Store)
   if (owners.length > 0)
     throw new Failure(
       'auth',
-      `there is no token for ${origin}: the stored one belongs to ${owners.join(', ')}.`,
+      `there is no token for ${origin}: the stored one belongs to ${owners.join(', ')}.${isEmptyInEnvironment(env) ? ` ${whyEmpty}` : ''}`,
       {
         hint: `It is never sent elsewhere. Log in there with \`mergeq auth login --base-url ${baseUrl}\`, or set MERGEQ_TOKEN.`,
       },

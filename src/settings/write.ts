@@ -2,13 +2,31 @@ import Conf from 'conf'
 import { lock } from 'proper-lockfile'
 import type { JsonObject } from '../contract/json.ts'
 import { Failure, isFailure, usage } from '../failure.ts'
+import { encode } from '../view/json.ts'
 import type { World } from '../world/world.ts'
 import { configFile } from './folder.ts'
-import { documentIn, largestFile } from './store.ts'
+import { largestFile, readDocument } from './store.ts'
 
 /** A lock that was left behind by a process that died is broken after so many milliseconds. */
 const staleLock = 5_000
-const patience = { retries: 400, factor: 1, minTimeout: 25, maxTimeout: 100, randomize: true }
+const patience = 15_000
+
+/** Takes the lock; only one that somebody holds is waited for. */
+async function take(path: string, { clock, random }: World): Promise<() => Promise<void>> {
+  for (const until = clock.now() + patience; ; )
+    try {
+      return await lock(path, {
+        realpath: false,
+        stale: staleLock,
+        retries: 0,
+        onCompromised: () => undefined,
+      })
+    } catch (error) {
+      const held = error instanceof Error && 'code' in error && error.code === 'ELOCKED'
+      if (!held || clock.now() > until) throw error
+      await clock.sleep(25 + random() * 25)
+    }
+}
 
 const folderOf = (path: string): string => path.replace(/[\\/][^\\/]*$/, '')
 const nameOf = (path: string): string => path.slice(folderOf(path).length + 1)
@@ -28,14 +46,9 @@ export async function changeStore(world: World, change: (before: JsonObject) => 
   try {
     await world.files.makeFolder(folderOf(path))
     const target = await world.files.follow(path)
-    const release = await lock(path, {
-      realpath: false,
-      stale: staleLock,
-      retries: patience,
-      onCompromised: () => undefined,
-    })
+    const release = await take(target, world)
     try {
-      await replace(target, change(documentIn(await world.files.read(target, largestFile), path)), world)
+      await replace(target, change(await readDocument(world, target, path)), world)
     } finally {
       await release().catch(() => undefined)
     }
@@ -50,10 +63,9 @@ export async function changeStore(world: World, change: (before: JsonObject) => 
 
 async function replace(target: string, document: JsonObject, { files }: World): Promise<void> {
   const folder = folderOf(target)
-  // Under the lock nobody else writes: what is here was left behind by a process that died.
-  for (const name of await files.list(folder))
-    if (name.startsWith(`${nameOf(target)}.`) && name.endsWith('.new'))
-      await files.remove(`${folder}/${name}`)
+  await sweepFolder(target, files)
+  const text = `${encode(document, true)}\n`
+  if (text.length > largestFile) throw usage('The settings would become too large to be read again.')
   const name = `${nameOf(target)}.${crypto.randomUUID()}`
   const fresh = `${folder}/${name}.new`
   try {
@@ -63,14 +75,34 @@ async function replace(target: string, document: JsonObject, { files }: World): 
       fileExtension: 'new',
       configFileMode: 0o600,
       accessPropertiesByDotNotation: false,
-      serialize: value => `${JSON.stringify(value, null, 2)}\n`,
+      serialize: () => text,
     })
     file.store = { ...document }
     // A full disk may leave the file cut without an error.
-    if ((await files.read(fresh)) !== `${JSON.stringify(document, null, 2)}\n`)
+    if ((await files.read(fresh)) !== text)
       throw new Error('what was written does not read back (is the disk full?)')
     await files.rename(fresh, target)
   } finally {
     await files.remove(fresh)
+  }
+}
+
+/** Removes what was left behind by a process that died: under the lock nobody else writes. */
+async function sweepFolder(target: string, files: World['files']): Promise<void> {
+  for (const name of await files.list(folderOf(target)))
+    if (name.startsWith(`${nameOf(target)}.`) && /\.new(?:\.tmp-\w+)?$/.test(name))
+      await files.remove(`${folderOf(target)}/${name}`)
+}
+
+/** Removes what a writer that died left behind, which may hold a token. Where nothing is, nothing is made. */
+export async function sweep(world: World): Promise<void> {
+  const path = configFile(world)
+  if (path === undefined || !(await world.files.exists(folderOf(path)))) return
+  const target = await world.files.follow(path)
+  const release = await take(target, world)
+  try {
+    await sweepFolder(target, world.files)
+  } finally {
+    await release().catch(() => undefined)
   }
 }

@@ -47,6 +47,7 @@ function innermost(error: unknown): Errno {
 }
 
 const badCertificate = /CERT|^UNABLE_TO_|SELF_SIGNED|^ERR_SSL|^ERR_TLS|^EPROTO$/
+const unreachable = /^(ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/
 const timedOut = /^UND_ERR_(HEADERS|BODY)_TIMEOUT$|^ETIMEDOUT$/
 const notHttp = /^HPE_|^UND_ERR_HEADERS_OVERFLOW$|^UND_ERR_RES_/
 
@@ -78,7 +79,7 @@ export function faultOf(error: unknown, { operation, host, proxy, began, limit }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return fault('not-sent', `${atProxy ? peer : `the host ${host}`} could not be found (DNS)`, checkNetwork)
   if (code === 'ECONNREFUSED') return fault('not-sent', `${peer} refused the connection`, checkNetwork)
-  if (/^(UND_ERR_CONNECT_TIMEOUT|ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/.test(code))
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || (!began && unreachable.test(code)))
     return fault('not-sent', `${peer} could not be reached`, checkNetwork)
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || name === 'SecureProxyConnectionError')
     return fault(

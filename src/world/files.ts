@@ -35,6 +35,17 @@ async function follow(path: string): Promise<string> {
   throw new Error('it is a link that leads in a circle')
 }
 
+/** Folder by folder: `recursive` never returns below /proc. */
+function makeFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+  if (dirname(path) !== path) makeFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
+}
+
 /** The files of this machine. */
 export const files: Files = {
   stream: path => createReadStream(path),
@@ -42,7 +53,7 @@ export const files: Files = {
   exists: async path => existsSync(path),
   list: async folder => (existsSync(folder) ? readdirSync(folder) : []),
   makeFolder: async path => {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeFolder(path)
   },
   follow,
   rename: async (from, to) => renameSync(from, to),
