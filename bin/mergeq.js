@@ -112,7 +112,20 @@ function keep() {
   }
 }
 
-if (argv.length === 3 && argv[2] === '--version') writeSync(1, `${require('../package.json').version}\n`)
+/** Prints the version; a reader that has gone is no failure, anything else that cannot be written is 16. */
+function printVersion() {
+  try {
+    writeSync(1, `${require('../package.json').version}\n`)
+  } catch (error) {
+    if (error.code === 'EPIPE' || error.code === 'EBADF') return
+    process.exitCode = 16
+    process.stderr.write(
+      `mergeq: standard output could not be written: ${error.message}.\n  Check the disk and the file that it goes to.\n`,
+    )
+  }
+}
+
+if (argv.length === 3 && argv[2] === '--version') printVersion()
 else {
   load('mergeq.cjs')
   process.on('exit', keep)

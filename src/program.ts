@@ -62,6 +62,9 @@ const redirected = (output: Output, write: Output['write']): Output => ({
   get columns() {
     return output.columns
   },
+  get gone() {
+    return output.gone ?? false
+  },
   get stream() {
     return output.stream
   },

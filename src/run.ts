@@ -104,7 +104,7 @@ function named(failure: Failure, { pr }: About): Failure {
 async function sideBySide<T>(
   items: readonly T[],
   width: number,
-  { given }: Desk,
+  { given, world }: Desk,
   work: (item: T) => Promise<Print>,
 ): Promise<readonly Ending[]> {
   const stops = given.has('--stop-on-error')
@@ -115,6 +115,7 @@ async function sideBySide<T>(
     const print = await started[index]
     if (print !== undefined) endings.push(await print())
     if (stops && endings.at(-1)?.code !== 0) break
+    if (world.interrupted.aborted) break
   }
   return endings
 }

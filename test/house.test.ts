@@ -115,7 +115,7 @@ const table: Readonly<Record<string, readonly Permit[]>> = {
     'world types',
     'failure',
     'node:crypto',
-    'node:net types',
+    'node:net',
     'node:tls',
     'node:zlib',
     'node:v8',

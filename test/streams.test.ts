@@ -147,7 +147,7 @@ describe('readers', () => {
     },
   )
 
-  test.fails('J2: --version into a reader that was never there ends quietly', async () => {
+  test('J2: --version into a reader that was never there ends quietly', async () => {
     const { code, err } = await into('{ exec <&-; sleep 0.3; }', ['--version'], {})
     expect({ code, err }).toEqual({ code: 0, err: '' })
   })
@@ -164,7 +164,7 @@ describe('readers', () => {
     expect({ code, err, sent: service.asked.length }).toEqual({ code: 0, err: '', sent: 3 })
   })
 
-  test.fails.each(['', '-o ndjson', '-o csv'])(
+  test.each(['', '-o ndjson', '-o csv'])(
     'J2: a list stops asking for pages once its reader has left (%s)',
     async format => {
       const service = await serve(({ body }) => {
@@ -207,7 +207,7 @@ describe('readers', () => {
     expect(err).not.toMatch(/^\s+at |undefined|node:/m)
   })
 
-  test.fails('J4: --version onto a full disk is told, with 16', async () => {
+  test('J4: --version onto a full disk is told, with 16', async () => {
     const { err, code } = await home.run(['--version'], { shell: '"$@" >/dev/full' })
     expect({ code, told: /^mergeq: .*output could not be written/.test(err) }, err).toEqual({
       code: 16,
@@ -215,7 +215,7 @@ describe('readers', () => {
     })
   })
 
-  test.fails('J4: what is told of a full disk ends with what to do', async () => {
+  test('J4: what is told of a full disk ends with what to do', async () => {
     const service = await serve(good)
     await run(on(service.base(), 'pr get 7'), { code: 16 }, { shell: '"$@" >/dev/full' })
   })
@@ -324,7 +324,7 @@ describe('a terminal', () => {
     screen.close()
   })
 
-  testWith('tmux').fails(
+  testWith('tmux')(
     'J6: Ctrl-C at a hidden prompt ends it within 1 s, and what is typed shows again',
     async () => {
       const service = await silent()
@@ -346,7 +346,7 @@ describe('a terminal', () => {
     },
   )
 
-  testWith('tmux').fails('J6: a question stands on the terminal while it waits for its answer', async () => {
+  testWith('tmux')('J6: a question stands on the terminal while it waits for its answer', async () => {
     const service = await silent()
     const screen = kept(openScreen(home, on(service.base(), 'queue delete')))
     await screen.awaits(/Type main to go on/)
@@ -356,7 +356,7 @@ describe('a terminal', () => {
     screen.close()
   })
 
-  testWith('script').fails('J6: Ctrl-C at a question ends it with 130, and nothing is sent', async () => {
+  testWith('script')('J6: Ctrl-C at a question ends it with 130, and nothing is sent', async () => {
     const service = await silent()
     const running = home.start(on(service.base(), 'queue delete'), { terminal: 120, within: 3_000 })
     await running.says('Type main to go on')
@@ -400,7 +400,7 @@ describe('a terminal', () => {
     expect(out).toBe('')
   })
 
-  testWith('script').fails('S4.9: the spinner of a list tells the pages so far', async () => {
+  testWith('script')('S4.9: the spinner of a list tells the pages so far', async () => {
     const service = await serve(
       slowly(350, (_, index) => page(someTests(1, index), index < 3 ? `${index}` : '')),
     )
@@ -501,7 +501,7 @@ describe('a terminal', () => {
     expect(await spun('', { NO_COLOR: '1' })).not.toMatch(anyColor)
   })
 
-  testWith('script').fails('J9: the spinner has no colour either with --color never', async () => {
+  testWith('script')('J9: the spinner has no colour either with --color never', async () => {
     expect(await spun('--color never', {})).not.toMatch(anyColor)
   })
 
@@ -570,7 +570,7 @@ describe('signals', () => {
     })
   })
 
-  test.fails('J7: of several changes only the one in flight is named; the others are not sent and have no receipt', async () => {
+  test('J7: of several changes only the one in flight is named; the others are not sent and have no receipt', async () => {
     const service = await serve(() => 'silence')
     const { out, err } = await stopped(
       on(service.base(), 'pr submit 7 8 9 --json'),
@@ -604,7 +604,7 @@ describe('signals', () => {
     expect(err).toMatch(/submitPullRequest/)
   })
 
-  test.fails('J7: a signal while a change is read back says that the change may have been applied', async () => {
+  test('J7: a signal while a change is read back says that the change may have been applied', async () => {
     const service = await serve(({ path }) => (path.endsWith('/submitPullRequest') ? 'reset' : 'silence'))
     const { out, err } = await stopped(
       on(service.base(), 'pr submit 7 --json'),
@@ -649,7 +649,7 @@ describe('signals', () => {
     expect(err).toMatch(/setImpactedTargets .*may have been applied/)
   })
 
-  test.fails.each(['queue get', 'pr submit 7'])(
+  test.each(['queue get', 'pr submit 7'])(
     'J7: %s: a signal while the handshake of TLS is not answered',
     async line => {
       const service = kept(await openRaw('silence'))
@@ -661,6 +661,7 @@ describe('signals', () => {
     },
   )
 
+  // A write to a full pipe holds Node itself: no signal handler of ours runs until somebody reads.
   test.fails('J7: a signal while nobody reads standard output', async () => {
     const service = await serve(largeList)
     const asked = async () => {
@@ -676,7 +677,7 @@ describe('signals', () => {
     )
   })
 
-  test.fails.each(['pr targets 7 --sha 4f2a --from -', 'pr submit -', 'auth login --with-token'])(
+  test.each(['pr targets 7 --sha 4f2a --from -', 'pr submit -', 'auth login --with-token'])(
     'J7: %s: a signal while standard input is read',
     async line => {
       const service = await serve(good)
@@ -795,7 +796,7 @@ describe('documents', () => {
     expect(said).toContain('2126-01-05T11:57:00+02:00')
   })
 
-  testWith('script').fails('J10: a time without a zone is not taken for one of this machine', async () => {
+  testWith('script')('J10: a time without a zone is not taken for one of this machine', async () => {
     const [said = '', ...others] = await inEach('pr get 7', '2026-01-05T11:57:00', 120)
     expect(others).toEqual([])
     expect(said).toContain('2026-01-05T11:57:00')

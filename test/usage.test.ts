@@ -680,6 +680,4 @@ describe('help and version', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out.split('\n').length).toBeGreaterThan(5)
   })
-
-  test.todo('help --json prints the whole command tree')
 })

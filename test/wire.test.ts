@@ -762,9 +762,6 @@ describe('several requests', () => {
   })
 })
 
-test.todo('pr testing in the queue’s own CI job asks for the run of its test branch')
-test.todo('pr targets in a fork’s GitHub Actions run without a token sends the run id instead')
-
 test('every setting of a queue has a line', () => {
   const known = [
     'state',
@@ -801,4 +798,22 @@ test('no operation is without a line', () => {
   const covered = new Set(lines.map(({ route }) => route))
   expect(endpoints.map(({ route }) => route).filter(route => !covered.has(route))).toEqual([])
   expect(endpoints).toHaveLength(13)
+})
+
+test('pr testing in the queue’s own CI job asks for the run of its test branch', async () => {
+  const run = '6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c'
+  const { code, requests } = await mergeq('pr testing', {
+    answer,
+    env: {
+      CI: 'true',
+      GITHUB_ACTIONS: 'true',
+      GITHUB_SERVER_URL: 'https://github.com',
+      GITHUB_REPOSITORY: 'acme/web',
+      GITHUB_REF: `refs/heads/trunk-merge/pr-7/${run}`,
+      GITHUB_REF_NAME: `trunk-merge/pr-7/${run}`,
+      GITHUB_EVENT_NAME: 'push',
+      MERGEQ_TARGET_BRANCH: 'main',
+    },
+  })
+  expect({ code, body: requests[0]?.body }).toEqual({ code: 0, body: `{${on},"testRunId":"${run}"}` })
 })

@@ -17,6 +17,8 @@ export interface Desk {
   readonly options: Options
   readonly voice: Voice
   readonly printer: Printer
+  /** How far long work has come, for whoever waits. */
+  readonly progress?: string
   /** The token for the base address; found when it is first asked for, and hidden in all output from then on. */
   token(): Promise<Token>
   readonly secrets: Secrets

@@ -8,6 +8,7 @@ import type { Request } from '../request/request.ts'
 import { show } from '../request/show.ts'
 import type { Response } from '../transport/transport.ts'
 import { decode } from '../view/json.ts'
+import { isColored } from '../view/look.ts'
 import { during } from '../view/progress.ts'
 import type { Json } from '../view/shapes.ts'
 import type { Desk } from './desk.ts'
@@ -48,6 +49,7 @@ export async function exchange<F extends Fields>(
     return { reply, values, delivery: 'confirmed', date: dateOf(answer) }
   } catch (error) {
     const failure = asFailure(error)
+    if (failure.kind === 'interrupted') throw failure
     const change = row.changes
     const instead = failure.details.status === 413 ? row.standIn?.(values, 'service') : undefined
     if (instead !== undefined) {
@@ -68,7 +70,12 @@ export async function exchange<F extends Fields>(
         look: back => exchange(back, { values, sets: [] }, once),
       },
       desk,
-    )
+    ).catch(error => {
+      const { kind, message, exit, details } = asFailure(error)
+      throw kind === 'interrupted'
+        ? inFlight(new Failure(kind, message, { ...details, exit, reach: 'ambiguous' }), request)
+        : error
+    })
     return { ...settled, values, date: undefined }
   }
 }
@@ -112,10 +119,11 @@ async function send(
       throw inFlight(asFailure(error), request)
     })
   const waits = !options.quiet && (world.env.CI ?? '') === ''
+  const color = isColored({ color: options.color, env: world.env, terminal: world.err.terminal })
   const response = await during(
-    world.err,
+    { terminal: world.err.terminal, stream: world.err.stream, color },
     waits,
-    `${request.operation} at ${new URL(request.url).host}`,
+    `${request.operation} at ${new URL(request.url).host}${desk.progress === undefined ? '' : `, ${desk.progress}`}`,
     sending,
   )
   await voice.detail(`< ${response.status} after ${world.clock.now() - started} ms`)
@@ -156,7 +164,7 @@ const cutShort = (body: string): string =>
 
 /** A change that was under way when a signal came may have been applied: the message names it. */
 function inFlight(failure: Failure, { changes, operation }: Request): Failure {
-  if (failure.kind !== 'interrupted' || !changes) return failure
+  if (failure.kind !== 'interrupted' || !changes || failure.details.reach !== 'ambiguous') return failure
   return new Failure(
     'interrupted',
     `${failure.message} ${operation} was under way: it may have been applied.`,

@@ -1,7 +1,7 @@
 import type { Row } from '../contract/endpoint.ts'
 import type { Finish, Walk } from '../contract/walk.ts'
 import { asFailure, Failure } from '../failure.ts'
-import type { JsonObject } from '../view/shapes.ts'
+import { count, type JsonObject } from '../view/shapes.ts'
 import type { Desk } from './desk.ts'
 import { exchange } from './exchange.ts'
 import type { Run } from './prepare.ts'
@@ -19,9 +19,14 @@ export async function follow(row: Row, run: Run, pages: Walk, desk: Desk): Promi
       shape: found => row.view({ records: found, bytes: new Uint8Array() }, run.values),
     })
   let failure: Failure | undefined
+  let read = 0
   try {
     for (let ask = pages.ask(); ask !== undefined; ask = pages.ask()) {
-      const { reply } = await exchange(row, run, desk, ask)
+      // Nobody reads any more: a closed pipe ends quietly.
+      if (world.out.gone === true) return 0
+      const progress = `${count(read, 'page')} so far`
+      const { reply } = await exchange(row, run, { ...desk, progress }, ask)
+      read++
       const records = pages.take(reply)
       if (streams) await print(records)
       else kept.push(...records)

@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import type { buildConnector, Dispatcher } from 'undici'
 import connectBy from 'undici/lib/api/api-connect.js'
+import buildConnectorBy from 'undici/lib/core/connect.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import DispatcherBase from 'undici/lib/dispatcher/dispatcher.js'
 import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
@@ -95,8 +96,16 @@ export function openWays(env: Environment, authorities: readonly string[] = [], 
   const kept = new Map<boolean, Watched>()
   const make = (direct: boolean): Watched => {
     if (direct || proxy === undefined) {
-      const agent = new Agent(options)
-      return { dispatcher: agent, allow: () => undefined, end: () => agent.destroy() }
+      const { connector, drop } = watchedConnector(connect)
+      const agent = new Agent({ ...options, connect: connector })
+      return {
+        dispatcher: agent,
+        allow: () => undefined,
+        async end() {
+          drop()
+          await agent.destroy()
+        },
+      }
     }
     const { allow, factory, drop } = watchedPools()
     const agent = new EnvHttpProxyAgent({
@@ -128,6 +137,23 @@ export function openWays(env: Environment, authorities: readonly string[] = [], 
     proxyOf: ({ hostname }) => (isLoopback(hostname) ? undefined : proxy?.host),
     close: async () => {
       await Promise.all([...kept.values()].map(way => way.end()))
+    },
+  }
+}
+
+/** Connections that can be dropped while they are still being made: an unanswered handshake would keep us alive. */
+function watchedConnector(options: buildConnector.BuildOptions) {
+  const connect = buildConnectorBy(options)
+  const sockets = new Set<Socket>()
+  const connector: Connector = (target, callback) => {
+    const socket: unknown = connect(target, callback)
+    if (socket instanceof Socket) sockets.add(socket)
+    return socket
+  }
+  return {
+    connector,
+    drop: () => {
+      for (const socket of sockets) socket.destroy()
     },
   }
 }

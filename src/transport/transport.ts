@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { Failure, isFailure } from '../failure.ts'
+import { asFailure, Failure, isFailure } from '../failure.ts'
 import type { Request } from '../request/request.ts'
 import type { Clock, Environment, Runtime } from '../world/world.ts'
 import { attempt, type Response } from './attempt.ts'
@@ -73,7 +73,7 @@ export function openLine(wiring: Wiring): Line {
     try {
       return await attempt(way.dispatcher, request, headers, limit, interrupted, watched ? begun : undefined)
     } catch (error) {
-      if (interrupted.aborted) throw interrupted.reason
+      if (interrupted.aborted) throw began ? mayBeApplied(asFailure(interrupted.reason)) : interrupted.reason
       if (isFailure(error)) return { reach: 'ambiguous', passing: true, failure: error }
       return faultOf(error, {
         operation: request.operation,
@@ -118,6 +118,10 @@ export function openLine(wiring: Wiring): Line {
     close: () => ways.close(),
   }
 }
+
+/** An interruption after the request was handed to a connection. */
+const mayBeApplied = ({ kind, message, exit, details }: Failure): Failure =>
+  new Failure(kind, message, { ...details, exit, reach: 'ambiguous' })
 
 const afterAttempts = ({ kind, message, details }: Failure, attempts: number): Failure =>
   new Failure(kind, attempts === 1 ? message : message.replace(/\.$/, ` (${attempts} attempts).`), {

@@ -28,3 +28,7 @@ declare module 'undici/lib/dispatcher/pool.js' {
   const pool: typeof import('undici').Pool
   export default pool
 }
+declare module 'undici/lib/core/connect.js' {
+  const build: typeof import('undici').buildConnector
+  export default build
+}

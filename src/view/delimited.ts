@@ -23,7 +23,7 @@ export async function csv(rows: readonly (readonly (Json | undefined)[])[]): Pro
 export const titles = (columns: readonly Column[]): readonly string[] =>
   columns.map(({ title }) => title.toLowerCase().replaceAll(' ', '_'))
 
-const escaped = (text: string): string => text.replace(/[\\|`*_[\]<>~#]/g, '\\$&').replaceAll('@', '@\u200C')
+const escaped = (text: string): string => text.replace(/[\\|`*_[\]<>~#&]/g, '\\$&').replaceAll('@', '@\u200C')
 
 /** The head of a Markdown table. */
 export const markdownHead = (columns: readonly Column[]): string =>

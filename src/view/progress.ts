@@ -6,6 +6,8 @@ const soon = 200
 /** Where a spinner may turn: standard error, when it is a terminal. */
 export interface Stage {
   readonly terminal: boolean
+  /** Whether to colour. */
+  readonly color: boolean
   /** The terminal's stream itself, which the spinner must be able to move about in. */
   readonly stream?: unknown
 }
@@ -22,7 +24,7 @@ export async function during<T>(
   let isOver = false
   const timer = setTimeout(async () => {
     const { spin } = await import('./spinner.ts')
-    if (!isOver) spinner = spin(stage.stream, text)
+    if (!isOver) spinner = spin(stage.stream, text, stage.color)
   }, soon)
   try {
     return await work()

@@ -1,5 +1,5 @@
 /** What a CI system takes as a command when it stands in a job's output: GitHub's, Azure's and TeamCity's. */
-const commands = /::(?=[\w-]+(?: [^\n]*?)?::)|##(?=\[[\w-]+\]|vso\[|teamcity\[)/g
+const commands = /::(?=[\w-]+(?: [^\n]*?)?::)|##(?=\[|vso\[|teamcity\[)/g
 
 /** Whether this runs as a CI job, whose output is read by a runner. */
 export const isCiJob = (env: Readonly<Record<string, string | undefined>>): boolean =>

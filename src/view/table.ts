@@ -43,7 +43,8 @@ const steps: readonly [number, string][] = [
 /** How long ago a moment was: `3m ago`; a date that cannot be read as it came. */
 export function ago(date: string, now: number): string {
   const passed = now - Date.parse(date)
-  if (Number.isNaN(passed)) return date
+  // A time without its zone is shown as it came: it is not this machine's.
+  if (Number.isNaN(passed) || !/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(date)) return date
   if (passed < 0) return date
   const [unit, letter] = steps.find(([length]) => passed >= length) ?? [1_000, 's']
   return `${Math.floor(passed / unit)}${letter} ago`

@@ -1,7 +1,7 @@
 import type { Failure } from '../failure.ts'
 import { failureDocument, failureText } from './failures.ts'
 import type { Sink } from './printer.ts'
-import { manyLines } from './text.ts'
+import { manyLines, oneLine } from './text.ts'
 
 /** Standard error: everything that is not the answer goes through here. */
 export interface Voice {
@@ -25,9 +25,9 @@ export interface Tone {
 export function openVoice(sink: Sink, { quiet, verbose, json }: Tone): Voice {
   const say = (text: string) => sink.write(text).catch(() => undefined)
   return {
-    warn: text => say(`mergeq: ${manyLines(text)}\n`),
+    warn: text => say(`mergeq: ${oneLine(text)}\n`),
     note: async text => {
-      if (!quiet) await say(`${manyLines(text)}\n`)
+      if (!quiet) await say(`${oneLine(text)}\n`)
     },
     detail: async text => {
       if (verbose) await say(`${manyLines(text)}\n`)

@@ -17,7 +17,7 @@ export function realWorld(proc: NodeJS.Process, version: string, interrupted: Ab
     runtime: { version, node: proc.versions.node, v8: proc.versions.v8, platform: proc.platform },
     clock,
     random: Math.random,
-    input: inputFrom(proc),
+    input: inputFrom(proc, interrupted),
     out: outputTo(proc, 'stdout'),
     err: outputTo(proc, 'stderr'),
     files,
@@ -46,24 +46,35 @@ const clock: Clock = {
     }),
 }
 
-const inputFrom = (proc: NodeJS.Process): Input => ({
+const inputFrom = (proc: NodeJS.Process, interrupted: AbortSignal): Input => ({
   get terminal() {
     return proc.stdin.isTTY === true
   },
-  read: () => proc.stdin,
+  async *read() {
+    // A read that waits for input would keep the program alive after a signal.
+    const stop = () => proc.stdin.destroy(interrupted.reason)
+    interrupted.addEventListener('abort', stop, { once: true })
+    try {
+      yield* proc.stdin
+    } finally {
+      interrupted.removeEventListener('abort', stop)
+    }
+  },
   async ask(question, hidden = false) {
     const { createInterface } = await import('node:readline/promises')
     const { Writable } = await import('node:stream')
-    proc.stderr.write(question)
     // What is typed is echoed by readline: nothing of it when it is hidden.
     const echo = new Writable({
       write: (piece, _, done) => (hidden ? done() : proc.stderr.write(piece, () => done())),
     })
+    if (hidden) proc.stderr.write(question)
     const lines = createInterface({ input: proc.stdin, output: echo, terminal: true })
     const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
     lines.once('SIGINT', () => proc.kill(proc.pid, 'SIGINT'))
     try {
-      return await Promise.race([lines.question(''), closed])
+      return await Promise.race([lines.question(hidden ? '' : question, { signal: interrupted }), closed])
+    } catch (error) {
+      throw interrupted.aborted ? interrupted.reason : error
     } finally {
       lines.close()
       if (hidden) proc.stderr.write('\n')
@@ -97,6 +108,9 @@ function outputTo(proc: NodeJS.Process, name: 'stdout' | 'stderr'): Output {
     },
     get columns() {
       return (plain ? undefined : proc[name].columns) || 80
+    },
+    get gone() {
+      return gone
     },
     get stream() {
       // A terminal of no width, as some runners have, cannot be moved about in: ora would count lines for ever.
@@ -137,7 +151,8 @@ const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoExc
 const unwritable = (error: unknown): Failure =>
   new Failure(
     'output',
-    `standard output could not be written: ${error instanceof Error ? error.message : error}`,
+    `standard output could not be written: ${error instanceof Error ? error.message : error}.`,
+    { hint: 'Check the disk and the file that it goes to.' },
   )
 
 const isGone = (error: unknown): boolean => /^(EPIPE|EBADF|ERR_STREAM_DESTROYED)$/.test(codeOf(error) ?? '')

@@ -47,6 +47,8 @@ export interface Output {
   readonly terminal: boolean
   /** Columns of the terminal; 80 where there is none. */
   readonly columns: number
+  /** Whether the reader has gone: what is written from then on is dropped. */
+  readonly gone?: boolean
   /** The terminal's own stream, for what must move about in it; absent where there is no terminal. */
   readonly stream?: unknown
   /** Resolves when the text has been handed over, and when the reader has gone. Rejects when it cannot be written. */
