@@ -650,6 +650,8 @@ export function openScreen(
   const tmux = (...args: readonly string[]) =>
     execFileSync('tmux', ['-u', '-S', socket, '-f', '/dev/null', ...args], {
       encoding: 'utf8',
+      // The server hands its environment on: a CI job's own variables must not reach what runs in it.
+      env: { ...bareEnvironment(join(folder, 'home')), LC_ALL: 'C.UTF-8' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
   tmux(

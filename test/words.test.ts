@@ -348,7 +348,8 @@ describe('numbers and ids', () => {
 
   test('a text is not empty, a choice is one of its words', () => {
     expect(reading(() => text('branch')(''))).toBe(refusal)
-    expect(text('branch')(' a ')).toBe(' a ')
+    expect(text('branch')('a b')).toBe('a b')
+    expect(reading(() => text('branch')(' a '))).toBe(refusal)
     expect(oneOf(['single', 'parallel'])('parallel')).toBe('parallel')
     expect(reading(() => oneOf(['single', 'parallel'])('both'))).toBe(refusal)
     expect(reading(() => oneOf(['single', 'parallel'])(''))).toBe(refusal)
