@@ -209,14 +209,8 @@ async function proxied(options: ProxyOptions = {}) {
   }
 }
 
-/**
- * A test of what goes through a proxy. They all fail as long as undici's proxy agent lacks its `connect`, which only the
- * whole package puts into its dispatchers: then `.fails` goes away here.
- */
-const through = testWith
-
 describe('proxies', () => {
-  through('openssl').each(['HTTPS_PROXY', 'https_proxy'])(
+  testWith('openssl').each(['HTTPS_PROXY', 'https_proxy'])(
     'B5: %s carries reads and changes, by CONNECT',
     async variable => {
       const { env, proxy, base, came, target } = await proxied()
@@ -237,7 +231,7 @@ describe('proxies', () => {
     },
   )
 
-  through('openssl')('B5: a proxy resolves the name: none is looked up here', async () => {
+  testWith('openssl')('B5: a proxy resolves the name: none is looked up here', async () => {
     const { env, proxy, base } = await proxied()
     await run(getQueue(base), queueRead, {
       env: { ...env, ...hosts(home, { nothing: [] }), HTTPS_PROXY: `http://${proxy.host}` },
@@ -245,7 +239,7 @@ describe('proxies', () => {
     expect(proxy.asked).toHaveLength(1)
   })
 
-  through('openssl')('B5: lower case goes before upper case, as with curl', async () => {
+  testWith('openssl')('B5: lower case goes before upper case, as with curl', async () => {
     const { env, proxy, base } = await proxied()
     await run(getQueue(base), queueRead, {
       env: {
@@ -257,7 +251,7 @@ describe('proxies', () => {
     expect(proxy.asked).toHaveLength(1)
   })
 
-  through('openssl')('B5: a proxy that is spoken to by TLS itself', async () => {
+  testWith('openssl')('B5: a proxy that is spoken to by TLS itself', async () => {
     const { authority } = await secured()
     const { env, proxy, base } = await proxied({ tls: authority.issue('DNS:localhost') })
     await run(getQueue(base), queueRead, { env: { ...env, HTTPS_PROXY: `https://localhost:${proxy.port}` } })
@@ -303,7 +297,7 @@ describe('proxies', () => {
     expect(await goes(form)).toBe('direct')
   })
   const others = ['', `${name}:1`, 'cme.test', `${name}.other`, 'other.test,.more.test']
-  through('openssl').each(others)("B5: NO_PROXY '%s' goes through the proxy", async form => {
+  testWith('openssl').each(others)("B5: NO_PROXY '%s' goes through the proxy", async form => {
     expect(await goes(form)).toBe('through the proxy')
   })
 
@@ -349,7 +343,7 @@ describe('proxies', () => {
     expect(proxy.asked.map(({ target }) => target)).toEqual([`127.0.0.1.acme.test:${service.port}`])
   })
 
-  through('openssl')(
+  testWith('openssl')(
     'B6: user and password of the proxy are sent to it, decoded, and nowhere else',
     async () => {
       const { env, proxy, base, came } = await proxied({ login: 'us:er@home:p@ss/word%' })
@@ -371,7 +365,7 @@ describe('proxies', () => {
     return { env: { ...env, HTTPS_PROXY: `http://someone:s3cret@${proxy.host}` }, proxy, base, came }
   }
 
-  through('openssl').each(['text', 'json'])(
+  testWith('openssl').each(['text', 'json'])(
     'B6: a read that the proxy answers with 407 is told once, as %s',
     async format => {
       const { env, proxy, base, came } = await asksForLogin()
@@ -387,7 +381,7 @@ describe('proxies', () => {
     },
   )
 
-  through('openssl')(
+  testWith('openssl')(
     'B6: a change that the proxy answers with 407 was not sent, and is not repeated',
     async () => {
       const { env, proxy, base } = await asksForLogin()
@@ -402,7 +396,7 @@ describe('proxies', () => {
     },
   )
 
-  through('sh').each([
+  testWith('sh').each([
     ['queue get', 'getQueue'],
     ['pr submit 7', 'submitPullRequest'],
   ])(
@@ -420,7 +414,7 @@ describe('proxies', () => {
     },
   )
 
-  through('sh')('B6: a proxy whose name does not resolve is named, and no password', async () => {
+  testWith('sh')('B6: a proxy whose name does not resolve is named, and no password', async () => {
     const said = await run(
       ask(`https://${name}/v1`, 'queue', 'get', '--retries', '0'),
       { code: 7, names: ['getQueue', 'proxy.acme.test'] },
@@ -456,7 +450,7 @@ describe('proxies', () => {
     expect(said.out).toBe('')
     expect(proxy.asked).toHaveLength(1)
   }
-  through('openssl').each(eachLine(refusals))(
+  testWith('openssl').each(eachLine(refusals))(
     'B6: the proxy answers %s (%j): %s is unavailable, and nothing was sent',
     (_, instead, line) => notConnected(instead, line),
   )
@@ -465,7 +459,7 @@ describe('proxies', () => {
     (_, instead, line) => notConnected(instead, line),
   )
 
-  through('openssl')(
+  testWith('openssl')(
     'B6: a proxy that could not connect is asked again, as often as --retries says',
     async () => {
       const proxy = kept(await openProxy({}))
@@ -526,7 +520,7 @@ describe('proxies', () => {
       return expect.fail('tinyproxy does not listen')
     }
 
-    through('tinyproxy')('B5: tinyproxy carries a read and a change', async () => {
+    testWith('tinyproxy')('B5: tinyproxy carries a read and a change', async () => {
       const { env, proxy, base, came, target } = await proxied()
       const tiny = await openTinyproxy(proxy.host)
       const options = { env: { ...env, HTTPS_PROXY: `http://${tiny.host}` } }
@@ -537,7 +531,7 @@ describe('proxies', () => {
       expect(tiny.log()).toContain(`CONNECT ${target}`)
     })
 
-    through('tinyproxy')('B6: tinyproxy lets through who logs in, and its 407 is told once', async () => {
+    testWith('tinyproxy')('B6: tinyproxy lets through who logs in, and its 407 is told once', async () => {
       const { env, proxy, base, came } = await proxied()
       const tiny = await openTinyproxy(proxy.host, 'someone:s3cret')
       await run(getQueue(base), queueRead, {
@@ -672,7 +666,7 @@ describe('certificates', () => {
     await run([...getQueue(service.base(name)), '--ca-file', file], queueRead, options)
   })
 
-  through('openssl')('B7: --ca-file holds behind a proxy, too', async () => {
+  testWith('openssl')('B7: --ca-file holds behind a proxy, too', async () => {
     const { authority, env, proxy, base } = await proxied()
     await run([...getQueue(base), '--ca-file', authority.file], queueRead, {
       env: { ...env, NODE_EXTRA_CA_CERTS: undefined, HTTPS_PROXY: `http://${proxy.host}` },
@@ -754,7 +748,7 @@ describe('certificates', () => {
     },
   )
 
-  through('openssl')('B9: the same behind a proxy', async () => {
+  testWith('openssl')('B9: the same behind a proxy', async () => {
     const { authority, env } = await secured()
     const service = kept(await openPeer({ tls: authority.issue('DNS:other.acme.test'), answer: good }))
     const proxy = kept(await openProxy({ leads: new Map([[`${name}:443`, service.port]]) }))
@@ -970,7 +964,7 @@ describe('what we rely on in undici (WIRE.md 4.12)', () => {
     })
   })
 
-  through('sh')('W4.12: the environment of the process is not asked when the proxy was given', async () => {
+  testWith('sh')('W4.12: the environment of the process is not asked when the proxy was given', async () => {
     const proxy = kept(await openProxy({}))
     const given = { HTTPS_PROXY: `http://${proxy.host}` }
     try {
