@@ -36,7 +36,7 @@ function worldOf(
   const started: Started[] = []
   const world = {
     env,
-    cwd: '/work',
+    cwd: '/repo',
     files: {
       read: async (path: string) => {
         if (path === '/a/fifo') throw new Error('it is no regular file')

@@ -119,7 +119,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       ...(service === undefined ? {} : { MERGEQ_BASE_URL: service.baseUrl }),
       ...setting.env,
     },
-    cwd: '/work',
+    cwd: '/repo',
     runtime: {
       version: '0.0.0-test',
       node: process.versions.node,

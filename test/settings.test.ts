@@ -61,9 +61,9 @@ describe('each value comes from the first that has it: flag, environment, projec
     world: { env: { [name]: value } },
   })
   const project = (key: string, value: string): Rung => ({
-    origin: '/work/.mergeq.json',
+    origin: '/repo/.mergeq.json',
     value,
-    world: { files: { '/work/.mergeq.json': JSON.stringify({ [key]: value }) } },
+    world: { files: { '/repo/.mergeq.json': JSON.stringify({ [key]: value }) } },
   })
   const profile = (key: string, value: string): Rung => ({
     origin: 'profile default',
@@ -164,14 +164,14 @@ describe('each value comes from the first that has it: flag, environment, projec
     [
       'MERGEQ_OUTPUT',
       '',
-      { env: { MERGEQ_OUTPUT: 'csv' }, files: { '/work/.mergeq.json': '{"output":"markdown"}' } },
+      { env: { MERGEQ_OUTPUT: 'csv' }, files: { '/repo/.mergeq.json': '{"output":"markdown"}' } },
       'value\r\n3\r\n',
     ],
     [
       'the project file',
       '',
       both(profiles({ default: { output: 'json' } }), {
-        files: { '/work/.mergeq.json': '{"output":"markdown"}' },
+        files: { '/repo/.mergeq.json': '{"output":"markdown"}' },
       }),
       '| value |\n| --- |\n| 3 |\n',
     ],
@@ -190,11 +190,11 @@ describe('each value comes from the first that has it: flag, environment, projec
   test('S1 `config list --show-origin` tells all of them, as a table and as JSON', async () => {
     const world = both(profiles({ default: { 'target-branch': 'main', retries: '5' } }), {
       env: { MERGEQ_ORG: 'acme' },
-      files: { '/work/.mergeq.json': '{"repo":"acme/web"}' },
+      files: { '/repo/.mergeq.json': '{"repo":"acme/web"}' },
     })
     const json = await mergeq('config list --show-origin --json --color never', world)
     expect(JSON.parse(json.out)).toEqual([
-      { key: 'repo', value: 'acme/web', origin: '/work/.mergeq.json' },
+      { key: 'repo', value: 'acme/web', origin: '/repo/.mergeq.json' },
       { key: 'target-branch', value: 'main', origin: 'profile default' },
       { key: 'org', value: 'acme', origin: 'MERGEQ_ORG' },
       { key: 'base-url', value: 'https://api.trunk.io/v1', origin: 'default' },
@@ -206,7 +206,7 @@ describe('each value comes from the first that has it: flag, environment, projec
     expect(table.out).toBe(
       [
         'KEY            VALUE                    ORIGIN',
-        'repo           acme/web                 /work/.mergeq.json',
+        'repo           acme/web                 /repo/.mergeq.json',
         'target-branch  main                     profile default',
         'org            acme                     MERGEQ_ORG',
         'base-url       https://api.trunk.io/v1  default',
@@ -221,7 +221,7 @@ describe('each value comes from the first that has it: flag, environment, projec
   test('S1 a request is made of them, and -v says on standard error where each came from', async () => {
     const world = both(profiles({ default: { 'target-branch': 'release' } }), {
       env: { MERGEQ_BASE_URL: 'https://env.test/v1' },
-      files: { '/work/.mergeq.json': '{"repo":"acme/web"}' },
+      files: { '/repo/.mergeq.json': '{"repo":"acme/web"}' },
     })
     const { code, out, err } = await mergeq('queue get --dry-run -v', world)
     expect(code).toBe(0)
@@ -230,7 +230,7 @@ describe('each value comes from the first that has it: flag, environment, projec
       body: { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'release' },
     })
     for (const said of [
-      /acme\/web.*\/work\/\.mergeq\.json/,
+      /acme\/web.*\/repo\/\.mergeq\.json/,
       /release.*profile default/,
       /https:\/\/env\.test\/v1.*MERGEQ_BASE_URL/,
     ])
@@ -239,7 +239,7 @@ describe('each value comes from the first that has it: flag, environment, projec
 
   const wrong: readonly (readonly [string, Setting])[] = [
     ['MERGEQ_REPO', { env: { MERGEQ_REPO: 'web' } }],
-    ['/work/.mergeq.json', { files: { '/work/.mergeq.json': '{"repo":"web"}' } }],
+    ['/repo/.mergeq.json', { files: { '/repo/.mergeq.json': '{"repo":"web"}' } }],
     ['profile default', profiles({ default: { repo: 'web' } })],
     ['MERGEQ_OUTPUT', { env: { MERGEQ_OUTPUT: 'xml' } }],
     ['MERGEQ_RETRIES', { env: { MERGEQ_RETRIES: 'many' } }],
@@ -350,16 +350,16 @@ describe('the CI job and the checkout come after the profile and before the defa
 describe('the project file', () => {
   const repo = (name: string) => JSON.stringify({ repo: `from/${name}` })
   const places: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
-    ['that of the working folder, outside a checkout', { '/work/.mergeq.json': repo('work') }, 'from/work\n'],
+    ['that of the working folder, outside a checkout', { '/repo/.mergeq.json': repo('work') }, 'from/work\n'],
     ['that of the checkout’s root', { '/.git': '', '/.mergeq.json': repo('root') }, 'from/root\n'],
     [
       'the nearest of two',
-      { '/.git': '', '/.mergeq.json': repo('root'), '/work/.mergeq.json': repo('work') },
+      { '/.git': '', '/.mergeq.json': repo('root'), '/repo/.mergeq.json': repo('work') },
       'from/work\n',
     ],
-    ['none above the root of the checkout', { '/work/.git': '', '/.mergeq.json': repo('above') }, ''],
+    ['none above the root of the checkout', { '/repo/.git': '', '/.mergeq.json': repo('above') }, ''],
     ['none above the working folder, outside a checkout', { '/.mergeq.json': repo('above') }, ''],
-    ['its own at the root', { '/work/.git': '', '/work/.mergeq.json': repo('work') }, 'from/work\n'],
+    ['its own at the root', { '/repo/.git': '', '/repo/.mergeq.json': repo('work') }, 'from/work\n'],
   ]
   test.each(places)('S3 %s', async (_, files, out) => {
     const ran = await mergeq('config get repo', { files })
@@ -407,11 +407,11 @@ describe('the project file', () => {
   test.each(refused)('S3 %j in it is refused, and its value not repeated', async key => {
     const content = `{"repo":"acme/web",${JSON.stringify(key)}:${JSON.stringify(`https://evil.test/${token}`)}}`
     const { code, out, err, requests } = await mergeq('queue get -b main', {
-      files: { '/work/.mergeq.json': content },
+      files: { '/repo/.mergeq.json': content },
       answer: () => ({ body: '{}' }),
     })
     expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
-    expect(err.startsWith(`mergeq: /work/.mergeq.json holds ${key}`)).toBe(true)
+    expect(err.startsWith(`mergeq: /repo/.mergeq.json holds ${key}`)).toBe(true)
     expect(err).not.toContain(token)
     expect(err).not.toContain('evil.test')
   })
@@ -425,9 +425,9 @@ describe('the project file', () => {
     ['an object for the branch', '{"targetBranch":{"name":"main"}}'],
   ]
   test.each(unreadable)('S3 one that is %s is refused by its path', async (_, content) => {
-    const { code, out, err } = await mergeq('queue get', { files: { '/work/.mergeq.json': content } })
+    const { code, out, err } = await mergeq('queue get', { files: { '/repo/.mergeq.json': content } })
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err.startsWith('mergeq: /work/.mergeq.json')).toBe(true)
+    expect(err.startsWith('mergeq: /repo/.mergeq.json')).toBe(true)
   })
 
   const odd: readonly (readonly [string, (path: string) => void])[] = [
@@ -633,7 +633,7 @@ describe('small print of the settings', () => {
 
   test('S6 `metrics` takes the repository from a flag or the environment only, and always with its host', async () => {
     const elsewhere = both(profiles({ default: { repo: 'acme/web' } }), {
-      files: { '/work/.mergeq.json': '{"repo":"acme/web"}' },
+      files: { '/repo/.mergeq.json': '{"repo":"acme/web"}' },
     })
     expect(await urlOf('metrics', elsewhere)).toBe(all)
     expect(await urlOf('metrics --repo acme/web')).toBe(one)
