@@ -1,7 +1,7 @@
 import { type Field, on } from '../contract/field.ts'
 import { metrics } from '../contract/metrics.ts'
 import { usage } from '../failure.ts'
-import type { Desk } from '../run/desk.ts'
+import { canAsk, type Desk } from '../run/desk.ts'
 import { exchange } from '../run/exchange.ts'
 import { partOf } from '../settings/store.ts'
 import { findToken, isEmptyInEnvironment, type Token, tokenFrom, whyEmpty } from '../settings/token.ts'
@@ -39,7 +39,7 @@ async function readInput({ world }: Desk): Promise<string> {
 }
 
 async function askForToken({ options, world }: Desk, origin: string): Promise<string> {
-  if (!world.input.terminal || options.noInput || (world.env.CI ?? '') !== '')
+  if (!canAsk({ options, world }))
     throw usage(
       '`mergeq auth login` asks for the token, and nobody can answer here.',
       'Pipe it in with --with-token.',

@@ -80,9 +80,3 @@ export const endpoint = <const P extends Route, const F extends Fields>(row: Row
 export const operationOf = (route: Route): string => route.slice(route.indexOf('/') + 1)
 
 export const methodOf = (route: Route): 'GET' | 'POST' => (route.startsWith('GET ') ? 'GET' : 'POST')
-
-/** A record with fields of our own laid over it, for a view that knows more than the answer says. */
-export const withOurs = (record: JsonObject | undefined, ours: JsonObject): JsonObject => ({
-  ...record,
-  ...ours,
-})

@@ -105,6 +105,10 @@ export async function openDesk(
   }
 }
 
+/** Whether a person is there to answer: never without a terminal, in CI, or with --no-input (CLI.md section 4.11). */
+export const canAsk = ({ options, world }: Pick<Desk, 'options' | 'world'>): boolean =>
+  world.input.terminal && !options.noInput && (world.env.CI ?? '') === ''
+
 /** How often requests may be repeated in one run (WIRE.md section 3). */
 const budget = 10
 

@@ -99,10 +99,7 @@ async function send(
   const limit = options.timeout ?? (request.changes ? changeLimit : attemptLimit)
   const line = await desk.line()
   const started = world.clock.now()
-  const { headers, body } = show(request)
-  const head = Object.entries(headers).map(([name, value]) => `> ${name}: ${value}`)
-  const shown = options.verbose && body !== undefined ? [`> ${cutShort(body)}`] : []
-  await voice.detail([`> ${request.method} ${request.url}`, ...head, ...shown].join('\n'))
+  if (options.verbose) await voice.detail(told(request))
   let answer: Answer | undefined
   const manner = {
     token,
@@ -158,6 +155,13 @@ const isUtf8 = (bytes: Uint8Array): boolean => {
 }
 
 const mostTold = 2_048
+
+/** A request as -v tells it: the token redacted, a long body cut. */
+function told(request: Request): string {
+  const { method, url, headers, body } = show(request)
+  const lines = [`${method} ${url}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)]
+  return [...lines, ...(body === undefined ? [] : [cutShort(body)])].map(line => `> ${line}`).join('\n')
+}
 
 const cutShort = (body: string): string =>
   body.length > mostTold ? `${body.slice(0, mostTold)}… (${body.length} characters)` : body

@@ -7,7 +7,7 @@ import { type Laid, readSets } from '../request/sets.ts'
 import { contextOf } from '../settings/settings.ts'
 import type { Found } from '../settings/source.ts'
 import type { Json } from '../view/shapes.ts'
-import type { Desk } from './desk.ts'
+import { canAsk, type Desk } from './desk.ts'
 
 /** One run of an operation: the values of its fields, and what `--set` lays over the body. */
 export interface Run<F extends Fields = Fields> {
@@ -74,7 +74,8 @@ export async function requestOf<F extends Fields>(
 const told = new WeakMap<ReadonlyMap<unknown, Found>, number>()
 
 /** Says with -v where the values came from, each once. */
-async function tellOrigins({ settings, voice }: Desk): Promise<void> {
+async function tellOrigins({ options, settings, voice }: Desk): Promise<void> {
+  if (!options.verbose) return
   const used = settings.used()
   const news = [...used].slice(told.get(used) ?? 0)
   told.set(used, used.size)
@@ -85,7 +86,7 @@ async function tellOrigins({ settings, voice }: Desk): Promise<void> {
 export async function confirm(row: Row, runs: readonly Run[], { world, options }: Desk): Promise<void> {
   const question = row.confirm?.(runs.map(({ values }) => values))
   if (question === undefined) return
-  if (!world.input.terminal || options.noInput || (world.env.CI ?? '') !== '')
+  if (!canAsk({ options, world }))
     throw usage(
       `\`mergeq ${row.command}\` asks before it goes on, and nobody can answer here.`,
       'Give --yes to go on without being asked.',
