@@ -74,8 +74,8 @@ function measureAll(running, env, folder) {
     meter === undefined ? undefined : interleaved(running, Math.min(rounds, weighings), meter),
   )
   const median = (found, name) => (found === undefined ? undefined : spread(found.get(name)).median)
-  return running.map(({ name, per, target, peak }) => ({
-    ...{ name, per, target, peak },
+  return running.map(({ name, per, target, peak, megabytes }) => ({
+    ...{ name, per, target, peak, megabytes },
     ms: spread(walls.get(name)),
     cpuMs: median(cpu, name),
     peakMB: median(memory, name),

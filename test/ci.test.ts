@@ -65,11 +65,13 @@ const jobOf = (system: string, name: string) => {
   return { env, files: job.event === undefined ? {} : { [path]: JSON.stringify(job.event) } }
 }
 
-const names = ['repo', 'targetBranch', 'pr', 'sha', 'testRun'] as const
+const names = ['repo', 'targetBranch', 'pr', 'sha', 'testRun', 'forkedRun'] as const
+
+const tokenless = async () => false
 
 /** Every setting that the job gives, by its name; a refusal as its sentence after `! `. */
 async function settingsOf(world: World): Promise<Record<string, string>> {
-  const source = fromCi(world)
+  const source = fromCi(world, tokenless)
   const settings: Record<string, string> = {}
   for (const name of names) {
     try {
@@ -291,7 +293,7 @@ describe('Values are only values', () => {
     'acme/web"; rm -rf /',
   ])('a repository called %j is refused by its parser, under its variable', async repo => {
     const { world } = worldOf({ ...jobOf('github', 'push').env, GITHUB_REPOSITORY: repo })
-    const found = await fromCi(world).find('repo')
+    const found = await fromCi(world, tokenless).find('repo')
     expect(found?.origin).toBe('GITHUB_REPOSITORY')
     expect(() => settingTable.repo.parse(found?.value ?? '')).toThrow('is not a repository')
   })
@@ -320,7 +322,7 @@ describe('Values are only values', () => {
       [`trunk-temp/pr-1/${run}`, undefined],
     ] as const) {
       const { world } = worldOf({ ...env, CI_COMMIT_BRANCH: name })
-      expect((await fromCi(world).find('testRun'))?.value, name).toBe(value)
+      expect((await fromCi(world, tokenless).find('testRun'))?.value, name).toBe(value)
     }
   })
 })
@@ -339,7 +341,7 @@ describe('Where a value comes from is said', () => {
     ['others', 'Travis CI: pull request', 'sha', 'TRAVIS_PULL_REQUEST_SHA'],
   ] as const)('%s, %s: %s from %s', async (system, name, setting, origin) => {
     const { env, files } = jobOf(system, name)
-    expect((await fromCi(worldOf(env, files).world).find(setting))?.origin).toBe(origin)
+    expect((await fromCi(worldOf(env, files).world, tokenless).find(setting))?.origin).toBe(origin)
   })
 })
 
@@ -360,7 +362,7 @@ describe('Asking costs little', () => {
     const read = vi.fn()
     const world = { ...worldOf(env).world, files: { read } } as unknown as World
     const others = (Object.keys(settingTable) as Name[]).filter(name => !names.some(one => one === name))
-    for (const name of others) expect(fromCi(world).find(name)).toBeUndefined()
+    for (const name of others) expect(fromCi(world, tokenless).find(name)).toBeUndefined()
     expect(read).not.toHaveBeenCalled()
   })
 

@@ -160,7 +160,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ],
     [`pr targets 7 --from-json - --sha s ${at}`, /array of strings/, { input: '{"a":1}' }],
     [`pr targets 7 --from-json - --sha s ${at}`, /array of strings/, { input: '["a",1]' }],
-    [`pr targets 7 --from-json - --sha s ${at}`, /array of strings/, { input: '["a"' }],
+    [`pr targets 7 --from-json - --sha s ${at}`, /ends before the array/, { input: '["a"' }],
     [['pr', 'targets', '7', '', '--sha', 's', ...where], /empty/],
   ],
   contradictions: [

@@ -1,5 +1,5 @@
 // What is measured: one object a row. A new row is one more object.
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
@@ -26,6 +26,7 @@ import { join } from 'node:path'
  * @property {number} [per] The time is divided by this before it is compared: so many pages or pull requests.
  * @property {Target} [target]
  * @property {Omit<Target, 'above'>} [peak] The same for the peak of its memory.
+ * @property {{must: number, aim: number}} [megabytes] That peak itself, in MB.
  */
 
 export const baseline = 'node -e 0'
@@ -38,6 +39,27 @@ const body = JSON.stringify({
   targetBranch: 'main',
   pr: { number: 7 },
 })
+
+const upload = ['-R', 'acme/web', '-b', 'main', '--sha', '4f2a9c1d', '--json']
+const largeUpload = 'mergeq pr targets, 500,000 labels (18.8 MiB)'
+const pipeline = `jq -R . labels.txt |
+  jq -s -c '{repo: {host: "github.com", owner: "acme", name: "web"}, targetBranch: "main", pr: {number: 7, sha: "4f2a9c1d"}, impactedTargets: .}' |
+  curl -sS --fail -X POST "$MERGEQ_BASE_URL/setImpactedTargets" -H 'content-type: application/json' -H 'x-api-token: bench' --data-binary @-`
+
+/** So many labels, of which the last 20,000 repeat the first. */
+const labels = (count, first = 0) =>
+  Array.from({ length: count }, (_, index) => {
+    const label = first + (index < count - 20_000 ? index : index - (count - 20_000))
+    return `//services/cart/lib/module${String(label % 977).padStart(3, '0')}:t${String(label).padStart(7, '0')}\n`
+  }).join('')
+
+/** A file of 1 GiB in which 20 MiB of different labels are soon passed. */
+function writeGibibyte(path) {
+  const file = openSync(path, 'w')
+  for (let [written, first] = [0, 0]; written < 2 ** 30; first += 480_000)
+    written += writeSync(file, labels(500_000, first))
+  closeSync(file)
+}
 
 const mergeq =
   (...words) =>
@@ -74,6 +96,35 @@ export const cases = [
       ...['curl', '-sS', '--fail', '-X', 'POST', `${baseUrl}/getSubmittedPullRequest`],
       ...['-H', 'content-type: application/json', '-H', 'x-api-token: bench', '--data-binary', body],
     ],
+  },
+  {
+    name: 'mergeq pr targets, 100 targets',
+    prepare: ({ folder }) => writeFileSync(join(folder, 'hundred.txt'), labels(20_100).slice(0, 100 * 41)),
+    command: mergeq('pr', 'targets', '7', '--from', 'hundred.txt', ...upload),
+    // No slower than reading a pull request, within what one run can tell.
+    target: { must: 1.05, aim: 1, against: oneRequest },
+  },
+  {
+    name: 'jq -R . | jq -s | curl, the same labels, none dropped',
+    needs: 'jq',
+    rounds: 7,
+    prepare: ({ folder }) => writeFileSync(join(folder, 'labels.txt'), labels(500_000)),
+    command: () => ['sh', '-c', pipeline],
+  },
+  {
+    name: largeUpload,
+    rounds: 7,
+    command: mergeq('pr', 'targets', '7', '--from', 'labels.txt', ...upload),
+    target: { must: 0.33, aim: 0.22, against: 'jq -R . | jq -s | curl, the same labels, none dropped' },
+    megabytes: { must: 120, aim: 90 },
+  },
+  {
+    name: 'mergeq pr targets, 1 GiB of labels, stopped early',
+    rounds: 7,
+    prepare: ({ folder }) => writeGibibyte(join(folder, 'gibibyte.txt')),
+    command: mergeq('pr', 'targets', '7', '--from', 'gibibyte.txt', '-q', ...upload),
+    target: { must: 1.2, aim: 1, against: largeUpload },
+    megabytes: { must: 120, aim: 90 },
   },
   { name: 'gh --version', needs: 'gh', command: () => ['gh', '--version'] },
   { name: 'resend --version', needs: 'resend', command: () => ['resend', '--version'] },

@@ -32,9 +32,13 @@ export function figuresOf(measured, baseline, { packedKB, unpackedKB, packages }
     .map(({ name, peak, peakMB }) =>
       compared(`peak memory of ${name}`, peakMB / named.get(peak.against ?? baseline).peakMB, 'x', peak),
     )
+  const megabytes = measured
+    .filter(({ megabytes, peakMB }) => megabytes !== undefined && peakMB !== undefined)
+    .map(({ name, megabytes, peakMB }) => compared(`memory of ${name}`, peakMB, 'MB', megabytes))
   return [
     ...lines,
     ...peaks,
+    ...megabytes,
     compared('packed size', packedKB, 'KB', { must: 300, aim: 150 }),
     { what: 'unpacked size', figure: unpackedKB, unit: 'KB' },
     compared('packages brought by an install', packages, '', { must: 1, aim: 1 }),
@@ -43,7 +47,7 @@ export function figuresOf(measured, baseline, { packedKB, unpackedKB, packages }
 
 const number = (value, unit = '') => {
   if (value === undefined) return '-'
-  if (unit === 'KB') return `${Math.round(value)} KB`
+  if (unit === 'KB' || unit === 'MB') return `${Math.round(value)} ${unit}`
   if (unit === '') return String(value)
   return `${unit === '+x' && value >= 0 ? '+' : ''}${value.toFixed(value < 0.1 && unit === 'x' ? 3 : 2)}`
 }

@@ -114,7 +114,7 @@ export const api = command({
   ],
   async run({ operation: name, method, set = [], input, include }, desk) {
     const known = rows.find(({ route }) => operationOf(route) === name)
-    const body = input === undefined ? {} : await readBody(contextOf(desk.settings, desk.world).open(input))
+    const body = input === undefined ? {} : await readBody(contextOf(desk.settings, desk).open(input))
     const hasBody = input !== undefined || set.length > 0
     const byItself = known === undefined ? (hasBody ? 'POST' : 'GET') : methodOf(known.route)
     const chosen = method === undefined ? byItself : method === 'get' ? 'GET' : 'POST'

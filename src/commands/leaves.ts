@@ -43,7 +43,7 @@ const handWritten = (command: Command): Leaf => ({
   ],
   act: (given, world, secrets, runner) =>
     atDesk(given, world, secrets, purposeOf(command), async desk =>
-      command.run(await readValues(command.fields, given, contextOf(desk.settings, world)), desk, runner),
+      command.run(await readValues(command.fields, given, contextOf(desk.settings, desk)), desk, runner),
     ),
 })
 

@@ -24,6 +24,7 @@ export interface SettingValues {
   readonly pr: string
   readonly sha: string
   readonly testRun: string
+  readonly forkedRun: string
 }
 export type SettingName = keyof SettingValues
 
@@ -33,6 +34,7 @@ export const flagOf = {
   targetBranch: '--target-branch',
   org: '--org',
   sha: '--sha',
+  forkedRun: '--forked-run',
   pr: undefined,
   testRun: undefined,
 } as const satisfies Readonly<Record<SettingName, string | undefined>>
@@ -49,6 +51,8 @@ export interface Context {
   readonly now: number
   /** The bytes of a file, or of standard input for `-`. */
   open(path: string): AsyncIterable<Uint8Array>
+  /** Shows a person how far work that takes long has come. */
+  during<T>(text: () => string, work: () => Promise<T>): Promise<T>
 }
 
 /**

@@ -6,7 +6,7 @@ import { forPullRequest, pullRequests } from './pull-requests.ts'
 import { onQueue } from './pulls.ts'
 import { receipt } from './reply.ts'
 import { type Targets, targetList } from './target-list.ts'
-import { isPullRequest, oneOf, text } from './words.ts'
+import { isPullRequest, oneOf } from './words.ts'
 
 /** The pull request: the first argument if it has that form; everything else is a target (CLI.md section 1). */
 const onePullRequest: Field<number> = {
@@ -34,6 +34,19 @@ const commit: Field<string | undefined> = {
   },
 }
 
+/** In the run of a pull request from a fork, which gets no token, its id opens this one operation (service-observed.md section 2.4). */
+const forkedRun: Field<string | undefined> = {
+  words: [
+    {
+      spell: '--forked-run <id>',
+      summary: 'GitHub run id of a pull request from a fork, sent in place of the token',
+    },
+  ],
+  setting: 'forkedRun',
+  at: 'credential.x-forked-workflow-run-id',
+  read: (_, context) => context.setting('forkedRun'),
+}
+
 export const targets = endpoint({
   command: 'pr targets',
   route: 'POST /setImpactedTargets',
@@ -44,19 +57,15 @@ export const targets = endpoint({
     ...onQueue,
     pr: onePullRequest,
     sha: commit,
-    targets: targetList,
     tooLarge: flag(
       '--too-large <all|fail>',
       'What to do with a list over 20 MiB: send "ALL" (the default), or fail',
       oneOf(['all', 'fail']),
       { choices: ['all', 'fail'] },
     ),
-    forkedRun: flag(
-      '--forked-run <id>',
-      'GitHub run id of a pull request from a fork, sent in place of the token',
-      text('run id'),
-      { at: 'credential.x-forked-workflow-run-id' },
-    ),
+    forkedRun,
+    // Read last: whatever else is wrong is said before a long input is read.
+    targets: targetList,
   },
   reply: receipt,
   view: (_, { pr, sha, targets }) => ({
@@ -66,11 +75,11 @@ export const targets = endpoint({
   standIn(values, why) {
     const { targets, tooLarge } = values
     if (tooLarge === 'fail' || targets.list === 'ALL') return undefined
-    const { number, list } = targets
+    const { number, read } = targets
     const large = why === 'limit' ? 'the list is over 20 MiB' : 'the list is too large for the service (413)'
     return {
       values: { ...values, targets: { ...targets, list: 'ALL' } },
-      warning: `${large} (${count(number, 'target')}, ${size(list.bytes)} read): sending "ALL" instead.`,
+      warning: `${large} (${count(number, 'target')}, ${size(read)} read): sending "ALL" instead.`,
     }
   },
   examples: [

@@ -81,7 +81,7 @@ export function makeRequest<P extends Route, F extends Fields>(
 export const tooLarge = (operation: string, bytes: number): Failure =>
   new Failure(
     'refused',
-    `${operation}: the body of ${marked(bytes)} bytes is over the limit of ${marked(largestBody)} bytes; nothing was sent.`,
+    `${operation}: the body has ${marked(bytes)} bytes or more, over the limit of ${marked(largestBody)} (20 MiB); nothing was sent.`,
     {
       operation,
       hint: 'For impacted targets, send every target instead with --all.',
@@ -124,15 +124,20 @@ function plant(tree: Tree, path: readonly string[], value: Wire): void {
 /** The body's bytes: what `JSON.stringify` makes of it, with lists that are encoded already standing in it as they are. */
 function encode(tree: Tree): Body {
   const pieces: Uint8Array[] = []
+  let bytes = 0
   let text = ''
   const flush = () => {
-    if (text !== '') pieces.push(utf8.encode(text))
+    if (text === '') return
+    const piece = utf8.encode(text)
+    pieces.push(piece)
+    bytes += piece.length
     text = ''
   }
   const write = (node: Wire): void => {
     if (isEncoded(node)) {
       flush()
       for (const piece of node.encoded) pieces.push(piece)
+      bytes += node.bytes
     } else if (isTree(node)) {
       let comma = '{'
       for (const [key, one] of Object.entries(node)) {
@@ -146,7 +151,7 @@ function encode(tree: Tree): Body {
   }
   write(tree)
   flush()
-  return { pieces, bytes: pieces.reduce((sum, piece) => sum + piece.length, 0) }
+  return { pieces, bytes }
 }
 
 /** The body as text: what is shown of it. */

@@ -1,4 +1,4 @@
-import type { Given } from '../contract/field.ts'
+import type { Context, Given } from '../contract/field.ts'
 import { usage } from '../failure.ts'
 import { type Options, readOptions } from '../settings/options.ts'
 import { type Purpose, type Settings, settle } from '../settings/settings.ts'
@@ -6,6 +6,7 @@ import { findToken, type Token } from '../settings/token.ts'
 import type { Line } from '../transport/transport.ts'
 import { isColored } from '../view/look.ts'
 import { openPrinter, type Printer } from '../view/printer.ts'
+import { during } from '../view/progress.ts'
 import { openVoice, type Voice } from '../view/voice.ts'
 import type { World } from '../world/world.ts'
 
@@ -19,6 +20,8 @@ export interface Desk {
   readonly printer: Printer
   /** How far long work has come, for whoever waits. */
   readonly progress?: string
+  /** Shows on a terminal, outside CI and unless -q was typed, what is being waited for until the work is done. */
+  during: Context['during']
   /** The token for the base address; found when it is first asked for, and hidden in all output from then on. */
   token(): Promise<Token>
   readonly secrets: Secrets
@@ -72,6 +75,11 @@ export async function openDesk(
       color: isColored({ color, env: world.env, terminal: world.out.terminal }),
       now: world.clock.now(),
     }),
+    during(text, work) {
+      const { terminal, stream } = world.err
+      const isShown = terminal && !options.quiet && (world.env.CI ?? '') === ''
+      return during(isShown ? stream : undefined, isColored({ color, env: world.env, terminal }), text, work)
+    },
     secrets,
     token() {
       token ??= settings.need('baseUrl').then(async baseUrl => {

@@ -8,8 +8,6 @@ import type { Request } from '../request/request.ts'
 import { show } from '../request/show.ts'
 import type { Response } from '../transport/transport.ts'
 import { decode } from '../view/json.ts'
-import { isColored } from '../view/look.ts'
-import { during } from '../view/progress.ts'
 import type { Json } from '../view/shapes.ts'
 import type { Desk } from './desk.ts'
 import { type Run, requestOf } from './prepare.ts'
@@ -115,14 +113,9 @@ async function send(
     line.send(request, manner).catch(error => {
       throw inFlight(asFailure(error), request)
     })
-  const waits = !options.quiet && (world.env.CI ?? '') === ''
-  const color = isColored({ color: options.color, env: world.env, terminal: world.err.terminal })
-  const response = await during(
-    { terminal: world.err.terminal, stream: world.err.stream, color },
-    waits,
-    `${request.operation} at ${new URL(request.url).host}${desk.progress === undefined ? '' : `, ${desk.progress}`}`,
-    sending,
-  )
+  const { operation, url } = request
+  const progress = desk.progress === undefined ? '' : `, ${desk.progress}`
+  const response = await desk.during(() => `${operation} at ${new URL(url).host}${progress}`, sending)
   await voice.detail(`< ${response.status} after ${world.clock.now() - started} ms`)
   if (response.headers.has('x-mergeq-sandbox')) await desk.saySandbox()
   // What was opened to see whether it is whole is not opened twice.

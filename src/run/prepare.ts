@@ -29,10 +29,11 @@ export async function readValues<F extends Fields>(
 /** given → values: one run for each pull request. What is wrong with any of them is said before anything is sent. */
 export async function readRuns<F extends Fields>(
   row: Row<Row['route'], F>,
-  { given, settings, world }: Pick<Desk, 'given' | 'settings' | 'world'>,
+  desk: Desk,
 ): Promise<readonly Run<F>[]> {
+  const { given, settings } = desk
   const sets = readSets(given, row.fields)
-  const contextFor = (one: Given) => contextOf(settings.under(one), world)
+  const contextFor = (one: Given) => contextOf(settings.under(one), desk)
   const split = Object.values(row.fields).find(field => field.each !== undefined)
   const givens = (await split?.each?.(given, contextFor(given))) ?? [given]
   const runs: Run<F>[] = []

@@ -88,6 +88,12 @@ async function readGitHub(env: Environment, files: Files): Promise<Job> {
   const pr = told('pull_request', 'number') ?? commented ?? inRef
   const pulls = pr !== undefined || /^pull_request/.test(env.GITHUB_EVENT_NAME ?? '')
   const built = told('workflow_run', 'head_sha') ?? first(env, 'GITHUB_SHA')
+  const [from, into] = ['head', 'base'].map(side => told('pull_request', side, 'repo', 'full_name')?.value)
+  // The repository of a fork that was deleted meanwhile is null; pull_request_target runs in the parent's own name.
+  const isForked =
+    into !== undefined &&
+    from?.toLowerCase() !== into.toLowerCase() &&
+    env.GITHUB_EVENT_NAME !== 'pull_request_target'
   return {
     title: 'GitHub Actions',
     repo: at(URL.canParse(server) ? new URL(server).host : '', first(env, 'GITHUB_REPOSITORY')),
@@ -103,6 +109,7 @@ async function readGitHub(env: Environment, files: Files): Promise<Job> {
     pulls,
     pr,
     sha: pulls ? told('pull_request', 'head', 'sha') : built,
+    forkedRun: isForked ? first(env, 'GITHUB_RUN_ID') : undefined,
   }
 }
 
@@ -142,18 +149,20 @@ const testBranch =
 
 /**
  * The CI job as a source (CLI.md section 3): the repository that the pull request goes to, the branch that it is to be
- * merged into (or the branch that is built), the pull request and its head commit, and the test run of the test branch
- * that the job runs on. Where a job is about a pull request whose head commit it does not tell for certain, asking for
+ * merged into (or the branch that is built), the pull request and its head commit, the test run of the test branch that
+ * the job runs on, and, where there is no token, the run of a pull request from a fork. Where a job is about a pull request whose head commit it does not tell for certain, asking for
  * that commit is a usage failure: the queue would take the merge commit and wait for ever. So is asking for the pull
  * request of a test branch: the draft that a queue opens for it is nobody's.
  */
-export function fromCi(world: World): Source {
+export function fromCi(world: World, hasToken: () => Promise<boolean>): Source {
   let reading: Promise<Job | undefined> | undefined
   const finders: Readonly<Partial<Record<Name, (job: Job) => Maybe | Promise<Maybe>>>> = {
     repo: async ({ repo, address }) => (await repoAt(address)) ?? repo,
     targetBranch: ({ base, head, pulls, trunk }) =>
       base ?? (pulls ? undefined : isOfQueue(head) ? trunk : head),
     testRun: ({ head }) => within(head, testBranch),
+    forkedRun: async ({ forkedRun }) =>
+      forkedRun === undefined || (await hasToken()) ? undefined : forkedRun,
     pr({ pr, head }) {
       if (!isOfQueue(head)) return pr
       throw usage(

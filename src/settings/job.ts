@@ -30,6 +30,8 @@ export type Job = Readonly<
   readonly title: string
   /** Whether the job is about a pull request. */
   readonly pulls: boolean
+  /** The run's id, where it is one of a pull request from a fork. */
+  readonly forkedRun?: Found | undefined
   /** `sha` may be the commit that merges the pull request into its base. */
   readonly unsure?: boolean
 }

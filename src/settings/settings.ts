@@ -5,6 +5,7 @@ import { fromProject } from './project.ts'
 import type { Found, Source } from './source.ts'
 import { fromProfile, openStore, type Store } from './store.ts'
 import { type Name, type Setting, settingTable, type Value } from './table.ts'
+import { findToken } from './token.ts'
 
 const fromFlags = (given: Given): Source => ({
   find(name) {
@@ -78,7 +79,7 @@ function lazy(names: readonly Name[], load: () => Promise<Source>): Source {
 }
 
 /** What a CI job or a checkout may tell: for anything else they are not even loaded. */
-const tellable: readonly Name[] = ['repo', 'targetBranch', 'pr', 'sha', 'testRun']
+const tellable: readonly Name[] = ['repo', 'targetBranch', 'pr', 'sha', 'testRun', 'forkedRun']
 
 /** Settles where values come from: flag › environment › project file › profile › CI › git › default (CLI.md section 3). */
 export function settle(given: Given, world: World, purpose: Purpose): Settings {
@@ -88,8 +89,12 @@ export function settle(given: Given, world: World, purpose: Purpose): Settings {
     fromProject(world),
     // What is about to be changed is not read: a bad value could not be mended otherwise, nor a new profile made.
     ...(purpose.changesSettings ? [] : [remembered(fromProfile(store, () => settings.need('profile')))]),
-    lazy(tellable, async () => (await import('./ci.ts')).fromCi(world)),
+    lazy(tellable, async () => (await import('./ci.ts')).fromCi(world, hasToken)),
   ]
+  const hasToken = async () => {
+    const found = findToken(world.env, await settings.need('baseUrl'), store)
+    return found.then(() => true).catch(error => !isFailure(error) || error.kind !== 'auth')
+  }
   const far = (words: Given) => [
     ...nearer,
     remembered(
@@ -153,19 +158,37 @@ function parse<N extends Name>(name: N, { value, origin }: Found): Value<N> {
   }
 }
 
+/** Where a field that reads runs: its world, and what is told on standard error. */
+interface Reading extends Pick<Context, 'during'> {
+  readonly world: World
+  readonly voice: { note(text: string): Promise<void> }
+}
+
 /** What a field may ask while it reads: these settings, the moment, and the inputs. */
-export const contextOf = (settings: Settings, world: World): Context => ({
+export const contextOf = (settings: Settings, { world, voice, during }: Reading): Context => ({
   setting: name => settings.read(name) as Promise<SettingValues[typeof name] | undefined>,
   need: name => settings.need(name) as Promise<SettingValues[typeof name]>,
   told: name => settings.told(name) as Promise<SettingValues[typeof name] | undefined>,
   now: world.clock.now(),
-  open: path => opened(path, world),
+  open: path => opened(path, world, settings, voice.note),
+  during,
 })
 
+/** How long a writer is waited for, in milliseconds, where --timeout does not say. */
+const patience = 30_000
+
 /** The bytes of a file or of standard input; what cannot be read is a usage failure that names it. */
-async function* opened(path: string, { files, input }: World): AsyncIterable<Uint8Array> {
+async function* opened(
+  path: string,
+  { files, input, interrupted }: World,
+  settings: Settings,
+  say: (text: string) => Promise<void>,
+): AsyncIterable<Uint8Array> {
   try {
-    yield* path === '-' ? input.read() : files.stream(path)
+    if (path === '-' && input.terminal)
+      await say('Reading what you type; Ctrl-D on a line of its own ends it.')
+    if (path === '-') yield* input.read()
+    else yield* files.stream(path, (await settings.read('timeout')) ?? patience, interrupted)
   } catch (error) {
     if (isFailure(error)) throw error
     const why = error instanceof Error ? error.message : String(error)

@@ -68,6 +68,12 @@ export const settingTable = {
     hint: 'Name a test run or its branch, or give --pr <n>.',
     parse: text('test run'),
   }),
+  forkedRun: setting({
+    flag: flagOf.forkedRun,
+    env: [],
+    summary: 'GitHub run id of a pull request from a fork, where there is no token',
+    parse: text('run id'),
+  }),
   baseUrl: setting({
     flag: '--base-url',
     env: ['MERGEQ_BASE_URL'],
@@ -121,7 +127,7 @@ export type Name = keyof typeof settingTable
 /** The value of a setting once it is read. */
 export type Value<N extends Name> = ReturnType<(typeof settingTable)[N]['parse']>
 
-const keyPattern = /^--(?!sha$|profile$|ca-file$)/
+const keyPattern = /^--(?!sha$|forked-run$|profile$|ca-file$)/
 
 /** The key under which a profile stores a setting: its flag's name. Undefined for what cannot be stored. */
 export function keyOf(name: Name): string | undefined {

@@ -15,6 +15,8 @@ const largestAnswer = 64 * 1024 * 1024
 const uploadIdle = 15_000
 /** A body up to this size is handed over in one piece. */
 const small = 64 * 1024
+/** A larger one goes out in steps of this size, each a sign of life. */
+const stride = 256 * 1024
 
 /**
  * Sends a request once. `limit` bounds the attempt in milliseconds, the upload not counted; `began`, where it
@@ -107,10 +109,11 @@ function upload(
   }
   async function* pieces(list: readonly Uint8Array[]) {
     began?.()
-    for (const piece of list) {
-      alive()
-      yield piece
-    }
+    for (const piece of list)
+      for (let from = 0; from < piece.length; from += stride) {
+        alive()
+        yield piece.subarray(from, from + stride)
+      }
     sent()
   }
   sent()

@@ -1,30 +1,27 @@
 import type { Spinner } from './spinner.ts'
 
-/** Waiting shorter than this is not worth a sign. */
+/** Waiting shorter than this, in milliseconds, is not worth a sign. */
 const soon = 200
+const often = 100
 
-/** Where a spinner may turn: standard error, when it is a terminal. */
-export interface Stage {
-  readonly terminal: boolean
-  /** Whether to colour. */
-  readonly color: boolean
-  /** The terminal's stream itself, which the spinner must be able to move about in. */
-  readonly stream?: unknown
-}
-
-/** Shows what is being waited for until the work is done: a spinner, after 200 ms, on a terminal only. */
+/**
+ * Shows what is being waited for until the work is done: a spinner, after 200 ms. `stream` is the terminal's own, which
+ * a spinner must be able to move about in; without one nothing is shown.
+ */
 export async function during<T>(
-  stage: Stage,
-  isShown: boolean,
-  text: string,
+  stream: unknown,
+  color: boolean,
+  text: () => string,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (!isShown || stage.stream === undefined || !stage.terminal) return work()
+  if (stream === undefined) return work()
   let spinner: Spinner | undefined
   let isOver = false
-  const timer = setTimeout(async () => {
+  let timer = setTimeout(async () => {
     const { spin } = await import('./spinner.ts')
-    if (!isOver) spinner = spin(stage.stream, text, stage.color)
+    if (isOver) return
+    spinner = spin(stream, text(), color)
+    timer = setInterval(() => spinner?.say(text()), often)
   }, soon)
   try {
     return await work()

@@ -1,10 +1,14 @@
 import {
-  createReadStream,
+  closeSync,
+  constants,
   existsSync,
   mkdirSync,
+  open,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -21,6 +25,65 @@ async function read(path: string, most = Number.POSITIVE_INFINITY): Promise<stri
   if (stat.size > most) throw new Error(`it is larger than ${most} bytes`)
   return readFileSync(path, 'utf8')
 }
+
+/** Pieces of a file that is read as a stream, in bytes. */
+const pieceSize = 256 * 1024
+
+/** One buffer for all pieces: a new one each time would cost more than the reading. */
+async function* pieces(path: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  const descriptor = openSync(path, 'r')
+  try {
+    const buffer = new Uint8Array(pieceSize)
+    for (let bytes = readSync(descriptor, buffer); bytes > 0; bytes = readSync(descriptor, buffer)) {
+      yield buffer.subarray(0, bytes)
+      // Signals and the spinner have their turn.
+      await new Promise(setImmediate)
+      signal.throwIfAborted()
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+async function* stream(path: string, patience: number, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  if (!statSync(path).isFIFO()) {
+    yield* pieces(path, signal)
+    return
+  }
+  const { Socket } = await import('node:net')
+  // Not as a file: a read that waits for a writer could not be given up.
+  const pipe = new Socket({ fd: await openPipe(path, patience, signal), writable: false })
+  const stop = () => pipe.destroy(signal.reason)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    yield* pipe
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+/** Opens a FIFO, which is done when somebody opens it to write. */
+const openPipe = (path: string, patience: number, signal: AbortSignal): Promise<number> =>
+  new Promise((resolve, reject) => {
+    let isGivenUp = false
+    const end = (error: unknown) => {
+      isGivenUp = true
+      clearTimeout(timer)
+      reject(error)
+      // Nothing else ends the waiting, which would keep the program alive, than a writer: this one.
+      closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK))
+    }
+    const timer = setTimeout(() => end(new Error(`nobody wrote to it in ${patience} ms`)), patience)
+    const stop = () => end(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    open(path, (error, descriptor) => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+      if (error !== null) reject(error)
+      else if (isGivenUp) closeSync(descriptor)
+      else resolve(descriptor)
+    })
+  })
 
 /** Follows a link to its end by hand: the file at its end need not be there yet. */
 async function follow(path: string): Promise<string> {
@@ -48,7 +111,7 @@ function makeFolder(path: string): void {
 
 /** The files of this machine. */
 export const files: Files = {
-  stream: path => createReadStream(path),
+  stream,
   read,
   exists: async path => existsSync(path),
   list: async folder => (existsSync(folder) ? readdirSync(folder) : []),

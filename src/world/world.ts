@@ -56,8 +56,8 @@ export interface Output {
 }
 
 export interface Files {
-  /** The file's bytes in pieces. */
-  stream(path: string): AsyncIterable<Uint8Array>
+  /** The file's bytes in pieces. A FIFO that nobody writes to is given up after `patience` milliseconds. */
+  stream(path: string, patience: number, interrupted: AbortSignal): AsyncIterable<Uint8Array>
   /** The text of a regular file of at most `most` bytes, or undefined where there is none. Never blocks on a FIFO. */
   read(path: string, most?: number): Promise<string | undefined>
   exists(path: string): Promise<boolean>
