@@ -5,7 +5,7 @@ import { Failure } from '../failure.ts'
 import type { Desk } from '../run/desk.ts'
 import { exchange } from '../run/exchange.ts'
 import { confirm, readRuns } from '../run/prepare.ts'
-import { type Explain, run } from '../run.ts'
+import { run } from '../run.ts'
 import { at, count, type Json, listAt, textAt } from '../view/shapes.ts'
 import { command } from './command.ts'
 
@@ -46,8 +46,8 @@ async function cancelAll(values: Queue, desk: Desk): Promise<void> {
 
 /** Why a queue could not be deleted: what it still lists, and what to do. */
 const explain =
-  (values: Queue, desk: Desk): Explain =>
-  async failure => {
+  (values: Queue, desk: Desk) =>
+  async (failure: Failure): Promise<Failure> => {
     const { status } = failure.details
     if (status !== 400 && status !== 409) return failure
     const left = await entriesOf(values, desk).catch(() => undefined)
@@ -83,6 +83,6 @@ export const deleteQueue = command({
     if (drainFirst) await drain(first.values, desk)
     if (cancels) await cancelAll(first.values, desk)
     const agreed = { ...desk, given: new Map(desk.given).set('--yes', ['true']) }
-    return run(remove, agreed, explain(first.values, desk))
+    return run(remove, agreed, { explain: explain(first.values, desk) })
   },
 })

@@ -6,6 +6,7 @@ import { findToken, type Token } from '../settings/token.ts'
 import type { Line } from '../transport/transport.ts'
 import { isColored } from '../view/look.ts'
 import { openPrinter, type Printer } from '../view/printer.ts'
+import { during } from '../view/progress.ts'
 import { openVoice, type Voice } from '../view/voice.ts'
 import type { World } from '../world/world.ts'
 
@@ -108,6 +109,14 @@ export async function openDesk(
 /** Whether a person is there to answer: never without a terminal, in CI, or with --no-input (CLI.md section 4.11). */
 export const canAsk = ({ options, world }: Pick<Desk, 'options' | 'world'>): boolean =>
   world.input.terminal && !options.noInput && (world.env.CI ?? '') === ''
+
+/** Does the work, and shows a person at a terminal what is being waited for; not in CI, nor with -q. */
+export function shown<T>({ options, world }: Desk, text: string, work: () => Promise<T>): Promise<T> {
+  const { env, err } = world
+  const color = isColored({ color: options.color, env, terminal: err.terminal })
+  const isShown = !options.quiet && (env.CI ?? '') === ''
+  return during({ terminal: err.terminal, stream: err.stream, color }, isShown, text, work)
+}
 
 /** How often requests may be repeated in one run (WIRE.md section 3). */
 const budget = 10

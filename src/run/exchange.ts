@@ -8,10 +8,8 @@ import type { Request } from '../request/request.ts'
 import { show } from '../request/show.ts'
 import type { Response } from '../transport/transport.ts'
 import { decode } from '../view/json.ts'
-import { isColored } from '../view/look.ts'
-import { during } from '../view/progress.ts'
 import type { Json } from '../view/shapes.ts'
-import type { Desk } from './desk.ts'
+import { type Desk, shown } from './desk.ts'
 import { type Run, requestOf } from './prepare.ts'
 import { settle } from './settle.ts'
 
@@ -115,11 +113,8 @@ async function send(
     line.send(request, manner).catch(error => {
       throw inFlight(asFailure(error), request)
     })
-  const waits = !options.quiet && (world.env.CI ?? '') === ''
-  const color = isColored({ color: options.color, env: world.env, terminal: world.err.terminal })
-  const response = await during(
-    { terminal: world.err.terminal, stream: world.err.stream, color },
-    waits,
+  const response = await shown(
+    desk,
     `${request.operation} at ${new URL(request.url).host}${desk.progress === undefined ? '' : `, ${desk.progress}`}`,
     sending,
   )
