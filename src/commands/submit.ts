@@ -1,7 +1,7 @@
 import { nameOfWord, on } from '../contract/field.ts'
 import { poll, submit } from '../contract/pulls.ts'
 import { asFailure, usage } from '../failure.ts'
-import type { Desk } from '../run/desk.ts'
+import { type Desk, silently } from '../run/desk.ts'
 import { exchange } from '../run/exchange.ts'
 import { tellEndings } from '../run/many.ts'
 import { type Run, readRuns } from '../run/prepare.ts'
@@ -23,14 +23,12 @@ async function recordOf({ values }: Run<typeof poll.fields>, desk: Desk): Promis
   }
 }
 
-/** The answer of a wait is its result: receipts of the submission would be a second document. */
-const silent = { print: async () => undefined, end: async () => undefined }
-
 /** Submits, and waits for what was submitted. What stood there before is read first: it is no answer. */
 async function submitAndWaitFor(flags: WaitFlags, desk: Desk): Promise<number> {
   const runs = await readRuns(submit, desk)
   const terms = termsOf(flags, runs.length, desk)
-  const patient = { ...(await forAttempts(desk)), printer: silent }
+  // The answer of a wait is its result: receipts of the submission would be a second document.
+  const patient = silently(await forAttempts(desk))
   const before = new Map<Run, JsonObject | undefined>()
   const endings = await carryOut(submit, runs, patient, {
     async before(one) {

@@ -151,7 +151,8 @@ const paces = new Map([
   ['PENDING', 30_000],
 ])
 const quickest = 10_000
-const slowest = 5 * 60_000
+/** The longest pause between two readings, in milliseconds, whatever the service asks for. */
+export const slowest = 5 * 60_000
 
 /**
  * Milliseconds until the next reading: 10 s while it is tested or not there yet, 30 s pending, 60 s not ready, doubled

@@ -110,6 +110,12 @@ export async function openDesk(
 export const canAsk = ({ options, world }: Pick<Desk, 'options' | 'world'>): boolean =>
   world.input.terminal && !options.noInput && (world.env.CI ?? '') === ''
 
+/** The same desk without its answer: for a step of something that gives another one. */
+export const silently = (desk: Desk): Desk => ({
+  ...desk,
+  printer: { print: async () => undefined, end: async () => undefined },
+})
+
 /** Does the work, and shows a person at a terminal what is being waited for; not in CI, nor with -q. */
 export function shown<T>({ options, world }: Desk, text: string, work: () => Promise<T>): Promise<T> {
   const { env, err } = world

@@ -1,10 +1,10 @@
-import { type Change, isKnownState, judgeSight, paceOf } from '../../contract/waiting.ts'
+import { type Change, isKnownState, judgeSight, paceOf, slowest } from '../../contract/waiting.ts'
 import { Failure } from '../../failure.ts'
 import type { Desk } from '../../run/desk.ts'
 import { type JsonObject, textAt } from '../../view/shapes.ts'
 import { type Found, type Manner, queueOf, readRound, type Watch } from './reading.ts'
 import { type Ended, pictureOf, type Report } from './telling.ts'
-import type { Terms } from './terms.ts'
+import { isFinal, type Terms } from './terms.ts'
 
 /** What is left of a wait after a round. */
 export interface Left {
@@ -21,9 +21,6 @@ interface Step {
   readonly change?: Change
   readonly ended?: Ended
 }
-
-/** Failures that end a wait at once; any other failed poll is not a result (CLI.md section 5). */
-const isFinal = ({ kind }: Failure): boolean => /^(auth|usage|internal|output)$/.test(kind)
 
 const isSuccess = ({ outcome }: Ended): boolean => /^(merged|reached|left)$/.test(outcome)
 
@@ -118,7 +115,7 @@ async function tellTrouble(
     await voice.note(`${message}${inRow} Still waiting.`)
 }
 
-/** The shortest pause that suits any of them; no shorter than the service asks for. */
+/** The shortest pause that suits any of them; no shorter than the service asks for, within reason. */
 function pauseOf(
   waiting: readonly Watch[],
   failures: readonly Failure[],
@@ -128,5 +125,6 @@ function pauseOf(
   const pauses = waiting.map(({ known, errors }) =>
     interval === 'auto' ? paceOf(known, errors, random) : interval,
   )
-  return Math.max(Math.min(...pauses), ...failures.map(({ details }) => (details.retryAfter ?? 0) * 1_000))
+  const asked = failures.map(({ details }) => (details.retryAfter ?? 0) * 1_000)
+  return Math.max(Math.min(...pauses), Math.min(slowest, Math.max(0, ...asked)))
 }

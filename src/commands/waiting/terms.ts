@@ -1,6 +1,7 @@
+import type { Given } from '../../contract/field.ts'
 import type { Aim } from '../../contract/waiting.ts'
 import { duration } from '../../contract/words.ts'
-import { usage } from '../../failure.ts'
+import { type Failure, usage } from '../../failure.ts'
 import type { Desk } from '../../run/desk.ts'
 import type { WaitFlags } from './flags.ts'
 
@@ -17,12 +18,29 @@ export interface Terms extends Aim {
 
 const minute = 60_000
 
+/** After so many failed polls in a row a wait gives up, unless told otherwise. */
+export const mostErrors = 10
+
+/** Milliseconds that a whole wait may take: an hour, unless `--timeout` was typed. */
+export function limitOf(given: Given): number {
+  const [typed] = given.get('--timeout') ?? []
+  return typed === undefined ? 60 * minute : duration(typed)
+}
+
+/** Whether a failed poll ends a wait at once; any other is not a result (CLI.md section 5). */
+export const isFinal = ({ kind }: Failure): boolean => /^(auth|usage|internal|output|interrupted)$/.test(kind)
+
 /** The terms of a wait for so many pull requests. Only one alone has a head to match: a usage failure otherwise. */
 export function termsOf(flags: WaitFlags, pullRequests: number, { given }: Pick<Desk, 'given'>): Terms {
-  const { until = 'merged', interval = 'auto', grace = 1.5 * minute, matchHead, maxErrors = 10 } = flags
+  const {
+    until = 'merged',
+    interval = 'auto',
+    grace = 1.5 * minute,
+    matchHead,
+    maxErrors = mostErrors,
+  } = flags
   if (matchHead !== undefined && pullRequests > 1)
     throw usage('--match-head is for one pull request.', 'Wait for each of several by itself.')
-  const [typed] = given.get('--timeout') ?? []
   return {
     until,
     interval,
@@ -30,7 +48,7 @@ export function termsOf(flags: WaitFlags, pullRequests: number, { given }: Pick<
     head: matchHead,
     maxErrors,
     failOnPaused: flags.failOnPaused,
-    limit: typed === undefined ? 60 * minute : duration(typed),
+    limit: limitOf(given),
     stopsOnError: given.has('--stop-on-error'),
   }
 }
@@ -50,7 +68,7 @@ export async function forAttempts(desk: Desk): Promise<Desk> {
  * A desk for one round, of which `left` milliseconds of the wait are left: a poll is repeated by the next one, and takes
  * no longer than the wait. One that is the only one is repeated as any other reading is.
  */
-export function forRound(desk: Desk, { limit }: Terms, left: number): Desk {
+export function forRound(desk: Desk, { limit }: Pick<Terms, 'limit'>, left: number): Desk {
   if (limit === 0) return desk
   const { timeout = attemptLimit } = desk.options
   return {
