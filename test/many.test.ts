@@ -20,21 +20,22 @@ const documentsIn = (out: string) =>
     .map(line => JSON.parse(line))
 
 describe('a signal among several', () => {
-  const stopped = async (line: string, on: number, isAnswered: boolean) => {
+  const signal = () => new Failure('interrupted', 'stopped by SIGINT.', { exit: 130 })
+  const stopped = async (line: string, on: number) => {
     const stop = new AbortController()
     return run(
       line,
       seen => {
         if (numberIn(seen) !== on) return { body: '{"state":"PENDING"}' }
-        stop.abort(new Failure('interrupted', 'stopped by SIGINT.', { exit: 130 }))
-        return isAnswered ? { body: 'OK' } : new Promise<Answer>(() => undefined)
+        stop.abort(signal())
+        return new Promise<Answer>(() => undefined)
       },
       { signal: stop.signal },
     )
   }
 
   test('a change: what was done, what was in flight, what was not begun', async () => {
-    const { code, out, err, requests } = await stopped('pr submit 7 8 9 10 --json', 8, false)
+    const { code, out, err, requests } = await stopped('pr submit 7 8 9 10 --json', 8)
     expect({ code, sent: numbersIn(requests) }).toEqual({ code: 130, sent: [7, 8] })
     expect(err.split('\n')[0]).toBe(
       'mergeq: Stopped before the end. Done: #7. In flight: #8. Not begun: #9, #10.',
@@ -49,7 +50,7 @@ describe('a signal among several', () => {
   })
 
   test('changes side by side: every one in flight has its receipt, and the signal is told once', async () => {
-    const { code, out, err } = await stopped('pr cancel 7 8 9 10 11 12 --yes --json', 9, false)
+    const { code, out, err } = await stopped('pr cancel 7 8 9 10 11 12 --yes --json', 9)
     expect(code).toBe(130)
     const receipts = documentsIn(out)
     const flying = receipts.filter(({ ok }) => !ok).map(({ pr }) => `#${pr}`)
@@ -59,13 +60,21 @@ describe('a signal among several', () => {
   })
 
   test('a read', async () => {
-    const { code, err } = await stopped('pr get 7 8 9 10 11 12 13 --stop-on-error', 8, false)
+    const { code, err } = await stopped('pr get 7 8 9 10 11 12 13 --stop-on-error', 8)
     expect(code).toBe(130)
     expect(err).toMatch(/Done: #7\. In flight: #8\. Not begun: #9, #10, #11, #12, #13\./)
   })
 
+  test('before the first', async () => {
+    const { code, err, requests } = await run('pr submit 7 8', () => ({ body: 'OK' }), {
+      signal: AbortSignal.abort(signal()),
+    })
+    expect({ code, requests }).toEqual({ code: 130, requests: [] })
+    expect(err).toMatch(/before the end\. Not begun: #7, #8\.\nmergeq: stopped by SIGINT/)
+  })
+
   test('one alone has no list', async () => {
-    const { code, err } = await stopped('pr submit 8', 8, false)
+    const { code, err } = await stopped('pr submit 8', 8)
     expect(code).toBe(130)
     expect(err).not.toMatch(/Stopped before the end/)
   })

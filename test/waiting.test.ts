@@ -10,7 +10,7 @@ import {
   paceOf,
 } from '../src/contract/waiting.ts'
 import { Failure } from '../src/failure.ts'
-import { answers, launch, pull, resets, unapplied, withFaults, works } from './fault-server.ts'
+import { answers, hangs, launch, pull, resets, unapplied, withFaults, works } from './fault-server.ts'
 import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from './harness.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -497,6 +497,14 @@ describe('one pull request', () => {
       fault: () => ({ status: 503 }),
     })
     expect({ code: broken.code, asked: broken.asked.length }).toEqual({ code: 7, asked: 2 })
+  })
+
+  test('L4: a service that never answers does not hold it longer', async () => {
+    await withFaults({ script: { getSubmittedPullRequest: unapplied(hangs) } }, async server => {
+      const { code, out, took } = await launch(server, 'pr wait 7 --timeout 1s')
+      expect({ code, out }).toEqual({ code: 124, out: '7\ttimed-out\t\t1\n' })
+      expect(took).toBeLessThan(4_000)
+    })
   })
 
   test('the wait ends after an hour where nothing else is said', async () => {

@@ -92,7 +92,6 @@ const hasLeft = (record: JsonObject): boolean =>
 /** Whether this is the record that stood there before the submission: the previous attempt (service-observed.md section 7). */
 const isPrevious = (record: JsonObject, before: JsonObject | undefined): boolean =>
   before !== undefined &&
-  hasLeft(before) &&
   hasLeft(record) &&
   stateOf(record) === stateOf(before) &&
   ['id', 'stateChangedAt'].every(key => textAt(record, key) === textAt(before, key))
