@@ -74,6 +74,8 @@ export interface Details {
   readonly operation?: string
   readonly attempts?: number
   readonly requestId?: string
+  /** How long the service asks to be left alone, in seconds. */
+  readonly retryAfter?: number
   /** A web page said it, not the service. */
   readonly page?: boolean
   /** How far the request got: `ambiguous` may have been applied. */

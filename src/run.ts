@@ -1,9 +1,10 @@
 import type { Row } from './contract/endpoint.ts'
 import { type About, aboutOf, receiptOf } from './contract/receipt.ts'
-import { asFailure, exitOf, Failure, worst } from './failure.ts'
+import { asFailure, exitOf, Failure } from './failure.ts'
 import { curlLine, show } from './request/show.ts'
 import type { Desk } from './run/desk.ts'
 import { exchange } from './run/exchange.ts'
+import { atOnce, type Ending, sideBySide, tellEndings } from './run/many.ts'
 import { confirm, type Run, readRuns, requestOf } from './run/prepare.ts'
 import { follow } from './run/walk.ts'
 import { decode, encode } from './view/json.ts'
@@ -15,46 +16,62 @@ import type { JsonObject } from './view/shapes.ts'
  *
  *     argv → row + given → settings → values → request → response → reply → view → text → exit code
  */
-export async function run(row: Row, desk: Desk, explain: Explain = asItIs): Promise<number> {
+export async function run(row: Row, desk: Desk, hooks: Hooks = {}): Promise<number> {
   const runs = await readRuns(row, desk)
   if (desk.options.dryRun) return rehearse(row, runs, desk)
   await confirm(row, runs, desk)
   const [first] = runs
   const pages = first && row.pages?.(first.values)
   if (first !== undefined && pages !== undefined) return follow(row, first, pages, desk)
-  const endings = await sideBySide(runs, row.inOrder === true ? 1 : atOnce, desk, one =>
-    carry(row, one, desk, runs.length > 1 ? namedBy(explain, one) : explain),
-  )
-  await desk.printer.end()
-  await tellFailures(endings, desk)
-  return worst(endings.map(({ code }) => code))
+  return tellEndings(row, runs, await carryOut(row, runs, desk, hooks), desk)
 }
 
-/** Says more of a failure than the answer did. */
-export type Explain = (failure: Failure) => Promise<Failure>
-const asItIs: Explain = async failure => failure
-
-/** How one of several runs ended. */
-interface Ending {
-  readonly code: number
-  readonly failure?: Failure
+/** What a command that is built on an operation adds to each run of it. */
+export interface Hooks {
+  /** Done right before a run is sent; what it throws is the run's failure. */
+  before?(one: Run): Promise<void>
+  /** Says more of a failure than the answer did. */
+  explain?(failure: Failure): Promise<Failure>
 }
 
 /** Prints: what is left to do for a run once its turn has come. */
 type Print = () => Promise<Ending>
 
-/** Tells every failure, the worst last (CLI.md section 4.5). */
-async function tellFailures(endings: readonly Ending[], { voice }: Desk): Promise<void> {
-  const last = worst(endings.map(({ code }) => code))
-  const failures = endings.flatMap(({ failure }) => (failure === undefined ? [] : [failure]))
-  for (const failure of failures) if (failure.exit !== last) await voice.fail(failure)
-  for (const failure of failures) if (failure.exit === last) await voice.fail(failure)
+/**
+ * Does every run, several side by side, and prints in the order given. Failures are left to be told. One failure stops
+ * the rest only if that was asked, a signal always: what is in flight then comes to its end, and no more is begun.
+ */
+export async function carryOut(
+  row: Row,
+  runs: readonly Run[],
+  desk: Desk,
+  hooks: Hooks = {},
+): Promise<readonly Ending[]> {
+  const stops = desk.given.has('--stop-on-error')
+  const width = stops || row.inOrder === true ? 1 : atOnce
+  const { interrupted } = desk.world
+  const work = (one: Run) => carry(row, one, desk, hooks, runs.length > 1)
+  const endings: Ending[] = []
+  for await (const print of sideBySide(runs, width, work, () => !interrupted.aborted)) {
+    const ending = await print()
+    endings.push(ending)
+    if (stops && ending.code !== 0) break
+  }
+  await desk.printer.end()
+  return endings
 }
 
 /** One run: sent and read now, printed when its turn comes. A change that was sent and failed has its receipt. */
-async function carry(row: Row, one: Run, desk: Desk, explain: Explain): Promise<Print> {
+async function carry(
+  row: Row,
+  one: Run,
+  desk: Desk,
+  { before, explain }: Hooks,
+  isAmongSeveral: boolean,
+): Promise<Print> {
   const { printer } = desk
   try {
+    await before?.(one)
     const { reply, values, delivery } = await exchange(row, one, desk)
     return async () => {
       const shape = row.view(reply, values)
@@ -70,7 +87,9 @@ async function carry(row: Row, one: Run, desk: Desk, explain: Explain): Promise<
       return { code: exitOf(shape.exit ?? 'ok') }
     }
   } catch (error) {
-    const failure = await explain(asFailure(error))
+    const met = asFailure(error)
+    const explained = (await explain?.(met)) ?? met
+    const failure = isAmongSeveral ? named(explained, aboutOf(one.values)) : explained
     return async () => {
       const { delivery } = failure.details
       if (delivery !== undefined)
@@ -86,38 +105,11 @@ const receipt = (record: JsonObject, sentence: string) => ({
   shape: () => receiptShape(record, sentence),
 })
 
-const atOnce = 4
-
 /** Among several, a failure names its pull request, where its sentence does not already. */
-const namedBy =
-  (explain: Explain, { values }: Run): Explain =>
-  async failure =>
-    named(await explain(failure), aboutOf(values))
-
 function named(failure: Failure, { pr }: About): Failure {
   if (pr === undefined || failure.message.includes(`#${pr}`)) return failure
   const { kind, exit, message, details } = failure
   return new Failure(kind, message.replace(/\.?$/, ` (#${pr}).`), { ...details, exit })
-}
-
-/** Does the work for so many at once and prints in the order given; one failure stops the rest only if that was asked. */
-async function sideBySide<T>(
-  items: readonly T[],
-  width: number,
-  { given, world }: Desk,
-  work: (item: T) => Promise<Print>,
-): Promise<readonly Ending[]> {
-  const stops = given.has('--stop-on-error')
-  const started: Promise<Print>[] = []
-  const endings: Ending[] = []
-  for (const index of items.keys()) {
-    for (const item of items.slice(started.length, index + (stops ? 1 : width))) started.push(work(item))
-    const print = await started[index]
-    if (print !== undefined) endings.push(await print())
-    if (stops && endings.at(-1)?.code !== 0) break
-    if (world.interrupted.aborted) break
-  }
-  return endings
 }
 
 /** Prints the requests instead of sending them (CLI.md section 2): asks nothing, needs no token. */

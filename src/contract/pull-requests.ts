@@ -1,5 +1,5 @@
 import { usage } from '../failure.ts'
-import { isObject, type Json, marked } from '../view/shapes.ts'
+import { isObject, type Json, type JsonObject, marked } from '../view/shapes.ts'
 import type { Context, Field, Given } from './field.ts'
 import { nameOf, pullRequest, repository } from './words.ts'
 
@@ -20,16 +20,24 @@ async function withInput(typed: readonly string[], context: Context): Promise<re
   return words
 }
 
-/** The pull request on a line: as it would be typed, or the one of a receipt that failed. */
+/** Whether a line of an earlier run is done with: a change of state, a success; undefined where it is none of these. */
+function isDone({ type, ok, exit }: JsonObject): boolean | undefined {
+  if (type === 'change') return true
+  if (type === 'result') return typeof exit === 'number' ? exit === 0 : undefined
+  return typeof ok === 'boolean' ? ok : undefined
+}
+
+/** The pull request on a line: as it would be typed, or the one of a receipt or of a wait's result that is no success. */
 function wordsIn(line: string): readonly string[] {
   if (!line.trim().startsWith('{')) return [line.trim()]
   const receipt = parsed(line)
-  if (!isObject(receipt) || typeof receipt.pr !== 'number' || typeof receipt.ok !== 'boolean')
+  const done = isObject(receipt) ? isDone(receipt) : undefined
+  if (!isObject(receipt) || typeof receipt.pr !== 'number' || done === undefined)
     throw usage(
       `'${line.slice(0, 80)}' is not a receipt.`,
       'Give numbers or addresses, one a line, or the JSON receipts of an earlier run.',
     )
-  if (receipt.ok) return []
+  if (done) return []
   return [
     typeof receipt.repo === 'string' ? `https://${receipt.repo}/pull/${receipt.pr}` : String(receipt.pr),
   ]

@@ -21,10 +21,14 @@ const kindOf = (status: number): Kind => {
   return status >= 400 && status <= 499 ? 'refused' : 'bad-answer'
 }
 
+const retryAfterOf = (headers: ReadonlyMap<string, string>): string =>
+  headers.get('retry-after')?.trim() ?? ''
+const inSeconds = /^\d{1,9}$/
+
 /** When to come back, as the service asks. */
 function comeBack(headers: ReadonlyMap<string, string>): string {
-  const after = headers.get('retry-after')?.trim() ?? ''
-  if (/^\d{1,9}$/.test(after)) return `Try again in ${after} s.`
+  const after = retryAfterOf(headers)
+  if (inSeconds.test(after)) return `Try again in ${after} s.`
   return Number.isNaN(Date.parse(after))
     ? 'Try again later.'
     : `Try again after ${new Date(after).toISOString()}.`
@@ -50,6 +54,7 @@ export function refusalOf(
     status,
     operation,
     ...(requestId === undefined ? {} : { requestId }),
+    ...(inSeconds.test(retryAfterOf(headers)) ? { retryAfter: Number(retryAfterOf(headers)) } : {}),
   }
   const said = explanation(answer)
   const fail = (what: string, hint?: string, more: Details = {}) =>

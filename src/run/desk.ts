@@ -117,6 +117,12 @@ export async function openDesk(
 export const canAsk = ({ options, world }: Pick<Desk, 'options' | 'world'>): boolean =>
   world.input.terminal && !options.noInput && (world.env.CI ?? '') === ''
 
+/** The same desk without its answer: for a step of something that gives another one. */
+export const silently = (desk: Desk): Desk => ({
+  ...desk,
+  printer: { print: async () => undefined, end: async () => undefined },
+})
+
 /** How often requests may be repeated in one run (WIRE.md section 3). */
 const budget = 10
 

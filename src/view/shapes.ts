@@ -96,3 +96,11 @@ export function size(bytes: number): string {
   const [value, unit] = bytes < 1024 * 1024 ? [bytes / 1024, 'KiB'] : [bytes / 1024 / 1024, 'MiB']
   return `${value.toFixed(1)} ${unit}`
 }
+
+const mostListed = 50
+
+/** Names one after the other; of more than 50, the first ones and how many more there are. */
+export const listed = (names: readonly string[]): string =>
+  names.length <= mostListed
+    ? names.join(', ')
+    : `${names.slice(0, mostListed).join(', ')} and ${marked(names.length - mostListed)} more`

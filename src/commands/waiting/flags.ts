@@ -1,0 +1,59 @@
+import { type Context, type Field, flag, nameOfWord, on, type Values } from '../../contract/field.ts'
+import { milestones } from '../../contract/waiting.ts'
+import { duration, integer, oneOf } from '../../contract/words.ts'
+import { usage } from '../../failure.ts'
+
+const leastInterval = 1_000
+
+/** Reads an interval: a duration of at least a second, or `auto`. */
+function interval(word: string): number | 'auto' {
+  if (word === 'auto') return word
+  const length = duration(word)
+  if (length < leastInterval)
+    throw usage(`'${word}' is shorter than a second.`, 'Poll at most once a second.')
+  return length
+}
+
+const spelling = '--match-head <sha|HEAD>'
+
+/** The commit that the head must stay at; HEAD is the one that the settings find. */
+const matchHead: Field<string | undefined> = {
+  words: [{ spell: spelling, summary: 'End with 14 when the head of the pull request is another commit' }],
+  async read(given, context: Context) {
+    const [word] = given.get(nameOfWord(spelling)) ?? []
+    if (word === undefined) return undefined
+    const sha = word === 'HEAD' ? await context.setting('sha') : word
+    if (sha === undefined)
+      throw usage(
+        '--match-head: nothing says which commit HEAD is.',
+        'Run it in the checkout, or name the commit: --match-head 4f2a9c1.',
+      )
+    if (!/^[\da-f]{4,64}$/i.test(sha))
+      throw usage(`--match-head: '${sha}' is not a commit.`, 'Give HEAD, or 4 to 64 hexadecimal digits.')
+    return sha
+  },
+}
+
+/** The flags of a wait (CLI.md section 5); its `--timeout` stands with every command. */
+export const waitFields = {
+  until: flag(
+    '--until <state>',
+    'How far: merged (the default), tests-passed, testing or left',
+    oneOf(milestones),
+    {
+      choices: milestones,
+    },
+  ),
+  interval: flag('--interval <duration|auto>', 'Time between polls, at least 1s (default auto)', interval),
+  grace: flag('--grace <duration>', 'For so long, not found means not there yet (default 90s)', duration),
+  matchHead,
+  maxErrors: flag(
+    '--max-errors <n>',
+    'Give up after so many failed polls in a row (default 10)',
+    integer(1, 1_000_000),
+  ),
+  failOnPaused: on('--fail-on-paused', 'End with 8 when the queue is paused'),
+}
+
+/** What the flags of a wait were given. */
+export type WaitFlags = Values<typeof waitFields>
