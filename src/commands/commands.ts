@@ -4,6 +4,7 @@ import type { Command } from './command.ts'
 import { configCommands } from './config.ts'
 import { deleteQueue } from './delete.ts'
 import { doctor } from './doctor.ts'
+import { explain } from './explain.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { submitAndWait } from './submit.ts'
 import { wait } from './wait.ts'
@@ -12,6 +13,7 @@ import { wait } from './wait.ts'
 export const commands: readonly Command[] = [
   submitAndWait,
   wait,
+  explain,
   deleteQueue,
   api,
   ...authCommands,
