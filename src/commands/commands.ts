@@ -8,12 +8,14 @@ import { explain } from './explain.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { submitAndWait } from './submit.ts'
 import { wait } from './wait.ts'
+import { watch } from './watch.ts'
 
 /** The commands that are written by hand. */
 export const commands: readonly Command[] = [
   submitAndWait,
   wait,
   explain,
+  watch,
   deleteQueue,
   api,
   ...authCommands,
