@@ -74,6 +74,22 @@ const submit = 'mergeq pr submit 7'
 const rows: readonly Row[] = [
   ['nothing known', {}, 'never-submitted', ['never-submitted'], [submit], true],
   [
+    'never submitted, and there is no queue',
+    { queue: null },
+    'never-submitted',
+    ['no-queue', 'never-submitted'],
+    [null, 'mergeq queue create', submit],
+    true,
+  ],
+  [
+    'merged, and the queue deleted since',
+    { record: record('MERGED'), queue: null },
+    'merged',
+    ['merged'],
+    [],
+    false,
+  ],
+  [
     'not submitted, in a queue with others',
     { queue: queue('RUNNING', [entry(8, 'TESTING')]) },
     'never-submitted',
@@ -692,7 +708,7 @@ describe('what could not be read', () => {
     const { out } = await mergeq("pr explain https://github.com/acme/api/pull/7 -b 'release 1' --json", {
       answer: answers({ getSubmittedPullRequest: { status: 404 }, getQueue: { status: 404 } }),
     })
-    expect(JSON.parse(out).next[0].command).toBe(
+    expect(JSON.parse(out).next.at(-1).command).toBe(
       "mergeq pr submit 7 --repo github.com/acme/api --target-branch 'release 1'",
     )
   })
@@ -710,6 +726,20 @@ describe('what could not be read', () => {
     })
     expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u)
     expect(out).toContain('a b')
+  })
+
+  test('--set asks for more, of the record alone', async () => {
+    const { requests } = await mergeq(`${line} --set includeTimeline=true`, {
+      env: at,
+      answer: answers({
+        getSubmittedPullRequest: {
+          body: JSON.stringify(record('TESTING', { timeline: [{ testRun: { id: uuid } }] })),
+        },
+      }),
+    })
+    const asking = requests.filter(({ body }) => JSON.parse(body).includeTimeline === true)
+    expect(asking.map(({ path }) => path)).toEqual(['/v1/getSubmittedPullRequest'])
+    expect(JSON.parse(requests.at(-1)?.body ?? '').testRunId).toBe(uuid)
   })
 
   test('--dry-run shows the first request and sends nothing', async () => {

@@ -303,6 +303,7 @@ describe('how a watch ends', () => {
   test.each([
     ['--interval 500ms', /second/],
     ['--interval 5', /duration/],
+    ['--interval 30d', /day/],
     ['--max-errors 0', /whole number/],
     ['--once --for 1m', /contradict/],
     ['--json', /--once/],

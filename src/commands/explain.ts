@@ -35,6 +35,9 @@ async function readingOf<F extends Fields>(
   }
 }
 
+/** Whether the service itself says that it does not know this. */
+const isUnknown = ({ kind, details }: Failure): boolean => kind === 'not-found' && details.page !== true
+
 /** What must be repeated in another command line for it to mean the same pull request. */
 function flagsOf({ values: { repo } }: Explained, { given }: Desk): string {
   const [typed = ''] = given.get('pr') ?? []
@@ -76,11 +79,13 @@ async function explainOne(run: Explained, desk: Desk): Promise<void> {
     readingOf(explained, run, desk),
     readingOf(read, { values: { repo, targetBranch }, sets: [] }, silent),
   ])
-  const isUnsubmitted = own.failure?.kind === 'not-found' && own.failure.details.page !== true
-  if (own.failure !== undefined && !isUnsubmitted) throw own.failure
+  if (own.failure !== undefined && !isUnknown(own.failure)) throw own.failure
+  const isQueueless = queue.failure !== undefined && isUnknown(queue.failure)
   const tested = own.document === undefined ? {} : await readTestRun(own.document, run, desk)
   const unread: readonly Unread[] = [
-    ...(queue.failure === undefined ? [] : [{ what: 'queue' as const, why: queue.failure.message }]),
+    ...(queue.failure === undefined || isQueueless
+      ? []
+      : [{ what: 'queue' as const, why: queue.failure.message }]),
     ...(tested.unread === undefined ? [] : [tested.unread]),
   ]
   const explanation = judge({
@@ -88,7 +93,7 @@ async function explainOne(run: Explained, desk: Desk): Promise<void> {
     targetBranch,
     flags: flagsOf(run, desk),
     record: own.document,
-    queue: queue.document,
+    queue: isQueueless ? null : queue.document,
     run: tested.run,
     unread,
   })

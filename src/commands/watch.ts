@@ -16,10 +16,13 @@ import { openLineStage, type Stage } from './watch-stage.ts'
 
 type Queue = Run<typeof read.fields>
 
-/** Reads a pause: a duration of at least a second. */
+const longestInterval = 86_400_000
+
+/** Reads a pause: a duration of at least a second, and of at most a day. */
 function pause(word: string): number {
   const length = duration(word)
   if (length < 1_000) throw usage(`'${word}' is shorter than a second.`, 'Read at most once a second.')
+  if (length > longestInterval) throw usage(`'${word}' is longer than a day.`, 'Read at least once a day.')
   return length
 }
 

@@ -27,7 +27,8 @@ export interface Readings {
   readonly flags: string
   /** Undefined when the service knows of no submission (404). */
   readonly record: JsonObject | undefined
-  readonly queue: JsonObject | undefined
+  /** Null when there is no queue (404), undefined when it could not be read. */
+  readonly queue: JsonObject | null | undefined
   readonly run: TestRun | undefined
   readonly unread: readonly Unread[]
 }

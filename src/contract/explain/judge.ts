@@ -61,6 +61,17 @@ function stepsFor(verdict: Judged, state: string, pr: number, run: TestRun | und
   }
 }
 
+/** What is found where there is no queue to be in. */
+const noQueue = (targetBranch: string): Finding => ({
+  code: 'no-queue',
+  message: `The service knows no queue of ${targetBranch} in this repository.`,
+  blocks: true,
+  steps: [
+    outside('Check --repo and --target-branch: the queue may be that of another branch.'),
+    { command: 'mergeq queue create', why: 'Creates the queue, if there is to be one.' },
+  ],
+})
+
 /** Judges what was read. Pure, and never fails: what is missing or unheard of is said, not assumed. */
 export function judge({ pr, targetBranch, flags, record, queue, run, unread }: Readings): Explanation {
   const entry = entriesOf(queue ?? {}).find(one => one.pr === pr)
@@ -72,10 +83,11 @@ export function judge({ pr, targetBranch, flags, record, queue, run, unread }: R
   const newest = listAt(about, 'timeline')[0]
   const moment = isObject(newest) ? newest : about
   const facts: Facts = { pr, record: about, moment, queue: queue ?? {}, entry }
-  const findings =
+  const findings: Finding[] =
     fresh === undefined
       ? [{ code: 'never-submitted', message: `It was never submitted to the queue of ${targetBranch}.` }]
-      : findingsOf(state, facts, run)
+      : [...findingsOf(state, facts, run)]
+  if (queue === null && isUnfinished(state)) findings.push(noQueue(targetBranch))
   const isBlocked = findings.some(({ blocks }) => blocks === true)
   const verdict = fresh === undefined ? 'never-submitted' : verdictOf(state, findings, isBlocked)
   const asked = findings.flatMap(({ steps = [] }) => steps)
@@ -88,7 +100,7 @@ export function judge({ pr, targetBranch, flags, record, queue, run, unread }: R
     state: state === '' ? null : state,
     since: textAt(about, 'stateChangedAt') ?? null,
     queue:
-      queue === undefined
+      queue == null
         ? null
         : {
             state: queueState === undefined ? null : spelled(queueState),
