@@ -62,6 +62,9 @@ const redirected = (output: Output, write: Output['write']): Output => ({
   get columns() {
     return output.columns
   },
+  get rows() {
+    return output.rows
+  },
   get gone() {
     return output.gone ?? false
   },

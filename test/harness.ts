@@ -64,6 +64,9 @@ export interface Setting {
   readonly env?: Readonly<Record<string, string>>
   readonly terminal?: boolean
   readonly columns?: number
+  readonly rows?: number
+  /** The keys that are pressed, one at each sleep, where a command listens to them. */
+  readonly keys?: readonly string[]
   readonly input?: string | Uint8Array
   readonly inputTerminal?: boolean
   /** What a person types at prompts, in order. */
@@ -104,12 +107,15 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   const sink = (pieces: string[], terminal: boolean) => ({
     terminal,
     columns: setting.columns ?? 80,
+    rows: setting.rows ?? 24,
     write: async (text: string | Uint8Array) => {
       pieces.push(typeof text === 'string' ? text : decoder.decode(text))
     },
   })
   const clock = setting.clock ?? { now: setting.now ?? noon }
   const typed = [...(setting.typed ?? [])]
+  const keys = [...(setting.keys ?? [])]
+  let press: ((key: string) => void) | undefined
   const bytes = (text: string | Uint8Array) =>
     typeof text === 'string' ? new TextEncoder().encode(text) : text
   const world: World = {
@@ -130,6 +136,9 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       now: () => clock.now,
       sleep: async (ms, signal) => {
         if (signal?.aborted) throw signal.reason
+        const key = press === undefined ? undefined : keys.shift()
+        if (key !== undefined) press?.(key)
+        if (signal?.aborted) throw signal.reason
         sleeps.push(ms)
         clock.now += ms
         await new Promise(resolve => setImmediate(resolve))
@@ -144,6 +153,12 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       ask: async question => {
         err.push(question)
         return typed.shift()
+      },
+      keys(listener) {
+        press = listener
+        return () => {
+          press = undefined
+        }
       },
     },
     out: sink(out, setting.terminal ?? false),

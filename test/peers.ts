@@ -616,6 +616,8 @@ export interface Screen {
   about(variable: string): string
   /** Presses keys by the names that tmux gives them, such as `C-c` and `Enter`. */
   press(...keys: readonly string[]): void
+  /** Gives it another size, as a person does who drags its corner. */
+  resize(columns: number, rows: number): void
   /** Resolves when a line matches; fails with what is to be seen after 3 s. */
   awaits(line: RegExp): Promise<void>
   close(): void
@@ -674,6 +676,7 @@ export function openScreen(
     lines,
     about: variable => tmux('display-message', '-p', `#{${variable}}`).trimEnd(),
     press: (...keys) => void tmux('send-keys', ...keys),
+    resize: (columns, rows) => void tmux('resize-window', '-x', String(columns), '-y', String(rows)),
     async awaits(due) {
       for (let left = 120; left > 0; left--) {
         if (lines().some(one => due.test(one))) return

@@ -4,14 +4,18 @@ import type { Command } from './command.ts'
 import { configCommands } from './config.ts'
 import { deleteQueue } from './delete.ts'
 import { doctor } from './doctor.ts'
+import { explain } from './explain.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { submitAndWait } from './submit.ts'
 import { wait } from './wait.ts'
+import { watch } from './watch.ts'
 
 /** The commands that are written by hand. */
 export const commands: readonly Command[] = [
   submitAndWait,
   wait,
+  explain,
+  watch,
   deleteQueue,
   api,
   ...authCommands,

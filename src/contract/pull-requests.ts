@@ -84,3 +84,10 @@ export const pullRequests: Field<number> = {
   },
   read: numberOf,
 }
+
+/** The one pull request that a command is about: the one typed, or else the one that the settings find. */
+export const onePullRequest: Field<number> = {
+  ...pullRequests,
+  words: [{ spell: '[pr]', summary: 'Pull request: 123, #123 or its address' }],
+  each: async (given, context) => [forPullRequest(given, given.get('pr')?.[0] ?? (await context.need('pr')))],
+}

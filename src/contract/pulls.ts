@@ -2,7 +2,7 @@ import { usage } from '../failure.ts'
 import { line, type Told, table } from '../view/shapes.ts'
 import { endpoint } from './endpoint.ts'
 import { type Field, flag, fromSetting, on } from './field.ts'
-import { numberOf, pullRequests } from './pull-requests.ts'
+import { numberOf, onePullRequest, pullRequests } from './pull-requests.ts'
 import { receipt, record } from './reply.ts'
 import { judgeCancel, judgeRestart, judgeSubmit } from './settle.ts'
 import { standing, withSpelledState } from './states.ts'
@@ -52,6 +52,13 @@ export const poll = endpoint({
   reply: record(withSpelledState),
   view: ({ records }) => table(records, recordColumns),
   examples: [],
+})
+
+/** The read that an explanation begins with: one pull request, and no more than one. */
+export const explained = endpoint({
+  ...poll,
+  command: 'pr explain',
+  fields: { ...onQueue, pr: onePullRequest },
 })
 
 const settledByRecord = { back: poll, tells: 'mergeq pr get' } as const

@@ -1,5 +1,5 @@
 import { usage } from '../failure.ts'
-import { at, listAt, table, textAt } from '../view/shapes.ts'
+import { at, type Json, type JsonObject, listAt, table, textAt } from '../view/shapes.ts'
 import { endpoint } from './endpoint.ts'
 import { type Context, type Field, flag, type Given } from './field.ts'
 import { onQueue } from './pulls.ts'
@@ -23,6 +23,33 @@ const testRun: Field<string | undefined> = {
   },
 }
 
+/**
+ * What is checked in a test run: check runs, then the newest status of each context (service-observed.md section 2.5).
+ * What a row lacks is undefined.
+ */
+export function checksOf(run: Json): readonly JsonObject[] {
+  const checks = listAt(run, 'checkSuites')
+    .flatMap(suite => listAt(suite, 'checkRuns'))
+    .map(check => ({
+      kind: 'check',
+      name: at(check, 'name'),
+      state: at(check, 'conclusion') ?? at(check, 'status'),
+      url: at(check, 'url'),
+    }))
+  const newest = new Map(
+    listAt(run, 'statusChecks')
+      .toReversed()
+      .map(status => [textAt(status, 'context'), status]),
+  )
+  const statuses = [...newest.values()].toReversed().map(status => ({
+    kind: 'status',
+    name: at(status, 'context'),
+    state: at(status, 'state'),
+    url: at(status, 'url'),
+  }))
+  return [...checks, ...statuses]
+}
+
 export const testing = endpoint({
   command: 'pr testing',
   route: 'POST /getMergeQueueTestingDetails',
@@ -42,35 +69,14 @@ export const testing = endpoint({
   },
   reply: record(document => document),
   view({ records: [run = {}] }) {
-    const suites = listAt(run, 'checkSuites').flatMap(suite => listAt(suite, 'checkRuns'))
-    const checks = suites.map(check => ({
-      kind: 'check',
-      name: at(check, 'name'),
-      state: at(check, 'conclusion') ?? at(check, 'status'),
-      url: at(check, 'url'),
-    }))
-    const newest = new Map(
-      listAt(run, 'statusChecks')
-        .toReversed()
-        .map(status => [textAt(status, 'context'), status]),
-    )
-    const statuses = [...newest.values()].toReversed().map(status => ({
-      kind: 'status',
-      name: at(status, 'context'),
-      state: at(status, 'state'),
-      url: at(status, 'url'),
-    }))
     const tested = listAt(run, 'testedPullRequests').map(pr => `#${at(pr, 'prNumber') ?? '?'}`)
     return {
-      ...table(
-        [...checks, ...statuses],
-        [
-          ['KIND', 'kind'],
-          ['NAME', 'name'],
-          ['STATE', 'state', 'state'],
-          ['URL', 'url'],
-        ],
-      ),
+      ...table(checksOf(run), [
+        ['KIND', 'kind'],
+        ['NAME', 'name'],
+        ['STATE', 'state', 'state'],
+        ['URL', 'url'],
+      ]),
       heading: [
         `Test run ${textAt(run, 'status') ?? ''} on ${textAt(run, 'testBranch') ?? 'an unnamed branch'}, testing ${tested.join(', ') || 'nothing that it names'}`,
       ],

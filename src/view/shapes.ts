@@ -32,9 +32,9 @@ export const listAt = (value: Json | undefined, path: string): readonly Json[] =
 
 /**
  * How a column is shown to a person: `state` is coloured, `time` is relative on a terminal, `number` stands right, `id`
- * is never cut.
+ * is never cut, `prose` goes on in the next line.
  */
-export type Manner = 'plain' | 'state' | 'time' | 'number' | 'pr' | 'id'
+export type Manner = 'plain' | 'state' | 'time' | 'number' | 'pr' | 'id' | 'prose'
 
 export interface Column {
   readonly title: string
@@ -104,3 +104,15 @@ export const listed = (names: readonly string[]): string =>
   names.length <= mostListed
     ? names.join(', ')
     : `${names.slice(0, mostListed).join(', ')} and ${marked(names.length - mostListed)} more`
+
+const spans: readonly (readonly [length: number, unit: string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+]
+
+/** A span of milliseconds as a person says it: `3m`, in its largest unit and rounded down. */
+export function span(milliseconds: number): string {
+  const [length, unit] = spans.find(([length]) => milliseconds >= length) ?? [1_000, 's']
+  return `${Math.floor(milliseconds / length)}${unit}`
+}

@@ -2,7 +2,7 @@ import { Chalk, type ChalkInstance } from 'chalk'
 import Table from 'cli-table3'
 import width from 'string-width'
 import { cell } from './delimited.ts'
-import type { Column, Json, Manner, Shape } from './shapes.ts'
+import { type Column, type Json, type Manner, type Shape, span } from './shapes.ts'
 import { oneLine } from './text.ts'
 
 /** What a table is drawn for. */
@@ -17,12 +17,12 @@ type Paint = (chalk: ChalkInstance, text: string) => string
 
 const paints: readonly [RegExp, Paint][] = [
   [/^(MERGED|RUNNING|SUCCESS|healthy|pass)$/i, (chalk, text) => chalk.green(text)],
-  [/^(FAILED|FAILURE|ERROR|TIMED_OUT|broken|fail)$/i, (chalk, text) => chalk.red(text)],
+  [/^(FAILED|FAILURE|ERROR|TIMED_OUT|broken|fail|dropped)$/i, (chalk, text) => chalk.red(text)],
   [
-    /^(CANCELLED|PAUSED|DRAINING|PENDING_FAILURE|flaky|SWITCHING_MODES|STALE|warn)$/i,
+    /^(CANCELLED|PAUSED|DRAINING|PENDING_FAILURE|flaky|SWITCHING_MODES|STALE|warn|blocked|held)$/i,
     (chalk, text) => chalk.yellow(text),
   ],
-  [/^(TESTING|TESTS_PASSED|PENDING|IN_PROGRESS|QUEUED)$/i, (chalk, text) => chalk.cyan(text)],
+  [/^(TESTING|TESTS_PASSED|PENDING|IN_PROGRESS|QUEUED|waiting)$/i, (chalk, text) => chalk.cyan(text)],
 ]
 
 /** A state in its colour; another text as it is. */
@@ -33,21 +33,12 @@ export function painted(text: string, color: boolean): string {
 
 const chalkFor = (color: boolean): ChalkInstance => new Chalk({ level: color ? 1 : 0 })
 
-const steps: readonly [number, string][] = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'm'],
-  [1_000, 's'],
-]
-
 /** How long ago a moment was: `3m ago`; a date that cannot be read as it came. */
 export function ago(date: string, now: number): string {
   const passed = now - Date.parse(date)
   // A time without its zone is shown as it came: it is not this machine's.
   if (Number.isNaN(passed) || !/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(date)) return date
-  if (passed < 0) return date
-  const [unit, letter] = steps.find(([length]) => passed >= length) ?? [1_000, 's']
-  return `${Math.floor(passed / unit)}${letter} ago`
+  return passed < 0 ? date : `${span(passed)} ago`
 }
 
 function shown(value: Json | undefined, manner: Manner, { now }: Page): string {
@@ -72,6 +63,7 @@ export function draw(shape: Shape, page: Page): string {
     chars: Object.fromEntries(borders.map(name => [name, name === 'middle' ? '  ' : ''])),
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
     colWidths: [...widths],
+    wordWrap: true,
     colAligns: shape.columns.map(({ manner }) => (manner === 'number' ? 'right' : 'left')),
   })
   const fitting = (text: string, index: number) => clip(text, widths[index] ?? narrowest)
@@ -79,8 +71,9 @@ export function draw(shape: Shape, page: Page): string {
   for (const row of rows)
     table.push(
       row.map((text, index) => {
-        const clipped = fitting(text, index)
-        return shape.columns[index]?.manner === 'state' ? painted(clipped, page.color) : clipped
+        const manner = shape.columns[index]?.manner
+        const fitted = manner === 'prose' ? text : fitting(text, index)
+        return manner === 'state' || manner === 'prose' ? painted(fitted, page.color) : fitted
       }),
     )
   const lines = table.toString().split('\n')
@@ -118,6 +111,50 @@ export function clip(text: string, most: number): string {
     cut += segment
   }
   return text.length > most * 16 ? `${cut}…` : cut
+}
+
+const colors = /(\u001B\[[\d;]*m)/
+
+/** A line in our own colours, cut to a width; what stands behind the cut goes, its colours stay. */
+export function cutLine(line: string, most: number): string {
+  let left = most
+  const pieces = line.split(colors).map((piece, index) => {
+    if (index % 2 === 1) return piece
+    const kept = left > 0 ? clip(piece, left) : ''
+    left = kept === piece ? left - width(kept) : 0
+    return kept
+  })
+  return pieces.join('')
+}
+
+/** The columns that a line takes, its colours not counted. */
+export const lineWidth = (line: string): number => width(line)
+
+/**
+ * A shape, and lines below it, as lines that fit a terminal of so many rows: always narrower than it is, and one fewer
+ * than it has, so that the cursor can stand below them. Rows that do not fit are counted.
+ */
+export function frame(
+  shape: Shape,
+  foot: readonly string[],
+  page: Page & { readonly rows: number },
+): readonly string[] {
+  const [most, columns] = [Math.max(0, page.rows - 1), page.columns - 1]
+  const room = most - (shape.heading ?? []).length - 1 - foot.length
+  const fitting = shape.rows.length <= room ? shape.rows.length : Math.max(0, room - 1)
+  const hidden = shape.rows.length - fitting
+  return [
+    ...draw(
+      { ...shape, rows: shape.rows.slice(0, fitting) },
+      { ...page, columns: Math.max(narrowest, columns) },
+    )
+      .split('\n')
+      .slice(0, -1),
+    ...(hidden > 0 ? [`… and ${hidden} more`] : []),
+    ...foot.map(oneLine),
+  ]
+    .slice(0, most)
+    .map(line => cutLine(line, columns))
 }
 
 /** The width of each column: its widest cell, then the widest columns give way until the terminal holds them all. */

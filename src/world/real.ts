@@ -80,6 +80,23 @@ const inputFrom = (proc: NodeJS.Process, interrupted: AbortSignal): Input => ({
       if (hidden) proc.stderr.write('\n')
     }
   },
+  keys(press) {
+    const { stdin } = proc
+    const take = (piece: Uint8Array) => {
+      for (const key of piece.toString()) {
+        if (key === '\u0003') proc.kill(proc.pid, 'SIGINT')
+        else press(key)
+      }
+    }
+    // A terminal that goes away says so by a signal, too.
+    stdin.on('error', () => undefined)
+    stdin.setRawMode(true)
+    stdin.on('data', take)
+    return () => {
+      stdin.off('data', take).pause()
+      stdin.setRawMode(false)
+    }
+  },
 })
 
 /**
@@ -90,6 +107,12 @@ function outputTo(proc: NodeJS.Process, name: 'stdout' | 'stderr'): Output {
   const descriptor = name === 'stdout' ? 1 : 2
   let plain = isPlain(descriptor)
   let gone = false
+  let opened: NodeJS.WriteStream | undefined
+  /** The stream; what goes wrong with it is told to whoever writes. */
+  const stream = () => {
+    opened ??= proc[name].on('error', () => undefined)
+    return opened
+  }
   /** Writes what can be written at once; what is left when the reader is slow. */
   const writeNow = (bytes: Uint8Array): Uint8Array => {
     let rest = bytes
@@ -109,6 +132,9 @@ function outputTo(proc: NodeJS.Process, name: 'stdout' | 'stderr'): Output {
     get columns() {
       return (plain ? undefined : proc[name].columns) || 80
     },
+    get rows() {
+      return (plain ? undefined : proc[name].rows) || 24
+    },
     get gone() {
       return gone
     },
@@ -121,7 +147,7 @@ function outputTo(proc: NodeJS.Process, name: 'stdout' | 'stderr'): Output {
       if (plain && !gone) rest = writeNow(rest)
       if (rest.length === 0 || gone) return
       plain = false
-      await throughStream(proc[name], rest)
+      await throughStream(stream(), rest)
     },
   }
 }
@@ -137,7 +163,6 @@ const isPlain = (descriptor: number): boolean => {
 
 const throughStream = (stream: NodeJS.WriteStream, bytes: Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
-    stream.on('error', () => undefined)
     if (stream.destroyed) resolve()
     else
       stream.write(bytes, error => {

@@ -41,12 +41,16 @@ export interface Input {
   read(): AsyncIterable<Uint8Array>
   /** Reads one line that a person types, without showing it when `hidden`. Undefined at the end of the input. */
   ask(question: string, hidden?: boolean): Promise<string | undefined>
+  /** Hands on each key that is pressed, unseen, until the function that it returns is called; Ctrl-C still interrupts. */
+  keys(press: (key: string) => void): () => void
 }
 
 export interface Output {
   readonly terminal: boolean
   /** Columns of the terminal; 80 where there is none. */
   readonly columns: number
+  /** Rows of the terminal; 24 where there is none. */
+  readonly rows: number
   /** Whether the reader has gone: what is written from then on is dropped. */
   readonly gone?: boolean
   /** The terminal's own stream, for what must move about in it; absent where there is no terminal. */
