@@ -69,7 +69,7 @@ export function openService(options: ServiceOptions): Service {
   const { scenario, token, seed } = options
   const stage = openStage(options, options.now)
   const { dialect } = stage
-  const isLost = openOutage(scenario.outage ?? 0)
+  const isLost = openOutage(scenario, options.now(), stage.pace.second)
   let calls = 0
 
   const answer = (status: number, { type, text }: Body): Answer => ({
@@ -99,7 +99,8 @@ export function openService(options: ServiceOptions): Service {
   }
 
   const perform = ({ method, path, query, headers, body }: Call): Answer => {
-    if (isLost({ path, body }, rows.get(path)?.changes ?? false)) throw refusal(503, 'Service Unavailable')
+    if (isLost({ path, body }, rows.get(path)?.changes ?? false, options.now()))
+      throw refusal(503, 'Service Unavailable')
     const operation = operationAt(path)
     if (method !== rows.get(path)?.method) return answer(dialect.wrongMethod.status, dialect.wrongMethod.body)
     authenticate(operation, headers)
