@@ -75,8 +75,11 @@ export function ahead(queue: Queue, batch: Batch): Set<Batch> {
 }
 
 /** The numbers of the pull requests in some batches. */
-export const numbersIn = (batches: Iterable<Batch>): readonly number[] =>
-  [...batches].flatMap(({ members }) => members.map(({ number }) => number))
+export function numbersIn(batches: Iterable<Batch>): readonly number[] {
+  const numbers: number[] = []
+  for (const { members } of batches) for (const { number } of members) numbers.push(number)
+  return numbers
+}
 
 /** Whether a batch can neither merge nor fail before a run starts: its own, or that of one it builds on. */
 export const awaitsRun = (batch: Batch): boolean =>
