@@ -169,7 +169,7 @@ function tell({ seed, scripts, settings, moments, targets, deeds }: Story, step:
     }
   }
   // Whatever the scenario still does, the queue runs in the end, and everything that is asked for is there.
-  until(Math.max(queue.now, 10_000))
+  until(queue.now + 10_000)
   configure(queue, { state: 'running' })
   for (const number of numbers) setTargets(queue, number, 'ALL', headOf(queue, number).sha)
   until(queue.now + 300_000)

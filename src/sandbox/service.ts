@@ -9,7 +9,7 @@ import { metricsType } from './metrics.ts'
 import { openOutage } from './outage.ts'
 import { refusal } from './refusal.ts'
 import { uuid } from './seed.ts'
-import { openStage, type StageOptions } from './stage.ts'
+import { openStage, type Stage, type StageOptions } from './stage.ts'
 
 /** The token that a sandbox accepts unless it is told another. */
 export const defaultToken = 'sandbox'
@@ -42,6 +42,8 @@ export interface Service {
   answer(call: Call): Answer
   /** The answer to a request that was refused before it could be read. */
   refuse(status: number, message: string): Answer
+  /** What it plays on, for whoever reports how it went. */
+  readonly stage: Stage
 }
 
 /** Marks every answer, so that a rehearsal is never taken for the real thing (CLI.md section 4). */
@@ -124,5 +126,6 @@ export function openService(options: ServiceOptions): Service {
       }
     },
     refuse: (status, message) => answer(status, dialect.refused(message)),
+    stage,
   }
 }
