@@ -96,8 +96,8 @@ export const handlers: Readonly<Record<Operation, Handler>> = {
     const entry = entryIn(queue, body)
     const { number, submittedAt, before } = entry
     const isBlind = queue.now < submittedAt + stage.blindness
-    if (isBlind && before === undefined) throw neverSubmitted(`#${number}`)
-    const shown = isBlind ? { ...entry, ...before } : entry
+    const shown = isBlind ? before : entry
+    if (shown === undefined) throw neverSubmitted(`#${number}`)
     stage.told.add(shown.state)
     return {
       document: pullRequestRecord(queue, shown, stage.dialect, flagIn(body, 'includeTimeline') ?? false),

@@ -29,6 +29,7 @@ export function submit(queue: Queue, { number, priority, noBatch }: Submission):
   const isQueued = known !== undefined && isSubmitted(known)
   const entry = known ?? newEntry(queue, number)
   if (known === undefined) arrive(queue, entry)
+  else if (!isQueued) known.before = { ...known, before: undefined }
   if (priority !== undefined || !isQueued) {
     entry.usesDefaultPriority = typeof priority !== 'number'
     entry.priority = typeof priority === 'number' ? priority : defaultPriority
@@ -38,7 +39,6 @@ export function submit(queue: Queue, { number, priority, noBatch }: Submission):
     if (drop(queue.waiting, entry)) queueUp(queue, entry)
     return
   }
-  if (known !== undefined) entry.before = { state: known.state, stateChangedAt: known.stateChangedAt }
   const { readyAfter } = scriptOf(queue.scenario, number) ?? {}
   const { ready, second } = queue.pace
   entry.submittedAt = queue.now

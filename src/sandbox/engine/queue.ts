@@ -34,8 +34,8 @@ export interface Entry {
   turn: number
   state: PullRequestState
   stateChangedAt: number
-  /** How it had left the queue before its last submit; undefined for a first one. */
-  before: Pick<Entry, 'state' | 'stateChangedAt'> | undefined
+  /** As it was when it was submitted again; undefined after a first submit. */
+  before: Entry | undefined
   priority: number
   usesDefaultPriority: boolean
   noBatch: boolean
