@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it, test } from 'vitest'
 import { isFailure } from '../src/failure.ts'
 import { readScenario } from '../src/sandbox/scenario-file.ts'
@@ -186,6 +187,12 @@ test('hosted tells of the attempt before until a new submit shows', async () => 
   )
   expect(stale?.out).toBe(failed?.out)
   expect(stateOf(fresh?.out)).toBe('NOT_READY')
+})
+
+test('the file of the README is one that can be read', () => {
+  const [, json = ''] =
+    /```json\n(\{\n {2}"scripts"[\s\S]*?)```/.exec(readFileSync('README.md', 'utf8')) ?? []
+  expect(readScenario(json, 'mine.json')).toMatchObject({ stretch: 2, outages: [{ after: 30, lasts: 5 }] })
 })
 
 describe('a file that cannot be read says where', () => {
