@@ -123,6 +123,20 @@ test.each([
   await expect(fetch(baseUrl)).rejects.toThrow()
 })
 
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('N4: %s ends sandbox exec with %i, and the command with it', async (signal, code) => {
+  const child = mergeq(['sandbox', 'exec', '--', 'sh', '-c', 'echo $$; exec sleep 60'])
+  open.push(child)
+  if (child.stdout === null) throw new Error('no standard output')
+  const [pid] = await once(child.stdout, 'data')
+  child.kill(signal)
+  expect((await child).exitCode).toBe(code)
+  expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH')
+})
+
 describe.each(dialects)('N5: raw requests in %s', dialect => {
   it('are refused as the service would', async () => {
     const { send, baseUrl } = await start('--dialect', dialect)

@@ -127,9 +127,14 @@ const exec = command({
   examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7 --interval 1s'"],
   async run({ port, commandLine: [program = '', ...args], ...values }, desk) {
     const sandbox = await open(values, port, desk)
-    const { spawn } = desk.world
+    const { interrupted, spawn } = desk.world
     try {
-      const { code } = await spawn(program, args, { env: sandbox.environment, output: 'inherit' })
+      const { code } = await spawn(program, args, {
+        env: sandbox.environment,
+        output: 'inherit',
+        until: interrupted,
+      })
+      if (interrupted.aborted) throw interrupted.reason
       if (code === 127)
         throw usage(`the command ${oneLine(program)} could not be found.`, 'Is it on the PATH?')
       await report(sandbox.report(), values.scenario, desk)
