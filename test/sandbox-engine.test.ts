@@ -5,13 +5,8 @@ import { advance } from '../src/sandbox/engine/engine.ts'
 import { cancel, configure, restart, setTargets, submit } from '../src/sandbox/engine/inputs.ts'
 import { enqueued, isEmpty, isSubmitted, stateOf } from '../src/sandbox/engine/line.ts'
 import { openQueue, paceOf, type Queue } from '../src/sandbox/engine/queue.ts'
-import {
-  readScenario,
-  type Scenario,
-  scenarioNamed,
-  scenarioNames,
-  verdictOf,
-} from '../src/sandbox/scenarios.ts'
+import { readScenario } from '../src/sandbox/scenario-file.ts'
+import { type Scenario, scenarioNamed, scenarioNames, verdictOf } from '../src/sandbox/scenarios.ts'
 import type { JsonObject } from '../src/view/shapes.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00Z')
@@ -339,6 +334,113 @@ describe('batches', () => {
     submitAll(2, 3)
     end()
     expect([...queue.runs.values()].map(({ tested }) => tested)).toEqual([[1], [2, 3]])
+  })
+})
+
+describe('limits and what is known already', () => {
+  const mine = (scripts: Scenario['scripts']): Scenario => ({ name: 'mine', summary: '', scripts })
+
+  it('stops a run at its limit, and blames the one that took too long', () => {
+    const { queue, submit, end } = play('happy', { testingTimeoutMinutes: 1 })
+    submit(1)
+    end()
+    expect(wayOf(queue, 1)).toEqual(['NOT_READY', 'PENDING', 'TESTING', 'PENDING_FAILURE', 'FAILED'])
+    const [run] = queue.runs.values()
+    expect([run?.status, (run?.endedAt ?? 0) - (run?.startedAt ?? 0)]).toEqual(['failed', 1_000])
+  })
+
+  it('has no limit with 0', () => {
+    const { queue, submit, end } = play('slow', { testingTimeoutMinutes: 0 })
+    submit(1)
+    end()
+    expect(mergesOf(queue)).toEqual([1])
+  })
+
+  it.each(['off', 'bisection_skip_redundant_tests'])('bisects with %s', optimizationMode => {
+    const { queue, submit, end } = play('batch-failure', { optimizationMode })
+    submit(1, 2, 3, 4)
+    end()
+    expect(mergesOf(queue)).toEqual([1, 2, 3])
+    expect(stateIn(queue, 4)).toBe('FAILED')
+    const tested = [...queue.runs.values()].map(({ tested }) => tested.join())
+    expect(tested).toEqual(
+      optimizationMode === 'off' ? ['1,2,3,4', '1,2', '3,4', '3', '4'] : ['1,2,3,4', '1,2', '3'],
+    )
+  })
+
+  it('tests the second half again when the first one was to blame', () => {
+    const { queue, submit, end } = play(mine([{ pr: 1, runs: ['fail'] }]), {
+      ...{ batch: true, batchingMinSize: 4, optimizationMode: 'bisection_skip_redundant_tests' },
+    })
+    submit(1, 2, 3, 4)
+    end()
+    expect([1, 2, 3, 4].map(number => stateIn(queue, number))).toEqual([
+      'FAILED',
+      'MERGED',
+      'MERGED',
+      'MERGED',
+    ])
+  })
+
+  it('clears one that is held when a later run passes, optimistically', () => {
+    const { queue, submit, end } = play(mine([{ pr: 1, runs: ['flake', 'pass'] }]), {
+      ...{ concurrency: 2, canOptimisticallyMerge: true, pendingFailureDepth: 1 },
+    })
+    submit(1, 2)
+    end()
+    expect(wayOf(queue, 1).slice(2)).toEqual(['TESTING', 'PENDING_FAILURE', 'TESTS_PASSED', 'MERGED'])
+  })
+
+  it('merges nothing while paused, even when it is to switch modes', () => {
+    const { queue, submit, later, end } = play('happy')
+    submit(1)
+    later(1)
+    configure(queue, { state: 'paused', mode: 'parallel' })
+    end()
+    expect([stateOf(queue), stateIn(queue, 1)]).toEqual(['PAUSED', 'TESTS_PASSED'])
+    configure(queue, { state: 'running' })
+    end()
+    expect([stateOf(queue), queue.settings.mode, stateIn(queue, 1)]).toEqual([
+      'RUNNING',
+      'parallel',
+      'MERGED',
+    ])
+  })
+
+  it('lets an urgent one interrupt nothing while no test can start, and wait for no batch', () => {
+    const { queue, submit, urgent, later, end } = play('happy', { batch: true, batchingMinSize: 2 })
+    submit(1, 2)
+    later(1)
+    configure(queue, { state: 'draining' })
+    urgent(9)
+    end()
+    expect([1, 2, 9].map(number => stateIn(queue, number))).toEqual(['MERGED', 'MERGED', 'PENDING'])
+    configure(queue, { state: 'running' })
+    later(0)
+    expect(stateIn(queue, 9)).toBe('TESTING')
+  })
+
+  it('asks for targets again once the head has moved', () => {
+    const { queue, submit, later, end } = play(mine([{ pr: 1, pushedAfter: 1, readyAfter: 2 }]), {
+      mode: 'parallel',
+    })
+    setTargets(queue, 1, 'ALL', 'old')
+    submit(1)
+    later(10)
+    expect(stateIn(queue, 1)).toBe('NOT_READY')
+    setTargets(queue, 1, 'ALL', 'old')
+    later(1)
+    expect(stateIn(queue, 1)).toBe('NOT_READY')
+    setTargets(queue, 1, 'ALL', 'new')
+    end()
+    expect(mergesOf(queue)).toEqual([1])
+  })
+
+  it('merges without a test what comes into an empty queue, if that is wanted', () => {
+    const { queue, submit, end } = play('failure', { directMergeMode: 'always' })
+    submit(3, 4)
+    end()
+    expect(wayOf(queue, 3)).toEqual(['NOT_READY', 'MERGED'])
   })
 })
 

@@ -64,7 +64,7 @@ describe('the server', () => {
       body: JSON.stringify(body),
     })
 
-  it.each(dialects)('serves all thirteen operations in %s', async dialect => {
+  it.each(dialects)('N8: serves all thirteen operations in %s, and nothing else', async dialect => {
     let now = noon
     const sandbox = await start({ dialect, now: () => now })
     const list = failing(noon - day, noon)
@@ -104,6 +104,7 @@ describe('the server', () => {
     )
     expect(samplesOf(await metrics.text()).length).toBeGreaterThan(50)
     expect(calls.length + 1).toBe(endpoints.length)
+    expect((await fetched(sandbox, 'unknownOperation', onQueue)).status).toBe(404)
   })
 
   it('tells what a client needs, and listens on loopback', async () => {

@@ -1,6 +1,8 @@
 // What is measured: one object a row. A new row is one more object.
 import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 
 /**
  * @typedef {object} Stage What a case may use.
@@ -14,6 +16,7 @@ import { join } from 'node:path'
  * @property {number} must
  * @property {number} aim
  * @property {string} [against] The row that the time is divided by; `node -e 0` where this is left out.
+ * @property {'s'} [unit] Seconds, not a ratio.
  * @property {string} [above] The row whose own figure is taken away, where the target is a surcharge.
  *
  * @typedef {object} Case
@@ -88,6 +91,20 @@ export const cases = [
     },
     command: ({ bin }) => [join(bin, 'mergeq'), ...request],
     target: { must: 0.1, aim: 0.05, above: oneRequest },
+  },
+  {
+    name: '10,000 pull requests through a parallel sandbox queue',
+    rounds: 5,
+    prepare({ folder }) {
+      buildSync({
+        entryPoints: [fileURLToPath(new URL('queue.mjs', import.meta.url))],
+        outfile: join(folder, 'queue.cjs'),
+        bundle: true,
+        platform: 'node',
+      })
+    },
+    command: ({ node, folder }) => [node, join(folder, 'queue.cjs')],
+    target: { must: 2, aim: 1, unit: 's' },
   },
   {
     name: 'curl, the same POST',

@@ -23,7 +23,8 @@ export function figuresOf(measured, baseline, { packedKB, unpackedKB, packages }
     const { name: what, ms, cpuMs, peakMB, target } = row
     const costs = { what, ms, cpuMs, peakMB }
     if (target === undefined) return { ...costs, figure: ratio(row), unit: 'x' }
-    const { above } = target
+    const { above, unit } = target
+    if (unit === 's') return { ...costs, ...compared(what, each(row) / 1000, unit, target) }
     const figure = above === undefined ? ratio(row) : ratio(row) - ratio(named.get(above))
     return { ...costs, ...compared(what, figure, above === undefined ? 'x' : '+x', target) }
   })
@@ -47,6 +48,7 @@ export function figuresOf(measured, baseline, { packedKB, unpackedKB, packages }
 
 const number = (value, unit = '') => {
   if (value === undefined) return '-'
+  if (unit === 's') return `${value.toFixed(2)} s`
   if (unit === 'KB' || unit === 'MB') return `${Math.round(value)} ${unit}`
   if (unit === '') return String(value)
   return `${unit === '+x' && value >= 0 ? '+' : ''}${value.toFixed(value < 0.1 && unit === 'x' ? 3 : 2)}`

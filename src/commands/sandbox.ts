@@ -2,6 +2,7 @@ import { type Field, flag, flags, type Values } from '../contract/field.ts'
 import { decimal, integer, nameOf, oneOf, repository, text } from '../contract/words.ts'
 import { usage } from '../failure.ts'
 import { type Desk, sandboxNote } from '../run/desk.ts'
+import type { Report } from '../sandbox/report.ts'
 import { encode } from '../view/json.ts'
 import { oneLine } from '../view/text.ts'
 import type { Environment } from '../world/world.ts'
@@ -77,7 +78,10 @@ const start = command({
   command: 'sandbox start',
   summary: 'Serve a sandbox on loopback until it is stopped',
   fields: { ...portField, ...playFields },
-  examples: ['mergeq sandbox start --port 8080 --scenario failure'],
+  examples: [
+    'mergeq sandbox start --port 8080 --scenario failure',
+    'mergeq sandbox start --scenario mine.json',
+  ],
   async run({ port, ...values }, desk) {
     const sandbox = await open(values, port, desk)
     const { interrupted, out } = desk.world
@@ -99,6 +103,23 @@ const commandLine: Field<readonly string[]> = {
   read: given => given.get('command') ?? [],
 }
 
+/** Says how a rehearsal went, in a line or two; nothing where no queue was rehearsed. */
+async function report(
+  { submitted, unseen, ...counts }: Report,
+  scenario: string | undefined,
+  { voice }: Desk,
+): Promise<void> {
+  if (submitted === 0 && scenario === undefined) return
+  const { merged, failed, cancelled, held, queued } = counts
+  await voice.note(
+    `mergeq: in the sandbox: ${merged} merged, ${failed} failed, ${cancelled} cancelled, ${held} held on the way, ${queued} still queued.`,
+  )
+  if (unseen.length > 0)
+    await voice.note(
+      `mergeq: your script never saw ${unseen.join(', or ')}, which the scenario ${scenario ?? 'happy'} has.`,
+    )
+}
+
 const exec = command({
   command: 'sandbox exec',
   summary: 'Run a command against a sandbox of its own, and pass its exit code on',
@@ -106,11 +127,17 @@ const exec = command({
   examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7 --interval 1s'"],
   async run({ port, commandLine: [program = '', ...args], ...values }, desk) {
     const sandbox = await open(values, port, desk)
-    const { spawn } = desk.world
+    const { interrupted, spawn } = desk.world
     try {
-      const { code } = await spawn(program, args, { env: sandbox.environment, output: 'inherit' })
+      const { code } = await spawn(program, args, {
+        env: sandbox.environment,
+        output: 'inherit',
+        until: interrupted,
+      })
+      if (interrupted.aborted) throw interrupted.reason
       if (code === 127)
         throw usage(`the command ${oneLine(program)} could not be found.`, 'Is it on the PATH?')
+      await report(sandbox.report(), values.scenario, desk)
       return code
     } finally {
       await sandbox.close()

@@ -19,7 +19,7 @@ export interface Dialect {
   readonly wrongMethod: { readonly status: number; readonly body: Body }
   /** The status of a delete while pull requests are in the queue. */
   readonly notEmpty: number
-  /** For how long after a first submit the pull request cannot be read, in milliseconds at speed 1. */
+  /** For how long a submit does not show in reads of the pull request, in milliseconds at speed 1. */
   readonly blindness: number
 }
 

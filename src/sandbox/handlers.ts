@@ -19,7 +19,7 @@ import type { Entry, Queue, Run } from './engine/queue.ts'
 import { failedIn } from './flakies.ts'
 import { exposition, queuesOf } from './metrics.ts'
 import { pageOf } from './pages.ts'
-import { headOf, pullRequestRecord, queueRecord, settingsRecord, testRecord } from './records.ts'
+import { branchOf, pullRequestRecord, queueRecord, settingsRecord, testRecord } from './records.ts'
 import { refusal } from './refusal.ts'
 import type { Place, Stage } from './stage.ts'
 import { testingRecord } from './testing.ts'
@@ -58,11 +58,12 @@ function entryIn(queue: Queue, body: JsonObject): Entry {
   const entry =
     branch === undefined
       ? queue.entries.get(pullRequestIn(body))
-      : [...queue.entries.values()].find(({ number }) => headOf(number) === branch)
-  if (entry === undefined)
-    throw refusal(404, `${branch ?? `#${pullRequestIn(body)}`} was never submitted to this queue.`)
+      : [...queue.entries.values()].find(({ number }) => branchOf(number) === branch)
+  if (entry === undefined) throw neverSubmitted(branch ?? `#${pullRequestIn(body)}`)
   return entry
 }
+
+const neverSubmitted = (what: string) => refusal(404, `${what} was never submitted to this queue.`)
 
 /** A test run, by its id or as the latest one of a pull request; a bisection's suffix is taken (section 2.5). */
 function runIn({ runs, entries }: Queue, body: JsonObject): Run {
@@ -93,10 +94,13 @@ export const handlers: Readonly<Record<Operation, Handler>> = {
   getSubmittedPullRequest(stage, { body }) {
     const queue = stage.queueOf(placeIn(body))
     const entry = entryIn(queue, body)
-    if (queue.now < entry.firstSubmittedAt + stage.blindness)
-      throw refusal(404, `#${entry.number} was never submitted to this queue.`)
+    const { number, submittedAt, before } = entry
+    const isBlind = queue.now < submittedAt + stage.blindness
+    const shown = isBlind ? before : entry
+    if (shown === undefined) throw neverSubmitted(`#${number}`)
+    stage.told.add(shown.state)
     return {
-      document: pullRequestRecord(queue, entry, stage.dialect, flagIn(body, 'includeTimeline') ?? false),
+      document: pullRequestRecord(queue, shown, stage.dialect, flagIn(body, 'includeTimeline') ?? false),
     }
   },
 

@@ -60,12 +60,6 @@ const conclusions = [
 
 const inLane = ({ line }: Queue, lane: Lane) => line.filter(batch => batch.lane === lane)
 
-/** How long a move's pull request had been in the queue. */
-const inQueue = ({ moves }: Queue, { number, at }: Move): number => {
-  const entered = moves.findLast(move => move.number === number && move.to === 'NOT_READY' && move.at <= at)
-  return at - (entered?.at ?? at)
-}
-
 /** The metrics of the service (service-observed.md section 4). `_1h_` looks back an hour of the true clock. */
 const families: readonly Family[] = [
   gauge('mq_depth_current', 'Pull requests in the queue, without those that are not ready', (queue, lane) =>
@@ -75,7 +69,7 @@ const families: readonly Family[] = [
     ),
   ),
   gauge('mq_awaiting_mergeability', 'Pull requests that wait to become mergeable', ({ unready }, lane) =>
-    lane === 'main' ? unready.length : 0,
+    lane === 'main' ? unready.size : 0,
   ),
   gauge(
     'mq_testing_slots_active',
@@ -117,10 +111,10 @@ const families: readonly Family[] = [
     name: 'mq_pr_time_in_queue_1h_seconds',
     type: 'histogram',
     help: 'From entry to exit, of what left in the last hour',
-    lines: (queue, _, moves) =>
+    lines: (_, __, moves) =>
       conclusions.flatMap(([conclusion, state]) =>
         histogram(
-          moves.filter(({ to }) => to === state).map(move => inQueue(queue, move)),
+          moves.filter(({ to }) => to === state).map(({ sinceSubmit }) => sinceSubmit),
           { conclusion },
         ),
       ),

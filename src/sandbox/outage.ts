@@ -1,18 +1,26 @@
+import type { Scenario } from './scenarios.ts'
 import { hex } from './seed.ts'
 
-/** Says of each request in turn whether the outage swallows it. */
-export type Outage = (request: { readonly path: string; readonly body: string }, changes: boolean) => boolean
+/** Says of each request in turn whether an outage swallows it. */
+export type Outage = (
+  request: { readonly path: string; readonly body: string },
+  changes: boolean,
+  at: number,
+) => boolean
 
 /**
- * An outage of so many requests: every second one is lost, the first gets through. A change that was lost gets
- * through when it is sent again, so that whoever repeats it once is never stuck. All of it is the sandbox's own.
+ * The outages of a scenario. Of so many first requests every second one is lost, the first gets through; a change that
+ * was lost gets through when it is sent again, so that whoever repeats it once is never stuck. In the spans that are
+ * named everything is lost. All of it is the sandbox's own; moments are in milliseconds, `second` is one of the scenario.
  */
-export function openOutage(requests: number): Outage {
+export function openOutage({ outage = 0, outages = [] }: Scenario, openedAt: number, second: number): Outage {
   const lost = new Set<string>()
   let count = 0
-  return ({ path, body }, changes) => {
+  return ({ path, body }, changes, at) => {
+    const seconds = (at - openedAt) / second
+    if (outages.some(({ after, lasts }) => seconds >= after && seconds < after + lasts)) return true
     count++
-    if (count > requests || count % 2 === 1) return false
+    if (count > outage || count % 2 === 1) return false
     const request = hex(32, path, body)
     if (changes && lost.has(request)) return false
     lost.add(request)

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../contract/json.ts'
 import { nameOf, type Repository } from '../contract/words.ts'
 import type { Dialect } from './dialects.ts'
+import { headOf } from './engine/heads.ts'
 import { enqueued, isSubmitted, stateOf } from './engine/line.ts'
 import type { Entry, Queue } from './engine/queue.ts'
 import type { FlakyTest } from './flakies.ts'
-import { dice, hex, pick, uuid } from './seed.ts'
+import { dice, pick, uuid } from './seed.ts'
 import { authors, titles } from './words.ts'
 
 /** What the sandbox tells of itself on the wire, field by field; the sections named are those of service-observed.md. */
@@ -21,7 +22,7 @@ export const priorityNamed = (name: string): number | undefined =>
   [...names].find(([, known]) => known === name.toLowerCase())?.[0]
 
 /** The branch that a pull request comes from: `pr-123`. The sandbox's own, as the pull requests are invented. */
-export const headOf = (number: number): string => `pr-${number}`
+export const branchOf = (number: number): string => `pr-${number}`
 
 const sourceOf = ({ seed, repo }: Queue, number: number) => [seed, nameOf(repo), number] as const
 
@@ -47,7 +48,7 @@ function summaryOf(queue: Queue, entry: Entry, { tellsMore, state, instant }: Di
       ? {
           ...(usesDefaultPriority ? { usedDefaultPriorityName: name } : {}),
           skipTheLine: priority === 0,
-          prSha: queue.shas.get(number) ?? hex(40, 'sha', ...source),
+          prSha: headOf(queue, number).sha,
           prBaseBranch: queue.targetBranch,
           prAuthor: pick(dice('author', ...source)(), authors),
         }
@@ -62,7 +63,7 @@ export function pullRequestRecord(
   dialect: Dialect,
   withTimeline: boolean,
 ): JsonObject {
-  const isMergeable = queue.now >= entry.submittedAt + queue.pace.ready
+  const isMergeable = queue.now >= entry.mergeableAt
   return {
     ...summaryOf(queue, entry, dialect),
     isCurrentlySubmittedToQueue: isSubmitted(entry),
@@ -72,7 +73,7 @@ export function pullRequestRecord(
           readiness: {
             doesBaseBranchMatch: true,
             requiresImpactedTargets: queue.settings.mode === 'parallel',
-            hasImpactedTargets: queue.targets.has(entry.number),
+            hasImpactedTargets: headOf(queue, entry.number).targets !== undefined,
             gitHubMergeability: isMergeable ? 'mergeable' : 'in_progress',
           },
           verifiedByTestRun: entry.state === 'MERGED' ? (entry.lastRun?.id ?? null) : null,

@@ -1,7 +1,9 @@
 import type { Repository } from '../contract/words.ts'
 import { usage } from '../failure.ts'
 import type { DialectName } from './dialects.ts'
-import { readScenario, type Scenario, scenarioNamed, scenarioNames } from './scenarios.ts'
+import { type Report, reportOn } from './report.ts'
+import { readScenario } from './scenario-file.ts'
+import { type Scenario, scenarioNamed, scenarioNames } from './scenarios.ts'
 import { type Served, serve } from './server.ts'
 import { defaultToken, openService } from './service.ts'
 import { defaultPlace, type Place } from './stage.ts'
@@ -40,6 +42,8 @@ export interface Sandbox extends Served {
   readonly repo: Repository
   readonly targetBranch: string
   readonly org: string
+  /** How the pull requests fared so far, and what of its scenario has not been seen. */
+  report(): Report
 }
 
 /**
@@ -50,13 +54,22 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port = 0, speed = 1, seed = 1, dialect = 'document', queues = [], token = defaultToken } = options
   const scenario = await scenarioOf(options)
   const service = openService({ speed, seed, dialect, queues, token, scenario, now: () => options.now() })
-  return { ...(await serve(service, { port })), ...defaultPlace, token, org: defaultOrg }
+  const served = await serve(service, { port })
+  return {
+    ...served,
+    ...defaultPlace,
+    token,
+    org: defaultOrg,
+    report: () => reportOn(service.stage, scenario),
+  }
 }
 
 async function scenarioOf({ scenario = 'happy', ...options }: SandboxOptions): Promise<Scenario> {
   const named = scenarioNamed(scenario)
   if (named !== undefined) return named
-  const text = await options.readScenario?.(scenario)
+  const text = await options.readScenario?.(scenario).catch((error: Error) => {
+    throw usage(`the scenario ${scenario} cannot be read: ${error.message}.`, 'Name a file of JSON.')
+  })
   if (text === undefined)
     throw usage(
       `'${scenario}' is neither a scenario nor a file that can be read.`,

@@ -1,5 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../contract/json.ts'
-import { usage } from '../failure.ts'
+import type { JsonObject } from '../contract/json.ts'
 
 /**
  * How a test run turns out for one pull request. `flake` fails, is held in PENDING_FAILURE and is tested again;
@@ -7,12 +6,22 @@ import { usage } from '../failure.ts'
  */
 export type Verdict = 'pass' | 'fail' | 'flake' | 'cancel'
 
-/** What is scripted for some pull requests: one of them, or all whose number can be divided. */
+/** What is scripted for some pull requests: one of them, or all whose number can be divided. Times are seconds at speed 1. */
 export interface Script {
-  readonly pr?: number
-  readonly divisibleBy?: number
+  readonly pr?: number | undefined
+  readonly divisibleBy?: number | undefined
   /** The verdict of each test run after a submit; the last one stands for all that follow, so it is no flake. */
-  readonly runs: readonly Verdict[]
+  readonly runs?: readonly Verdict[] | undefined
+  /** How long after each submit it becomes mergeable. */
+  readonly readyAfter?: number | undefined
+  /** How long after its first submit somebody cancels it, wherever it stands then. */
+  readonly cancelledAfter?: number | undefined
+  /** How long after its first submit a commit is pushed: its uploads are void, and what is queued is cancelled. */
+  readonly pushedAfter?: number | undefined
+  /** How many times as long as usual its test runs take. */
+  readonly stretch?: number | undefined
+  /** Its head commit: uploads for another one do not count. Otherwise uploads are believed. */
+  readonly head?: string | undefined
 }
 
 /** What happens in a sandbox, as plain data: what no script names passes, and every rule here is the sandbox's own. */
@@ -22,11 +31,15 @@ export interface Scenario {
   /** The first script that names a pull request decides. */
   readonly scripts: readonly Script[]
   /** Settings that the queues start with, as updateQueue takes them. */
-  readonly settings?: JsonObject
+  readonly settings?: JsonObject | undefined
+  /** Changes of settings that come by themselves, so many seconds after the start: pauses, drains, other modes. */
+  readonly moments?: readonly { readonly after: number; readonly settings: JsonObject }[] | undefined
   /** How many times as long as usual a test run takes. */
-  readonly stretch?: number
+  readonly stretch?: number | undefined
   /** Of so many first requests every second one is answered with 503. */
-  readonly outage?: number
+  readonly outage?: number | undefined
+  /** Spans of seconds after the start in which every request is answered with 503. */
+  readonly outages?: readonly { readonly after: number; readonly lasts: number }[] | undefined
 }
 
 const each = 1
@@ -77,73 +90,14 @@ export const scenarioNames: readonly string[] = scenarios.map(({ name }) => name
 export const scenarioNamed = (name: string): Scenario | undefined =>
   scenarios.find(scenario => scenario.name === name)
 
-/** The verdict that is scripted for a pull request's run, counted from 1 since its submit. */
-export function verdictOf({ scripts }: Scenario, number: number, run: number): Verdict {
-  const script = scripts.find(
+/** What is scripted for a pull request. */
+export const scriptOf = ({ scripts }: Scenario, number: number): Script | undefined =>
+  scripts.find(
     ({ pr, divisibleBy }) => pr === number || (divisibleBy !== undefined && number % divisibleBy === 0),
   )
-  return script?.runs[Math.max(1, Math.min(run, script.runs.length)) - 1] ?? 'pass'
-}
 
-const verdicts: readonly string[] = ['pass', 'fail', 'flake', 'cancel'] satisfies readonly Verdict[]
-
-const isVerdict = (value: Json): value is Verdict => typeof value === 'string' && verdicts.includes(value)
-
-const isWhole = (value: Json | undefined): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0
-
-/**
- * Reads a scenario of one's own: JSON with the fields of `Scenario`, all of them optional. Throws a usage failure
- * that names the part it cannot read.
- */
-export function readScenario(text: string, name: string): Scenario {
-  const refuse = (what: string) =>
-    usage(
-      `the scenario ${name} cannot be read: ${what}.`,
-      'For example {"scripts":[{"divisibleBy":3,"runs":["flake","pass"]}],"stretch":2}.',
-    )
-  const {
-    scripts = [],
-    settings,
-    stretch,
-    outage,
-    summary = '',
-  } = documentIn(text) ?? fail(refuse('it is not a JSON object'))
-  if (typeof summary !== 'string') throw refuse('summary must be text')
-  if (!Array.isArray(scripts)) throw refuse('scripts must be a list')
-  if (settings !== undefined && !isObject(settings)) throw refuse('settings must be an object')
-  if (stretch !== undefined && !(typeof stretch === 'number' && stretch > 0))
-    throw refuse('stretch must be a number over 0')
-  if (outage !== undefined && !isWhole(outage)) throw refuse('outage must be a whole number over 0')
-  return {
-    name,
-    summary,
-    scripts: scripts.map(
-      (script, index) => scriptIn(script) ?? fail(refuse(`scripts[${index}] is not a script`)),
-    ),
-    ...(settings === undefined ? {} : { settings }),
-    ...(stretch === undefined ? {} : { stretch }),
-    ...(outage === undefined ? {} : { outage }),
-  }
-}
-
-function documentIn(text: string): JsonObject | undefined {
-  try {
-    const document: Json = JSON.parse(text)
-    return isObject(document) ? document : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function scriptIn(value: Json): Script | undefined {
-  if (!isObject(value) || !Array.isArray(value.runs) || !value.runs.every(isVerdict)) return undefined
-  const { pr, divisibleBy, runs } = value
-  if (runs.length === 0 || runs.at(-1) === 'flake') return undefined
-  if (isWhole(pr)) return { pr, runs }
-  return isWhole(divisibleBy) ? { divisibleBy, runs } : undefined
-}
-
-function fail(failure: Error): never {
-  throw failure
+/** The verdict that is scripted for a pull request's run, counted from 1 since its submit. */
+export function verdictOf(scenario: Scenario, number: number, run: number): Verdict {
+  const { runs = [] } = scriptOf(scenario, number) ?? {}
+  return runs[Math.max(1, Math.min(run, runs.length)) - 1] ?? 'pass'
 }

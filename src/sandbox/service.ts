@@ -9,7 +9,7 @@ import { metricsType } from './metrics.ts'
 import { openOutage } from './outage.ts'
 import { refusal } from './refusal.ts'
 import { uuid } from './seed.ts'
-import { openStage, type StageOptions } from './stage.ts'
+import { openStage, type Stage, type StageOptions } from './stage.ts'
 
 /** The token that a sandbox accepts unless it is told another. */
 export const defaultToken = 'sandbox'
@@ -42,6 +42,8 @@ export interface Service {
   answer(call: Call): Answer
   /** The answer to a request that was refused before it could be read. */
   refuse(status: number, message: string): Answer
+  /** What it plays on, for whoever reports how it went. */
+  readonly stage: Stage
 }
 
 /** Marks every answer, so that a rehearsal is never taken for the real thing (CLI.md section 4). */
@@ -69,7 +71,7 @@ export function openService(options: ServiceOptions): Service {
   const { scenario, token, seed } = options
   const stage = openStage(options, options.now)
   const { dialect } = stage
-  const isLost = openOutage(scenario.outage ?? 0)
+  const isLost = openOutage(scenario, options.now(), stage.pace.second)
   let calls = 0
 
   const answer = (status: number, { type, text }: Body): Answer => ({
@@ -99,7 +101,8 @@ export function openService(options: ServiceOptions): Service {
   }
 
   const perform = ({ method, path, query, headers, body }: Call): Answer => {
-    if (isLost({ path, body }, rows.get(path)?.changes ?? false)) throw refusal(503, 'Service Unavailable')
+    if (isLost({ path, body }, rows.get(path)?.changes ?? false, options.now()))
+      throw refusal(503, 'Service Unavailable')
     const operation = operationAt(path)
     if (method !== rows.get(path)?.method) return answer(dialect.wrongMethod.status, dialect.wrongMethod.body)
     authenticate(operation, headers)
@@ -123,5 +126,6 @@ export function openService(options: ServiceOptions): Service {
       }
     },
     refuse: (status, message) => answer(status, dialect.refused(message)),
+    stage,
   }
 }

@@ -4,7 +4,7 @@ import { type Dialect, type DialectName, dialects } from './dialects.ts'
 import { advance } from './engine/engine.ts'
 import { configure } from './engine/inputs.ts'
 import { isEmpty } from './engine/line.ts'
-import { openQueue, type Pace, paceOf, type Queue } from './engine/queue.ts'
+import { openQueue, type Pace, type PullRequestState, paceOf, type Queue } from './engine/queue.ts'
 import { type FlakyTest, flakyTests } from './flakies.ts'
 import { refusal } from './refusal.ts'
 import type { Scenario } from './scenarios.ts'
@@ -30,14 +30,18 @@ export interface StageOptions {
 export interface Stage {
   readonly dialect: Dialect
   readonly pace: Pace
-  /** For how long after a first submit the pull request cannot be read, in milliseconds. */
+  /** For how long a submit does not show in reads of the pull request, in milliseconds. */
   readonly blindness: number
+  /** The states that pull requests were told to be in. */
+  readonly told: Set<PullRequestState>
   /** All queues, at the moment of the request. */
   queues(): readonly Queue[]
+  /** All queues that there ever were, those deleted as they were then. */
+  everyQueue(): readonly Queue[]
   /** The queue of a branch, at the moment of the request; 404 when there is none. */
   queueOf(place: Place): Queue
   /** A new queue with these settings, the rest as usual; 409 when the branch has one (service-observed.md section 1.3). */
-  create(place: Place, settings: JsonObject): void
+  create(place: Place, settings: JsonObject): Queue
   /** Deletes a queue, which must be empty (service-api.md section 3 rule 1). */
   remove(place: Place): void
   /** The tests of a repository that has, or had, a queue; 404 for any other. */
@@ -59,10 +63,11 @@ export function openStage(
 ): Stage {
   const openedAt = now()
   const queues = new Map<string, Queue>()
+  const deleted: Queue[] = []
   const tests = new Map<string, () => readonly FlakyTest[]>()
   const pace = paceOf(speed, scenario)
 
-  const create = ({ repo, targetBranch }: Place, settings: JsonObject) => {
+  const create = ({ repo, targetBranch }: Place, settings: JsonObject): Queue => {
     const key = keyOf({ repo, targetBranch })
     if (queues.has(key)) throw refusal(409, `${targetBranch} has a queue already.`)
     const queue = openQueue({ repo, targetBranch, seed, scenario, pace, now: now() })
@@ -73,6 +78,14 @@ export function openStage(
         nameOf(repo),
         once(() => flakyTests(seed, repo, openedAt)),
       )
+    return queue
+  }
+
+  /** A queue that is there from the start: what the scenario says of queues is said of these. */
+  const prepare = (place: Place) => {
+    const { happenings } = create(place, scenario.settings ?? {})
+    for (const { after, settings } of scenario.moments ?? [])
+      happenings.add(openedAt + Math.round(after * pace.second), { what: 'changed', settings })
   }
 
   const queueOf = (place: Place): Queue => {
@@ -83,18 +96,21 @@ export function openStage(
     return queue
   }
 
-  for (const place of [defaultPlace, ...more])
-    if (!queues.has(keyOf(place))) create(place, scenario.settings ?? {})
+  for (const place of [defaultPlace, ...more]) if (!queues.has(keyOf(place))) prepare(place)
 
   return {
     dialect: dialects[dialect],
     pace,
     blindness: dialects[dialect].blindness / speed,
+    told: new Set(),
     queues: () => [...queues.values()].map(queueOf),
+    everyQueue: () => [...deleted, ...[...queues.values()].map(queueOf)],
     queueOf,
     create,
     remove(place) {
-      if (!isEmpty(queueOf(place))) throw refusal(dialects[dialect].notEmpty, 'The queue is not empty.')
+      const queue = queueOf(place)
+      if (!isEmpty(queue)) throw refusal(dialects[dialect].notEmpty, 'The queue is not empty.')
+      deleted.push(queue)
       queues.delete(keyOf(place))
     },
     testsOf: repo => (tests.get(nameOf(repo)) ?? unknown(repo))(),

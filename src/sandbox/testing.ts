@@ -31,8 +31,8 @@ function statusLog(home: string, { status }: Run): readonly JsonObject[] {
   return [...last, row('PENDING')]
 }
 
-function targetNames({ targets }: Queue, number: number): readonly string[] {
-  const known = targets.get(number) ?? []
+function targetNames({ heads }: Queue, number: number): readonly string[] {
+  const known = heads.get(number)?.targets ?? []
   return known === 'ALL' ? [known] : [...known]
 }
 

@@ -187,7 +187,7 @@ const signalNumbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, 
 async function spawn(
   command: string,
   args: readonly string[],
-  { env, cwd, output, timeout }: SpawnOptions,
+  { env, cwd, output, timeout, until }: SpawnOptions,
 ): Promise<Spawned> {
   const { spawn: start } = await import('node:child_process')
   return new Promise(resolve => {
@@ -209,6 +209,12 @@ async function spawn(
     }
     const timer = timeout === undefined ? undefined : setTimeout(end, timeout)
     if (capture) process.once('exit', end)
+    // From a terminal the signal came to both: who handles it needs no second one.
+    const stop = () => {
+      setTimeout(() => child.kill('SIGTERM'), 300).unref()
+      setTimeout(end, 700).unref()
+    }
+    until?.addEventListener('abort', stop, { once: true })
     child.once('close', () => {
       clearTimeout(timer)
       process.off('exit', end)

@@ -83,6 +83,8 @@ export interface SpawnOptions {
   readonly output: 'inherit' | 'capture'
   /** Milliseconds; afterwards the program is ended. */
   readonly timeout?: number
+  /** Once it is aborted the program has a moment to end by itself, and is then ended. */
+  readonly until?: AbortSignal
 }
 
 export interface Spawned {

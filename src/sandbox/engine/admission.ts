@@ -1,31 +1,34 @@
-import { hasSlot, hasTargets, inOrder, merges, overlap, startsTests } from './line.ts'
-import { move, retreat, startRun } from './moves.ts'
-import { type Entry, newBatch, type Queue } from './queue.ts'
+import { hasTargets } from './heads.ts'
+import { hasSlot, merges, overlap, startsTests, targetsOf } from './line.ts'
+import { move, newBatch, queueUp, retreat, startRun } from './moves.ts'
+import type { Batch, Entry, Queue } from './queue.ts'
 import { never, type Rule } from './rule.ts'
 
 /** The way in: from a submit to a test run. */
 
 /** NOT_READY: until mergeable and, in parallel mode, its targets are there; in the end it is cancelled. */
 export const admit: Rule = queue => {
-  let next = never
-  for (const entry of queue.unready) {
-    const readyAt = entry.submittedAt + queue.pace.ready
-    const isReady = readyAt <= queue.now && hasTargets(queue, entry)
-    const lostAt = entry.submittedAt + patience(queue)
-    if (!isReady && lostAt > queue.now) {
-      next = Math.min(next, readyAt > queue.now ? Math.min(readyAt, lostAt) : lostAt)
-      continue
+  const { looks, now, pace, settings, unready } = queue
+  // That 0 hours are no limit is the sandbox's own rule.
+  const patience =
+    settings.notReadyTimeoutHours === 0 ? never : settings.notReadyTimeoutHours * 60 * pace.minute
+  for (let entry = looks.due(now); entry !== undefined; entry = looks.due(now)) {
+    if (!unready.has(entry)) continue
+    const { mergeableAt, submittedAt, number } = entry
+    const lostAt = submittedAt + patience
+    if (mergeableAt <= now && hasTargets(queue, number)) {
+      unready.delete(entry)
+      enqueue(queue, entry)
+    } else if (lostAt <= now) {
+      unready.delete(entry)
+      move(queue, entry, 'CANCELLED', 'it was not ready for too long')
+    } else {
+      const next = mergeableAt > now ? Math.min(mergeableAt, lostAt) : lostAt
+      if (next < never) looks.add(next, entry)
     }
-    queue.unready = queue.unready.filter(other => other !== entry)
-    if (isReady) enqueue(queue, entry)
-    else move(queue, entry, 'CANCELLED', 'it was not ready for too long')
   }
-  return next
+  return looks.next()
 }
-
-/** How long a pull request may be NOT_READY; that 0 hours are no limit is the sandbox's own rule. */
-const patience = ({ settings, pace }: Queue): number =>
-  settings.notReadyTimeoutHours === 0 ? never : settings.notReadyTimeoutHours * 60 * pace.minute
 
 /** A pull request that is ready waits for a run; a direct merge needs none. */
 function enqueue(queue: Queue, entry: Entry): void {
@@ -35,60 +38,62 @@ function enqueue(queue: Queue, entry: Entry): void {
     return
   }
   move(queue, entry, 'PENDING', 'it is ready')
-  queue.waiting = [...queue.waiting, entry]
-  if (entry.priority === 0) interrupt(queue, entry)
+  queueUp(queue, entry)
+  if (entry.priority === 0 && startsTests(queue)) interrupt(queue, entry)
 }
 
-/** Urgent ones interrupt what is being tested when they enter, but not each other (service-observed.md section 6). */
+/**
+ * Urgent ones interrupt what is being tested when they enter, but not each other (service-observed.md section 6).
+ * That they interrupt nothing while the queue starts no tests, because nobody would gain, is the sandbox's own.
+ */
 function interrupt(queue: Queue, urgent: Entry): void {
-  const numbers = new Set<number>()
-  const stopped = queue.line.filter(({ phase, members, builtOn }) => {
+  const targets = targetsOf(queue, [urgent])
+  const stopped = new Set<Batch>()
+  for (const batch of queue.line) {
+    const { phase, members, below } = batch
     const isTested = phase === 'TESTING' || phase === 'PENDING'
     const gives =
-      isTested &&
-      members.every(({ priority }) => priority > 0) &&
-      members.some(one => overlap(queue, one, urgent))
-    const falls = builtOn.some(number => numbers.has(number))
-    if (gives || falls) for (const { number } of members) numbers.add(number)
-    return gives || falls
-  })
-  retreat(queue, stopped, `#${urgent.number} is urgent`)
+      isTested && members.every(({ priority }) => priority > 0) && overlap(queue, batch, { targets })
+    if (gives || [...stopped].some(other => below.has(other))) stopped.add(batch)
+  }
+  retreat(queue, [...stopped], `#${urgent.number} is urgent`)
 }
 
 /** PENDING: until a run is free; what is in the line already comes first. */
 export const start: Rule = queue => {
   if (!startsTests(queue)) return never
-  const again = queue.line.find(({ phase, lane }) => phase === 'PENDING' && hasSlot(queue, lane))
+  const [main, bisection] = [hasSlot(queue, 'main'), hasSlot(queue, 'bisection')]
+  const again = queue.line.find(
+    ({ phase, lane }) => phase === 'PENDING' && (lane === 'main' ? main : bisection),
+  )
   if (again !== undefined) {
     startRun(queue, again)
     return queue.now
   }
-  if (queue.waiting.length === 0 || !hasSlot(queue, 'main')) return never
-  const { members, fullAt } = nextBatch(queue)
+  if (queue.waiting.length === 0 || !main) return never
+  const { size, fullAt } = nextBatch(queue)
   if (fullAt > queue.now) return fullAt
-  const batch = newBatch(members, 'main')
-  queue.waiting = queue.waiting.filter(entry => !members.includes(entry))
+  const batch = newBatch(queue, queue.waiting.splice(0, size), 'main')
   queue.line = [...queue.line, batch]
   startRun(queue, batch)
   return queue.now
 }
 
-/** The next to be tested, and when they stop waiting for more of them. */
+/**
+ * How many are tested together next, and when they stop waiting for more. Those that are to be tested alone, and
+ * urgent ones, are in no batch; a batch that one of them follows is as full as it will get (the sandbox's own).
+ */
 function nextBatch({ waiting, settings, pace, now }: Queue): {
-  readonly members: readonly Entry[]
+  readonly size: number
   readonly fullAt: number
 } {
-  const ordered = inOrder(waiting)
-  const alone = ordered.findIndex(({ noBatch }) => noBatch)
-  const together = ordered.slice(
-    0,
-    alone < 0 ? settings.batchingMinSize : Math.min(alone, settings.batchingMinSize),
-  )
-  if (!settings.batch || together.length === 0) return { members: ordered.slice(0, 1), fullAt: now }
-  const since = Math.min(...together.map(({ stateChangedAt }) => stateChangedAt))
-  const isFull = together.length === settings.batchingMinSize
-  return {
-    members: together,
-    fullAt: isFull ? now : since + settings.batchingMaxWaitTimeMinutes * pace.minute,
+  const most = settings.batch ? settings.batchingMinSize : 1
+  let [size, since] = [0, now]
+  for (; size < most; size++) {
+    const entry = waiting[size]
+    if (entry === undefined) break
+    if (entry.noBatch || entry.priority === 0) return { size: Math.max(1, size), fullAt: now }
+    since = Math.min(since, entry.stateChangedAt)
   }
+  return { size, fullAt: size === most ? now : since + settings.batchingMaxWaitTimeMinutes * pace.minute }
 }

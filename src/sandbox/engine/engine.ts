@@ -1,4 +1,5 @@
 import { admit, start } from './admission.ts'
+import { happen } from './happenings.ts'
 import { judge, merge, test } from './judgement.ts'
 import { awaitsRun } from './line.ts'
 import { retreat } from './moves.ts'
@@ -33,12 +34,14 @@ function settle(queue: Queue): number {
  */
 const switchModes: Rule = queue => {
   if (queue.switchingTo === undefined) return never
-  if (!queue.line.every(batch => batch.phase !== 'TESTING' && awaitsRun(queue, batch))) return never
+  if (!queue.line.every(batch => batch.phase !== 'TESTING' && awaitsRun(batch))) return never
   retreat(queue, queue.line, 'the queue switches modes')
   queue.settings = { ...queue.settings, mode: queue.switchingTo }
   queue.switchingTo = undefined
+  // Another mode may ask for targets, or not ask for them any more.
+  for (const entry of queue.unready) queue.looks.add(queue.now, entry)
   return queue.now
 }
 
 /** In the order in which things that are due at the same moment happen. */
-const rules: readonly Rule[] = [admit, test, judge, merge, switchModes, start]
+const rules: readonly Rule[] = [happen, admit, test, judge, merge, switchModes, start]

@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../contract/json.ts'
 import { refusal } from '../refusal.ts'
+import { scriptOf } from '../scenarios.ts'
+import { upload } from './heads.ts'
 import { batchOf, isSubmitted } from './line.ts'
-import { move, remove, rerun } from './moves.ts'
+import { move, queueUp, remove, rerun } from './moves.ts'
 import type { Entry, Queue, Targets } from './queue.ts'
 import { changed, stateIn } from './settings.ts'
 
@@ -26,33 +28,59 @@ export function submit(queue: Queue, { number, priority, noBatch }: Submission):
   if (known?.state === 'MERGED') throw refusal(400, `#${number} was merged already.`)
   const isQueued = known !== undefined && isSubmitted(known)
   const entry = known ?? newEntry(queue, number)
-  queue.entries.set(number, entry)
+  if (known === undefined) arrive(queue, entry)
+  else if (!isQueued) known.before = { ...known, before: undefined }
   if (priority !== undefined || !isQueued) {
     entry.usesDefaultPriority = typeof priority !== 'number'
     entry.priority = typeof priority === 'number' ? priority : defaultPriority
   }
   if (noBatch !== undefined || !isQueued) entry.noBatch = noBatch ?? false
-  if (isQueued) return
+  if (isQueued) {
+    if (drop(queue.waiting, entry)) queueUp(queue, entry)
+    return
+  }
+  const { readyAfter } = scriptOf(queue.scenario, number) ?? {}
+  const { ready, second } = queue.pace
   entry.submittedAt = queue.now
+  entry.mergeableAt = queue.now + (readyAfter === undefined ? ready : Math.round(readyAfter * second))
   entry.turn = queue.moves.length
   entry.runs = 0
-  queue.unready = [...queue.unready, entry]
+  queue.unready.add(entry)
+  queue.looks.add(queue.now, entry)
   move(queue, entry, 'NOT_READY', 'it was submitted')
 }
 
 const newEntry = ({ now }: Queue, number: number): Entry => ({
   number,
-  firstSubmittedAt: now,
   submittedAt: now,
+  mergeableAt: now,
   turn: 0,
   state: 'NOT_READY',
   stateChangedAt: now,
+  before: undefined,
   priority: defaultPriority,
   usesDefaultPriority: true,
   noBatch: false,
   runs: 0,
   lastRun: undefined,
 })
+
+/** Makes a pull request known, and with it what its script has happen after its first submit. */
+function arrive({ entries, happenings, scenario, pace, now }: Queue, entry: Entry): void {
+  const { number } = entry
+  entries.set(number, entry)
+  const { cancelledAfter, pushedAfter } = scriptOf(scenario, number) ?? {}
+  const after = (seconds: number) => now + Math.round(seconds * pace.second)
+  if (pushedAfter !== undefined) happenings.add(after(pushedAfter), { what: 'pushed', number })
+  if (cancelledAfter !== undefined) happenings.add(after(cancelledAfter), { what: 'cancelled', number })
+}
+
+/** Takes an entry out of a list; whether it was there. */
+function drop(list: Entry[], entry: Entry): boolean {
+  const place = list.indexOf(entry)
+  if (place >= 0) list.splice(place, 1)
+  return place >= 0
+}
 
 /** The pull request in the queue; 404 when it is not there (service-observed.md section 1.3). */
 function queuedIn(queue: Queue, number: number): Entry {
@@ -62,16 +90,13 @@ function queuedIn(queue: Queue, number: number): Entry {
 }
 
 /** Removes a pull request from the queue (service-api.md section 3 rule 2). */
-export function cancel(queue: Queue, number: number): void {
-  const entry = queuedIn(queue, number)
-  const others = (list: readonly Entry[]) => list.filter(other => other !== entry)
-  if (batchOf(queue, entry) !== undefined) {
-    remove(queue, [entry], 'CANCELLED', 'it was cancelled')
-    return
-  }
-  queue.unready = others(queue.unready)
-  queue.waiting = others(queue.waiting)
-  move(queue, entry, 'CANCELLED', 'it was cancelled')
+export const cancel = (queue: Queue, number: number): void =>
+  withdraw(queue, queuedIn(queue, number), 'it was cancelled')
+
+/** Cancels a pull request that is in the queue, wherever it stands. */
+export function withdraw(queue: Queue, entry: Entry, reason: string): void {
+  if (queue.unready.delete(entry) || drop(queue.waiting, entry)) move(queue, entry, 'CANCELLED', reason)
+  else remove(queue, [entry], 'CANCELLED', reason)
 }
 
 /** Repeats the run of a pull request in its place; where there is none yet, there is nothing to repeat. */
@@ -80,11 +105,11 @@ export function restart(queue: Queue, number: number): void {
   if (batch !== undefined) rerun(queue, batch, 'its tests were restarted')
 }
 
-/** Keeps what a pull request impacts, before or after its submit; the last upload wins. */
+/** Keeps what a pull request impacts, before or after its submit (service-observed.md section 2.4). */
 export function setTargets(queue: Queue, number: number, targets: Targets, sha: string | undefined): void {
-  queue.targets.set(number, targets)
-  // The sandbox's own: it cannot know a head commit, so the one that an upload names is taken to be it.
-  if (sha !== undefined) queue.shas.set(number, sha)
+  upload(queue, number, targets, sha)
+  const entry = queue.entries.get(number)
+  if (entry !== undefined && queue.unready.has(entry)) queue.looks.add(queue.now, entry)
 }
 
 /** Changes the settings that are named; another mode comes in once nothing is tested (service-observed.md section 3.3). */
@@ -95,4 +120,5 @@ export function configure(queue: Queue, document: JsonObject): void {
   const waits = next.mode !== mode && queue.line.length > 0
   queue.switchingTo = waits ? next.mode : undefined
   queue.settings = waits ? { ...next, mode } : next
+  for (const entry of queue.unready) queue.looks.add(queue.now, entry)
 }

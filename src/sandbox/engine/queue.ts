@@ -1,6 +1,8 @@
+import type { JsonObject } from '../../contract/json.ts'
 import type { pullRequestStates, queueStates } from '../../contract/states.ts'
 import type { Repository } from '../../contract/words.ts'
 import type { Scenario, Verdict } from '../scenarios.ts'
+import { type Agenda, openAgenda } from './agenda.ts'
 import { defaults, type Settings } from './settings.ts'
 
 /** A state of service-api.md section 2.3. */
@@ -15,15 +17,25 @@ export type Lane = 'main' | 'bisection'
 /** What a pull request impacts: targets by name, or every target (service-api.md section 8 rule 1). */
 export type Targets = 'ALL' | ReadonlySet<string>
 
+/** The head commit of a pull request, those that were it before, and what was uploaded for it. */
+export interface Head {
+  readonly sha: string
+  readonly past: readonly string[]
+  readonly targets: Targets | undefined
+}
+
 /** A pull request that was submitted at least once. It stays known after it has left the queue. */
 export interface Entry {
   readonly number: number
-  readonly firstSubmittedAt: number
   submittedAt: number
+  /** When it becomes mergeable, unless something happens to it. */
+  mergeableAt: number
   /** Place in the order of submits: first come, first served among equals. */
   turn: number
   state: PullRequestState
   stateChangedAt: number
+  /** As it was when it was submitted again; undefined after a first submit. */
+  before: Entry | undefined
   priority: number
   usesDefaultPriority: boolean
   noBatch: boolean
@@ -42,6 +54,8 @@ export interface Run {
   readonly startedAt: number
   readonly endsAt: number
   readonly verdict: Verdict
+  /** Whether it is stopped at its limit, which is nobody's fault but its own. */
+  readonly isTooLong: boolean
   status: 'in_progress' | 'succeeded' | 'failed' | 'cancelled'
   endedAt: number | undefined
 }
@@ -50,23 +64,17 @@ export interface Run {
 export interface Batch {
   members: readonly Entry[]
   readonly lane: Lane
+  /** What its members impacted when they were taken up: an upload that comes later changes no lane. */
+  readonly targets: Targets
   phase: 'PENDING' | 'TESTING' | 'TESTS_PASSED' | 'PENDING_FAILURE'
   run: Run | undefined
-  /** What its run, or the one that cleared it, included without judging it; it waits for these and falls with them. */
-  builtOn: readonly number[]
-  /** When the phase ends; undefined while it waits for something else than time. */
-  due: number | undefined
+  /** Those in the line that it has to wait for: what it overlaps, or was tested with, and what these wait for. */
+  below: Set<Batch>
+  /** What its run, or the one that cleared it, included without judging it; it falls with these. */
+  builtOn: ReadonlySet<number>
+  /** When the phase ends at the earliest; Infinity while it waits for a run. */
+  due: number
 }
-
-/** A batch that waits for its first run. */
-export const newBatch = (members: readonly Entry[], lane: Lane): Batch => ({
-  members,
-  lane,
-  phase: 'PENDING',
-  run: undefined,
-  builtOn: [],
-  due: undefined,
-})
 
 /** One change of one pull request's state. The list of them is the queue's whole history. */
 export interface Move {
@@ -75,22 +83,30 @@ export interface Move {
   readonly from: PullRequestState | undefined
   readonly to: PullRequestState
   readonly lane: Lane
-  /** How long it had been in the state it left, in milliseconds. */
+  /** How long it had been in the state it left, and in the queue since its submit, in milliseconds. */
   readonly after: number
+  readonly sinceSubmit: number
   readonly reason: string
 }
+
+/** Something that a scenario has happen by itself: to a pull request, or to the queue. */
+export type Happening =
+  | { readonly what: 'cancelled' | 'pushed'; readonly number: number }
+  | { readonly what: 'changed'; readonly settings: JsonObject }
 
 /** How long things take, in milliseconds. All of it is the sandbox's own. */
 export interface Pace {
   /** NOT_READY, until the merge request is known to be mergeable. */
   readonly ready: number
   readonly test: number
-  /** PENDING_FAILURE, once nothing ahead can be to blame. */
+  /** PENDING_FAILURE, and longer while one ahead can be to blame. */
   readonly hold: number
-  /** TESTS_PASSED, once nothing is ahead. */
+  /** TESTS_PASSED, and longer while something is ahead. */
   readonly merge: number
   /** What a setting calls a minute. */
   readonly minute: number
+  /** What a scenario calls a second. */
+  readonly second: number
 }
 
 /** The pace at a speed: at 1 a test run takes about two seconds, times the scenario's stretch. */
@@ -102,6 +118,7 @@ export function paceOf(speed: number, { stretch = 1 }: Scenario): Pace {
     hold: lasting(500),
     merge: lasting(300),
     minute: lasting(1_000),
+    second: 1_000 / speed,
   }
 }
 
@@ -119,12 +136,14 @@ export interface Queue {
   /** The mode that takes over once nothing is tested any more (service-observed.md section 3.3). */
   switchingTo: Settings['mode'] | undefined
   readonly entries: Map<number, Entry>
-  readonly targets: Map<number, Targets>
-  readonly shas: Map<number, string>
-  /** Each unfinished pull request is in exactly one of these three. */
-  unready: readonly Entry[]
-  waiting: readonly Entry[]
+  readonly heads: Map<number, Head>
+  /** Each unfinished pull request is in exactly one of these three; what waits is in the order in which it is taken. */
+  readonly unready: Set<Entry>
+  readonly waiting: Entry[]
   line: readonly Batch[]
+  /** When to look again at what is not ready. A look too many changes nothing. */
+  readonly looks: Agenda<Entry>
+  readonly happenings: Agenda<Happening>
   readonly runs: Map<string, Run>
   readonly moves: Move[]
 }
@@ -138,11 +157,12 @@ export const openQueue = (
   state: 'RUNNING',
   switchingTo: undefined,
   entries: new Map(),
-  targets: new Map(),
-  shas: new Map(),
-  unready: [],
+  heads: new Map(),
+  unready: new Set(),
   waiting: [],
   line: [],
+  looks: openAgenda(),
+  happenings: openAgenda(),
   runs: new Map(),
   moves: [],
 })

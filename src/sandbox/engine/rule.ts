@@ -5,10 +5,17 @@ export type Rule = (queue: Queue) => number
 
 export const never = Number.POSITIVE_INFINITY
 
-/** A batch whose phase is over, the first in the line. */
-export const dueIn = (queue: Queue, phase: Batch['phase']): Batch | undefined =>
-  queue.line.find(batch => batch.phase === phase && batch.due !== undefined && batch.due <= queue.now)
-
-/** When the next batch of a phase will be due. */
-export const nextIn = ({ line }: Queue, phase: Batch['phase']): number =>
-  Math.min(never, ...line.filter(batch => batch.phase === phase).map(({ due = never }) => due))
+/** The first batch in the line whose phase is over, or when the next one's will be; one that does not meet the condition stays. */
+export function dueIn(
+  { line, now }: Queue,
+  phase: Batch['phase'],
+  meets: (batch: Batch) => boolean = () => true,
+): { readonly batch?: Batch; readonly next: number } {
+  let next = never
+  for (const batch of line) {
+    if (batch.phase !== phase || !meets(batch)) continue
+    if (batch.due <= now) return { batch, next: now }
+    next = Math.min(next, batch.due)
+  }
+  return { next }
+}

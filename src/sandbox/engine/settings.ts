@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../contract/json.ts'
-import { largestInteger } from '../../contract/words.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import { bool, filled, type Reader, strings, taken, whole, word } from '../readers.ts'
 import { refusal } from '../refusal.ts'
 
 /** The settings of a queue under the service's own names (service-observed.md section 3.1). */
@@ -60,56 +60,16 @@ export const defaults: Settings = {
   others: {},
 }
 
-/** How a value is read, and what it must be if it cannot. */
-interface Reader<T> {
-  readonly must: string
-  read(value: Json): T | undefined
-}
-
-const bool: Reader<boolean> = {
-  must: 'true or false',
-  read: value => (typeof value === 'boolean' ? value : undefined),
-}
-
-const whole = (least: number): Reader<number> => ({
-  must: `a whole number from ${least} to ${largestInteger}`,
-  read: value =>
-    typeof value === 'number' && Number.isInteger(value) && value >= least && value <= largestInteger
-      ? value
-      : undefined,
-})
-
-/** One of a few words; requests may use either case (service-observed.md section 1.4). */
-const word = <const W extends string>(...words: readonly W[]): Reader<W> => ({
-  must: `one of ${words.join(', ')}`,
-  read: value => words.find(word => typeof value === 'string' && value.toLowerCase() === word),
-})
-
-const label: Reader<string> = {
-  must: 'text that is not empty',
-  read: value => (typeof value === 'string' && value !== '' ? value : undefined),
-}
-
-const isString = (value: Json): value is string => typeof value === 'string'
-
-const statuses: Reader<readonly string[]> = {
-  must: 'a list of strings',
-  read: value => (Array.isArray(value) && value.every(isString) ? value : undefined),
-}
-
 const states = word('running', 'paused', 'draining')
 
-/** The fields of a request that are no settings (service-api.md section 2.2), or none that is read back. */
-const notKept = ['repo', 'targetBranch', 'pr', 'state', 'deleteRequiredStatuses']
+/** The fields of a request that are no settings (service-api.md section 2.2). */
+const notSettings = ['repo', 'targetBranch', 'pr']
+/** Those that are, and are read back as something else or not at all. */
+const notKept = ['state', 'deleteRequiredStatuses']
 
-/** The value of a field, or what was before; a value that cannot be read is refused with 400 and its name. */
-function taken<T>(document: JsonObject, key: string, { must, read }: Reader<T>, before: T): T {
-  const value = Object.hasOwn(document, key) ? document[key] : undefined
-  if (value === undefined) return before
-  const found = read(value)
-  if (found === undefined) throw refusal(400, `${key} must be ${must}.`)
-  return found
-}
+/** Whether updateQueue knows a setting of this name. */
+export const isSetting = (key: string): boolean =>
+  key !== 'others' && (notKept.includes(key) || Object.hasOwn(defaults, key))
 
 /** The state that a request sets, which is never SWITCHING_MODES (service-observed.md section 3.3). */
 export function stateIn(document: JsonObject): 'RUNNING' | 'PAUSED' | 'DRAINING' | undefined {
@@ -123,12 +83,11 @@ export function stateIn(document: JsonObject): 'RUNNING' | 'PAUSED' | 'DRAINING'
 export function changed(settings: Settings, document: JsonObject): Settings {
   const set = <T>(key: string, reader: Reader<T>, before: T): T => taken(document, key, reader, before)
   const clears = set('deleteRequiredStatuses', bool, false)
-  const required = set('requiredStatuses', statuses, [])
+  const required = set('requiredStatuses', strings, [])
   // The sandbox's own: the service is told never to be sent both, and what it makes of them is not known.
   if (clears && required.length > 0)
     throw refusal(400, 'requiredStatuses and deleteRequiredStatuses exclude each other.')
-  const mine = Object.keys(settings)
-  const unknown = Object.entries(document).filter(([key]) => !mine.includes(key) && !notKept.includes(key))
+  const unknown = Object.entries(document).filter(([key]) => !isSetting(key) && !notSettings.includes(key))
   return {
     mode: set('mode', word('single', 'parallel'), settings.mode),
     concurrency: set('concurrency', whole(1), settings.concurrency),
@@ -167,7 +126,7 @@ export function changed(settings: Settings, document: JsonObject): Settings {
     extensionEnabled: set('extensionEnabled', bool, settings.extensionEnabled),
     labelCommandsEnabled: set('labelCommandsEnabled', bool, settings.labelCommandsEnabled),
     stateLabelsEnabled: set('stateLabelsEnabled', bool, settings.stateLabelsEnabled),
-    enqueueingLabel: set('enqueueingLabel', label, settings.enqueueingLabel),
+    enqueueingLabel: set('enqueueingLabel', filled, settings.enqueueingLabel),
     notReadyTimeoutHours: set('notReadyTimeoutHours', whole(0), settings.notReadyTimeoutHours),
     testBranchConstructionMode: set(
       'testBranchConstructionMode',

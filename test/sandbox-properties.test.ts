@@ -1,0 +1,318 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isFailure } from '../src/failure.ts'
+import { advance } from '../src/sandbox/engine/engine.ts'
+import { headOf } from '../src/sandbox/engine/heads.ts'
+import { cancel, configure, restart, setTargets, submit } from '../src/sandbox/engine/inputs.ts'
+import { inOrder, isEmpty, isSubmitted } from '../src/sandbox/engine/line.ts'
+import { openQueue, paceOf, type Queue, type Run, type Targets } from '../src/sandbox/engine/queue.ts'
+import { type Scenario, type Script, scriptOf, verdictOf } from '../src/sandbox/scenarios.ts'
+import type { JsonObject } from '../src/view/shapes.ts'
+
+/** How many random histories are told; MERGEQ_TEST_STORIES widens it. */
+const stories = Number(process.env.MERGEQ_TEST_STORIES ?? 800)
+const limit = 20_000 + stories * 50
+const most = 8
+const numbers = Array.from({ length: most }, (_, index) => index + 1)
+
+const number = fc.integer({ min: 1, max: most })
+const seconds = fc.integer({ min: 0, max: 80 }).map(tenths => tenths / 10)
+const targets: fc.Arbitrary<Targets> = fc.oneof(
+  fc.constant('ALL' as const),
+  fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 2 }).map(names => new Set(names)),
+)
+
+const settings: fc.Arbitrary<JsonObject> = fc.record(
+  {
+    mode: fc.constantFrom('single', 'parallel'),
+    concurrency: fc.integer({ min: 1, max: 4 }),
+    bisectionConcurrency: fc.integer({ min: 1, max: 3 }),
+    testingTimeoutMinutes: fc.constantFrom(0, 1, 2, 300),
+    pendingFailureDepth: fc.integer({ min: 0, max: 3 }),
+    canOptimisticallyMerge: fc.boolean(),
+    batch: fc.boolean(),
+    batchingMinSize: fc.integer({ min: 1, max: 5 }),
+    batchingMaxWaitTimeMinutes: fc.integer({ min: 0, max: 3 }),
+    optimizationMode: fc.constantFrom('off', 'bisection_skip_redundant_tests'),
+    directMergeMode: fc.constantFrom('off', 'off', 'always'),
+    notReadyTimeoutHours: fc.constantFrom(0, 1, 24),
+    state: fc.constantFrom('running', 'running', 'paused', 'draining'),
+  },
+  { requiredKeys: [] },
+)
+
+const runs = fc
+  .tuple(
+    fc.array(fc.constantFrom('pass', 'fail', 'flake', 'cancel'), { maxLength: 2 }),
+    fc.constantFrom('pass', 'pass', 'fail', 'cancel'),
+  )
+  .map(([first, last]) => [...first, last])
+
+const scripts: fc.Arbitrary<readonly Script[]> = fc.uniqueArray(
+  fc.record(
+    { pr: number, runs, readyAfter: seconds, cancelledAfter: seconds, pushedAfter: seconds },
+    { requiredKeys: ['pr'] },
+  ),
+  { selector: ({ pr }) => pr, maxLength: most },
+)
+
+const deed = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('submit' as const),
+      number,
+      priority: fc.constantFrom(undefined, undefined, 0, 10, 200),
+      noBatch: fc.constantFrom(undefined, undefined, true, false),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('cancel' as const, 'restart' as const), number }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('upload' as const),
+      number,
+      targets,
+      sha: fc.constantFrom(undefined, 'one', 'two'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('configure' as const), settings }) },
+)
+
+const story = fc.record({
+  seed: fc.nat(),
+  scripts,
+  settings,
+  moments: fc.array(fc.record({ after: seconds, settings }), { maxLength: 2 }),
+  targets: fc.array(targets, { minLength: most, maxLength: most }),
+  deeds: fc.array(fc.tuple(fc.integer({ min: 0, max: 3_000 }), deed), { maxLength: 25 }),
+})
+type Story = typeof story extends fc.Arbitrary<infer S> ? S : never
+
+/** Whether two must be in one lane, judged by what was uploaded and by nothing else. */
+const meet = (one: Targets, other: Targets): boolean =>
+  one === 'ALL' || other === 'ALL' || [...one].some(target => other.has(target))
+
+/** Looks at a queue after each step and says what no moment may show. */
+function watch(queue: Queue): () => void {
+  let seen = 0
+  return () => {
+    const { line, waiting, unready, entries, moves, runs } = queue
+    if (moves.length === seen) return
+    const placed = [...line.flatMap(({ members }) => members), ...waiting, ...unready]
+    expect(placed.length).toBe(new Set(placed).size)
+    expect(placed.length).toBe([...entries.values()].filter(isSubmitted).length)
+    expect(placed.every(isSubmitted)).toBe(true)
+    for (const [index, { members, phase, below }] of line.entries()) {
+      expect(members.every(({ state }) => state === phase)).toBe(true)
+      const before = line.slice(0, index)
+      expect([...below].every(other => before.includes(other))).toBe(true)
+    }
+    expect([...waiting].sort(inOrder)).toEqual(waiting)
+    const tested = [...runs.values()].filter(({ status }) => status === 'in_progress')
+    expect(tested.length).toBe(line.filter(({ phase }) => phase === 'TESTING').length)
+    for (const move of moves.slice(seen)) {
+      const { number, from, to } = move
+      const entry = entries.get(number)
+      if (to === 'FAILED') {
+        const isTooLong = entry?.lastRun?.isTooLong === true
+        const could = (scriptOf(queue.scenario, number)?.runs ?? []).includes('fail')
+        expect(could || isTooLong).toBe(true)
+      }
+      if (to === 'MERGED' && from === 'TESTS_PASSED') {
+        const run = entry?.lastRun
+        expect(run).toBeDefined()
+        const isCleared = [...runs.values()].some(
+          other => other.status === 'succeeded' && other.builtOn.includes(number),
+        )
+        expect(run?.status === 'succeeded' || isCleared).toBe(true)
+      }
+    }
+    seen = moves.length
+  }
+}
+
+/** Tells a story to a queue that is looked at every `step` milliseconds. */
+function tell({ seed, scripts, settings, moments, targets, deeds }: Story, step: number): Queue {
+  const scenario: Scenario = { name: 'any', summary: '', scripts }
+  const queue = openQueue({
+    repo: { host: 'github.com', owner: 'acme', name: 'web' },
+    targetBranch: 'main',
+    seed,
+    scenario,
+    pace: paceOf(1, scenario),
+    now: 0,
+  })
+  configure(queue, settings)
+  for (const { after, settings } of moments)
+    queue.happenings.add(after * 1_000, { what: 'changed', settings })
+  for (const [index, some] of targets.entries())
+    if (index % 3 !== 0) setTargets(queue, index + 1, some, undefined)
+  const check = watch(queue)
+  const until = (end: number) => {
+    while (queue.now < end) {
+      advance(queue, Math.min(end, queue.now + step))
+      check()
+    }
+    advance(queue, end)
+  }
+  for (const [wait, deed] of deeds) {
+    until(queue.now + wait)
+    try {
+      if (deed.do === 'submit') submit(queue, deed)
+      if (deed.do === 'cancel') cancel(queue, deed.number)
+      if (deed.do === 'restart') restart(queue, deed.number)
+      if (deed.do === 'upload') setTargets(queue, deed.number, deed.targets, deed.sha)
+      if (deed.do === 'configure') configure(queue, deed.settings)
+    } catch (error) {
+      expect(isFailure(error)).toBe(true)
+    }
+  }
+  // Whatever the scenario still does, the queue runs in the end, and everything that is asked for is there.
+  until(queue.now + 10_000)
+  configure(queue, { state: 'running' })
+  for (const number of numbers) setTargets(queue, number, 'ALL', headOf(queue, number).sha)
+  until(queue.now + 300_000)
+  return queue
+}
+
+describe('whatever is done to a queue', () => {
+  it(
+    'everything ends, in one history that no way of looking changes',
+    () => {
+      fc.assert(
+        fc.property(story, story => {
+          const [one, other] = [tell(story, 1_000_000), tell(story, 137)]
+          expect(other.moves).toEqual(one.moves)
+          expect([...other.runs.values()]).toEqual([...one.runs.values()])
+          expect(isEmpty(one)).toBe(true)
+          expect([...one.runs.values()].some(({ status }) => status === 'in_progress')).toBe(false)
+        }),
+        { numRuns: stories },
+      )
+    },
+    limit,
+  )
+})
+
+describe('what stands in a history', () => {
+  /** Settings and targets that stay as they are, so that a history can be judged by itself. */
+  const quiet = fc.record({
+    seed: fc.nat(),
+    scripts,
+    settings: settings.map(({ state: _, ...rest }) => rest),
+    targets: fc.array(targets, { minLength: most, maxLength: most }),
+    submits: fc.array(
+      fc.tuple(fc.integer({ min: 0, max: 2_000 }), number, fc.constantFrom(undefined, 0, 10, 200)),
+      { minLength: 1, maxLength: 15 },
+    ),
+  })
+
+  function play({
+    seed,
+    scripts,
+    settings,
+    targets,
+    submits,
+  }: typeof quiet extends fc.Arbitrary<infer Q> ? Q : never) {
+    const base = {
+      moments: [],
+      settings,
+      seed,
+      targets,
+      scripts: scripts.map(({ pr, runs }) => ({ pr, runs })),
+    }
+    const deeds = submits.map(
+      ([wait, number, priority]) =>
+        [wait, { do: 'submit', number, priority, noBatch: undefined }] as Story['deeds'][number],
+    )
+    return tell({ ...base, deeds }, 1_000_000)
+  }
+
+  /** Slots, and lanes: each run is held against those that were in progress when it started. */
+  function judgeRuns({ runs, settings }: Queue, targets: readonly Targets[]) {
+    const { concurrency, bisectionConcurrency = concurrency, mode } = settings
+    const impacts = (number: number) => (number % 3 === 1 ? 'ALL' : (targets[number - 1] ?? 'ALL'))
+    const meets = (one: Run, other: Run) =>
+      mode === 'single' ||
+      one.tested.some(mine => other.tested.some(theirs => meet(impacts(mine), impacts(theirs))))
+    const sits = (one: Run, other: Run) => other.tested.every(number => one.builtOn.includes(number))
+    const all = [...runs.values()]
+    for (const [index, run] of all.entries()) {
+      const beside = all
+        .slice(0, index)
+        .filter(({ endedAt = Number.POSITIVE_INFINITY }) => endedAt > run.startedAt)
+      const slots = run.lane === 'main' ? concurrency : bisectionConcurrency
+      expect(beside.filter(({ lane }) => lane === run.lane).length).toBeLessThan(slots)
+      for (const other of beside)
+        expect(sits(run, other) || sits(other, run) || !meets(run, other)).toBe(true)
+    }
+  }
+
+  it(
+    'takes by priority, merges only what was tested in its place, and tests again what was behind',
+    () => {
+      fc.assert(
+        fc.property(quiet, story => {
+          const queue = play(story)
+          judgeRuns(queue, story.targets)
+          const left = new Map<number, number>()
+          for (const [index, { number, to, at }] of queue.moves.entries()) {
+            if (to === 'FAILED' || to === 'CANCELLED') left.set(number, at)
+            if (to !== 'MERGED') continue
+            const entry = queue.entries.get(number)
+            const isDirect = queue.moves
+              .slice(0, index)
+              .every(move => move.number !== number || move.to !== 'TESTING')
+            if (isDirect) {
+              expect(queue.settings.directMergeMode).toBe('always')
+              continue
+            }
+            const { canOptimisticallyMerge } = queue.settings
+            const run = entry?.lastRun
+            if (!canOptimisticallyMerge) {
+              expect(run?.status).toBe('succeeded')
+              expect(verdictOf(queue.scenario, number, entry?.runs ?? 0)).toBe('pass')
+            }
+            // Nothing that its run was built on left the queue without a merge after the run had begun.
+            for (const below of run?.status === 'succeeded' ? run.builtOn : [])
+              expect((left.get(below) ?? -1) < (run?.startedAt ?? 0) || left.get(below) === at).toBe(true)
+          }
+        }),
+        { numRuns: Math.ceil(stories / 2) },
+      )
+    },
+    limit,
+  )
+
+  it(
+    'keeps the order of priorities where one is tested at a time',
+    () => {
+      const submits = fc.uniqueArray(fc.tuple(number, fc.constantFrom(0, 10, 100, 200)), {
+        selector: ([number]) => number,
+        minLength: 1,
+      })
+      fc.assert(
+        fc.property(submits, fc.boolean(), (submits, batch) => {
+          const scenario: Scenario = { name: 'any', summary: '', scripts: [] }
+          const queue = openQueue({
+            repo: { host: 'github.com', owner: 'acme', name: 'web' },
+            targetBranch: 'main',
+            seed: 1,
+            scenario,
+            pace: paceOf(1, scenario),
+            now: 0,
+          })
+          configure(queue, { batch, concurrency: 3 })
+          for (const [number, priority] of submits) submit(queue, { number, priority, noBatch: undefined })
+          advance(queue, 100_000)
+          const merged = queue.moves.filter(({ to }) => to === 'MERGED').map(({ number }) => number)
+          const wanted = [...submits].sort(([, one], [, other]) => one - other).map(([number]) => number)
+          expect(merged).toEqual(wanted)
+        }),
+        { numRuns: Math.ceil(stories / 10) },
+      )
+    },
+    limit,
+  )
+})
