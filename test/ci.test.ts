@@ -103,7 +103,7 @@ const platform = { repo: 'gitlab.acme.example/acme/platform/web' }
 const expected: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>> = {
   github: {
     'pull request': pulled,
-    'fork pull request': { ...pulled, targetBranch: 'main', pr: '124' },
+    'fork pull request': { ...pulled, targetBranch: 'main', pr: '124', forkedRun: '20718293041' },
     pull_request_target: { ...pulled, targetBranch: 'main', pr: '125' },
     pull_request_review: { ...pulled, targetBranch: 'main', pr: '126' },
     'comment on a pull request': { ...web, pr: '127', sha: noHead('GitHub Actions') },
