@@ -4,6 +4,7 @@ import type { Command } from './command.ts'
 import { configCommands } from './config.ts'
 import { deleteQueue } from './delete.ts'
 import { doctor } from './doctor.ts'
+import { report } from './report.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { submitAndWait } from './submit.ts'
 import { wait } from './wait.ts'
@@ -13,6 +14,7 @@ export const commands: readonly Command[] = [
   submitAndWait,
   wait,
   deleteQueue,
+  report,
   api,
   ...authCommands,
   ...configCommands,

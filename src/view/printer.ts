@@ -12,6 +12,8 @@ export interface Printable {
   shape(records: readonly JsonObject[]): Shape
   /** Printed as it is in every format; sanitized on a terminal. */
   readonly verbatim?: Uint8Array
+  /** `verbatim` is a text of our own in which all that came from outside was made safe: a terminal gets it as it is. */
+  readonly isSafe?: boolean
 }
 
 /** How answers are printed. */
@@ -99,7 +101,11 @@ export function openPrinter(sink: Sink, style: Style): Printer {
   return {
     async print(printable) {
       if (printable.verbatim !== undefined && fields.length === 0)
-        await sink.write(style.terminal ? manyLines(utf8.decode(printable.verbatim)) : printable.verbatim)
+        await sink.write(
+          style.terminal && printable.isSafe !== true
+            ? manyLines(utf8.decode(printable.verbatim))
+            : printable.verbatim,
+        )
       else if (format === 'json')
         await sink.write(`${encode(printable.document(picked(printable)), pretty)}\n`)
       else if (format === 'ndjson')
