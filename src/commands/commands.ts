@@ -4,6 +4,7 @@ import type { Command } from './command.ts'
 import { configCommands } from './config.ts'
 import { deleteQueue } from './delete.ts'
 import { doctor } from './doctor.ts'
+import { match } from './match.ts'
 import { report } from './report.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { submitAndWait } from './submit.ts'
@@ -15,6 +16,7 @@ export const commands: readonly Command[] = [
   wait,
   deleteQueue,
   report,
+  match,
   api,
   ...authCommands,
   ...configCommands,

@@ -17,9 +17,9 @@ type Paint = (chalk: ChalkInstance, text: string) => string
 
 const paints: readonly [RegExp, Paint][] = [
   [/^(MERGED|RUNNING|SUCCESS|healthy|pass)$/i, (chalk, text) => chalk.green(text)],
-  [/^(FAILED|FAILURE|ERROR|TIMED_OUT|broken|fail)$/i, (chalk, text) => chalk.red(text)],
+  [/^(FAILED|FAILURE|ERROR|TIMED_OUT|broken|fail|new)$/i, (chalk, text) => chalk.red(text)],
   [
-    /^(CANCELLED|PAUSED|DRAINING|PENDING_FAILURE|flaky|SWITCHING_MODES|STALE|warn)$/i,
+    /^(CANCELLED|PAUSED|DRAINING|PENDING_FAILURE|flaky|SWITCHING_MODES|STALE|warn|known|quarantined)$/i,
     (chalk, text) => chalk.yellow(text),
   ],
   [/^(TESTING|TESTS_PASSED|PENDING|IN_PROGRESS|QUEUED)$/i, (chalk, text) => chalk.cyan(text)],
