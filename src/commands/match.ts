@@ -6,7 +6,7 @@ import { readRuns } from '../run/prepare.ts'
 import { gather, incomplete } from '../run/walk.ts'
 import { rehearse } from '../run.ts'
 import { contextOf } from '../settings/settings.ts'
-import { count, type JsonObject, table, textAt } from '../view/shapes.ts'
+import { count, type JsonObject, marked, table, textAt } from '../view/shapes.ts'
 import { command } from './command.ts'
 import type { FailedTest } from './junit.ts'
 import { type Match, openMatching } from './known.ts'
@@ -113,7 +113,7 @@ export const match = command({
     for (const note of finish?.notes ?? []) await voice.note(note)
     const told = verdicts
       .filter(verdict => number(verdict) > 0)
-      .map(verdict => `${number(verdict)} ${verdict}`)
+      .map(verdict => `${marked(number(verdict))} ${verdict}`)
     await voice.note(
       `${count(found.length, 'test')} failed here${told.length > 0 ? `: ${told.join(', ')}` : ''}.`,
     )
@@ -126,7 +126,7 @@ export const match = command({
 function refused(news: number, all: number): never {
   throw new Failure(
     'check-failed',
-    `flaky match: ${news} of ${count(all, 'failed test')} ${news === 1 ? 'is' : 'are'} new: not among the tests that failed in that time.`,
+    `flaky match: ${marked(news)} of ${count(all, 'failed test')} ${news === 1 ? 'is' : 'are'} new: not among the tests that failed in that time.`,
     { hint: 'Mend what is new, or look further back with --since 30d.' },
   )
 }
