@@ -2,7 +2,7 @@ import { type Annotation, annotationLines } from './annotation.ts'
 import { markdownCell, markdownHead } from './delimited.ts'
 import { encode } from './json.ts'
 import { harmless } from './runner.ts'
-import { at, count, type Json, type JsonObject, listAt, textAt } from './shapes.ts'
+import { at, count, type Json, type JsonObject, listAt, marked, textAt } from './shapes.ts'
 import { clip } from './table.ts'
 
 /** Failing tests, the worst first, and what is told of them all. */
@@ -92,7 +92,7 @@ const columns = [
 function markdown({ tests, complete, start, end }: Triage, shown: number): string {
   const quarantined = tests.filter(isQuarantined).length
   const parts = [
-    `### ${count(tests.length, 'failing test')}, ${quarantined} quarantined\n\nFrom ${start} to ${end}.`,
+    `### ${count(tests.length, 'failing test')}, ${marked(quarantined)} quarantined\n\nFrom ${start} to ${end}.`,
     complete ? '\n' : ' **The list is incomplete: not all of that time could be read.**\n',
   ]
   if (shown > 0) parts.push('\n', markdownHead(columns), ...tests.slice(0, shown).map(markdownRow))
