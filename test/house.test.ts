@@ -145,7 +145,7 @@ const packages: Readonly<Record<string, string>> = {
   'git-url-parse': 'settings',
   'hosted-git-info': 'settings',
   yaml: 'commands',
-  'fast-xml-parser': 'commands',
+  sax: 'commands',
 }
 
 /** Rooms in which each package stands in one file only. */

@@ -5,6 +5,8 @@ import { configCommands } from './config.ts'
 import { deleteQueue } from './delete.ts'
 import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
+import { match } from './match.ts'
+import { report } from './report.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { submitAndWait } from './submit.ts'
 import { wait } from './wait.ts'
@@ -17,6 +19,8 @@ export const commands: readonly Command[] = [
   explain,
   watch,
   deleteQueue,
+  report,
+  match,
   api,
   ...authCommands,
   ...configCommands,

@@ -1,9 +1,10 @@
 import type { Row } from './endpoint.ts'
-import { details, list } from './flaky.ts'
+import { list } from './flaky.ts'
 import { metrics } from './metrics.ts'
 import { cancel, get, restart, submit } from './pulls.ts'
 import { create, read, remove, stateChanges, update } from './queues.ts'
 import { targets } from './targets.ts'
+import { details } from './test-details.ts'
 import { testing } from './testing.ts'
 
 /** The thirteen operations of the service, in the order of CLI.md section 1. */

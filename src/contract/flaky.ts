@@ -1,14 +1,15 @@
 import { usage } from '../failure.ts'
-import { at, isObject, type JsonObject, listAt, sheet, table, textAt } from '../view/shapes.ts'
+import { at, isObject, type JsonObject, listAt, table, textAt } from '../view/shapes.ts'
 import { endpoint } from './endpoint.ts'
-import { argument, either, type Field, flag, fromSetting } from './field.ts'
+import { either, type Field, flag, fromSetting } from './field.ts'
 import { widestWindow } from './limits.ts'
 import { onQueue } from './pulls.ts'
 import { type Reading, record } from './reply.ts'
 import { type Range, walkTests } from './walk.ts'
-import { decimal, duration, instant, integer, oneOf, text, uuid } from './words.ts'
+import { decimal, duration, instant, integer, oneOf, text } from './words.ts'
 
-const onOrganization = { repo: onQueue.repo, org: fromSetting('org', 'body.org_url_slug') }
+/** What every operation on tests says of where they are. */
+export const onOrganization = { repo: onQueue.repo, org: fromSetting('org', 'body.org_url_slug') }
 
 const dayBack = 86_400_000
 
@@ -72,11 +73,14 @@ const lastSeen = (test: JsonObject): number =>
     .filter(time => !Number.isNaN(time))
     .reduce((latest, time) => Math.max(latest, time), 0)
 
+const byRate = (one: JsonObject, other: JsonObject) =>
+  number(other, 'failure_rate_last_7d') - number(one, 'failure_rate_last_7d')
+
 const orders = {
   impact: (one: JsonObject, other: JsonObject) =>
-    number(other, 'pull_requests_impacted_last_7d') - number(one, 'pull_requests_impacted_last_7d'),
-  rate: (one: JsonObject, other: JsonObject) =>
-    number(other, 'failure_rate_last_7d') - number(one, 'failure_rate_last_7d'),
+    number(other, 'pull_requests_impacted_last_7d') - number(one, 'pull_requests_impacted_last_7d') ||
+    byRate(one, other),
+  rate: byRate,
   recent: (one: JsonObject, other: JsonObject) => lastSeen(other) - lastSeen(one),
   name: (one: JsonObject, other: JsonObject) =>
     (textAt(one, 'name') ?? '') < (textAt(other, 'name') ?? '') ? -1 : 1,
@@ -171,59 +175,4 @@ export const list = endpoint({
     'mergeq flaky list --since 30d -o ndjson',
     "mergeq flaky list --owner @acme/web --name 'cart*' --json",
   ],
-})
-
-/** The test itself is the record; `--json` prints it as it came, below `test`. */
-const wholeTest: Reading = {
-  expects: 'json',
-  read(answer) {
-    const [document = {}] = record(found => found).read(answer).records
-    return {
-      records: [isObject(document.test) ? document.test : {}],
-      document: ([test = {}]) => (Object.hasOwn(document, 'test') ? { ...document, test } : document),
-      bytes: answer.bytes,
-    }
-  },
-}
-
-export const details = endpoint({
-  command: 'flaky get',
-  route: 'POST /flaky-tests/get-test-details',
-  summary: 'Show everything that is known about a test',
-  changes: false,
-  fields: {
-    ...onOrganization,
-    test: argument('<test-id>', 'The test, a UUID as `flaky list` prints it', uuid, {
-      at: 'body.test_id',
-      needed: true,
-    }),
-  },
-  reply: wholeTest,
-  view({ records: [test = {}] }) {
-    const failures = listAt(test, 'most_common_failures').map((failure, index) => [
-      `failure ${index + 1}`,
-      `${at(failure, 'occurrence_count') ?? '?'} times, last ${at(failure, 'last_occurrence') ?? 'at an unknown time'}: ${at(failure, 'summary') ?? '-'}`,
-    ])
-    const shape = sheet(test, [
-      ['id', 'id'],
-      ['name', 'name'],
-      ['variant', 'variant'],
-      ['status', 'status.value'],
-      ['reason', 'status.reason'],
-      ['since', 'status.timestamp'],
-      ['quarantined', 'quarantined'],
-      ['failure rate, last 24 hours', 'failure_rate_last_24h'],
-      ['failure rate, last 7 days', 'failure_rate_last_7d'],
-      ['pull requests impacted, last 7 days', 'pull_requests_impacted_last_7d'],
-      ['owners', 'codeowners'],
-      ['file', 'file_path'],
-      ['suite', 'parent'],
-      ['class', 'classname'],
-      ['repository', 'repository.html_url'],
-      ['link', 'html_url'],
-      ['ticket', 'ticket.html_url'],
-    ])
-    return { ...shape, rows: [...shape.rows, ...failures] }
-  },
-  examples: ['mergeq flaky get 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'],
 })

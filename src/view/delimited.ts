@@ -25,12 +25,15 @@ export const titles = (columns: readonly Column[]): readonly string[] =>
 
 const escaped = (text: string): string => text.replace(/[\\|`*_[\]<>~#&]/g, '\\$&').replaceAll('@', '@\u200C')
 
+/** A cell of a Markdown table: nothing in it becomes markup, a mention or another cell. */
+export const markdownCell = (value: Json | undefined): string => escaped(cell(value))
+
 /** The head of a Markdown table. */
 export const markdownHead = (columns: readonly Column[]): string =>
   `| ${columns.map(({ title }) => escaped(title.toLowerCase())).join(' | ')} |\n|${columns
     .map(({ manner }) => (manner === 'number' ? ' ---: |' : ' --- |'))
     .join('')}\n`
 
-/** Rows of a Markdown table, their cells escaped: nothing in them becomes markup, a mention or another cell. */
+/** Rows of a Markdown table, their cells escaped. */
 export const markdownRows = ({ rows }: Shape): string =>
-  rows.map(row => `| ${row.map(value => escaped(cell(value))).join(' | ')} |\n`).join('')
+  rows.map(row => `| ${row.map(markdownCell).join(' | ')} |\n`).join('')

@@ -12,6 +12,8 @@ export interface Printable {
   shape(records: readonly JsonObject[]): Shape
   /** Printed as it is in every format; sanitized on a terminal. */
   readonly verbatim?: Uint8Array
+  /** `verbatim` is a text of our own in which all that came from outside was made safe: a terminal gets it as it is. */
+  readonly isSafe?: boolean
 }
 
 /** How answers are printed. */
@@ -67,18 +69,21 @@ export function openPrinter(sink: Sink, style: Style): Printer {
   const pretty = style.terminal
   const picked = ({ records }: Printable) =>
     fields.length === 0 ? records : records.map(record => pick(record, fields))
-  const shapeOf = (printable: Printable): Shape =>
-    fields.length === 0
-      ? printable.shape(printable.records)
-      : table(
-          printable.records,
-          fields.map(field => [field, field]),
-        )
+  const isDrawn = format === 'table' && (style.terminal || style.drawn)
+  const shapeOf = (printable: Printable): Shape => {
+    if (fields.length > 0)
+      return table(
+        printable.records,
+        fields.map(field => [field, field]),
+      )
+    const shape = printable.shape(printable.records)
+    return isDrawn ? shape : withPassages(shape)
+  }
   const kept: Shape[] = []
   let headed = false
 
   const printTable = async (shape: Shape) => {
-    if (style.terminal || style.drawn) {
+    if (isDrawn) {
       // A change that failed has no sentence: its failure is told on standard error.
       if (shape.sentence !== undefined)
         await sink.write(shape.sentence === '' ? '' : `${oneLine(shape.sentence)}\n`)
@@ -96,7 +101,11 @@ export function openPrinter(sink: Sink, style: Style): Printer {
   return {
     async print(printable) {
       if (printable.verbatim !== undefined && fields.length === 0)
-        await sink.write(style.terminal ? manyLines(utf8.decode(printable.verbatim)) : printable.verbatim)
+        await sink.write(
+          style.terminal && printable.isSafe !== true
+            ? manyLines(utf8.decode(printable.verbatim))
+            : printable.verbatim,
+        )
       else if (format === 'json')
         await sink.write(`${encode(printable.document(picked(printable)), pretty)}\n`)
       else if (format === 'ndjson')
@@ -119,10 +128,19 @@ export function openPrinter(sink: Sink, style: Style): Printer {
   }
 }
 
-/** Answers with the same columns and no heading become one table. */
+/** Passages as rows, for the formats that are nothing but rows. */
+const withPassages = (shape: Shape): Shape => ({
+  ...shape,
+  rows: [
+    ...shape.rows,
+    ...(shape.passages ?? []).map(({ title, head, text }) => [title, `${head}: ${text}`]),
+  ],
+})
+
+/** Answers with the same columns and nothing around them become one table. */
 function gathered(shapes: readonly Shape[]): readonly Shape[] {
   const [first, ...rest] = shapes
-  if (first === undefined || rest.some(({ heading }) => heading !== undefined)) return shapes
+  if (first === undefined || rest.some(({ heading, passages }) => heading ?? passages)) return shapes
   return [{ ...first, rows: shapes.flatMap(({ rows }) => rows) }]
 }
 

@@ -41,15 +41,24 @@ export interface Column {
   readonly manner: Manner
 }
 
+/** A text of many lines: on a terminal a block of its own below the table, elsewhere a row as any other. */
+export interface Passage {
+  readonly title: string
+  /** What is told of the text in one line. */
+  readonly head: string
+  readonly text: string
+}
+
 /**
- * An answer made ready for every format: rows under columns. `heading` lines stand above a table on a terminal
- * only; `sentence` replaces the table there (a receipt); `raw` replaces it on a pipe, byte for byte; `exit` is the
+ * An answer made ready for every format: rows under columns, then passages. `heading` lines stand above a table on a
+ * terminal only; `sentence` replaces the table there (a receipt); `raw` replaces it on a pipe, byte for byte; `exit` is the
  * kind of ending that the answer itself means, where it means one.
  */
 export interface Shape {
   readonly heading?: readonly string[]
   readonly columns: readonly Column[]
   readonly rows: readonly (readonly (Json | undefined)[])[]
+  readonly passages?: readonly Passage[]
   readonly sentence?: string
   readonly raw?: Uint8Array
   readonly exit?: 'ok' | 'failed' | 'cancelled' | 'pending'

@@ -2,8 +2,8 @@ import { Chalk, type ChalkInstance } from 'chalk'
 import Table from 'cli-table3'
 import width from 'string-width'
 import { cell } from './delimited.ts'
-import { type Column, type Json, type Manner, type Shape, span } from './shapes.ts'
-import { oneLine } from './text.ts'
+import { type Column, count, type Json, type Manner, type Passage, type Shape, span } from './shapes.ts'
+import { manyLines, oneLine } from './text.ts'
 
 /** What a table is drawn for. */
 export interface Page {
@@ -17,9 +17,9 @@ type Paint = (chalk: ChalkInstance, text: string) => string
 
 const paints: readonly [RegExp, Paint][] = [
   [/^(MERGED|RUNNING|SUCCESS|healthy|pass)$/i, (chalk, text) => chalk.green(text)],
-  [/^(FAILED|FAILURE|ERROR|TIMED_OUT|broken|fail|dropped)$/i, (chalk, text) => chalk.red(text)],
+  [/^(FAILED|FAILURE|ERROR|TIMED_OUT|broken|fail|dropped|new)$/i, (chalk, text) => chalk.red(text)],
   [
-    /^(CANCELLED|PAUSED|DRAINING|PENDING_FAILURE|flaky|SWITCHING_MODES|STALE|warn|blocked|held)$/i,
+    /^(CANCELLED|PAUSED|DRAINING|PENDING_FAILURE|flaky|SWITCHING_MODES|STALE|warn|blocked|held|known|quarantined)$/i,
     (chalk, text) => chalk.yellow(text),
   ],
   [/^(TESTING|TESTS_PASSED|PENDING|IN_PROGRESS|QUEUED|waiting)$/i, (chalk, text) => chalk.cyan(text)],
@@ -54,7 +54,8 @@ function shown(value: Json | undefined, manner: Manner, { now }: Page): string {
 export function draw(shape: Shape, page: Page): string {
   const chalk = chalkFor(page.color)
   const heading = (shape.heading ?? []).map(line => `${oneLine(line)}\n`).join('')
-  if (shape.rows.length === 0) return heading
+  const passages = (shape.passages ?? []).map(passage => block(passage, page, chalk)).join('')
+  if (shape.rows.length === 0) return heading + passages
   const rows = shape.rows.map(row =>
     row.map((value, index) => shown(value, shape.columns[index]?.manner ?? 'plain', page)),
   )
@@ -77,7 +78,19 @@ export function draw(shape: Shape, page: Page): string {
       }),
     )
   const lines = table.toString().split('\n')
-  return `${heading}${lines.map(line => `${line.trimEnd()}\n`).join('')}`
+  return `${heading}${lines.map(line => `${line.trimEnd()}\n`).join('')}${passages}`
+}
+
+/** More lines of a passage than this are only counted. */
+const mostLines = 40
+
+/** A passage as a person reads it: a line that tells of it, then its text, indented. */
+function block({ title, head, text }: Passage, { columns }: Page, chalk: ChalkInstance): string {
+  const lines = manyLines(text).trim().split('\n')
+  const shown = lines.slice(0, mostLines).map(line => `  ${clip(line.trimEnd(), columns - 2)}`)
+  const left = lines.length - shown.length
+  if (left > 0) shown.push(`  … ${count(left, 'more line')}`)
+  return `\n${chalk.bold(oneLine(title))}: ${oneLine(head)}\n${shown.map(line => `${line.trimEnd()}\n`).join('')}`
 }
 
 const borders = [

@@ -60,7 +60,10 @@ export interface Output {
 }
 
 export interface Files {
-  /** The file's bytes in pieces. A FIFO that nobody writes to is given up after `patience` milliseconds. */
+  /**
+   * The file's bytes in pieces. A piece is good until the next is asked for. A FIFO that nobody
+   * writes to is given up after `patience` milliseconds.
+   */
   stream(path: string, patience: number, interrupted: AbortSignal): AsyncIterable<Uint8Array>
   /** The text of a regular file of at most `most` bytes, or undefined where there is none. Never blocks on a FIFO. */
   read(path: string, most?: number): Promise<string | undefined>
