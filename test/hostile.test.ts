@@ -1,20 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, type Service, serveScript } from './harness.ts'
-import { judge, judged, openHome, openPeer, openRaw, openScreen, type Promised } from './peers.ts'
+import { judge, judged, keeper, openHome, openPeer, openRaw, openScreen, type Promised } from './peers.ts'
 import { testWith } from './programs.ts'
 
-const home = openHome()
-const closing: (() => unknown)[] = [() => home.close()]
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close()
-})
-const kept = <T extends { close(): unknown }>(one: T): T => {
-  closing.push(() => one.close())
-  return one
-}
+const kept = keeper()
+const home = kept(openHome())
 
 const on = (base: string, line: string) => [...line.split(' '), '--base-url', base]
 const answered = (document: unknown): (() => Answer) => {

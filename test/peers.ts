@@ -23,9 +23,21 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import { mergeq, type Outcome, type Setting } from './harness.ts'
 import { bareEnvironment, launcher } from './programs.ts'
+
+/** Keeps what the tests of a file or a group open, and closes it when they are over, the last first. */
+export function keeper(): <T extends { close(): unknown }>(one: T) => T {
+  const closing: (() => unknown)[] = []
+  afterAll(async () => {
+    for (const close of closing.toReversed()) await close()
+  })
+  return one => {
+    closing.push(() => one.close())
+    return one
+  }
+}
 
 /** The token of these tests: percent-encoded and in base64 it reads otherwise than raw. */
 export const token = 'tok_W1re/Secret+42=='

@@ -10,13 +10,14 @@ import {
 } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   type Answered,
   type Asked,
   closedPort,
   judge,
   judged,
+  keeper,
   openHome,
   openPeer,
   openRaw,
@@ -28,15 +29,8 @@ import {
 } from './peers.ts'
 import { testWith } from './programs.ts'
 
-const home = openHome()
-const closing: (() => unknown)[] = [() => home.close()]
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close()
-})
-const kept = <T extends { close(): unknown }>(one: T): T => {
-  closing.push(() => one.close())
-  return one
-}
+const kept = keeper()
+const home = kept(openHome())
 const serve = async (answer: (asked: Asked, index: number) => Answered): Promise<Peer> =>
   kept(await openPeer({ answer }))
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import width from 'string-width'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   type Change,
   changesBetween,
@@ -15,7 +15,7 @@ import { openBlock } from '../src/view/block.ts'
 import { type JsonObject, type Shape, table } from '../src/view/shapes.ts'
 import { cutLine, frame } from '../src/view/table.ts'
 import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from './harness.ts'
-import { openHome, openPeer, openScreen } from './peers.ts'
+import { keeper, openHome, openPeer, openScreen } from './peers.ts'
 import { testWith } from './programs.ts'
 
 const entry = (prNumber: number, state: string, more: JsonObject = {}): JsonObject => ({
@@ -421,15 +421,8 @@ describe('the block', () => {
 })
 
 describe('in a real terminal', () => {
-  const home = openHome()
-  const closing: (() => unknown)[] = [() => home.close()]
-  afterAll(async () => {
-    for (const close of closing.toReversed()) await close()
-  })
-  const kept = <T extends { close(): unknown }>(one: T): T => {
-    closing.push(() => one.close())
-    return one
-  }
+  const kept = keeper()
+  const home = kept(openHome())
   const titled = (pr: number) =>
     entry(pr, pr === 1 ? 'TESTING' : 'PENDING', { prTitle: `漢字 ${'title '.repeat(30)}` })
   const busy = { body: JSON.stringify(queue('RUNNING', ...[1, 2, 3, 4, 5, 6].map(titled))) }

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { openWays } from '../src/transport/dispatch.ts'
 import {
   type Answered,
@@ -13,6 +13,7 @@ import {
   hosts,
   judge,
   judged,
+  keeper,
   openAuthority,
   openHome,
   openPeer,
@@ -26,17 +27,8 @@ import {
 } from './peers.ts'
 import { testWith } from './programs.ts'
 
-const home = openHome()
-const closing: (() => unknown)[] = [() => home.close()]
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close()
-})
-
-/** Closes it when the tests are over. */
-const kept = <T extends { close(): unknown }>(one: T): T => {
-  closing.push(() => one.close())
-  return one
-}
+const kept = keeper()
+const home = kept(openHome())
 
 const reads: readonly (readonly [line: string, operation: string])[] = [
   ['pr get 7', 'getSubmittedPullRequest'],
@@ -503,7 +495,7 @@ describe('proxies', () => {
       ]
       writeFileSync(file, `${lines.join('\n')}\n`)
       const child = spawn('tinyproxy', ['-d', '-c', file], { stdio: 'ignore' })
-      closing.push(() => child.kill('SIGKILL'))
+      kept({ close: () => child.kill('SIGKILL') })
       for (let tries = 200; tries > 0; tries--) {
         const isOpen = await new Promise<boolean>(resolve => {
           const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
