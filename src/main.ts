@@ -12,4 +12,6 @@ for (const [signal, exit] of Object.entries(signals))
 
 program(realWorld(process, MERGEQ_VERSION, stop.signal)).then(code => {
   process.exitCode = code
+  // What is still to be handed to a reader who does not read would hold the program for ever.
+  if (stop.signal.aborted) process.exit()
 })

@@ -18,8 +18,8 @@ export function realWorld(proc: NodeJS.Process, version: string, interrupted: Ab
     clock,
     random: Math.random,
     input: inputFrom(proc, interrupted),
-    out: outputTo(proc, 'stdout'),
-    err: outputTo(proc, 'stderr'),
+    out: outputTo(proc, 'stdout', interrupted),
+    err: outputTo(proc, 'stderr', interrupted),
     files,
     interrupted,
     spawn,
@@ -103,9 +103,12 @@ const inputFrom = (proc: NodeJS.Process, interrupted: AbortSignal): Input => ({
  * A reader that has gone is no failure: what it did not want is dropped. Anything else that cannot be written is.
  * Pipes and files are written to directly: the stream would cost more to make than all that is written to it.
  */
-function outputTo(proc: NodeJS.Process, name: 'stdout' | 'stderr'): Output {
+function outputTo(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupted: AbortSignal): Output {
   const descriptor = name === 'stdout' ? 1 : 2
-  let plain = isPlain(descriptor)
+  const kind = kindOf(descriptor)
+  let plain = kind !== 'other'
+  /** How much may still be written directly: a full pipe would hold the whole program, signals included. */
+  let room = kind === 'pipe' ? pipeRoom : Number.POSITIVE_INFINITY
   let gone = false
   let opened: NodeJS.WriteStream | undefined
   /** The stream; what goes wrong with it is told to whoever writes. */
@@ -144,31 +147,45 @@ function outputTo(proc: NodeJS.Process, name: 'stdout' | 'stderr'): Output {
     },
     async write(text) {
       let rest = typeof text === 'string' ? Buffer.from(text) : text
-      if (plain && !gone) rest = writeNow(rest)
+      room -= rest.length
+      if (plain && !gone && room >= 0) rest = writeNow(rest)
       if (rest.length === 0 || gone) return
       plain = false
-      await throughStream(stream(), rest)
+      await throughStream(stream(), rest, interrupted)
     },
   }
 }
 
-const isPlain = (descriptor: number): boolean => {
+/** Less than any pipe holds that nobody has read from yet. */
+const pipeRoom = 48 * 1024
+
+function kindOf(descriptor: number): 'file' | 'pipe' | 'other' {
   try {
     const stat = fstatSync(descriptor)
-    return stat.isFIFO() || stat.isSocket() || stat.isFile()
+    return stat.isFIFO() || stat.isSocket() ? 'pipe' : stat.isFile() ? 'file' : 'other'
   } catch {
-    return true
+    return 'file'
   }
 }
 
-const throughStream = (stream: NodeJS.WriteStream, bytes: Uint8Array): Promise<void> =>
+/** Hands bytes over to a reader who may be slow; a signal ends the waiting for one who does not read at all. */
+const throughStream = (
+  stream: NodeJS.WriteStream,
+  bytes: Uint8Array,
+  interrupted: AbortSignal,
+): Promise<void> =>
   new Promise((resolve, reject) => {
-    if (stream.destroyed) resolve()
-    else
-      stream.write(bytes, error => {
-        if (error === null || error === undefined || isGone(error)) resolve()
-        else reject(unwritable(error))
-      })
+    if (stream.destroyed) {
+      resolve()
+      return
+    }
+    const stop = () => reject(interrupted.reason)
+    if (!interrupted.aborted) interrupted.addEventListener('abort', stop, { once: true })
+    stream.write(bytes, error => {
+      interrupted.removeEventListener('abort', stop)
+      if (error === null || error === undefined || isGone(error)) resolve()
+      else reject(unwritable(error))
+    })
   })
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
