@@ -126,7 +126,9 @@ const table: Readonly<Record<string, readonly Permit[]>> = {
   sandbox: ['contract', 'failure', 'node:http', 'node:crypto'],
   reference: ['contract', 'commands/command types', 'failure'],
   program: ['contract', 'commands', 'run', 'settings', 'reference', 'view', 'failure', 'world types'],
+  client: ['run', 'contract', 'settings', 'view', 'failure', 'world types'],
   main: ['program', 'world', 'real', 'failure'],
+  library: ['client', 'real'],
 }
 
 /** The room of each outside package. */
@@ -245,7 +247,7 @@ function usesOf(global: string, file: File): readonly string[] {
   return used ? [`${file.path} uses ${global}`] : []
 }
 
-const anywhere = /^(main|real|world)$/
+const anywhere = /^(main|real|world|library)$/
 const processUses = (file: File) => (anywhere.test(roomOf(file.path)) ? [] : usesOf('process', file))
 const consoleUses = (file: File) => usesOf('console', file)
 
@@ -301,7 +303,7 @@ const homeless = ({ path }: File) =>
 
 const ruleSet: readonly (readonly [rule: string, check: (file: File) => readonly string[]])[] = [
   ['imports only what its room may', strayImports],
-  ['leaves `process` to main.ts and world/', processUses],
+  ['leaves `process` to main.ts, library.ts and world/', processUses],
   ['never uses `console`', consoleUses],
   ['names no endpoint if its room is generic', namedEndpoints],
   ['holds no `any`', anys],

@@ -1,0 +1,98 @@
+import type { Row } from '../contract/endpoint.ts'
+import { endpoints } from '../contract/endpoints.ts'
+import { asFailure, Failure } from '../failure.ts'
+import { openDesk } from '../run/desk.ts'
+import { run } from '../run.ts'
+import { openRedactor } from '../view/redactor.ts'
+import type { Json } from '../view/shapes.ts'
+import type { World } from '../world/world.ts'
+import { methodNameOf, optionsOf, settings, typed } from './properties.ts'
+
+/** What a client is opened with besides settings. */
+export interface Own {
+  readonly token?: string
+  readonly signal?: AbortSignal
+  /** Told what the command line says on standard error while it works: repeats, warnings, how a list ended. */
+  onNotice?(text: string): void
+}
+
+/** Settings, by their flags' names in camel case. */
+export interface Settings {
+  readonly [setting: string]: unknown
+}
+
+/** One operation: what would be typed as an object, the answer as `--json` prints it. Rejects with a failure. */
+export type Method = (options?: object & { readonly set?: Readonly<Record<string, Json>> }) => Promise<Json>
+
+const utf8 = new TextDecoder()
+
+/** The signal of a caller, with the reason that the line knows. */
+function interruptionBy(signal: AbortSignal): AbortSignal {
+  const stop = new AbortController()
+  const abort = () => stop.abort(new Failure('interrupted', 'the call was aborted.'))
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
+  return stop.signal
+}
+
+/**
+ * The operations of the service as methods: the line that the command line runs, with its settings, repeats, limits and
+ * failures. What is not given is found where CLI.md section 3 says. What a failed change or a cut list left is in the
+ * failure's `document`.
+ */
+export function openClient(options: Own & Settings, world: World): Readonly<Record<string, Method>> {
+  const { token, signal, onNotice, ...rest } = options
+  const common = typed('createClient', rest, settings)
+  const { hide, redact } = openRedactor()
+  if (token !== undefined) hide(token.trim())
+  const surroundings: World = {
+    ...world,
+    env: token === undefined ? world.env : { ...world.env, MERGEQ_TOKEN: token },
+    err: {
+      terminal: false,
+      columns: 80,
+      rows: 24,
+      write: async text => onNotice?.(String(redact(text)).trimEnd()),
+    },
+    interrupted: signal === undefined ? world.interrupted : interruptionBy(signal),
+  }
+
+  async function call(row: Row, { set = {}, ...own }: NonNullable<Parameters<Method>[0]>): Promise<Json> {
+    const given = new Map([...common, ...typed(methodNameOf(row), own, [...optionsOf(row), ...settings])])
+    for (const flag of ['--json', '--yes', '--no-input']) given.set(flag, ['true'])
+    const sets = Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`)
+    if (sets.length > 0) given.set('--set', sets)
+    const purpose = { changes: row.changes !== false, changesSettings: false }
+    const desk = await openDesk(given, surroundings, { hide, reveal: async () => undefined }, purpose)
+    const documents: Json[] = []
+    const failures: Failure[] = []
+    try {
+      await run(row, {
+        ...desk,
+        voice: { ...desk.voice, fail: async failure => void failures.push(failure) },
+        printer: {
+          async print({ records, document, verbatim }) {
+            documents.push(verbatim === undefined ? document(records) : utf8.decode(verbatim))
+          },
+          end: async () => undefined,
+        },
+      })
+    } catch (error) {
+      failures.push(asFailure(error))
+    } finally {
+      await desk.close()
+    }
+    const [document = null] = documents
+    for (const failure of failures) {
+      const { details, message } = failure
+      throw Object.assign(failure, details, { name: 'MergeqError', message: redact(message), document })
+    }
+    return document
+  }
+  return Object.fromEntries(
+    endpoints.map((row: Row): readonly [string, Method] => [
+      methodNameOf(row),
+      (options = {}) => call(row, options),
+    ]),
+  )
+}
