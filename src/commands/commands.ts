@@ -1,10 +1,13 @@
 import { api } from './api.ts'
+import { apply } from './apply.ts'
 import { authCommands } from './auth.ts'
 import type { Command } from './command.ts'
 import { configCommands } from './config.ts'
 import { deleteQueue } from './delete.ts'
+import { diff } from './diff.ts'
 import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
+import { exportQueue } from './export.ts'
 import { match } from './match.ts'
 import { report } from './report.ts'
 import { sandboxCommands } from './sandbox.ts'
@@ -18,6 +21,9 @@ export const commands: readonly Command[] = [
   wait,
   explain,
   watch,
+  exportQueue,
+  diff,
+  apply,
   deleteQueue,
   report,
   match,
