@@ -25,9 +25,9 @@ const untouchable = ['branch', 'enqueuedPullRequests', 'allowedBotSubmitters', '
 
 /** Why a key is no setting of a file; undefined when it may be one. */
 function whyNot(key: string): string | undefined {
-  if (key === 'deleteRequiredStatuses') return 'is written `requiredStatuses: null` in a file'
-  if (/^(repo|targetBranch|pr)$/.test(key)) return 'names a queue and is no setting of it'
-  return untouchable.includes(key) ? 'is read only' : undefined
+  if (key === 'deleteRequiredStatuses') return 'it is written `requiredStatuses: null` in a file'
+  if (/^(repo|targetBranch|pr)$/.test(key)) return 'it names a queue and is no setting of one'
+  return untouchable.includes(key) ? 'it is read only' : undefined
 }
 
 /**
@@ -36,12 +36,12 @@ function whyNot(key: string): string | undefined {
  */
 export function readSetting(key: string, value: Json): Json {
   const why = whyNot(key)
-  if (why !== undefined || key === '') throw usage(`${why ?? 'has no name'}.`, 'Leave it out.')
+  if (why !== undefined || key === '') throw usage(`${why ?? 'it has no name'}.`, 'Leave it out.')
   const setting = settings.get(key)
   if (setting === undefined || (value === null && key === 'requiredStatuses')) return value
   if (value === null)
     throw usage(
-      'cannot be reset: the service has no reset for it.',
+      'it cannot be reset: the service has no reset for it.',
       'Write the value that it should have, or leave the line out to leave the setting alone.',
     )
   return setting.accept(value)
@@ -61,7 +61,7 @@ export function readCode({ members, line }: Spot, file: string): Code {
     const spot = members.get(key)
     if (spot === undefined) return {}
     if (typeof spot.value !== 'string') throw wrong(spot.line, `${key} is not text.`, shape)
-    under(`${file}:${spot.line}: ${key}:`, () => parse(String(spot.value)))
+    under(`${file}:${spot.line}: ${key}`, () => parse(String(spot.value)))
     return { [key]: spot.value }
   }
   const held = members.get('settings')
@@ -84,10 +84,7 @@ function under<T>(place: string, read: () => T): T {
     return read()
   } catch (error) {
     const { message, details } = asFailure(error)
-    throw usage(
-      `${place}${/^[a-z]/.test(message) || place.endsWith(':') ? ' ' : ': '}${message}`,
-      details.hint,
-    )
+    throw usage(`${place}: ${message}`, details.hint)
   }
 }
 

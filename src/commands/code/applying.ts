@@ -82,31 +82,30 @@ export async function applyOne(plan: Plan, withState: boolean, desk: Desk): Prom
   const { repo, targetBranch } = run.values
   const place = { file: path, repo: nameOf(repo), targetBranch }
   if (!isDifferent(plan)) return { record: { ...place, ok: true, outcome: 'unchanged', digest: plan.digest } }
-  const outcome = plan.live === undefined ? 'created' : 'updated'
   let last: Row = change
   let delivery: Delivery = 'confirmed'
-  let changes = plan.differences
+  let outcome = 'failed'
+  let changed: readonly string[] = []
   const send = async (row: typeof change, body: JsonObject) => {
     last = row
-    const one = { values: { ...run.values, settings: encoded(body) }, sets: [] }
-    const came = await exchange(row, one, desk)
+    const came = await exchange(row, { values: { ...run.values, settings: encoded(body) }, sets: [] }, desk)
     if (came.delivery !== 'confirmed') delivery = came.delivery
+    if (outcome === 'failed') outcome = row === creation ? 'created' : 'updated'
   }
   const receipt = (failure?: Failure): JsonObject => ({
     ...place,
     ...receiptOf(last.route, run.values, failure?.details.delivery ?? delivery, failure),
     outcome,
-    changed: changes.map(({ setting }) => setting),
+    changed,
   })
-  let isSent = false
   try {
+    let { differences: changes } = plan
     if (plan.live === undefined) {
       await send(creation, bodyForNew(code.settings))
-      isSent = true
       changes = differences((await readLive(run, withState, desk))?.settings ?? {}, code.settings)
     }
     if (changes.length > 0) await send(change, bodyFor(changes, code.settings))
-    isSent = true
+    changed = plan.differences.map(({ setting }) => setting)
     const { live, left } = await readBack(plan, withState, desk)
     const digest = await digestOf(live?.settings ?? null)
     if (live !== undefined && left.length === 0) return { record: { ...receipt(), digest } }
@@ -127,6 +126,7 @@ export async function applyOne(plan: Plan, withState: boolean, desk: Desk): Prom
     }
   } catch (error) {
     const failure = asFailure(error)
-    return { record: isSent || failure.details.delivery !== undefined ? receipt(failure) : {}, failure }
+    const isSent = outcome !== 'failed' || failure.details.delivery !== undefined
+    return { record: isSent ? receipt(failure) : {}, failure }
   }
 }

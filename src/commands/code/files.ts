@@ -71,11 +71,12 @@ async function parsed(text: string, path: string): Promise<Spot> {
 
 /** The files that a path means: itself, or those of a folder by their names. A missing or empty one is a usage failure. */
 export async function readFiles(path: string, desk: Desk): Promise<readonly CodeFile[]> {
-  const names = path === '-' ? [] : await desk.world.files.list(path).catch(() => [])
+  const folder = path.replace(/(?<=.)[\\/]+$/, '')
+  const names = path === '-' ? [] : await desk.world.files.list(folder).catch(() => [])
   const paths = names
     .filter(isCodeFile)
     .sort()
-    .map(name => `${path.replace(/[\\/]+$/, '')}/${name}`)
+    .map(name => `${folder}/${name}`)
   if (names.length > 0 && paths.length === 0)
     throw usage(`${path} holds no file that ends in .yaml, .yml or .json.`)
   const files: CodeFile[] = []

@@ -46,8 +46,14 @@ const customTags = (tags: Tags): Tags =>
     return seen
   })
 
-/** YAML 1.2 with the schema of its core, whatever a file says; nothing is merged and no number is rounded. */
-const options = { schema: 'core', customTags, prettyErrors: false, logLevel: 'error' } as const
+/** YAML 1.2 with the schema of its core, whatever a file says; what YAML 1.1 would read otherwise (`off`) is quoted. */
+const options = {
+  schema: 'core',
+  compat: 'yaml-1.1',
+  customTags,
+  prettyErrors: false,
+  logLevel: 'error',
+} as const
 
 /** Whether values are nested too deeply: composing them would exhaust the stack, so tokens are counted first. */
 function isDeep(text: string): boolean {
@@ -190,10 +196,11 @@ export function rewriteYaml(text: string, before: JsonObject, rewriting: Rewriti
   if (!isMap(top)) return text
   for (const [name, value] of Object.entries(head))
     if (!top.has(name)) top.items.push(pairOf(name, value ?? null))
-  const standing = top.get(key, true)
+  const holder = top.items.find(one => keyOf(one) === key)
+  const standing = holder?.value
   if (!isMap(standing)) {
-    top.delete(key)
-    top.items.push(pairOf(key, values))
+    if (holder === undefined) top.items.push(pairOf(key, values))
+    else holder.value = inPlaceOf(standing, values)
     return toText(document)
   }
   standing.items = standing.items.filter(pair => {
