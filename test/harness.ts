@@ -72,6 +72,8 @@ export interface Setting {
   /** What a person types at prompts, in order. */
   readonly typed?: readonly string[]
   readonly files?: Readonly<Record<string, string | Uint8Array>>
+  /** What is put into files, by their paths; it is read before `files`. */
+  readonly written?: Map<string, string>
   readonly now?: number
   /** A clock that several command lines share; it takes the place of `now`. */
   readonly clock?: { now: number }
@@ -116,6 +118,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   const typed = [...(setting.typed ?? [])]
   const keys = [...(setting.keys ?? [])]
   let press: ((key: string) => void) | undefined
+  const fileAt = (path: string) => setting.written?.get(path) ?? setting.files?.[path]
   const bytes = (text: string | Uint8Array) =>
     typeof text === 'string' ? new TextEncoder().encode(text) : text
   const world: World = {
@@ -165,19 +168,26 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     err: sink(err, setting.terminal ?? false),
     files: {
       async *stream(path) {
-        const text = setting.files?.[path]
+        const text = fileAt(path)
         if (text === undefined) throw Object.assign(new Error(`no such file: ${path}`), { code: 'ENOENT' })
         yield bytes(text)
       },
       read: async path => {
-        const text = setting.files?.[path]
+        const text = fileAt(path)
         return text === undefined ? undefined : decoder.decode(bytes(text))
       },
-      exists: async path => setting.files?.[path] !== undefined,
-      list: async () => [],
+      exists: async path => fileAt(path) !== undefined,
+      list: async folder =>
+        Object.keys(setting.files ?? {}).flatMap(path =>
+          path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [],
+        ),
       makeFolder: async () => undefined,
       follow: async path => path,
       rename: async () => undefined,
+      replace: async (path, text) => {
+        if (setting.written === undefined) throw new Error('read-only file system')
+        setting.written.set(path, text)
+      },
       remove: async () => undefined,
     },
     interrupted: setting.signal ?? new AbortController().signal,

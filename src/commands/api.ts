@@ -56,7 +56,8 @@ async function readBody(input: AsyncIterable<Uint8Array>): Promise<Record<string
   return encoded(document)
 }
 
-function encoded(document: JsonObject): Record<string, Wire> {
+/** The values of an object as they go on the wire: with all the digits of their numbers. */
+export function encoded(document: JsonObject): Record<string, Wire> {
   const utf8 = new TextEncoder()
   const body: Record<string, Wire> = Object.create(null)
   for (const [key, value] of Object.entries(document)) {

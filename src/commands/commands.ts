@@ -1,10 +1,15 @@
 import { api } from './api.ts'
+import { apply } from './apply.ts'
 import { authCommands } from './auth.ts'
+import { check } from './check.ts'
 import type { Command } from './command.ts'
 import { configCommands } from './config.ts'
 import { deleteQueue } from './delete.ts'
+import { diff } from './diff.ts'
 import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
+import { exportQueue } from './export.ts'
+import { gate } from './gate.ts'
 import { match } from './match.ts'
 import { report } from './report.ts'
 import { sandboxCommands } from './sandbox.ts'
@@ -18,9 +23,14 @@ export const commands: readonly Command[] = [
   wait,
   explain,
   watch,
+  exportQueue,
+  diff,
+  apply,
+  check,
   deleteQueue,
   report,
   match,
+  gate,
   api,
   ...authCommands,
   ...configCommands,

@@ -1,47 +1,88 @@
-import { either, flag, flags, on } from './field.ts'
+import { usage } from '../failure.ts'
+import type { Json } from '../view/shapes.ts'
+import { either, type Field, flag, flags, on } from './field.ts'
 import { integer, largestInteger, oneOf, text } from './words.ts'
+
+/** A setting of the queue: what a flag gives as a word, a file gives as a value. */
+export type Setting<T> = Field<T> & {
+  /** The value as the service takes it; a usage failure says what it must be. */
+  accept(value: Json): Json
+}
+
+const setting = <T>(field: Field<T>, accept: (value: Json) => Json): Setting<T> => ({ ...field, accept })
+
+const isString = (value: Json): value is string => typeof value === 'string'
+const no = (value: Json, what: string) => usage(`${JSON.stringify(value)} is not ${what}.`)
+
+const numeric =
+  (parse: (word: string) => number) =>
+  (value: Json): Json => {
+    if (typeof value !== 'number') throw no(value, 'a number (which stands without quotes)')
+    return parse(String(value))
+  }
+
+const textual =
+  (parse: (word: string) => string) =>
+  (value: Json): Json => {
+    if (!isString(value)) throw no(value, 'text (which may need quotes)')
+    return parse(value)
+  }
+
+const textList =
+  (parse: (word: string) => string) =>
+  (value: Json): Json => {
+    if (!Array.isArray(value) || !value.every(isString)) throw no(value, 'a list of texts')
+    return value.map(parse)
+  }
+
+const boolean = (value: Json): Json => {
+  if (typeof value !== 'boolean') throw no(value, 'true or false')
+  return value
+}
 
 const modes = ['single', 'parallel'] as const
 
-export const mode = flag(
-  '--mode <mode>',
-  'One line (single), or lanes by impacted targets (parallel)',
-  oneOf(modes),
-  {
+export const mode = setting(
+  flag('--mode <mode>', 'One line (single), or lanes by impacted targets (parallel)', oneOf(modes), {
     at: 'body.mode',
     choices: modes,
-  },
+  }),
+  textual(oneOf(modes)),
 )
-export const concurrency = flag('--concurrency <n>', 'Test runs at a time', integer(1, largestInteger), {
-  at: 'body.concurrency',
-})
 
 /** A setting of the queue that is a whole number (service-observed.md section 3.1). */
-const amount = (name: string, key: string, least: number, summary: string) =>
-  flag(`--${name} <n>`, summary, integer(least, largestInteger), { at: `body.${key}` })
+function amount(name: string, key: string, least: number, summary: string) {
+  const parse = integer(least, largestInteger)
+  return setting(flag(`--${name} <n>`, summary, parse, { at: `body.${key}` }), numeric(parse))
+}
+
+export const concurrency = amount('concurrency', 'concurrency', 1, 'Test runs at a time')
 
 /** A setting of the queue that is on or off. */
-const onOff = (name: string, key: string, summary: string) => either(name, summary, { at: `body.${key}` })
+const onOff = (name: string, key: string, summary: string) =>
+  setting(either(name, summary, { at: `body.${key}` }), boolean)
 
 /** A setting of the queue that is one of a few words. */
 const word = (name: string, key: string, choices: readonly string[], summary: string) =>
-  flag(`--${name} <word>`, `${summary}: ${choices.join(', ')}`, oneOf(choices), {
-    at: `body.${key}`,
-    choices,
-  })
+  setting(
+    flag(`--${name} <word>`, `${summary}: ${choices.join(', ')}`, oneOf(choices), {
+      at: `body.${key}`,
+      choices,
+    }),
+    textual(oneOf(choices)),
+  )
 
 const states = ['running', 'paused', 'draining']
+const toState = (word: string): string => oneOf(states)(word).toUpperCase()
 
 /** Every setting that updateQueue takes, one flag for each (service-observed.md section 3.1). */
 export const queueSettings = {
-  state: flag(
-    '--state <state>',
-    `State of the queue: ${states.join(', ')}`,
-    word => oneOf(states)(word).toUpperCase(),
-    {
+  state: setting(
+    flag('--state <state>', `State of the queue: ${states.join(', ')}`, toState, {
       at: 'body.state',
       choices: states,
-    },
+    }),
+    textual(toState),
   ),
   mode,
   concurrency,
@@ -97,11 +138,14 @@ export const queueSettings = {
     'Reuse failures in a bisection',
   ),
   mergeMethod: word('merge-method', 'mergeMethod', ['merge_commit', 'squash', 'rebase'], 'How to merge'),
-  requiredStatuses: flags(
-    '--required-status <name>',
-    'A status that a test run must pass; overrides branch protection (repeatable)',
-    text('status'),
-    { at: 'body.requiredStatuses' },
+  requiredStatuses: setting(
+    flags(
+      '--required-status <name>',
+      'A status that a test run must pass; overrides branch protection (repeatable)',
+      text('status'),
+      { at: 'body.requiredStatuses' },
+    ),
+    textList(text('status')),
   ),
   deleteRequiredStatuses: on('--delete-required-statuses', 'Drop the override of required statuses', {
     at: 'body.deleteRequiredStatuses',
@@ -109,9 +153,12 @@ export const queueSettings = {
   extensionEnabled: onOff('extension-enabled', 'extensionEnabled', 'The browser extension'),
   labelCommandsEnabled: onOff('label-commands-enabled', 'labelCommandsEnabled', 'Commands by label'),
   stateLabelsEnabled: onOff('state-labels-enabled', 'stateLabelsEnabled', 'Labels that show the state'),
-  enqueueingLabel: flag('--enqueueing-label <label>', 'Label that submits a pull request', text('label'), {
-    at: 'body.enqueueingLabel',
-  }),
+  enqueueingLabel: setting(
+    flag('--enqueueing-label <label>', 'Label that submits a pull request', text('label'), {
+      at: 'body.enqueueingLabel',
+    }),
+    textual(text('label')),
+  ),
   notReadyTimeoutHours: amount(
     'not-ready-timeout-hours',
     'notReadyTimeoutHours',

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import {
+  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -12,8 +14,9 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { Files } from './world.ts'
 
 // Small files are handled at once: it happens at every start, and the thread pool would cost more than the work.
@@ -109,6 +112,23 @@ function makeFolder(path: string): void {
   }
 }
 
+async function replace(path: string, text: string): Promise<void> {
+  const target = await follow(path)
+  const standing = statSync(target, { throwIfNoEntry: false })
+  if (standing?.isFile() === false) throw new Error('it is no regular file')
+  const fresh = join(dirname(target), `.${basename(target)}.${randomUUID()}.new`)
+  try {
+    writeFileSync(fresh, text, { flag: 'wx', flush: true })
+    if (standing !== undefined) chmodSync(fresh, standing.mode)
+    // A full disk may leave the file cut without an error.
+    if (readFileSync(fresh, 'utf8') !== text)
+      throw new Error('what was written does not read back (is the disk full?)')
+    renameSync(fresh, target)
+  } finally {
+    rmSync(fresh, { force: true })
+  }
+}
+
 /** The files of this machine. */
 export const files: Files = {
   stream,
@@ -120,5 +140,6 @@ export const files: Files = {
   },
   follow,
   rename: async (from, to) => renameSync(from, to),
+  replace,
   remove: async path => rmSync(path, { force: true }),
 }

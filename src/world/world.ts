@@ -75,6 +75,11 @@ export interface Files {
   /** Where a link leads, followed to its end, even to a file that is not there; another path as it is. */
   follow(path: string): Promise<string>
   rename(from: string, to: string): Promise<void>
+  /**
+   * Puts a text into a file in one step: into a new one beside it, read back and compared, then renamed over it. A link
+   * stays a link, a file keeps its mode; whatever fails, what was there stays byte for byte.
+   */
+  replace(path: string, text: string): Promise<void>
   /** Removes a file; one that is not there is no failure. */
   remove(path: string): Promise<void>
 }
