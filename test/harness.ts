@@ -72,6 +72,8 @@ export interface Setting {
   /** What a person types at prompts, in order. */
   readonly typed?: readonly string[]
   readonly files?: Readonly<Record<string, string | Uint8Array>>
+  /** Files that can be changed; what several command lines share. They stand before `files`. */
+  readonly disk?: Map<string, string>
   readonly now?: number
   /** A clock that several command lines share; it takes the place of `now`. */
   readonly clock?: { now: number }
@@ -115,6 +117,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   const clock = setting.clock ?? { now: setting.now ?? noon }
   const typed = [...(setting.typed ?? [])]
   const keys = [...(setting.keys ?? [])]
+  const disk = setting.disk ?? new Map<string, string>()
   let press: ((key: string) => void) | undefined
   const bytes = (text: string | Uint8Array) =>
     typeof text === 'string' ? new TextEncoder().encode(text) : text
@@ -170,15 +173,23 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         yield bytes(text)
       },
       read: async path => {
-        const text = setting.files?.[path]
+        const text = disk.get(path) ?? setting.files?.[path]
         return text === undefined ? undefined : decoder.decode(bytes(text))
       },
-      exists: async path => setting.files?.[path] !== undefined,
-      list: async () => [],
+      exists: async path => disk.has(path) || setting.files?.[path] !== undefined,
+      list: async () => [...disk.keys()],
       makeFolder: async () => undefined,
       follow: async path => path,
-      rename: async () => undefined,
-      remove: async () => undefined,
+      write: async (path, text) => {
+        disk.set(path, text)
+      },
+      rename: async (from, to) => {
+        disk.set(to, disk.get(from) ?? '')
+        disk.delete(from)
+      },
+      remove: async path => {
+        disk.delete(path)
+      },
     },
     interrupted: setting.signal ?? new AbortController().signal,
     spawn: async (command, args) => setting.spawn?.(command, args) ?? { code: 127, out: '' },

@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Files } from './world.ts'
@@ -119,6 +120,7 @@ export const files: Files = {
     makeFolder(path)
   },
   follow,
+  write: async (path, text) => writeFileSync(path, text, { flag: 'wx', mode: 0o600 }),
   rename: async (from, to) => renameSync(from, to),
   remove: async path => rmSync(path, { force: true }),
 }

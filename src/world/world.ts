@@ -74,6 +74,8 @@ export interface Files {
   makeFolder(path: string): Promise<void>
   /** Where a link leads, followed to its end, even to a file that is not there; another path as it is. */
   follow(path: string): Promise<string>
+  /** Writes a file that is not there yet, for this user alone. */
+  write(path: string, text: string): Promise<void>
   rename(from: string, to: string): Promise<void>
   /** Removes a file; one that is not there is no failure. */
   remove(path: string): Promise<void>
