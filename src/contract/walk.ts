@@ -175,7 +175,7 @@ export function walkTests(plan: WalkPlan): Walk {
       shown += records.length
       const complete = (steps.isOver() || isOnePageOver) && !limited && trouble === undefined
       const { pages, tests } = earlier
-      const before = pages === 0 ? '' : `, ${count(tests, 'test')} of them printed by earlier runs`
+      const before = pages === 0 ? '' : `, ${marked(tests)} of them printed by earlier runs`
       const notes = [`${count(tests + shown, 'test')} that failed from ${spelled(range)}${before}.`, ...again]
       if (repeated > 0) notes.push(`${count(repeated, 'repeated row')} left out: each test is shown once.`)
       if (hidden.size > 0) notes.push(told(hidden))
