@@ -76,6 +76,8 @@ export interface Details {
   readonly requestId?: string
   /** How long the service asks to be left alone, in seconds. */
   readonly retryAfter?: number
+  /** What the answer said, in its own words. */
+  readonly said?: string
   /** A web page said it, not the service. */
   readonly page?: boolean
   /** How far the request got: `ambiguous` may have been applied. */

@@ -36,19 +36,19 @@ const digestIn = (text: string) => /digest of the live settings is ([0-9a-f]{16}
 describe.each(dialects)('a queue as code in the %s dialect', dialect => {
   test('export, change, diff, apply, and apply again: each says what it does', () =>
     tell(dialect, async story => {
-      const written = new Map<string, string>()
+      const disk = new Map<string, string>()
       let golden = ''
       const say = async (line: string, setting: Setting = {}) => {
-        const { code, out, err } = await story.mergeq(line, { written, ...setting })
+        const { code, out, err } = await story.mergeq(line, { disk, ...setting })
         golden += `$ mergeq ${line}\n${out}${err.replaceAll(/^(?=.)/gm, '! ')}-> ${code}\n\n`
         return code
       }
       expect(await say('queue export')).toBe(0)
       expect(await say('queue export -f q.yaml')).toBe(0)
       expect(await say('queue diff -f q.yaml')).toBe(0)
-      written.set(
+      disk.set(
         'q.yaml',
-        (written.get('q.yaml') ?? '')
+        (disk.get('q.yaml') ?? '')
           .replace('batch: false', 'batch: true # by fours')
           .replace('concurrency: 1', 'concurrency: 3'),
       )
@@ -59,7 +59,7 @@ describe.each(dialects)('a queue as code in the %s dialect', dialect => {
       expect(await say('queue apply -f q.yaml --yes --json')).toBe(0)
       expect(await say('queue update --concurrency 4')).toBe(0)
       expect(await say('queue export -f q.yaml')).toBe(0)
-      golden += written.get('q.yaml')
+      golden += disk.get('q.yaml')
       await expect(golden).toMatchFileSnapshot(`golden/${dialect}/queue-code.txt`)
     }))
 
@@ -651,11 +651,11 @@ describe('export', () => {
   test('a file keeps its comments, its order and what is none of our business', async () => {
     const before =
       '# ours\nrepo: acme/web # mind the name\n\nsettings:\n  # one at a time\n  concurrency: 4 # was 2\n  state: paused\n  requiredStatuses: [ci] # from CI\n  gone: 1\n\n  mode: "single"\n# the end\n'
-    const written = new Map([['q.yaml', before]])
+    const disk = new Map([['q.yaml', before]])
     const now = { ...live, requiredStatuses: ['ci', 'e2e'] }
-    const setting = { written, answer: () => ({ body: JSON.stringify(now) }) }
+    const setting = { disk, answer: () => ({ body: JSON.stringify(now) }) }
     expect((await mergeq(`${lines} -f q.yaml`, setting)).code).toBe(0)
-    expect(written.get('q.yaml')).toBe(
+    expect(disk.get('q.yaml')).toBe(
       '# ours\nrepo: acme/web # mind the name\n\nsettings:\n  # one at a time\n  concurrency: 1 # was 2\n  state: paused\n  requiredStatuses: [ ci, e2e ] # from CI\n\n  mode: "single"\n  batch: false\ntargetBranch: main\n\n# the end\n',
     )
     const again = await mergeq(`${lines} -f q.yaml`, setting)
@@ -751,19 +751,19 @@ describe('properties', () => {
         await fc.assert(
           fc.asyncProperty(settingsOfSome, fc.boolean(), async (settings, isJson) => {
             const name = isJson ? 'q.json' : 'q.yaml'
-            const written = new Map([
+            const disk = new Map([
               [
                 name,
                 isJson ? JSON.stringify({ settings }) : writeYaml({ settings: asObject(settings) }, ' x'),
               ],
             ])
-            const applied = await story.mergeq(`queue apply -f ${name} --yes`, { written })
+            const applied = await story.mergeq(`queue apply -f ${name} --yes`, { disk })
             expect(applied.code, applied.err).toBe(0)
-            expect((await story.mergeq(`queue diff -f ${name}`, { written })).code).toBe(0)
-            const again = await story.mergeq(`queue apply -f ${name} --yes`, { written })
+            expect((await story.mergeq(`queue diff -f ${name}`, { disk })).code).toBe(0)
+            const again = await story.mergeq(`queue apply -f ${name} --yes`, { disk })
             expect(again.out).toBe('main\ttrue\tunchanged\t\n')
-            expect((await story.mergeq(`queue export -f ${name}`, { written })).code).toBe(0)
-            expect((await story.mergeq(`queue diff -f ${name}`, { written })).code).toBe(0)
+            expect((await story.mergeq(`queue export -f ${name}`, { disk })).code).toBe(0)
+            expect((await story.mergeq(`queue diff -f ${name}`, { disk })).code).toBe(0)
           }),
           { numRuns: 25 },
         )

@@ -72,8 +72,8 @@ export interface Setting {
   /** What a person types at prompts, in order. */
   readonly typed?: readonly string[]
   readonly files?: Readonly<Record<string, string | Uint8Array>>
-  /** What is put into files, by their paths; it is read before `files`. */
-  readonly written?: Map<string, string>
+  /** Files that can be changed; what several command lines share. They stand before `files`. */
+  readonly disk?: Map<string, string>
   readonly now?: number
   /** A clock that several command lines share; it takes the place of `now`. */
   readonly clock?: { now: number }
@@ -118,7 +118,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   const typed = [...(setting.typed ?? [])]
   const keys = [...(setting.keys ?? [])]
   let press: ((key: string) => void) | undefined
-  const fileAt = (path: string) => setting.written?.get(path) ?? setting.files?.[path]
+  const fileAt = (path: string) => setting.disk?.get(path) ?? setting.files?.[path]
   const bytes = (text: string | Uint8Array) =>
     typeof text === 'string' ? new TextEncoder().encode(text) : text
   const world: World = {
@@ -178,17 +178,19 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       },
       exists: async path => fileAt(path) !== undefined,
       list: async folder =>
-        Object.keys(setting.files ?? {}).flatMap(path =>
+        [...(setting.disk?.keys() ?? []), ...Object.keys(setting.files ?? {})].flatMap(path =>
           path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [],
         ),
       makeFolder: async () => undefined,
       follow: async path => path,
       rename: async () => undefined,
       replace: async (path, text) => {
-        if (setting.written === undefined) throw new Error('read-only file system')
-        setting.written.set(path, text)
+        if (setting.disk === undefined) throw new Error('read-only file system')
+        setting.disk.set(path, text)
       },
-      remove: async () => undefined,
+      remove: async path => {
+        setting.disk?.delete(path)
+      },
     },
     interrupted: setting.signal ?? new AbortController().signal,
     spawn: async (command, args) => setting.spawn?.(command, args) ?? { code: 127, out: '' },

@@ -157,7 +157,7 @@ describe('Markdown', () => {
       { answer },
     )
     expect(rowsOf(out)).toHaveLength(1)
-    expect(err).toContain('2 tests hidden by filters.')
+    expect(err).toContain('1 test hidden by --owner, 1 by --no-quarantined.')
     expect(requests).toHaveLength(2)
   })
 })

@@ -101,7 +101,7 @@ describe('readers', () => {
     const writing = openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK)
     const running = home.start(on(service.base(), list('--json')), { stdout: writing })
     closeSync(writing)
-    await service.awaits(pages)
+    await service.awaits(1)
     await pause(300)
     const read = openSync(fifo, constants.O_RDONLY)
     closeSync(reading)
@@ -658,7 +658,7 @@ describe('signals', () => {
   test('J7: a signal while nobody reads standard output', async () => {
     const service = await serve(largeList)
     const asked = async () => {
-      await service.awaits(pages)
+      await service.awaits(1)
       await pause(300)
     }
     await stopped(

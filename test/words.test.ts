@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { samplesOf } from '../src/contract/exposition.ts'
+import { windows } from '../src/contract/range.ts'
 import {
   pullRequestStates,
   queueStates,
@@ -8,7 +9,6 @@ import {
   standing,
   withSpelledState,
 } from '../src/contract/states.ts'
-import { windows } from '../src/contract/walk.ts'
 import {
   decimal,
   duration,

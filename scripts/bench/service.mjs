@@ -15,7 +15,7 @@ const pullRequest = Buffer.from(
 )
 
 const pages = 1000
-const testsOnPage = 20
+const testsOnPage = 100
 
 const test = index => ({
   id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,

@@ -5,7 +5,7 @@ import { openDesk } from '../run/desk.ts'
 import { run } from '../run.ts'
 import { openRedactor } from '../view/redactor.ts'
 import type { Json } from '../view/shapes.ts'
-import type { World } from '../world/world.ts'
+import type { Output, World } from '../world/world.ts'
 import { methodNameOf, optionsOf, settings, typed } from './properties.ts'
 
 /** What a client is opened with besides settings. */
@@ -24,7 +24,8 @@ export interface Settings {
 /** One operation: what would be typed as an object, the answer as `--json` prints it. Rejects with a failure. */
 export type Method = (options?: object & { readonly set?: Readonly<Record<string, Json>> }) => Promise<Json>
 
-const utf8 = new TextDecoder()
+/** What is written to in the place of a terminal or a pipe. */
+const paper = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
 
 /** The signal of a caller, with the reason that the line knows. */
 function interruptionBy(signal: AbortSignal): AbortSignal {
@@ -48,12 +49,7 @@ export function openClient(options: Own & Settings, world: World): Readonly<Reco
   const surroundings: World = {
     ...world,
     env: token === undefined ? world.env : { ...world.env, MERGEQ_TOKEN: token },
-    err: {
-      terminal: false,
-      columns: 80,
-      rows: 24,
-      write: async text => onNotice?.(String(redact(text)).trimEnd()),
-    },
+    err: paper(async text => onNotice?.(String(redact(text)).trimEnd())),
     interrupted: signal === undefined ? world.interrupted : interruptionBy(signal),
   }
 
@@ -63,26 +59,27 @@ export function openClient(options: Own & Settings, world: World): Readonly<Reco
     const sets = Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`)
     if (sets.length > 0) given.set('--set', sets)
     const purpose = { changes: row.changes !== false, changesSettings: false }
-    const desk = await openDesk(given, surroundings, { hide, reveal: async () => undefined }, purpose)
-    const documents: Json[] = []
+    const utf8 = new TextDecoder()
+    let printed = ''
+    const out = paper(async text => {
+      printed += typeof text === 'string' ? text : utf8.decode(text, { stream: true })
+    })
+    const desk = await openDesk(
+      given,
+      { ...surroundings, out },
+      { hide, reveal: async () => undefined },
+      purpose,
+    )
     const failures: Failure[] = []
     try {
-      await run(row, {
-        ...desk,
-        voice: { ...desk.voice, fail: async failure => void failures.push(failure) },
-        printer: {
-          async print({ records, document, verbatim }) {
-            documents.push(verbatim === undefined ? document(records) : utf8.decode(verbatim))
-          },
-          end: async () => undefined,
-        },
-      })
+      const voice = { ...desk.voice, fail: async (failure: Failure) => void failures.push(failure) }
+      await run(row, { ...desk, voice })
     } catch (error) {
       failures.push(asFailure(error))
     } finally {
       await desk.close()
     }
-    const [document = null] = documents
+    const document: Json = printed === '' ? null : JSON.parse(printed)
     for (const failure of failures) {
       const { details, message } = failure
       throw Object.assign(failure, details, { name: 'MergeqError', message: redact(message), document })

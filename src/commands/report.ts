@@ -47,11 +47,14 @@ function formatOf(chosen: ReportFormat | undefined, { given, options }: Desk): R
   return chosen ?? said ?? 'markdown'
 }
 
+/** What `flaky list` takes; a report is printed at once, so there is nothing to resume. */
+const { resumeFile: _, ...words } = list.fields
+
 /** `flaky report`: triage of the failing tests, the worst first. */
 export const report = command({
   command: 'flaky report',
   summary: 'Sum up the failing tests for a CI job: Markdown, annotations on files, or JSON',
-  on: list,
+  on: { ...list, fields: words },
   fields: {
     format,
     maxChars: flag(

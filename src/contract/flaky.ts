@@ -1,53 +1,16 @@
 import { usage } from '../failure.ts'
 import { at, isObject, type JsonObject, listAt, table, textAt } from '../view/shapes.ts'
 import { endpoint } from './endpoint.ts'
-import { either, type Field, flag, fromSetting } from './field.ts'
+import { either, flag, fromSetting } from './field.ts'
 import { widestWindow } from './limits.ts'
 import { onQueue } from './pulls.ts'
+import { range } from './range.ts'
 import { type Reading, record } from './reply.ts'
-import { type Range, walkTests } from './walk.ts'
-import { decimal, duration, instant, integer, oneOf, text } from './words.ts'
+import { type Filter, walkTests } from './walk.ts'
+import { decimal, integer, oneOf, text } from './words.ts'
 
 /** What every operation on tests says of where they are. */
 export const onOrganization = { repo: onQueue.repo, org: fromSetting('org', 'body.org_url_slug') }
-
-const dayBack = 86_400_000
-
-/** An instant, or a duration back from now. */
-const moment = (word: string, now: number): number =>
-  /^\d+(ms|[smhdw])/.test(word) || word === '0' ? now - duration(word) : instant(word)
-
-/** The range of time that is asked for: start inclusive, end exclusive and not in the future (CLI.md section 6). */
-const range: Field<Range> = {
-  words: [
-    {
-      spell: '--since <duration|instant>',
-      summary: 'From so long ago, or from that instant on (default 24h)',
-    },
-    {
-      spell: '--until <duration|instant>',
-      summary: 'Until so long ago, or until that instant (default now)',
-    },
-    { spell: '--start <instant>', summary: 'Start of the range, inclusive' },
-    { spell: '--end <instant>', summary: 'End of the range, exclusive' },
-  ],
-  needed: true,
-  read(given, { now }) {
-    for (const [one, other] of [
-      ['--since', '--start'],
-      ['--until', '--end'],
-    ] as const)
-      if (given.has(one) && given.has(other)) throw usage(`${one} and ${other} name the same thing twice.`)
-    const word = (...names: readonly string[]) =>
-      names.map(name => given.get(name)?.[0]).find(found => found !== undefined)
-    const [from, to] = [word('--since', '--start'), word('--until', '--end')]
-    const end = to === undefined ? now : moment(to, now)
-    const start = from === undefined ? end - dayBack : moment(from, now)
-    if (end > now) throw usage('The end of the range lies in the future.', 'Leave --until out to end now.')
-    if (start >= end) throw usage('The range is empty: its start is not before its end.')
-    return { start, end }
-  },
-}
 
 /** A glob as a pattern: `*` and `?` stop at a slash in a path and nowhere in a name; `**` never stops. */
 function glob(word: string, inPath: boolean): RegExp {
@@ -84,6 +47,33 @@ const orders = {
   recent: (one: JsonObject, other: JsonObject) => lastSeen(other) - lastSeen(one),
   name: (one: JsonObject, other: JsonObject) =>
     (textAt(one, 'name') ?? '') < (textAt(other, 'name') ?? '') ? -1 : 1,
+}
+
+/** What was asked of the tests that are shown. */
+interface Asked {
+  readonly owner: string | undefined
+  readonly quarantined: boolean | undefined
+  readonly minRate: number | undefined
+  readonly name: RegExp | undefined
+  readonly path: RegExp | undefined
+}
+
+/** The conditions that were typed, each under its flag. */
+function filtersOf({ owner, quarantined, minRate, name, path }: Asked): readonly Filter[] {
+  const filters: Filter[] = []
+  const when = <T>(flag: string, asked: T | undefined, keeps: (test: JsonObject, asked: T) => boolean) => {
+    if (asked !== undefined) filters.push({ flag, keeps: test => keeps(test, asked) })
+  }
+  when('--owner', owner, (test, owner) => listAt(test, 'codeowners').includes(owner))
+  when(
+    quarantined === false ? '--no-quarantined' : '--quarantined',
+    quarantined,
+    (test, quarantined) => at(test, 'quarantined') === quarantined,
+  )
+  when('--min-failure-rate', minRate, (test, least) => number(test, 'failure_rate_last_7d') >= least)
+  when('--name', name, (test, name) => name.test(textAt(test, 'name') ?? ''))
+  when('--path', path, (test, path) => path.test(textAt(test, 'file_path') ?? ''))
+  return filters
 }
 
 const page: Reading = {
@@ -136,6 +126,12 @@ export const list = endpoint({
         choices: ['impact', 'rate', 'recent', 'name'],
       },
     ),
+    resumeFile: flag(
+      '--resume-file <file>',
+      'Note in this file how far the list was printed; a second run goes on from there',
+      text('name of the file'),
+      { file: true },
+    ),
   },
   reply: page,
   view: ({ records }) =>
@@ -148,14 +144,21 @@ export const list = endpoint({
       ['OWNERS', 'codeowners'],
       ['ID', 'id', 'id'],
     ]),
-  check({ range, pageToken }) {
+  check({ range, pageToken, limit, sort, resumeFile }) {
+    const whole = { '--page-token': pageToken, '--limit': limit, '--sort': sort }
+    for (const [flag, value] of Object.entries(whole))
+      if (resumeFile !== undefined && value !== undefined)
+        throw usage(
+          `--resume-file and ${flag} contradict each other.`,
+          'What can be resumed is the whole list, in the order in which it comes; --max-pages cuts it into runs.',
+        )
     if (pageToken !== undefined && range.end - range.start > widestWindow)
       throw usage(
         '--page-token goes with a range of at most 7 days.',
         'A token belongs to one request; name its range.',
       )
   },
-  pages: ({ range, limit, pageSize, pageToken, maxPages, owner, quarantined, minRate, name, path, sort }) =>
+  pages: ({ range, limit, pageSize, pageToken, maxPages, sort, resumeFile, ...filters }) =>
     walkTests({
       range,
       limit: limit ?? Number.POSITIVE_INFINITY,
@@ -163,16 +166,13 @@ export const list = endpoint({
       maxPages: maxPages ?? 10_000,
       ...(pageToken === undefined ? {} : { pageToken }),
       ...(sort === undefined ? {} : { order: orders[sort] }),
-      keep: test =>
-        (owner === undefined || listAt(test, 'codeowners').includes(owner)) &&
-        (quarantined === undefined || at(test, 'quarantined') === quarantined) &&
-        (minRate === undefined || number(test, 'failure_rate_last_7d') >= minRate) &&
-        (name === undefined || name.test(textAt(test, 'name') ?? '')) &&
-        (path === undefined || path.test(textAt(test, 'file_path') ?? '')),
+      ...(resumeFile === undefined ? {} : { resumeFile }),
+      filters: filtersOf(filters),
     }),
   examples: [
     'mergeq flaky list --since 7d --sort impact --limit 20',
     'mergeq flaky list --since 30d -o ndjson',
     "mergeq flaky list --owner @acme/web --name 'cart*' --json",
+    'mergeq flaky list --since 30d -o ndjson --resume-file walk.state >> tests.ndjson',
   ],
 })

@@ -49,14 +49,15 @@ export function refusalOf(
   const { status, headers } = answer
   const { operation, host } = subject
   const requestId = headers.get('x-request-id')
+  const said = explanation(answer)
   const details = {
     ...reachOf(status, subject.changes),
     status,
     operation,
     ...(requestId === undefined ? {} : { requestId }),
+    ...(said === undefined ? {} : { said }),
     ...(inSeconds.test(retryAfterOf(headers)) ? { retryAfter: Number(retryAfterOf(headers)) } : {}),
   }
-  const said = explanation(answer)
   const fail = (what: string, hint?: string, more: Details = {}) =>
     new Failure(kindOf(status), `${operation}: ${what}`, {
       ...details,

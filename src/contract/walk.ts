@@ -1,20 +1,8 @@
-import { count, type Json, type JsonObject, textAt } from '../view/shapes.ts'
-import { widestWindow } from './limits.ts'
+import type { Failure } from '../failure.ts'
+import { count, type Json, type JsonObject, marked, textAt } from '../view/shapes.ts'
+import type { Range } from './range.ts'
 import type { Reply } from './reply.ts'
-
-/** A range of time in milliseconds since 1970: start inclusive, end exclusive. */
-export interface Range {
-  readonly start: number
-  readonly end: number
-}
-
-/** Windows of at most 7 days that touch, never overlap and cover the range exactly, the newest first. */
-export function windows({ start, end }: Range): readonly Range[] {
-  const cut: Range[] = []
-  for (let to = end; to > start; to -= widestWindow)
-    cut.push({ start: Math.max(start, to - widestWindow), end: to })
-  return cut
-}
+import { type Place, type Step, stepsThrough } from './steps.ts'
 
 /** What is left to say when a walk has ended. */
 export interface Finish {
@@ -24,20 +12,44 @@ export interface Finish {
   /** True when the list ended early for a reason that the person did not ask for. */
   readonly broken: boolean
   readonly notes: readonly string[]
-  /** The one document that stands for all pages. */
-  document(records: readonly JsonObject[]): JsonObject
+  /** What stands beside the records in the one document that stands for all pages. */
+  readonly around: JsonObject
+}
+
+/** Where a walk stands, and what it has printed: enough to go on in another run. */
+export interface Mark extends Place {
+  readonly range: Range
+  /** Pages and tests of all runs so far. */
+  readonly pages: number
+  readonly tests: number
+  readonly complete: boolean
 }
 
 /** Many requests that make one answer: what to ask next, what to print, and how it ended. Pure but for its own count. */
 export interface Walk {
+  /** The file that says how far earlier runs came, where one is named. */
+  readonly resumeFile?: string
   /** What to add to the next request; undefined at the end. */
   ask(): Readonly<Record<string, Json>> | undefined
   /** Takes an answer; the records to print now. */
   take(reply: Reply): readonly JsonObject[]
+  /** Whether the walk goes on in spite of a failure: a page token that expired begins its window again, once. */
+  survives(failure: Failure): boolean
   /** Whether an answer was taken: from then on a failure leaves a part worth printing. */
   begun(): boolean
+  mark(): Mark
+  /** Goes on where another run came to, which had shown these ids; before the first request. */
+  goOn(mark: Mark, ids: Iterable<string>): void
+  /** The ids that were met since this was last asked. */
+  news(): readonly string[]
   /** Ends the walk; `why` says what broke it, where something did. */
   finish(why?: string): Finish
+}
+
+/** A condition on records, under the name of its flag. */
+export interface Filter {
+  readonly flag: string
+  keeps(record: JsonObject): boolean
 }
 
 /** How failing tests are walked (CLI.md section 6). */
@@ -48,114 +60,147 @@ export interface WalkPlan {
   /** One page only, the one that this token names. */
   readonly pageToken?: string
   readonly limit: number
-  keep(record: JsonObject): boolean
+  readonly filters: readonly Filter[]
   /** Collects everything first and orders it; undefined streams. */
   readonly order?: (one: JsonObject, other: JsonObject) => number
+  readonly resumeFile?: string
 }
 
-/** After so many pages in a row without a new test a list is taken to have no end. */
-const mostFruitless = 100
+export const iso = (time: number): string => new Date(time).toISOString()
 
-const iso = (time: number): string => new Date(time).toISOString()
+/** `start` to `end`, as every message names a range. */
+export const spelled = ({ start, end }: Range): string => `${iso(start)} to ${iso(end)}`
 
 /** Walks all windows and pages of a list of failing tests, each test once (service-api.md section 4.4). */
 export function walkTests(plan: WalkPlan): Walk {
-  const cut = windows(plan.range)
-  const ids = new Set<string>()
-  const tokens = new Set<string>()
+  let range = plan.range
+  let steps = stepsThrough(range, plan.maxPages, { window: 0, token: plan.pageToken ?? '' })
+  /** In which reading of a window each id was last met. */
+  const met = new Map<string, number>()
+  let news: string[] = []
   const held: JsonObject[] = []
-  let window = 0
-  let token = plan.pageToken ?? ''
-  let [pages, shown, repeated, hidden, fruitless] = [0, 0, 0, 0, 0]
-  let limited = false
-  let trouble: string | undefined
+  const hidden = new Map<string, number>()
+  const again: string[] = []
+  let earlier = { pages: 0, tests: 0 }
+  let [shown, repeated] = [0, 0]
+  let [limited, isOnePageOver] = [false, false]
   let [lastPage, frame]: [JsonObject, JsonObject] = [{}, {}]
-  const done = () => window >= cut.length || limited || trouble !== undefined
+  const next = (): Step | undefined => (limited || isOnePageOver ? undefined : steps.next())
 
-  const fresh = (record: JsonObject): boolean => {
+  /** Notes an id; whether its test was never met, and whether this reading of the window had not shown it. */
+  const meet = (record: JsonObject) => {
     const id = textAt(record, 'id')
-    if (id === undefined) return true
-    if (ids.has(id)) {
-      repeated++
-      return false
-    }
-    ids.add(id)
-    return true
+    if (id === undefined) return { isFirst: true, isNew: true }
+    const last = met.get(id)
+    if (last !== steps.reading()) met.set(id, steps.reading())
+    if (last === undefined && plan.resumeFile !== undefined) news.push(id)
+    return { isFirst: last === undefined, isNew: last !== steps.reading() }
   }
 
-  const turn = (next: string) => {
-    pages++
-    if (plan.pageToken !== undefined) {
-      window = cut.length
-      limited ||= next !== ''
-    } else if (next === '') {
-      window++
-      token = ''
-      tokens.clear()
-    } else if (tokens.has(next)) trouble = 'the service gave a page token a second time'
-    else if (fruitless >= mostFruitless) trouble = `${mostFruitless} pages in a row held no new test`
-    else {
-      tokens.add(next)
-      token = next
-    }
-    if (!done() && pages >= plan.maxPages)
-      trouble = `there are more than ${plan.maxPages} pages (raise this with --max-pages)`
+  const isKept = (record: JsonObject): boolean => {
+    const by = plan.filters.find(filter => !filter.keeps(record))
+    if (by !== undefined) hidden.set(by.flag, (hidden.get(by.flag) ?? 0) + 1)
+    return by === undefined
   }
 
   return {
+    ...(plan.resumeFile === undefined ? {} : { resumeFile: plan.resumeFile }),
     ask() {
-      const range = cut[window]
-      if (range === undefined || done()) return undefined
+      const step = next()
+      if (step === undefined) return undefined
       return {
-        start_time: iso(range.start),
-        end_time: iso(range.end),
-        page_query: { page_size: plan.pageSize, page_token: token },
+        start_time: iso(step.start),
+        end_time: iso(step.end),
+        page_query: { page_size: plan.pageSize, page_token: step.token },
       }
     },
-    take({ page = {}, frame: around = {}, records }) {
-      const unseen = records.filter(fresh)
-      fruitless = unseen.length === 0 ? fruitless + 1 : 0
-      const wanted = unseen.filter(record => plan.keep(record))
-      hidden += unseen.length - wanted.length
+    take({ page = {}, frame: { tests: _, ...around } = {}, records }) {
+      const meetings = records.map(meet)
+      const unseen = records.filter((_, index) => meetings[index]?.isFirst)
+      repeated += records.length - unseen.length
+      const wanted = unseen.filter(isKept)
       lastPage = page
       frame = around
-      turn(textAt(page, 'next_page_token') ?? '')
+      const token = textAt(page, 'next_page_token') ?? ''
+      steps.pass(
+        token,
+        meetings.some(({ isNew }) => isNew),
+      )
+      if (plan.pageToken !== undefined) {
+        isOnePageOver = true
+        limited = token !== ''
+      }
       if (plan.order !== undefined) {
         held.push(...wanted)
         return []
       }
       const room = plan.limit - shown
-      if (wanted.length > room || (wanted.length === room && !done())) limited = true
+      if (wanted.length > room || (wanted.length === room && next() !== undefined)) limited = true
       const now = wanted.slice(0, room)
       shown += now.length
       return now
     },
-    begun: () => pages > 0,
+    survives({ details: { status, said = '' } }) {
+      if ((status !== 400 && status !== 404) || !/token/i.test(said) || plan.pageToken !== undefined)
+        return false
+      const window = next()
+      if (window === undefined || !steps.restart()) return false
+      again.push(`A page token had expired: ${spelled(window)} was read again from its first page.`)
+      return true
+    },
+    begun: () => steps.pages() > 0,
+    mark: () => ({
+      ...steps.place(),
+      range,
+      pages: earlier.pages + steps.pages(),
+      tests: earlier.tests + shown,
+      complete: steps.isOver(),
+    }),
+    goOn(mark, ids) {
+      range = mark.range
+      earlier = mark
+      steps = stepsThrough(range, plan.maxPages, mark)
+      for (const id of ids) met.set(id, -1)
+    },
+    news() {
+      const since = news
+      news = []
+      return since
+    },
     finish(why) {
-      trouble ??= why
+      const trouble = steps.trouble() ?? why
       const sorted = plan.order === undefined ? [] : held.sort(plan.order)
       if (sorted.length > plan.limit) limited = true
       const records = sorted.slice(0, plan.limit)
       shown += records.length
-      const complete = window >= cut.length && !limited && trouble === undefined
-      const { start, end } = plan.range
-      const notes = [`${count(shown, 'test')} that failed from ${iso(start)} to ${iso(end)}.`]
+      const complete = (steps.isOver() || isOnePageOver) && !limited && trouble === undefined
+      const { pages, tests } = earlier
+      const before = pages === 0 ? '' : `, ${marked(tests)} of them printed by earlier runs`
+      const notes = [`${count(tests + shown, 'test')} that failed from ${spelled(range)}${before}.`, ...again]
       if (repeated > 0) notes.push(`${count(repeated, 'repeated row')} left out: each test is shown once.`)
-      if (hidden > 0) notes.push(`${count(hidden, 'test')} hidden by filters.`)
+      if (hidden.size > 0) notes.push(told(hidden))
       if (limited) notes.push(`There are more: this is not the whole list.`)
       if (trouble !== undefined) notes.push(`The list is incomplete: ${trouble}.`)
+      const totals = { total_rows: shown, total_pages: steps.pages() }
       return {
         records,
         complete,
         broken: !complete && !limited,
         notes,
-        document: tests => ({
+        around: {
           ...frame,
-          tests,
-          page: pages === 1 ? lastPage : { total_rows: tests.length, total_pages: pages },
-          window: { start: iso(start), end: iso(end), complete },
-        }),
+          page: steps.pages() === 1 ? lastPage : totals,
+          window: { start: iso(range.start), end: iso(range.end), complete },
+        },
       }
     },
   }
 }
+
+/** `2 tests hidden by --owner, 1 by --name.` */
+const told = (hidden: ReadonlyMap<string, number>): string =>
+  `${[...hidden]
+    .map(([flag, number], index) =>
+      index === 0 ? `${count(number, 'test')} hidden by ${flag}` : `${marked(number)} by ${flag}`,
+    )
+    .join(', ')}.`

@@ -5,7 +5,7 @@ import { type Purpose, type Settings, settle } from '../settings/settings.ts'
 import { findToken, type Token } from '../settings/token.ts'
 import type { Line } from '../transport/transport.ts'
 import { isColored } from '../view/look.ts'
-import { openPrinter, type Printer } from '../view/printer.ts'
+import { openPrinter, type Printer, type Style } from '../view/printer.ts'
 import { during } from '../view/progress.ts'
 import { openVoice, type Voice } from '../view/voice.ts'
 import type { World } from '../world/world.ts'
@@ -68,13 +68,7 @@ export async function openDesk(
     settings,
     options,
     voice,
-    printer: openPrinter(world.out, {
-      ...options,
-      terminal: world.out.terminal,
-      columns: world.out.columns,
-      color: isColored({ color, env: world.env, terminal: world.out.terminal }),
-      now: world.clock.now(),
-    }),
+    printer: openPrinter(world.out, styleOf({ options, world })),
     during(text, work) {
       const { terminal, stream } = world.err
       const isShown = terminal && !options.quiet && (world.env.CI ?? '') === ''
@@ -113,6 +107,15 @@ export async function openDesk(
   }
 }
 
+/** How answers look here. */
+const styleOf = ({ options, world: { out, env, clock } }: Pick<Desk, 'options' | 'world'>): Style => ({
+  ...options,
+  terminal: out.terminal,
+  columns: out.columns,
+  color: isColored({ color: options.color, env, terminal: out.terminal }),
+  now: clock.now(),
+})
+
 /** Whether a person is there to answer: never without a terminal, in CI, or with --no-input (CLI.md section 4.11). */
 export const canAsk = ({ options, world }: Pick<Desk, 'options' | 'world'>): boolean =>
   world.input.terminal && !options.noInput && (world.env.CI ?? '') === ''
@@ -120,7 +123,7 @@ export const canAsk = ({ options, world }: Pick<Desk, 'options' | 'world'>): boo
 /** The same desk without its answer: for a step of something that gives another one. */
 export const silently = (desk: Desk): Desk => ({
   ...desk,
-  printer: { print: async () => undefined, end: async () => undefined },
+  printer: openPrinter({ write: async () => undefined }, styleOf(desk)),
 })
 
 /** How often requests may be repeated in one run (WIRE.md section 3). */

@@ -5,6 +5,10 @@ import { count, type JsonObject } from '../view/shapes.ts'
 import type { Desk } from './desk.ts'
 import { exchange } from './exchange.ts'
 import type { Run } from './prepare.ts'
+import { openResume } from './resume.ts'
+
+/** In CI a long walk says so often, in milliseconds, how far it has come. */
+const often = 60_000
 
 /**
  * Asks for page after page and hands on the records of each, until the walk ends or nobody reads any more (`gone`).
@@ -17,15 +21,26 @@ export async function gather(
   desk: Desk,
   take: (records: readonly JsonObject[]) => Promise<void> | void,
 ): Promise<Failure | 'gone' | undefined> {
-  let read = 0
+  const { voice, world } = desk
+  const inCi = (world.env.CI ?? '') !== ''
+  let [read, tests, told] = [0, 0, world.clock.now()]
   try {
     for (let ask = pages.ask(); ask !== undefined; ask = pages.ask()) {
-      // Nobody reads any more: a closed pipe ends quietly.
-      if (desk.world.out.gone === true) return 'gone'
-      const progress = `${count(read, 'page')} so far`
-      const { reply } = await exchange(row, run, { ...desk, progress }, ask)
+      const progress = `${count(read, 'page')} and ${count(tests, 'test')} so far`
+      if (inCi && world.clock.now() - told >= often) {
+        told = world.clock.now()
+        await voice.note(`${row.command}: ${progress}.`)
+      }
+      const answer = await exchange(row, run, { ...desk, progress }, ask).catch(error => {
+        if (!pages.survives(asFailure(error))) throw error
+      })
+      if (answer === undefined) continue
+      const records = pages.take(answer.reply)
       read++
-      await take(pages.take(reply))
+      tests += records.length
+      await take(records)
+      // Nobody reads any more: a closed pipe ends quietly.
+      if (world.out.gone === true) return 'gone'
     }
   } catch (error) {
     const failure = asFailure(error)
@@ -45,29 +60,72 @@ export const incomplete = (command: string, failure: Failure | undefined): Failu
         withoutExit(failure),
       )
 
-/** Follows pages: prints records as they come where the format can stream, else one document at the end. */
-export async function follow(row: Row, run: Run, pages: Walk, desk: Desk): Promise<number> {
-  const { options, printer, voice, world } = desk
-  const streams =
-    /^(ndjson|csv|markdown)$/.test(options.format) || (options.format === 'table' && !world.out.terminal)
+const withoutExit = ({ details: { exit: _, ...details } }: Failure) => details
+
+/** Where the records of a walk go while it is under way, and what is printed at its end. */
+interface Outlet {
+  take(records: readonly JsonObject[]): Promise<void> | void
+  end(finish: Finish): Promise<void>
+  /** Whether something that was begun must be ended, however the walk ends. */
+  isOpen(): boolean
+}
+
+/** Prints records as they come where the format allows that and no order was asked for; a table waits for its end. */
+function outletOf(row: Row, run: Run, { options, printer, world }: Desk): Outlet {
+  if (options.format === 'json') {
+    const listing = printer.list('tests')
+    let isOpen = false
+    return {
+      async take(records) {
+        isOpen = true
+        await listing.add(records)
+      },
+      async end({ records, around }) {
+        isOpen = false
+        await listing.add(records)
+        await listing.end(around)
+      },
+      isOpen: () => isOpen,
+    }
+  }
   const kept: JsonObject[] = []
-  const print = (records: readonly JsonObject[], finish?: Finish) =>
+  const print = (records: readonly JsonObject[]) =>
     printer.print({
       records,
-      document: found => finish?.document(found) ?? [...found],
+      document: () => null,
       shape: found => row.view({ records: found, bytes: new Uint8Array() }, run.values),
     })
+  const isWhole = options.format === 'table' && (world.out.terminal || options.drawn)
+  return {
+    take: records => (isWhole ? void kept.push(...records) : print(records)),
+    async end({ records }) {
+      await print([...kept, ...records])
+      await printer.end()
+    },
+    isOpen: () => false,
+  }
+}
+
+/** Follows pages, and prints what they hold. */
+export async function follow(row: Row, run: Run, pages: Walk, desk: Desk): Promise<number> {
+  const { voice, world } = desk
+  const resume = await openResume(row, run, pages, desk)
+  const outlet = outletOf(row, run, desk)
   const failure = await gather(row, run, pages, desk, async records => {
-    if (streams) await print(records)
-    else kept.push(...records)
+    await resume?.begin()
+    await outlet.take(records)
+    // What a reader that has gone did not take was not printed.
+    if (world.out.gone !== true) await resume?.save()
+  }).catch(async error => {
+    const { kind, message } = asFailure(error)
+    if (outlet.isOpen() && kind !== 'output') await outlet.end(pages.finish(message))
+    throw error
   })
   if (failure === 'gone') return 0
   const finish = pages.finish(failure?.message)
-  await print(streams ? finish.records : [...kept, ...finish.records], finish)
-  await printer.end()
+  await outlet.end(finish)
   for (const note of finish.notes) await voice.note(note)
   if (!finish.broken) return 0
+  if (resume !== undefined) await voice.note(resume.howToGoOn)
   throw incomplete(row.command, failure)
 }
-
-const withoutExit = ({ details: { exit: _, ...details } }: Failure) => details

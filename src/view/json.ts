@@ -1,8 +1,5 @@
-import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json'
+import { LosslessNumber, parse, stringify } from 'lossless-json'
 import type { Json } from './shapes.ts'
-
-/** Numbers that a double may not hold, where a number may stand: 16 digits or more, or a large exponent. */
-const largeNumber = /(?:^|[[:,])\s*-?(?:[\d.]{16}|[\d.]+[eE][+-]?\d{2})/
 
 /**
  * Reads JSON; undefined when the text is none. A number that a double cannot hold keeps its digits; of a key that
@@ -12,8 +9,9 @@ export function decode(text: string): Json | undefined {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text
   try {
     const document: Json = JSON.parse(plain)
-    if (isDeep(plain)) return undefined
-    return largeNumber.test(plain) ? decodeLossless(plain) : document
+    const { isDeep, isPrecise } = traitsOf(plain)
+    if (isDeep) return undefined
+    return isPrecise ? decodeLossless(plain) : document
   } catch {
     return undefined
   }
@@ -22,20 +20,42 @@ export function decode(text: string): Json | undefined {
 /** Documents are at most so deep: more is no answer of this service, and would exhaust what walks it. */
 const deepest = 200
 
-function isDeep(text: string): boolean {
-  if (text.length <= 2 * deepest) return false
-  let [depth, inString] = [0, false]
+/** What a text that is JSON holds: more levels than that, or a number that a double may not hold. */
+interface Traits {
+  readonly isDeep: boolean
+  readonly isPrecise: boolean
+}
+
+const exponent = /[eE][+-]?\d{2}/y
+
+/** Looks through a text that is JSON once. Strings, most of it, are skipped and not read. */
+function traitsOf(text: string): Traits {
+  let [depth, digits, isPrecise] = [0, 0, false]
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
-    if (inString) {
-      if (code === 92) index++
-      else if (code === 34) inString = false
-    } else if (code === 34) inString = true
-    else if (code === 91 || code === 123) {
-      if (++depth > deepest) return true
-    } else if (code === 93 || code === 125) depth--
+    if (code === 46 || (code >= 48 && code <= 57)) isPrecise ||= ++digits >= 16
+    else {
+      if (digits > 0 && (code === 69 || code === 101)) {
+        exponent.lastIndex = index
+        isPrecise ||= exponent.test(text)
+      }
+      digits = 0
+      if (code === 34) index = endOfString(text, index)
+      else if (code === 91 || code === 123) {
+        if (++depth > deepest) return { isDeep: true, isPrecise }
+      } else if (code === 93 || code === 125) depth--
+    }
   }
-  return false
+  return { isDeep: false, isPrecise }
+}
+
+/** Where the quote stands that ends the string: one that no odd number of backslashes precedes. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+    let before = end - 1
+    while (text.charCodeAt(before) === 92) before--
+    if ((end - before) % 2 === 1) return end
+  }
 }
 
 const decodeLossless = (text: string): Json =>
@@ -45,10 +65,8 @@ const decodeLossless = (text: string): Json =>
     onDuplicateKey: ({ newValue }: { newValue: unknown }) => newValue,
   })
 
-const holdsLossless = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (isLosslessNumber(value) || Object.values(value).some(item => holdsLossless(item)))
+/** What `JSON.stringify` writes of a number that keeps its digits: finding it is much faster than looking for one. */
+const losslessMark = '"isLosslessNumber"'
 
 /** What JSON may hold raw and a terminal must not get: it is escaped, so that it parses back to the same. */
 const unseen =
@@ -60,11 +78,23 @@ const escaped = (character: string): string =>
     .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('')
 
+/** The text with that escaped. Plain ASCII, the most part by far, is told at a glance. */
+const withoutUnseen = (text: string): string =>
+  Buffer.byteLength(text) === text.length && !text.includes('\u007F') ? text : text.replace(unseen, escaped)
+
 /** Writes JSON on one line, or indented by two; control, bidirectional and invisible characters are escaped. */
 export const encode = (value: Json, indented = false): string => {
   const space = indented ? 2 : undefined
-  const lossless = holdsLossless(value) ? stringify(value, null, space) : undefined
-  return (lossless ?? JSON.stringify(value, null, space)).replace(unseen, escaped)
+  const text = JSON.stringify(value, null, space)
+  return withoutUnseen(text.includes(losslessMark) ? (stringify(value, null, space) ?? text) : text)
+}
+
+/** Writes records as lines of JSON, each as `encode` would. */
+export function encodeLines(records: readonly Json[]): string {
+  const text = records.map(record => `${JSON.stringify(record)}\n`).join('')
+  return text.includes(losslessMark)
+    ? records.map(record => `${encode(record)}\n`).join('')
+    : withoutUnseen(text)
 }
 
 /** A value as text: a string as it is, anything else as JSON; undefined and null as nothing. */

@@ -1,5 +1,6 @@
 import { csv, markdownHead, markdownRows, titles, tsv } from './delimited.ts'
-import { encode } from './json.ts'
+import { encode, encodeLines } from './json.ts'
+import { type Listing, openListing } from './listing.ts'
 import { at, type Json, type JsonObject, receiptColumns, type Shape, table } from './shapes.ts'
 import { manyLines, oneLine } from './text.ts'
 
@@ -36,6 +37,10 @@ export interface Sink {
 export interface Printer {
   /** Prints an answer, or keeps it where a table must be drawn whole. */
   print(printable: Printable): Promise<void>
+  /** Opens the one document of `--json` for a list that is printed while it is read. */
+  list(key: string): Listing
+  /** Takes the head of CSV and Markdown as printed: by an earlier run, whose output goes on. */
+  goOn(): void
   /** Prints what was kept. */
   end(): Promise<void>
 }
@@ -67,7 +72,7 @@ const utf8 = new TextDecoder()
 export function openPrinter(sink: Sink, style: Style): Printer {
   const { format, fields } = style
   const pretty = style.terminal
-  const picked = ({ records }: Printable) =>
+  const picked = ({ records }: Pick<Printable, 'records'>) =>
     fields.length === 0 ? records : records.map(record => pick(record, fields))
   const isDrawn = format === 'table' && (style.terminal || style.drawn)
   const shapeOf = (printable: Printable): Shape => {
@@ -108,8 +113,7 @@ export function openPrinter(sink: Sink, style: Style): Printer {
         )
       else if (format === 'json')
         await sink.write(`${encode(printable.document(picked(printable)), pretty)}\n`)
-      else if (format === 'ndjson')
-        for (const record of picked(printable)) await sink.write(`${encode(record)}\n`)
+      else if (format === 'ndjson') await sink.write(encodeLines(picked(printable)))
       else if (format === 'csv') {
         const { columns, rows } = shapeOf(printable)
         await head(() => csv([fields.length === 0 ? titles(columns) : fields]))
@@ -119,6 +123,13 @@ export function openPrinter(sink: Sink, style: Style): Printer {
         await head(() => markdownHead(shape.columns))
         await sink.write(markdownRows(shape))
       } else await printTable(shapeOf(printable))
+    },
+    list(key) {
+      const listing = openListing(text => sink.write(text), key, pretty)
+      return { ...listing, add: records => listing.add(picked({ records })) }
+    },
+    goOn() {
+      headed = true
     },
     async end() {
       if (kept.length === 0) return

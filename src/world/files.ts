@@ -112,13 +112,13 @@ function makeFolder(path: string): void {
   }
 }
 
-async function replace(path: string, text: string): Promise<void> {
+async function replace(path: string, text: string, mode = 0o666): Promise<void> {
   const target = await follow(path)
   const standing = statSync(target, { throwIfNoEntry: false })
   if (standing?.isFile() === false) throw new Error('it is no regular file')
   const fresh = join(dirname(target), `.${basename(target)}.${randomUUID()}.new`)
   try {
-    writeFileSync(fresh, text, { flag: 'wx', flush: true })
+    writeFileSync(fresh, text, { flag: 'wx', mode })
     if (standing !== undefined) chmodSync(fresh, standing.mode)
     // A full disk may leave the file cut without an error.
     if (readFileSync(fresh, 'utf8') !== text)

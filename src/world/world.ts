@@ -77,9 +77,9 @@ export interface Files {
   rename(from: string, to: string): Promise<void>
   /**
    * Puts a text into a file in one step: into a new one beside it, read back and compared, then renamed over it. A link
-   * stays a link, a file keeps its mode; whatever fails, what was there stays byte for byte.
+   * stays a link, a file keeps its mode, a new one gets `mode`; whatever fails, what was there stays byte for byte.
    */
-  replace(path: string, text: string): Promise<void>
+  replace(path: string, text: string, mode?: number): Promise<void>
   /** Removes a file; one that is not there is no failure. */
   remove(path: string): Promise<void>
 }

@@ -1,0 +1,32 @@
+import { encode } from './json.ts'
+import type { JsonObject } from './shapes.ts'
+
+/** One JSON document with a list in it, written while the list is read: it is whole once it was ended. */
+export interface Listing {
+  /** Writes records; nothing is written before the first call. */
+  add(records: readonly JsonObject[]): Promise<void>
+  /** Ends the list and writes what stands beside it, which must not be empty. */
+  end(around: JsonObject): Promise<void>
+}
+
+/** Opens a document whose list stands under `key`; what comes out is what `encode` would make of the whole. */
+export function openListing(write: (text: string) => Promise<void>, key: string, pretty: boolean): Listing {
+  const [line, margin] = pretty ? ['\n  ', '\n    '] : ['', '']
+  const item = (record: JsonObject) =>
+    pretty ? encode(record, true).replaceAll('\n', margin) : encode(record)
+  let before = `{${line}${encode(key)}:${pretty ? ' ' : ''}[`
+  let isEmpty = true
+  return {
+    async add(records) {
+      const items = records.map(item)
+      if (items.length === 0) return
+      await write(`${before}${margin}${items.join(`,${margin}`)}`)
+      before = ','
+      isEmpty = false
+    },
+    async end(around) {
+      const rest = encode(around, pretty).slice(1)
+      await write(isEmpty ? `${before}],${rest}\n` : `${line}],${rest}\n`)
+    },
+  }
+}

@@ -1,0 +1,594 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  closeSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { windows } from '../src/contract/range.ts'
+import { stepsThrough } from '../src/contract/steps.ts'
+import { instant } from '../src/contract/words.ts'
+import { failedIn, flakyTests } from '../src/sandbox/flakies.ts'
+import { openSandbox } from '../src/sandbox/sandbox.ts'
+import { mergeq, noon, type Outcome, type Seen, type Service, type Setting, serveScript } from './harness.ts'
+import { bareEnvironment, launcher } from './programs.ts'
+
+const day = 86_400_000
+
+describe('windows of a range', () => {
+  /** The offset of a zone at an instant, as RFC 3339 writes it. */
+  const offsetOf = (zone: string, time: number): string => {
+    const parts = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' }).formatToParts(
+      time,
+    )
+    const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
+    return name === 'GMT' ? '+00:00' : name.replace('GMT', '').slice(0, 6)
+  }
+  const spelledIn = (zone: string, time: number): string => {
+    const offset = offsetOf(zone, time)
+    const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number)
+    const shift = (hours * 60 + minutes) * 60_000 * (offset.startsWith('-') ? -1 : 1)
+    return new Date(time + shift).toISOString().replace('Z', offset)
+  }
+  const zone = fc.constantFrom(
+    'UTC',
+    'America/New_York',
+    'Europe/Berlin',
+    'Australia/Lord_Howe',
+    'Asia/Kathmandu',
+    'America/St_Johns',
+    'Pacific/Kiritimati',
+    'Pacific/Chatham',
+    'Africa/Casablanca',
+  )
+  // Whole seconds: far apart, about a week, or around the change of a clock.
+  const times = fc.tuple(
+    fc.integer({ min: 0, max: 2_000_000_000 }),
+    fc.integer({ min: 1, max: 100 * 86_400 }),
+  )
+
+  test('H10: whatever the zone, they touch, never overlap, cover exactly, and hold at most 168 hours', () => {
+    fc.assert(
+      fc.property(zone, times, (zone, [from, length]) => {
+        const [start, end] = [from * 1_000, (from + length) * 1_000]
+        const read = { start: instant(spelledIn(zone, start)), end: instant(spelledIn(zone, end)) }
+        expect(read).toEqual({ start, end })
+        const cut = windows(read)
+        expect([cut[0]?.end, cut.at(-1)?.start]).toEqual([end, start])
+        for (const [index, window] of cut.entries()) {
+          const hours = (window.end - window.start) / 3_600_000
+          expect(hours > 0 && hours <= 168).toBe(true)
+          expect(cut[index + 1]?.end ?? start).toBe(window.start)
+        }
+      }),
+    )
+  })
+
+  test.each([
+    ['the clock that goes forward', '2026-03-01T12:00:00-05:00', '2026-03-08T12:00:00-04:00', 1, 167],
+    ['the clock that goes back', '2026-10-25T12:00:00-04:00', '2026-11-01T12:00:00-05:00', 2, 168],
+  ])('H11: seven days by the wall across %s', (_, start, end, number, hours) => {
+    const cut = windows({ start: instant(start), end: instant(end) })
+    expect(cut).toHaveLength(number)
+    expect(((cut[0]?.end ?? 0) - (cut[0]?.start ?? 0)) / 3_600_000).toBe(hours)
+  })
+})
+
+describe('the way through windows and pages', () => {
+  const range = { start: noon - 20 * day, end: noon }
+
+  test('H10: each window begins without a token, and ends where a page names none', () => {
+    const steps = stepsThrough(range, 100)
+    const seen: string[] = []
+    for (let step = steps.next(); step !== undefined; step = steps.next()) {
+      seen.push(`${(noon - step.end) / day}-${(noon - step.start) / day} ${step.token}`)
+      steps.pass(step.token === '' ? 'p2' : '', true)
+    }
+    expect(seen).toEqual(['0-7 ', '0-7 p2', '7-14 ', '7-14 p2', '14-20 ', '14-20 p2'])
+    expect({ over: steps.isOver(), pages: steps.pages(), trouble: steps.trouble() }).toEqual({
+      over: true,
+      pages: 6,
+      trouble: undefined,
+    })
+  })
+
+  test('H1: any chain of tokens ends: at its end, or at the first token seen before', () => {
+    const chain = fc.array(fc.string({ unit: 'binary', maxLength: 3 }), { maxLength: 30 })
+    fc.assert(
+      fc.property(chain, tokens => {
+        const steps = stepsThrough({ start: noon - day, end: noon }, 1_000)
+        const asked: string[] = []
+        for (let step = steps.next(); step !== undefined; step = steps.next()) {
+          asked.push(step.token)
+          steps.pass(tokens[asked.length - 1] ?? '', true)
+        }
+        expect(new Set(asked).size).toBe(asked.length)
+        expect(steps.isOver()).toBe(steps.trouble() === undefined)
+      }),
+    )
+  })
+
+  test('a window begins again once, and never from its first page', () => {
+    const steps = stepsThrough(range, 100)
+    expect(steps.restart()).toBe(false)
+    steps.pass('p2', true)
+    expect([steps.restart(), steps.place()]).toEqual([true, { window: 0, token: '' }])
+    steps.pass('p2', true)
+    expect(steps.restart()).toBe(false)
+    steps.pass('', true)
+    steps.pass('p2', true)
+    expect([steps.restart(), steps.place()]).toEqual([true, { window: 1, token: '' }])
+  })
+
+  test('empty pages without end stop; so many pages of another window do not', () => {
+    const steps = stepsThrough(range, 10_000)
+    let pages = 0
+    for (; steps.next() !== undefined; pages++) steps.pass(`p${pages}`, false)
+    expect([pages, steps.trouble()]).toEqual([100, '100 pages in a row held no new test'])
+  })
+})
+
+interface Page {
+  readonly ids?: readonly string[]
+  readonly next?: string
+  readonly status?: number
+  readonly text?: string
+  readonly more?: object
+}
+type Pages = (token: string, index: number, start: string) => Page
+
+const org = '-R acme/web --org acme --retries 0'
+
+/** Answers by token, and by the start of the window; `''` is the first page. */
+const answering =
+  (pages: Pages) =>
+  ({ body }: Pick<Seen, 'body'>, index: number) => {
+    const { page_query, start_time } = JSON.parse(body)
+    const {
+      ids = [],
+      next = '',
+      status,
+      text = '',
+      more = {},
+    } = pages(page_query.page_token, index, start_time)
+    if (status !== undefined) return { status, body: text }
+    const tests = ids.map(id => ({ id, name: id }))
+    return { body: JSON.stringify({ tests, page: { next_page_token: next }, ...more }) }
+  }
+
+const walk = (flags: string, pages: Pages, setting: Setting = {}) =>
+  mergeq(`flaky list ${org} ${flags}`, { ...setting, answer: answering(pages) })
+const by =
+  (pages: Readonly<Record<string, Page>>): Pages =>
+  token =>
+    pages[token] ?? { status: 400, text: 'Bad' }
+const ids = ({ out }: Pick<Outcome, 'out'>) =>
+  out
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line).id)
+const tokens = ({ requests }: Outcome) => requests.map(({ body }) => JSON.parse(body).page_query.page_token)
+const three = by({ '': { ids: ['a', 'b'], next: 'p2' }, p2: { ids: ['c'], next: 'p3' }, p3: { ids: ['d'] } })
+
+describe('one JSON document, written while the list is read', () => {
+  const collected = { tests: ['a', 'b', 'c', 'd'].map(id => ({ id, name: id })), hint: { kept: 1 } }
+  const window = (complete: boolean) => ({
+    start: '2026-01-04T12:00:00.000Z',
+    end: '2026-01-05T12:00:00.000Z',
+    complete,
+  })
+  const hinted: Pages = (token, index, start) => ({
+    ...three(token, index, start),
+    more: { hint: { kept: 1 } },
+  })
+
+  test('is what one call would make of the whole, on a pipe and on a terminal', async () => {
+    const whole = {
+      tests: collected.tests,
+      page: { total_rows: 4, total_pages: 3 },
+      hint: collected.hint,
+      window: window(true),
+    }
+    expect((await walk('--json', hinted)).out).toBe(`${JSON.stringify(whole)}\n`)
+    expect((await walk('--json', hinted, { terminal: true })).out).toBe(`${JSON.stringify(whole, null, 2)}\n`)
+  })
+
+  test.each([false, true])('an empty list is a document, too (terminal %s)', async terminal => {
+    const { out } = await walk('--json', () => ({}), { terminal })
+    const whole = { tests: [], page: { next_page_token: '' }, window: window(true) }
+    expect(out).toBe(`${JSON.stringify(whole, null, terminal ? 2 : 0)}\n`)
+  })
+
+  test('--fields picks in it', async () => {
+    const { out } = await walk('--json --fields id', three)
+    expect(JSON.parse(out).tests).toEqual(['a', 'b', 'c', 'd'].map(id => ({ id })))
+  })
+
+  test('H6: what was written before a failure is made whole, and says that it is not complete', async () => {
+    const { code, out } = await walk('--json', token =>
+      token === 'p3' ? { status: 500 } : three(token, 0, ''),
+    )
+    expect(code).toBe(17)
+    expect(JSON.parse(out)).toMatchObject({
+      tests: [{ id: 'a' }, { id: 'b' }, { id: 'c' }],
+      window: window(false),
+    })
+  })
+
+  test('H6: a signal in the middle leaves a whole document, too', async () => {
+    const stop = new AbortController()
+    const { code, out } = await walk(
+      '--json',
+      token => {
+        if (token === 'p2') stop.abort(Object.assign(new Error('stopped'), { kind: 'interrupted' }))
+        return three(token, 0, '')
+      },
+      { signal: stop.signal },
+    )
+    expect(code).not.toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ tests: [{ id: 'a' }, { id: 'b' }], window: window(false) })
+  })
+
+  test('numbers keep their digits while it is written', async () => {
+    const answer = () => ({ body: '{"tests":[{"id":"a","n":90071992547409931234}],"page":{}}' })
+    const { out } = await mergeq(`flaky list ${org} --json`, { answer })
+    expect(out).toContain('"n":90071992547409931234')
+  })
+})
+
+describe('pages that mislead', () => {
+  test('H3: a list that shrinks and grows while it is read gives each test once', async () => {
+    const outcome = await walk(
+      '-o ndjson',
+      by({
+        '': { ids: ['a', 'b', 'c'], next: 'p2' },
+        p2: { ids: ['c', 'a'], next: 'p3' },
+        p3: { ids: ['d'] },
+      }),
+    )
+    expect([outcome.code, ids(outcome)]).toEqual([0, ['a', 'b', 'c', 'd']])
+  })
+
+  test('a long list of tests that are known from another window is no list without end', async () => {
+    const last = 150
+    const outcome = await walk('-o ndjson --since 14d', (token, _, start) => {
+      const page = Number(token || 0)
+      return {
+        ids: page === last && start.startsWith('2025-12-22') ? ['old'] : [`t${page}`],
+        next: page < last ? String(page + 1) : '',
+      }
+    })
+    expect([outcome.code, ids(outcome).length, ids(outcome).at(-1)]).toEqual([0, last + 2, 'old'])
+  })
+
+  test.each([
+    [400, 'page_token belongs to no page of this request.'],
+    [404, 'Unknown page token'],
+    [400, '{"error":{"message":"the Token has expired"}}'],
+  ])(
+    'a token that expired (%i, %s) begins its window again, once, and that is said',
+    async (status, text) => {
+      let expired = false
+      const outcome = await walk('-o ndjson', token => {
+        if (token !== 'p3' || expired) return three(token, 0, '')
+        expired = true
+        return { status, text }
+      })
+      expect([outcome.code, ids(outcome), tokens(outcome)]).toEqual([
+        0,
+        ['a', 'b', 'c', 'd'],
+        ['', 'p2', 'p3', '', 'p2', 'p3'],
+      ])
+      expect(outcome.err).toMatch(
+        /page token had expired.*2026-01-04T12:00:00.000Z to 2026-01-05T12:00:00.000Z/,
+      )
+    },
+  )
+
+  test('a token that expires again, a refusal of another kind, and a first page end it', async () => {
+    const refusing =
+      (text: string): Pages =>
+      token =>
+        token === 'p3' ? { status: 400, text } : three(token, 0, '')
+    const twice = await walk('-o ndjson', refusing('token expired'))
+    expect([twice.code, ids(twice), twice.requests.length]).toEqual([17, ['a', 'b', 'c'], 6])
+    const other = await walk('-o ndjson', refusing('bad range'))
+    expect([other.code, other.requests.length]).toEqual([17, 3])
+    const first = await walk('-o ndjson', () => ({ status: 400, text: 'token' }))
+    expect([first.code, first.out, first.requests.length]).toEqual([6, '', 1])
+  })
+
+  test('hostile tokens are data: huge, with control characters, with half a surrogate pair', async () => {
+    const hostile = ['x'.repeat(1_000_000), '\u001B[2J\r\n\u0000', '\uD800', '__proto__']
+    const outcome = await walk('-o ndjson', token => {
+      const index = token === '' ? 0 : hostile.indexOf(token.replace('\uFFFD', '\uD800')) + 1
+      return { ids: [`t${index}`], next: hostile[index] ?? '' }
+    })
+    expect([outcome.code, ids(outcome)]).toEqual([0, ['t0', 't1', 't2', 't3', 't4']])
+    expect(outcome.err).not.toMatch(/[^\n -~]/)
+  })
+
+  test('what filters hid is said, by filter', async () => {
+    const outcome = await walk("-o ndjson --name '[!x]*' --owner @acme/web", three)
+    expect(outcome.err).toContain('4 tests hidden by --owner.')
+  })
+
+  test('in CI a long walk says now and then how far it came', async () => {
+    const clock = { now: noon }
+    const slow: Pages = token => {
+      clock.now += 61_000
+      return three(token, 0, '')
+    }
+    const { err } = await walk('-o ndjson --until 2026-01-05', slow, { clock, env: { CI: 'true' } })
+    expect(err).toContain('flaky list: 1 page and 2 tests so far.')
+    expect((await walk('-o ndjson --until 2026-01-05 -q', slow, { clock, env: { CI: 'true' } })).err).toBe('')
+  })
+})
+
+describe('a list that is resumed', () => {
+  let service: Service
+  let pages: Pages
+  let from = 0
+  beforeEach(async () => {
+    service = await serveScript((seen, index) => answering(pages)(seen, index - from))
+  })
+  afterEach(() => service.close())
+
+  /** Runs one more command line against the same service, which answers from now on by these pages. */
+  async function walk(flags: string, answers: Pages, setting: Setting = {}): Promise<Outcome> {
+    pages = answers
+    from = service.requests.length
+    const env = { MERGEQ_BASE_URL: service.baseUrl }
+    const outcome = await mergeq(`flaky list ${org} ${flags}`, { ...setting, env })
+    return { ...outcome, requests: service.requests.slice(from) }
+  }
+
+  const flags = '--since 14d -o ndjson --resume-file walk.state'
+  const failing =
+    (at: number, pages: Pages): Pages =>
+    (token, index, start) =>
+      index === at ? { status: 500 } : pages(token, index, start)
+  const fortnight: Pages = (token, _, start) => {
+    const [newer, next] = [start.startsWith('2025-12-29'), token === '']
+    if (newer) return next ? { ids: ['a', 'b'], next: 'p2' } : { ids: ['c', 'a'] }
+    return next ? { ids: ['b', 'd'], next: 'p2' } : { ids: ['e'] }
+  }
+
+  test.each([1, 2, 3])('goes on after the page that was printed last (failed at request %i)', async at => {
+    const disk = new Map<string, string>()
+    const first = await walk(flags, failing(at, fortnight), { disk })
+    expect(first.code).toBe(17)
+    expect(first.err).toContain('Run the same command again to go on: walk.state')
+    // Ten minutes later the same words mean the same range.
+    const second = await walk(flags, fortnight, { disk, now: noon + 600_000 })
+    expect([second.code, second.requests.length]).toEqual([0, 4 - at])
+    expect([...ids(first), ...ids(second)]).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect(second.err).toContain(
+      '5 tests that failed from 2025-12-22T12:00:00.000Z to 2026-01-05T12:00:00.000Z',
+    )
+    const third = await walk(flags, fortnight, { disk })
+    expect([third.code, third.out, third.requests.length]).toEqual([0, '', 0])
+    expect(third.err).toContain('walk.state: this list was printed whole. Remove the file to begin anew.')
+    expect([...disk.keys()]).toEqual(['walk.state'])
+  })
+
+  test('--max-pages cuts a list into runs', async () => {
+    const disk = new Map<string, string>()
+    const seen: string[] = []
+    const codes: number[] = []
+    for (let runs = 0; runs < 4; runs++) {
+      const ran = await walk(`${flags} --max-pages 1`, fortnight, { disk })
+      seen.push(...ids(ran))
+      codes.push(ran.code)
+    }
+    expect([seen, codes]).toEqual([
+      ['a', 'b', 'c', 'd', 'e'],
+      [17, 17, 17, 0],
+    ])
+  })
+
+  test('a CSV goes on without a second head, a pipe with its rows', async () => {
+    for (const [format, rows] of [
+      ['-o csv', ['id', 'a', 'b', 'c', 'd', 'e']],
+      ['', ['a', 'b', 'c', 'd', 'e']],
+    ] as const) {
+      const disk = new Map<string, string>()
+      const words = `--since 14d ${format} --fields id --resume-file w`
+      const first = await walk(words, failing(2, fortnight), { disk })
+      const second = await walk(words, fortnight, { disk })
+      expect((first.out + second.out).trim().split(/\r?\n/)).toEqual(rows)
+    }
+  })
+
+  test('a token that expired between the runs begins its window again', async () => {
+    const disk = new Map<string, string>()
+    const first = await walk(flags, failing(1, fortnight), { disk })
+    const stale: Pages = (token, index, start) =>
+      index === 0 ? { status: 400, text: 'page_token' } : fortnight(token, index, start)
+    const second = await walk(flags, stale, { disk })
+    expect([second.code, tokens(second)]).toEqual([0, ['p2', '', 'p2', '', 'p2']])
+    expect([...ids(first), ...ids(second)]).toEqual(['a', 'b', 'c', 'd', 'e'])
+  })
+
+  test.each([
+    ['--json', '--resume-file goes with what can be appended to'],
+    ['-o table', '--resume-file goes with what can be appended to'],
+    ['-o ndjson --sort name', '--resume-file and --sort contradict each other'],
+    ['-o ndjson --limit 3', '--resume-file and --limit contradict each other'],
+    ['-o ndjson --page-token p2', '--resume-file and --page-token contradict each other'],
+  ])('%s is refused before anything is sent', async (words, why) => {
+    const { code, err, out, requests } = await walk(`${words} --resume-file w`, three)
+    expect([code, out, requests.length]).toEqual([2, '', 0])
+    expect(err).toContain(why)
+  })
+
+  test.each([
+    ['-R acme/api', /repo is 'github.com\/acme\/web' there and 'github.com\/acme\/api' here/],
+    ['--owner me', /--owner is not given there and 'me' here/],
+    ['--page-size 7', /--page-size is not given there and '7' here/],
+    ['--fields id', /--fields is not given there and 'id' here/],
+    ['--org other', /org_url_slug is 'acme' there and 'other' here/],
+    ['--since 20d', /the range is 2025-12-22T12.* to 2026-01-05T12.* there and 2025-12-16T12.* here/],
+    ['--set x=1', /x is not given there and '1' here/],
+  ])('the file of another query is refused, naming both: %s', async (other, why) => {
+    const disk = new Map<string, string>()
+    const given = '-R acme/web --org acme --since 14d'
+    pages = fortnight
+    const run = (words: string) =>
+      mergeq(`flaky list ${words} --retries 0 -o ndjson --resume-file walk.state`, {
+        disk,
+        env: { MERGEQ_BASE_URL: service.baseUrl },
+      })
+    await run(`${given} --max-pages 1`)
+    const before = disk.get('walk.state')
+    const [name = ''] = other.split(' ')
+    const changed = given.replace(new RegExp(`${name} \\S+`), other)
+    const { code, err } = await run(changed === given ? `${given} ${other}` : changed)
+    expect([code, service.requests.length, disk.get('walk.state')]).toEqual([2, 1, before])
+    expect(err).toMatch(why)
+  })
+
+  test('the same range in other words is the same walk', async () => {
+    const disk = new Map<string, string>()
+    await walk(flags, failing(1, fortnight), { disk })
+    const words = flags.replace('--since 14d', '--start 2025-12-22T12:00:00Z --end 2026-01-05T12:00:00Z')
+    expect((await walk(words, fortnight, { disk, now: noon + day })).code).toBe(0)
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['a note of somebody', 'buy milk\n'],
+    ['JSON of another kind', '{"form":"other"}\n'],
+    ['a list of ids that was cut', undefined],
+    ['a head that was changed', 'window'],
+  ])('a file with %s is named and stays', async (_, text) => {
+    const disk = new Map<string, string>()
+    await walk(flags, failing(2, fortnight), { disk })
+    const whole = disk.get('walk.state') ?? ''
+    const broken =
+      text === undefined
+        ? whole.slice(0, -4)
+        : text === 'window'
+          ? whole.replace('"window":1', '"window":-1')
+          : text
+    disk.set('walk.state', broken)
+    const { code, err, out, requests } = await walk(flags, fortnight, { disk })
+    expect([code, out, requests.length, disk.get('walk.state')]).toEqual([2, '', 0, broken])
+    expect(err).toMatch(
+      /walk\.state is no resume file of mergeq, or it is damaged\..*Name another file, or remove it/,
+    )
+  })
+
+  test('a first page that fails leaves no file', async () => {
+    const disk = new Map<string, string>()
+    expect((await walk(flags, () => ({ status: 500 }), { disk })).code).toBe(7)
+    expect(disk.size).toBe(0)
+  })
+})
+
+describe.each(['document', 'hosted'] as const)('30 days of the sandbox in the %s dialect', dialect => {
+  const opened = Date.now() - 60_000
+  const range = { start: opened - 30 * day, end: opened }
+  const repo = { host: 'github.com', owner: 'acme', name: 'web' }
+  const truth = new Set(failedIn(flakyTests(1, repo, opened), range.start, range.end).map(({ id }) => id))
+  let sandbox: Awaited<ReturnType<typeof openSandbox>>
+  let home: string
+  beforeEach(async () => {
+    home = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-walk-')))
+    sandbox = await openSandbox({ dialect, now: () => opened })
+  })
+  afterEach(async () => {
+    await sandbox.close()
+    rmSync(home, { recursive: true, force: true })
+  })
+
+  /** Starts the real binary, which appends to `out`. */
+  function start(words: readonly string[]) {
+    const out = openSync(join(home, 'out'), 'a')
+    const span = ['--start', new Date(range.start).toISOString(), '--end', new Date(range.end).toISOString()]
+    const child = spawn(process.execPath, [launcher, 'flaky', 'list', ...span, ...words], {
+      cwd: home,
+      stdio: ['ignore', out, 'pipe'],
+      env: {
+        ...bareEnvironment(home),
+        MERGEQ_BASE_URL: sandbox.baseUrl,
+        MERGEQ_TOKEN: sandbox.token,
+        MERGEQ_REPO: 'acme/web',
+        MERGEQ_ORG: sandbox.org,
+      },
+    })
+    closeSync(out)
+    let err = ''
+    child.stderr?.on('data', piece => {
+      err += piece
+    })
+    const done = once(child, 'close').then(() => ({ code: child.exitCode, err }))
+    return { child, done }
+  }
+  /** Runs it to its end. */
+  const run = (...words: readonly string[]) => start(words).done
+  const printed = () => readFileSync(join(home, 'out'), 'utf8')
+
+  test('H10: a walk in one go is the ground truth, each test once', async () => {
+    expect((await run('-o', 'ndjson', '--page-size', '7')).code).toBe(0)
+    const found = ids({ out: printed() })
+    expect(found.length).toBe(truth.size)
+    expect(new Set(found)).toEqual(truth)
+  })
+
+  test('killed again and again, and resumed: complete, and at most a page comes twice for each kill', async () => {
+    const size = 5
+    const words = ['-o', 'ndjson', '--page-size', String(size), '--resume-file', 'walk.state']
+    let kills = 0
+    for (let ended = false; !ended; ) {
+      const before = statSync(join(home, 'out'), { throwIfNoEntry: false })?.size ?? 0
+      const { child, done } = start(words)
+      // Eight times it is killed once it has printed something, then it may come to its end.
+      while (child.exitCode === null && (kills >= 8 || statSync(join(home, 'out')).size < before + 20_000))
+        await new Promise(resolve => setTimeout(resolve, 1))
+      if (child.kill('SIGKILL')) kills++
+      const { code } = await done
+      if (code !== null) expect(code).toBe(0)
+      ended = code !== null
+    }
+    const lines = printed().trimEnd().split('\n')
+    const whole = lines.filter(line => line.startsWith('{') && line.endsWith('}'))
+    expect(lines.length - whole.length).toBeLessThanOrEqual(kills)
+    const found = ids({ out: whole.join('\n') })
+    expect(kills).toBeGreaterThan(2)
+    expect(new Set(found)).toEqual(truth)
+    expect(found.length - truth.size).toBeLessThanOrEqual(kills * size)
+    expect(readdirSync(home).filter(name => /^(out|walk)/.test(name))).toEqual(['out', 'walk.state'])
+  })
+
+  test('the file is for this user alone, and a link to it stays a link', async () => {
+    symlinkSync(join(home, 'elsewhere.state'), join(home, 'walk.state'))
+    const stopped = await run('-o', 'ndjson', '--max-pages', '2', '--resume-file', 'walk.state')
+    expect(stopped.code).toBe(17)
+    expect(lstatSync(join(home, 'walk.state')).isSymbolicLink()).toBe(true)
+    expect(statSync(join(home, 'elsewhere.state')).mode & 0o777).toBe(0o600)
+    expect((await run('-o', 'ndjson', '--resume-file', 'walk.state')).code).toBe(0)
+    const found = ids({ out: printed() })
+    expect([found.length, new Set(found)]).toEqual([truth.size, truth])
+    expect(lstatSync(join(home, 'walk.state')).isSymbolicLink()).toBe(true)
+  })
+
+  test('a folder in its place, and a folder that cannot be written, are told', async () => {
+    const folder = await run('-o', 'ndjson', '--resume-file', '.')
+    expect([folder.code, folder.err]).toEqual([2, expect.stringContaining('it is no regular file')])
+    const below = await run('-o', 'csv', '--resume-file', 'missing/walk.state')
+    expect([below.code, below.err]).toEqual([16, expect.stringContaining('could not be written')])
+    expect(printed()).toBe('')
+  })
+})
