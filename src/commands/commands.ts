@@ -1,5 +1,6 @@
 import { api } from './api.ts'
 import { authCommands } from './auth.ts'
+import { metricsCheck } from './check.ts'
 import type { Command } from './command.ts'
 import { configCommands } from './config.ts'
 import { deleteQueue } from './delete.ts'
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
   explain,
   watch,
   deleteQueue,
+  metricsCheck,
   report,
   match,
   api,
