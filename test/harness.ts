@@ -175,6 +175,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       },
       exists: async path => setting.files?.[path] !== undefined,
       list: async () => [],
+      makeProgram: async () => undefined,
       makeFolder: async () => undefined,
       follow: async path => path,
       rename: async () => undefined,

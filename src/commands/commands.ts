@@ -6,6 +6,7 @@ import { configCommands } from './config.ts'
 import { deleteQueue } from './delete.ts'
 import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
+import { guard } from './guard.ts'
 import { match } from './match.ts'
 import { report } from './report.ts'
 import { sandboxCommands } from './sandbox.ts'
@@ -23,6 +24,7 @@ export const commands: readonly Command[] = [
   metricsCheck,
   report,
   match,
+  guard,
   api,
   ...authCommands,
   ...configCommands,

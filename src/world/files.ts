@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Files } from './world.ts'
@@ -115,6 +116,7 @@ export const files: Files = {
   read,
   exists: async path => existsSync(path),
   list: async folder => (existsSync(folder) ? readdirSync(folder) : []),
+  makeProgram: async (path, text) => writeFileSync(path, text, { mode: 0o755, flag: 'wx' }),
   makeFolder: async path => {
     makeFolder(path)
   },
