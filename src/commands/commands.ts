@@ -10,6 +10,7 @@ import { guard } from './guard.ts'
 import { match } from './match.ts'
 import { report } from './report.ts'
 import { sandboxCommands } from './sandbox.ts'
+import { simulate } from './simulate.ts'
 import { submitAndWait } from './submit.ts'
 import { wait } from './wait.ts'
 import { watch } from './watch.ts'
@@ -30,4 +31,5 @@ export const commands: readonly Command[] = [
   ...configCommands,
   doctor,
   ...sandboxCommands,
+  simulate,
 ]
