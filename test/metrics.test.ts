@@ -298,3 +298,94 @@ describe.each(['document', 'hosted'] as const)('a gate on the queue, %s', dialec
     ).toEqual([true, true, true])
   })
 })
+
+describe.each(['document', 'hosted'] as const)('metrics watch, %s', dialect => {
+  const story = async (line: string, setting: Setting = {}) => {
+    const told = await openStory({ dialect })
+    await told.mergeq('pr submit 7 8')
+    told.clock.now += 1_000
+    const outcome = await told.mergeq(`metrics watch ${line}`, setting)
+    await told.close()
+    return outcome
+  }
+
+  test('on a pipe, a line for each change, once a minute', async () => {
+    const { code, out, err, sleeps } = await story('--for 2m')
+    expect({ code, sleeps }).toEqual({ code: 0, sleeps: [60_000, 60_000] })
+    expect(err).toMatch(/Watching \d+ series\.\n/)
+    expect(out).toMatch(/^\S+\tmq_depth_current\trepo=acme\/web branch=main queue_type=main\t2\t0$/m)
+    expect(out).not.toContain('_bucket')
+  })
+
+  test('-o ndjson is all of it once, then changes; -o csv has a head', async () => {
+    const { out } = await story('--interval 10s --for 20s -o ndjson')
+    const [first, ...changes] = out
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(first).toMatchObject({
+      type: 'metrics',
+      series: expect.arrayContaining([expect.objectContaining({ name: 'mq_depth_current', value: 2 })]),
+    })
+    expect(changes.length).toBeGreaterThan(2)
+    for (const change of changes)
+      expect(change).toMatchObject({ type: 'change', from: expect.any(Number), to: expect.any(Number) })
+    expect((await story('--interval 10s --for 20s -o csv')).out).toMatch(/^at,name,labels,from,to\r\n/)
+  })
+
+  test('on a terminal it draws a line for each series until q is pressed, what has moved first', async () => {
+    const keys = [...Array(20).fill('x'), 'q']
+    const { code, out } = await story('--interval 2s --color never', {
+      terminal: true,
+      inputTerminal: true,
+      keys,
+      columns: 100,
+    })
+    expect(code).toBe(0)
+    const last = (out.split('\u001B[?7l').at(-1) ?? '')
+      .replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '')
+      .split('\r\n')
+    expect(last[0]).toMatch(/^\d+ series of repo=acme\/web branch=main$/)
+    expect(last[1]).toMatch(/^NAME +LABELS +VALUE {2}HISTORY$/)
+    expect(last[2]).toMatch(/^mq_depth_current +queue_type=main +0 {2}█[▁-█]*·+$/)
+    expect(last.at(-2)).toBe('Read 0s ago, every 2s. q leaves.')
+  })
+
+  test.each(['', '--json', '-o csv'])('--once %s is what `metrics` prints', async flags => {
+    const told = await openStory({ dialect })
+    const [once, plain] = [
+      await told.mergeq(`metrics watch --once ${flags}`),
+      await told.mergeq(`metrics ${flags}`),
+    ]
+    await told.close()
+    expect({ code: once.code, out: once.out }).toEqual({ code: 0, out: plain.out })
+  })
+})
+
+describe('how metrics watch ends', () => {
+  const good = { body: text }
+  const watch = (line: string, answers: readonly Answer[]) =>
+    mergeq(`metrics watch --interval 1s ${line}`, {
+      answer: (_, index) => answers[Math.min(index, answers.length - 1)] ?? {},
+    })
+
+  test('as `queue watch`: a refused token at once, faults when there are too many in a row', async () => {
+    const [refused, faulty, mended] = [
+      await watch('', [good, { status: 401 }]),
+      await watch('--max-errors 3', [good, { status: 503 }]),
+      await watch('--max-errors 2 --for 9s', [{ status: 503 }, good, { status: 503 }, good]),
+    ]
+    expect([refused.code, faulty.code, mended.code]).toEqual([4, 7, 0])
+    expect([refused.requests.length, faulty.requests.length]).toEqual([2, 4])
+    expect((await watch('--json', [good])).code).toBe(2)
+    expect((await watch('--once --for 1s', [good])).code).toBe(2)
+  })
+
+  test('a series that comes, goes, or is no number is a change; one that stays NaN is none', async () => {
+    const { out } = await watch('--for 2s', [
+      { body: 'a 1\nb NaN\nc 2\n' },
+      { body: 'a NaN\nb NaN\nd +Inf\n' },
+    ])
+    expect(out.replace(/^\S+\t/gm, '')).toBe('a\t\t1\tNaN\nd\t\t\t+Inf\nc\t\t2\t\n')
+  })
+})

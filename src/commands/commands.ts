@@ -8,6 +8,7 @@ import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
 import { guard } from './guard.ts'
 import { match } from './match.ts'
+import { metricsWatch } from './metrics-watch.ts'
 import { report } from './report.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { simulate } from './simulate.ts'
@@ -23,6 +24,7 @@ export const commands: readonly Command[] = [
   watch,
   deleteQueue,
   metricsCheck,
+  metricsWatch,
   report,
   match,
   guard,

@@ -3,7 +3,8 @@ import { bar, sparkline } from './charts.ts'
 import { numberText, type Sample } from './exposition.ts'
 import { type Histogram, histogramOf, histogramsIn } from './histogram.ts'
 
-type Labels = Readonly<Record<string, string>>
+/** The labels of a series. */
+export type Labels = Readonly<Record<string, string>>
 
 const barWidth = 16
 /** What stands where there is nothing to draw. */
@@ -16,7 +17,7 @@ export const labelsText = (labels: Labels): string =>
     .join(' ')
 
 /** The labels that every one of several has with the same value. */
-function sharedBy(all: readonly Labels[]): Labels {
+export function sharedBy(all: readonly Labels[]): Labels {
   const [first = {}, ...rest] = all
   return rest.length === 0
     ? {}
@@ -25,7 +26,8 @@ function sharedBy(all: readonly Labels[]): Labels {
       )
 }
 
-const without = (labels: Labels, shared: Labels): Labels =>
+/** Labels but those that are said elsewhere. */
+export const without = (labels: Labels, shared: Labels): Labels =>
   Object.fromEntries(Object.entries(labels).filter(([key]) => !Object.hasOwn(shared, key)))
 
 /** How many values are in each bucket alone. */
