@@ -181,6 +181,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         [...(setting.disk?.keys() ?? []), ...Object.keys(setting.files ?? {})].flatMap(path =>
           path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [],
         ),
+      makeProgram: async () => undefined,
       makeFolder: async () => undefined,
       follow: async path => path,
       rename: async () => undefined,

@@ -8,24 +8,8 @@ import { count, type Json, type JsonObject, listAt, textAt } from '../view/shape
 
 export type Watched = Values<typeof read.fields>
 
-/** Where what is watched is shown, and what may end the watching. */
-export interface Stage {
-  /** The desk that a reading is made at. */
-  desk(): Desk
-  /** Shows the queue, and what changed since it was shown before; undefined the first time. */
-  show(queue: JsonObject, changes: readonly Change[] | undefined): Promise<void>
-  /** Says what went wrong while the watching goes on. */
-  tell(text: string): Promise<void>
-  /** Rests so many milliseconds; false when a person has left. */
-  rest(milliseconds: number): Promise<boolean>
-  /** Waits for work unless a person leaves first; then it rejects. */
-  unlessLeft<T>(work: Promise<T>): Promise<T>
-  isLeft(): boolean
-  close(): Promise<void>
-}
-
-/** A watch is repeated by itself: a failed reading is counted, not sent again (WIRE.md section 3). */
-export const withoutRepeats = (desk: Desk): Desk => ({ ...desk, options: { ...desk.options, retries: 0 } })
+/** What one look at a queue finds, and what changed since the one before; undefined the first time. */
+export type Look = readonly [queue: JsonObject, changes: readonly Change[] | undefined]
 
 /** How much of a queue is under test: `testing 1 of 2`. */
 function testingText(queue: Json): string {
@@ -56,10 +40,9 @@ const columns = [
   { title: 'POSITION', manner: 'number' },
 ] as const
 
-/** A line for each change: for a pipe, a CI job, and every format but the table. */
-export function openLineStage(watched: Watched, desk: Desk): Stage {
+/** A line for each change. */
+export function queueLines(watched: Watched, desk: Desk): (look: Look) => Promise<void> {
   const { printer, voice, world } = desk
-  const reading = withoutRepeats(desk)
   const print = (record: JsonObject, change?: Change) =>
     printer.print({
       records: [record],
@@ -70,24 +53,11 @@ export function openLineStage(watched: Watched, desk: Desk): Stage {
         ...(change === undefined ? {} : { sentence: changeText(change) }),
       }),
     })
-  return {
-    desk: () => reading,
-    async show(queue, changes) {
-      if (changes !== undefined) {
-        for (const change of changes) await print({ type: 'change', ...change }, change)
-        return
-      }
-      if (desk.options.format === 'ndjson')
-        await print(queueEvent(queue, watched, new Date(world.clock.now()).toISOString()))
-      else await voice.note(`${queueTexts(queue, watched).join(', ')}.`)
-    },
-    tell: text => voice.note(text),
-    async rest(milliseconds) {
-      await world.clock.sleep(milliseconds, world.interrupted)
-      return true
-    },
-    unlessLeft: work => work,
-    isLeft: () => false,
-    close: async () => undefined,
+  return async ([queue, changes]) => {
+    if (changes !== undefined)
+      for (const change of changes) await print({ type: 'change', ...change }, change)
+    else if (desk.options.format === 'ndjson')
+      await print(queueEvent(queue, watched, new Date(world.clock.now()).toISOString()))
+    else await voice.note(`${queueTexts(queue, watched).join(', ')}.`)
   }
 }

@@ -1,70 +1,131 @@
 import { Failure } from '../failure.ts'
 
-/** One value of a metric in text format 0.0.4 (service-api.md section 4.3). */
+/** One value of a metric in text format 0.0.4 (service-api.md section 4.3). A time stamp is read, and not kept. */
 export interface Sample {
   readonly name: string
+  /** `untyped` where no TYPE line says another. */
   readonly type: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-const name = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
-const label = /^\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\\n]|\\.)*)"\s*(,)?/
-
-const plain = (text: string): string =>
-  text.replace(/\\(.)/g, (_, char: string) => (char === 'n' ? '\n' : char))
-
-/** A value as the format writes it; undefined when it is none. */
-function numberOf(word: string): number | undefined {
-  const lower = word.toLowerCase()
-  if (/^[+-]?inf(inity)?$/.test(lower)) return lower.startsWith('-') ? -Infinity : Infinity
-  if (lower === 'nan') return Number.NaN
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/.test(lower) ? Number(lower) : undefined
+/** A text of the format: its samples in order, and what its HELP lines say of each family. */
+export interface Exposition {
+  readonly samples: readonly Sample[]
+  readonly help: ReadonlyMap<string, string>
 }
 
-/** Reads every sample of a text in format 0.0.4, in order. A line that is not of the format is a `bad-answer`. */
-export function samplesOf(text: string): readonly Sample[] {
+/** How the name of a metric begins a text; a label's name has no colon. */
+export const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
+const label = /^[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\]|\\[\\"n])*)"[ \t]*(,)?/
+const comment = /^#[ \t]*(HELP|TYPE)[ \t]+([a-zA-Z_:][a-zA-Z0-9_:]*)(?:[ \t]+(.*))?$/
+const blanks = /^[ \t]+|[ \t\r]+$/g
+
+const plain = (text: string): string =>
+  text.replace(/\\([\\"n])/g, (_, char: string) => (char === 'n' ? '\n' : char))
+
+/** A number as the format writes it, `+Inf` and `NaN` included; undefined when it is none, or none that a double holds. */
+export function numberOf(word: string): number | undefined {
+  if (/^[+-]?inf(inity)?$/i.test(word)) return word.startsWith('-') ? -Infinity : Infinity
+  if (/^nan$/i.test(word)) return Number.NaN
+  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word) ? Number(word) : Number.NaN
+  return Number.isFinite(number) ? number : undefined
+}
+
+/** A number as the format writes it. */
+export const numberText = (value: number): string =>
+  Number.isFinite(value) || Number.isNaN(value) ? String(value) : value > 0 ? '+Inf' : '-Inf'
+
+/** A series as the format and its queries write it: `mq_depth_current{branch="main"}`. */
+export function seriesText(name: string, labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${escaped(value)}"`)
+  return pairs.length === 0 ? name : `${name}{${pairs.join(', ')}}`
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll(/[\\"\n]/g, char => (char === '\n' ? '\\n' : `\\${char}`))
+
+/**
+ * Reads a text of the format. A sample's line that is not of it is a `bad-answer` that names the line. What Prometheus
+ * refuses and is clear all the same is read: CRLF, a last line without its end, a comment that says too much.
+ */
+export function readExposition(text: string): Exposition {
   const types = new Map<string, string>()
+  const help = new Map<string, string>()
   const samples: Sample[] = []
   for (const [index, raw] of text.split('\n').entries()) {
-    const line = raw.trim()
-    const [, family, type] = /^#\s+TYPE\s+(\S+)\s+(\S+)$/.exec(line) ?? []
-    if (family !== undefined && type !== undefined) types.set(family, type)
+    const line = raw.replace(blanks, '')
+    const [, keyword, family = '', said = ''] = comment.exec(line) ?? []
+    if (keyword === 'TYPE' && /^\S+$/.test(said)) types.set(family, said.toLowerCase())
+    if (keyword === 'HELP')
+      help.set(
+        family,
+        said.replace(/\\([\\n])/g, (_, char: string) => (char === 'n' ? '\n' : char)),
+      )
     if (line === '' || line.startsWith('#')) continue
     const sample = sampleOf(line, types)
     if (sample === undefined)
       throw new Failure('bad-answer', `line ${index + 1} of the metrics is not of the text format 0.0.4.`)
     samples.push(sample)
   }
-  return samples
+  return { samples, help }
 }
+
+/** The samples of a text alone. */
+export const samplesOf = (text: string): readonly Sample[] => readExposition(text).samples
 
 function sampleOf(line: string, types: ReadonlyMap<string, string>): Sample | undefined {
-  const [metric] = name.exec(line) ?? []
-  if (metric === undefined) return undefined
-  let rest = line.slice(metric.length).trimStart()
-  const labels: Record<string, string> = Object.create(null)
-  if (rest.startsWith('{')) {
-    rest = rest.slice(1)
-    for (let found = label.exec(rest); found !== null; found = label.exec(rest)) {
-      const [whole, key = '', value = '', comma] = found
-      labels[key] = plain(value)
-      rest = rest.slice(whole.length)
-      if (comma === undefined) break
-    }
-    rest = rest.trimStart()
-    if (!rest.startsWith('}')) return undefined
-    rest = rest.slice(1)
-  }
-  const [word = '', stamp, ...others] = rest.trim().split(/\s+/)
+  const [name] = metricName.exec(line) ?? []
+  if (name === undefined) return undefined
+  const read = labelsAt(line.slice(name.length).replace(blanks, ''))
+  if (read === undefined) return undefined
+  const [word = '', stamp, ...others] = read.rest.replace(blanks, '').split(/[ \t]+/)
   const value = numberOf(word)
-  if (value === undefined || others.length > 0 || (stamp !== undefined && !/^-?\d+$/.test(stamp)))
+  if (value === undefined || others.length > 0 || (stamp !== undefined && !isStamp(stamp))) return undefined
+  const { family, type } = familyOf(name, types)
+  const { labels } = read
+  // A bound that is no number makes the series none of its family.
+  if (type === 'histogram' && name === `${family}_bucket` && numberOf(labels.le ?? '') === undefined)
     return undefined
-  return { name: metric, type: typeOf(metric, types), labels, value }
+  if (type === 'summary' && name === family && numberOf(labels.quantile ?? '') === undefined) return undefined
+  return { name, type, labels, value }
 }
 
-/** The type of a metric; `_bucket`, `_sum` and `_count` belong to a histogram or a summary, and to nothing else. */
-function typeOf(metric: string, types: ReadonlyMap<string, string>): string {
-  const family = types.get(metric.replace(/_(bucket|sum|count)$/, '')) ?? ''
-  return types.get(metric) ?? (/^(histogram|summary)$/.test(family) ? family : 'untyped')
+/** The labels that a text begins with, if it begins with any, and what follows them. */
+function labelsAt(
+  text: string,
+): { readonly labels: Readonly<Record<string, string>>; readonly rest: string } | undefined {
+  const labels: Record<string, string> = Object.create(null)
+  if (!text.startsWith('{')) return { labels, rest: text }
+  let rest = text.slice(1)
+  for (let found = label.exec(rest); found !== null; found = label.exec(rest)) {
+    const [whole, key = '', value = '', comma] = found
+    if (key === '__name__' || Object.hasOwn(labels, key)) return undefined
+    labels[key] = plain(value)
+    rest = rest.slice(whole.length)
+    if (comma === undefined) break
+  }
+  rest = rest.replace(blanks, '')
+  return rest.startsWith('}') ? { labels, rest: rest.slice(1) } : undefined
+}
+
+const [leastStamp, mostStamp] = [-(2n ** 63n), 2n ** 63n - 1n]
+
+/** Milliseconds since 1970, in 64 bits. */
+const isStamp = (word: string): boolean =>
+  /^[+-]?\d{1,30}$/.test(word) &&
+  BigInt(word.replace('+', '')) >= leastStamp &&
+  BigInt(word.replace('+', '')) <= mostStamp
+
+/** The family of a series: `_sum` and `_count` belong to a histogram or a summary, `_bucket` to a histogram alone. */
+function familyOf(
+  name: string,
+  types: ReadonlyMap<string, string>,
+): { readonly family: string; readonly type: string } {
+  const own = types.get(name)
+  if (own !== undefined) return { family: name, type: own }
+  const family = name.replace(/_(bucket|sum|count)$/, '')
+  const type = types.get(family) ?? ''
+  const isPart = type === 'histogram' || (type === 'summary' && !name.endsWith('_bucket'))
+  return isPart ? { family, type } : { family: name, type: 'untyped' }
 }

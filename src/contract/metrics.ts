@@ -1,8 +1,9 @@
 import { usage } from '../failure.ts'
 import { table } from '../view/shapes.ts'
 import { endpoint } from './endpoint.ts'
-import { samplesOf } from './exposition.ts'
+import { numberText, type Sample, samplesOf } from './exposition.ts'
 import type { Field } from './field.ts'
+import { metricsPicture } from './metrics-picture.ts'
 import { isWebPage, type Reading, webPage } from './reply.ts'
 import type { Repository } from './words.ts'
 
@@ -13,13 +14,16 @@ const exposition: Reading = {
     if (isWebPage(text)) throw webPage()
     const records = samplesOf(text).map(({ value, ...sample }) => ({
       ...sample,
-      value: Number.isFinite(value)
-        ? value
-        : String(value).replace(/^Inf/, '+Inf').replace('Infinity', 'Inf'),
+      value: Number.isFinite(value) ? value : numberText(value),
     }))
     return { records, document: found => found, bytes }
   },
 }
+
+const utf8 = new TextDecoder()
+
+/** The samples of an answer as it came. */
+export const samplesIn = (bytes: Uint8Array): readonly Sample[] => samplesOf(utf8.decode(bytes))
 
 /** One repository if a flag or the environment names one, else all of the organization (CLI.md section 3). */
 const repositoryOrAll: Field<Repository | undefined> = {
@@ -59,6 +63,7 @@ export const metrics = endpoint({
         ['VALUE', 'value', 'number'],
       ],
     ),
+    drawn: () => metricsPicture(samplesIn(bytes)),
     raw: bytes,
   }),
   examples: ['mergeq metrics', 'mergeq metrics --repo acme/web --json', 'mergeq metrics > mergeq.prom'],

@@ -82,7 +82,7 @@ export function openPrinter(sink: Sink, style: Style): Printer {
         fields.map(field => [field, field]),
       )
     const shape = printable.shape(printable.records)
-    return isDrawn ? shape : withPassages(shape)
+    return isDrawn ? (shape.drawn?.() ?? shape) : withPassages(shape)
   }
   const kept: Shape[] = []
   let headed = false

@@ -51,8 +51,8 @@ export interface Passage {
 
 /**
  * An answer made ready for every format: rows under columns, then passages. `heading` lines stand above a table on a
- * terminal only; `sentence` replaces the table there (a receipt); `raw` replaces it on a pipe, byte for byte; `exit` is the
- * kind of ending that the answer itself means, where it means one.
+ * terminal only; `sentence` replaces the table there (a receipt), `drawn` another shape, made only there; `raw` replaces it
+ * on a pipe, byte for byte; `exit` is the kind of ending that the answer itself means, where it means one.
  */
 export interface Shape {
   readonly heading?: readonly string[]
@@ -60,6 +60,7 @@ export interface Shape {
   readonly rows: readonly (readonly (Json | undefined)[])[]
   readonly passages?: readonly Passage[]
   readonly sentence?: string
+  drawn?(): Shape
   readonly raw?: Uint8Array
   readonly exit?: 'ok' | 'failed' | 'cancelled' | 'pending'
 }

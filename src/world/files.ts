@@ -135,6 +135,7 @@ export const files: Files = {
   read,
   exists: async path => existsSync(path),
   list: async folder => (existsSync(folder) ? readdirSync(folder) : []),
+  makeProgram: async (path, text) => writeFileSync(path, text, { mode: 0o755, flag: 'wx' }),
   makeFolder: async path => {
     makeFolder(path)
   },

@@ -70,6 +70,8 @@ export interface Files {
   exists(path: string): Promise<boolean>
   /** The names in a folder; none where there is no such folder. */
   list(folder: string): Promise<readonly string[]>
+  /** Makes a program of this text; rejects where there is something of that name already. */
+  makeProgram(path: string, text: string): Promise<void>
   /** Makes a folder, and those on the way to it, for this user alone. */
   makeFolder(path: string): Promise<void>
   /** Where a link leads, followed to its end, even to a file that is not there; another path as it is. */

@@ -1,0 +1,187 @@
+/**
+ * Regular expressions as Prometheus takes them for labels: anchored at both ends, and matched in time that grows with
+ * the text and not beyond, because nothing is ever tried twice (Thompson's construction). JavaScript's own would go back and
+ * forth for ever on some of them.
+ */
+
+/** Whether a text matches as a whole. */
+export type Pattern = (text: string) => boolean
+
+/** What is wrong with a pattern, and at which character, counted from 0. */
+export interface Flaw {
+  readonly flaw: string
+  readonly at: number
+}
+
+type Node =
+  | { readonly kind: 'one'; readonly test: RegExp }
+  | { readonly kind: 'start' }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'row'; readonly parts: readonly Node[] }
+  | { readonly kind: 'either'; readonly parts: readonly Node[] }
+  | { readonly kind: 'times'; readonly part: Node; readonly least: number; readonly most: number }
+
+/** A step of the machine: `one` reads a character, the others do not. */
+type Step =
+  | { readonly kind: 'one'; readonly test: RegExp; readonly next: number }
+  | { readonly kind: 'start' | 'end'; readonly next: number }
+  | { readonly kind: 'fork'; readonly ways: readonly number[] }
+  | { readonly kind: 'done' }
+
+const mostSteps = 2_000
+const mostTimes = 1_000
+
+/** The longest text that a pattern is tried on, in characters: a label is a name, not a document. */
+export const longestText = 10_000
+
+/** Reads a pattern: the syntax of RE2 without flags, word boundaries and classes by name. */
+export function readPattern(source: string): Pattern | Flaw {
+  try {
+    const steps: Step[] = []
+    const start = compile(parse(source), add(steps, { kind: 'done' }, source), steps, source)
+    return text => text.length <= longestText && runs(steps, start, [...text])
+  } catch (error) {
+    if (isFlaw(error)) return error
+    throw error
+  }
+}
+
+export const isFlaw = (value: unknown): value is Flaw =>
+  typeof value === 'object' && value !== null && 'flaw' in value
+
+function parse(source: string): Node {
+  let at = 0
+  const stop = (flaw: string, where = at): never => {
+    throw { flaw, at: where } satisfies Flaw
+  }
+  const eat = (what: RegExp): string | undefined => {
+    what.lastIndex = at
+    const [found] = what.exec(source) ?? []
+    if (found !== undefined) at += found.length
+    return found
+  }
+
+  const either = (): Node => {
+    const parts = [row()]
+    while (eat(/\|/y)) parts.push(row())
+    return parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: 'either', parts }
+  }
+  const row = (): Node => {
+    const parts: Node[] = []
+    while (at < source.length && !/[|)]/.test(source[at] ?? '')) parts.push(repeated())
+    return { kind: 'row', parts }
+  }
+  const repeated = (): Node => {
+    const began = at
+    const part = single()
+    const sign = eat(/(?:[*+?]|\{\d+(?:,\d*)?\})\??/y)
+    if (sign === undefined) return part
+    if (/[*+?]/y.test(source[at] ?? '')) stop('two signs of repetition follow each other')
+    const [least = 0, most = Number.POSITIVE_INFINITY] = timesOf(sign)
+    if (least > mostTimes || (most > mostTimes && most !== Number.POSITIVE_INFINITY) || least > most)
+      stop(`this repeats it out of bounds (at most ${mostTimes} times)`, began)
+    return { kind: 'times', part, least, most }
+  }
+  const single = (): Node => {
+    const began = at
+    if (eat(/\((?!\?)|\(\?:/y)) {
+      const inside = either()
+      if (!eat(/\)/y)) stop('a ) is missing', began)
+      return inside
+    }
+    if (eat(/\(\?/y)) stop('flags and groups with names are not taken', began)
+    if (eat(/\^|\\A/y)) return { kind: 'start' }
+    if (eat(/\$|\\z/y)) return { kind: 'end' }
+    if (/[*+?]/.test(source[at] ?? '')) stop('there is nothing before it to repeat')
+    const atom =
+      eat(/\[\^?\]?(?:[^\]\\]|\\.)*\]/suy) ??
+      eat(/\\(?:[dDwWsS]|[pP]\{[^}]*\}|x[\da-fA-F]{2}|[^\p{L}\p{N}]|[nrtfv])/uy) ??
+      eat(/[^[\\]/suy)
+    if (atom === undefined) return stop(source[at] === '[' ? 'a ] is missing' : 'this escape is not known')
+    return { kind: 'one', test: oneOf(atom) ?? stop('these characters are not a class', began) }
+  }
+
+  const whole = either()
+  if (at < source.length) stop('a ( is missing')
+  return whole
+}
+
+function timesOf(sign: string): readonly (number | undefined)[] {
+  const [, least, comma, most] = /^\{(\d+)(,)?(\d*)\}/.exec(sign) ?? []
+  if (least !== undefined)
+    return [
+      Number(least),
+      comma === undefined ? Number(least) : most === '' || most === undefined ? undefined : Number(most),
+    ]
+  return sign.startsWith('*') ? [0] : sign.startsWith('+') ? [1] : [0, 1]
+}
+
+/** What tells whether one character is meant: for a single one JavaScript's own expressions can do no harm. */
+function oneOf(atom: string): RegExp | undefined {
+  const escapes = atom.replace(/\\([^\p{L}\p{N}])/gu, (_, char: string) =>
+    /[\^$\\.*+?()[\]{}|/-]/.test(char) ? `\\${char}` : char,
+  )
+  const literal = /^[\]{}/]$/.test(escapes) ? `\\${escapes}` : escapes.replace(/^\[(\^?)\]/, '[$1\\]')
+  if (/\[:/.test(literal)) return undefined
+  try {
+    return new RegExp(`^(?:${literal === '\\-' ? '-' : literal})$`, 'su')
+  } catch {
+    return undefined
+  }
+}
+
+function add(steps: Step[], step: Step, source: string): number {
+  if (steps.length >= mostSteps) throw { flaw: 'it is too large', at: source.length } satisfies Flaw
+  return steps.push(step) - 1
+}
+
+/** Lays the steps of a node before the step that follows it; returns its first one. */
+function compile(node: Node, next: number, steps: Step[], source: string): number {
+  if (node.kind === 'one') return add(steps, { kind: 'one', test: node.test, next }, source)
+  if (node.kind === 'start' || node.kind === 'end') return add(steps, { kind: node.kind, next }, source)
+  if (node.kind === 'row')
+    return node.parts.reduceRight((after, part) => compile(part, after, steps, source), next)
+  if (node.kind === 'either') {
+    const ways = node.parts.map(part => compile(part, next, steps, source))
+    return add(steps, { kind: 'fork', ways }, source)
+  }
+  const { part, least, most } = node
+  let first = next
+  if (most === Number.POSITIVE_INFINITY) {
+    const ways = [next]
+    first = add(steps, { kind: 'fork', ways }, source)
+    ways.push(compile(part, first, steps, source))
+  } else
+    for (let times = least; times < most; times++)
+      first = add(steps, { kind: 'fork', ways: [compile(part, first, steps, source), next] }, source)
+  for (let times = 0; times < least; times++) first = compile(part, first, steps, source)
+  return first
+}
+
+/** Runs every way at once, character by character. */
+function runs(steps: readonly Step[], start: number, text: readonly string[]): boolean {
+  const reach = (from: readonly number[], at: number): ReadonlySet<number> => {
+    const found = new Set<number>()
+    const open = [...from]
+    for (let place = open.pop(); place !== undefined; place = open.pop()) {
+      if (found.has(place)) continue
+      found.add(place)
+      const step = steps[place]
+      if (step?.kind === 'fork') open.push(...step.ways)
+      if (step?.kind === 'start' && at === 0) open.push(step.next)
+      if (step?.kind === 'end' && at === text.length) open.push(step.next)
+    }
+    return found
+  }
+  let now = reach([start], 0)
+  for (const [index, char] of text.entries()) {
+    const next: number[] = []
+    for (const place of now) {
+      const step = steps[place]
+      if (step?.kind === 'one' && step.test.test(char)) next.push(step.next)
+    }
+    if (next.length === 0) return false
+    now = reach(next, index + 1)
+  }
+  return [...now].some(place => steps[place]?.kind === 'done')
+}

@@ -1,0 +1,242 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Failure } from '../src/failure.ts'
+import type { Queue } from '../src/sandbox/engine/queue.ts'
+import { type Load, outcomeOf, type Setup, simulated } from '../src/sandbox/simulate.ts'
+import { mergeq, openStory } from './harness.ts'
+
+const minute = 60_000
+const load = (more: Partial<Load> = {}): Load => ({
+  prsPerHour: 4,
+  testMinutes: 10,
+  failureRate: 0,
+  weeks: 4,
+  seed: 1,
+  ...more,
+})
+
+function ran(load: Load, setup: Setup): Queue {
+  const days = simulated(load, setup)
+  for (;;) {
+    const step = days.next()
+    if (step.done) return step.value
+  }
+}
+const outcome = (more: Partial<Load>, setup: Setup) => outcomeOf(ran(load(more), setup), load(more), setup)
+
+/** Mean minutes that what merged waited before its first run, and was tested. */
+function means({ moves }: Queue) {
+  const merges = moves.filter(({ to }) => to === 'MERGED')
+  const mean = (values: readonly number[]) =>
+    values.reduce((sum, value) => sum + value, 0) / values.length / minute
+  return {
+    total: mean(merges.map(({ sinceSubmit }) => sinceSubmit)),
+    wait: mean(
+      moves.filter(({ from, to }) => from === 'PENDING' && to === 'TESTING').map(({ after }) => after),
+    ),
+  }
+}
+
+/** The chance to wait with `servers` and so many runs' worth of load (Erlang C). */
+function erlangC(servers: number, offered: number): number {
+  let blocked = 1
+  for (let one = 1; one <= servers; one++) blocked = (offered * blocked) / (one + offered * blocked)
+  const busy = offered / servers
+  return blocked / (1 - busy * (1 - blocked))
+}
+
+describe('closed forms', () => {
+  // A run takes its time give or take a tenth, evenly: the second moment is that of a fixed time and a 300th more.
+  const spread = 1 + 0.2 ** 2 / 12
+
+  test.each([1, 3, 4.5])(
+    'one run at a time: the wait of Pollaczek and Khinchine at %d an hour',
+    prsPerHour => {
+      const found = means(ran(load({ prsPerHour, weeks: 52 }), { concurrency: 1, batch: 1 }))
+      const rho = (prsPerHour * 10) / 60
+      const wait = (rho * 10 * spread) / (2 * (1 - rho))
+      expect(found.wait / wait).toBeGreaterThan(0.9)
+      expect(found.wait / wait).toBeLessThan(1.1)
+      expect(found.total).toBeCloseTo(found.wait + 10, 0)
+    },
+  )
+
+  test.each([2, 4])('%d at a time: the wait of M/D/c, by Cosmetatos', servers => {
+    const prsPerHour = 6 * servers * 0.8
+    const found = means(ran(load({ prsPerHour, weeks: 26 }), { concurrency: servers, batch: 1 }))
+    const markov = (erlangC(servers, 0.8 * servers) * 10) / (servers * 0.2)
+    const fixed =
+      0.5 * markov * (1 + (0.2 * (servers - 1) * (Math.sqrt(4 + 5 * servers) - 2)) / (16 * servers * 0.8))
+    expect(found.wait / fixed).toBeGreaterThan(0.88)
+    expect(found.wait / fixed).toBeLessThan(1.12)
+  })
+
+  test('too much to test: as many merge as there are runs, and the rest is left', () => {
+    const found = outcome({ prsPerHour: 60 }, { concurrency: 2, batch: 1 })
+    expect(found.mergedPerHour).toBeCloseTo(12, 0)
+    expect(found.left).toBeGreaterThan(found.submitted * 0.75)
+    expect(found.ciMinutesPerMerge).toBeCloseTo(10, 0)
+  })
+
+  test('batches of four cost a quarter where nothing fails', () => {
+    const found = outcome({ prsPerHour: 60 }, { concurrency: 2, batch: 4 })
+    expect(found.ciMinutesPerMerge).toBeCloseTo(2.5, 1)
+    expect(found.mergedPerHour).toBeCloseTo(48, 0)
+  })
+})
+
+describe('the history of the engine', () => {
+  const setup = fc.record({
+    concurrency: fc.integer({ min: 1, max: 5 }),
+    batch: fc.integer({ min: 1, max: 4 }),
+  })
+  const some = fc.record({
+    prsPerHour: fc.integer({ min: 1, max: 20 }),
+    failureRate: fc.constantFrom(0, 0.1, 0.5),
+    seed: fc.nat(1_000),
+  })
+
+  test('adds up: nothing is lost, each fails or merges once, never more runs than there may be', () => {
+    fc.assert(
+      fc.property(some, setup, (more, setup) => {
+        const about = load({ ...more, weeks: 1 })
+        const queue = ran(about, setup)
+        const found = outcomeOf(queue, about, setup)
+        const ends = queue.moves.filter(({ to }) => to === 'MERGED' || to === 'FAILED')
+        expect(new Set(ends.map(({ number }) => number)).size).toBe(ends.length)
+        expect(found.merged + found.failed + found.left).toBe(found.submitted)
+        // Who fails was told beforehand: even numbers, and they alone.
+        for (const { number, to } of ends) expect(to).toBe(number % 2 === 0 ? 'FAILED' : 'MERGED')
+        if (more.failureRate === 0) expect(found.failed).toBe(0)
+        const edges = [...queue.runs.values()]
+          .flatMap(
+            ({ startedAt, endedAt, lane }) =>
+              [
+                [startedAt, 1, lane],
+                [endedAt ?? Number.POSITIVE_INFINITY, -1, lane],
+              ] as const,
+          )
+          .toSorted(([one, up], [other, down]) => one - other || up - down)
+        const busy = { main: 0, bisection: 0 }
+        for (const [, change, lane] of edges) {
+          busy[lane] += change
+          expect(busy[lane]).toBeLessThanOrEqual(setup.concurrency)
+        }
+      }),
+      { numRuns: 15 },
+    )
+  })
+
+  test('without failures and batches each run starts as soon as one is free, first come, first served', () => {
+    fc.assert(
+      fc.property(some, fc.integer({ min: 1, max: 5 }), (more, concurrency) => {
+        const queue = ran(load({ ...more, failureRate: 0, weeks: 1 }), { concurrency, batch: 1 })
+        const submits = queue.moves.filter(({ to }) => to === 'NOT_READY')
+        const runs = new Map([...queue.runs.values()].map(run => [run.tested[0], run]))
+        const free = Array.from({ length: concurrency }, () => 0)
+        let merged = 0
+        for (const { number, at } of submits) {
+          const run = runs.get(number)
+          free.sort((one, other) => one - other)
+          const start = Math.max(at, free[0] ?? 0)
+          if (run === undefined) {
+            expect(start).toBeGreaterThanOrEqual(queue.now)
+            continue
+          }
+          expect(run.startedAt).toBe(start)
+          free[0] = run.endsAt
+          merged = Math.max(merged, run.endsAt)
+          const merge = queue.moves.find(move => move.number === number && move.to === 'MERGED')
+          expect(merge?.at).toBe(merged > queue.now ? undefined : merged)
+        }
+      }),
+      { numRuns: 15 },
+    )
+  })
+})
+
+describe('sandbox simulate', () => {
+  const line = 'sandbox simulate --prs-per-hour 6 --test-minutes 20 --failure-rate 0.1 --weeks 1'
+
+  test('a row for each setting, the same for the same seed', async () => {
+    const one = await mergeq(`${line} --concurrency 2,4 --batch 1,3`)
+    expect(one.code).toBe(0)
+    expect(
+      one.out
+        .trim()
+        .split('\n')
+        .map(row => row.split('\t').slice(0, 2).join('/')),
+    ).toEqual(['2/1', '2/3', '4/1', '4/3'])
+    expect(one.requests).toEqual([])
+    expect((await mergeq(`${line} --concurrency 2,4 --batch 1,3`)).out).toBe(one.out)
+    expect((await mergeq(`${line} --concurrency 2,4 --batch 1,3 --seed 2`)).out).not.toBe(one.out)
+    expect(one.err).toMatch(/A model, not a promise: .*never flakes/)
+  })
+
+  test('on a terminal a table and a chart; a setting that cannot keep up is told', async () => {
+    const { out, err } = await mergeq(`${line} --concurrency 1,4 --color never`, {
+      terminal: true,
+      columns: 120,
+    })
+    const [heading, head, ...rows] = out.trim().split('\n')
+    expect(heading).toBe('1 week of 6 pull requests an hour, tests of 20 minutes, 10 % fail')
+    expect(head).toMatch(/^CONCURRENCY {2}BATCH {2}MERGED\/H .* LEFT {2}P95$/)
+    expect(rows.map(row => row.replace(/[^█]/g, '').length)).toEqual([20, expect.any(Number)])
+    expect(rows[1]).not.toContain('█'.repeat(20))
+    expect(err).toContain('1 setting cannot keep up')
+  })
+
+  test('JSON has the model and what it leaves out; NDJSON and CSV the rows', async () => {
+    const { out } = await mergeq(`${line} --json`)
+    expect(JSON.parse(out)).toMatchObject({
+      model: {
+        prsPerHour: 6,
+        testMinutes: 20,
+        failureRate: 0.1,
+        weeks: 1,
+        seed: 1,
+        leavesOut: expect.any(Array),
+      },
+      results: [{ concurrency: 1, batch: 1, merged: expect.any(Number) }],
+    })
+    expect(JSON.parse((await mergeq(`${line} -o ndjson`)).out)).toEqual(JSON.parse(out).results[0])
+    expect((await mergeq(`${line} -o csv --fields batch,left`)).out).toMatch(/^batch,left\r\n1,\d+\r\n$/)
+  })
+
+  test.each([
+    ['', /--prs-per-hour is missing.*/],
+    ['--prs-per-hour 6', /--test-minutes is missing/],
+    ['--prs-per-hour 0 --test-minutes 1', /--prs-per-hour: '0' is not more than 0/],
+    ['--prs-per-hour 1 --test-minutes 1 --failure-rate 1', /--failure-rate: '1' is not from 0/],
+    ['--prs-per-hour 1 --test-minutes 1 --concurrency 1,x', /--concurrency: 'x' is not a whole number/],
+    ['--prs-per-hour 9000 --test-minutes 1', /more than 200,000 pull requests/],
+  ])('2: %s', async (words, told) => {
+    const { code, err } = await mergeq(`sandbox simulate ${words}`)
+    expect(code).toBe(2)
+    expect(err).toMatch(told)
+  })
+
+  test('a signal ends it between two days', async () => {
+    const stop = new AbortController()
+    stop.abort(new Failure('interrupted', 'stopped by SIGINT.'))
+    const { code, out } = await mergeq(line, { signal: stop.signal })
+    expect({ code, out }).toEqual({ code: 130, out: '' })
+  })
+
+  test.each(['document', 'hosted'] as const)(
+    '--from-metrics takes the last hour of the queue, %s',
+    async dialect => {
+      const story = await openStory({ dialect, scenario: 'failure' })
+      const empty = await story.mergeq('sandbox simulate --from-metrics')
+      expect(empty.code).toBe(5)
+      await story.mergeq('pr submit 1 2 3 4 5 6')
+      story.clock.now += 60_000
+      const { code, out } = await story.mergeq(
+        'sandbox simulate --from-metrics --test-minutes 5 --weeks 1 --json',
+      )
+      await story.close()
+      expect(code).toBe(0)
+      expect(JSON.parse(out).model).toMatchObject({ prsPerHour: 6, testMinutes: 5, failureRate: 2 / 6 })
+    },
+  )
+})
