@@ -113,6 +113,9 @@ export const isFailure = (error: unknown): error is Failure =>
 export const usage = (message: string, hint = 'See --help after the command for what it takes.'): Failure =>
   new Failure('usage', message, { hint })
 
+/** A sentence before another one: what the service says may end without a full stop. */
+export const ended = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`)
+
 /** Anything thrown, as a failure: what is not one of ours is a fault of mergeq itself. */
 export function asFailure(error: unknown): Failure {
   if (isFailure(error)) return error

@@ -18,6 +18,7 @@ import type { JsonObject } from './view/shapes.ts'
  */
 export async function run(row: Row, desk: Desk, hooks: Hooks = {}): Promise<number> {
   const runs = await readRuns(row, desk)
+  if (runs.length === 0) await desk.voice.note(`${row.command}: nothing is left to do.`)
   if (desk.options.dryRun) return rehearse(row, runs, desk)
   await confirm(row, runs, desk)
   const [first] = runs

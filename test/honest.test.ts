@@ -222,12 +222,12 @@ const failing = unapplied(answers(503))
 const afterwards: typeof common = [
   [
     { name: 'reset before applying; no reading answers', changes: unapplied(resets), readings: failing },
-    same(unknownAfter('c rrr', 0)),
+    same(unknownAfter('c rrrrrr', 0)),
     readable,
   ],
   [
     { name: 'applied, then reset; no reading answers', changes: applied(resets), readings: failing },
-    same(unknownAfter('c rrr', 1)),
+    same(unknownAfter('c rrrrrr', 1)),
     readable,
   ],
   [
@@ -241,16 +241,25 @@ const afterwards: typeof common = [
   ],
   [
     {
-      name: 'reset before applying; one reading of three fails',
+      name: 'reset before applying; one reading of three fails, and its repeat',
       changes: unapplied(resets),
-      readings: [works, failing],
+      readings: [works, failing, failing],
     },
-    same(unknownAfter('c rrr', 0)),
+    same(unknownAfter('c rrrr', 0)),
     readable,
   ],
   [
+    {
+      name: 'reset before applying; one reading of three fails by chance',
+      changes: unapplied(resets),
+      readings: [works, failing],
+    },
+    same(seen('c rrrr c rrr', 0, 7, 'not-applied')),
+    replayable,
+  ],
+  [
     { name: 'applied, then reset; the first reading fails', changes: [applied(resets)], readings: [failing] },
-    same(seen('c rr', 1, 0, 'confirmed-by-read')),
+    change => seen(change === restart ? 'c rrr' : 'c rr', 1, 0, 'confirmed-by-read'),
     readable,
   ],
   [
@@ -259,7 +268,7 @@ const afterwards: typeof common = [
       changes: [applied(resets)],
       readings: unapplied(answers(200, page)),
     },
-    same(unknownAfter('c rrr', 1)),
+    same(unknownAfter('c rrrrrr', 1)),
     readable,
   ],
   [
@@ -317,9 +326,9 @@ const afterwards: typeof common = [
     {
       name: 'reset before applying; replay reset, then no reading answers',
       changes: unapplied(resets),
-      readings: [works, works, works, failing, failing, failing],
+      readings: [works, works, works, ...Array.from({ length: 6 }, () => failing)],
     },
-    same(unknownAfter('c rrr c rrr', 0)),
+    same(unknownAfter('c rrr c rrrrrr', 0)),
     replayable,
   ],
   [
@@ -335,9 +344,9 @@ const afterwards: typeof common = [
     {
       name: 'applied 8 s late, reset at once; 429 to the replay, then no reading answers',
       changes: [late(8_000, resets), unapplied(answers(429))],
-      readings: [works, works, works, failing, failing, failing],
+      readings: [works, works, works, ...Array.from({ length: 6 }, () => failing)],
     },
-    same(unknownAfter('c rrr c rrr', 1)),
+    same(unknownAfter('c rrr c rrrrrr', 1)),
     replayable,
   ],
   [

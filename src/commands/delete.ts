@@ -2,7 +2,7 @@ import { on, type Values } from '../contract/field.ts'
 import { cancel } from '../contract/pulls.ts'
 import { draining, read, remove } from '../contract/queues.ts'
 import { paceOf } from '../contract/waiting.ts'
-import { asFailure, Failure } from '../failure.ts'
+import { asFailure, ended, Failure } from '../failure.ts'
 import { type Desk, silently } from '../run/desk.ts'
 import { exchange } from '../run/exchange.ts'
 import { tellEndings } from '../run/many.ts'
@@ -47,7 +47,7 @@ async function drain(values: Queue, desk: Desk): Promise<void> {
         error => {
           const failure = asFailure(error)
           if (isFinal(failure) || failure.kind === 'not-found' || ++errors >= mostErrors) throw failure
-          return `${failure.message} Still draining.`
+          return `${ended(failure.message)} Still draining.`
         },
       )
       if (told === undefined) return

@@ -1,4 +1,4 @@
-import { usage } from '../failure.ts'
+import { type Failure, usage } from '../failure.ts'
 import { isObject, type Json, type JsonObject, marked } from '../view/shapes.ts'
 import type { Context, Field, Given } from './field.ts'
 import { nameOf, pullRequest, repository } from './words.ts'
@@ -10,15 +10,23 @@ const most = 10_000
 async function withInput(typed: readonly string[], context: Context): Promise<readonly string[]> {
   const decoder = new TextDecoder()
   let text = ''
-  for await (const piece of context.open('-')) text += decoder.decode(piece, { stream: true })
+  for await (const piece of context.open('-')) {
+    text += decoder.decode(piece, { stream: true })
+    if (text.length > mostText) throw tooMany('too many')
+  }
   const lines = (text + decoder.decode()).split(/\r?\n/).filter(line => line.trim() !== '')
   const words = typed.flatMap(word => (word === '-' ? lines.flatMap(wordsIn) : [word]))
   if (lines.length === 0)
     throw usage('There is no pull request on standard input.', 'A pipe that broke looks like this.')
-  if (words.length > most)
-    throw usage(`These are ${marked(words.length)} pull requests; at most ${marked(most)} are taken.`)
+  if (words.length > most) throw tooMany(marked(words.length))
   return words
 }
+
+/** Far more than so many receipts are, in characters. */
+const mostText = 16 * 1024 * 1024
+
+const tooMany = (number: string): Failure =>
+  usage(`These are ${number} pull requests; at most ${marked(most)} are taken.`, 'Give them in several runs.')
 
 /** Whether a line of an earlier run is done with: a change of state, a success; undefined where it is none of these. */
 function isDone({ type, ok, exit }: JsonObject): boolean | undefined {

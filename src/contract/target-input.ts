@@ -49,6 +49,9 @@ const jsonHint = '--from-json takes a JSON array of strings.'
 const isUtf16 = ([one, two]: Uint8Array): boolean =>
   (one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff)
 
+/** Most blanks in a row inside a target: they are held until it is known what follows. */
+const mostBlanks = 64 * 1024
+
 const tab = 0x09
 const newline = 0x0a
 const carriageReturn = 0x0d
@@ -112,7 +115,10 @@ export const lines: Reading = (list, name) => {
           if (blanks.length > 0) blanks = []
           line++
         } else if (isBlank(byte)) {
-          if (first !== 0) blanks.push(byte)
+          if (first === 0) continue
+          if (blanks.length >= mostBlanks)
+            throw refuse('holds a run of blanks that is too long', 'Is this a list of targets?')
+          blanks.push(byte)
         } else if (byte === 0)
           throw refuse(
             'holds a NUL byte',

@@ -3,7 +3,7 @@ import type { Fields, Values } from '../contract/field.ts'
 import { aboutOf, type Delivery } from '../contract/receipt.ts'
 import { refusalOf } from '../contract/refusal.ts'
 import { type Answer, isWebPage, notJson, type Reply } from '../contract/reply.ts'
-import { asFailure, Failure } from '../failure.ts'
+import { asFailure, ended, Failure } from '../failure.ts'
 import type { Request } from '../request/request.ts'
 import { show } from '../request/show.ts'
 import type { Response } from '../transport/transport.ts'
@@ -55,7 +55,10 @@ export async function exchange<F extends Fields>(
       return exchange(row, { ...run, values: instead.values }, desk, more)
     }
     if (change === false || failure.details.reach !== 'ambiguous') throw failure
-    const once = { ...desk, options: { ...desk.options, retries: 0 } }
+    const { options } = desk
+    const once = { ...desk, options: { ...options, retries: 0 } }
+    // A reading that fails by chance must not hide what the others tell.
+    const twice = { ...desk, options: { ...options, retries: Math.min(options.retries, 1) } }
     const settled = await settle(
       {
         change,
@@ -65,7 +68,7 @@ export async function exchange<F extends Fields>(
         failure,
         again: async () =>
           readAnswer(row, request, await send(request, token?.value, once), values, token?.source),
-        look: back => exchange(back, { values, sets: [] }, once),
+        look: back => exchange(back, { values, sets: [] }, twice),
       },
       desk,
     ).catch(error => {
@@ -164,7 +167,7 @@ function inFlight(failure: Failure, { changes, operation }: Request): Failure {
   if (failure.kind !== 'interrupted' || !changes || failure.details.reach !== 'ambiguous') return failure
   return new Failure(
     'interrupted',
-    `${failure.message} ${operation} was under way: it may have been applied.`,
+    `${ended(failure.message)} ${operation} was under way: it may have been applied.`,
     {
       ...failure.details,
       exit: failure.exit,

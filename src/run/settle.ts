@@ -4,7 +4,7 @@ import type { Delivery } from '../contract/receipt.ts'
 import { aboutOf } from '../contract/receipt.ts'
 import type { Reply } from '../contract/reply.ts'
 import { nameOf } from '../contract/words.ts'
-import { asFailure, Failure } from '../failure.ts'
+import { asFailure, ended, Failure } from '../failure.ts'
 import { type Request, textOf } from '../request/request.ts'
 import { decode } from '../view/json.ts'
 import { isObject } from '../view/shapes.ts'
@@ -43,7 +43,7 @@ export async function settle(
   if (desk.options.retries === 0) throw unknown(sent, failure)
   const failedAt = clock.now()
   await desk.voice.note(
-    `${failure.message} ${change.back === undefined ? 'Sending it once more.' : 'Reading back.'}`,
+    `${ended(failure.message)} ${change.back === undefined ? 'Sending it once more.' : 'Reading back.'}`,
   )
   const first = change.back === undefined ? unreadable(change) : await readBack(sent, desk)
   if (first === 'done') return confirmed
@@ -123,7 +123,7 @@ async function readOnce({ change, request, sentAt, look }: Unanswered, desk: Des
 /** The failure when it is not known whether a change was applied: it names the command that tells. */
 function unknown(sent: Unanswered, { message, details }: Failure): Failure {
   const tells = tellsOf(sent)
-  return new Failure('unknown-outcome', `${message} It is not known whether the change was applied.`, {
+  return new Failure('unknown-outcome', `${ended(message)} It is not known whether the change was applied.`, {
     ...details,
     operation: sent.request.operation,
     delivery: 'unknown',

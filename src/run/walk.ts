@@ -1,6 +1,6 @@
 import type { Row } from '../contract/endpoint.ts'
 import type { Finish, Walk } from '../contract/walk.ts'
-import { asFailure, Failure } from '../failure.ts'
+import { asFailure, ended, Failure } from '../failure.ts'
 import { count, type JsonObject } from '../view/shapes.ts'
 import type { Desk } from './desk.ts'
 import { exchange } from './exchange.ts'
@@ -56,7 +56,7 @@ export const incomplete = (command: string, failure: Failure | undefined): Failu
     ? new Failure('incomplete', `${command}: the list is incomplete.`)
     : new Failure(
         failure.kind === 'auth' ? 'auth' : 'incomplete',
-        `${failure.message} The list is incomplete.`,
+        `${ended(failure.message)} The list is incomplete.`,
         withoutExit(failure),
       )
 

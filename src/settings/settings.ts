@@ -184,6 +184,8 @@ async function* opened(
   settings: Settings,
   say: (text: string) => Promise<void>,
 ): AsyncIterable<Uint8Array> {
+  if (path === '')
+    throw usage('The name of a file to read must not be empty.', 'Name a file, or - for standard input.')
   try {
     if (path === '-' && input.terminal)
       await say('Reading what you type; Ctrl-D on a line of its own ends it.')

@@ -3,6 +3,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  createReadStream,
   existsSync,
   mkdirSync,
   open,
@@ -49,8 +50,14 @@ async function* pieces(path: string, signal: AbortSignal): AsyncIterable<Uint8Ar
 }
 
 async function* stream(path: string, patience: number, signal: AbortSignal): AsyncIterable<Uint8Array> {
-  if (!statSync(path).isFIFO()) {
+  const stat = statSync(path)
+  if (stat.isFile() || stat.isDirectory()) {
     yield* pieces(path, signal)
+    return
+  }
+  if (!stat.isFIFO()) {
+    // A terminal or another device, which may have nothing to say for long.
+    yield* createReadStream(path, { signal })
     return
   }
   const { Socket } = await import('node:net')

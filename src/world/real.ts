@@ -1,7 +1,8 @@
 import { fstatSync, writeSync } from 'node:fs'
 import { Failure } from '../failure.ts'
 import { files } from './files.ts'
-import type { Clock, Input, Output, Spawned, SpawnOptions, World } from './world.ts'
+import { spawn } from './spawn.ts'
+import type { Clock, Input, Output, World } from './world.ts'
 
 /** What neither a child nor a library is to see: tokens, and the switch that would turn certificate checks off. */
 const takenOut = ['MERGEQ_TOKEN', 'TRUNK_API_TOKEN', 'NODE_TLS_REJECT_UNAUTHORIZED']
@@ -52,6 +53,7 @@ const inputFrom = (proc: NodeJS.Process, interrupted: AbortSignal): Input => ({
   },
   async *read() {
     // A read that waits for input would keep the program alive after a signal.
+    if (fstatSync(0).isDirectory()) throw new Error('it is a folder')
     const stop = () => proc.stdin.destroy(interrupted.reason)
     interrupted.addEventListener('abort', stop, { once: true })
     try {
@@ -198,51 +200,3 @@ const unwritable = (error: unknown): Failure =>
   )
 
 const isGone = (error: unknown): boolean => /^(EPIPE|EBADF|ERR_STREAM_DESTROYED)$/.test(codeOf(error) ?? '')
-
-const signalNumbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }
-
-async function spawn(
-  command: string,
-  args: readonly string[],
-  { env, cwd, output, timeout, until }: SpawnOptions,
-): Promise<Spawned> {
-  const { spawn: start } = await import('node:child_process')
-  return new Promise(resolve => {
-    const capture = output === 'capture'
-    // What is captured runs in a group of its own, so that what it started ends with it: git leaves its helpers behind.
-    const child = start(command, [...args], {
-      env: { ...env },
-      stdio: capture ? ['ignore', 'pipe', 'ignore'] : 'inherit',
-      detached: capture && process.platform !== 'win32',
-      ...(cwd === undefined ? {} : { cwd }),
-    })
-    const end = () => {
-      try {
-        if (child.pid !== undefined)
-          process.kill(capture && process.platform !== 'win32' ? -child.pid : child.pid, 'SIGKILL')
-      } catch {
-        // It has ended by itself.
-      }
-    }
-    const timer = timeout === undefined ? undefined : setTimeout(end, timeout)
-    if (capture) process.once('exit', end)
-    // From a terminal the signal came to both: who handles it needs no second one.
-    const stop = () => {
-      setTimeout(() => child.kill('SIGTERM'), 300).unref()
-      setTimeout(end, 700).unref()
-    }
-    until?.addEventListener('abort', stop, { once: true })
-    child.once('close', () => {
-      clearTimeout(timer)
-      process.off('exit', end)
-    })
-    let out = ''
-    child.stdout?.setEncoding('utf8').on('data', piece => {
-      out += piece
-    })
-    child.once('error', () => resolve({ code: 127, out }))
-    child.once('close', (code, signal) =>
-      resolve({ code: code ?? 128 + (signalNumbers[signal ?? ''] ?? 0), out }),
-    )
-  })
-}

@@ -12,7 +12,7 @@ import {
 import { create, update } from '../../contract/queues.ts'
 import { type Delivery, receiptOf } from '../../contract/receipt.ts'
 import { nameOf } from '../../contract/words.ts'
-import { asFailure, Failure } from '../../failure.ts'
+import { asFailure, ended, Failure } from '../../failure.ts'
 import type { Desk } from '../../run/desk.ts'
 import { exchange } from '../../run/exchange.ts'
 import { type JsonObject, line, listed } from '../../view/shapes.ts'
@@ -66,7 +66,7 @@ async function readBack({ run, path, code }: Plan, withState: boolean, desk: Des
       if (kind === 'interrupted') throw error
       throw new Failure(
         'unknown-outcome',
-        `${message} The change of ${placeName(run)} was accepted; whether it shows could not be read.`,
+        `${ended(message)} The change of ${placeName(run)} was accepted; whether it shows could not be read.`,
         { ...details, delivery: 'unknown', hint: `This tells how it stands: mergeq queue diff -f ${path}` },
       )
     })
