@@ -5,6 +5,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { lean } from './build/lean.mjs'
+import { tableOf } from './build/table.mjs'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
@@ -27,6 +28,8 @@ const lazily = {
   },
 }
 
+const table = tableOf(join(root, 'src'))
+
 rmSync(dist, { recursive: true, force: true })
 mkdirSync(dist)
 const licensed = new Set()
@@ -42,7 +45,7 @@ for (const [source, part] of parts) {
     supported: { 'dynamic-import': false },
     legalComments: 'none',
     define: { MERGEQ_VERSION: JSON.stringify(version) },
-    plugins: [lazily, lean],
+    plugins: [table, lazily, lean],
     metafile: true,
     logLevel: 'warning',
   })
