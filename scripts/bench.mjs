@@ -9,7 +9,7 @@ import { cpus, release, tmpdir, totalmem } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { baseline, cases } from './bench/cases.mjs'
+import { baseline, cases, trip } from './bench/cases.mjs'
 import { cpuMeter, findProgram, memoryMeter, spread, wallTime } from './bench/measure.mjs'
 import { figuresOf, tableOf } from './bench/table.mjs'
 
@@ -91,17 +91,23 @@ execFileSync(process.execPath, [join(root, 'scripts/build.mjs')], {
   stdio: ['ignore', 'ignore', 'inherit'],
 })
 const service = fork(join(root, 'scripts/bench/service.mjs'), { env: bare })
+const linkArguments = [folder, String(trip)]
+const far =
+  findProgram('openssl', bare.PATH) === undefined
+    ? undefined
+    : fork(join(root, 'scripts/bench/link.mjs'), linkArguments, { env: bare })
 try {
   // A copy is measured: a build that somebody starts meanwhile changes nothing.
   for (const part of ['package.json', 'bin', 'dist'])
     cpSync(join(root, part), join(folder, 'mergeq', part), { recursive: true })
+  const linked = far && once(far, 'message')
   const [baseUrl] = await once(service, 'message')
+  const [link] = (await linked) ?? []
   const env = { ...bare, MERGEQ_BASE_URL: baseUrl, MERGEQ_TOKEN: 'bench' }
-  const stage = { node, launcher: join(folder, 'mergeq/bin/mergeq.js'), folder, bin, baseUrl }
+  const stage = { node, launcher: join(folder, 'mergeq/bin/mergeq.js'), folder, bin, baseUrl, link }
 
-  const missing = cases.filter(
-    ({ needs }) => needs !== undefined && findProgram(needs, env.PATH) === undefined,
-  )
+  const lacking = ({ needs = [] }) => needs.filter(name => findProgram(name, env.PATH) === undefined)
+  const missing = cases.filter(one => lacking(one).length > 0)
   const running = cases
     .filter(one => !missing.includes(one))
     .map(one => {
@@ -121,7 +127,7 @@ try {
     memoryGB: Math.round(totalmem() / 2 ** 30),
     system: `${process.platform} ${process.arch} ${release()}`,
   }
-  const remarks = missing.map(({ name, needs }) => `skipped: ${name} (${needs} is not installed)`)
+  const remarks = missing.map(one => `skipped: ${one.name} (${lacking(one).join(', ')} not installed)`)
   if (measured[0]?.peakMB === undefined) remarks.push('memory: not measured (GNU time missing)')
   if (measured[0]?.cpuMs === undefined) remarks.push('CPU time: not measured (bash missing)')
 
@@ -138,5 +144,6 @@ try {
     )
 } finally {
   service.kill()
+  far?.kill()
   rmSync(folder, { recursive: true, force: true })
 }
