@@ -110,7 +110,10 @@ function nodeFor(root: Node, command: string): Node {
 function groupFor(root: Node, name: string): Node {
   const standing = root.commands.find(node => node.name() === name)
   return (
-    standing ?? bare(root, name).configureHelp({ showGlobalOptions: false }).description(groups[name] ?? '')
+    standing ??
+    bare(root, name)
+      .configureHelp({ showGlobalOptions: false })
+      .description(groups[name] ?? '')
   )
 }
 

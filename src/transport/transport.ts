@@ -66,6 +66,7 @@ export async function openLine(wiring: Wiring): Promise<Line> {
     const isSecure = url.protocol === 'https:'
     const limit = Math.min(connectLimit, wiring.limit)
     const early = isSecure && proxyOf(url) === undefined ? connectEarly(url, limit) : undefined
+    await early?.begun
     const { openWire } = await import('./wire.ts')
     return openWire(env, { limit, early, certificates: isSecure ? certificates : undefined })
   }
@@ -128,6 +129,7 @@ export async function openLine(wiring: Wiring): Promise<Line> {
       opening ??= open(new URL(request.url))
       const wire = await opening
       return quietly(runtime, async () => {
+        wire.warm()
         for (let attempts = 1; ; attempts++) {
           const result = await once(wire, request, manner)
           if (await mayRepeat(result, attempts, request, manner)) continue
