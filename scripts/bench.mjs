@@ -1,7 +1,9 @@
 // Measures what calling mergeq costs, as whole processes against `node -e 0` and what people would run instead, and
 // prints one table beside the targets. Timings never decide the exit code; a command that does not work does.
 //
-//     npm run bench -- [--rounds 21] [--node <path>] [--json <file>]
+// With --readme the figures that have a target go into the README, with the machine and the date.
+//
+//     npm run bench -- [--rounds 21] [--node <path>] [--json <file>] [--readme]
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { baseline, cases, trip } from './bench/cases.mjs'
 import { cpuMeter, findProgram, memoryMeter, spread, wallTime } from './bench/measure.mjs'
-import { figuresOf, tableOf } from './bench/table.mjs'
+import { figuresOf, summaryOf, tableOf } from './bench/table.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 const warmUps = 3
@@ -23,6 +25,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '21' },
     node: { type: 'string', default: process.execPath },
     json: { type: 'string' },
+    readme: { type: 'boolean', default: false },
   },
 })
 const rounds = Number(options.rounds)
@@ -137,6 +140,15 @@ try {
   console.log(`${rounds} interleaved rounds; figure: the median's ratio to \`${baseline}\`\n`)
   console.log(tableOf(figures))
   if (remarks.length > 0) console.log(`\n${remarks.join('\n')}`)
+  if (options.readme) {
+    const file = join(root, 'README.md')
+    const told = `Node ${version}, ${machine.cores} x ${machine.cpu}, ${machine.system}, ${date.slice(0, 10)}: medians of ${rounds} rounds.`
+    const part = `<!-- bench -->\n\n${told}\n\n${summaryOf(figures, baseline)}\n\n<!-- /bench -->`
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace(/<!-- bench -->.*?<!-- \/bench -->/s, () => part),
+    )
+  }
   if (options.json !== undefined)
     writeFileSync(
       options.json,

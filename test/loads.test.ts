@@ -34,7 +34,7 @@ const watcher = `
   }
   process.on('exit', () => {
     const loaded = process.moduleLoadList.filter(name => !before.has(name) && name.startsWith('NativeModule '))
-    writeFileSync(process.env.REPORT, JSON.stringify({ parts, builtins: loaded.map(name => name.slice(13)) }))
+    writeFileSync(process.env.REPORT, JSON.stringify({ parts, builtins: loaded.map(name => name.slice(13)), heap: process.memoryUsage().heapUsed / 1e6 }))
   })
 `
 
@@ -52,6 +52,8 @@ interface Loaded {
   readonly code: number
   readonly parts: readonly string[]
   readonly builtins: readonly string[]
+  /** What stood on the heap at the end, in MB. */
+  readonly heap: number
 }
 
 /** Runs a command line and tells what it loaded. */
@@ -121,6 +123,11 @@ describe('what a command loads', () => {
   test('config set: what writes, and nothing that sends', async () => {
     const { code, parts } = await loadedBy('config set repo acme/web')
     expect({ code, parts }).toEqual({ code: 0, parts: [...command, 'settings-write.cjs'] })
+  })
+
+  test('one request leaves little on the heap', async () => {
+    const { heap } = await loadedBy(`pr get 7 ${where} --json`)
+    expect(heap).toBeLessThan(16)
   })
 
   test('an https request loads what a plain one does not', async () => {

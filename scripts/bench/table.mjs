@@ -75,3 +75,20 @@ export function tableOf(figures) {
     .map(row => row.join('  ').trimEnd())
     .join('\n')
 }
+
+const cellsOf = row => `| ${row.join(' | ')} |`
+
+/** The figures that have a target, as Markdown for people: what is measured, and how it stands to what. */
+export const summaryOf = (figures, baseline) =>
+  [
+    ['what', 'figure', 'times'],
+    ['---', '---:', '---'],
+    ...figures
+      .filter(({ target, figure }) => target !== undefined && figure !== undefined)
+      .map(({ what, figure, unit, target }) => {
+        const against = target.against ?? (target.above === undefined ? baseline : `added to ${target.above}`)
+        return [what, number(figure, unit), /x$/.test(unit) ? against : '']
+      }),
+  ]
+    .map(cellsOf)
+    .join('\n')

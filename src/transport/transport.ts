@@ -129,7 +129,6 @@ export async function openLine(wiring: Wiring): Promise<Line> {
       opening ??= open(new URL(request.url))
       const wire = await opening
       return quietly(runtime, async () => {
-        wire.warm()
         for (let attempts = 1; ; attempts++) {
           const result = await once(wire, request, manner)
           if (await mayRepeat(result, attempts, request, manner)) continue

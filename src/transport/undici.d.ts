@@ -32,7 +32,3 @@ declare module 'undici/lib/core/connect.js' {
   const build: typeof import('undici').buildConnector
   export default build
 }
-declare module 'undici/lib/llhttp/llhttp-wasm.js' {
-  const bytes: Uint8Array<ArrayBuffer>
-  export default bytes
-}

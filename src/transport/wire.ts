@@ -1,14 +1,11 @@
 import type { Environment } from '../world/world.ts'
 import { attempt } from './attempt.ts'
 import { type Connecting, openWays, trust, type Ways } from './dispatch.ts'
-import { warmParser } from './warm.ts'
 
 /** What carries a request: all that knows undici, loaded with the first one. */
 export interface Wire {
   readonly ways: Ways
   readonly attempt: typeof attempt
-  /** Does ahead, once, what can be done while the connection is being made. */
-  warm(): void
 }
 
 /** Opens the wire; `certificates`, further authorities in PEM, are given where https is spoken. */
@@ -18,12 +15,5 @@ export async function openWire(
 ): Promise<Wire> {
   const { certificates } = connecting
   const secureContext = certificates === undefined ? undefined : await trust(certificates)
-  const held: object[] = []
-  return {
-    ways: openWays(env, { ...connecting, secureContext }),
-    attempt,
-    warm() {
-      if (connecting.early !== undefined && held.length === 0) held.push(warmParser())
-    },
-  }
+  return { ways: openWays(env, { ...connecting, secureContext }), attempt }
 }
