@@ -127,7 +127,7 @@ describe('what a command loads', () => {
 
   test('one request leaves little on the heap', async () => {
     const { heap } = await loadedBy(`pr get 7 ${where} --json`)
-    expect(heap).toBeLessThan(16)
+    expect(heap).toBeLessThan(12)
   })
 
   test('an https request loads what a plain one does not', async () => {
