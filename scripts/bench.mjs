@@ -1,7 +1,7 @@
 // Measures what calling mergeq costs, as whole processes against `node -e 0` and what people would run instead, and
 // prints one table beside the targets. Timings never decide the exit code; a command that does not work does.
 //
-// With --readme the figures that have a target go into the README, with the machine and the date.
+// With --readme the figures that the README quotes are written into it, with the machine and the date.
 //
 //     npm run bench -- [--rounds 21] [--node <path>] [--json <file>] [--readme]
 import { execFileSync, fork } from 'node:child_process'
@@ -77,8 +77,8 @@ function measureAll(running, env, folder) {
     meter === undefined ? undefined : interleaved(running, Math.min(rounds, weighings), meter),
   )
   const median = (found, name) => (found === undefined ? undefined : spread(found.get(name)).median)
-  return running.map(({ name, per, target, peak, megabytes }) => ({
-    ...{ name, per, target, peak, megabytes },
+  return running.map(({ name, per, quoted, target, peak, megabytes }) => ({
+    ...{ name, per, quoted, target, peak, megabytes },
     ms: spread(walls.get(name)),
     cpuMs: median(cpu, name),
     peakMB: median(memory, name),

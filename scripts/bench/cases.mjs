@@ -28,6 +28,7 @@ import { buildSync } from 'esbuild'
  * @property {number} [exit] The exit code that is right; 0 where this is left out.
  * @property {number} [rounds] At most so many rounds, for a row that takes long.
  * @property {number} [per] The time is divided by this before it is compared: so many pages or pull requests.
+ * @property {boolean} [quoted] Whether the README quotes it.
  * @property {Target} [target]
  * @property {Omit<Target, 'above'>} [peak] The same for the peak of its memory.
  * @property {{must: number, aim: number}} [megabytes] That peak itself, in MB.
@@ -82,12 +83,13 @@ const mergeq =
 /** @type {readonly Case[]} */
 export const cases = [
   { name: baseline, command: ({ node }) => [node, '-e', '0'] },
-  { name: 'mergeq --version', command: mergeq('--version'), target: { must: 1.15, aim: 1.07 } },
-  { name: 'mergeq --help', command: mergeq('--help'), target: start },
+  { name: 'mergeq --version', quoted: true, command: mergeq('--version'), target: { must: 1.15, aim: 1.07 } },
+  { name: 'mergeq --help', quoted: true, command: mergeq('--help'), target: start },
   { name: 'mergeq pr get --help', command: mergeq('pr', 'get', '--help'), target: start },
   { name: 'mergeq pr sbumit', command: mergeq('pr', 'sbumit'), exit: 2, target: start },
   {
     name: oneRequest,
+    quoted: true,
     command: mergeq(...request),
     target: { must: 3, aim: 2 },
     peak: { must: 1.45, aim: 1.3 },
@@ -135,6 +137,7 @@ export const cases = [
   },
   {
     name: `${oneRequest}, TLS 1.3 and 40 ms away`,
+    quoted: true,
     needs: ['curl', 'openssl'],
     command: ({ link, ...stage }) =>
       mergeq(...request, '--base-url', link.baseUrl, '--ca-file', link.caFile)(stage),
@@ -142,6 +145,7 @@ export const cases = [
   },
   {
     name: `${pullRequests} pull requests in one command, each`,
+    quoted: true,
     per: pullRequests,
     command: mergeq(
       ...['pr', 'get', '--json', '-R', 'acme/web', '-b', 'main'],
@@ -165,6 +169,7 @@ export const cases = [
   },
   {
     name: largeUpload,
+    quoted: true,
     rounds: 7,
     command: mergeq('pr', 'targets', '7', '--from', 'labels.txt', ...upload),
     target: { must: 0.33, aim: 0.22, against: 'jq -R . | jq -s | curl, the same labels, none dropped' },
