@@ -89,7 +89,7 @@ function load(name) {
 
 /** Keeps what was compiled, after a run that sent requests; never in CI, where nobody would come back for it. */
 function keep() {
-  if (folder === undefined || env.CI || !parts.has('transport-transport.cjs')) return
+  if (folder === undefined || env.CI || !parts.has('transport-wire.cjs')) return
   try {
     // One by one: `recursive` never returns below /proc.
     for (const made of [join(folder, '..'), folder])

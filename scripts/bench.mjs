@@ -1,7 +1,9 @@
 // Measures what calling mergeq costs, as whole processes against `node -e 0` and what people would run instead, and
 // prints one table beside the targets. Timings never decide the exit code; a command that does not work does.
 //
-//     npm run bench -- [--rounds 21] [--node <path>] [--json <file>]
+// With --readme the figures that the README quotes are written into it, with the machine and the date.
+//
+//     npm run bench -- [--rounds 21] [--node <path>] [--json <file>] [--readme]
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,9 +11,9 @@ import { cpus, release, tmpdir, totalmem } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { baseline, cases } from './bench/cases.mjs'
+import { baseline, cases, trip } from './bench/cases.mjs'
 import { cpuMeter, findProgram, memoryMeter, spread, wallTime } from './bench/measure.mjs'
-import { figuresOf, tableOf } from './bench/table.mjs'
+import { figuresOf, summaryOf, tableOf } from './bench/table.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 const warmUps = 3
@@ -23,6 +25,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '21' },
     node: { type: 'string', default: process.execPath },
     json: { type: 'string' },
+    readme: { type: 'boolean', default: false },
   },
 })
 const rounds = Number(options.rounds)
@@ -74,8 +77,8 @@ function measureAll(running, env, folder) {
     meter === undefined ? undefined : interleaved(running, Math.min(rounds, weighings), meter),
   )
   const median = (found, name) => (found === undefined ? undefined : spread(found.get(name)).median)
-  return running.map(({ name, per, target, peak, megabytes }) => ({
-    ...{ name, per, target, peak, megabytes },
+  return running.map(({ name, per, quoted, target, peak, megabytes }) => ({
+    ...{ name, per, quoted, target, peak, megabytes },
     ms: spread(walls.get(name)),
     cpuMs: median(cpu, name),
     peakMB: median(memory, name),
@@ -91,17 +94,23 @@ execFileSync(process.execPath, [join(root, 'scripts/build.mjs')], {
   stdio: ['ignore', 'ignore', 'inherit'],
 })
 const service = fork(join(root, 'scripts/bench/service.mjs'), { env: bare })
+const linkArguments = [folder, String(trip)]
+const far =
+  findProgram('openssl', bare.PATH) === undefined
+    ? undefined
+    : fork(join(root, 'scripts/bench/link.mjs'), linkArguments, { env: bare })
 try {
   // A copy is measured: a build that somebody starts meanwhile changes nothing.
   for (const part of ['package.json', 'bin', 'dist'])
     cpSync(join(root, part), join(folder, 'mergeq', part), { recursive: true })
+  const linked = far && once(far, 'message')
   const [baseUrl] = await once(service, 'message')
+  const [link] = (await linked) ?? []
   const env = { ...bare, MERGEQ_BASE_URL: baseUrl, MERGEQ_TOKEN: 'bench' }
-  const stage = { node, launcher: join(folder, 'mergeq/bin/mergeq.js'), folder, bin, baseUrl }
+  const stage = { node, launcher: join(folder, 'mergeq/bin/mergeq.js'), folder, bin, baseUrl, link }
 
-  const missing = cases.filter(
-    ({ needs }) => needs !== undefined && findProgram(needs, env.PATH) === undefined,
-  )
+  const lacking = ({ needs = [] }) => needs.filter(name => findProgram(name, env.PATH) === undefined)
+  const missing = cases.filter(one => lacking(one).length > 0)
   const running = cases
     .filter(one => !missing.includes(one))
     .map(one => {
@@ -121,7 +130,7 @@ try {
     memoryGB: Math.round(totalmem() / 2 ** 30),
     system: `${process.platform} ${process.arch} ${release()}`,
   }
-  const remarks = missing.map(({ name, needs }) => `skipped: ${name} (${needs} is not installed)`)
+  const remarks = missing.map(one => `skipped: ${one.name} (${lacking(one).join(', ')} not installed)`)
   if (measured[0]?.peakMB === undefined) remarks.push('memory: not measured (GNU time missing)')
   if (measured[0]?.cpuMs === undefined) remarks.push('CPU time: not measured (bash missing)')
 
@@ -131,6 +140,15 @@ try {
   console.log(`${rounds} interleaved rounds; figure: the median's ratio to \`${baseline}\`\n`)
   console.log(tableOf(figures))
   if (remarks.length > 0) console.log(`\n${remarks.join('\n')}`)
+  if (options.readme) {
+    const file = join(root, 'README.md')
+    const told = `Node ${version}, ${machine.cores} x ${machine.cpu}, ${machine.system}, ${date.slice(0, 10)}: medians of ${rounds} rounds.`
+    const part = `<!-- bench -->\n\n${told}\n\n${summaryOf(figures, baseline)}\n\n<!-- /bench -->`
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace(/<!-- bench -->.*?<!-- \/bench -->/s, () => part),
+    )
+  }
   if (options.json !== undefined)
     writeFileSync(
       options.json,
@@ -138,5 +156,6 @@ try {
     )
 } finally {
   service.kill()
+  far?.kill()
   rmSync(folder, { recursive: true, force: true })
 }

@@ -4,6 +4,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { lean } from './build/lean.mjs'
+import { tableOf } from './build/table.mjs'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
@@ -26,26 +28,7 @@ const lazily = {
   },
 }
 
-/** What the packages load and this program never uses: each costs milliseconds at every start. */
-const unused = [
-  { what: /^node:child_process$/, by: /commander/, instead: 'module.exports = {}' },
-  {
-    what: /client-h2\.js$/,
-    by: /undici/,
-    instead: 'module.exports = () => { throw new Error("no HTTP/2") }',
-  },
-  { what: /^node:http$/, by: /undici/, instead: 'module.exports = { maxHeaderSize: 16384 }' },
-]
-const without = {
-  name: 'without',
-  setup({ onLoad, onResolve }) {
-    for (const [index, { what, by }] of unused.entries())
-      onResolve({ filter: what }, ({ importer }) =>
-        by.test(importer) ? { path: String(index), namespace: 'without' } : undefined,
-      )
-    onLoad({ filter: /.*/, namespace: 'without' }, ({ path }) => ({ contents: unused[Number(path)].instead }))
-  },
-}
+const table = tableOf(join(root, 'src'))
 
 rmSync(dist, { recursive: true, force: true })
 mkdirSync(dist)
@@ -62,7 +45,7 @@ for (const [source, part] of parts) {
     supported: { 'dynamic-import': false },
     legalComments: 'none',
     define: { MERGEQ_VERSION: JSON.stringify(version) },
-    plugins: [lazily, without],
+    plugins: [table, lazily, lean],
     metafile: true,
     logLevel: 'warning',
   })

@@ -40,10 +40,15 @@ export function parse(
     .helpOption('-h, --help', 'Print help')
   addWords(root, globalWords, given)
   for (const leaf of leaves) {
+    // A group that is not typed needs no commands, and a command that is not typed no flags: that is most of the tree.
+    const [group = '', ...below] = leaf.command.split(' ')
+    if (below.length > 0 && !typed.has(group)) {
+      groupFor(root, group)
+      continue
+    }
     const node = nodeFor(root, leaf.command).description(leaf.summary)
     node.configureHelp({ showGlobalOptions: true, helpWidth })
     if (leaf.alias !== undefined) node.alias(leaf.alias)
-    // A command that is not typed needs no flags: most of the tree's cost is theirs.
     addWords(node, isNamed(leaf, typed) ? leaf.words : leaf.words.filter(isArgument), given)
     node.addHelpText('after', () => helpAfter(leaf))
     node.action(() => {
@@ -94,16 +99,26 @@ const isNamed = ({ command, alias = '' }: Described, typed: ReadonlySet<string>)
   return before.every(word => typed.has(word)) && (typed.has(last ?? '') || typed.has(alias))
 }
 
-/** The node of a command; groups on the way are made when they are first met. */
+/** The node of a command. */
 function nodeFor(root: Node, command: string): Node {
   const [first = '', ...rest] = command.split(' ')
-  const standing = root.commands.find(node => node.name() === first)
-  const node = standing ?? root.command(first).helpCommand(false).helpOption('-h, --help', 'Print help')
-  if (standing === undefined && rest.length > 0) node.configureHelp({ showGlobalOptions: false })
-  if (rest.length === 0) return node
-  if (standing === undefined) node.description(groups[first] ?? '')
-  return nodeFor(node, rest.join(' '))
+  const node = rest.length === 0 ? root : groupFor(root, first)
+  return bare(node, rest.length === 0 ? first : rest.join(' '))
 }
+
+/** The node of a group, made when it is first met. */
+function groupFor(root: Node, name: string): Node {
+  const standing = root.commands.find(node => node.name() === name)
+  return (
+    standing ??
+    bare(root, name)
+      .configureHelp({ showGlobalOptions: false })
+      .description(groups[name] ?? '')
+  )
+}
+
+const bare = (parent: Node, name: string): Node =>
+  parent.command(name).helpCommand(false).helpOption('-h, --help', 'Print help')
 
 /** Declares words and notes each one as it is typed; one that is typed twice with different values is refused. */
 function addWords(node: Node, words: readonly Word[], given: Map<string, string[]>): void {

@@ -11,6 +11,7 @@ import { buildSync } from 'esbuild'
  * @property {string} folder A folder that is thrown away afterwards; commands run in it, and it is their home.
  * @property {string} bin A folder that stands first on the PATH.
  * @property {string} baseUrl Where the service answers.
+ * @property {{baseUrl: string, caFile: string}} [link] The same over TLS 1.3 and 40 ms away; only where openssl is.
  *
  * @typedef {object} Target What a figure is held against: what it must be at most, and what it aims at.
  * @property {number} must
@@ -21,12 +22,13 @@ import { buildSync } from 'esbuild'
  *
  * @typedef {object} Case
  * @property {string} name
- * @property {string} [needs] A program that must be installed; the row is skipped, by name, where it is not.
+ * @property {readonly string[]} [needs] Programs that must be installed; the row is skipped, by name, where one is not.
  * @property {(stage: Stage) => void} [prepare] Done once, before anything is measured.
  * @property {(stage: Stage) => readonly string[]} command The program and its arguments.
  * @property {number} [exit] The exit code that is right; 0 where this is left out.
  * @property {number} [rounds] At most so many rounds, for a row that takes long.
  * @property {number} [per] The time is divided by this before it is compared: so many pages or pull requests.
+ * @property {boolean} [quoted] Whether the README quotes it.
  * @property {Target} [target]
  * @property {Omit<Target, 'above'>} [peak] The same for the peak of its memory.
  * @property {{must: number, aim: number}} [megabytes] That peak itself, in MB.
@@ -34,6 +36,11 @@ import { buildSync } from 'esbuild'
 
 export const baseline = 'node -e 0'
 const oneRequest = 'mergeq pr get 7 --json'
+
+/** Milliseconds of round trip of the link. */
+export const trip = 40
+const distant = 'curl, the same POST, TLS 1.3 and 40 ms away'
+const pullRequests = 200
 
 const start = { must: 1.45, aim: 1.3 }
 const request = ['pr', 'get', '7', '--json', '-R', 'acme/web', '-b', 'main']
@@ -64,6 +71,11 @@ function writeGibibyte(path) {
   closeSync(file)
 }
 
+const post = [
+  ...['-sS', '--fail', '--http1.1', '-X', 'POST', '-H', 'content-type: application/json'],
+  ...['-H', 'x-api-token: bench', '--data-binary', body],
+]
+
 const mergeq =
   (...words) =>
   ({ node, launcher }) => [node, launcher, ...words]
@@ -71,19 +83,20 @@ const mergeq =
 /** @type {readonly Case[]} */
 export const cases = [
   { name: baseline, command: ({ node }) => [node, '-e', '0'] },
-  { name: 'mergeq --version', command: mergeq('--version'), target: { must: 1.15, aim: 1.07 } },
-  { name: 'mergeq --help', command: mergeq('--help'), target: start },
+  { name: 'mergeq --version', quoted: true, command: mergeq('--version'), target: { must: 1.15, aim: 1.07 } },
+  { name: 'mergeq --help', quoted: true, command: mergeq('--help'), target: start },
   { name: 'mergeq pr get --help', command: mergeq('pr', 'get', '--help'), target: start },
   { name: 'mergeq pr sbumit', command: mergeq('pr', 'sbumit'), exit: 2, target: start },
   {
     name: oneRequest,
+    quoted: true,
     command: mergeq(...request),
     target: { must: 3, aim: 2 },
     peak: { must: 1.45, aim: 1.3 },
   },
   {
     name: 'the same through the installed link',
-    needs: 'env',
+    needs: ['env'],
     prepare({ node, launcher, bin }) {
       mkdirSync(bin)
       symlinkSync(node, join(bin, 'node'))
@@ -108,11 +121,37 @@ export const cases = [
   },
   {
     name: 'curl, the same POST',
-    needs: 'curl',
-    command: ({ baseUrl }) => [
-      ...['curl', '-sS', '--fail', '-X', 'POST', `${baseUrl}/getSubmittedPullRequest`],
-      ...['-H', 'content-type: application/json', '-H', 'x-api-token: bench', '--data-binary', body],
+    needs: ['curl'],
+    command: ({ baseUrl }) => ['curl', ...post, `${baseUrl}/getSubmittedPullRequest`],
+  },
+  {
+    name: distant,
+    needs: ['curl', 'openssl'],
+    command: ({ link }) => [
+      'curl',
+      '--cacert',
+      link.caFile,
+      ...post,
+      `${link.baseUrl}/getSubmittedPullRequest`,
     ],
+  },
+  {
+    name: `${oneRequest}, TLS 1.3 and 40 ms away`,
+    quoted: true,
+    needs: ['curl', 'openssl'],
+    command: ({ link, ...stage }) =>
+      mergeq(...request, '--base-url', link.baseUrl, '--ca-file', link.caFile)(stage),
+    target: { must: 1.35, aim: 1.15, against: distant },
+  },
+  {
+    name: `${pullRequests} pull requests in one command, each`,
+    quoted: true,
+    per: pullRequests,
+    command: mergeq(
+      ...['pr', 'get', '--json', '-R', 'acme/web', '-b', 'main'],
+      ...Array.from({ length: pullRequests }, (_, index) => String(index + 1)),
+    ),
+    target: { must: 0.05, aim: 0.02, against: oneRequest },
   },
   {
     name: 'mergeq pr targets, 100 targets',
@@ -123,13 +162,14 @@ export const cases = [
   },
   {
     name: 'jq -R . | jq -s | curl, the same labels, none dropped',
-    needs: 'jq',
+    needs: ['jq'],
     rounds: 7,
     prepare: ({ folder }) => writeFileSync(join(folder, 'labels.txt'), labels(500_000)),
     command: () => ['sh', '-c', pipeline],
   },
   {
     name: largeUpload,
+    quoted: true,
     rounds: 7,
     command: mergeq('pr', 'targets', '7', '--from', 'labels.txt', ...upload),
     target: { must: 0.33, aim: 0.22, against: 'jq -R . | jq -s | curl, the same labels, none dropped' },
@@ -143,6 +183,6 @@ export const cases = [
     target: { must: 1.2, aim: 1, against: largeUpload },
     megabytes: { must: 120, aim: 90 },
   },
-  { name: 'gh --version', needs: 'gh', command: () => ['gh', '--version'] },
-  { name: 'resend --version', needs: 'resend', command: () => ['resend', '--version'] },
+  { name: 'gh --version', needs: ['gh'], command: () => ['gh', '--version'] },
+  { name: 'resend --version', needs: ['resend'], command: () => ['resend', '--version'] },
 ]

@@ -1,11 +1,13 @@
-import { setFlagsFromString } from 'node:v8'
 import { asFailure, Failure, isFailure } from '../failure.ts'
 import type { Request } from '../request/request.ts'
 import type { Clock, Environment, Runtime } from '../world/world.ts'
-import { attempt, type Response } from './attempt.ts'
-import { openWays } from './dispatch.ts'
+import type { Response } from './attempt.ts'
+import { certificatesIn } from './authorities.ts'
+import { connectEarly, connectLimit } from './early.ts'
 import { type Fault, faultOf } from './faults.ts'
 import { backOff, longestWait, retryAfter } from './pace.ts'
+import { isLoopback, proxyIn } from './proxy.ts'
+import type { Wire } from './wire.ts'
 
 export type { Response }
 
@@ -50,13 +52,30 @@ export interface Line {
   close(): Promise<void>
 }
 
-/** Opens a line: nothing is connected before the first request. */
-export function openLine(wiring: Wiring): Line {
+/** Opens a line: nothing is connected before the first request. Authorities that cannot be read are a usage failure. */
+export async function openLine(wiring: Wiring): Promise<Line> {
   const { env, runtime, clock, interrupted } = wiring
-  const ways = openWays(env, wiring.authorities, wiring.limit)
+  const certificates = await certificatesIn(wiring.authorities)
+  const proxy = proxyIn(env)
+  const proxyOf = ({ hostname }: URL) => (isLoopback(hostname) ? undefined : proxy?.host)
+  let opening: Promise<Wire> | undefined
   let repeats = 0
 
-  const once = async (request: Request, { token, limit, begin }: Manner): Promise<Response | Fault> => {
+  /** Connects while undici and TLS are being loaded, which takes longer than it takes a packet to come back. */
+  const open = async (url: URL): Promise<Wire> => {
+    const isSecure = url.protocol === 'https:'
+    const limit = Math.min(connectLimit, wiring.limit)
+    const early = isSecure && proxyOf(url) === undefined ? connectEarly(url, limit) : undefined
+    await early?.begun
+    const { openWire } = await import('./wire.ts')
+    return openWire(env, { limit, early, certificates: isSecure ? certificates : undefined })
+  }
+
+  const once = async (
+    { ways, attempt }: Wire,
+    request: Request,
+    { token, limit, begin }: Manner,
+  ): Promise<Response | Fault> => {
     begin()
     const url = new URL(request.url)
     // A change rides on a connection of its own: one that was kept alive may have been dropped by the server.
@@ -65,7 +84,7 @@ export function openLine(wiring: Wiring): Line {
       request.credential === 'token' && token !== undefined ? { 'x-api-token': token } : {}
     const headers = { ...request.headers, ...credential, 'accept-encoding': 'gzip' }
     // Where it matters whether anything was sent, the body is watched; elsewhere it goes in one piece.
-    const watched = request.changes || ways.proxyOf(url) !== undefined
+    const watched = request.changes || proxyOf(url) !== undefined
     let began = !watched
     const begun = () => {
       began = true
@@ -78,7 +97,7 @@ export function openLine(wiring: Wiring): Line {
       return faultOf(error, {
         operation: request.operation,
         host: url.host,
-        proxy: ways.proxyOf(url),
+        proxy: proxyOf(url),
         began,
         limit,
       })
@@ -106,16 +125,19 @@ export function openLine(wiring: Wiring): Line {
   }
 
   return {
-    send: (request, manner) =>
-      quietly(runtime, async () => {
+    async send(request, manner) {
+      opening ??= open(new URL(request.url))
+      const wire = await opening
+      return quietly(runtime, async () => {
         for (let attempts = 1; ; attempts++) {
-          const result = await once(request, manner)
+          const result = await once(wire, request, manner)
           if (await mayRepeat(result, attempts, request, manner)) continue
           if ('status' in result) return { ...result, attempts }
           throw afterAttempts(result.failure, attempts)
         }
-      }),
-    close: () => ways.close(),
+      })
+    },
+    close: async () => (await opening)?.ways.close(),
   }
 }
 
@@ -152,6 +174,7 @@ function reasonToRepeat(
  */
 async function quietly<T>({ v8 }: Runtime, work: () => Promise<T>): Promise<T> {
   if (!v8.startsWith('11.')) return work()
+  const { setFlagsFromString } = await import('node:v8')
   setFlagsFromString('--wasm-tiering-budget=100000000')
   try {
     return await work()

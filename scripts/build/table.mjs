@@ -1,0 +1,54 @@
+// The command table as data. Which commands there are, and with which words, is known when the bundle is made: the file
+// that is read at every start holds that alone, and what the commands do is a part of its own, loaded when one is run.
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+
+/** The leaves, from the sources as they are. */
+async function readLeaves(source) {
+  const { outputFiles } = await build({
+    entryPoints: [source],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'cjs',
+    logLevel: 'warning',
+  })
+  const module = { exports: {} }
+  new Function('module', 'exports', 'require', outputFiles[0].text)(
+    module,
+    module.exports,
+    createRequire(import.meta.url),
+  )
+  return module.exports.leaves
+}
+
+const told = ['command', 'alias', 'summary', 'route']
+/** What only the command that is typed needs is made when it is asked for. */
+const toldLate = ['words', 'examples']
+
+const leafOf = leaf => {
+  const now = told.filter(key => leaf[key] !== undefined).map(key => `${key}: ${JSON.stringify(leaf[key])}`)
+  const late = toldLate.map(key => `get ${key}() { return ${JSON.stringify(leaf[key])} }`)
+  return `{ ${[...now, ...late].join(', ')}, act: act(${JSON.stringify(leaf.command)}) }`
+}
+
+/** Gives the tree the table in place of the commands themselves. */
+export const tableOf = src => ({
+  name: 'table',
+  setup({ onLoad, onResolve }) {
+    const [tree, leaves] = [join(src, 'tree.ts'), join(src, 'commands/leaves.ts')]
+    onResolve({ filter: /\/commands\/leaves\.ts$/ }, ({ importer, kind }) =>
+      importer === tree && kind === 'import-statement' ? { path: 'table', namespace: 'table' } : undefined,
+    )
+    onLoad({ filter: /.*/, namespace: 'table' }, async () => ({
+      contents: `
+        const act = command => async (...words) => {
+          const { leaves } = await import('./commands/leaves.ts')
+          return leaves.find(leaf => leaf.command === command).act(...words)
+        }
+        export const leaves = [${(await readLeaves(leaves)).map(leafOf).join(',\n')}]`,
+      resolveDir: src,
+    }))
+  },
+})
