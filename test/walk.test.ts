@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openIds } from '../src/contract/ids.ts'
 import { windows } from '../src/contract/range.ts'
 import { stepsThrough } from '../src/contract/steps.ts'
 import { instant } from '../src/contract/words.ts'
@@ -137,6 +138,38 @@ describe('the way through windows and pages', () => {
     for (; steps.next() !== undefined; pages++) steps.pass(`p${pages}`, false)
     expect([pages, steps.trouble()]).toEqual([100, '100 pages in a row held no new test'])
   })
+})
+
+test('the table of ids answers as a Map does, for UUIDs and for anything else', () => {
+  const id = fc.oneof(
+    fc.uuid(),
+    fc.uuid().map(one => one.toUpperCase()),
+    fc.string({ maxLength: 2 }),
+  )
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(id, fc.nat(9)), { minLength: 1_500, maxLength: 3_000 }),
+      fc.nat(),
+      (meetings, twice) => {
+        const [ids, map] = [openIds(), new Map<string, number>()]
+        for (const [one, reading] of [...meetings, meetings[twice % meetings.length] ?? ['', 0]] as const) {
+          expect(ids.meet(one, reading)).toBe(map.get(one))
+          map.set(one, reading)
+        }
+      },
+    ),
+    { numRuns: 20 },
+  )
+})
+
+test.each([
+  ['in one line: its own text', '{"id":"a","n":1.0,"big":90071992547409931234,"at":"\\u00e9\\/"}', undefined],
+  ['with blanks: made anew', '{ "id": "a",\n "n": 1.0 }', '{"id":"a","n":1}'],
+  ['with what nobody sees: that is escaped', '{"id":"a","name":"\u202e"}', '{"id":"a","name":"\\u202e"}'],
+])('ndjson prints a record %s', async (_, record, printed = record) => {
+  const answer = () => ({ body: `{"tests":[${record},{"id":"b"}],"page":{"next_page_token":""}}` })
+  const { out } = await mergeq(`flaky list ${org} -o ndjson`, { answer })
+  expect(out).toBe(`${printed}\n{"id":"b"}\n`)
 })
 
 interface Page {

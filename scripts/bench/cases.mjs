@@ -31,7 +31,8 @@ import { buildSync } from 'esbuild'
  * @property {boolean} [quoted] Whether the README quotes it.
  * @property {Target} [target]
  * @property {Omit<Target, 'above'>} [peak] The same for the peak of its memory.
- * @property {{must: number, aim: number}} [megabytes] That peak itself, in MB.
+ * @property {{must: number, aim: number, above?: string}} [megabytes] That peak itself, in MB, or how far it is above
+ *   that of another row.
  */
 
 export const baseline = 'node -e 0'
@@ -75,6 +76,22 @@ const post = [
   ...['-sS', '--fail', '--http1.1', '-X', 'POST', '-H', 'content-type: application/json'],
   ...['-H', 'x-api-token: bench', '--data-binary', body],
 ]
+
+const walkedPages = 1_000
+const loopedPages = 10
+const fewPages = 'mergeq flaky list, 200 pages of 100 tests'
+const loop = 'a loop of curl and jq, per page of 100 tests'
+const list = ['flaky', 'list', '-R', 'acme/web', '--org', 'acme', '-o', 'ndjson', '-q']
+
+/** What people write instead of a walk: it asks, prints the records, and takes the token of the next page. */
+const looped = `token=''
+for page in $(seq ${loopedPages}); do
+  answer=$(curl -sS --fail "$MERGEQ_BASE_URL/flaky-tests/list-failing-tests" \\
+    -H 'content-type: application/json' -H 'x-api-token: bench' \\
+    --data-binary '{"page_query":{"page_size":100,"page_token":"'"$token"'"}}')
+  printf '%s' "$answer" | jq -c '.tests[]'
+  token=$(printf '%s' "$answer" | jq -r '.page.next_page_token')
+done`
 
 const mergeq =
   (...words) =>
@@ -182,6 +199,21 @@ export const cases = [
     command: mergeq('pr', 'targets', '7', '--from', 'gibibyte.txt', '-q', ...upload),
     target: { must: 1.2, aim: 1, against: largeUpload },
     megabytes: { must: 120, aim: 90 },
+  },
+  { name: loop, needs: ['jq'], rounds: 7, per: loopedPages, command: () => ['sh', '-c', looped] },
+  {
+    name: fewPages,
+    rounds: 7,
+    command: mergeq(...list, '--max-pages', '200'),
+    exit: 17,
+  },
+  {
+    name: 'mergeq flaky list, per page of 1,000',
+    rounds: 7,
+    per: walkedPages,
+    command: mergeq(...list),
+    target: { must: 0.03, aim: 0.015, against: loop },
+    megabytes: { must: 10, aim: 5, above: fewPages },
   },
   { name: 'gh --version', needs: ['gh'], command: () => ['gh', '--version'] },
   { name: 'resend --version', needs: ['resend'], command: () => ['resend', '--version'] },

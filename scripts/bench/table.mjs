@@ -35,7 +35,12 @@ export function figuresOf(measured, baseline, { packedKB, unpackedKB, packages }
     )
   const megabytes = measured
     .filter(({ megabytes, peakMB }) => megabytes !== undefined && peakMB !== undefined)
-    .map(({ name, megabytes, peakMB }) => compared(`memory of ${name}`, peakMB, 'MB', megabytes))
+    .map(({ name, megabytes, peakMB }) => {
+      const { above } = megabytes
+      return above === undefined
+        ? compared(`memory of ${name}`, peakMB, 'MB', megabytes)
+        : compared(`memory of ${name}, above ${above}`, peakMB - named.get(above).peakMB, 'MB', megabytes)
+    })
   return [
     ...lines,
     ...peaks,

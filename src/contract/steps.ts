@@ -20,7 +20,7 @@ export interface Steps {
   /** Begins a window again whose token has expired: once for each window, and never for its first page. */
   restart(): boolean
   place(): Place
-  /** Which reading of which window this is: changes with every window and every restart. */
+  /** Which reading of which window this is, from 1 on: changes with every window and every restart. */
   reading(): number
   /** So many pages were passed. */
   pages(): number
@@ -38,7 +38,7 @@ export function stepsThrough(range: Range, maxPages: number, from: Place = { win
   const cut = windows(range)
   const tokens = new Set<string>()
   let { window, token } = from
-  let [pages, fruitless, reading] = [0, 0, 0]
+  let [pages, fruitless, reading] = [0, 0, 1]
   let restarted = -1
   let trouble: string | undefined
 

@@ -1,5 +1,6 @@
 import type { Failure } from '../failure.ts'
 import { count, type Json, type JsonObject, marked, textAt } from '../view/shapes.ts'
+import { openIds } from './ids.ts'
 import type { Range } from './range.ts'
 import type { Reply } from './reply.ts'
 import { type Place, type Step, stepsThrough } from './steps.ts'
@@ -75,8 +76,7 @@ export const spelled = ({ start, end }: Range): string => `${iso(start)} to ${is
 export function walkTests(plan: WalkPlan): Walk {
   let range = plan.range
   let steps = stepsThrough(range, plan.maxPages, { window: 0, token: plan.pageToken ?? '' })
-  /** In which reading of a window each id was last met. */
-  const met = new Map<string, number>()
+  const met = openIds()
   let news: string[] = []
   const held: JsonObject[] = []
   const hidden = new Map<string, number>()
@@ -91,8 +91,7 @@ export function walkTests(plan: WalkPlan): Walk {
   const meet = (record: JsonObject) => {
     const id = textAt(record, 'id')
     if (id === undefined) return { isFirst: true, isNew: true }
-    const last = met.get(id)
-    if (last !== steps.reading()) met.set(id, steps.reading())
+    const last = met.meet(id, steps.reading())
     if (last === undefined && plan.resumeFile !== undefined) news.push(id)
     return { isFirst: last === undefined, isNew: last !== steps.reading() }
   }
@@ -160,7 +159,7 @@ export function walkTests(plan: WalkPlan): Walk {
       range = mark.range
       earlier = mark
       steps = stepsThrough(range, plan.maxPages, mark)
-      for (const id of ids) met.set(id, -1)
+      for (const id of ids) met.meet(id, 0)
     },
     news() {
       const since = news

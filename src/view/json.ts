@@ -1,5 +1,6 @@
 import { LosslessNumber, parse, stringify } from 'lossless-json'
-import type { Json } from './shapes.ts'
+import { type Scan, scan } from './scan.ts'
+import { isObject, type Json, type JsonObject } from './shapes.ts'
 
 /**
  * Reads JSON; undefined when the text is none. A number that a double cannot hold keeps its digits; of a key that
@@ -9,53 +10,26 @@ export function decode(text: string): Json | undefined {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text
   try {
     const document: Json = JSON.parse(plain)
-    const { isDeep, isPrecise } = traitsOf(plain)
-    if (isDeep) return undefined
-    return isPrecise ? decodeLossless(plain) : document
+    const found = scan(plain)
+    if (found.isDeep) return undefined
+    const exact = found.isPrecise ? decodeLossless(plain) : document
+    keepTexts(exact, plain, found)
+    return exact
   } catch {
     return undefined
   }
 }
 
-/** Documents are at most so deep: more is no answer of this service, and would exhaust what walks it. */
-const deepest = 200
+/** The own text of what stands in a list that was decoded: writing that is much faster than making it anew. */
+const ownTexts = new WeakMap<object, string>()
 
-/** What a text that is JSON holds: more levels than that, or a number that a double may not hold. */
-interface Traits {
-  readonly isDeep: boolean
-  readonly isPrecise: boolean
-}
-
-const exponent = /[eE][+-]?\d{2}/y
-
-/** Looks through a text that is JSON once. Strings, most of it, are skipped and not read. */
-function traitsOf(text: string): Traits {
-  let [depth, digits, isPrecise] = [0, 0, false]
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code === 46 || (code >= 48 && code <= 57)) isPrecise ||= ++digits >= 16
-    else {
-      if (digits > 0 && (code === 69 || code === 101)) {
-        exponent.lastIndex = index
-        isPrecise ||= exponent.test(text)
-      }
-      digits = 0
-      if (code === 34) index = endOfString(text, index)
-      else if (code === 91 || code === 123) {
-        if (++depth > deepest) return { isDeep: true, isPrecise }
-      } else if (code === 93 || code === 125) depth--
-    }
-  }
-  return { isDeep: false, isPrecise }
-}
-
-/** Where the quote stands that ends the string: one that no odd number of backslashes precedes. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
-    let before = end - 1
-    while (text.charCodeAt(before) === 92) before--
-    if ((end - before) % 2 === 1) return end
-  }
+/** Notes the own texts of the items of a document's one list; where blanks stand in them they would not be one line. */
+function keepTexts(document: Json, text: string, { isSpaced, items }: Scan): void {
+  const lists = isObject(document) ? Object.values(document).filter(value => Array.isArray(value)) : []
+  const [list = []] = lists
+  if (isSpaced || lists.length !== 1 || list.length * 2 !== items.length) return
+  for (const [index, item] of list.entries())
+    if (isObject(item)) ownTexts.set(item, text.slice(items[index * 2], items[index * 2 + 1]))
 }
 
 const decodeLossless = (text: string): Json =>
@@ -89,13 +63,9 @@ export const encode = (value: Json, indented = false): string => {
   return withoutUnseen(text.includes(losslessMark) ? (stringify(value, null, space) ?? text) : text)
 }
 
-/** Writes records as lines of JSON, each as `encode` would. */
-export function encodeLines(records: readonly Json[]): string {
-  const text = records.map(record => `${JSON.stringify(record)}\n`).join('')
-  return text.includes(losslessMark)
-    ? records.map(record => `${encode(record)}\n`).join('')
-    : withoutUnseen(text)
-}
+/** Writes records as lines of JSON: those that came in a list in their own spelling, any other as `encode` does. */
+export const encodeLines = (records: readonly JsonObject[]): string =>
+  withoutUnseen(records.map(record => `${ownTexts.get(record) ?? encode(record)}\n`).join(''))
 
 /** A value as text: a string as it is, anything else as JSON; undefined and null as nothing. */
 export const plainText = (value: Json | undefined): string => {
