@@ -1,8 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Leaf } from '../src/commands/leaves.ts'
 import { program } from '../src/program.ts'
+import { pageOf } from '../src/reference/page.ts'
 import { openSandbox, type SandboxOptions } from '../src/sandbox/sandbox.ts'
+import { parse } from '../src/tree.ts'
 import type { Spawned, World } from '../src/world/world.ts'
 
 /** A request as the service saw it. */
@@ -185,9 +188,29 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   }
   try {
     const code = await program(world)
+    holdToHelp(world, code)
     return { code, out: out.join(''), err: err.join(''), requests: service?.requests ?? [], sleeps }
   } finally {
     await service?.close()
+  }
+}
+
+/** Every test holds the help to its word: a command ends with no exit code that its help does not name. */
+function holdToHelp(world: World, code: number): void {
+  const leaf = leafOf(world)
+  const { exitCodes = [code] } = leaf === undefined ? {} : pageOf(leaf)
+  if (!exitCodes.includes(code))
+    throw new Error(
+      `\`mergeq ${leaf?.command}\` ended with ${code}, which its help does not name (\`ends\`).`,
+    )
+}
+
+function leafOf(world: World): Leaf | undefined {
+  try {
+    const parsed = parse(world, new Map())
+    return 'leaf' in parsed ? parsed.leaf : undefined
+  } catch {
+    return undefined
   }
 }
 

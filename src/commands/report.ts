@@ -52,6 +52,7 @@ export const report = command({
   command: 'flaky report',
   summary: 'Sum up the failing tests for a CI job: Markdown, annotations on files, or JSON',
   on: list,
+  prints: 'Markdown, annotations or one JSON document, as --format says (or -o markdown, --json)',
   fields: {
     format,
     maxChars: flag(
