@@ -264,7 +264,7 @@ function __mergeq_offer
     if test -n "$wants"
         set -l offers (__mergeq_value "$place $wants")
         test -n "$offers"; or set offers (__mergeq_value "$wants")
-        string replace -r '^word ' "$prefix" -- $offers
+        string replace -r -- '^word ' "$prefix" $offers
     else if test $rest -eq 0; and string match -q -- '-*' "$cur"
         for flag in $flags
             set -l parts (string split -m 1 \t -- $flag)
@@ -273,8 +273,8 @@ function __mergeq_offer
                 continue
             end
             if string match -q -- '*!' "$parts[1]"
-                set -l opposite (string replace -r '^--' '--no-' -- "$name")
-                string match -q -- '--no-*' "$name"; and set opposite (string replace -r '^--no-' '--' -- "$name")
+                set -l opposite (string replace -r -- '^--' --no- "$name")
+                string match -q -- '--no-*' "$name"; and set opposite (string replace -r -- '^--no-' -- "$name")
                 contains -- "$opposite" $given; and continue
             end
             printf '%s\t%s\n' "$name" "$parts[2]"
