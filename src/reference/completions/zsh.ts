@@ -100,7 +100,7 @@ _mergeq() {
       _mergeq_flag "\${word%%=*}"
       given+=("$name")
       if [[ -n $takes && $word != *=* ]]; then wants=$name; fi
-    elif [[ -z $rest && $count -eq 0 && -n "\${(M)children:#\${(b)word}:*}" ]]; then
+    elif [[ -z $rest && $count -eq 0 && -n "\${(@M)children:#\${(b)word}:*}" ]]; then
       place=\${place:+$place }$word
       case $place in
 ${aliases.map(([alias, path]) => `        ${quoted(alias)}) place=${quoted(path)} ;;`).join('\n')}
