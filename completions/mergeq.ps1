@@ -110,7 +110,7 @@ Register-ArgumentCompleter -Native -CommandName mergeq -ScriptBlock {
         }
         try {
             $file = Get-Item -LiteralPath (Join-Path $folder 'config.json') -ErrorAction Stop
-            if ($file.PSIsContainer -or $file.Length -eq 0 -or $file.Length -gt 64KB) { return }
+            if ($file.PSIsContainer -or $file.Length -eq 0 -or $file.Length -gt 65536) { return }
             $settings = Get-Content -LiteralPath $file.FullName -Raw -ErrorAction Stop | ConvertFrom-Json -ErrorAction Stop
             foreach ($one in $settings.profiles.PSObject.Properties) {
                 if ($key -eq 'profile') { if ($one.Name -cmatch '^[A-Za-z0-9][A-Za-z0-9._@+-]*$') { $one.Name } }
@@ -137,7 +137,7 @@ Register-ArgumentCompleter -Native -CommandName mergeq -ScriptBlock {
         if ($wants) { $wants = '' }
         elseif (-not $rest -and $word -eq '--') { $rest = $true }
         elseif (-not $rest -and $word -like '-?*') {
-            $token = Get-Row $word.Split('=')[0] $known
+            $token = Get-Row ($word -replace '=.*$', '') $known
             $name = Get-Name $token
             $given += $name
             if ($token.Contains('=') -and -not $word.Contains('=')) { $wants = $name }
@@ -152,7 +152,7 @@ Register-ArgumentCompleter -Native -CommandName mergeq -ScriptBlock {
 
     $cur = $wordToComplete
     if (-not $wants -and -not $rest -and $cur -like '--*=*') {
-        $token = Get-Row $cur.Split('=')[0] $known
+        $token = Get-Row ($cur -replace '=.*$', '') $known
         if (-not $token.Contains('=')) { return }
         $wants = Get-Name $token
         $prefix = "$wants="
@@ -177,8 +177,8 @@ Register-ArgumentCompleter -Native -CommandName mergeq -ScriptBlock {
     }
     elseif (-not $rest -and $count -eq 0 -and $children[$place]) { $offers = $children[$place] | ForEach-Object { "word $_" } }
     else {
-        $offers = $values["$place #$($count + 1)"]
-        if (-not $offers) { $offers = $values["$place #"] }
+        $offers = $values[$place + ' #' + ($count + 1)]
+        if (-not $offers) { $offers = $values[$place + ' #'] }
     }
 
     # Where nothing is returned, PowerShell offers files.

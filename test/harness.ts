@@ -217,6 +217,8 @@ function leafOf(world: World): Leaf | undefined {
 /** A sandbox and a clock that every command line of a story shares. */
 export interface Story {
   readonly clock: { now: number }
+  /** The environment in which commands reach the sandbox. */
+  readonly env: Readonly<Record<string, string>>
   /** Runs a command line against the sandbox, in its environment. */
   mergeq(line: string, setting?: Setting): Promise<Outcome>
   close(): Promise<void>
@@ -235,6 +237,7 @@ export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Prom
   }
   return {
     clock,
+    env,
     mergeq: (line, setting = {}) => mergeq(line, { ...setting, clock, env: { ...env, ...setting.env } }),
     close: () => sandbox.close(),
   }

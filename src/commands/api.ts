@@ -113,8 +113,8 @@ export const api = command({
   },
   examples: [
     'mergeq api getQueue',
-    'mergeq api listPullRequests -F state=MERGED -F take=10',
-    'mergeq api status -X get  # exits with 5, where the service has none of that name',
+    'mergeq api getSubmittedPullRequest -F pr.number=123 --include',
+    'mergeq api listPullRequests -F state=MERGED  # exits with 5, where the service has none of that name',
   ],
   async run({ operation: name, method, set = [], input, include }, desk) {
     const known = rows.find(({ route }) => operationOf(route) === name)

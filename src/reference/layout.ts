@@ -19,14 +19,15 @@ export const indented = (text: string, width: number, by = 2): string =>
     .map(line => `${' '.repeat(by)}${line}\n`)
     .join('')
 
-/** Wider than this, a cell that is not the last one has a line of its own. */
+/** Wider than this, or than half of what there is, a cell that is not the last one has a line of its own. */
 const widestCell = 34
 
 /** Rows of columns, each as wide as its widest cell; the last one is wrapped in what is left. */
 export function columns(rows: readonly (readonly string[])[], width: number): string {
   const before = rows.map(row => row.slice(0, -1))
+  const widest = Math.min(widestCell, Math.floor(width / 2) - 4)
   const widths = (before[0] ?? []).map((_, index) =>
-    Math.max(0, ...before.map(row => row[index]?.length ?? 0).filter(length => length <= widestCell)),
+    Math.max(0, ...before.map(row => row[index]?.length ?? 0).filter(length => length <= widest)),
   )
   const left = widths.reduce((sum, one) => sum + one + 2, 2)
   return rows

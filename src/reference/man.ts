@@ -88,10 +88,9 @@ export function manPage({ summary, pages, flags }: Tree, settings: readonly Sett
     ...section('FORMATS', ...formatRows.flatMap(([name, what]) => item(bold(name), sentence(what)))),
     ...section(
       'ENVIRONMENT',
-      ...settingVariables(settings).flatMap(([names = '', flag = '', what = '']) =>
-        item(bold(names), sentence(flag === '' ? what : `${what}, as \`${flag}\``)),
+      ...[...settingVariables(settings), ...otherVariables].flatMap(([names, what]) =>
+        item(bold(names), sentence(what)),
       ),
-      ...otherVariables.flatMap(([names, what]) => item(bold(names), sentence(what))),
     ),
     ...section(
       'EXIT STATUS',

@@ -26,14 +26,15 @@ export const otherVariables: readonly (readonly [names: string, what: string])[]
   ['NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM', 'Colour, after --color; TERM=dumb has none'],
 ]
 
-/** Every variable that gives a setting, with its flag. */
-export const settingVariables = (settings: readonly Setting[]): readonly (readonly string[])[] =>
+/** Every variable that gives a setting: what it is, behind the flag that goes before it. */
+export const settingVariables = (
+  settings: readonly Setting[],
+): readonly (readonly [names: string, what: string])[] =>
   settings
     .filter(({ env }) => env.length > 0)
     .map(({ flag, env, summary, fallback }) => [
       env.join(', '),
-      flag ?? '',
-      fallback === undefined ? summary : `${summary} (default ${fallback})`,
+      `${flag === undefined ? '' : `${flag}: `}${summary}${fallback === undefined ? '' : ` (default ${fallback})`}`,
     ])
 
 /** What each format is. */
@@ -66,7 +67,7 @@ const exitCodes = (width: number): string =>
 
 const environment = (width: number, settings: readonly Setting[]): string =>
   [
-    'Environment variables, each after its flag:\n\n',
+    'Environment variables that give a setting, where its flag is not typed:\n\n',
     columns(settingVariables(settings), width),
     '\nOthers:\n\n',
     columns(otherVariables, width),
