@@ -3,6 +3,7 @@ import { type Leaf, leaves } from './commands/leaves.ts'
 import type { Described } from './contract/endpoint.ts'
 import { nameOfWord, type Word } from './contract/field.ts'
 import { Failure, usage } from './failure.ts'
+import { helpIn } from './reference/asked.ts'
 import { own } from './reference/own.ts'
 import type { Asked } from './reference/reference.ts'
 import { globalWords } from './settings/options.ts'
@@ -16,6 +17,9 @@ export function parse(
   { argv, runtime }: Pick<World, 'argv' | 'runtime'>,
   given: Map<string, string[]>,
 ): Parsed {
+  const help = helpIn(argv, leaves, globalWords)
+  for (const [name, value] of help?.flags ?? []) given.set(name, [value])
+  if (help !== undefined) return { asked: help.asked }
   const shown: string[] = []
   const typed = new Set(argv)
   let [chosen, asked]: [Leaf?, Asked?] = []

@@ -90,6 +90,17 @@ describe('help is as wide as the terminal, at most 100 columns, and 80 on a pipe
   })
 })
 
+test.each([
+  ['pr get', ['pr get 7 --help', '-R acme/web pr get -h', 'pr get --head x -h', 'pr status --help']],
+  ['pr', ['pr', 'pr -h', '-q pr', 'pr --org acme --help', 'help pr']],
+  ['', ['', '-v', '-h', '--help --no-input', 'help']],
+  ['sandbox exec', ['sandbox exec --help', 'sandbox exec --seed 1 --help -- ls']],
+])('the help of `mergeq %s` comes wherever its flag stands', async (command, lines) => {
+  const { out } = await mergeq(`help ${command}`)
+  for (const line of lines)
+    expect({ line, ...(await mergeq(line)) }).toMatchObject({ line, code: 0, out, err: '' })
+})
+
 describe('help as data', () => {
   test('`help --json` is one document, on one line on a pipe', async () => {
     const { out } = await mergeq('help --json')

@@ -6,6 +6,7 @@ import { endings, worst } from '../src/failure.ts'
 import { scriptFiles, scriptOf } from '../src/reference/completions/scripts.ts'
 import { manPage } from '../src/reference/man.ts'
 import { own, shells } from '../src/reference/own.ts'
+import { pageOf } from '../src/reference/page.ts'
 import { commandTable, exitCodeTable, settingsTable, withParts } from '../src/reference/readme.ts'
 import { treeOf } from '../src/reference/reference.ts'
 import { globalWords } from '../src/settings/options.ts'
@@ -43,7 +44,10 @@ test.each(shells)('the completion script of %s is current', shell => {
 })
 
 test('the manual page is current', () => {
-  holds('man/mergeq.1', manPage(treeOf({ leaves, globalWords, settings }), settings))
+  holds(
+    'man/mergeq.1',
+    manPage(treeOf({ leaves, globalWords, settings }), [...leaves, ...own].map(pageOf), settings),
+  )
 })
 
 test('the whole command tree, as `mergeq help --json` prints it, is current', async () => {

@@ -10,7 +10,11 @@ export const pageDocument = ({ examples, ...page }: Page) => ({
 })
 
 /** The whole tree as data: what `mergeq help --json` prints. */
-export const treeDocument = ({ summary, groups, flags, pages }: Tree, settings: readonly Setting[]) => ({
+export const treeDocument = (
+  { summary, groups, flags }: Tree,
+  pages: readonly Page[],
+  settings: readonly Setting[],
+) => ({
   name: 'mergeq',
   summary,
   groups: Object.entries(groups).map(([name, summary]) => ({ name, summary })),

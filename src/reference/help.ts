@@ -13,7 +13,7 @@ export interface Look {
 /** What is told of mergeq as a whole. */
 export interface Tree {
   readonly summary: string
-  readonly pages: readonly Page[]
+  readonly commands: readonly Pick<Page, 'command' | 'summary'>[]
   /** What the first word of a command stands for. */
   readonly groups: Readonly<Record<string, string>>
   readonly flags: readonly Entry[]
@@ -77,7 +77,7 @@ function codes(exitCodes: readonly number[] | undefined): string {
 }
 
 /** The help of a command: summary, usage, arguments, flags, what it sends and prints, examples, exit codes, more. */
-export function helpOf(page: Page, { flags }: Tree, look: Look): string {
+export function helpOf(page: Page, { flags }: Pick<Tree, 'flags'>, look: Look): string {
   const { width } = look
   const names = flags.map(({ name, short }) => (short === undefined ? name : `${short}/${name}`))
   return whole([
@@ -113,8 +113,8 @@ export function helpOf(page: Page, { flags }: Tree, look: Look): string {
 }
 
 /** The help of a group: its commands. */
-export function groupHelp(name: string, { groups, pages }: Tree, look: Look): string {
-  const within = pages.filter(({ command }) => command.startsWith(`${name} `))
+export function groupHelp(name: string, { groups, commands }: Tree, look: Look): string {
+  const within = commands.filter(({ command }) => command.startsWith(`${name} `))
   return whole([
     paragraph(groups[name] ?? '', look),
     `Usage: mergeq ${name} <command> [flags]\n`,
@@ -138,11 +138,11 @@ export function groupHelp(name: string, { groups, pages }: Tree, look: Look): st
 }
 
 /** The help of mergeq itself: groups and commands, the flags of every command, the topics. */
-export function rootHelp({ summary, groups, pages, flags }: Tree, look: Look): string {
-  const firsts = [...new Set(pages.map(({ command }) => command.split(' ')[0] ?? ''))]
+export function rootHelp({ summary, groups, commands, flags }: Tree, look: Look): string {
+  const firsts = [...new Set(commands.map(({ command }) => command.split(' ')[0] ?? ''))]
   const rows = firsts.map(first => [
     first,
-    groups[first] ?? pages.find(({ command }) => command === first)?.summary ?? '',
+    groups[first] ?? commands.find(({ command }) => command === first)?.summary ?? '',
   ])
   const version: Entry = { name: '--version', summary: 'Print the version' }
   return whole([

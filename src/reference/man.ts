@@ -70,7 +70,11 @@ function commandLines({ usage, alias, summary, arguments: words, flags, sends, e
 }
 
 /** The manual page, `mergeq.1`: the whole tree on one page. */
-export function manPage({ summary, pages, flags }: Tree, settings: readonly Setting[]): string {
+export function manPage(
+  { summary, flags }: Tree,
+  pages: readonly Page[],
+  settings: readonly Setting[],
+): string {
   return `${[
     '.\\" Made from the command tree of mergeq by `npm run reference`.',
     '.TH MERGEQ 1 "" "mergeq" "mergeq manual"',

@@ -127,6 +127,9 @@ function exampleOf(example: string): Example {
   return exit === undefined ? { line, exit: 0 } : { line, exit: Number(exit), why: why ?? '' }
 }
 
+/** The name of a command's alias, as it is typed: `pr status` of `pr get`. */
+export const sibling = (command: string, alias: string): string => command.replace(/\S+$/, alias)
+
 /** The page of a command. */
 export function pageOf(told: Told): Page {
   const { command, alias, summary, asks } = told
@@ -135,7 +138,7 @@ export function pageOf(told: Told): Page {
   const kinds = kindsOf(told)
   return {
     command,
-    ...(alias === undefined ? {} : { alias: [...command.split(' ').slice(0, -1), alias].join(' ') }),
+    ...(alias === undefined ? {} : { alias: sibling(command, alias) }),
     summary,
     usage: `mergeq ${command} [flags]${typed.join('')}`,
     arguments: words.filter(word => !isFlag(word)).map(word => entryOf(word)),

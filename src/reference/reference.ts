@@ -1,11 +1,10 @@
 import type { Word } from '../contract/field.ts'
 import { usage } from '../failure.ts'
-import { scriptOf } from './completions/scripts.ts'
 import { pageDocument, treeDocument } from './document.ts'
 import { groups } from './groups.ts'
 import { groupHelp, helpOf, type Look, rootHelp, type Tree } from './help.ts'
 import { own, shells, topicNames } from './own.ts'
-import { entryOf, pageOf, type Told } from './page.ts'
+import { entryOf, pageOf, sibling, type Told } from './page.ts'
 import { type Setting, topics } from './topics.ts'
 
 /** Everything that the reference is made from. */
@@ -27,13 +26,13 @@ export interface Manner extends Look {
   readonly pretty: boolean
 }
 
-export const summary = 'The command line for a merge queue and its flaky tests'
+const summary = 'The command line for a merge queue and its flaky tests'
 
-/** The tree as data: what every kind of reference is made from. */
+/** What is told of mergeq as a whole, made from the tree. */
 export const treeOf = ({ leaves, globalWords, settings }: Source): Tree => ({
   summary,
   groups,
-  pages: [...leaves, ...own].map(pageOf),
+  commands: [...leaves, ...own],
   flags: globalWords.map(word =>
     entryOf(
       word,
@@ -43,34 +42,41 @@ export const treeOf = ({ leaves, globalWords, settings }: Source): Tree => ({
 })
 
 /** Tells what was asked; a name that nothing has is a usage failure. */
-export function tell({ about, words }: Asked, source: Source, manner: Manner): string {
+export async function tell({ about, words }: Asked, source: Source, manner: Manner): Promise<string> {
   if (about === 'completion') {
     const [word = ''] = words
     const shell = shells.find(one => one === word.toLowerCase())
     if (shell === undefined)
       throw usage(`'${word}' is no shell with a completion script.`, `The shells are ${shells.join(', ')}.`)
+    const { scriptOf } = await import('./completions/scripts.ts')
     return scriptOf(shell, source.leaves, source.globalWords)
   }
-  const tree = treeOf(source)
   const name = words.join(' ')
   const topic = topicNames.find(one => one === name)
   if (topic !== undefined) return topics[topic](manner.width, source.settings)
-  const page = tree.pages.find(({ command, alias }) => command === name || alias === name)
-  if (page === undefined && name !== '' && !Object.hasOwn(groups, name))
+  const all: readonly Told[] = [...source.leaves, ...own]
+  const told = all.find(
+    ({ command, alias }) => command === name || (alias && sibling(command, alias) === name),
+  )
+  if (told === undefined && name !== '' && !Object.hasOwn(groups, name))
     throw usage(
       `There is no command or topic '${name}'.`,
       `Topics: ${topicNames.join(', ')}. Commands: see \`mergeq --help\`.`,
     )
-  const pages =
-    page === undefined
-      ? tree.pages.filter(({ command }) => name === '' || command.startsWith(`${name} `))
-      : [page]
-  if (manner.format === 'ndjson') return pages.map(one => `${JSON.stringify(pageDocument(one))}\n`).join('')
-  if (manner.format === 'json') {
+  const tree = treeOf(source)
+  if (manner.format === 'json' || manner.format === 'ndjson') {
+    const pages = (
+      told === undefined ? all.filter(({ command }) => `${command} `.startsWith(name && `${name} `)) : [told]
+    ).map(pageOf)
+    const indent = manner.pretty ? 2 : undefined
+    if (manner.format === 'ndjson') return pages.map(one => `${JSON.stringify(pageDocument(one))}\n`).join('')
+    const [page] = pages
     const document =
-      page === undefined ? treeDocument({ ...tree, pages }, source.settings) : pageDocument(page)
-    return `${JSON.stringify(document, null, manner.pretty ? 2 : undefined)}\n`
+      told === undefined || page === undefined
+        ? treeDocument(tree, pages, source.settings)
+        : pageDocument(page)
+    return `${JSON.stringify(document, null, indent)}\n`
   }
-  if (page !== undefined) return helpOf(page, tree, manner)
+  if (told !== undefined) return helpOf(pageOf(told), tree, manner)
   return name === '' ? rootHelp(tree, manner) : groupHelp(name, tree, manner)
 }

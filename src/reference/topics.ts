@@ -67,7 +67,7 @@ const exitCodes = (width: number): string =>
 
 const environment = (width: number, settings: readonly Setting[]): string =>
   [
-    'Environment variables that give a setting, where its flag is not typed:\n\n',
+    'Environment variables, where no flag is typed:\n\n',
     columns(settingVariables(settings), width),
     '\nOthers:\n\n',
     columns(otherVariables, width),
