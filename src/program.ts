@@ -1,8 +1,13 @@
 import type { Runner } from './commands/command.ts'
+import { leaves } from './commands/leaves.ts'
+import type { Given } from './contract/field.ts'
 import { asFailure, isFailure } from './failure.ts'
+import type { Asked } from './reference/reference.ts'
 import type { Secrets } from './run/desk.ts'
-import { wantsJsonErrors } from './settings/options.ts'
+import { globalWords, wantsJsonErrors } from './settings/options.ts'
+import { settingTable } from './settings/table.ts'
 import { parse } from './tree.ts'
+import { bold, isColored } from './view/look.ts'
 import { openRedactor } from './view/redactor.ts'
 import { harmless, isCiJob } from './view/runner.ts'
 import { openVoice } from './view/voice.ts'
@@ -15,7 +20,7 @@ export async function program(outside: World): Promise<number> {
   try {
     const parsed = parse(world, given)
     if ('leaf' in parsed) return await parsed.leaf.act(given, world, secrets, runnerIn(world))
-    await world.out.write(parsed.text)
+    await world.out.write('text' in parsed ? parsed.text : await answerTo(parsed.asked, given, world))
     return 0
   } catch (error) {
     const { aborted, reason } = world.interrupted
@@ -24,6 +29,25 @@ export async function program(outside: World): Promise<number> {
     await openVoice(world.err, { quiet: false, verbose: false, json }).fail(failure)
     return failure.exit
   }
+}
+
+/** What the reference tells: help, a topic or a completion script, as text or, where that was typed, as data. */
+async function answerTo(asked: Asked, given: Given, { env, out }: World): Promise<string> {
+  const { tell } = await import('./reference/reference.ts')
+  const [format = given.has('--json') ? 'json' : 'table'] = given.get('--output') ?? []
+  const typed = given.get('--color')?.[0]
+  const color = typed === 'always' || typed === 'never' ? typed : 'auto'
+  const isBold = isColored({ color, env, terminal: out.terminal })
+  return tell(
+    asked,
+    { leaves, globalWords, settings: Object.values(settingTable) },
+    {
+      width: Math.min(out.columns, 100),
+      format: format.toLowerCase(),
+      pretty: out.terminal,
+      heading: text => (isBold ? bold(text) : text),
+    },
+  )
 }
 
 /** The world with an eye on all that is written: no token, and in a CI job nothing that acts on its runner. */

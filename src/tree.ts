@@ -3,37 +3,37 @@ import { type Leaf, leaves } from './commands/leaves.ts'
 import type { Described } from './contract/endpoint.ts'
 import { nameOfWord, type Word } from './contract/field.ts'
 import { Failure, usage } from './failure.ts'
-import { groups } from './reference/groups.ts'
-import { helpAfter } from './reference/help.ts'
-import { topics } from './reference/topics.ts'
+import { helpIn } from './reference/asked.ts'
+import { own } from './reference/own.ts'
+import type { Asked } from './reference/reference.ts'
 import { globalWords } from './settings/options.ts'
-import { settingTable } from './settings/table.ts'
 import type { World } from './world/world.ts'
 
-/** What a command line asks for: a command, or a text to print. */
-export type Parsed = { readonly leaf: Leaf } | { readonly text: string }
+/** What a command line asks for: a command, a text to print, or something of the reference. */
+export type Parsed = { readonly leaf: Leaf } | { readonly text: string } | { readonly asked: Asked }
 
 /** argv → given, and the leaf that it names. A command line that is wrong is a usage failure. */
 export function parse(
-  { argv, out, runtime }: Pick<World, 'argv' | 'out' | 'runtime'>,
+  { argv, runtime }: Pick<World, 'argv' | 'runtime'>,
   given: Map<string, string[]>,
 ): Parsed {
+  const help = helpIn(argv, leaves, globalWords)
+  for (const [name, value] of help?.flags ?? []) given.set(name, [value])
+  if (help !== undefined) return { asked: help.asked }
   const shown: string[] = []
-  const helpWidth = Math.min(out.columns, 100)
   const typed = new Set(argv)
-  let chosen: Leaf | undefined
+  let [chosen, asked]: [Leaf?, Asked?] = []
+  const formatHelp = (node: Node) => {
+    asked = { about: 'help', words: pathOf(node) }
+    return ''
+  }
   const root = new Node('mergeq')
-    .description('The command line for a merge queue and its flaky tests')
     .version(runtime.version, '--version', 'Print the version')
-    .configureHelp({ showGlobalOptions: true, helpWidth })
+    .configureHelp({ formatHelp })
     .configureOutput({
       writeOut: text => shown.push(text),
       writeErr: text => shown.push(text),
       outputError: () => undefined,
-      getOutHelpWidth: () => helpWidth,
-      getErrHelpWidth: () => helpWidth,
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
     })
     .exitOverride()
     .helpCommand(false)
@@ -46,50 +46,33 @@ export function parse(
       groupFor(root, group)
       continue
     }
-    const node = nodeFor(root, leaf.command).description(leaf.summary)
-    node.configureHelp({ showGlobalOptions: true, helpWidth })
+    const node = nodeFor(root, leaf.command)
     if (leaf.alias !== undefined) node.alias(leaf.alias)
     addWords(node, isNamed(leaf, typed) ? leaf.words : leaf.words.filter(isArgument), given)
-    node.addHelpText('after', () => helpAfter(leaf))
     node.action(() => {
       chosen = leaf
     })
   }
-  root
-    .command('help')
-    .argument('[word...]', `A command, or one of ${Object.keys(topics).join(', ')}`)
-    .description('Print the help of a command, or a topic')
-    .action((words: readonly string[]) => {
-      const topic = topicOf(words)
-      if (topic === undefined) nodeOf(root, words).outputHelp()
-      else shown.push(topic)
+  for (const { command: about, words } of own) {
+    const node = nodeFor(root, about)
+    addWords(node, words, given)
+    node.action((word: string | readonly string[] = []) => {
+      asked = { about, words: [word].flat() }
     })
+  }
   try {
     root.parse([...argv], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode !== 0 && error.code !== 'commander.help') throw sentence(error)
   }
+  if (asked !== undefined) return { asked }
   return chosen === undefined ? { text: shown.join('') } : { leaf: chosen }
 }
 
-const topicOf = ([word = '', ...rest]: readonly string[]): string | undefined =>
-  rest.length === 0 && Object.hasOwn(topics, word) ? topics[word]?.(Object.values(settingTable)) : undefined
-
-/** The command that the words name. */
-function nodeOf(root: Node, words: readonly string[]): Node {
-  let node = root
-  for (const word of words) {
-    const below = node.commands.find(one => one.name() === word || one.aliases().includes(word))
-    if (below === undefined)
-      throw usage(
-        `There is no command or topic '${words.join(' ')}'.`,
-        `Topics: ${Object.keys(topics).join(', ')}.`,
-      )
-    node = below
-  }
-  return node
-}
+/** The words that name a command in the tree. */
+const pathOf = (node: Node): readonly string[] =>
+  node.parent === null ? [] : [...pathOf(node.parent), node.name()]
 
 const isArgument = ({ spell }: Word): boolean => !spell.startsWith('-')
 
@@ -108,13 +91,7 @@ function nodeFor(root: Node, command: string): Node {
 
 /** The node of a group, made when it is first met. */
 function groupFor(root: Node, name: string): Node {
-  const standing = root.commands.find(node => node.name() === name)
-  return (
-    standing ??
-    bare(root, name)
-      .configureHelp({ showGlobalOptions: false })
-      .description(groups[name] ?? '')
-  )
+  return root.commands.find(node => node.name() === name) ?? bare(root, name)
 }
 
 const bare = (parent: Node, name: string): Node =>

@@ -1,8 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Leaf } from '../src/commands/leaves.ts'
 import { program } from '../src/program.ts'
+import { pageOf } from '../src/reference/page.ts'
 import { openSandbox, type SandboxOptions } from '../src/sandbox/sandbox.ts'
+import { parse } from '../src/tree.ts'
 import type { Spawned, World } from '../src/world/world.ts'
 
 /** A request as the service saw it. */
@@ -198,15 +201,37 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   }
   try {
     const code = await program(world)
+    holdToHelp(world, code)
     return { code, out: out.join(''), err: err.join(''), requests: service?.requests ?? [], sleeps }
   } finally {
     await service?.close()
   }
 }
 
+/** Every test holds the help to its word: a command ends with no exit code that its help does not name. */
+function holdToHelp(world: World, code: number): void {
+  const leaf = leafOf(world)
+  const { exitCodes = [code] } = leaf === undefined ? {} : pageOf(leaf)
+  if (!exitCodes.includes(code))
+    throw new Error(
+      `\`mergeq ${leaf?.command}\` ended with ${code}, which its help does not name (\`ends\`).`,
+    )
+}
+
+function leafOf(world: World): Leaf | undefined {
+  try {
+    const parsed = parse(world, new Map())
+    return 'leaf' in parsed ? parsed.leaf : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** A sandbox and a clock that every command line of a story shares. */
 export interface Story {
   readonly clock: { now: number }
+  /** The environment in which commands reach the sandbox. */
+  readonly env: Readonly<Record<string, string>>
   /** Runs a command line against the sandbox, in its environment. */
   mergeq(line: string, setting?: Setting): Promise<Outcome>
   close(): Promise<void>
@@ -225,6 +250,7 @@ export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Prom
   }
   return {
     clock,
+    env,
     mergeq: (line, setting = {}) => mergeq(line, { ...setting, clock, env: { ...env, ...setting.env } }),
     close: () => sandbox.close(),
   }

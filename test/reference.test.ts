@@ -1,28 +1,59 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { leaves } from '../src/commands/leaves.ts'
 import { endings, worst } from '../src/failure.ts'
+import { scriptFiles, scriptOf } from '../src/reference/completions/scripts.ts'
+import { manPage } from '../src/reference/man.ts'
+import { own, shells } from '../src/reference/own.ts'
+import { pageOf } from '../src/reference/page.ts'
 import { commandTable, exitCodeTable, settingsTable, withParts } from '../src/reference/readme.ts'
+import { treeOf } from '../src/reference/reference.ts'
+import { globalWords } from '../src/settings/options.ts'
 import { settingTable } from '../src/settings/table.ts'
 import { mergeq } from './harness.ts'
 
 const write = process.env.MERGEQ_WRITE_REFERENCE === '1'
+const settings = Object.values(settingTable)
+
+/** Holds a file to what the program makes of it; `npm run reference` writes it anew. */
+function holds(path: string, made: string): void {
+  if (write) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, made)
+  } else expect(readFileSync(path, 'utf8')).toBe(made)
+}
 
 test('the tables of the README are those of the program (npm run reference writes them)', () => {
-  const readme = readFileSync('README.md', 'utf8')
-  const made = withParts(readme, {
-    commands: commandTable(leaves),
-    settings: settingsTable(Object.values(settingTable)),
+  const made = withParts(readFileSync('README.md', 'utf8'), {
+    commands: commandTable([...leaves, ...own]),
+    settings: settingsTable(settings),
     'exit codes': exitCodeTable(),
   })
-  if (write) writeFileSync('README.md', made)
-  else expect(made).toBe(readme)
+  holds('README.md', made)
   for (const { command } of leaves) expect(made).toContain(`mergeq ${command}`)
   for (const { code, kind } of endings) expect(made).toContain(`| ${code} | ${kind} |`)
 })
 
 test('the README is under 300 lines', () => {
   expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThan(300)
+})
+
+test.each(shells)('the completion script of %s is current', shell => {
+  holds(scriptFiles[shell], scriptOf(shell, leaves, globalWords))
+})
+
+test('the manual page is current', () => {
+  holds(
+    'man/mergeq.1',
+    manPage(treeOf({ leaves, globalWords, settings }), [...leaves, ...own].map(pageOf), settings),
+  )
+})
+
+test('the whole command tree, as `mergeq help --json` prints it, is current', async () => {
+  const { code, out, err } = await mergeq('help --json', { terminal: true })
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  holds('test/golden/help.json', out)
 })
 
 test('every exit code has its place among the worst, and is told by `help exit-codes`', async () => {
@@ -32,16 +63,4 @@ test('every exit code has its place among the worst, and is told by `help exit-c
     expect(worst([0, ending.code])).toBe(ending.code)
     expect(out).toMatch(new RegExp(`^ *${ending.code}  ${ending.kind} `, 'm'))
   }
-})
-
-test.each(['environment', 'formatting'])('`help %s` is a topic', async topic => {
-  const { code, out, err } = await mergeq(`help ${topic}`)
-  expect({ code, err }).toEqual({ code: 0, err: '' })
-  expect(out).toContain(topic === 'environment' ? 'MERGEQ_REPO' : 'ndjson')
-})
-
-test('`help` and a command print its help', async () => {
-  const [help, flag] = [await mergeq('help pr get'), await mergeq('pr get --help')]
-  expect(help.out).toBe(flag.out)
-  expect(help.out).toContain('Examples:')
 })

@@ -24,12 +24,23 @@ async function readLeaves(source) {
 }
 
 const told = ['command', 'alias', 'summary', 'route']
-/** What only the command that is typed needs is made when it is asked for. */
-const toldLate = ['words', 'examples']
+/** What only the command that is typed, or its help, needs is made when it is asked for. */
+const toldLate = ['words', 'examples', 'asks', 'ends', 'prints', 'bearsFailures', 'passesExitOn']
+
+/** Of an operation, what its help says. */
+const askedOf = ({ route, changes, pages, reply: { expects } }) => ({
+  route,
+  changes: changes !== false,
+  ...(pages === undefined ? {} : { pages: true }),
+  reply: { expects },
+})
 
 const leafOf = leaf => {
   const now = told.filter(key => leaf[key] !== undefined).map(key => `${key}: ${JSON.stringify(leaf[key])}`)
-  const late = toldLate.map(key => `get ${key}() { return ${JSON.stringify(leaf[key])} }`)
+  const asks = Array.isArray(leaf.asks) ? leaf.asks.map(askedOf) : leaf.asks
+  const late = toldLate
+    .filter(key => leaf[key] !== undefined)
+    .map(key => `get ${key}() { return ${JSON.stringify(key === 'asks' ? asks : leaf[key])} }`)
   return `{ ${[...now, ...late].join(', ')}, act: act(${JSON.stringify(leaf.command)}) }`
 }
 
@@ -37,9 +48,10 @@ const leafOf = leaf => {
 export const tableOf = src => ({
   name: 'table',
   setup({ onLoad, onResolve }) {
-    const [tree, leaves] = [join(src, 'tree.ts'), join(src, 'commands/leaves.ts')]
+    const leaves = join(src, 'commands/leaves.ts')
+    const front = ['tree.ts', 'program.ts'].map(name => join(src, name))
     onResolve({ filter: /\/commands\/leaves\.ts$/ }, ({ importer, kind }) =>
-      importer === tree && kind === 'import-statement' ? { path: 'table', namespace: 'table' } : undefined,
+      front.includes(importer) && kind === 'import-statement' ? { path: 'table', namespace: 'table' } : undefined,
     )
     onLoad({ filter: /.*/, namespace: 'table' }, async () => ({
       contents: `

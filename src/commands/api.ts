@@ -1,5 +1,5 @@
 import { endpoint, methodOf, operationOf, type Row } from '../contract/endpoint.ts'
-import { rows } from '../contract/endpoints.ts'
+import { endpoints, rows } from '../contract/endpoints.ts'
 import { argument, type Field, flag, flags, on, type Wire } from '../contract/field.ts'
 import type { Answer, Reading } from '../contract/reply.ts'
 import { unsettled } from '../contract/settle.ts'
@@ -83,8 +83,12 @@ function filledIn(
 export const api = command({
   command: 'api',
   summary: 'Call any operation of the service by its name, and print what comes, untouched',
+  asks: 'any',
+  prints: 'what came, untouched; sanitized on a terminal; --fields picks from it',
   fields: {
-    operation: argument('<operation>', 'Name of the operation, as in submitPullRequest', operation),
+    operation: argument('<operation>', 'Name of the operation, as in submitPullRequest', operation, {
+      offers: endpoints.map(({ route }) => operationOf(route)),
+    }),
     method: flag(
       '-X, --method <method>',
       'get or post (default: what the operation takes)',
@@ -110,8 +114,8 @@ export const api = command({
   },
   examples: [
     'mergeq api getQueue',
-    'mergeq api listPullRequests -F state=MERGED -F take=10',
-    'mergeq api status -X get',
+    'mergeq api getSubmittedPullRequest -F pr.number=123 --include',
+    'mergeq api listPullRequests -F state=MERGED  # exits with 5, where the service has none of that name',
   ],
   async run({ operation: name, method, set = [], input, include }, desk) {
     const known = rows.find(({ route }) => operationOf(route) === name)

@@ -13,7 +13,9 @@ const mostInput = 64 * 1024
 
 /** A token as an argument is refused: its place is standard input. The value is never repeated. */
 const noArgument: Field<undefined> = {
-  words: [{ spell: '[token]', summary: 'Never given here: an argument is visible to every process' }],
+  words: [
+    { spell: '[token]', summary: 'Never given here: an argument is visible to every process', hidden: true },
+  ],
   read(given) {
     if (given.has('token'))
       throw usage(
@@ -56,6 +58,8 @@ const verify = (token: Token, desk: Desk) =>
 const login = command({
   command: 'auth login',
   summary: 'Store a token for the base address, after the service has taken it',
+  asks: [metrics],
+  prints: 'nothing',
   fields: {
     withToken: on('--with-token', 'Read the token from standard input'),
     noVerify: on('--no-verify', 'Store it without asking the service'),
@@ -85,6 +89,7 @@ const isSetElsewhere = ({ world }: Desk): boolean => (world.env.MERGEQ_TOKEN ?? 
 const logout = command({
   command: 'auth logout',
   summary: 'Remove the stored token of the base address',
+  prints: 'nothing',
   fields: {},
   examples: ['mergeq auth logout'],
   async run(_, desk) {
@@ -112,6 +117,12 @@ const endOf = ({ value }: Token): string => (value.length < 12 ? '' : value.slic
 const status = command({
   command: 'auth status',
   summary: 'Show which token would be sent, where it comes from, and where it would go',
+  ends: ['auth'],
+  prints: {
+    table: 'source, origin, and the last characters',
+    json: '{"source","origin","lastCharacters"}',
+    ndjson: 'the same on one line',
+  },
   fields: {},
   examples: ['mergeq auth status', 'mergeq auth status --json'],
   async run(_, desk) {
@@ -138,6 +149,8 @@ const status = command({
 const reveal = command({
   command: 'auth token',
   summary: 'Print the token itself: it will be visible where this is printed',
+  ends: ['auth'],
+  prints: 'the token and a newline, in every format',
   fields: {},
   examples: ['mergeq auth token | pbcopy'],
   async run(_, desk) {

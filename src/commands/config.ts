@@ -19,7 +19,9 @@ function key(word: string): { readonly key: string; readonly name: Name } {
   return { key: word, name }
 }
 
-const keyField = argument('<key>', `One of ${[...storable.keys()].join(', ')}`, key)
+const keyField = argument('<key>', `One of ${[...storable.keys()].join(', ')}`, key, {
+  choices: [...storable.keys()],
+})
 
 /** Writes a document of our own in any format. */
 const printOwn = async (
@@ -43,6 +45,11 @@ const printOwn = async (
 const list = command({
   command: 'config list',
   summary: 'Show the settings that commands use here and now',
+  prints: {
+    table: 'a row for each setting that has a value',
+    json: '[{"key","value"}], with --show-origin also "origin"',
+    ndjson: 'one setting a line',
+  },
   fields: { showOrigin: on('--show-origin', 'Also say where each value comes from') },
   examples: ['mergeq config list --show-origin', 'mergeq config list --show-origin --json'],
   async run({ showOrigin }, desk) {
@@ -61,6 +68,8 @@ const list = command({
 const get = command({
   command: 'config get',
   summary: 'Print one setting as commands use it here and now',
+  ends: ['not-found'],
+  prints: { table: 'the value', json: '{"key","value","origin"}', ndjson: 'the same on one line' },
   fields: { key: keyField },
   examples: ['mergeq config get repo'],
   async run({ key: { key, name } }, desk) {
@@ -102,6 +111,7 @@ function check(key: string, name: Name, value: string): void {
 const set = command({
   command: 'config set',
   summary: 'Store a setting, in the profile that --profile names',
+  prints: 'nothing',
   changesSettings: true,
   fields: { key: keyField, value: argument('<value>', 'Its value', word => word) },
   examples: ['mergeq config set repo acme/web', 'mergeq config set target-branch release --profile work'],
@@ -115,6 +125,7 @@ const set = command({
 const unset = command({
   command: 'config unset',
   summary: 'Remove a stored setting',
+  prints: 'nothing',
   changesSettings: true,
   fields: { key: keyField },
   examples: ['mergeq config unset repo'],
@@ -128,6 +139,7 @@ const unset = command({
 const path = command({
   command: 'config path',
   summary: 'Print the file that settings are stored in',
+  prints: 'the path and a newline',
   fields: {},
   examples: ['mergeq config path'],
   async run(_, { settings, world }) {

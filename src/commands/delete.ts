@@ -114,6 +114,8 @@ const explain =
 export const deleteQueue = command({
   ...remove,
   on: remove,
+  asks: [draining, read, cancel],
+  ends: ['timed-out'],
   fields: {
     cancelAll: on('--cancel-all', 'Cancel everything that is in the queue first'),
     drainFirst: on('--drain-first', 'Stop new tests first, and wait until nothing is being tested'),

@@ -153,6 +153,14 @@ const columns = [
 export const doctor = command({
   command: 'doctor',
   summary: 'Check token, base address, network, clock, git and CI, and say how to mend what is wrong',
+  asks: [metrics],
+  bearsFailures: true,
+  ends: ['check-failed'],
+  prints: {
+    table: 'a row for each check',
+    json: '[{"check","result","found","mend"}]',
+    ndjson: 'one check a line',
+  },
   fields: {},
   examples: ['mergeq doctor', 'mergeq doctor --json'],
   async run(_, desk) {

@@ -110,6 +110,12 @@ export const explain = command({
   summary: 'Say why a pull request is not merging, and what to do next',
   on: explained,
   fields: {},
+  asks: [read, testing],
+  prints: {
+    table: 'the verdict, the reasons, what to do next, and whether to submit again',
+    json: '{"pr","targetBranch","title","verdict","state","since","queue","testRun","reasons","next","submitAgain","unread"}',
+    ndjson: 'the same on one line',
+  },
   examples: [
     'mergeq pr explain 123',
     'mergeq pr explain 123 --json | jq -r .verdict',

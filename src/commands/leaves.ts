@@ -16,8 +16,10 @@ const setWord: Word = {
 }
 
 /** One leaf of the tree: what is typed for it, and what it does. */
-export interface Leaf extends Described {
+export interface Leaf extends Described, Pick<Command, 'bearsFailures' | 'passesExitOn' | 'prints'> {
   readonly words: readonly Word[]
+  /** What it sends: an operation's one, a hand-written command's in the order of its work. */
+  readonly asks: readonly Row[] | 'any'
   act(given: Given, world: World, secrets: Secrets, runner: Runner): Promise<number>
 }
 
@@ -29,6 +31,7 @@ const sends = ({ route }: Row): readonly Word[] => (methodOf(route) === 'POST' ?
 const leafOf = (row: Row): Leaf => ({
   ...row,
   words: [...wordsOf(row), ...sends(row)],
+  asks: [row],
   act: (given, world, secrets) =>
     atDesk(given, world, secrets, { changes: row.changes !== false, changesSettings: false }, desk =>
       run(row, desk),
@@ -38,9 +41,11 @@ const leafOf = (row: Row): Leaf => ({
 const handWritten = (command: Command): Leaf => ({
   ...command,
   words: [
-    ...(command.on === undefined ? [] : [...wordsOf(command.on), ...sends(command.on)]),
+    ...(command.on === undefined ? [] : wordsOf(command.on)),
     ...wordsOf(command),
+    ...(command.on === undefined ? [] : sends(command.on)),
   ],
+  asks: command.asks === 'any' ? 'any' : [...(command.on ? [command.on] : []), ...(command.asks ?? [])],
   act: (given, world, secrets, runner) =>
     atDesk(given, world, secrets, purposeOf(command), async desk =>
       command.run(await readValues(command.fields, given, contextOf(desk.settings, desk)), desk, runner),

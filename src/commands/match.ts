@@ -73,6 +73,12 @@ export const match = command({
   summary: 'Tell which failures in JUnit XML files are known, quarantined or new',
   on: { ...list, fields: { range, pageSize, maxPages } },
   fields: { files },
+  ends: ['check-failed'],
+  prints: {
+    table: 'a row for each test that failed, what is new first',
+    json: '{"counts":{"failed","new","unknown","known","quarantined"},"tests":[...],"window"}',
+    ndjson: 'one failed test a line: {"verdict","name","classname","parent","file","test"}',
+  },
   examples: [
     'mergeq flaky match junit.xml --since 7d',
     'mergeq flaky match build/test-results/test/*.xml --json',

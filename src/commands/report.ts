@@ -55,6 +55,7 @@ export const report = command({
   command: 'flaky report',
   summary: 'Sum up the failing tests for a CI job: Markdown, annotations on files, or JSON',
   on: { ...list, fields: words },
+  prints: 'Markdown, annotations or one JSON document, as --format says (or -o markdown, --json)',
   fields: {
     format,
     maxChars: flag(

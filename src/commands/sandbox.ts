@@ -21,6 +21,9 @@ function queueName(word: string) {
   return { repo: repository(word.slice(0, colon)), targetBranch: text('branch')(word.slice(colon + 1)) }
 }
 
+/** The scenarios that the sandbox has; it is loaded only when it is opened. */
+const scenarioNames = ['happy', 'flaky', 'failure', 'cancelled', 'batch-failure', 'paused', 'outage', 'slow']
+
 /** The flags of a sandbox (DESIGN.md section 6). */
 const playFields = {
   speed: flag(
@@ -35,8 +38,9 @@ const playFields = {
   ),
   scenario: flag(
     '--scenario <name|file>',
-    'How pull requests fare: happy (default), flaky, failure, cancelled, batch-failure, paused, outage, slow, or a file',
+    `How pull requests fare: ${scenarioNames.join(', ')}, or a file (default happy)`,
     text('scenario'),
+    { offers: scenarioNames, file: true },
   ),
   dialect: flag(
     '--dialect <document|hosted>',
@@ -77,6 +81,7 @@ async function open(values: Values<typeof playFields>, port: number | undefined,
 const start = command({
   command: 'sandbox start',
   summary: 'Serve a sandbox on loopback until it is stopped',
+  prints: 'one JSON line, {"baseUrl","token"}, once it serves',
   fields: { ...portField, ...playFields },
   examples: [
     'mergeq sandbox start --port 8080 --scenario failure',
@@ -123,6 +128,8 @@ async function report(
 const exec = command({
   command: 'sandbox exec',
   summary: 'Run a command against a sandbox of its own, and pass its exit code on',
+  passesExitOn: true,
+  prints: 'what the command prints',
   fields: { ...portField, ...playFields, commandLine },
   examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7 --interval 1s'"],
   async run({ port, commandLine: [program = '', ...args], ...values }, desk) {
@@ -174,6 +181,7 @@ const tourSteps: readonly { readonly why: string; readonly line: string; readonl
 const tour = command({
   command: 'sandbox tour',
   summary: 'See the main job done: from a new queue to a merge, failing tests and metrics',
+  prints: 'each command, and what it printed',
   fields: playFields,
   examples: ['mergeq sandbox tour', 'mergeq sandbox tour --speed 4'],
   async run(values, desk, runner: Runner) {

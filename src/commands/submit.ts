@@ -1,5 +1,7 @@
 import { nameOfWord, on } from '../contract/field.ts'
 import { poll, submit } from '../contract/pulls.ts'
+import { read } from '../contract/queues.ts'
+import { kindOfOutcome } from '../contract/waiting.ts'
 import { asFailure, usage } from '../failure.ts'
 import { type Desk, silently } from '../run/desk.ts'
 import { exchange } from '../run/exchange.ts'
@@ -55,6 +57,13 @@ async function submitAndWaitFor(flags: WaitFlags, desk: Desk): Promise<number> {
 export const submitAndWait = command({
   ...submit,
   on: submit,
+  asks: [poll, read],
+  ends: Object.values(kindOfOutcome),
+  prints: {
+    table: 'a sentence for each; on a pipe the row pr, ok, delivery, message',
+    json: 'a receipt for each, {"operation","repo","targetBranch","pr","ok","delivery"}; with --wait a result',
+    ndjson: 'the same; with --wait the lines of `mergeq pr wait`',
+  },
   fields: { wait: on('--wait', 'Wait until it has merged, failed or been cancelled'), ...waitFields },
   async run({ wait, ...flags }, desk) {
     if (wait && !desk.options.dryRun) return submitAndWaitFor(flags, desk)

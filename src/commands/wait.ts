@@ -1,9 +1,10 @@
 import { poll } from '../contract/pulls.ts'
 import { read } from '../contract/queues.ts'
+import { kindOfOutcome } from '../contract/waiting.ts'
 import { readRuns } from '../run/prepare.ts'
 import { rehearse } from '../run.ts'
 import { command } from './command.ts'
-import { waitFields } from './waiting/flags.ts'
+import { printsResults, waitFields } from './waiting/flags.ts'
 import { waitForAll } from './waiting/waiting.ts'
 
 /** `pr wait`: polls until each pull request has settled. */
@@ -12,6 +13,9 @@ export const wait = command({
   summary: 'Wait until pull requests have merged, failed or been cancelled',
   on: poll,
   fields: waitFields,
+  asks: [read],
+  ends: Object.values(kindOfOutcome),
+  prints: printsResults,
   examples: [
     'mergeq pr wait 123 --timeout 30m',
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',

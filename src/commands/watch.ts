@@ -68,6 +68,12 @@ export const watch = command({
   summary: 'Watch a queue: what is in it now, and every change',
   on: read,
   fields: watchFields('the queue', '10s'),
+  asks: [poll],
+  prints: {
+    table: 'the queue, drawn anew, on a terminal; a line for each change elsewhere',
+    json: 'the queue as it is now, with --once alone',
+    ndjson: 'one {"type":"queue"}, then {"type":"change","pr","from","to","at","position"} lines',
+  },
   examples: [
     'mergeq queue watch',
     'mergeq queue watch --once',

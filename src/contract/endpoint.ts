@@ -1,3 +1,4 @@
+import type { Kind } from '../failure.ts'
 import type { JsonObject, Shape } from '../view/shapes.ts'
 import type { Fields, Values } from './field.ts'
 import type { Reading, Reply } from './reply.ts'
@@ -13,8 +14,10 @@ export interface Described<F extends Fields = Fields> {
   readonly alias?: string
   readonly summary: string
   readonly fields: F
-  /** Command lines that work, without the program's name where it leads. */
+  /** Command lines that work; one that ends with another code than 0 says so behind a `#`: `# exits with 8, ...`. */
   readonly examples: readonly string[]
+  /** Kinds in which it ends besides those of every command and of the operations that it sends (CLI.md section 9). */
+  readonly ends?: readonly Kind[]
 }
 
 /** Who says that a body is too big: the limit of service-api.md section 8, or the service itself (413). */

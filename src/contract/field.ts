@@ -7,8 +7,12 @@ export interface Word {
   readonly spell: string
   readonly summary: string
   readonly choices?: readonly string[]
+  /** Some of the words that may stand here, where others may too. */
+  readonly offers?: readonly string[]
   /** May be typed several times with different values. */
   readonly repeats?: boolean
+  /** Taken only to be refused well: neither help nor completion names it. */
+  readonly hidden?: boolean
   /** The value is a file: what completes it. */
   readonly file?: boolean
 }
@@ -108,7 +112,7 @@ export function flag<T>(
   spell: string,
   summary: string,
   parse: (word: string) => T,
-  more: At & Pick<Word, 'choices' | 'file'> = {},
+  more: At & Pick<Word, 'choices' | 'offers' | 'file'> = {},
 ): Field<T | undefined> {
   const { at, ...rest } = more
   const name = nameOfWord(spell)
@@ -170,10 +174,15 @@ export const argument = <T>(
   spell: string,
   summary: string,
   parse: (word: string) => T,
-  more: At & { readonly needed?: boolean } = {},
+  {
+    at,
+    needed,
+    ...rest
+  }: At & { readonly needed?: boolean } & Pick<Word, 'choices' | 'offers' | 'file'> = {},
 ): Field<T> => ({
-  words: [{ spell, summary }],
-  ...more,
+  words: [{ spell, summary, ...rest }],
+  ...(at === undefined ? {} : { at }),
+  ...(needed === undefined ? {} : { needed }),
   read: given => parse(given.get(nameOfWord(spell))?.[0] ?? ''),
 })
 

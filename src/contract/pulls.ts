@@ -5,8 +5,8 @@ import { type Field, flag, fromSetting, on } from './field.ts'
 import { numberOf, onePullRequest, pullRequests } from './pull-requests.ts'
 import { receipt, record } from './reply.ts'
 import { judgeCancel, judgeRestart, judgeSubmit } from './settle.ts'
-import { standing, withSpelledState } from './states.ts'
-import { priority, text } from './words.ts'
+import { standing, standings, withSpelledState } from './states.ts'
+import { priorities, priority, text } from './words.ts'
 
 /** The queue an operation is about: a repository's branch (service-api.md section 2.2). */
 export const onQueue = {
@@ -74,6 +74,7 @@ export const submit = endpoint({
     ...onPullRequest,
     priority: flag('--priority <level>', 'urgent, high, medium, low, or 0 (first) to 255 (last)', priority, {
       at: 'body.priority',
+      offers: priorities,
     }),
     noBatch: on('--no-batch', 'Test it alone, never in a batch', { at: 'body.noBatch' }),
   },
@@ -136,5 +137,10 @@ export const get = endpoint({
     const shape = table([{ prNumber: pr, ...found }], recordColumns)
     return exitStatus ? { ...shape, exit: standing(found) } : shape
   },
-  examples: ['mergeq pr get 123', 'mergeq pr get --head fix-cart --json', 'mergeq pr get 123 --exit-status'],
+  examples: [
+    'mergeq pr get 123',
+    'mergeq pr get --head fix-cart --json',
+    'mergeq pr get 123 --exit-status  # exits with 8, while it has not settled',
+  ],
+  ends: standings,
 })

@@ -29,11 +29,14 @@ export function withSpelledState(record: JsonObject): JsonObject {
   return state === undefined ? record : { ...record, state: spelled(state) }
 }
 
+/** How a pull request's record can stand: the kinds of `standing`. */
+export const standings = ['ok', 'failed', 'cancelled', 'pending'] as const
+
 /**
  * How a pull request's record stands (CLI.md section 5): it has settled on MERGED, or on FAILED or CANCELLED once
  * the record also says that it is no longer submitted; a record without that flag counts as saying so.
  */
-export function standing(record: JsonObject): 'ok' | 'failed' | 'cancelled' | 'pending' {
+export function standing(record: JsonObject): (typeof standings)[number] {
   const state = spelled(textAt(record, 'state') ?? '')
   if (state === 'MERGED') return 'ok'
   const left: Json | undefined = record.isCurrentlySubmittedToQueue

@@ -111,7 +111,8 @@ export const integer =
 /** The largest number that the service's integers hold (service-observed.md section 3.1). */
 export const largestInteger = 4_294_967_295
 
-const priorities = ['urgent', 'high', 'medium', 'low']
+/** The priorities that have a name, the most urgent first. */
+export const priorities = ['urgent', 'high', 'medium', 'low']
 
 /** Reads a priority: a name goes on the wire as the name, a number from 0 to 255 as an integer (CLI.md section 8). */
 export function priority(word: string): string | number {

@@ -1,14 +1,7 @@
-import type { Described } from '../contract/endpoint.ts'
-import { operationOf, type Route } from '../contract/endpoint.ts'
-import type { Word } from '../contract/field.ts'
+import { operationOf } from '../contract/endpoint.ts'
 import { endings } from '../failure.ts'
-import type { Told } from './topics.ts'
-
-/** A command as the README's table shows it. */
-export interface Shown extends Pick<Described, 'command' | 'alias' | 'summary'> {
-  readonly words: readonly Word[]
-  readonly route?: Route
-}
+import { isFlag, type Told } from './page.ts'
+import type { Setting } from './topics.ts'
 
 const escaped = (text: string): string => text.replaceAll('|', '\\|')
 
@@ -18,11 +11,13 @@ const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]):
   [rowOf(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(rowOf)].join('\n')
 
 /** Every command with its arguments, what it does, and the operation that it sends. */
-export const commandTable = (commands: readonly Shown[]): string =>
+export const commandTable = (commands: readonly Told[]): string =>
   tableOf(
     ['command', 'what it does', 'operation'],
     commands.map(({ command, alias, summary, words, route }) => {
-      const typed = words.filter(({ spell }) => !spell.startsWith('-')).map(({ spell }) => ` ${spell}`)
+      const typed = words
+        .filter(word => word.hidden !== true && !isFlag(word))
+        .map(({ spell }) => ` ${spell}`)
       const also = alias === undefined ? '' : ` (also \`${alias}\`)`
       return [
         `\`mergeq ${command}${typed.join('')}\`${also}`,
@@ -33,7 +28,7 @@ export const commandTable = (commands: readonly Shown[]): string =>
   )
 
 /** Every setting: its flag, its variables, its default. */
-export const settingsTable = (settings: readonly Told[]): string =>
+export const settingsTable = (settings: readonly Setting[]): string =>
   tableOf(
     ['setting', 'flag', 'environment', 'default'],
     settings.map(({ summary, flag, env, fallback }) => [

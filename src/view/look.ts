@@ -14,3 +14,6 @@ export function isColored({ color, env, terminal }: Look): boolean {
   if ((env.CLICOLOR_FORCE || '0') !== '0') return true
   return terminal && env.TERM !== 'dumb'
 }
+
+/** A text that stands out on a terminal. */
+export const bold = (text: string): string => `\u001B[1m${text}\u001B[22m`

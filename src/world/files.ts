@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
@@ -123,7 +122,7 @@ async function replace(path: string, text: string, mode = 0o666): Promise<void> 
   const target = await follow(path)
   const standing = statSync(target, { throwIfNoEntry: false })
   if (standing?.isFile() === false) throw new Error('it is no regular file')
-  const fresh = join(dirname(target), `.${basename(target)}.${randomUUID()}.new`)
+  const fresh = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.new`)
   try {
     writeFileSync(fresh, text, { flag: 'wx', mode })
     if (standing !== undefined) chmodSync(fresh, standing.mode)

@@ -18,7 +18,13 @@ const spelling = '--match-head <sha|HEAD>'
 
 /** The commit that the head must stay at; HEAD is the one that the settings find. */
 const matchHead: Field<string | undefined> = {
-  words: [{ spell: spelling, summary: 'End with 14 when the head of the pull request is another commit' }],
+  words: [
+    {
+      spell: spelling,
+      summary: 'End with 14 when the head of the pull request is another commit',
+      offers: ['HEAD'],
+    },
+  ],
   async read(given, context: Context) {
     const [word] = given.get(nameOfWord(spelling)) ?? []
     if (word === undefined) return undefined
@@ -44,7 +50,9 @@ export const waitFields = {
       choices: milestones,
     },
   ),
-  interval: flag('--interval <duration|auto>', 'Time between polls, at least 1s (default auto)', interval),
+  interval: flag('--interval <duration|auto>', 'Time between polls, at least 1s (default auto)', interval, {
+    offers: ['auto'],
+  }),
   grace: flag('--grace <duration>', 'For so long, not found means not there yet (default 90s)', duration),
   matchHead,
   maxErrors: flag(
@@ -53,6 +61,14 @@ export const waitFields = {
     integer(1, 1_000_000),
   ),
   failOnPaused: on('--fail-on-paused', 'End with 8 when the queue is paused'),
+}
+
+/** What a wait prints. */
+export const printsResults = {
+  table: 'how each ended, in a sentence or (on a pipe) a row; changes go to standard error',
+  json: 'a result for each: {"type":"result","pr","outcome","state","elapsedSeconds","exit"}',
+  ndjson:
+    'a line for each change as it comes, {"type":"change","pr","from","to","at","position"}, and the results',
 }
 
 /** What the flags of a wait were given. */
