@@ -127,6 +127,6 @@ function printVersion() {
 
 if (argv.length === 3 && argv[2] === '--version') printVersion()
 else {
-  load('mergeq.cjs')
+  load('mergeq.cjs').main()
   process.on('exit', keep)
 }

@@ -6,12 +6,12 @@ declare const MERGEQ_VERSION: string
 
 const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
-const stop = new AbortController()
-for (const [signal, exit] of Object.entries(signals))
-  process.once(signal, () => stop.abort(new Failure('interrupted', `stopped by ${signal}.`, { exit })))
-
-program(realWorld(process, MERGEQ_VERSION, stop.signal)).then(code => {
-  process.exitCode = code
+/** Runs the command line of this process and sets its exit code. */
+export async function main(): Promise<void> {
+  const stop = new AbortController()
+  for (const [signal, exit] of Object.entries(signals))
+    process.once(signal, () => stop.abort(new Failure('interrupted', `stopped by ${signal}.`, { exit })))
+  process.exitCode = await program(realWorld(process, MERGEQ_VERSION, stop.signal))
   // What is still to be handed to a reader who does not read would hold the program for ever.
   if (stop.signal.aborted) process.exit()
-})
+}

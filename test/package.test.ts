@@ -123,6 +123,17 @@ describe('O4 O5 the package', () => {
     expect(files.map(({ path }) => path)).toEqual(packed)
   })
 
+  test('O5 its types and its two ways to be loaded agree, say the linters of both', async () => {
+    const linters = [
+      ['attw', packed, '--format', 'ascii', '--no-color'],
+      ['publint', packed],
+    ] as const
+    for (const [linter, ...words] of linters) {
+      const { code, out, err } = await run(resolve('node_modules/.bin', linter), words)
+      expect({ code, linter }, out + err).toEqual({ code: 0, linter })
+    }
+  }, 60_000)
+
   test('O5 has no install script and brings no other package', () => {
     const { scripts = {}, ...manifest } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
     const onInstall = [

@@ -39,6 +39,12 @@ const standIns = [
   // Nothing that is stored has a schema or is migrated by conf.
   { what: /^ajv\/dist\/2020\.js$/, by: /conf/, instead: 'exports.Ajv2020 = class {}' },
   { what: /^(?:ajv-formats|semver)$/, by: /conf/, instead: 'module.exports = {}' },
+  // The same as modules, of which the bundle takes what is used.
+  {
+    what: /^yaml$/,
+    by: /src.commands/,
+    is: require.resolve('../../node_modules/yaml/browser/dist/index.js'),
+  },
   {
     what: /^execa$/,
     by: /env-ci/,

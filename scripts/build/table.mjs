@@ -4,8 +4,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
-/** The leaves, from the sources as they are. */
-async function readLeaves(source) {
+/** What a module of the sources exports, as they are now. */
+export async function evaluate(source) {
   const { outputFiles } = await build({
     entryPoints: [source],
     bundle: true,
@@ -20,7 +20,7 @@ async function readLeaves(source) {
     module.exports,
     createRequire(import.meta.url),
   )
-  return module.exports.leaves
+  return module.exports
 }
 
 const told = ['command', 'alias', 'summary', 'route']
@@ -51,7 +51,9 @@ export const tableOf = src => ({
     const leaves = join(src, 'commands/leaves.ts')
     const front = ['tree.ts', 'program.ts'].map(name => join(src, name))
     onResolve({ filter: /\/commands\/leaves\.ts$/ }, ({ importer, kind }) =>
-      front.includes(importer) && kind === 'import-statement' ? { path: 'table', namespace: 'table' } : undefined,
+      front.includes(importer) && kind === 'import-statement'
+        ? { path: 'table', namespace: 'table' }
+        : undefined,
     )
     onLoad({ filter: /.*/, namespace: 'table' }, async () => ({
       contents: `
@@ -59,7 +61,7 @@ export const tableOf = src => ({
           const { leaves } = await import('./commands/leaves.ts')
           return leaves.find(leaf => leaf.command === command).act(...words)
         }
-        export const leaves = [${(await readLeaves(leaves)).map(leafOf).join(',\n')}]`,
+        export const leaves = [${(await evaluate(leaves)).leaves.map(leafOf).join(',\n')}]`,
       resolveDir: src,
     }))
   },
