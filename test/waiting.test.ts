@@ -791,13 +791,16 @@ describe('several pull requests', () => {
     expect({ code, asked: asked.length }).toEqual({ code: 4, asked: 1 })
   })
 
-  test('--fail-on-paused with a queue that cannot be read: a warning, also with -q', async () => {
+  test.each([
+    [404, /^mergeq: .*a pause of the queue is not noticed\.\n$/],
+    [500, /^mergeq: .*A pause of the queue is not noticed while that lasts\.\n$/],
+  ])('--fail-on-paused with a queue that answers %i: one warning, also with -q', async (status, warning) => {
     const { code, err } = await play('pr wait 7 --interval 2s --fail-on-paused -q', {
       pulls: { 7: walk },
-      fault: (_, operation) => (operation === 'getQueue' ? { status: 404 } : undefined),
+      fault: (_, operation) => (operation === 'getQueue' ? { status } : undefined),
     })
     expect(code).toBe(0)
-    expect(err).toMatch(/^mergeq: .*a pause of the queue is not noticed\.\n$/)
+    expect(err).toMatch(warning)
   })
 
   test('no reading is begun once the time is over, however many there are', async () => {

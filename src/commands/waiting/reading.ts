@@ -59,6 +59,8 @@ export async function readRound(watches: readonly Watch[], manner: Manner, desk:
       if (manner.needsQueue) await desk.voice.warn(`${text}: a pause of the queue is not noticed.`)
       else await desk.voice.note(`${text}.`)
     } else if (those.length > 1 || (manner.needsQueue && isFinal(answer.failure))) answers.set(name, answer)
+    else if (manner.needsQueue)
+      await desk.sayOnce(`${answer.failure.message} A pause of the queue is not noticed while that lasts.`)
   }
   const look = async (watch: Watch): Promise<Found> => {
     const answer = answers.get(queueOf(watch))
