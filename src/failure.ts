@@ -109,6 +109,9 @@ export class Failure extends Error {
 export const isFailure = (error: unknown): error is Failure =>
   typeof error === 'object' && error !== null && brand in error
 
+/** Whether a failure concerns every further reading, too: trying again does not mend it (CLI.md section 5). */
+export const isFinal = ({ kind }: Failure): boolean => /^(auth|usage|internal|output|interrupted)$/.test(kind)
+
 /** The command line, the environment or a setting is wrong; nothing was sent. */
 export const usage = (message: string, hint = 'See --help after the command for what it takes.'): Failure =>
   new Failure('usage', message, { hint })

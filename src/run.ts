@@ -90,7 +90,8 @@ async function carry(
   } catch (error) {
     const met = asFailure(error)
     const explained = (await explain?.(met)) ?? met
-    const failure = isAmongSeveral ? named(explained, aboutOf(one.values)) : explained
+    const isOwn = isAmongSeveral && explained.kind !== 'interrupted'
+    const failure = isOwn ? named(explained, aboutOf(one.values)) : explained
     return async () => {
       const { delivery } = failure.details
       if (delivery !== undefined)
@@ -106,7 +107,7 @@ const receipt = (record: JsonObject, sentence: string) => ({
   shape: () => receiptShape(record, sentence),
 })
 
-/** Among several, a failure names its pull request, where its sentence does not already. */
+/** Among several, a failure of one's own names its pull request, where its sentence does not already. */
 function named(failure: Failure, { pr }: About): Failure {
   if (pr === undefined || failure.message.includes(`#${pr}`)) return failure
   const { kind, exit, message, details } = failure

@@ -65,6 +65,21 @@ describe('a signal among several', () => {
     expect(err).toMatch(/Done: #7\. In flight: #8\. Not begun: #9, #10, #11, #12, #13\./)
   })
 
+  test('reads side by side: the signal is told once, and is the fault of none of them', async () => {
+    const stop = new AbortController()
+    let asked = 0
+    const { code, err } = await run(
+      'pr get 7 8 9 10 11',
+      () => {
+        if (++asked === 4) stop.abort(signal())
+        return new Promise<Answer>(() => undefined)
+      },
+      { signal: stop.signal },
+    )
+    expect(code).toBe(130)
+    expect(err).toMatch(/In flight: #7, #8, #9, #10\. Not begun: #11\.\nmergeq: stopped by SIGINT\.\n/)
+  })
+
   test('before the first', async () => {
     const { code, err, requests } = await run('pr submit 7 8', () => ({ body: 'OK' }), {
       signal: AbortSignal.abort(signal()),
@@ -124,6 +139,18 @@ describe('one failure', () => {
     expect(code).toBe(6)
     expect(requests.map(operationOf).filter(name => name === 'submitPullRequest')).toHaveLength(2)
     expect(err).toMatch(/Done: #7\. Failed: #8\. Not begun: #9\./)
+  })
+
+  test('stops submit --wait with --stop-on-error: still one result for each', async () => {
+    const answer = (seen: Seen) =>
+      operationOf(seen) === 'submitPullRequest' ? refusing(seen) : { status: 404 }
+    const { code, out } = await run('pr submit 7 8 9 --wait --stop-on-error --json', answer)
+    expect(code).toBe(6)
+    expect(documentsIn(out).map(({ pr, outcome, exit }) => [pr, outcome, exit])).toEqual([
+      [7, 'pending', 8],
+      [8, 'error', 6],
+      [9, 'pending', 8],
+    ])
   })
 })
 

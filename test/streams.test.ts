@@ -305,6 +305,16 @@ describe('a terminal', () => {
     screen.close()
   })
 
+  testWith('script').each(['pr get 7 8 9', 'pr wait 7 8 9 --timeout 0', 'pr explain 7'])(
+    'J6: %s reads side by side, and one spinner turns',
+    async line => {
+      const service = await serve(slowly(500, () => ({ body: '{"state":"TESTING"}' })))
+      const { out } = await home.run(on(service.base(), line), { terminal: 80, shell: '"$@" >/dev/null' })
+      expect(out).toMatch(/get(Submitted|Queue)/)
+      expect(out).not.toMatch(/concurrent/)
+    },
+  )
+
   testWith('tmux')('J12: a repeat is told on a line of its own while the spinner turns', async () => {
     const service = await serve(slowly(500, (asked, index) => (index === 0 ? { status: 503 } : good(asked))))
     const screen = kept(openScreen(home, on(service.base(), 'queue get --fields state')))

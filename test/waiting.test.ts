@@ -162,6 +162,29 @@ describe('what a reading means', () => {
       expect(judgeSight(first.known, { record: other, at: noon }, aim).outcome).toBeDefined()
   })
 
+  test('a record of the attempt before is none of this one, also once the queue has listed it', () => {
+    const before = record('FAILED', { ...left, prSha: 'aaaa111' })
+    const aim = { until: 'merged', grace: 90_000, head: 'bbbb222' } as const
+    const first = judgeSight({ before }, { record: before, at: noon }, aim)
+    expect(first.outcome).toBeUndefined()
+    const listed = judgeSight(
+      first.known,
+      { record: { state: 'PENDING' }, position: 1, at: noon + 1_000 },
+      aim,
+    )
+    const again = judgeSight(listed.known, { record: before, at: noon + 2_000 }, aim)
+    expect(again.outcome).toBeUndefined()
+    const merged = { ...left, prSha: 'bbbb222', stateChangedAt: '2026-01-05T12:00:03.000Z' }
+    const last = judgeSight(again.known, { record: record('MERGED', merged), at: noon + 3_000 }, aim)
+    expect(last).toMatchObject({ change: { from: 'PENDING', to: 'MERGED' }, outcome: 'merged' })
+    // Without the moment nothing tells the two apart: then what the queue lists is the end of the old one.
+    const { stateChangedAt: _, ...bare } = before
+    const seen = judgeSight({ before: bare }, { record: { state: 'PENDING' }, position: 1, at: noon }, aim)
+    expect(judgeSight(seen.known, { record: { ...bare, prSha: 'bbbb222' }, at: noon }, aim).outcome).toBe(
+      'failed',
+    )
+  })
+
   const paces: readonly (readonly [string | undefined, number, number])[] = [
     ['TESTING', 0, 10_000],
     ['PENDING', 0, 30_000],
@@ -634,6 +657,25 @@ describe('one pull request', () => {
     expect(out).toBe('#7 was merged after 8 s (MERGED).\n')
   })
 
+  test('L8: the binary, stopped while several are read', async () => {
+    const script = ({ operation }: { readonly operation: string }) =>
+      operation === 'getQueue' ? works : unapplied(hangs)
+    await withFaults({ script }, async server => {
+      const { code, out, err } = await launch(server, 'pr wait 7 8 9', {
+        started: kill => {
+          const timer = setInterval(() => {
+            if (server.log.length < 4) return
+            clearInterval(timer)
+            setTimeout(() => kill('SIGINT'), 100)
+          }, 10)
+        },
+      })
+      expect({ code, out }).toEqual({ code: 130, out: '' })
+      expect(err).toMatch(/^mergeq: stopped by SIGINT.*\n/)
+      expect(err).toMatch(/What is in the queue stays there\. To cancel:\n *mergeq pr cancel 7 8 9 /)
+    })
+  })
+
   test('--dry-run prints the first request', async () => {
     for (const [line, operation] of [
       ['pr wait 7', 'getSubmittedPullRequest'],
@@ -647,6 +689,9 @@ describe('one pull request', () => {
   test.each([
     ['pr wait 7 --until somewhere', /--until/],
     ['pr wait 7 --max-errors 0', /--max-errors/],
+    ['pr wait 7 --interval 25d', /--interval.*day/],
+    ['pr wait 7 8 --match-head 4f2a --dry-run', /--match-head/],
+    ['pr submit 7 8 --wait --match-head 4f2a --dry-run', /--match-head/],
     ['pr wait 7 --grace 5', /--grace/],
     ['pr wait 7 --match-head main', /--match-head/],
     ['pr wait 7 8 --match-head 4f2a', /--match-head/],
@@ -725,7 +770,7 @@ describe('several pull requests', () => {
     expect(asked).toHaveLength(65)
   })
 
-  test.each([404, 403, 400])('a queue that answers %i is done without', async status => {
+  test.each([404, 400])('a queue that answers %i is done without', async status => {
     const pulls = { 7: walk, 8: walk }
     const { code, err, operations } = await play('pr wait 7 8 --interval 2s', {
       pulls,
@@ -736,6 +781,42 @@ describe('several pull requests', () => {
       queues: 1,
     })
     expect(err).toMatch(/Reading each pull request by itself/)
+  })
+
+  test('L6: a token that may not read the queue ends the wait', async () => {
+    const { code, asked } = await play('pr wait 7 8 --interval 2s', {
+      pulls: { 7: walk, 8: walk },
+      fault: (_, operation) => (operation === 'getQueue' ? { status: 403, body: 'no' } : undefined),
+    })
+    expect({ code, asked: asked.length }).toEqual({ code: 4, asked: 1 })
+  })
+
+  test.each([
+    [404, /^mergeq: .*a pause of the queue is not noticed\.\n$/],
+    [500, /^mergeq: .*A pause of the queue is not noticed while that lasts\.\n$/],
+  ])('--fail-on-paused with a queue that answers %i: one warning, also with -q', async (status, warning) => {
+    const { code, err } = await play('pr wait 7 --interval 2s --fail-on-paused -q', {
+      pulls: { 7: walk },
+      fault: (_, operation) => (operation === 'getQueue' ? { status } : undefined),
+    })
+    expect(code).toBe(0)
+    expect(err).toMatch(warning)
+  })
+
+  test('no reading is begun once the time is over, however many there are', async () => {
+    const clock = { now: noon }
+    const numbers = Array.from({ length: 20 }, (_, index) => index + 1)
+    const { code, out, requests } = await mergeq(`pr wait ${numbers.join(' ')} --timeout 5s`, {
+      env,
+      clock,
+      answer: ({ path }) => {
+        clock.now += 1_000
+        return { body: path.endsWith('/getQueue') ? '{}' : '{"state":"TESTING"}' }
+      },
+    })
+    expect({ code, lines: out.match(/timed-out/g)?.length }).toEqual({ code: 124, lines: 20 })
+    // Four are under way when it ends.
+    expect(requests.length).toBeLessThanOrEqual(5 + 4)
   })
 
   test('one that stands still is told of its queue, and goes on where that fails', async () => {
@@ -825,6 +906,36 @@ describe('pr submit --wait', () => {
       [8, 'merged', 0],
     ])
     expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({ exit: 6 })
+  })
+
+  test('L4: --timeout bounds the reading before, too, where the service is silent', async () => {
+    await withFaults({ script: { getSubmittedPullRequest: unapplied(hangs) } }, async server => {
+      const { code, out, took } = await launch(server, 'pr submit 7 --wait --timeout 1s')
+      expect({ code, out }).toEqual({ code: 7, out: '7\terror\t\t1\n' })
+      expect(took).toBeLessThan(4_000)
+      expect(server.log).toHaveLength(1)
+    })
+  })
+
+  test('--timeout bounds the submissions: none is begun once it is over', async () => {
+    const clock = { now: noon }
+    const { code, out, err, requests } = await mergeq('pr submit 7 8 9 --wait --timeout 5s --json', {
+      env,
+      clock,
+      answer: ({ path }) => {
+        if (path !== '/v1/submitPullRequest') return { status: 404 }
+        clock.now += 3_000
+        return { body: 'OK' }
+      },
+    })
+    expect(code).toBe(124)
+    expect(documentsIn(out).map(({ pr, outcome }) => [pr, outcome])).toEqual([
+      [7, 'timed-out'],
+      [8, 'timed-out'],
+      [9, 'error'],
+    ])
+    expect(err).toMatch(/over before #9 was submitted/)
+    expect(requests.filter(({ path }) => path === '/v1/submitPullRequest')).toHaveLength(2)
   })
 
   test('--timeout is the whole wait, not the limit of the submission', async () => {

@@ -252,6 +252,26 @@ describe('how a watch ends', () => {
     ])
   })
 
+  test('--once -o ndjson is repeated as any reading is, and fails as one does', async () => {
+    const { code, out, requests } = await watch('--once -o ndjson', [broken])
+    expect({ code, out, requests: requests.length }).toEqual({ code: 7, out: '', requests: 4 })
+    expect((await watch('--once -o ndjson', [broken, good])).code).toBe(0)
+  })
+
+  test.each(['queue', 'metrics'])(
+    '%s watch: no reading before the time that Retry-After asks for',
+    async group => {
+      const { code, sleeps } = await mergeq(`${group} watch --interval 1s --for 1m`, {
+        env: at,
+        answer: (_, index) =>
+          index === 1
+            ? { status: 429, headers: { 'retry-after': '20' } }
+            : { body: group === 'queue' ? good.body : 'depth 1\n' },
+      })
+      expect({ code, sleeps: sleeps.slice(0, 3) }).toEqual({ code: 0, sleeps: [1_000, 20_000, 1_000] })
+    },
+  )
+
   test.each(['', 'terminal'])(
     '--max-errors in a row end it with the last one’s code, ever slower: %s',
     async how => {
@@ -286,6 +306,37 @@ describe('how a watch ends', () => {
       expect({ status, code: outcome.code }).toEqual({ status, code })
       expect(outcome.out).toMatch(out)
     }
+  })
+
+  test.each([
+    [1, /^\S+\t7\tTESTING\tMERGED\t\n$/, 2],
+    [2, /^\S+\t7\tTESTING\tMERGED\t\n$/, 3],
+    [9, /^\S+\t7\tTESTING\t\t\n$/, 3],
+  ])('a record that cannot be read %i times is asked for again', async (failures, told, asked) => {
+    let [looks, records] = [0, 0]
+    const { code, out } = await mergeq('queue watch --interval 1s --for 8s', {
+      env: at,
+      answer: ({ path }) => {
+        if (path === '/v1/getQueue') return looks++ === 0 ? good : { body: JSON.stringify(queue('RUNNING')) }
+        return records++ < failures ? { status: 503 } : { body: '{"state":"MERGED"}' }
+      },
+    })
+    expect({ code, records }).toEqual({ code: 0, records: asked })
+    expect(out).toMatch(told)
+  })
+
+  test('one whose record could not be read, and that comes back, has not come from nowhere', async () => {
+    let looks = 0
+    const { out } = await mergeq('queue watch --interval 1s --for 4s', {
+      env: at,
+      answer: ({ path }) =>
+        path !== '/v1/getQueue'
+          ? { status: 503 }
+          : looks++ === 1
+            ? { body: JSON.stringify(queue('RUNNING')) }
+            : { body: JSON.stringify(queue('RUNNING', entry(7, looks === 1 ? 'TESTING' : 'PENDING'))) },
+    })
+    expect(out).toMatch(/^\S+\t7\tTESTING\tPENDING\t1\n$/)
   })
 
   test('a record is read once for each that leaves', async () => {

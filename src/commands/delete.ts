@@ -1,8 +1,8 @@
 import { on, type Values } from '../contract/field.ts'
 import { cancel } from '../contract/pulls.ts'
 import { draining, read, remove } from '../contract/queues.ts'
-import { paceOf } from '../contract/waiting.ts'
-import { asFailure, ended, Failure } from '../failure.ts'
+import { mostErrors, paceOf } from '../contract/waiting.ts'
+import { asFailure, ended, Failure, isFinal } from '../failure.ts'
 import { type Desk, silently } from '../run/desk.ts'
 import { exchange } from '../run/exchange.ts'
 import { tellEndings } from '../run/many.ts'
@@ -10,7 +10,7 @@ import { confirm, readRuns } from '../run/prepare.ts'
 import { carryOut, run } from '../run.ts'
 import { at, count, type Json, listAt, listed, textAt } from '../view/shapes.ts'
 import { command } from './command.ts'
-import { forAttempts, forRound, isFinal, limitOf, mostErrors } from './waiting/terms.ts'
+import { forAttempts, forRounds, limitOf } from './waiting/terms.ts'
 
 type Queue = Values<typeof read.fields>
 
@@ -35,10 +35,11 @@ async function drain(values: Queue, desk: Desk): Promise<void> {
   await exchange(draining, { values: { ...values, state: 'DRAINING' }, sets: [] }, patient)
   const until = world.clock.now() + limitOf(given)
   const left = () => until - world.clock.now()
+  const polling = forRounds(patient, { limit: limitOf(given) }, left)
   let [errors, said] = [0, '']
   try {
     for (;;) {
-      const told = await entriesOf(values, forRound(patient, { limit: limitOf(given) }, left())).then(
+      const told = await entriesOf(values, polling).then(
         entries => {
           errors = 0
           const tested = entries.filter(entry => underTest.test(textAt(entry, 'state') ?? ''))

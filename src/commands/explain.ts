@@ -8,7 +8,7 @@ import { explained } from '../contract/pulls.ts'
 import { read } from '../contract/queues.ts'
 import { testing } from '../contract/testing.ts'
 import { nameOf } from '../contract/words.ts'
-import { asFailure, type Failure } from '../failure.ts'
+import { asFailure, type Failure, isFinal } from '../failure.ts'
 import type { Desk } from '../run/desk.ts'
 import { exchange } from '../run/exchange.ts'
 import { type Run, readRuns } from '../run/prepare.ts'
@@ -30,7 +30,7 @@ async function readingOf<F extends Fields>(
     return { document }
   } catch (error) {
     const failure = asFailure(error)
-    if (/^(auth|usage|interrupted|output|internal)$/.test(failure.kind)) throw failure
+    if (isFinal(failure)) throw failure
     return { failure }
   }
 }
@@ -73,11 +73,9 @@ async function readTestRun(
 
 async function explainOne(run: Explained, desk: Desk): Promise<void> {
   const { pr, repo, targetBranch } = run.values
-  // One sign of waiting is enough for two readings side by side.
-  const silent = { ...desk, options: { ...desk.options, quiet: true } }
   const [own, queue] = await Promise.all([
     readingOf(explained, run, desk),
-    readingOf(read, { values: { repo, targetBranch }, sets: [] }, silent),
+    readingOf(read, { values: { repo, targetBranch }, sets: [] }, desk),
   ])
   if (own.failure !== undefined && !isUnknown(own.failure)) throw own.failure
   const isQueueless = queue.failure !== undefined && isUnknown(queue.failure)

@@ -100,10 +100,10 @@ function inHaste(desk: Desk, until: number): Desk {
   const limit = () => Math.max(1, until - clock.now())
   return {
     ...desk,
+    during: (_, work) => work(),
     options: {
       ...desk.options,
       retries: 0,
-      quiet: true,
       get timeout() {
         return limit()
       },

@@ -5,6 +5,7 @@ import { readRuns } from '../run/prepare.ts'
 import { rehearse } from '../run.ts'
 import { command } from './command.ts'
 import { printsResults, waitFields } from './waiting/flags.ts'
+import { termsOf } from './waiting/terms.ts'
 import { waitForAll } from './waiting/waiting.ts'
 
 /** `pr wait`: polls until each pull request has settled. */
@@ -23,6 +24,7 @@ export const wait = command({
   ],
   async run(flags, desk) {
     const runs = await readRuns(poll, desk)
+    const terms = termsOf(flags, runs.length, desk)
     if (desk.options.dryRun) {
       const [first, ...others] = runs
       if (first === undefined) return 0
@@ -32,7 +34,7 @@ export const wait = command({
     }
     return waitForAll(
       runs.map(run => ({ run })),
-      flags,
+      terms,
       desk,
     )
   },

@@ -2,9 +2,10 @@ import { type Change, changesBetween, goneFrom, leaving, type Seen, seenIn } fro
 import type { Entry } from '../contract/entries.ts'
 import { poll } from '../contract/pulls.ts'
 import { read } from '../contract/queues.ts'
-import { asFailure, usage } from '../failure.ts'
+import { asFailure, isFinal, usage } from '../failure.ts'
 import type { Desk } from '../run/desk.ts'
 import { exchange } from '../run/exchange.ts'
+import { atOnce, sideBySide } from '../run/many.ts'
 import { type Run, readRuns } from '../run/prepare.ts'
 import { run } from '../run.ts'
 import { command } from './command.ts'
@@ -12,41 +13,47 @@ import { queuePicture } from './watch-live.ts'
 import { type Look, queueLines } from './watch-stage.ts'
 import { isLive, openLiveStage } from './watching/live.ts'
 import { openLineStage } from './watching/stage.ts'
-import { checkTerms, isFinal, keepWatching, watchFields } from './watching/watching.ts'
+import { checkTerms, keepWatching, watchFields } from './watching/watching.ts'
 
 type Queue = Run<typeof read.fields>
 
 const defaultInterval = 10_000
 
-/** Most records that are read at once when many leave together. */
-const atOnce = 4
+/** How often the record of one that has left is asked for, a failure each time, before it is given up. */
+const mostTries = 3
 
-/** How each of these left, by its record; a record that cannot be read tells nothing. */
-async function departures(gone: readonly Entry[], { values }: Queue, desk: Desk): Promise<readonly Change[]> {
-  const changes: Change[] = []
-  for (let from = 0; from < gone.length; from += atOnce)
-    changes.push(
-      ...(await Promise.all(
-        gone.slice(from, from + atOnce).map(async entry => {
-          const record = await exchange(poll, { values: { ...values, pr: entry.pr }, sets: [] }, desk)
-            .then(({ reply }) => reply.records[0])
-            .catch(error => {
-              const failure = asFailure(error)
-              if (isFinal(failure) && failure.kind !== 'not-found') throw failure
-              return undefined
-            })
-          return leaving(entry, record, desk.world.clock.now())
-        }),
-      )),
-    )
-  return changes
+/** One that has left and of which it is not known how. */
+interface Departure {
+  readonly entry: Entry
+  /** How often its record could not be read. */
+  readonly tries: number
+}
+
+/** How one left, by its record; undefined where that could not be read, and may be asked for again. */
+async function readDeparture(
+  { entry, tries }: Departure,
+  { values }: Queue,
+  desk: Desk,
+  isLast: boolean,
+): Promise<Change | undefined> {
+  const { clock } = desk.world
+  try {
+    const { reply } = await exchange(poll, { values: { ...values, pr: entry.pr }, sets: [] }, desk)
+    return leaving(entry, reply.records[0], clock.now())
+  } catch (error) {
+    const failure = asFailure(error)
+    if (isFinal(failure)) throw failure
+    const isGivenUp = isLast || failure.kind === 'not-found' || tries + 1 >= mostTries
+    return isGivenUp ? leaving(entry, undefined, clock.now()) : undefined
+  }
 }
 
 /** Looks again and again, and knows what was seen before. */
-function openLook(one: Queue): (desk: Desk) => Promise<Look> {
+function openLook(one: Queue): (desk: Desk, isLast: boolean) => Promise<Look> {
   let before: Seen | undefined
+  let open: readonly Departure[] = []
   const resting = new Map<number, string>()
-  return async desk => {
+  return async (desk, isLast) => {
     const [queue = {}] = (await exchange(read, one, desk)).reply.records
     const after = seenIn(queue)
     if (before === undefined) {
@@ -54,12 +61,24 @@ function openLook(one: Queue): (desk: Desk) => Promise<Look> {
       return [queue, undefined]
     }
     const moved = changesBetween(before, after, resting, desk.world.clock.now())
-    const left = await departures(goneFrom(before, after), one, desk)
+    const gone: readonly Departure[] = [
+      ...open.filter(({ entry }) => !after.entries.has(entry.pr)),
+      ...goneFrom(before, after).map(entry => ({ entry, tries: 0 })),
+    ]
+    const left: (Change | undefined)[] = []
+    const ask = (each: Departure) => readDeparture(each, one, desk, isLast)
+    for await (const change of sideBySide(gone, atOnce, ask)) left.push(change)
     for (const pr of after.entries.keys()) resting.delete(pr)
-    // What is not ready is not listed, and comes back.
-    for (const { pr, to } of left) if (pr !== null && to === 'NOT_READY') resting.set(pr, to)
+    open = gone.flatMap(({ entry, tries }, index) =>
+      left[index] === undefined ? [{ entry, tries: tries + 1 }] : [],
+    )
+    for (const { entry } of gone) resting.delete(entry.pr)
+    // What is not ready is not listed, and comes back; so may what has left nobody knows how.
+    for (const { entry } of open) resting.set(entry.pr, entry.state)
+    for (const change of left)
+      if (change?.to === 'NOT_READY' && change.pr !== null) resting.set(change.pr, change.to)
     before = after
-    return [queue, [...left, ...moved]]
+    return [queue, [...left.flatMap(change => change ?? []), ...moved]]
   }
 }
 

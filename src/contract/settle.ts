@@ -1,15 +1,13 @@
 import { at, isObject, type Json, type JsonObject, listAt, textAt } from '../view/shapes.ts'
 import type { Evidence, Settling, Verdict } from './endpoint.ts'
-import { spelled } from './states.ts'
+import { endOf, spelled } from './states.ts'
 
 /** For changes of which nothing is known. */
 export const unsettled: Settling = { replay: 'never', tells: '', judge: () => 'unclear' }
 
-const finished = /^(MERGED|FAILED|CANCELLED)$/
-
 const isSubmitted = (record: JsonObject): boolean => {
   const flag = at(record, 'isCurrentlySubmittedToQueue')
-  return typeof flag === 'boolean' ? flag : !finished.test(stateOf(record))
+  return typeof flag === 'boolean' ? flag : endOf(stateOf(record)) === undefined
 }
 
 const stateOf = (record: JsonObject): string => spelled(textAt(record, 'state') ?? '')

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, textAt } from '../view/shapes.ts'
+import { type JsonObject, textAt } from '../view/shapes.ts'
 
 /** The states of a pull request (service-api.md section 2.3). */
 export const pullRequestStates = [
@@ -32,15 +32,29 @@ export function withSpelledState(record: JsonObject): JsonObject {
 /** How a pull request's record can stand: the kinds of `standing`. */
 export const standings = ['ok', 'failed', 'cancelled', 'pending'] as const
 
+/** How a state, in the spelling of service-api.md, ends a pull request; undefined for every state that is no end. */
+export function endOf(state: string): 'ok' | 'failed' | 'cancelled' | undefined {
+  switch (state) {
+    case 'MERGED':
+      return 'ok'
+    case 'FAILED':
+      return 'failed'
+    case 'CANCELLED':
+      return 'cancelled'
+    default:
+      return undefined
+  }
+}
+
+/** Whether a state, in the spelling of service-api.md, is an end without a merge. */
+export const isDropped = (state: string): boolean => /^(failed|cancelled)$/.test(endOf(state) ?? '')
+
 /**
  * How a pull request's record stands (CLI.md section 5): it has settled on MERGED, or on FAILED or CANCELLED once
  * the record also says that it is no longer submitted; a record without that flag counts as saying so.
  */
 export function standing(record: JsonObject): (typeof standings)[number] {
   const state = spelled(textAt(record, 'state') ?? '')
-  if (state === 'MERGED') return 'ok'
-  const left: Json | undefined = record.isCurrentlySubmittedToQueue
-  if (left === true) return 'pending'
-  if (state === 'FAILED') return 'failed'
-  return state === 'CANCELLED' ? 'cancelled' : 'pending'
+  if (isDropped(state) && record.isCurrentlySubmittedToQueue === true) return 'pending'
+  return endOf(state) ?? 'pending'
 }

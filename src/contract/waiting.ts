@@ -1,4 +1,4 @@
-import type { Kind } from '../failure.ts'
+import type { Failure, Kind } from '../failure.ts'
 import { type JsonObject, textAt } from '../view/shapes.ts'
 import { pullRequestStates, spelled, standing } from './states.ts'
 
@@ -51,7 +51,7 @@ export interface Sight {
 
 /** What a wait knows of a pull request from one reading to the next. */
 export interface Known {
-  /** The record that was read before the submission; once anything else is seen, it is forgotten. */
+  /** The record that was read before the submission, until the pull request's own record shows anything else. */
   readonly before?: JsonObject | undefined
   readonly state?: string | undefined
   readonly position?: number | undefined
@@ -124,20 +124,21 @@ export function judgeSight(known: Known, sight: Sight, { until, grace, head }: A
   const { position, at } = sight
   const record =
     position === undefined ? sight.record : { ...sight.record, isCurrentlySubmittedToQueue: true }
-  const sha = record === undefined ? undefined : textAt(record, 'prSha')
-  const isStale = head !== undefined && sha !== undefined && sha !== '' && isOther(head, sha)
-  if (record === undefined || isPrevious(record, known.before)) {
+  const { before } = known
+  if (record === undefined || isPrevious(record, before)) {
     const { missingSince = at } = known
-    const outcome = isStale ? 'stale' : at - missingSince >= grace ? 'error' : undefined
     return {
       known: { ...known, missingSince, position: undefined, isStill: false },
-      ...(outcome && { outcome }),
+      ...(at - missingSince >= grace && { outcome: 'error' }),
     }
   }
+  const sha = textAt(record, 'prSha') ?? ''
   const state = stateOf(record)
-  const outcome = isStale ? 'stale' : outcomeOf(record, until)
+  const outcome = head !== undefined && sha !== '' && isOther(head, sha) ? 'stale' : outcomeOf(record, until)
+  // A queue may list the new attempt while the record of its own is still that of the one before.
+  const isAhead = position !== undefined && textAt(before, 'stateChangedAt') !== undefined
   return {
-    known: { state, position, isStill: state === known.state },
+    known: { ...(isAhead && { before }), state, position, isStill: state === known.state },
     ...(state === undefined || state === known.state
       ? {}
       : { change: { from: known.state, to: state, at: textAt(record, 'stateChangedAt'), position } }),
@@ -150,8 +151,15 @@ const paces = new Map([
   ['PENDING', 30_000],
 ])
 const quickest = 10_000
-/** The longest pause between two readings, in milliseconds, whatever the service asks for. */
+/** The longest pause between two readings, in milliseconds, unless a longer one was typed. */
 export const slowest = 5 * 60_000
+
+/** After so many failed readings in a row a wait or a watch gives up, unless told otherwise. */
+export const mostErrors = 10
+
+/** Milliseconds that these failures ask for until the next reading, within reason; 0 where none does. */
+export const askedBy = (failures: readonly Failure[]): number =>
+  Math.min(slowest, Math.max(0, ...failures.map(({ details }) => (details.retryAfter ?? 0) * 1_000)))
 
 /**
  * Milliseconds until the next reading: 10 s while it is tested or not there yet, 30 s pending, 60 s not ready, doubled

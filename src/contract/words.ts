@@ -82,6 +82,17 @@ export function duration(word: string): number {
   return total
 }
 
+const leastPause = 1_000
+const longestPause = 86_400_000
+
+/** Reads the pause between two readings as milliseconds: a duration of at least a second, and of at most a day. */
+export function pause(word: string): number {
+  const length = duration(word)
+  if (length < leastPause) throw usage(`'${word}' is shorter than a second.`, 'Read at most once a second.')
+  if (length > longestPause) throw usage(`'${word}' is longer than a day.`, 'Read at least once a day.')
+  return length
+}
+
 const dateAlone = /^\d{4}-\d{2}-\d{2}$/
 const dateTime = /^(\d{4}-\d{2}-\d{2})[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 

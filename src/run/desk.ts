@@ -20,7 +20,10 @@ export interface Desk {
   readonly printer: Printer
   /** How far long work has come, for whoever waits. */
   readonly progress?: string
-  /** Shows on a terminal, outside CI and unless -q was typed, what is being waited for until the work is done. */
+  /**
+   * Shows on a terminal, outside CI and unless -q was typed, what is being waited for until the work is done; of work
+   * side by side, what began first.
+   */
   during: Context['during']
   /** The token for the base address; found when it is first asked for, and hidden in all output from then on. */
   token(): Promise<Token>
@@ -62,6 +65,7 @@ export async function openDesk(
   let line: Promise<Line> | undefined
   let saidSandbox = false
   const said = new Set<string>()
+  let isShowing = false
   return {
     world,
     given,
@@ -69,10 +73,16 @@ export async function openDesk(
     options,
     voice,
     printer: openPrinter(world.out, styleOf({ options, world })),
-    during(text, work) {
+    async during(text, work) {
       const { terminal, stream } = world.err
       const isShown = terminal && !options.quiet && (world.env.CI ?? '') === ''
-      return during(isShown ? stream : undefined, isColored({ color, env: world.env, terminal }), text, work)
+      if (isShowing || !isShown) return work()
+      isShowing = true
+      try {
+        return await during(stream, isColored({ color, env: world.env, terminal }), text, work)
+      } finally {
+        isShowing = false
+      }
     },
     secrets,
     token() {

@@ -23,7 +23,13 @@ export async function* sideBySide<T, R>(
 ): AsyncGenerator<R> {
   const begun: Promise<R>[] = []
   for (let index = 0; ; index++) {
-    if (mayBegin()) for (const item of items.slice(begun.length, index + width)) begun.push(work(item))
+    if (mayBegin())
+      for (const item of items.slice(begun.length, index + width)) {
+        const one = work(item)
+        // It may fail before its turn, or never get one: its failure is met where it is awaited.
+        one.catch(() => undefined)
+        begun.push(one)
+      }
     const next = begun[index]
     if (next === undefined) return
     yield await next

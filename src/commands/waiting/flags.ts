@@ -1,18 +1,10 @@
 import { type Context, type Field, flag, nameOfWord, on, type Values } from '../../contract/field.ts'
 import { milestones } from '../../contract/waiting.ts'
-import { duration, integer, oneOf } from '../../contract/words.ts'
+import { duration, integer, oneOf, pause } from '../../contract/words.ts'
 import { usage } from '../../failure.ts'
 
-const leastInterval = 1_000
-
-/** Reads an interval: a duration of at least a second, or `auto`. */
-function interval(word: string): number | 'auto' {
-  if (word === 'auto') return word
-  const length = duration(word)
-  if (length < leastInterval)
-    throw usage(`'${word}' is shorter than a second.`, 'Poll at most once a second.')
-  return length
-}
+/** Reads an interval: a pause, or `auto`. */
+const interval = (word: string): number | 'auto' => (word === 'auto' ? word : pause(word))
 
 const spelling = '--match-head <sha|HEAD>'
 

@@ -2,7 +2,7 @@ import { poll } from '../../contract/pulls.ts'
 import { read } from '../../contract/queues.ts'
 import type { Known, Sight } from '../../contract/waiting.ts'
 import { nameOf } from '../../contract/words.ts'
-import { asFailure, type Failure } from '../../failure.ts'
+import { asFailure, ended, type Failure, isFinal } from '../../failure.ts'
 import type { Desk } from '../../run/desk.ts'
 import { exchange } from '../../run/exchange.ts'
 import { atOnce, sideBySide } from '../../run/many.ts'
@@ -20,8 +20,9 @@ export interface Watch {
 /** What one round found of a pull request, or why it could not be read. */
 export type Found = { readonly sight: Sight; readonly failure?: Failure } | { readonly failure: Failure }
 
-/** What one round read: of each pull request in the order given, and the records of their queues by name. */
+/** What one round read, with the records of the queues by name. */
 export interface Round {
+  /** Of each pull request in the order given; those for which there was no time are not in it. */
   readonly found: readonly Found[]
   readonly queues: ReadonlyMap<string, JsonObject>
 }
@@ -36,6 +37,8 @@ export interface Manner {
   readonly needsQueue: boolean
   /** The queues that refused to be read: they are not asked again. */
   readonly closed: Set<string>
+  /** Whether there is time for one more reading. */
+  mayBegin(): boolean
 }
 
 /**
@@ -47,12 +50,19 @@ export async function readRound(watches: readonly Watch[], manner: Manner, desk:
   const answers = new Map<string, Listing | { readonly failure: Failure }>()
   for (const name of new Set(watches.map(queueOf))) {
     const those = watches.filter(watch => queueOf(watch) === name)
-    if (manner.closed.has(name) || !asksQueue(those, manner)) continue
+    if (manner.closed.has(name) || !asksQueue(those, manner) || !manner.mayBegin()) continue
     const answer = await readQueue(those, desk)
-    if ('failure' in answer && isRefusal(answer.failure)) {
+    if ('entries' in answer) answers.set(name, answer)
+    else if (isRefusal(answer.failure)) {
       manner.closed.add(name)
-      await desk.voice.note(`${answer.failure.message} Reading each pull request by itself.`)
-    } else if ('entries' in answer || those.length > 1) answers.set(name, answer)
+      const text = `${ended(answer.failure.message)} Reading each pull request by itself`
+      if (manner.needsQueue) await desk.voice.warn(`${text}: a pause of the queue is not noticed.`)
+      else await desk.voice.note(`${text}.`)
+    } else if (those.length > 1 || (manner.needsQueue && isFinal(answer.failure))) answers.set(name, answer)
+    else if (manner.needsQueue)
+      await desk.sayOnce(
+        `${ended(answer.failure.message)} A pause of the queue is not noticed while that lasts.`,
+      )
   }
   const look = async (watch: Watch): Promise<Found> => {
     const answer = answers.get(queueOf(watch))
@@ -61,7 +71,7 @@ export async function readRound(watches: readonly Watch[], manner: Manner, desk:
     return answer?.entries.get(pr) ?? readOne(watch, desk)
   }
   const found: Found[] = []
-  for await (const one of sideBySide(watches, atOnce, look)) found.push(one)
+  for await (const one of sideBySide(watches, atOnce, look, manner.mayBegin)) found.push(one)
   const queues = [...answers].flatMap(([name, answer]) =>
     'entries' in answer ? [[name, answer.record] as const] : [],
   )
@@ -77,9 +87,8 @@ interface Listing {
 const asksQueue = (those: readonly Watch[], { needsQueue }: Manner): boolean =>
   those.length > 1 || needsQueue || those.some(({ known }) => known.isStill && known.state !== 'TESTING')
 
-/** Whether the service will not say, today or later: a token that is refused altogether (401) is more than that. */
-const isRefusal = ({ kind, details }: Failure): boolean =>
-  kind === 'not-found' || kind === 'refused' || details.status === 403
+/** Whether the service will not say, today or later. */
+const isRefusal = ({ kind }: Failure): boolean => kind === 'not-found' || kind === 'refused'
 
 async function readQueue(
   [first]: readonly Watch[],

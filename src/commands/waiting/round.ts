@@ -1,10 +1,10 @@
-import { type Change, isKnownState, judgeSight, paceOf, slowest } from '../../contract/waiting.ts'
-import { Failure } from '../../failure.ts'
+import { askedBy, type Change, isKnownState, judgeSight, paceOf } from '../../contract/waiting.ts'
+import { Failure, isFinal } from '../../failure.ts'
 import type { Desk } from '../../run/desk.ts'
 import { type JsonObject, textAt } from '../../view/shapes.ts'
 import { type Found, type Manner, queueOf, readRound, type Watch } from './reading.ts'
 import { type Ended, pictureOf, type Report } from './telling.ts'
-import { isFinal, type Terms } from './terms.ts'
+import type { Terms } from './terms.ts'
 
 /** What is left of a wait after a round. */
 export interface Left {
@@ -35,9 +35,9 @@ export async function goRound(
   const progress = `waiting for ${pictureOf(before)}`
   const { found, queues } = await readRound(before, manner, { ...desk, progress })
   for (const [name, queue] of queues) await tellQueue(name, queue, desk)
-  const steps = before.flatMap((watch, index) => {
+  const steps: readonly Step[] = before.map((watch, index) => {
     const one = found[index]
-    return one === undefined ? [] : [stepOf(watch, one, queues.get(queueOf(watch)), terms)]
+    return one === undefined ? { watch } : stepOf(watch, one, queues.get(queueOf(watch)), terms)
   })
   for (const { watch, change, ended } of steps) {
     if (change !== undefined) {
@@ -112,7 +112,7 @@ async function tellTrouble(
   const worst = Math.max(...waiting.map(({ errors }) => errors))
   const inRow = worst > 1 ? ` (${worst} in a row; ${maxErrors} end the wait)` : ''
   for (const message of new Set(failures.map(({ message }) => message)))
-    await voice.note(`${message}${inRow} Still waiting.`)
+    await voice.note(`${ended(message)}${inRow} Still waiting.`)
 }
 
 /** The shortest pause that suits any of them; no shorter than the service asks for, within reason. */
@@ -125,6 +125,5 @@ function pauseOf(
   const pauses = waiting.map(({ known, errors }) =>
     interval === 'auto' ? paceOf(known, errors, random) : interval,
   )
-  const asked = failures.map(({ details }) => (details.retryAfter ?? 0) * 1_000)
-  return Math.max(Math.min(...pauses), Math.min(slowest, Math.max(0, ...asked)))
+  return Math.max(Math.min(...pauses), askedBy(failures))
 }

@@ -1,7 +1,7 @@
 import type { Given } from '../../contract/field.ts'
-import type { Aim } from '../../contract/waiting.ts'
+import { type Aim, mostErrors } from '../../contract/waiting.ts'
 import { duration } from '../../contract/words.ts'
-import { type Failure, usage } from '../../failure.ts'
+import { usage } from '../../failure.ts'
 import type { Desk } from '../../run/desk.ts'
 import type { WaitFlags } from './flags.ts'
 
@@ -18,17 +18,11 @@ export interface Terms extends Aim {
 
 const minute = 60_000
 
-/** After so many failed polls in a row a wait gives up, unless told otherwise. */
-export const mostErrors = 10
-
 /** Milliseconds that a whole wait may take: an hour, unless `--timeout` was typed. */
 export function limitOf(given: Given): number {
   const [typed] = given.get('--timeout') ?? []
   return typed === undefined ? 60 * minute : duration(typed)
 }
-
-/** Whether a failed poll ends a wait at once; any other is not a result (CLI.md section 5). */
-export const isFinal = ({ kind }: Failure): boolean => /^(auth|usage|internal|output|interrupted)$/.test(kind)
 
 /** The terms of a wait for so many pull requests. Only one alone has a head to match: a usage failure otherwise. */
 export function termsOf(flags: WaitFlags, pullRequests: number, { given }: Pick<Desk, 'given'>): Terms {
@@ -54,6 +48,7 @@ export function termsOf(flags: WaitFlags, pullRequests: number, { given }: Pick<
 }
 
 const attemptLimit = minute / 2
+const changeLimit = minute
 const leastAttempt = 1_000
 
 /** In a wait `--timeout` bounds the whole wait: attempts have the limit that the environment or the settings give. */
@@ -64,15 +59,55 @@ export async function forAttempts(desk: Desk): Promise<Desk> {
   return { ...desk, options: { ...desk.options, timeout } }
 }
 
+/** How long an attempt may take that begins when so many milliseconds of the wait are left: a second is always tried. */
+const attemptIn = (left: number, usual: number): number => Math.min(usual, Math.max(left, leastAttempt))
+
 /**
- * A desk for one round, of which `left` milliseconds of the wait are left: a poll is repeated by the next one, and takes
- * no longer than the wait. One that is the only one is repeated as any other reading is.
+ * A desk for the rounds of a wait, of which `left` tells the milliseconds that are left: a poll is repeated by the next
+ * one, and each takes no longer than what is left when it begins. One that is the only one is repeated as any other
+ * reading is.
  */
-export function forRound(desk: Desk, { limit }: Pick<Terms, 'limit'>, left: number): Desk {
+export function forRounds(desk: Desk, { limit }: Pick<Terms, 'limit'>, left: () => number): Desk {
   if (limit === 0) return desk
   const { timeout = attemptLimit } = desk.options
-  return {
-    ...desk,
-    options: { ...desk.options, retries: 0, timeout: Math.min(timeout, Math.max(left, leastAttempt)) },
+  const options = {
+    ...desk.options,
+    retries: 0,
+    get timeout() {
+      return attemptIn(left(), timeout)
+    },
   }
+  return { ...desk, options }
+}
+
+/**
+ * Desks for what goes before a wait: no attempt takes longer than what is left of the wait when it begins, and a reading
+ * is repeated only as often as such attempts fit in it. So a silent service holds the command no longer than the wait,
+ * but for a second. A change that was sent is more than that: it is repeated and read back as any other is, in such
+ * attempts, for how it ended must be known.
+ */
+export function beforeWait(
+  desk: Desk,
+  { limit }: Pick<Terms, 'limit'>,
+  left: () => number,
+): { readonly reading: Desk; readonly change: Desk } {
+  if (limit === 0) return { reading: desk, change: desk }
+  const { retries } = desk.options
+  const { timeout: longestReading = attemptLimit, timeout: longestChange = changeLimit } = desk.options
+  const reading = {
+    ...desk.options,
+    get timeout() {
+      return attemptIn(left(), longestReading)
+    },
+    get retries() {
+      return Math.max(0, Math.min(retries, Math.floor(left() / longestReading) - 1))
+    },
+  }
+  const change = {
+    ...desk.options,
+    get timeout() {
+      return attemptIn(left(), longestChange)
+    },
+  }
+  return { reading: { ...desk, options: reading }, change: { ...desk, options: change } }
 }

@@ -1,11 +1,10 @@
 import { nameOf } from '../../contract/words.ts'
 import { asFailure, Failure } from '../../failure.ts'
 import type { Desk } from '../../run/desk.ts'
-import type { WaitFlags } from './flags.ts'
 import { queueOf, type Watch } from './reading.ts'
 import { goRound } from './round.ts'
 import { openReport, pictureOf, type Report } from './telling.ts'
-import { forAttempts, forRound, termsOf } from './terms.ts'
+import { forAttempts, forRounds, type Terms } from './terms.ts'
 
 /** A pull request to wait for. */
 export interface Candidate extends Pick<Watch, 'run'> {
@@ -16,22 +15,25 @@ export interface Candidate extends Pick<Watch, 'run'> {
 }
 
 /**
- * Waits until every pull request has settled, and returns the worst exit code (CLI.md section 5). Ctrl-C ends the
- * waiting and nothing else. With --stop-on-error the first ending that is no success ends it, too.
+ * Waits until every pull request has settled, and returns the worst exit code (CLI.md section 5). Its time
+ * began at `startedAt`; once that is over, no reading is begun. Ctrl-C ends the waiting and nothing else. With --stop-on-error the first ending that is no success ends it, too.
  */
 export async function waitForAll(
   candidates: readonly Candidate[],
-  flags: WaitFlags,
+  terms: Terms,
   desk: Desk,
+  startedAt = desk.world.clock.now(),
 ): Promise<number> {
   const { clock } = desk.world
-  const terms = termsOf(flags, candidates.length, desk)
-  const patient = await forAttempts(desk)
-  const startedAt = clock.now()
   const runs = candidates.map(({ run }) => run)
   const report = openReport(runs, startedAt, desk)
-  const manner = { needsQueue: terms.failOnPaused, closed: new Set<string>() }
   const remaining = () => startedAt + terms.limit - clock.now()
+  const manner = {
+    needsQueue: terms.failOnPaused,
+    closed: new Set<string>(),
+    mayBegin: () => terms.limit === 0 || remaining() > 0,
+  }
+  const polling = forRounds(await forAttempts(desk), terms, remaining)
   let waiting: readonly Watch[] = []
   for (const { run, before, failure } of candidates) {
     const watch = { run, known: { before }, errors: 0 }
@@ -40,7 +42,7 @@ export async function waitForAll(
   }
   try {
     while (waiting.length > 0) {
-      const left = await goRound(waiting, terms, manner, report, forRound(patient, terms, remaining()))
+      const left = await goRound(waiting, terms, manner, report, polling)
       waiting = left.waiting
       const isOver = remaining() <= 0
       if (isOver || (left.isSpoilt && terms.stopsOnError)) {
@@ -57,6 +59,25 @@ export async function waitForAll(
     throw interruption(failure, waiting)
   }
   return report.close()
+}
+
+/** Prints a result for each where nothing is waited for: some could not be submitted, and the others are left alone. */
+export async function tellUnwaited(
+  candidates: readonly Candidate[],
+  startedAt: number,
+  desk: Desk,
+): Promise<void> {
+  const report = openReport(
+    candidates.map(({ run }) => run),
+    startedAt,
+    desk,
+  )
+  for (const { run, failure } of candidates)
+    await report.end(
+      { run, known: {}, errors: 0 },
+      failure === undefined ? { outcome: 'pending' } : { outcome: 'error', failure },
+    )
+  await report.flush()
 }
 
 /** Lets time pass, shown on a terminal, with a sign of life elsewhere. */
@@ -85,10 +106,12 @@ function interruption({ message, exit, details }: Failure, waiting: readonly Wat
     const where = those.slice(0, 1).map(({ repo, targetBranch }) => `-R ${nameOf(repo)} -b ${targetBranch}`)
     return `mergeq pr cancel ${named} ${where}`
   })
-  const what = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
+  const isSeen = waiting.every(({ known }) => known.state !== undefined)
+  const those = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
+  const what = isSeen ? `${those} in the queue.` : 'What is in the queue stays there.'
   return new Failure('interrupted', `${message} Only the waiting has ended.`, {
     ...details,
     exit,
-    hint: `${what} in the queue. To cancel:\n${cancels.join('\n')}`,
+    hint: `${what} To cancel:\n${cancels.join('\n')}`,
   })
 }

@@ -52,7 +52,7 @@ export async function openLiveStage<L>(picture: Picture<L>, interval: number, de
   // While the block is drawn nothing else may be written to the terminal.
   const silent: Desk = {
     ...plain,
-    options: { ...plain.options, quiet: true },
+    during: (_, work) => work(),
     voice: { ...desk.voice, warn: notice, note: notice, detail: async () => undefined },
     saySandbox: async () => undefined,
     sayOnce: notice,

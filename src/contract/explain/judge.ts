@@ -1,17 +1,17 @@
 import { isObject, type JsonObject, listAt, textAt } from '../../view/shapes.ts'
 import { type Entry, entriesOf, slotsOf } from '../entries.ts'
-import { spelled } from '../states.ts'
+import { endOf, isDropped, spelled } from '../states.ts'
 import type { Explanation, Judged, Readings } from './explanation.ts'
 import { type Facts, type Finding, outside, type Step } from './finding.ts'
 import type { TestRun } from './run.ts'
-import { findingsOf, isUnfinished } from './state.ts'
+import { findingsOf } from './state.ts'
 import { isSafeToSubmit } from './submit-again.ts'
 
 /** The freshest word on a pull request: a queue that lists a newer attempt, or knows it first, is ahead of its record. */
 function freshest(record: JsonObject | undefined, entry: Entry | undefined): JsonObject | undefined {
   if (entry === undefined) return record
   if (record === undefined) return entry.record
-  const isOver = /^(FAILED|CANCELLED)$/.test(spelled(textAt(record, 'state') ?? ''))
+  const isOver = isDropped(spelled(textAt(record, 'state') ?? ''))
   const moment = (of: JsonObject) => Date.parse(textAt(of, 'stateChangedAt') ?? '')
   return isOver && moment(entry.record) > moment(record)
     ? { ...entry.record, isCurrentlySubmittedToQueue: true }
@@ -21,9 +21,9 @@ function freshest(record: JsonObject | undefined, entry: Entry | undefined): Jso
 function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolean): Judged {
   if (/^(settling|not-submitted|unknown-state|no-state)$/.test(first?.code ?? '')) return 'unknown'
   if (state === 'MERGED') return 'merged'
+  if (isDropped(state)) return 'dropped'
   if (state === 'TESTING') return 'testing'
   if (state === 'PENDING_FAILURE') return 'held'
-  if (!isUnfinished(state)) return 'dropped'
   return isBlocked ? 'blocked' : 'waiting'
 }
 
@@ -87,7 +87,7 @@ export function judge({ pr, targetBranch, flags, record, queue, run, unread }: R
     fresh === undefined
       ? [{ code: 'never-submitted', message: `It was never submitted to the queue of ${targetBranch}.` }]
       : [...findingsOf(state, facts, run)]
-  if (queue === null && isUnfinished(state)) findings.push(noQueue(targetBranch))
+  if (queue === null && endOf(state) === undefined) findings.push(noQueue(targetBranch))
   const isBlocked = findings.some(({ blocks }) => blocks === true)
   const verdict = fresh === undefined ? 'never-submitted' : verdictOf(state, findings, isBlocked)
   const asked = findings.flatMap(({ steps = [] }) => steps)

@@ -1,5 +1,5 @@
 import { numberAt } from '../entries.ts'
-import { pullRequestStates } from '../states.ts'
+import { endOf, isDropped, pullRequestStates } from '../states.ts'
 import { brief, type Facts, type Finding } from './finding.ts'
 import { placeFindings, queueStateFindings, slotFindings } from './line.ts'
 import { readinessFindings } from './readiness.ts'
@@ -8,18 +8,15 @@ import { toldFindings } from './told.ts'
 
 const isKnown = (state: string): boolean => pullRequestStates.some(known => known === state)
 
-/** Whether a state is none that a pull request ends in. */
-export const isUnfinished = (state: string): boolean => !/^(MERGED|FAILED|CANCELLED)$/.test(state)
-
 /** What it is about that the state itself tells: the sentence that stands first. */
 function stateFindings(state: string, { record, entry, queue }: Facts): readonly Finding[] {
   const left = record.isCurrentlySubmittedToQueue
   if (state === '') return [{ code: 'no-state', message: 'Its record names no state.' }]
   if (!isKnown(state))
     return [{ code: 'unknown-state', message: `Its state '${brief(state)}' is not known to mergeq.` }]
-  if (/^(FAILED|CANCELLED)$/.test(state) && left === true)
+  if (isDropped(state) && left === true)
     return [{ code: 'settling', message: `It is ${state}, but its record still counts it as submitted.` }]
-  if (isUnfinished(state) && left === false && entry === undefined)
+  if (endOf(state) === undefined && left === false && entry === undefined)
     return [{ code: 'not-submitted', message: `It is ${state}, but its record counts it as not submitted.` }]
   const depth = numberAt(queue, 'pendingFailureDepth') ?? 0
   const said: Readonly<Record<string, readonly [code: string, message: string]>> = {
