@@ -1,5 +1,5 @@
 import { askedBy, type Change, isKnownState, judgeSight, paceOf } from '../../contract/waiting.ts'
-import { Failure, isFinal } from '../../failure.ts'
+import { ended, Failure, isFinal } from '../../failure.ts'
 import type { Desk } from '../../run/desk.ts'
 import { type JsonObject, textAt } from '../../view/shapes.ts'
 import { type Found, type Manner, queueOf, readRound, type Watch } from './reading.ts'
