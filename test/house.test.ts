@@ -154,7 +154,16 @@ const packages: Readonly<Record<string, string>> = {
 const oneFileEach = ['settings', 'commands']
 
 /** What developers run; none of it is in the bundle. */
-const tools = ['@biomejs/biome', 'esbuild', 'execa', 'fast-check', 'typescript', 'vitest']
+const tools = [
+  '@arethetypeswrong/cli',
+  '@biomejs/biome',
+  'esbuild',
+  'execa',
+  'fast-check',
+  'publint',
+  'typescript',
+  'vitest',
+]
 
 const packageOf = (name: string): string => name.split('/', name.startsWith('@') ? 2 : 1).join('/')
 

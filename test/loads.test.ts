@@ -77,6 +77,7 @@ async function loadedBy(line: string): Promise<Loaded> {
 }
 
 const front = ['mergeq.cjs']
+const told = [...front, 'reference-reference.cjs']
 const command = [...front, 'commands-leaves.cjs']
 const request = [...command, 'transport-transport.cjs', 'transport-wire.cjs']
 
@@ -99,9 +100,9 @@ const where = '-R acme/web -b main'
 type Kind = readonly [line: string, code: number, parts: readonly string[], never: readonly string[]]
 const kinds: readonly Kind[] = [
   ['--version', 0, [], [...dear, ...network, 'events']],
-  ['--help', 0, front, [...dear, ...network]],
-  ['pr get --help', 0, front, [...dear, ...network]],
-  ['help exit-codes', 0, front, [...dear, ...network]],
+  ['--help', 0, told, [...dear, ...network]],
+  ['pr get --help', 0, told, [...dear, ...network]],
+  ['help exit-codes', 0, told, [...dear, ...network]],
   ['pr sbumit', 2, front, [...dear, ...network]],
   ['pr get --nonsense', 2, front, [...dear, ...network]],
   [`pr get 7 ${where} --dry-run`, 0, command, [...dear, ...network]],
@@ -145,6 +146,7 @@ const largest: Readonly<Record<string, number>> = {
   'sandbox-sandbox.cjs': 130,
   'settings-write.cjs': 75,
   'view-table.cjs': 55,
+  'commands-code-yaml.cjs': 110,
 }
 const otherwise = 60
 
@@ -153,13 +155,13 @@ describe('what an install weighs', () => {
     expect(statSync(join('dist', name)).size / 1000).toBeLessThan(largest[name] ?? otherwise)
   })
 
-  test('the package is at most 300 KB', async () => {
+  test('the package is at most 370 KB', async () => {
     const words = ['pack', '--dry-run', '--ignore-scripts', '--json', '--loglevel=error']
     const { stdout } = await execa('npm', words, {
       env: { ...bareEnvironment(place), npm_config_update_notifier: 'false' },
       extendEnv: false,
     })
     const [{ size }] = JSON.parse(stdout) as readonly [{ readonly size: number }]
-    expect(size / 1000).toBeLessThan(300)
+    expect(size / 1000).toBeLessThan(370)
   })
 })

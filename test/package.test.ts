@@ -110,8 +110,6 @@ describe('O4 O5 the package', () => {
         'package.json',
       ]),
     )
-    const completions = existsSync('completions') ? readdirSync('completions') : []
-    for (const completion of completions) expect(packed).toContain(`completions/${completion}`)
     for (const part of readdirSync('dist')) expect(packed).toContain(`dist/${part}`)
   })
 
@@ -209,6 +207,15 @@ describe('O4 O5 the package', () => {
     const { code, out } = await run(command, [...before, ...inSandbox], { cwd, env })
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ branch: 'main', state: 'RUNNING' })
+  })
+
+  test.each([
+    ['bash', 'mergeq.bash'],
+    ['zsh', '_mergeq'],
+    ['fish', 'mergeq.fish'],
+    ['powershell', 'mergeq.ps1'],
+  ])('O3 what is installed prints the completions of %s', async (shell, file) => {
+    expect((await run(bin, ['completion', shell])).out).toBe(readFileSync(join('completions', file), 'utf8'))
   })
 
   test('O4 every part that is loaded later is found there too', async () => {

@@ -1,6 +1,6 @@
 import { flag, on } from '../contract/field.ts'
 import { onQueue } from '../contract/pulls.ts'
-import { read, update } from '../contract/queues.ts'
+import { create, read, update } from '../contract/queues.ts'
 import { Failure, usage, worst } from '../failure.ts'
 import { canAsk, type Desk } from '../run/desk.ts'
 import { tellFailures } from '../run/many.ts'
@@ -48,6 +48,13 @@ export const apply = command({
   command: 'queue apply',
   summary: 'Make queues as their files say: what differs is sent, what is not named is left alone',
   on: { ...update, fields: onQueue },
+  asks: [read, create],
+  ends: ['differs', 'stale'],
+  prints: {
+    table: 'the plan on standard error, then a sentence or row for each queue',
+    json: 'a receipt for each queue that was changed, with what was accepted and does not show',
+    ndjson: 'the same, one a line',
+  },
   fields: {
     file: fromFile,
     yes: on('-y, --yes', 'Do it without asking'),
@@ -58,7 +65,7 @@ export const apply = command({
     ),
     ...codeFlags,
   },
-  examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes --if-match "$digest"'],
+  examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes'],
   async run({ file, yes, ifMatch, includeState }, desk) {
     const { voice, world } = desk
     const path = needed(file)

@@ -17,6 +17,12 @@ export const diff = command({
   command: 'queue diff',
   summary: 'Compare queues with their files: 0 if they are the same, 20 if not',
   on: read,
+  ends: ['differs'],
+  prints: {
+    table: 'a plan: a row for each setting that differs, live and in the file',
+    json: '{"same","digest","queues","changes"}',
+    ndjson: 'one difference a line',
+  },
   fields: { file: fromFile, ...codeFlags },
   examples: ['mergeq queue diff -f queue.yaml', 'mergeq queue diff -f queues/ --json | jq -r .digest'],
   async run({ file, includeState }, desk) {

@@ -54,6 +54,7 @@ export const exportQueue = command({
   command: 'queue export',
   summary: 'Write the settings of a queue as a file for version control',
   on: read,
+  prints: 'the file, as YAML or, with --json or by its ending, JSON; nothing with -f',
   fields: {
     file: flag(
       '-f, --file <file>',

@@ -31,6 +31,12 @@ export const gate = command({
   command: 'flaky gate',
   summary: 'Check how many tests failed in a range of time: 0 if few enough, 21 if more',
   on: { ...list, fields: filters },
+  ends: ['check-failed'],
+  prints: {
+    table: 'the reason, in one line',
+    json: '{"ok","failing","max","baseline","complete","reason","tests"}',
+    ndjson: 'the same on one line',
+  },
   fields: {
     max: flag('--max <n>', 'At most so many failing tests', integer(0, Number.MAX_SAFE_INTEGER)),
     baseline: flag(

@@ -134,6 +134,9 @@ async function guardPush(address: string | undefined, desk: Desk): Promise<numbe
 export const guard = command({
   command: 'guard',
   summary: 'Keep a push from taking a pull request out of the queue: a git pre-push hook',
+  asks: [guarded, read],
+  ends: ['check-failed'],
+  prints: 'nothing; what it says stands on standard error',
   fields: {
     remote,
     install: on('--install', 'Install it as the pre-push hook of this checkout'),

@@ -69,10 +69,16 @@ export const metricsCheck = command({
   command: 'metrics check',
   summary: 'Hold metrics against bounds, as an exit code: 0 if all hold, 21 if not, 5 without the series',
   on: metrics,
+  ends: ['check-failed'],
+  prints: {
+    table: 'a row for each series that an expression takes',
+    json: 'a list of them, each with its value and whether it holds',
+    ndjson: 'one a line',
+  },
   fields: { expressions },
   examples: [
     'mergeq metrics check \'sum(mq_depth_current{queue_type="main"}) < 50\'',
-    'mergeq metrics check \'quantile(0.95, mq_pr_time_in_queue_1h_seconds{conclusion="merged"}) <= 3600\'',
+    'mergeq metrics check \'quantile(0.95, mq_pr_time_in_queue_1h_seconds{queue_type="main",conclusion="merged"}) <= 3600\'',
     'mergeq metrics check \'mq_pr_restarts_1h_total{branch=~"main|release-.*"} < 10\' --json',
   ],
   async run({ expressions: asked }, desk) {

@@ -151,6 +151,11 @@ export const metricsWatch = command({
   command: 'metrics watch',
   summary: 'Watch metrics: a line of history for each series, and every change',
   on: metrics,
+  prints: {
+    table: 'the series, drawn anew, on a terminal; a line for each change elsewhere',
+    json: 'the metrics as they are now, with --once alone',
+    ndjson: 'one {"type":"metrics"}, then a line for each change',
+  },
   fields: watchFields('the metrics', '60s'),
   examples: [
     'mergeq metrics watch',

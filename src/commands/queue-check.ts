@@ -14,6 +14,12 @@ export const check = command({
   command: 'queue check',
   summary: 'Check how a queue is: 0 if all conditions hold, 21 if one does not',
   on: read,
+  ends: ['check-failed'],
+  prints: {
+    table: 'a row for each condition',
+    json: '{"ok","repo","targetBranch","checks"}',
+    ndjson: 'one condition a line',
+  },
   fields: {
     maxDepth: flag('--max-depth <n>', 'It lists at most so many pull requests', integer(0, largestInteger)),
     stalled: flag(

@@ -92,6 +92,12 @@ const tooMany = 0.05
 export const simulate = command({
   command: 'sandbox simulate',
   summary: 'What if: throughput, time in queue and CI minutes of a queue under several settings',
+  asks: [metrics],
+  prints: {
+    table: 'a row for each setting, and on a terminal a small chart',
+    json: '{"model","results"}: the load and what it leaves out, and a result for each setting',
+    ndjson: 'one setting a line',
+  },
   fields,
   examples: [
     'mergeq sandbox simulate --prs-per-hour 6 --test-minutes 20 --concurrency 1,2,4',

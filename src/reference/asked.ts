@@ -35,11 +35,10 @@ export function helpIn(
   const isGroup = Object.hasOwn(groups, first)
   if (first === '' || (isGroup && rest.length === 0)) return { asked: { about: 'help', words }, flags }
   if (first === 'help' && !isAsked) return { asked: { about: 'help', words: rest }, flags }
-  const named = isGroup ? words.slice(0, 2) : [first]
-  const path = named.join(' ')
-  const isCommand = leaves.some(
-    ({ command, alias }) =>
-      command === path || (alias !== undefined && command.replace(/\S+$/, alias) === path),
-  )
-  return isAsked && isCommand ? { asked: { about: 'help', words: named }, flags } : undefined
+  const isCommand = (named: readonly string[]) =>
+    leaves.some(({ command, alias }) =>
+      [command, ...(alias === undefined ? [] : [command.replace(/\S+$/, alias)])].includes(named.join(' ')),
+    )
+  const named = [words.slice(0, 2), [first]].find(isCommand)
+  return isAsked && named !== undefined ? { asked: { about: 'help', words: named }, flags } : undefined
 }

@@ -76,8 +76,21 @@ function codes(exitCodes: readonly number[] | undefined): string {
     .join(', ')
 }
 
+/** The commands whose names go on from this one. */
+const below = (name: string, commands: Tree['commands'], { width }: Look): string =>
+  columns(
+    commands
+      .filter(({ command }) => command.startsWith(`${name} `))
+      .map(({ command, summary }) => [command.slice(name.length + 1), summary]),
+    width,
+  )
+
 /** The help of a command: summary, usage, arguments, flags, what it sends and prints, examples, exit codes, more. */
-export function helpOf(page: Page, { flags }: Pick<Tree, 'flags'>, look: Look): string {
+export function helpOf(
+  page: Page,
+  { commands, flags }: Pick<Tree, 'commands' | 'flags'>,
+  look: Look,
+): string {
   const { width } = look
   const names = flags.map(({ name, short }) => (short === undefined ? name : `${short}/${name}`))
   return whole([
@@ -86,6 +99,7 @@ export function helpOf(page: Page, { flags }: Pick<Tree, 'flags'>, look: Look): 
       paragraph(`Usage: ${page.usage}`, look),
       ...(page.alias === undefined ? [] : [`Alias: mergeq ${page.alias}\n`]),
     ].join(''),
+    ...section('Commands', below(page.command, commands, look), look),
     ...section('Arguments', table(page.arguments, look), look),
     ...section('Flags', table([...page.flags, helpFlag], look), look),
     ...section('Global flags', indented(names.join(', '), width), look),
@@ -114,18 +128,10 @@ export function helpOf(page: Page, { flags }: Pick<Tree, 'flags'>, look: Look): 
 
 /** The help of a group: its commands. */
 export function groupHelp(name: string, { groups, commands }: Tree, look: Look): string {
-  const within = commands.filter(({ command }) => command.startsWith(`${name} `))
   return whole([
     paragraph(groups[name] ?? '', look),
     `Usage: mergeq ${name} <command> [flags]\n`,
-    ...section(
-      'Commands',
-      columns(
-        within.map(({ command, summary }) => [command.slice(name.length + 1), summary]),
-        look.width,
-      ),
-      look,
-    ),
+    ...section('Commands', below(name, commands, look), look),
     ...section(
       'More',
       indented(
