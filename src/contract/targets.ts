@@ -74,7 +74,7 @@ export const targets = endpoint({
   }),
   standIn(values, why) {
     const { targets, tooLarge } = values
-    if (tooLarge === 'fail' || targets.list === 'ALL' || targets.number === 0) return undefined
+    if (tooLarge === 'fail' || targets.list === 'ALL' || targets.list.bytes === 2) return undefined
     const { number, read } = targets
     const large = why === 'limit' ? 'the list is over 20 MiB' : 'the list is too large for the service (413)'
     return {

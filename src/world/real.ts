@@ -170,6 +170,9 @@ function kindOf(descriptor: number): 'file' | 'pipe' | 'other' {
   }
 }
 
+/** After a signal, so many milliseconds are left for what is still to be handed over. */
+const lastWait = 250
+
 /** Hands bytes over to a reader who may be slow; a signal ends the waiting for one who does not read at all. */
 const throughStream = (
   stream: NodeJS.WriteStream,
@@ -181,9 +184,14 @@ const throughStream = (
       resolve()
       return
     }
-    const stop = () => reject(interrupted.reason)
-    if (!interrupted.aborted) interrupted.addEventListener('abort', stop, { once: true })
+    let timer: NodeJS.Timeout | undefined
+    const stop = () => {
+      timer = setTimeout(() => reject(interrupted.reason), lastWait)
+    }
+    if (interrupted.aborted) stop()
+    else interrupted.addEventListener('abort', stop, { once: true })
     stream.write(bytes, error => {
+      clearTimeout(timer)
       interrupted.removeEventListener('abort', stop)
       if (error === null || error === undefined || isGone(error)) resolve()
       else reject(unwritable(error))
