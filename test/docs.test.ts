@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -52,6 +52,9 @@ const shapeOf = (lines: readonly string[]): readonly string[] =>
       (line, index, all) => line !== '' && line !== all[index - 1] && !/nothing here is real/.test(line),
     )
 
+/** Makes a function of a text that may wait, as a module may. */
+const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor
+
 const guides = documents.filter(path => path !== 'docs/ci.md')
 
 describe.each(guides)('%s', path => {
@@ -80,7 +83,9 @@ describe.each(guides)('%s', path => {
       }
     },
     async console(block) {
-      for (const [line, shown] of transcriptsOf(block)) {
+      const transcripts = transcriptsOf(block)
+      expect(transcripts).not.toEqual([])
+      for (const [line, shown] of transcripts) {
         await sh(['sh', '-c', specials[line]?.before ?? 'true'], folder, env)
         const onTerminal = `stty cols 80; ${here(line)} 2>err`
         const { out } = await sh(['script', '-qec', onTerminal, '/dev/null'], folder, env)
@@ -109,13 +114,15 @@ describe.each(guides)('%s', path => {
       const proc = Object.create(process, { env: { value: env } })
       const open = (options: Settings) =>
         openClient(options, realWorld(proc, '0.0.0-test', new AbortController().signal))
-      const example = Object.getPrototypeOf(shapeAsync).constructor
-      await example('createClient', 'console', 'process', rest.join('\n'))(open, { log, error: log }, proc)
+      await AsyncFunction(
+        'createClient',
+        'console',
+        'process',
+        rest.join('\n'),
+      )(open, { log, error: log }, proc)
       if (text.includes('catch')) expect(printed).toContainEqual(['MergeqError', 'not-found', 5])
     },
   }
-  const shapeAsync = async () => undefined
-
   for (const block of blocksOf(path)) {
     const program = block.language === 'console' ? 'script' : /\bjq\b/.test(block.text) ? 'jq' : 'sh'
     testWith(program)(`line ${block.line}: ${block.language}, below "${block.heading}"`, async () => {
@@ -154,6 +161,11 @@ describe('all documents', () => {
       .flatMap(blocksOf)
       .flatMap(block => [...linesOf(block), ...transcriptsOf(block).map(([line]) => line)])
     for (const line of [...Object.keys(notRun), ...Object.keys(specials)]) expect(lines).toContain(line)
+  })
+
+  test('CONTRIBUTING.md knows every room of the house', () => {
+    const map = readFileSync('CONTRIBUTING.md', 'utf8')
+    for (const { name } of readdirSync('src', { withFileTypes: true })) expect(map).toContain(`\`src/${name}`)
   })
 
   test('every guide is linked in the README', () => {
