@@ -1,10 +1,8 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, normalize, resolve } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { openClient, type Settings } from '../src/client/client.ts'
 import { openSandbox, type Sandbox } from '../src/sandbox/sandbox.ts'
-import { realWorld } from '../src/world/real.ts'
 import { type Block, blocksOf, documents, linesOf, transcriptsOf } from './fences.ts'
 import { testWith } from './programs.ts'
 import { checkout, environmentOf, here, inSandbox, notRun, place, sh, type Variables } from './scratch.ts'
@@ -51,9 +49,6 @@ const shapeOf = (lines: readonly string[]): readonly string[] =>
     .filter(
       (line, index, all) => line !== '' && line !== all[index - 1] && !/nothing here is real/.test(line),
     )
-
-/** Makes a function of a text that may wait, as a module may. */
-const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor
 
 const guides = documents.filter(path => path !== 'docs/ci.md')
 
@@ -107,20 +102,15 @@ describe.each(guides)('%s', path => {
       for (const [series] of text.matchAll(/\bmq_\w+/g)) expect(out).toContain(`\n${series}{`)
     },
     async js({ text }) {
-      const printed: unknown[][] = []
-      const log = (...words: unknown[]) => void printed.push(words)
-      const [first = '', ...rest] = text.split('\n')
-      expect(first).toBe("import { createClient } from 'mergeq'")
-      const proc = Object.create(process, { env: { value: env } })
-      const open = (options: Settings) =>
-        openClient(options, realWorld(proc, '0.0.0-test', new AbortController().signal))
-      await AsyncFunction(
-        'createClient',
-        'console',
-        'process',
-        rest.join('\n'),
-      )(open, { log, error: log }, proc)
-      if (text.includes('catch')) expect(printed).toContainEqual(['MergeqError', 'not-found', 5])
+      mkdirSync(join(folder, 'node_modules'), { recursive: true })
+      rmSync(join(folder, 'node_modules/mergeq'), { force: true })
+      symlinkSync(resolve('.'), join(folder, 'node_modules/mergeq'))
+      writeFileSync(join(folder, 'example.mjs'), text)
+      const { code, out, err } = await sh([process.execPath, 'example.mjs'], folder, env)
+      expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
+      expect(out.match(/^MergeqError .*$/gm) ?? []).toEqual(
+        text.includes('catch') ? ['MergeqError not-found 5'] : [],
+      )
     },
   }
   for (const block of blocksOf(path)) {
