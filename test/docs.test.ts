@@ -1,0 +1,166 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, normalize, resolve } from 'node:path'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { openSandbox, type Sandbox } from '../src/sandbox/sandbox.ts'
+import { type Block, blocksOf, documents, linesOf, transcriptsOf } from './fences.ts'
+import { testWith } from './programs.ts'
+import { checkout, environmentOf, here, inSandbox, notRun, place, sh, type Variables } from './scratch.ts'
+
+interface Special {
+  /** The exit code that is right; 0 where this is left out. */
+  readonly code?: number
+  /** What happened before. */
+  readonly before?: string
+}
+
+const bounds = `mergeq metrics check 'sum(mq_depth_current{queue_type="main"}) < 50' 'quantile(0.95, mq_pr_time_in_queue_1h_seconds{queue_type="main",conclusion="merged"}) <= 3600'`
+const merged = 'mergeq pr submit 7; mergeq pr wait 7 --interval 1s'
+
+/** Command lines that need something before them, or end with another code than 0. */
+const specials: Readonly<Record<string, Special>> = {
+  'mergeq pr explain 123': {
+    before: 'mergeq queue pause; mergeq pr submit 123; sleep 0.5',
+  },
+  "mergeq sandbox exec --scenario failure -- sh -c 'mergeq pr submit 9 && mergeq pr wait 9 --interval 1s'": {
+    code: 3,
+  },
+  'mergeq sandbox start --port 8080 --scenario flaky': { code: 130 },
+  'mergeq flaky list --since 30d -o ndjson --resume-file walk.json --max-pages 2 > part-1.ndjson': {
+    code: 17,
+  },
+  'mergeq flaky match --since 7d reports/*.xml': { code: 21 },
+  [bounds]: { before: merged },
+  'mergeq sandbox simulate --from-metrics --concurrency 1,2,4': { before: merged },
+}
+
+/** Lines with what differs from run to run masked: moments, numbers, digests, widths, and how often one looked. */
+const shapeOf = (lines: readonly string[]): readonly string[] =>
+  lines
+    .map(line =>
+      line
+        .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'INSTANT')
+        .replace(/\b[\da-f]{16}\b/g, 'DIGEST')
+        .replace(/\b\d+(?:ms|s|m|h)?\b/g, 'N')
+        .replace(/^#N [A-Z_]+( -> [A-Z_]+)?$/, '#N STATE')
+        .replace(/\s+/g, ' ')
+        .trim(),
+    )
+    .filter(
+      (line, index, all) => line !== '' && line !== all[index - 1] && !/nothing here is real/.test(line),
+    )
+
+const guides = documents.filter(path => path !== 'docs/ci.md')
+
+describe.each(guides)('%s', path => {
+  const folder = join(place, path)
+  let sandbox: Sandbox
+  let env: Variables
+  beforeAll(() => void checkout(path))
+  beforeEach(async () => {
+    sandbox = await openSandbox({ speed: 4, now: Date.now })
+    env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox) }
+  })
+  afterEach(() => sandbox.close())
+
+  const runners: Readonly<Record<string, (block: Block) => Promise<void>>> = {
+    async sh(block) {
+      for (const line of linesOf(block)) {
+        if (notRun[line] !== undefined) continue
+        const { code = 0, before = 'true' } = specials[line] ?? {}
+        await sh(['sh', '-c', before], folder, env)
+        const ended = await sh(['sh', '-c', here(line)], folder, env)
+        expect({ line, code: ended.code, err: ended.code === code ? '' : ended.err }).toEqual({
+          line,
+          code,
+          err: '',
+        })
+      }
+    },
+    async console(block) {
+      const transcripts = transcriptsOf(block)
+      expect(transcripts).not.toEqual([])
+      for (const [line, shown] of transcripts) {
+        await sh(['sh', '-c', specials[line]?.before ?? 'true'], folder, env)
+        const onTerminal = `stty cols 80; ${here(line)} 2>err`
+        const { out } = await sh(['script', '-qec', onTerminal, '/dev/null'], folder, env)
+        const said = readFileSync(join(folder, 'err'), 'utf8').split('\n')
+        const printed = out.split('\n')
+        expect([shapeOf([...said, ...printed]), shapeOf([...printed, ...said])]).toContainEqual(
+          shapeOf(shown),
+        )
+      }
+    },
+    async text() {},
+    async json({ text }) {
+      writeFileSync(join(folder, 'mine.json'), text)
+    },
+    async yaml({ text }) {
+      const document = parse(text)
+      if (document.groups === undefined) return writeFileSync(join(folder, 'queue.yaml'), text)
+      const { out } = await sh(['mergeq', 'metrics'], folder, env)
+      for (const [series] of text.matchAll(/\bmq_\w+/g)) expect(out).toContain(`\n${series}{`)
+    },
+    async js({ text }) {
+      mkdirSync(join(folder, 'node_modules'), { recursive: true })
+      rmSync(join(folder, 'node_modules/mergeq'), { force: true })
+      symlinkSync(resolve('.'), join(folder, 'node_modules/mergeq'))
+      writeFileSync(join(folder, 'example.mjs'), text)
+      const { code, out, err } = await sh([process.execPath, 'example.mjs'], folder, env)
+      expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
+      expect(out.match(/^MergeqError .*$/gm) ?? []).toEqual(
+        text.includes('catch') ? ['MergeqError not-found 5'] : [],
+      )
+    },
+  }
+  for (const block of blocksOf(path)) {
+    const program = block.language === 'console' ? 'script' : /\bjq\b/.test(block.text) ? 'jq' : 'sh'
+    testWith(program)(`line ${block.line}: ${block.language}, below "${block.heading}"`, async () => {
+      await runners[block.language]?.(block)
+      expect(Object.keys(runners)).toContain(block.language)
+    })
+  }
+  test('has a heading', () => expect(readFileSync(path, 'utf8')).toMatch(/^# /))
+})
+
+describe('all documents', () => {
+  const idOf = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-')
+
+  test.each(documents)('%s: what it links to is there', path => {
+    for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [file = '', anchor] = target.split('#')
+      const to = file === '' ? path : normalize(join(dirname(path), file))
+      expect({ target, exists: existsSync(to) }).toEqual({ target, exists: true })
+      const headings = [...readFileSync(to, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+        idOf(heading),
+      )
+      if (anchor !== undefined) expect(headings).toContain(anchor)
+    }
+  })
+
+  test.each(documents)('%s: no path of a machine, no host of a registry', path => {
+    expect(readFileSync(path, 'utf8')).not.toMatch(/\/(?:home|root|work|Users)\/|registry\.[\w.-]+\.\w+/)
+  })
+
+  test('what is not run, or not as it stands, is still in them', () => {
+    const lines = documents
+      .flatMap(blocksOf)
+      .flatMap(block => [...linesOf(block), ...transcriptsOf(block).map(([line]) => line)])
+    for (const line of [...Object.keys(notRun), ...Object.keys(specials)]) expect(lines).toContain(line)
+  })
+
+  test('CONTRIBUTING.md knows every room of the house', () => {
+    const map = readFileSync('CONTRIBUTING.md', 'utf8')
+    for (const { name } of readdirSync('src', { withFileTypes: true })) expect(map).toContain(`\`src/${name}`)
+  })
+
+  test('every guide is linked in the README', () => {
+    const readme = readFileSync('README.md', 'utf8')
+    for (const path of documents.filter(one => one !== 'README.md'))
+      expect({ path, linked: readme.includes(`](${path})`) }).toEqual({ path, linked: true })
+  })
+})
