@@ -146,7 +146,7 @@ const largest: Readonly<Record<string, number>> = {
   'sandbox-sandbox.cjs': 130,
   'settings-write.cjs': 75,
   'view-table.cjs': 55,
-  'commands-code-yaml.cjs': 110,
+  'commands-queue-code-yaml.cjs': 110,
 }
 const otherwise = 60
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type FailedTest, readJunit } from '../src/commands/junit.ts'
-import { openMatching } from '../src/commands/known.ts'
+import { type FailedTest, readJunit } from '../src/commands/flaky/junit.ts'
+import { openMatching } from '../src/commands/flaky/known.ts'
 import type { JsonObject } from '../src/view/shapes.ts'
 import { type Answer, mergeq, openStory, type Setting } from './harness.ts'
 

@@ -189,9 +189,9 @@ test('hosted tells of the attempt before until a new submit shows', async () => 
   expect(stateOf(fresh?.out)).toBe('NOT_READY')
 })
 
-test('the file of the README is one that can be read', () => {
+test('the file of the guide is one that can be read', () => {
   const [, json = ''] =
-    /```json\n(\{\n {2}"scripts"[\s\S]*?)```/.exec(readFileSync('README.md', 'utf8')) ?? []
+    /```json\n(\{\n {2}"scripts"[\s\S]*?)```/.exec(readFileSync('docs/sandbox.md', 'utf8')) ?? []
   expect(readScenario(json, 'mine.json')).toMatchObject({ stretch: 2, outages: [{ after: 30, lasts: 5 }] })
 })
 

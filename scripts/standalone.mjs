@@ -1,0 +1,63 @@
+// Builds mergeq as one program that needs no Node on the machine: Node's own binary with the bundle inside (a single
+// executable application).
+//
+//     npm run build:standalone -- [--out <file>]
+import { execFileSync } from 'node:child_process'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { build } from 'esbuild'
+import { inject } from 'postject'
+import { lean } from './build/lean.mjs'
+
+const root = resolve(fileURLToPath(import.meta.url), '../..')
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const suffix = process.platform === 'win32' ? '.exe' : ''
+const { values } = parseArgs({
+  options: { out: { type: 'string', default: join(root, 'standalone', `mergeq${suffix}`) } },
+})
+const out = resolve(values.out)
+const folder = mkdtempSync(join(tmpdir(), 'mergeq-standalone-'))
+try {
+  const [bundle, config, blob] = ['mergeq.cjs', 'sea.json', 'sea.blob'].map(name => join(folder, name))
+  await build({
+    stdin: {
+      contents: "import { main } from './main.ts'\nmain()",
+      resolveDir: join(root, 'src'),
+      loader: 'ts',
+    },
+    outfile: bundle,
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20.18',
+    // All in one file: what is loaded later stands in it, too.
+    supported: { 'dynamic-import': false },
+    legalComments: 'none',
+    define: { MERGEQ_VERSION: JSON.stringify(version) },
+    plugins: [lean],
+    logLevel: 'warning',
+  })
+  writeFileSync(
+    config,
+    JSON.stringify({ main: bundle, output: blob, disableExperimentalSEAWarning: true, useCodeCache: true }),
+  )
+  execFileSync(process.execPath, ['--experimental-sea-config', config], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  mkdirSync(dirname(out), { recursive: true })
+  rmSync(out, { force: true })
+  copyFileSync(process.execPath, out)
+  chmodSync(out, 0o755)
+  await inject(out, 'NODE_SEA_BLOB', readFileSync(blob), {
+    sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2',
+    ...(process.platform === 'darwin' ? { machoSegmentName: 'NODE_SEA' } : {}),
+  })
+  if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', out])
+  console.log(`built ${out} (Node ${process.version})`)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,115 @@
+import { type Expression, expression } from '../../contract/check/expression.ts'
+import { judge, reasonOf, type Verdict } from '../../contract/check/verdict.ts'
+import { numberText, type Sample } from '../../contract/exposition.ts'
+import type { Field } from '../../contract/field.ts'
+import { metrics, samplesIn } from '../../contract/metrics.ts'
+import { asFailure, Failure } from '../../failure.ts'
+import { exchange } from '../../run/exchange.ts'
+import { readRuns } from '../../run/prepare.ts'
+import { rehearse } from '../../run.ts'
+import { count, type JsonObject, type Told, table } from '../../view/shapes.ts'
+import { command } from '../command.ts'
+
+const expressions: Field<readonly Expression[]> = {
+  words: [
+    {
+      spell: '<expression...>',
+      summary: "What must hold: 'mq_depth_current < 50' (quote it)",
+      repeats: true,
+    },
+  ],
+  read: given => (given.get('expression') ?? []).map(expression),
+}
+
+/** A value as `metrics --json` prints it. */
+const told = (value: number): number | string => (Number.isFinite(value) ? value : numberText(value))
+
+/** What was found, as `--json` lists it; a quantile says that it is interpolated, and in which bucket. */
+const recordOf = (verdict: Verdict): JsonObject => ({
+  expression: verdict.expression.text,
+  series: verdict.series,
+  labels: verdict.labels,
+  value: told(verdict.value),
+  holds: verdict.holds,
+  ...(verdict.expression.series.over !== 'quantile'
+    ? {}
+    : { interpolated: true, between: verdict.between?.map(told) ?? null }),
+  reason: reasonOf(verdict),
+})
+
+const missing = ({ text }: Expression, { message }: Failure): JsonObject => ({
+  expression: text,
+  series: null,
+  labels: {},
+  value: null,
+  holds: false,
+  reason: message,
+})
+
+const columns: readonly Told[] = [
+  ['RESULT', 'result', 'state'],
+  ['REASON', 'reason', 'prose'],
+]
+
+type Found = { readonly records: readonly JsonObject[]; readonly failure?: Failure }
+
+/** What an expression comes to. That its series is absent is a failure, told after what the others came to. */
+function check(one: Expression, samples: readonly Sample[]): Found {
+  try {
+    return { records: judge(one, samples).map(recordOf) }
+  } catch (error) {
+    const failure = asFailure(error)
+    if (failure.kind !== 'not-found') throw failure
+    return { records: [missing(one, failure)], failure }
+  }
+}
+
+/** `metrics check`: 0 when all of it holds, 21 when something does not, 5 when a series is absent. */
+export const metricsCheck = command({
+  command: 'metrics check',
+  summary: 'Hold metrics against bounds, as an exit code: 0 if all hold, 21 if not, 5 without the series',
+  on: metrics,
+  ends: ['check-failed'],
+  prints: {
+    table: 'a row for each series that an expression takes',
+    json: 'a list of them, each with its value and whether it holds',
+    ndjson: 'one a line',
+  },
+  fields: { expressions },
+  examples: [
+    'mergeq metrics check \'sum(mq_depth_current{queue_type="main"}) < 50\'',
+    'mergeq metrics check \'quantile(0.95, mq_pr_time_in_queue_1h_seconds{queue_type="main",conclusion="merged"}) <= 3600\'',
+    'mergeq metrics check \'mq_pr_restarts_1h_total{branch=~"main|release-.*"} < 10\' --json',
+  ],
+  async run({ expressions: asked }, desk) {
+    const { printer, options } = desk
+    const runs = await readRuns(metrics, desk)
+    const [run] = runs
+    if (options.dryRun || run === undefined) return rehearse(metrics, runs, desk)
+    const { reply } = await exchange(metrics, run, desk)
+    const samples = samplesIn(reply.bytes)
+    const found = asked.map(one => check(one, samples))
+    const records = found.flatMap(one => one.records)
+    await printer.print({
+      records,
+      document: all => all,
+      shape: all =>
+        table(
+          all.map(one => ({ ...one, result: one.holds === true ? 'pass' : 'fail' })),
+          columns,
+        ),
+    })
+    await printer.end()
+    const failures = found.flatMap(({ failure }) => (failure === undefined ? [] : [failure]))
+    const [absent] = failures
+    if (absent !== undefined) throw absent
+    const wrong = records.filter(({ holds }) => holds !== true)
+    const [first] = wrong
+    if (first === undefined) return 0
+    throw new Failure(
+      'check-failed',
+      `metrics check: ${wrong.length} of ${count(records.length, 'value')} ${wrong.length === 1 ? 'does' : 'do'} not hold: ${first.reason}.`,
+      { hint: '`mergeq metrics` shows all of them.' },
+    )
+  },
+})

@@ -1,0 +1,189 @@
+import { sparkline } from '../../contract/charts.ts'
+import { numberText, type Sample, seriesText } from '../../contract/exposition.ts'
+import { histogramOf } from '../../contract/histogram.ts'
+import { metrics, samplesIn } from '../../contract/metrics.ts'
+import { type Labels, labelsText, sharedBy, without } from '../../contract/metrics-picture.ts'
+import { usage } from '../../failure.ts'
+import type { Desk } from '../../run/desk.ts'
+import { exchange } from '../../run/exchange.ts'
+import { readRuns } from '../../run/prepare.ts'
+import { run } from '../../run.ts'
+import type { JsonObject } from '../../view/shapes.ts'
+import { command } from '../command.ts'
+import { isLive, openLiveStage, type Picture } from '../watching/live.ts'
+import { openLineStage } from '../watching/stage.ts'
+import { checkTerms, keepWatching, watchFields } from '../watching/watching.ts'
+
+/** One series of a look; of a histogram its sum and its count, for its buckets are no line of their own. */
+interface Point {
+  readonly series: string
+  readonly name: string
+  readonly labels: Labels
+  readonly value: number
+}
+
+/** What one look finds, and what of it is another value than before; undefined the first time. */
+type Look = readonly [points: readonly Point[], changes: readonly Moved[] | undefined]
+
+interface Moved extends Omit<Point, 'value'> {
+  /** Null where the series was not there. */
+  readonly from: number | null
+  /** Null where the series is gone. */
+  readonly to: number | null
+}
+
+const pointsIn = (samples: readonly Sample[]): readonly Point[] =>
+  samples
+    .filter(sample => histogramOf(sample) === undefined || !sample.name.endsWith('_bucket'))
+    .map(({ name, labels, value }) => ({ series: seriesText(name, labels), name, labels, value }))
+
+/** What differs between two looks, in the order of the later one; what is gone comes last. */
+function changesIn(before: ReadonlyMap<string, Point>, after: readonly Point[]): readonly Moved[] {
+  const moved = after.flatMap(({ value, ...point }) => {
+    const from = before.get(point.series)?.value ?? null
+    return Object.is(from, value) ? [] : [{ ...point, from, to: value }]
+  })
+  const there = new Set(after.map(({ series }) => series))
+  const gone = [...before.values()].filter(({ series }) => !there.has(series))
+  return [...moved, ...gone.map(({ value, ...point }) => ({ ...point, from: value, to: null }))]
+}
+
+const told = (value: number | null): number | string | null =>
+  value === null || Number.isFinite(value) ? value : numberText(value)
+
+const text = (value: number | null): string => (value === null ? 'absent' : numberText(value))
+
+const columns = [
+  { title: 'AT', manner: 'plain' },
+  { title: 'NAME', manner: 'plain' },
+  { title: 'LABELS', manner: 'plain' },
+  { title: 'FROM', manner: 'number' },
+  { title: 'TO', manner: 'number' },
+] as const
+
+/** A line for each change; the first look is one line that counts, or one NDJSON line with all of it. */
+function lines({ printer, voice, options, world }: Desk): (look: Look) => Promise<void> {
+  const print = (record: JsonObject, rows: readonly (number | string | null)[] = [], sentence?: string) =>
+    printer.print({
+      records: [record],
+      document: ([one = {}]) => one,
+      shape: () => ({
+        columns,
+        rows: rows.length === 0 ? [] : [rows],
+        ...(sentence === undefined ? {} : { sentence }),
+      }),
+    })
+  return async ([points, changes]) => {
+    const at = new Date(world.clock.now()).toISOString()
+    for (const { series, name, labels, from, to } of changes ?? [])
+      await print(
+        { type: 'change', at, name, labels, from: told(from), to: told(to) },
+        [at, name, labelsText(labels), told(from), told(to)],
+        `${series} ${text(from)} -> ${text(to)}`,
+      )
+    if (changes !== undefined) return
+    if (options.format !== 'ndjson') return voice.note(`Watching ${points.length} series.`)
+    const series = points.map(({ name, labels, value }) => ({ name, labels, value: told(value) }))
+    await print({ type: 'metrics', at, series })
+  }
+}
+
+/** How many looks are kept of each series. */
+const mostKept = 40
+
+/** Every series with its last values as a line; those that have moved come first, so that they are seen. */
+function picture(): Picture<Look> {
+  const history = new Map<string, { readonly point: Point; readonly values: readonly number[] }>()
+  let looks = 0
+  return {
+    take([points]) {
+      looks++
+      const now = new Map(points.map(point => [point.series, point]))
+      for (const series of new Set([...history.keys(), ...now.keys()])) {
+        const kept = history.get(series)
+        const point = now.get(series) ?? kept?.point
+        if (point === undefined) continue
+        const before = kept?.values ?? Array.from({ length: Math.min(looks - 1, mostKept) }, () => Number.NaN)
+        const values = [...before, now.get(series)?.value ?? Number.NaN].slice(-mostKept)
+        if (values.every(Number.isNaN) && !now.has(series)) history.delete(series)
+        else history.set(series, { point, values })
+      }
+    },
+    draw() {
+      const all = [...history.values()]
+      const shared = sharedBy(all.map(({ point }) => point.labels))
+      const hasMoved = (values: readonly number[]) => new Set(values).size > 1
+      const sorted = all.toSorted(
+        (one, other) => Number(hasMoved(other.values)) - Number(hasMoved(one.values)),
+      )
+      const common = labelsText(shared)
+      return {
+        shape: {
+          heading: [
+            looks === 0
+              ? 'The metrics could not be read yet.'
+              : `${all.length} series${common === '' ? '' : ` of ${common}`}`,
+          ],
+          columns: [
+            { title: 'NAME', manner: 'plain' },
+            { title: 'LABELS', manner: 'plain' },
+            { title: 'VALUE', manner: 'number' },
+            { title: 'HISTORY', manner: 'id' },
+          ],
+          rows: sorted.map(({ point, values }) => [
+            point.name,
+            labelsText(without(point.labels, shared)),
+            numberText(values.at(-1) ?? Number.NaN),
+            // A blank would be trimmed away.
+            sparkline(values).replaceAll(' ', '·'),
+          ]),
+        },
+        foot: [],
+      }
+    },
+  }
+}
+
+const defaultInterval = 60_000
+
+/** `metrics watch`: the metrics over time, while it runs. Nothing is stored. */
+export const metricsWatch = command({
+  command: 'metrics watch',
+  summary: 'Watch metrics: a line of history for each series, and every change',
+  on: metrics,
+  prints: {
+    table: 'the series, drawn anew, on a terminal; a line for each change elsewhere',
+    json: 'the metrics as they are now, with --once alone',
+    ndjson: 'one {"type":"metrics"}, then a line for each change',
+  },
+  fields: watchFields('the metrics', '60s'),
+  examples: [
+    'mergeq metrics watch',
+    'mergeq metrics watch --interval 5m --for 8h -o ndjson > today.ndjson',
+    'mergeq metrics watch --once',
+  ],
+  async run(values, desk) {
+    const { options } = desk
+    checkTerms(values)
+    if (options.dryRun || (values.once && options.format !== 'ndjson')) return run(metrics, desk)
+    if (options.format === 'json')
+      throw usage(
+        '`mergeq metrics watch` is a stream, and JSON is one document.',
+        'Use -o ndjson for the changes, or --once for the metrics as they are now.',
+      )
+    const [one] = await readRuns(metrics, desk)
+    if (one === undefined) return 0
+    const { interval = defaultInterval } = values
+    let before: ReadonlyMap<string, Point> | undefined
+    const look = async (at: Desk): Promise<Look> => {
+      const points = pointsIn(samplesIn((await exchange(metrics, one, at)).reply.bytes))
+      const changes = before === undefined ? undefined : changesIn(before, points)
+      before = new Map(points.map(point => [point.series, point]))
+      return [points, changes]
+    }
+    const stage = isLive(desk)
+      ? await openLiveStage(picture(), interval, desk)
+      : openLineStage(lines(desk), desk)
+    return keepWatching(look, { ...values, interval }, stage, desk)
+  },
+})

@@ -1,0 +1,220 @@
+import { type Field, flag, flags, type Values } from '../../contract/field.ts'
+import { decimal, integer, nameOf, oneOf, repository, text } from '../../contract/words.ts'
+import { usage } from '../../failure.ts'
+import { type Desk, sandboxNote } from '../../run/desk.ts'
+import type { Report } from '../../sandbox/report.ts'
+import { encode } from '../../view/json.ts'
+import { oneLine } from '../../view/text.ts'
+import type { Environment } from '../../world/world.ts'
+import { command, type Runner } from '../command.ts'
+
+const positive = (word: string): number => {
+  const number = decimal(word)
+  if (number <= 0) throw usage(`'${word}' is not more than 0.`)
+  return number
+}
+
+/** Reads `<repo>:<branch>`. */
+function queueName(word: string) {
+  const colon = word.lastIndexOf(':')
+  if (colon < 1) throw usage(`'${word}' is not <repo>:<branch>.`, 'For example acme/web:release.')
+  return { repo: repository(word.slice(0, colon)), targetBranch: text('branch')(word.slice(colon + 1)) }
+}
+
+/** The scenarios that the sandbox has; it is loaded only when it is opened. */
+const scenarioNames = ['happy', 'flaky', 'failure', 'cancelled', 'batch-failure', 'paused', 'outage', 'slow']
+
+/** The flags of a sandbox (DESIGN.md section 6). */
+const playFields = {
+  speed: flag(
+    '--speed <x>',
+    'How many times faster than usual (at 1 a test run takes about two seconds)',
+    positive,
+  ),
+  seed: flag(
+    '--seed <n>',
+    'What its data is made from: the same seed gives the same data',
+    integer(0, 4_294_967_295),
+  ),
+  scenario: flag(
+    '--scenario <name|file>',
+    `How pull requests fare: ${scenarioNames.join(', ')}, or a file (default happy)`,
+    text('scenario'),
+    { offers: scenarioNames, file: true },
+  ),
+  dialect: flag(
+    '--dialect <document|hosted>',
+    'How it answers: as the API document says, or as the hosted service does',
+    oneOf(['document', 'hosted']),
+    {
+      choices: ['document', 'hosted'],
+    },
+  ),
+  queue: flags('--queue <repo:branch>', 'A further queue (repeatable)', queueName),
+}
+const portField = { port: flag('--port <n>', 'Port to listen on (default: a free one)', integer(1, 65_535)) }
+
+/** Opens a sandbox on loopback, and says in which environment commands reach it: the real token is not in it. */
+async function open(values: Values<typeof playFields>, port: number | undefined, desk: Desk) {
+  const { openSandbox } = await import('../../sandbox/sandbox.ts')
+  const { clock, env, files } = desk.world
+  const { queue: queues, ...others } = values
+  const sandbox = await openSandbox({
+    ...others,
+    queues,
+    port,
+    now: () => clock.now(),
+    readScenario: path => files.read(path),
+  })
+  const { TRUNK_API_TOKEN: _, ...rest } = env
+  const environment: Environment = {
+    ...rest,
+    MERGEQ_BASE_URL: sandbox.baseUrl,
+    MERGEQ_TOKEN: sandbox.token,
+    MERGEQ_REPO: nameOf(sandbox.repo),
+    MERGEQ_TARGET_BRANCH: sandbox.targetBranch,
+    MERGEQ_ORG: sandbox.org,
+  }
+  return { ...sandbox, environment }
+}
+
+const start = command({
+  command: 'sandbox start',
+  summary: 'Serve a sandbox on loopback until it is stopped',
+  prints: 'one JSON line, {"baseUrl","token"}, once it serves',
+  fields: { ...portField, ...playFields },
+  examples: [
+    'mergeq sandbox start --port 8080 --scenario failure',
+    'mergeq sandbox start --scenario mine.json',
+  ],
+  async run({ port, ...values }, desk) {
+    const sandbox = await open(values, port, desk)
+    const { interrupted, out } = desk.world
+    try {
+      await out.write(`${encode({ baseUrl: sandbox.baseUrl, token: sandbox.token })}\n`)
+      await new Promise((_, reject) => {
+        if (interrupted.aborted) reject(interrupted.reason)
+        interrupted.addEventListener('abort', () => reject(interrupted.reason), { once: true })
+      })
+      return 0
+    } finally {
+      await sandbox.close()
+    }
+  },
+})
+
+const commandLine: Field<readonly string[]> = {
+  words: [{ spell: '<command...>', summary: 'The command to run, after --' }],
+  read: given => given.get('command') ?? [],
+}
+
+/** Says how a rehearsal went, in a line or two; nothing where no queue was rehearsed. */
+async function report(
+  { submitted, unseen, ...counts }: Report,
+  scenario: string | undefined,
+  { voice }: Desk,
+): Promise<void> {
+  if (submitted === 0 && scenario === undefined) return
+  const { merged, failed, cancelled, held, queued } = counts
+  await voice.note(
+    `mergeq: in the sandbox: ${merged} merged, ${failed} failed, ${cancelled} cancelled, ${held} held on the way, ${queued} still queued.`,
+  )
+  if (unseen.length > 0)
+    await voice.note(
+      `mergeq: your script never saw ${unseen.join(', or ')}, which the scenario ${scenario ?? 'happy'} has.`,
+    )
+}
+
+const exec = command({
+  command: 'sandbox exec',
+  summary: 'Run a command against a sandbox of its own, and pass its exit code on',
+  passesExitOn: true,
+  prints: 'what the command prints',
+  fields: { ...portField, ...playFields, commandLine },
+  examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7 --interval 1s'"],
+  async run({ port, commandLine: [program = '', ...args], ...values }, desk) {
+    const sandbox = await open(values, port, desk)
+    const { interrupted, spawn } = desk.world
+    try {
+      const { code } = await spawn(program, args, {
+        env: sandbox.environment,
+        output: 'inherit',
+        until: interrupted,
+      })
+      if (interrupted.aborted) throw interrupted.reason
+      if (code === 127)
+        throw usage(`the command ${oneLine(program)} could not be found.`, 'Is it on the PATH?')
+      await report(sandbox.report(), values.scenario, desk)
+      return code
+    } finally {
+      await sandbox.close()
+    }
+  },
+})
+
+/** What a newcomer would do, in order: `| grep` keeps the lines that hold a word. */
+const tourSteps: readonly { readonly why: string; readonly line: string; readonly keep?: string }[] = [
+  {
+    why: 'Create a merge queue for the branch release.',
+    line: 'queue create --target-branch release',
+  },
+  { why: 'Submit two pull requests.', line: 'pr submit 101 102 --priority high' },
+  {
+    why: 'Wait until the first has merged: the exit code tells how it ended.',
+    line: 'pr wait 101 --interval 1s',
+  },
+  { why: 'What is in the queue now?', line: 'queue get' },
+  { why: 'Wait for the second, and see where both stand.', line: 'pr wait 102 --interval 1s' },
+  { why: '', line: 'pr get 101 102' },
+  { why: 'The same for a script.', line: 'pr get 101 --json' },
+  {
+    why: 'Which tests failed today, worst first?',
+    line: 'flaky list --since 24h --sort impact --limit 5 --fields name,failure_rate_last_7d,codeowners',
+  },
+  {
+    why: 'And what does the queue measure?',
+    line: 'metrics',
+    keep: '_total{repo="acme/web",branch="release",queue_type="main"',
+  },
+]
+
+const tour = command({
+  command: 'sandbox tour',
+  summary: 'See the main job done: from a new queue to a merge, failing tests and metrics',
+  prints: 'each command, and what it printed',
+  fields: playFields,
+  examples: ['mergeq sandbox tour', 'mergeq sandbox tour --speed 4'],
+  async run(values, desk, runner: Runner) {
+    const sandbox = await open(values, undefined, desk)
+    const { err, out } = desk.world
+    const toured = { ...sandbox.environment, MERGEQ_TARGET_BRANCH: 'release' }
+    try {
+      for (const { why, line, keep } of tourSteps) {
+        const pipe = keep === undefined ? '' : ` | grep '${keep}'`
+        await out.write(`${why === '' ? '' : `# ${why}\n`}$ mergeq ${line}${pipe}\n`)
+        const code = await runner(line.split(' '), toured, {
+          terminal: out.terminal && keep === undefined,
+          out: text => out.write(keep === undefined ? text : linesWith(keep, text)),
+          // Said once for the whole tour, at its end.
+          err: async text => (text === `${sandboxNote}\n` ? undefined : err.write(text)),
+        })
+        await out.write('\n')
+        if (code !== 0) return code
+      }
+      await out.write(
+        'That was a sandbox: nothing in it was real. For the real thing set MERGEQ_TOKEN, and see `mergeq --help`.\n',
+      )
+      return 0
+    } finally {
+      await sandbox.close()
+    }
+  },
+})
+
+function linesWith(word: string, text: string | Uint8Array): string {
+  const whole = typeof text === 'string' ? text : new TextDecoder().decode(text)
+  const kept = whole.split('\n').filter(line => line.includes(word))
+  return kept.map(line => `${line}\n`).join('')
+}
+
+export const sandboxCommands = [start, exec, tour]

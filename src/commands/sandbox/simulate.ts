@@ -1,0 +1,143 @@
+import { bar } from '../../contract/charts.ts'
+import { flag, on, type Values } from '../../contract/field.ts'
+import { metrics } from '../../contract/metrics.ts'
+import { decimal, integer } from '../../contract/words.ts'
+import { usage } from '../../failure.ts'
+import type { Desk } from '../../run/desk.ts'
+import { readRuns } from '../../run/prepare.ts'
+import { rehearse } from '../../run.ts'
+import type { Load, Outcome } from '../../sandbox/simulate.ts'
+import { count, type JsonObject, type Shape, type Told, table } from '../../view/shapes.ts'
+import { command } from '../command.ts'
+
+/** Reads a number between two bounds, the lower one not included where `isOpen`. */
+const between = (least: number, most: number, isOpen: boolean) => (word: string) => {
+  const number = decimal(word)
+  if (number < least || number > most || (isOpen && number === least))
+    throw usage(`'${word}' is not ${isOpen ? `more than ${least} and` : `from ${least} to`} at most ${most}.`)
+  return number
+}
+
+/** Reads whole numbers joined by commas, each once. */
+const several = (most: number) => (word: string) => [...new Set(word.split(',').map(integer(1, most)))]
+
+const fields = {
+  prsPerHour: flag(
+    '--prs-per-hour <n>',
+    'How many pull requests are submitted in an hour',
+    between(0, 10_000, true),
+  ),
+  testMinutes: flag('--test-minutes <n>', 'How long a test run takes, in minutes', between(0, 10_000, true)),
+  failureRate: flag(
+    '--failure-rate <x>',
+    'Share of pull requests that fail, 0 to 0.9 (default 0)',
+    between(0, 0.9, false),
+  ),
+  concurrency: flag(
+    '--concurrency <n,...>',
+    'Test runs at a time; several are compared (default 1)',
+    several(1_000),
+  ),
+  batch: flag('--batch <n,...>', 'Size of a batch; several are compared (default 1, none)', several(100)),
+  weeks: flag('--weeks <n>', 'How long to simulate (default 4)', integer(1, 520)),
+  seed: flag('--seed <n>', 'The same seed gives the same weeks (default 1)', integer(0, 4_294_967_295)),
+  fromMetrics: on('--from-metrics', 'Take what is not given from the metrics of the last hour'),
+}
+
+const mostSetups = 64
+
+const columns: readonly Told[] = [
+  ['CONCURRENCY', 'concurrency', 'number'],
+  ['BATCH', 'batch', 'number'],
+  ['MERGED/H', 'mergedPerHour', 'number'],
+  ['P50 MIN', 'p50', 'number'],
+  ['P95 MIN', 'p95', 'number'],
+  ['CI MIN/MERGE', 'ciMinutesPerMerge', 'number'],
+  ['FAILED', 'failed', 'number'],
+  ['LEFT', 'left', 'number'],
+]
+
+/** What the flags and, where that was asked for, the metrics say. */
+async function loadOf(values: Values<typeof fields>, desk: Desk): Promise<Load> {
+  const { fromMetrics, weeks = 4, seed = 1 } = values
+  const measured = fromMetrics ? await (await import('./load.ts')).measure(desk) : undefined
+  const { prsPerHour = measured?.prsPerHour, testMinutes = measured?.testMinutes } = values
+  const { failureRate = Math.min(0.9, measured?.failureRate ?? 0) } = values
+  if (prsPerHour === undefined || testMinutes === undefined)
+    throw usage(
+      `${prsPerHour === undefined ? '--prs-per-hour' : '--test-minutes'} is missing.`,
+      'Say how much there is to test, or take it from the last hour with --from-metrics.',
+    )
+  return { prsPerHour, testMinutes, failureRate, weeks, seed }
+}
+
+const short = (value: number): string => String(Math.round(value * 100) / 100)
+
+function picture(load: Load, outcomes: readonly JsonObject[]): Shape {
+  const { rows, columns: drawn } = table(outcomes, columns)
+  const times = outcomes.map(({ p95 }) => (typeof p95 === 'number' ? p95 : 0))
+  return {
+    heading: [
+      `${count(load.weeks, 'week')} of ${short(load.prsPerHour)} pull requests an hour, tests of ${short(load.testMinutes)} minutes, ${short(load.failureRate * 100)} % fail`,
+    ],
+    columns: [...drawn, { title: 'P95', manner: 'plain' }],
+    rows: rows.map((row, index) => [...row, bar(times[index] ?? 0, Math.max(...times), 20) || '·']),
+  }
+}
+
+/** A setting that leaves more than this share of what was submitted in the queue does not keep up. */
+const tooMany = 0.05
+
+/** `sandbox simulate`: what a queue would do under other settings, by the sandbox's own engine. */
+export const simulate = command({
+  command: 'sandbox simulate',
+  summary: 'What if: throughput, time in queue and CI minutes of a queue under several settings',
+  asks: [metrics],
+  prints: {
+    table: 'a row for each setting, and on a terminal a small chart',
+    json: '{"model","results"}: the load and what it leaves out, and a result for each setting',
+    ndjson: 'one setting a line',
+  },
+  fields,
+  examples: [
+    'mergeq sandbox simulate --prs-per-hour 6 --test-minutes 20 --concurrency 1,2,4',
+    'mergeq sandbox simulate --prs-per-hour 12 --test-minutes 30 --failure-rate 0.05 --concurrency 4 --batch 1,4,8',
+    'mergeq sandbox simulate --from-metrics --concurrency 2,4,8 --json',
+  ],
+  async run(values, desk) {
+    const { printer, world, voice, options } = desk
+    if (options.dryRun && values.fromMetrics) return rehearse(metrics, await readRuns(metrics, desk), desk)
+    const { leftOut, mostSubmits, outcomeOf, simulated } = await import('../../sandbox/simulate.ts')
+    const load = await loadOf(values, desk)
+    const { concurrency = [1], batch = [1] } = values
+    const setups = concurrency.flatMap(runs => batch.map(size => ({ concurrency: runs, batch: size })))
+    if (setups.length > mostSetups)
+      throw usage(`These are ${setups.length} settings; at most ${mostSetups} are compared.`)
+    if (load.prsPerHour * load.weeks * 168 > mostSubmits)
+      throw usage(
+        `These would be more than ${count(mostSubmits, 'pull request')}.`,
+        'Simulate fewer --weeks: the answer hardly changes.',
+      )
+    const outcomes: Outcome[] = []
+    for (const setup of setups) {
+      const days = simulated(load, setup)
+      let step = days.next()
+      // Between two days a signal has its turn.
+      for (; step.done !== true; step = days.next()) await world.clock.sleep(0, world.interrupted)
+      outcomes.push(outcomeOf(step.value, load, setup))
+    }
+    await printer.print({
+      records: outcomes.map(outcome => ({ ...outcome })),
+      document: results => ({ model: { ...load, leavesOut: leftOut }, results }),
+      shape: results => ({ ...table(results, columns), drawn: () => picture(load, results) }),
+    })
+    await printer.end()
+    const behind = outcomes.filter(({ left, submitted }) => left > submitted * tooMany)
+    if (behind.length > 0)
+      await voice.note(
+        `${count(behind.length, 'setting')} cannot keep up: the longer it lasts, the more is LEFT and the later it merges.`,
+      )
+    await voice.note(`A model, not a promise: ${leftOut.join('; ')}.`)
+    return 0
+  },
+})
