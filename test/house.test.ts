@@ -160,6 +160,7 @@ const tools = [
   'esbuild',
   'execa',
   'fast-check',
+  'postject',
   'publint',
   'typescript',
   'vitest',
