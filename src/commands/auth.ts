@@ -78,6 +78,10 @@ const login = command({
       tokens: { ...partOf(document, 'tokens'), [origin]: token.value },
     }))
     await desk.voice.note(`Stored a token for ${origin}${noVerify ? ', unverified' : ''}.`)
+    if (desk.given.has('--base-url'))
+      await desk.voice.note(
+        'The base address itself was not: `mergeq config set base-url <url>` makes it the usual one.',
+      )
     if (isSetElsewhere(desk))
       await desk.voice.warn('MERGEQ_TOKEN is set and goes first: the stored token is not used here.')
     return 0

@@ -91,6 +91,12 @@ const page: Reading = {
   },
 }
 
+/** Where a status has no value, its reason stands for it (service-api.md section 2.5 has the reason alone). */
+const withStatus = (test: JsonObject): JsonObject =>
+  textAt(test, 'status.value') === undefined
+    ? { ...test, status: { value: textAt(test, 'status.reason') } }
+    : test
+
 const pageToken = flag('--page-token <token>', 'One page, as the service gives it', text('page token'))
 
 export const list = endpoint({
@@ -135,7 +141,7 @@ export const list = endpoint({
   },
   reply: page,
   view: ({ records }) =>
-    table(records, [
+    table(records.map(withStatus), [
       ['NAME', 'name'],
       ['STATUS', 'status.value', 'state'],
       ['RATE 7D', 'failure_rate_last_7d', 'number'],

@@ -10,6 +10,8 @@ export interface About {
   readonly repo?: Repository | undefined
   readonly targetBranch?: string | undefined
   readonly pr?: number | undefined
+  /** Its head branch, where it was asked for by that. */
+  readonly head?: string | undefined
   readonly targets?: Targets | undefined
 }
 

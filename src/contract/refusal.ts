@@ -101,7 +101,7 @@ export function refusalOf(
 
 function notFound(
   answer: Pick<Answer, 'text'>,
-  { host, path, changes, repo, targetBranch, pr }: Subject,
+  { host, path, changes, repo, targetBranch, pr, head }: Subject,
   fail: (what: string, hint?: string, more?: Details) => Failure,
 ): Failure {
   if (isWebPage(answer.text))
@@ -116,6 +116,11 @@ function notFound(
     return fail(
       `${host} does not know this (404)${repo === undefined ? '' : ` in ${nameOf(repo)}`}.`,
       'Check --repo, and what was asked for.',
+    )
+  if (pr === undefined && head !== undefined)
+    return fail(
+      `no pull request with the head branch ${head} was submitted to the queue of ${queue}, says ${host} (404).`,
+      'Check --head, --repo and --target-branch, or name the pull request by its number.',
     )
   if (pr === undefined)
     return fail(

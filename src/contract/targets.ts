@@ -28,6 +28,11 @@ const commit: Field<string | undefined> = {
   setting: 'sha',
   at: 'body.pr.sha',
   async read(given, context) {
+    if (given.get('--sha')?.[0] === 'HEAD')
+      throw usage(
+        '--sha: HEAD is no commit by itself.',
+        'Leave --sha out in a checkout, where HEAD is taken; or name the commit.',
+      )
     if (!given.has('--no-sha')) return context.need('sha')
     if (given.has('--sha')) throw usage('--sha and --no-sha contradict each other.')
     return undefined

@@ -98,7 +98,7 @@ export const settingTable = {
   timeout: setting({
     flag: '--timeout',
     env: ['MERGEQ_TIMEOUT'],
-    summary: 'Limit of an attempt (default 30s, 60s for a change); in a wait, of the whole wait',
+    summary: 'Limit of an attempt (default 30s, 60s for a change); typed for a wait, of the whole wait',
     parse: duration,
   }),
   retries: setting({

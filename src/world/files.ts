@@ -30,7 +30,7 @@ async function read(path: string, most = Number.POSITIVE_INFINITY): Promise<stri
 }
 
 /** Pieces of a file that is read as a stream, in bytes. */
-const pieceSize = 256 * 1024
+const pieceSize = 1024 * 1024
 
 /** One buffer for all pieces: a new one each time would cost more than the reading. */
 async function* pieces(path: string, signal: AbortSignal): AsyncIterable<Uint8Array> {

@@ -99,14 +99,17 @@ const explain =
     if (left === undefined) return failure
     const listed =
       left.length === 0
-        ? 'it lists none, but pull requests that are not ready are not listed'
+        ? 'it lists none, but those that are not ready are not listed'
         : `it lists ${count(left.length, 'pull request')}: ${names(left)}`
     return new Failure(
       'refused',
       `${failure.message.replace(/\.$/, '')}. The queue is not empty: ${listed}.`,
       {
         ...failure.details,
-        hint: 'Cancel what it holds with --cancel-all, or let it finish first with --drain-first.',
+        hint:
+          left.length === 0
+            ? 'Cancel those by their numbers with `mergeq pr cancel <pr>`, then run it again.'
+            : 'Cancel what it holds with --cancel-all, or let it finish first with --drain-first.',
       },
     )
   }
