@@ -5,6 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { lean } from './build/lean.mjs'
+import { bundling } from './build/settings.mjs'
 import { modulesIn, providing, takenFrom } from './build/shared.mjs'
 import { evaluate, tableOf } from './build/table.mjs'
 
@@ -40,16 +41,8 @@ const table = tableOf(src)
 const bundle = (source, options) =>
   build({
     outfile: join(dist, fileOf(source)),
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20.18',
-    supported: { 'dynamic-import': false },
-    legalComments: 'none',
-    define: { MERGEQ_VERSION: JSON.stringify(version) },
+    ...bundling(version),
     metafile: true,
-    logLevel: 'warning',
     ...options,
   })
 

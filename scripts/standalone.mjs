@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import { inject } from 'postject'
 import { lean } from './build/lean.mjs'
+import { bundling } from './build/settings.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -29,17 +30,8 @@ try {
       loader: 'ts',
     },
     outfile: bundle,
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20.18',
-    // All in one file: what is loaded later stands in it, too.
-    supported: { 'dynamic-import': false },
-    legalComments: 'none',
-    define: { MERGEQ_VERSION: JSON.stringify(version) },
+    ...bundling(version),
     plugins: [lean],
-    logLevel: 'warning',
   })
   writeFileSync(
     config,

@@ -4,7 +4,7 @@ import { endpoint } from './endpoint.ts'
 import { entriesOf } from './entries.ts'
 import type { Field } from './field.ts'
 import { onQueue, poll } from './pulls.ts'
-import { spelled, standing } from './states.ts'
+import { isUnderTest, spelled, standing } from './states.ts'
 
 /** A branch that a push moves, as git tells its pre-push hook: where it stands there now, and where it is to stand. */
 export interface Push {
@@ -75,5 +75,4 @@ export const nameOfRecord = ({ prNumber }: JsonObject): string =>
   typeof prNumber === 'number' ? `#${prNumber}` : 'its pull request'
 
 /** What is thrown away besides its place. */
-export const isTested = (record: JsonObject): boolean =>
-  /^(?:TESTING|TESTS_PASSED|PENDING_FAILURE)$/.test(spelled(textAt(record, 'state') ?? ''))
+export const isTested = (record: JsonObject): boolean => isUnderTest(textAt(record, 'state') ?? '')

@@ -23,6 +23,12 @@ export const spelled = (state: string): string => {
   return known.includes(upper) ? upper : state
 }
 
+/** The states of a pull request whose tests run, have passed, or have failed without a culprit yet. */
+export const underTest: readonly string[] = ['TESTING', 'TESTS_PASSED', 'PENDING_FAILURE']
+
+/** Whether a state word, in whatever case, is one of `underTest`. */
+export const isUnderTest = (state: string): boolean => underTest.includes(spelled(state))
+
 /** The record with its own `state` in the spelling of service-api.md; everything else as it came. */
 export function withSpelledState(record: JsonObject): JsonObject {
   const state = textAt(record, 'state')

@@ -1,6 +1,6 @@
 import type { Failure, Kind } from '../failure.ts'
 import { type JsonObject, textAt } from '../view/shapes.ts'
-import { pullRequestStates, spelled, standing } from './states.ts'
+import { pullRequestStates, spelled, standing, underTest } from './states.ts'
 
 /** How far a wait may be told to go: at least this far (CLI.md section 5). */
 export const milestones = ['merged', 'tests-passed', 'testing', 'left'] as const
@@ -104,7 +104,7 @@ const isOther = (head: string, sha: string): boolean => {
 const reachedIn: Readonly<Record<Milestone, readonly string[]>> = {
   merged: [],
   'tests-passed': ['TESTS_PASSED'],
-  testing: ['TESTING', 'TESTS_PASSED', 'PENDING_FAILURE'],
+  testing: underTest,
   left: [],
 }
 

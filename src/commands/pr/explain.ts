@@ -6,6 +6,7 @@ import { documentOf, explanationShape } from '../../contract/explain/shape.ts'
 import type { Fields } from '../../contract/field.ts'
 import { explained } from '../../contract/pulls.ts'
 import { read } from '../../contract/queues.ts'
+import { isUnderTest } from '../../contract/states.ts'
 import { testing } from '../../contract/testing.ts'
 import { nameOf } from '../../contract/words.ts'
 import { asFailure, type Failure, isFinal } from '../../failure.ts'
@@ -53,15 +54,13 @@ function flagsOf({ values: { repo } }: Explained, { given }: Desk): string {
 const quoted = (word: string): string =>
   /^[\w./:@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
-const underTest = /^(testing|tests_passed|pending_failure)$/i
-
 /** The test run that the record names, or the one of this CI job's test branch while the pull request is tested. */
 async function readTestRun(
   record: JsonObject,
   { values: { pr, ...onQueue } }: Explained,
   desk: Desk,
 ): Promise<{ readonly run?: TestRun; readonly unread?: Unread }> {
-  const isTested = underTest.test(String(record.state))
+  const isTested = isUnderTest(String(record.state))
   const id = testRunOf(record) ?? (isTested ? await desk.settings.read('testRun') : undefined)
   if (id === undefined) return {}
   const asked = { values: { ...onQueue, testRun: id, pr: undefined }, sets: [] }

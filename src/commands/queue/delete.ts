@@ -1,6 +1,7 @@
 import { on, type Values } from '../../contract/field.ts'
 import { cancel } from '../../contract/pulls.ts'
 import { draining, read, remove } from '../../contract/queues.ts'
+import { isUnderTest } from '../../contract/states.ts'
 import { mostErrors, paceOf } from '../../contract/waiting.ts'
 import { asFailure, ended, Failure, isFinal } from '../../failure.ts'
 import { type Desk, silently } from '../../run/desk.ts'
@@ -19,8 +20,6 @@ async function entriesOf(values: Queue, desk: Desk): Promise<readonly Json[]> {
   const { reply } = await exchange(read, { values, sets: [] }, desk)
   return listAt(reply.records[0], 'enqueuedPullRequests')
 }
-
-const underTest = /^(TESTING|TESTS_PASSED|PENDING_FAILURE)$/
 
 const names = (entries: readonly Json[]): string =>
   listed(entries.map(entry => `#${at(entry, 'prNumber') ?? '?'}`))
@@ -42,7 +41,7 @@ async function drain(values: Queue, desk: Desk): Promise<void> {
       const told = await entriesOf(values, polling).then(
         entries => {
           errors = 0
-          const tested = entries.filter(entry => underTest.test(textAt(entry, 'state') ?? ''))
+          const tested = entries.filter(entry => isUnderTest(textAt(entry, 'state') ?? ''))
           return tested.length === 0 ? undefined : `Draining: still under test: ${names(tested)}.`
         },
         error => {

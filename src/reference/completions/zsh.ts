@@ -1,6 +1,5 @@
-import { offersOf, origin, type Spec, safeName, safeValue, tokenOf, type Value } from './spec.ts'
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+import { quoted, valueFunction } from './posix.ts'
+import { origin, type Spec, safeName, safeValue, tokenOf, type Value } from './spec.ts'
 
 const list = (entries: readonly (readonly [string, string])[]): string =>
   `(${entries.map(([name, summary]) => quoted(`${name}:${summary}`)).join(' ')})`
@@ -36,14 +35,7 @@ ${places
   esac
 }
 
-_mergeq_value() {
-  case $1 in
-${offersOf(spec)
-  .map(([key, value]) => `    ${quoted(key)}${key.endsWith('#') ? '*' : ''}) ${found(value)} ;;`)
-  .join('\n')}
-    *) return 1 ;;
-  esac
-}
+${valueFunction(spec, found)}
 
 # Profiles, or the values of a key in them, as mergeq itself writes them; names that a shell might read otherwise are left out.
 _mergeq_stored() {
