@@ -65,6 +65,7 @@ function ask(world: World, ...words: readonly string[]): Promise<string | undefi
   return answer
 
   async function run() {
+    if (world.cwd === undefined) return undefined
     const { code, out } = await world.spawn('git', ['-C', world.cwd, ...switchedOff, ...words], {
       env: { ...withoutTokens(world.env), ...silent, GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' },
       cwd: elsewhere,

@@ -14,6 +14,7 @@ const parentOf = (folder: string): string => folder.replace(/[\\/][^\\/]*$/, '')
 
 /** The nearest project file from the working folder up to the root of the git checkout; outside one, its own. */
 async function nearest({ cwd, files }: World): Promise<string | undefined> {
+  if (cwd === undefined) return undefined
   const paths: string[] = []
   for (let folder = cwd; ; folder = parentOf(folder)) {
     const path = `${folder === '/' ? '' : folder}/${fileName}`

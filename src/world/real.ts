@@ -14,7 +14,7 @@ export function realWorld(proc: NodeJS.Process, version: string, interrupted: Ab
   return {
     argv: proc.argv.slice(2),
     env,
-    cwd: proc.cwd(),
+    cwd: workingFolder(proc),
     runtime: { version, node: proc.versions.node, v8: proc.versions.v8, platform: proc.platform },
     clock,
     random: Math.random,
@@ -24,6 +24,15 @@ export function realWorld(proc: NodeJS.Process, version: string, interrupted: Ab
     files,
     interrupted,
     spawn,
+  }
+}
+
+/** The working folder; undefined when it was removed. */
+function workingFolder(proc: NodeJS.Process): string | undefined {
+  try {
+    return proc.cwd()
+  } catch {
+    return undefined
   }
 }
 

@@ -3,7 +3,8 @@ export interface World {
   /** The words after the program's name. */
   readonly argv: readonly string[]
   readonly env: Environment
-  readonly cwd: string
+  /** The absolute path of the working folder; undefined when it was removed: it is then in no git checkout. */
+  readonly cwd: string | undefined
   readonly runtime: Runtime
   readonly clock: Clock
   /** A number from 0 (inclusive) to 1 (exclusive). */

@@ -38,8 +38,9 @@ async function git(world: World, folder: string, ...words: readonly string[]): P
 /** Where git looks for the hook: in the folder that all worktrees share, or where `core.hooksPath` says. */
 async function hookPath(world: World): Promise<string> {
   // From the top: a `core.hooksPath` that is not absolute counts from there. A bare repository has none.
-  const top = (await git(world, world.cwd, '--show-toplevel')) ?? world.cwd
-  const path = await git(world, top, '--git-path', 'hooks/pre-push')
+  const { cwd } = world
+  const top = cwd && ((await git(world, cwd, '--show-toplevel')) ?? cwd)
+  const path = top && (await git(world, top, '--git-path', 'hooks/pre-push'))
   if (path === undefined)
     throw usage('There is no git checkout here.', 'Run it in the checkout that you push from.')
   return /^(?:\/|[A-Za-z]:)/.test(path) ? path : `${top}/${path}`
