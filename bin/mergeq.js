@@ -140,8 +140,12 @@ function keep(code) {
       const data = script.createCachedData()
       const made = join(folder, `${name}.${process.pid}`)
       const file = Buffer.concat([checksumOf(source, data), data])
-      writeFileSync(made, file, { mode: 0o600, flag: 'wx', flush: true })
-      renameSync(made, join(folder, name))
+      try {
+        writeFileSync(made, file, { mode: 0o600, flag: 'wx', flush: true })
+        renameSync(made, join(folder, name))
+      } finally {
+        rmSync(made, { force: true })
+      }
     }
   } catch {
     // The next start compiles as usual.

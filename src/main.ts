@@ -11,6 +11,9 @@ export async function main(): Promise<void> {
   const stop = new AbortController()
   for (const [signal, exit] of Object.entries(signals))
     process.once(signal, () => stop.abort(new Failure('interrupted', `stopped by ${signal}.`, { exit })))
+  // A file over the limit of the process (`ulimit -f`) fails with EFBIG instead. Without a listener here, the one that
+  // proper-lockfile brings (signal-exit) would end the program. Where there is no such signal, nothing calls it.
+  process.on('SIGXFSZ', () => undefined)
   process.exitCode = await program(realWorld(process, MERGEQ_VERSION, stop.signal))
   // What is still to be handed to a reader who does not read would hold the program for ever.
   if (stop.signal.aborted) process.exit()

@@ -128,6 +128,13 @@ describe('a damaged code cache', () => {
   })
 })
 
+test('a cache file over the limit of the process (`ulimit -f`) is not kept, and the request works', async () => {
+  const home = openHome()
+  const words = ['-c', 'ulimit -f 0; exec "$@"', '-', launcher, ...queueGet]
+  expect(await run(home, words, 'sh')).toEqual(works)
+  expect(readdirSync(cacheOf(home))).toEqual([])
+})
+
 test('a part of the same size and time, but with another content, is what runs', async () => {
   const home = openHome()
   const installed = join(place, 'installed')

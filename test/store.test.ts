@@ -302,16 +302,27 @@ describe('K3 a full disk', () => {
     async (_, env) => {
       const { file, folder, lay, read, run } = openPlace()
       lay(old)
-      // Node ends by SIGXFSZ here, or the write fails: what matters is the file.
-      const by = ['sh', '-c', 'ulimit -f 8; "$@"', '-']
-      expect((await run('config set repo acme/web', { env, by })).code).not.toBe(0)
-      if (existsSync(`${file}.lock`)) utimesSync(`${file}.lock`, now() - 60, now() - 60)
-      expect(readFileSync(file, 'utf8')).toBe(old)
+      for (const limit of [0, 8]) {
+        const by = ['sh', '-c', `ulimit -f ${limit}; exec "$@"`, '-']
+        const { code, out, err } = await run('config set repo acme/web', { env, by })
+        expect({ code, out }).toEqual({ code: 16, out: '' })
+        expect(err).toMatch(
+          /^mergeq: the settings in .*config\.json could not be written: .*\n {2}Nothing was changed/,
+        )
+        expect(readdirSync(folder)).toEqual(['config.json'])
+        expect(readFileSync(file, 'utf8')).toBe(old)
+      }
       expect((await run('config set repo acme/web')).code).toBe(0)
       expect(read()).toMatchObject({ profiles: { default: { repo: 'acme/web' } } })
       expect(readdirSync(folder)).toEqual(['config.json'])
     },
   )
+
+  test('Node takes a listener for a signal that the system does not have, as SIGXFSZ on Windows', () => {
+    const listener = () => undefined
+    expect(() => process.on('SIGNOTHERE', listener)).not.toThrow()
+    process.off('SIGNOTHERE', listener)
+  })
 
   const testMounting = canMount || mustRun ? test : test.skip
   testMounting.each(snaps)(
