@@ -57,7 +57,7 @@ export const targets = endpoint({
   route: 'POST /setImpactedTargets',
   summary: 'Set the targets that a pull request impacts',
   // Nothing that can be read tells; the last upload for a commit wins (service-observed.md section 2.4).
-  changes: { replay: 'unread', tells: 'mergeq pr targets', judge: () => 'unclear' },
+  changes: { replay: 'unread', tells: 'mergeq pr get', judge: () => 'unclear' },
   fields: {
     ...onQueue,
     pr: onePullRequest,

@@ -3,13 +3,14 @@ import type { Fields, Values } from '../contract/field.ts'
 import { aboutOf, type Delivery } from '../contract/receipt.ts'
 import { refusalOf } from '../contract/refusal.ts'
 import { type Answer, isWebPage, notJson, type Reply } from '../contract/reply.ts'
-import { asFailure, ended, Failure } from '../failure.ts'
+import { asFailure, Failure } from '../failure.ts'
 import type { Request } from '../request/request.ts'
 import { show } from '../request/show.ts'
 import type { Response } from '../transport/transport.ts'
 import { decode } from '../view/json.ts'
 import type { Json } from '../view/shapes.ts'
 import type { Desk } from './desk.ts'
+import { interruptedChange } from './in-flight.ts'
 import { type Run, requestOf } from './prepare.ts'
 import { settle } from './settle.ts'
 
@@ -41,12 +42,19 @@ export async function exchange<F extends Fields>(
   const begin = () => {
     sentAt = desk.world.clock.now()
   }
+  /** What ended the sending; where a signal did, what was under way. */
+  const stopped = (error: unknown): Failure => {
+    const failure = asFailure(error)
+    const { reach, delivery } = failure.details
+    const isInFlight = failure.kind === 'interrupted' && request.changes && reach === 'ambiguous'
+    return isInFlight && delivery === undefined ? interruptedChange(failure, row, [aboutOf(values)]) : failure
+  }
   try {
     const answer = await send(request, token?.value, desk, begin)
     const reply = readAnswer(row, request, answer, values, token?.source)
     return { reply, values, delivery: 'confirmed', date: dateOf(answer) }
   } catch (error) {
-    const failure = asFailure(error)
+    const failure = stopped(error)
     if (failure.kind === 'interrupted') throw failure
     const change = row.changes
     const instead = failure.details.status === 413 ? row.standIn?.(values, 'service') : undefined
@@ -74,7 +82,7 @@ export async function exchange<F extends Fields>(
     ).catch(error => {
       const { kind, message, exit, details } = asFailure(error)
       throw kind === 'interrupted'
-        ? inFlight(new Failure(kind, message, { ...details, exit, reach: 'ambiguous' }), request)
+        ? stopped(new Failure(kind, message, { ...details, exit, reach: 'ambiguous' }))
         : error
     })
     return { ...settled, values, date: undefined }
@@ -112,10 +120,7 @@ async function send(
       return isWhole(answer, request)
     },
   }
-  const sending = () =>
-    line.send(request, manner).catch(error => {
-      throw inFlight(asFailure(error), request)
-    })
+  const sending = () => line.send(request, manner)
   const { operation, url } = request
   const progress = desk.progress === undefined ? '' : `, ${desk.progress}`
   const response = await desk.during(() => `${operation} at ${new URL(url).host}${progress}`, sending)
@@ -161,22 +166,6 @@ function told(request: Request): string {
 
 const cutShort = (body: string): string =>
   body.length > mostTold ? `${body.slice(0, mostTold)}… (${body.length} characters)` : body
-
-/** A change that was under way when a signal came may have been applied: the message names it. */
-function inFlight(failure: Failure, { changes, operation }: Request): Failure {
-  if (failure.kind !== 'interrupted' || !changes || failure.details.reach !== 'ambiguous') return failure
-  return new Failure(
-    'interrupted',
-    `${ended(failure.message)} ${operation} was under way: it may have been applied.`,
-    {
-      ...failure.details,
-      exit: failure.exit,
-      operation,
-      delivery: 'unknown',
-      hint: 'Read how it stands before you run it again.',
-    },
-  )
-}
 
 /** response → reply; a status outside 2xx, or a body that is no answer, is a failure. */
 function readAnswer<F extends Fields>(

@@ -1,8 +1,9 @@
 import type { Row } from '../contract/endpoint.ts'
 import { aboutOf } from '../contract/receipt.ts'
-import { asFailure, type Failure, worst } from '../failure.ts'
+import { asFailure, Failure, worst } from '../failure.ts'
 import { listed } from '../view/shapes.ts'
 import type { Desk } from './desk.ts'
+import { interruptedChange } from './in-flight.ts'
 import type { Run } from './prepare.ts'
 
 /** How one of several runs ended. */
@@ -85,10 +86,21 @@ export async function tellEndings(
     await desk.voice.warn(`Stopped before the end. ${told.join(' ')}`)
   }
   const { interrupted } = desk.world
-  const stop =
-    stops.find(ending => wasInFlight(row, ending))?.failure ??
-    stops[0]?.failure ??
-    (interrupted.aborted && isShort ? asFailure(interrupted.reason) : undefined)
+  const flying = runs.filter((_, index) => {
+    const ending = endings[index]
+    return ending !== undefined && wasInFlight(row, ending)
+  })
+  const [first] = stops.flatMap(({ failure }) => failure ?? [])
+  const several = first !== undefined && row.changes !== false && flying.length > 1
+  const stop = several
+    ? interruptedChange(
+        new Failure('interrupted', asFailure(interrupted.reason).message, { exit: first.exit }),
+        row,
+        flying.map(({ values }) => aboutOf(values)),
+      )
+    : (stops.find(ending => wasInFlight(row, ending))?.failure ??
+      stops[0]?.failure ??
+      (interrupted.aborted && isShort ? asFailure(interrupted.reason) : undefined))
   const failures = endings.flatMap(ending =>
     ending.failure === undefined || wasInterrupted(ending) ? [] : [ending.failure],
   )
