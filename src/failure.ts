@@ -49,9 +49,21 @@ export const endings = [
   { code: 20, kind: 'differs', when: '`queue diff` found differences' },
   { code: 21, kind: 'check-failed', when: 'a check, gate or match said no; a guarded push was stopped' },
   { code: 124, kind: 'timed-out', when: '`--timeout` of a wait was reached' },
-  { code: 129, kind: 'interrupted', when: 'SIGHUP; a change in flight is named on standard error' },
-  { code: 130, kind: 'interrupted', when: 'SIGINT; a change in flight is named on standard error' },
-  { code: 143, kind: 'interrupted', when: 'SIGTERM; a change in flight is named on standard error' },
+  {
+    code: 129,
+    kind: 'interrupted',
+    when: 'SIGHUP; a change in flight is named on standard error, with its pull requests and the command that shows their state',
+  },
+  {
+    code: 130,
+    kind: 'interrupted',
+    when: 'SIGINT; a change in flight is named on standard error, with its pull requests and the command that shows their state',
+  },
+  {
+    code: 143,
+    kind: 'interrupted',
+    when: 'SIGTERM; a change in flight is named on standard error, with its pull requests and the command that shows their state',
+  },
 ] as const satisfies readonly Ending[]
 
 export type Kind = (typeof endings)[number]['kind']
