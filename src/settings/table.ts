@@ -20,6 +20,11 @@ const setting = <T>(one: Setting<T>): Setting<T> => one
 export const formats = ['table', 'json', 'ndjson', 'csv', 'markdown'] as const
 export type Format = (typeof formats)[number]
 
+/** Time limit of each attempt of a read, in milliseconds, where `timeout` is not set (WIRE.md section 3). */
+export const attemptLimit = 30_000
+/** Time limit of each attempt of a change, in milliseconds, where `timeout` is not set (WIRE.md section 3). */
+export const changeLimit = 60_000
+
 /** Every setting (CLI.md section 3). */
 export const settingTable = {
   repo: setting({
@@ -98,7 +103,7 @@ export const settingTable = {
   timeout: setting({
     flag: '--timeout',
     env: ['MERGEQ_TIMEOUT'],
-    summary: 'Limit of an attempt (default 30s, 60s for a change); typed for a wait, of the whole wait',
+    summary: `Limit of an attempt (default ${attemptLimit / 1_000}s, ${changeLimit / 1_000}s for a change); typed for a wait, of the whole wait`,
     parse: duration,
   }),
   retries: setting({
