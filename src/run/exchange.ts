@@ -182,7 +182,7 @@ function readAnswer<F extends Fields>(
   request: Request,
   answer: Received,
   values: Values<F>,
-  token = 'nowhere',
+  token: string | undefined,
 ): Reply {
   const { operation, changes } = request
   const { host, pathname: path } = new URL(request.url)

@@ -149,12 +149,17 @@ export function settle(given: Given, world: World, purpose: Purpose): Settings {
   }
 }
 
-function parse<N extends Name>(name: N, { value, origin }: Found): Value<N> {
+function parse<N extends Name>(name: N, { value, origin, place, fix }: Found): Value<N> {
   try {
     return settingTable[name].parse(value) as Value<N>
   } catch (error) {
     if (!isFailure(error)) throw error
-    throw new Failure(error.kind, `${origin}: ${error.message}`, error.details)
+    const where = place === undefined ? origin : `${origin}: ${place}`
+    const hint = [error.details.hint, fix].filter(line => line !== undefined).join('\n')
+    throw new Failure(error.kind, `${where}: ${error.message}`, {
+      ...error.details,
+      ...(hint === '' ? {} : { hint }),
+    })
   }
 }
 

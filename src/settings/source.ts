@@ -4,6 +4,10 @@ import type { Name } from './table.ts'
 export interface Found {
   readonly value: string
   readonly origin: string
+  /** Where in the origin it is, for messages about a bad value: its key, and the file where the origin is none. */
+  readonly place?: string
+  /** What to do about a bad value, where the message about it does not say. */
+  readonly fix?: string
 }
 
 /** A place where values are looked for; of several the first that has one wins. */

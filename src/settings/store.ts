@@ -93,6 +93,13 @@ export const fromProfile = (store: Store, profile: () => Promise<string>): Sourc
     const document = await store.read().catch(() => undefined)
     if (document === undefined) return undefined
     const value = profileIn(document, chosen)[key]
-    return typeof value === 'string' ? { value, origin: `profile ${chosen}` } : undefined
+    if (typeof value !== 'string') return undefined
+    const flag = chosen === 'default' ? '' : ` --profile ${chosen}`
+    return {
+      value,
+      origin: `profile ${chosen}`,
+      place: `${key} in ${store.path}`,
+      fix: `Change it with \`mergeq config set ${key} <value>${flag}\`, or remove it with \`mergeq config unset ${key}${flag}\`.`,
+    }
   },
 })

@@ -1,5 +1,5 @@
 import { flagOf } from '../contract/field.ts'
-import { duration, integer, oneOf, repository, text } from '../contract/words.ts'
+import { duration, integer, oneOf, pullRequest, repository, text } from '../contract/words.ts'
 import { baseAddress } from './address.ts'
 
 /** One setting: the flag and the variables that give it, and how it is read. */
@@ -13,6 +13,12 @@ export interface Setting<T> {
   /** What to do when nothing gives it. */
   readonly hint?: string
   parse(word: string): T
+}
+
+/** Takes a pull request as it was written, once it can be read as one. */
+function pullRequestWord(word: string): string {
+  pullRequest(word)
+  return word
 }
 
 const setting = <T>(one: Setting<T>): Setting<T> => one
@@ -56,7 +62,7 @@ export const settingTable = {
     env: ['MERGEQ_PR'],
     summary: 'Pull request, where none is typed',
     hint: 'Neither MERGEQ_PR, the CI job nor a pull request of the current commit (git) named one. Name it: 123, #123 or its address.',
-    parse: text('pull request'),
+    parse: pullRequestWord,
   }),
   sha: setting({
     noun: 'head commit',
