@@ -4,7 +4,7 @@ import { isLoopback } from '../settings/address.ts'
 import { isCiJob } from '../settings/ci-job.ts'
 import { type Options, readOptions } from '../settings/options.ts'
 import { type Purpose, type Settings, settle } from '../settings/settings.ts'
-import { findToken, type Token } from '../settings/token.ts'
+import { findToken, refuseForeignAddress, type Token } from '../settings/token.ts'
 import type { Line } from '../transport/transport.ts'
 import { isColored } from '../view/look.ts'
 import { openPrinter, type Printer, type Style } from '../view/printer.ts'
@@ -91,6 +91,7 @@ export async function openDesk(
       token ??= settings.need('baseUrl').then(async baseUrl => {
         const found = await findToken(world.env, baseUrl, settings.store)
         secrets.hide(found.value)
+        refuseForeignAddress(found, await settings.find('baseUrl'))
         return found
       })
       return token

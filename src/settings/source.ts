@@ -6,6 +6,8 @@ export interface Found {
   readonly origin: string
   /** Where in the origin it is, for messages about a bad value: its key, and the file where the origin is none. */
   readonly place?: string
+  /** Why somebody else may have written it: then it never decides where a token goes. */
+  readonly foreign?: string
   /** What to do about a bad value, where the message about it does not say. */
   readonly fix?: string
 }
