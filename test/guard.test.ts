@@ -56,7 +56,9 @@ describe('what git tells its hook', () => {
     ['a branch that moves', line('fix'), ['fix']],
     ['several, over a CRLF', line('fix').replace('\n', '\r\n') + line('a/b'), ['fix', 'a/b']],
     ['a branch by another name there', `HEAD ${two} refs/heads/fix ${one}\n`, ['fix']],
-    ['a deletion', `(delete) ${none} refs/heads/fix ${one}\n`, []],
+    ['a deletion', `(delete) ${none} refs/heads/fix ${one}\n`, ['fix']],
+    ['a deletion of what is not there', `(delete) ${none} refs/heads/fix ${none}\n`, []],
+    ['the deletion of a tag', `(delete) ${none} refs/tags/v1 ${one}\n`, []],
     ['a tag', `refs/tags/v1 ${two} refs/tags/v1 ${one}\n`, []],
     ['a branch that is new there', line('fix', none), []],
     ['a branch that stays', line('fix', two), []],
@@ -120,6 +122,24 @@ describe('the guard', () => {
     ])
   })
 
+  test('21: stops the deletion of the head branch, and says how to go on', async () => {
+    const deletion = `(delete) ${none} refs/heads/fix ${one}\n`
+    const { code, out, err, requests } = await guard(deletion)
+    expect({ code, out }).toEqual({ code: 21, out: '' })
+    expect(err).toBe(
+      [
+        'mergeq: the deletion of fix was stopped: #7 is TESTING for 4m, number 2 of 2 in the queue of main, and deleting its head branch takes it out: its place and its test run would be lost.',
+        '  Wait for it: mergeq pr wait 7',
+        '  Cancel #7 first, then push: mergeq pr cancel 7',
+        '  Push all the same: MERGEQ_GUARD=off git push (or git push --no-verify)',
+        '',
+      ].join('\n'),
+    )
+    expect(JSON.parse(requests[0]?.body ?? '').pr).toEqual({ branch: 'fix' })
+    const other = await guard(deletion.replace('fix', 'other'))
+    expect({ code: other.code, err: other.err }).toEqual({ code: 0, err: '' })
+  })
+
   test('a queue that cannot be read costs the place alone', async () => {
     const { code, err } = await guard(line('fix'), knows({ ...record, state: 'PENDING' }, { status: 500 }))
     expect(code).toBe(21)
@@ -137,8 +157,8 @@ describe('the guard', () => {
       1,
     ],
     [
-      'tags, deletions and new branches',
-      `(delete) ${none} refs/heads/fix ${one}\n${line('fix', none)}`,
+      'tags, their deletion and new branches',
+      `(delete) ${none} refs/tags/fix ${one}\n${line('fix', none)}`,
       knows(),
       0,
     ],
@@ -308,12 +328,24 @@ describe('with real repositories', () => {
     expect(isPushed(folder)).toBe(true)
   })
 
-  test('new branches, tags and deletions go without a question', async () => {
+  test('the deletion of the head branch of a queued pull request is stopped, and free once it has left', async () => {
+    const folder = checkout()
+    await run(folder, 'mergeq', ['guard', '--install'])
+    const stopped = await run(folder, 'git', ['push', '-q', 'origin', '--delete', 'fix'])
+    expect(stopped.code).toBe(1)
+    expect(stopped.err).toContain('the deletion of fix was stopped: #7 is TESTING')
+    expect(git(`${folder}.git`, 'branch', '--list', 'fix')).toContain('fix')
+    answer = knows({ ...record, state: 'MERGED', isCurrentlySubmittedToQueue: false })
+    expect((await run(folder, 'git', ['push', '-q', 'origin', '--delete', 'fix'])).code).toBe(0)
+    expect(git(`${folder}.git`, 'branch', '--list', 'fix')).toBe('')
+  })
+
+  test('new branches and tags, and the deletion of a tag, go without a question', async () => {
     const folder = checkout()
     await run(folder, 'mergeq', ['guard', '--install'])
     const asked = service.requests.length
     git(folder, 'tag', 'v1')
-    for (const words of [['v1'], ['fix:new'], ['--delete', 'fix']])
+    for (const words of [['v1'], ['fix:new'], ['--delete', 'v1']])
       expect((await run(folder, 'git', ['push', '-q', 'origin', ...words])).code).toBe(0)
     expect(service.requests.length).toBe(asked)
   })

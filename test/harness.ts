@@ -6,7 +6,7 @@ import { program } from '../src/program.ts'
 import { pageOf } from '../src/reference/page.ts'
 import { openSandbox, type SandboxOptions } from '../src/sandbox/sandbox.ts'
 import { parse } from '../src/tree.ts'
-import type { Spawned, World } from '../src/world/world.ts'
+import type { Access, Spawned, World } from '../src/world/world.ts'
 
 /** A request as the service saw it. */
 export interface Seen {
@@ -77,6 +77,10 @@ export interface Setting {
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   /** Files that can be changed; what several command lines share. They stand before `files`. */
   readonly disk?: Map<string, string>
+  /** The id of the user; without one nobody asks who may use a file. */
+  readonly user?: number
+  /** Who may use paths. */
+  readonly access?: Readonly<Record<string, Access>>
   readonly now?: number
   /** A clock that several command lines share; it takes the place of `now`. */
   readonly clock?: { now: number }
@@ -137,6 +141,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       node: process.versions.node,
       v8: process.versions.v8,
       platform: 'linux',
+      user: setting.user,
     },
     clock: {
       now: () => clock.now,
@@ -187,6 +192,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       makeProgram: async () => undefined,
       makeFolder: async () => undefined,
       follow: async path => path,
+      access: async path => setting.access?.[path],
       rename: async () => undefined,
       replace: async (path, text) => {
         if (setting.disk === undefined) throw new Error('read-only file system')
@@ -195,6 +201,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       remove: async path => {
         setting.disk?.delete(path)
       },
+      removeFolder: async () => undefined,
     },
     interrupted: setting.signal ?? new AbortController().signal,
     spawn: async (command, args) => setting.spawn?.(command, args) ?? { code: 127, out: '' },

@@ -338,6 +338,19 @@ describe.each(ruleSet)('every file of src/ %s', (rule, check) => {
   })
 })
 
+/** Rules that must not be written twice: a text that gives one away, and the only files that may hold it. */
+const rulesKeptOnce: readonly (readonly [rule: string, mark: RegExp, holders: readonly string[]])[] = [
+  ['which hosts are this machine', /\^127\b/, ['settings/address.ts']],
+  ['what a CI job is', /\benv\.CI\b|'TF_BUILD'/, ['settings/ci-job.ts']],
+  ['how a POSIX shell quotes a word', /'\\\\''/, ['contract/shell.ts']],
+  ['how long an attempt may take', /\b(?:attempt|change)Limit = |default 30s/, ['settings/table.ts']],
+  ['which scenarios there are', /'batch-failure'/, ['contract/scenarios.ts', 'sandbox/scenarios.ts']],
+]
+
+test.each(rulesKeptOnce)('%s is written in one place', (_, mark, holders) => {
+  expect(files.filter(({ text }) => mark.test(text)).map(({ path }) => path)).toEqual(holders)
+})
+
 test('no files import each other in a circle', () => {
   expect(circles(files)).toEqual([])
 })

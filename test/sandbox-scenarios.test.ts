@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, test } from 'vitest'
+import { scenarioNames } from '../src/contract/scenarios.ts'
 import { isFailure } from '../src/failure.ts'
 import { readScenario } from '../src/sandbox/scenario-file.ts'
-import { scenarioNames } from '../src/sandbox/scenarios.ts'
 import { openStory } from './harness.ts'
 
 const dialects = ['document', 'hosted'] as const

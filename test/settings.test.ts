@@ -253,6 +253,39 @@ describe('each value comes from the first that has it: flag, environment, projec
     expect(err.startsWith(`mergeq: ${origin}: `)).toBe(true)
   })
 
+  test.each([
+    ['output', 'xml', 'config unset output'],
+    ['retries', 'many', 'config unset retries'],
+  ])('a bad stored %s names its key, its file and the command that changes it', async (key, value, fix) => {
+    const { code, err } = await mergeq(
+      'queue get -R acme/web -b main',
+      profiles({ default: { [key]: value } }),
+    )
+    expect(code).toBe(2)
+    expect(err).toMatch(/^mergeq: profile default: /)
+    expect(err).toContain(`${key} in ${file}: '${value}' `)
+    expect(err).toContain(`\`mergeq ${fix}\``)
+    const other = await mergeq(
+      `queue get -R acme/web -b main --profile work`,
+      profiles({ work: { [key]: value } }),
+    )
+    expect(other.err).toContain(`\`mergeq ${fix} --profile work\``)
+  })
+
+  test('a bad value in a project file names its key', async () => {
+    const { err } = await mergeq('queue get -b main', { files: { '/repo/.mergeq.json': '{"output":"xml"}' } })
+    expect(err).toContain("/repo/.mergeq.json: output: 'xml' ")
+  })
+
+  test.each(['7abc', '007', 'https://github.com/acme'])(
+    'MERGEQ_PR=%s is refused in the name of the variable',
+    async value => {
+      const { code, out, err } = await mergeq('pr get -R acme/web -b main', { env: { MERGEQ_PR: value } })
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(err).toContain(`mergeq: MERGEQ_PR: '${value}' is not a pull request.`)
+    },
+  )
+
   test('S1 what nothing gives is asked for by flag and variable', async () => {
     const { code, out, err } = await mergeq('queue get')
     expect({ code, out }).toEqual({ code: 2, out: '' })

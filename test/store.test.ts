@@ -21,6 +21,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { execa, type Options } from 'execa'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { asFailure } from '../src/failure.ts'
+import { changeStore } from '../src/settings/write.ts'
+import { realWorld } from '../src/world/real.ts'
+import type { World } from '../src/world/world.ts'
 import { mergeq, type Service, serveScript } from './harness.ts'
 import { bareEnvironment, launcher, testWith } from './programs.ts'
 
@@ -237,6 +241,58 @@ describe.concurrent('K2 killed at any moment', () => {
     expect(readdirSync(folder)).toEqual(['config.json'])
   })
 
+  test('a lock that is dated in the future is broken like an old one', async () => {
+    const { file, folder, lay, read, run } = openPlace()
+    lay({})
+    mkdirSync(`${file}.lock`)
+    utimesSync(`${file}.lock`, now() + 86_400, now() + 86_400)
+    const started = performance.now()
+    expect(await run('config set repo acme/web')).toEqual({ code: 0, out: '', err: '' })
+    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(read()).toEqual({ profiles: { default: { repo: 'acme/web' } } })
+    expect(readdirSync(folder)).toEqual(['config.json'])
+  })
+
+  test('a lock that somebody holds whose clock is ahead is waited for', { timeout: 20_000 }, async () => {
+    const { file, lay, run } = openPlace()
+    lay({})
+    mkdirSync(`${file}.lock`)
+    const ahead = () => utimesSync(`${file}.lock`, now() + 60, now() + 60)
+    ahead()
+    const fresh = setInterval(ahead, 1_000)
+    let released = 0
+    setTimeout(() => {
+      clearInterval(fresh)
+      rmSync(`${file}.lock`, { recursive: true })
+      released = performance.now()
+    }, 7_000)
+    expect((await run('config set repo acme/web')).code).toBe(0)
+    expect(released).toBeGreaterThan(0)
+  })
+
+  test('a lock that is never given back: the message says so, and the hint names it', async () => {
+    const { file, home, lay } = openPlace()
+    lay({})
+    mkdirSync(`${file}.lock`)
+    const { clock, files } = realWorld(process, '0.0.0-test', new AbortController().signal)
+    let time = clock.now()
+    const quick = {
+      now: () => time,
+      sleep: async () => {
+        time += 1_000
+        utimesSync(`${file}.lock`, now(), now())
+      },
+    }
+    const runtime = { version: '0', node: '20', v8: '11', platform: 'linux' }
+    const world = { env: { HOME: home }, runtime, clock: quick, files, random: () => 0.5 } as unknown as World
+    const failure = await changeStore(world, document => document).catch(asFailure)
+    expect(failure).toMatchObject({
+      kind: 'output',
+      message: `the settings in ${file} are locked: another mergeq is changing them.`,
+      details: { hint: expect.stringContaining(`remove the lock ${file}.lock`) },
+    })
+  })
+
   test('K2 a lock that somebody holds and keeps fresh is waited for', async () => {
     const { file, lay, run } = openPlace()
     lay({})
@@ -431,6 +487,8 @@ describe('K5 a settings file that is a link stays one', () => {
 const broken: readonly (readonly [string, (file: string) => void])[] = [
   ['not JSON', file => writeFileSync(file, '{"profiles": {')],
   ['no JSON object', file => writeFileSync(file, '[1]')],
+  ['a number that is too large for a double', file => writeFileSync(file, '1e999')],
+  ['a number of many digits', file => writeFileSync(file, '12345678901234567890')],
   ['empty', file => writeFileSync(file, '')],
   ['only blank', file => writeFileSync(file, ' \n')],
   ['JSON behind a BOM', file => writeFileSync(file, '\uFEFF{}')],

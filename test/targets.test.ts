@@ -81,7 +81,9 @@ describe('20 MiB, to the byte', () => {
           code: 6,
           out: '',
           bodies: [],
-          err: 'mergeq: setImpactedTargets: the body has 20,971,521 bytes or more, over the limit of 20,971,520 (20 MiB); nothing was sent.\n  For impacted targets, send every target instead with --all.\n',
+          err: expect.stringMatching(
+            /^mergeq: setImpactedTargets: the list is over 20 MiB \([\d,]+ targets, \d+\.\d MiB read\); nothing was sent\.\n {2}Send every target instead with --all\.\n$/,
+          ),
         })
       }
     },
@@ -347,6 +349,22 @@ describe('a pull request from a fork', () => {
     expect(await inJob(from, more)).toMatchObject({ code: 4, requests: [] })
   })
 
+  test.each([
+    [
+      401,
+      /^mergeq: setImpactedTargets: 127\.0\.0\.1:\d+ rejected the run id 4242 of this forked run \(401\)\.$/m,
+    ],
+    [403, /did not let it through \(403\)\.\n {2}Check what the run id 4242 of this forked run may do/],
+  ])('a %i names the run id, which was sent, and no token', async (status, expected) => {
+    const { code, err } = await mergeq(`pr targets 7 //a ${at} --forked-run 4242`, {
+      answer: () => ({ status }),
+    })
+    expect(code).toBe(4)
+    expect(err).toMatch(expected)
+    expect(err).not.toMatch(/token from|nowhere/)
+    if (status === 401) expect(err).toContain('MERGEQ_TOKEN')
+  })
+
   test('on the sandbox', async () => {
     const story = await openStory()
     try {
@@ -409,6 +427,17 @@ describe('the program itself', () => {
       ),
     })
     expect(Number(/peak (\d+)/.exec(outcome.err)?.[1])).toBeLessThan(120 * 1024)
+  }, 60_000)
+
+  test('an endless producer with --too-large=fail: the message says what was read', async () => {
+    const outcome = await shell(`yes //a:b | mergeq --from - --too-large=fail; echo \${PIPESTATUS[1]}`)
+    expect(outcome).toMatchObject({
+      out: '6',
+      err: expect.stringMatching(
+        /the list is over 20 MiB \(1 target, 256\.\d MiB read\); nothing was sent\.$/m,
+      ),
+      sent: [],
+    })
   }, 60_000)
 
   test.each([

@@ -431,11 +431,21 @@ describe('A4 without a token anywhere and without a terminal', () => {
 
   test.each([
     ['CI is set', 'auth login', { CI: 'true' }],
+    ['a CI system runs it that does not set CI', 'auth login', { JENKINS_URL: 'https://ci.example' }],
     ['--no-input', 'auth login --no-input', {}],
   ])('A4 nor on a terminal when %s', async (_, line, env) => {
     const { code, err } = await mergeq(line, { env, inputTerminal: true, terminal: true, typed: [token] })
     expect(code).toBe(2)
     expect(err).toMatch(/^mergeq: .*\n {2}.*--with-token/)
+  })
+
+  test('A4 CI=false is no CI job: the token is asked for', async () => {
+    const { err } = await mergeq('auth login --no-verify', {
+      env: { CI: 'false' },
+      inputTerminal: true,
+      terminal: true,
+    })
+    expect(err).toContain('API token for https://api.trunk.io (not shown)')
   })
 })
 

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { isLoopback } from '../src/settings/address.ts'
 import { openWays } from '../src/transport/dispatch.ts'
 import {
   type Answered,
@@ -862,7 +863,7 @@ describe('what we rely on in undici (WIRE.md 4.12)', () => {
   /** One request as the transport sends it, with nothing of ours around it. */
   async function send(url: string, method: 'GET' | 'POST', env: Readonly<Record<string, string>> = {}) {
     const { default: requestBy } = await import('undici/lib/api/api-request.js')
-    const ways = openWays(env)
+    const ways = openWays(env, { isLoopback })
     try {
       const { origin, pathname } = new URL(url)
       const body = method === 'POST' ? new TextEncoder().encode('{}') : null

@@ -4,7 +4,14 @@ import { usage } from '../failure.ts'
 import { canAsk, type Desk } from '../run/desk.ts'
 import { exchange } from '../run/exchange.ts'
 import { partOf } from '../settings/store.ts'
-import { findToken, isEmptyInEnvironment, type Token, tokenFrom, whyEmpty } from '../settings/token.ts'
+import {
+  findToken,
+  isEmptyInEnvironment,
+  refuseForeignAddress,
+  type Token,
+  tokenFrom,
+  whyEmpty,
+} from '../settings/token.ts'
 import { type JsonObject, sheet } from '../view/shapes.ts'
 import { command } from './command.ts'
 
@@ -71,6 +78,7 @@ const login = command({
     const given = withToken ? await readInput(desk) : await askForToken(desk, origin)
     const token = tokenFrom(given, withToken ? 'standard input' : 'what was typed')
     desk.secrets.hide(token.value)
+    refuseForeignAddress(token, await desk.settings.find('baseUrl'))
     if (!noVerify) await verify(token, desk)
     const { changeStore } = await import('../settings/write.ts')
     await changeStore(desk.world, document => ({
@@ -134,6 +142,7 @@ const status = command({
     const { env } = desk.world
     if (isEmptyInEnvironment(env)) await desk.voice.warn(whyEmpty)
     const token = await findToken(env, await desk.settings.need('baseUrl'), desk.settings.store)
+    refuseForeignAddress(token, await desk.settings.find('baseUrl'))
     const record: JsonObject = { source: token.source, origin, lastCharacters: endOf(token) }
     await desk.printer.print({
       records: [record],

@@ -77,7 +77,7 @@ const get = command({
     await desk.settings.read(name)
     if (found === undefined)
       throw new Failure('not-found', `${key} is not set.`, { hint: settingTable[name].summary })
-    const record = { key, ...found }
+    const record = { key, value: found.value, origin: found.origin }
     await desk.printer.print({
       records: [record],
       document: () => record,

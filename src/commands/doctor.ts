@@ -1,9 +1,11 @@
 import { metrics } from '../contract/metrics.ts'
+import { shellWord } from '../contract/shell.ts'
 import { asFailure, exitOf } from '../failure.ts'
 import type { Desk } from '../run/desk.ts'
 import { exchange } from '../run/exchange.ts'
+import type { AccessProblem } from '../settings/access.ts'
+import { isCiJob } from '../settings/ci-job.ts'
 import type { Name } from '../settings/table.ts'
-import { isCiJob } from '../view/runner.ts'
 import { type JsonObject, table } from '../view/shapes.ts'
 import { command } from './command.ts'
 
@@ -45,6 +47,23 @@ async function storedSettings({ settings }: Desk): Promise<Check> {
   const trouble = settings.store.trouble()
   if (trouble === undefined) return { check: 'settings', result: 'pass', found: path }
   return { check: 'settings', result: 'fail', found: trouble.message, mend: trouble.details.hint ?? '' }
+}
+
+/** The check of the stored settings, failed where others own them or may use them; a file that is broken goes first. */
+async function withAccess(stored: Check, { settings }: Desk): Promise<Check> {
+  const problems = await settings.store.accessProblems()
+  if (stored.result !== 'pass' || problems.length === 0) return stored
+  const fixOf = ({ kind, path }: AccessProblem) => {
+    if (kind === 'file') return `chmod 600 ${shellWord(path)}`
+    if (kind === 'folder') return `chmod go-w ${shellWord(path)}`
+    return 'Run mergeq as that user, change the owner with chown, or name a folder of your own in MERGEQ_CONFIG_DIR.'
+  }
+  return {
+    check: 'settings',
+    result: 'fail',
+    found: problems.map(({ path, what }) => `${path} ${what}`).join('; '),
+    mend: [...new Set(problems.map(fixOf))].join('; '),
+  }
 }
 
 /** A value that a setting gives; one that nothing gives is worth a warning. */
@@ -164,20 +183,18 @@ export const doctor = command({
   fields: {},
   examples: ['mergeq doctor', 'mergeq doctor --json'],
   async run(_, desk) {
-    const checks: Check[] = [
-      versions(desk),
-      await storedSettings(desk),
-      await baseAddress(desk),
-      proxy(desk),
-      await token(desk),
-    ]
+    const stored = await storedSettings(desk)
+    const checks: Check[] = [versions(desk), stored, await baseAddress(desk), proxy(desk), await token(desk)]
     const isReady = checks.every(({ result }) => result !== 'fail')
     if (isReady) checks.push(...(await service(desk)))
     checks.push(await git(desk), job(desk))
     checks.push(await given('repository', 'repo', desk), await given('target branch', 'targetBranch', desk))
-    const records: JsonObject[] = checks.map(one => ({ ...one }))
+    // Who may use the settings says nothing of the connection: the service was asked all the same.
+    const settled = await withAccess(stored, desk)
+    const all = checks.map(one => (one === stored ? settled : one))
+    const records: JsonObject[] = all.map(one => ({ ...one }))
     await desk.printer.print({ records, document: found => found, shape: found => table(found, columns) })
     await desk.printer.end()
-    return exitOf(checks.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')
+    return exitOf(all.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')
   },
 })

@@ -67,7 +67,10 @@ export interface Row<P extends Route = Route, F extends Fields = Fields> extends
   check?(values: Values<F>, sets: readonly string[]): void
   /** What is asked before it destroys something; undefined asks nothing. */
   confirm?(runs: readonly Values<F>[]): Question | undefined
-  /** The values to send instead when the body is too big, `why` says for whom, and what to warn of; undefined refuses. */
+  /**
+   * The values to send instead when the body is too big, `why` says for whom, and what to warn of; undefined refuses, and
+   * so does a failure of its own, which says more than the number of bytes.
+   */
   standIn?(
     values: Values<F>,
     why: TooBig,

@@ -6,11 +6,14 @@ import type { Field } from './field.ts'
 import { onQueue, poll } from './pulls.ts'
 import { isUnderTest, spelled, standing } from './states.ts'
 
-/** A branch that a push moves, as git tells its pre-push hook: where it stands there now, and where it is to stand. */
+/** A branch that a push moves or deletes, as git tells its pre-push hook. */
 export interface Push {
   readonly branch: string
+  /** Whether the push deletes the branch at the remote. */
+  readonly isDeletion: boolean
   /** The commit that the branch points to at the remote now. */
   readonly from: string
+  /** The commit that the branch is to point to; zeros for a deletion. */
   readonly to: string
 }
 
@@ -19,7 +22,7 @@ const isNone = (sha: string): boolean => /^0+$/.test(sha)
 
 /**
  * Reads what git tells a pre-push hook (githooks(5)): `<local ref> <local sha> <remote ref> <remote sha>`, one a line.
- * Tags and deletions are left out, and branches that the remote does not have yet: no pull request is from there.
+ * Tags are left out, and branches that the remote does not have: no pull request is from there.
  */
 export function pushesIn(text: string): readonly Push[] {
   return text
@@ -33,7 +36,8 @@ export function pushesIn(text: string): readonly Push[] {
           'It writes `<local ref> <local sha> <remote ref> <remote sha>`, one a line.',
         )
       const branch = remote.startsWith('refs/heads/') ? remote.slice('refs/heads/'.length) : undefined
-      return branch === undefined || isNone(to) || isNone(from) || to === from ? [] : [{ branch, from, to }]
+      if (branch === undefined || isNone(from) || to === from) return []
+      return [{ branch, isDeletion: isNone(to), from, to }]
     })
 }
 

@@ -13,6 +13,8 @@ export interface About {
   /** Its head branch, where it was asked for by that. */
   readonly head?: string | undefined
   readonly targets?: Targets | undefined
+  /** The run of a pull request from a fork, whose id was sent in place of the token. */
+  readonly forkedRun?: string | undefined
 }
 
 /** What is known of a change after it was sent (WIRE.md section 2). */

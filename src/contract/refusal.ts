@@ -8,8 +8,8 @@ export interface Subject extends About {
   readonly operation: string
   readonly host: string
   readonly path: string
-  /** Where the token came from. */
-  readonly token: string
+  /** Where the token came from; undefined where none was sent. */
+  readonly token: string | undefined
   readonly changes: boolean
 }
 
@@ -65,15 +65,18 @@ export function refusalOf(
       ...(hint === undefined ? {} : { hint }),
     })
   const because = said === undefined ? '.' : `: ${said}`
+  const credential = credentialOf(subject)
   if (status === 401)
     return fail(
-      `${host} rejected the token from ${subject.token} (401).`,
-      'It may be wrong, rotated, or of another organization. Set MERGEQ_TOKEN, or store another with `mergeq auth login`.',
+      `${host} rejected ${credential} (401).`,
+      subject.token === undefined
+        ? 'The run must be in progress, come from a fork and test the commit of --sha. Where there is a token, set MERGEQ_TOKEN and leave --forked-run out.'
+        : 'It may be wrong, rotated, or of another organization. Set MERGEQ_TOKEN, or store another with `mergeq auth login`.',
     )
   if (status === 403)
     return fail(
       `${host} recognised the request but did not let it through (403)${because}`,
-      `Check what the token from ${subject.token} may do, and what stands before the service (proxy, allow-list).`,
+      `Check what ${credential} may do, and what stands before the service (proxy, allow-list).`,
     )
   if (status === 404) return notFound(answer, subject, fail)
   if (status === 407)
@@ -97,6 +100,12 @@ export function refusalOf(
     `${host} answered with status ${status}, which is no answer of this service.`,
     'Check the base address.',
   )
+}
+
+/** What a request was sent with: a token and where it came from, or the id of a run. */
+function credentialOf({ token, forkedRun }: Subject): string {
+  if (token !== undefined) return `the token from ${token}`
+  return forkedRun === undefined ? 'a request without a token' : `the run id ${forkedRun} of this forked run`
 }
 
 function notFound(

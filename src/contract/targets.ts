@@ -1,4 +1,4 @@
-import { usage } from '../failure.ts'
+import { Failure, usage } from '../failure.ts'
 import { count, marked, size, table } from '../view/shapes.ts'
 import { endpoint } from './endpoint.ts'
 import { type Field, flag } from './field.ts'
@@ -79,12 +79,20 @@ export const targets = endpoint({
   }),
   standIn(values, why) {
     const { targets, tooLarge } = values
-    if (tooLarge === 'fail' || targets.list === 'ALL' || targets.list.bytes === 2) return undefined
+    if (targets.list === 'ALL' || targets.list.bytes === 2) return undefined
     const { number, read } = targets
+    const wasRead = `(${count(number, 'target')}, ${size(read)} read)`
+    if (tooLarge === 'fail' && why === 'limit')
+      throw new Failure(
+        'refused',
+        `setImpactedTargets: the list is over 20 MiB ${wasRead}; nothing was sent.`,
+        { operation: 'setImpactedTargets', hint: 'Send every target instead with --all.' },
+      )
+    if (tooLarge === 'fail') return undefined
     const large = why === 'limit' ? 'the list is over 20 MiB' : 'the list is too large for the service (413)'
     return {
       values: { ...values, targets: { ...targets, list: 'ALL' } },
-      warning: `${large} (${count(number, 'target')}, ${size(read)} read): sending "ALL" instead.`,
+      warning: `${large} ${wasRead}: sending "ALL" instead.`,
     }
   },
   examples: [

@@ -1,3 +1,4 @@
+import { shellQuote } from '../contract/shell.ts'
 import { type Request, textOf } from './request.ts'
 
 /** A request as `--dry-run` prints it (CLI.md section 2): the token is never in it. `body` is JSON text. */
@@ -22,13 +23,11 @@ export function show({ operation, method, url, headers, credential, body }: Requ
   }
 }
 
-const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
-
 /** The same request as a curl line, which reads the token from the environment. */
 export function curlLine({ method, url, headers, body }: Shown): string {
-  const words = ['curl', '-X', method, quoted(url)]
+  const words = ['curl', '-X', method, shellQuote(url)]
   for (const [name, value] of Object.entries(headers))
-    words.push('-H', value === redacted ? `"${name}: $MERGEQ_TOKEN"` : quoted(`${name}: ${value}`))
-  if (body !== undefined) words.push('--data-binary', quoted(body))
+    words.push('-H', value === redacted ? `"${name}: $MERGEQ_TOKEN"` : shellQuote(`${name}: ${value}`))
+  if (body !== undefined) words.push('--data-binary', shellQuote(body))
   return words.join(' ')
 }

@@ -1,8 +1,10 @@
 import type { Context, Given } from '../contract/field.ts'
 import { usage } from '../failure.ts'
+import { isLoopback } from '../settings/address.ts'
+import { isCiJob } from '../settings/ci-job.ts'
 import { type Options, readOptions } from '../settings/options.ts'
 import { type Purpose, type Settings, settle } from '../settings/settings.ts'
-import { findToken, type Token } from '../settings/token.ts'
+import { findToken, refuseForeignAddress, type Token } from '../settings/token.ts'
 import type { Line } from '../transport/transport.ts'
 import { isColored } from '../view/look.ts'
 import { openPrinter, type Printer, type Style } from '../view/printer.ts'
@@ -75,7 +77,7 @@ export async function openDesk(
     printer: openPrinter(world.out, styleOf({ options, world })),
     async during(text, work) {
       const { terminal, stream } = world.err
-      const isShown = terminal && !options.quiet && (world.env.CI ?? '') === ''
+      const isShown = terminal && !options.quiet && !isCiJob(world.env)
       if (isShowing || !isShown) return work()
       isShowing = true
       try {
@@ -89,6 +91,7 @@ export async function openDesk(
       token ??= settings.need('baseUrl').then(async baseUrl => {
         const found = await findToken(world.env, baseUrl, settings.store)
         secrets.hide(found.value)
+        refuseForeignAddress(found, await settings.find('baseUrl'))
         return found
       })
       return token
@@ -128,7 +131,7 @@ const styleOf = ({ options, world: { out, env, clock } }: Pick<Desk, 'options' |
 
 /** Whether a person is there to answer: never without a terminal, in CI, or with --no-input (CLI.md section 4.11). */
 export const canAsk = ({ options, world }: Pick<Desk, 'options' | 'world'>): boolean =>
-  world.input.terminal && !options.noInput && (world.env.CI ?? '') === ''
+  world.input.terminal && !options.noInput && !isCiJob(world.env)
 
 /** The same desk without its answer: for a step of something that gives another one. */
 export const silently = (desk: Desk): Desk => ({
@@ -146,7 +149,7 @@ async function connect(settings: Settings, { timeout }: Options, voice: Voice, w
   if (world.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await voice.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing here: certificates are checked.')
   const limit = timeout ?? Number.POSITIVE_INFINITY
-  return openLine({ ...world, budget, limit, authorities, tell: text => voice.note(text) })
+  return openLine({ ...world, budget, limit, authorities, isLoopback, tell: text => voice.note(text) })
 }
 
 /** The authorities of --ca-file, and those of NODE_EXTRA_CA_CERTS, which an authority of our own would displace. */

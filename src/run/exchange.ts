@@ -6,6 +6,7 @@ import { type Answer, isWebPage, notJson, type Reply } from '../contract/reply.t
 import { asFailure, Failure } from '../failure.ts'
 import type { Request } from '../request/request.ts'
 import { show } from '../request/show.ts'
+import { attemptLimit, changeLimit } from '../settings/table.ts'
 import type { Response } from '../transport/transport.ts'
 import { decode } from '../view/json.ts'
 import type { Json } from '../view/shapes.ts'
@@ -13,9 +14,6 @@ import type { Desk } from './desk.ts'
 import { interruptedChange } from './in-flight.ts'
 import { type Run, requestOf } from './prepare.ts'
 import { settle } from './settle.ts'
-
-const attemptLimit = 30_000
-const changeLimit = 60_000
 
 /** An answer that was read, the values that were really sent for it, and what is known of the delivery. */
 export interface Exchanged<F extends Fields> {
@@ -173,7 +171,7 @@ function readAnswer<F extends Fields>(
   request: Request,
   answer: Received,
   values: Values<F>,
-  token = 'nowhere',
+  token: string | undefined,
 ): Reply {
   const { operation, changes } = request
   const { host, pathname: path } = new URL(request.url)

@@ -1,6 +1,7 @@
 import type { Row } from '../contract/endpoint.ts'
 import type { Finish, Walk } from '../contract/walk.ts'
 import { asFailure, ended, Failure } from '../failure.ts'
+import { isCiJob } from '../settings/ci-job.ts'
 import { count, type JsonObject } from '../view/shapes.ts'
 import type { Desk } from './desk.ts'
 import { exchange } from './exchange.ts'
@@ -22,7 +23,7 @@ export async function gather(
   take: (records: readonly JsonObject[]) => Promise<void> | void,
 ): Promise<Failure | 'gone' | undefined> {
   const { voice, world } = desk
-  const inCi = (world.env.CI ?? '') !== ''
+  const inCi = isCiJob(world.env)
   let [read, tests, told] = [0, 0, world.clock.now()]
   try {
     for (let ask = pages.ask(); ask !== undefined; ask = pages.ask()) {

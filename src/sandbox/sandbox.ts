@@ -1,15 +1,17 @@
+import { defaultScenario, scenarioNames } from '../contract/scenarios.ts'
 import type { Repository } from '../contract/words.ts'
 import { usage } from '../failure.ts'
 import type { DialectName } from './dialects.ts'
 import { type Report, reportOn } from './report.ts'
 import { readScenario } from './scenario-file.ts'
-import { type Scenario, scenarioNamed, scenarioNames } from './scenarios.ts'
+import { type Scenario, scenarioNamed } from './scenarios.ts'
 import { type Served, serve } from './server.ts'
 import { defaultToken, openService } from './service.ts'
 import { defaultPlace, type Place } from './stage.ts'
 
+export { scenarioNames } from '../contract/scenarios.ts'
 export { type DialectName, dialectNames } from './dialects.ts'
-export { type Scenario, scenarioNames, scenarios } from './scenarios.ts'
+export { type Scenario, scenarios } from './scenarios.ts'
 export { defaultToken, marker } from './service.ts'
 export { defaultPlace, type Place } from './stage.ts'
 
@@ -64,7 +66,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-async function scenarioOf({ scenario = 'happy', ...options }: SandboxOptions): Promise<Scenario> {
+async function scenarioOf({ scenario = defaultScenario, ...options }: SandboxOptions): Promise<Scenario> {
   const named = scenarioNamed(scenario)
   if (named !== undefined) return named
   const text = await options.readScenario?.(scenario).catch((error: Error) => {

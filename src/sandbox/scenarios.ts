@@ -1,4 +1,5 @@
 import type { JsonObject } from '../contract/json.ts'
+import { type ScenarioName, scenarioNames } from '../contract/scenarios.ts'
 
 /**
  * How a test run turns out for one pull request. `flake` fails, is held in PENDING_FAILURE and is tested again;
@@ -44,47 +45,41 @@ export interface Scenario {
 
 const each = 1
 
-/** The scenarios that come with the sandbox (DESIGN.md section 6). */
-export const scenarios: readonly Scenario[] = [
-  { name: 'happy', summary: 'All merge.', scripts: [] },
-  {
-    name: 'flaky',
+/** What happens in each scenario that comes with the sandbox. */
+const contents: Readonly<Record<ScenarioName, Omit<Scenario, 'name'>>> = {
+  happy: { summary: 'All merge.', scripts: [] },
+  flaky: {
     summary: 'Each first run fails, is held in PENDING_FAILURE, then passes and merges.',
     scripts: [{ divisibleBy: each, runs: ['flake', 'pass'] }],
   },
-  {
-    name: 'failure',
+  failure: {
     summary: 'Numbers divisible by 3 fail.',
     scripts: [{ divisibleBy: 3, runs: ['fail'] }],
   },
-  {
-    name: 'cancelled',
+  cancelled: {
     summary: 'Each is cancelled while it is tested.',
     scripts: [{ divisibleBy: each, runs: ['cancel'] }],
   },
-  {
-    name: 'batch-failure',
+  'batch-failure': {
     summary: 'Batches of four; numbers divisible by 4 fail and bisection finds them.',
     scripts: [{ divisibleBy: 4, runs: ['fail'] }],
     settings: { batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 1 },
   },
-  {
-    name: 'paused',
+  paused: {
     summary: 'The queue starts paused and moves once it is resumed.',
     scripts: [],
     settings: { state: 'paused' },
   },
-  {
-    name: 'outage',
+  outage: {
     summary: 'Of the first 20 requests every second one fails with 503; all merge.',
     scripts: [],
     outage: 20,
   },
-  { name: 'slow', summary: 'Tests take ten times as long; all merge.', scripts: [], stretch: 10 },
-]
+  slow: { summary: 'Tests take ten times as long; all merge.', scripts: [], stretch: 10 },
+}
 
-/** The names of the scenarios, the default one first. */
-export const scenarioNames: readonly string[] = scenarios.map(({ name }) => name)
+/** The scenarios that come with the sandbox (DESIGN.md section 6), the default one first. */
+export const scenarios: readonly Scenario[] = scenarioNames.map(name => ({ name, ...contents[name] }))
 
 /** The scenario of a name; undefined when there is none. */
 export const scenarioNamed = (name: string): Scenario | undefined =>

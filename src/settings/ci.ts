@@ -2,6 +2,7 @@ import { isObject, type Json } from '../contract/json.ts'
 import { nameOf } from '../contract/words.ts'
 import { usage } from '../failure.ts'
 import type { Environment, Files, World } from '../world/world.ts'
+import { isCiJob } from './ci-job.ts'
 import { countParents, withoutTokens } from './git.ts'
 import type { Job, Names } from './job.ts'
 import type { Found, Source } from './source.ts'
@@ -113,31 +114,11 @@ async function readGitHub(env: Environment, files: Files): Promise<Job> {
   }
 }
 
-/** What shows a CI job of a system that does not set CI. */
-const marks = [
-  ...[
-    'BUILD_BUILDURI',
-    'CODEBUILD_BUILD_ID',
-    'DISTELLI_APPNAME',
-    'GITLAB_CI',
-    'JENKINS_URL',
-    'TEAMCITY_VERSION',
-  ],
-  ...[
-    'BITBUCKET_BUILD_NUMBER',
-    'BUILDKITE',
-    'CF_PAGES',
-    'CIRCLECI',
-    'JB_SPACE_EXECUTION_NUMBER',
-    'bamboo_agentId',
-  ],
-]
-
 /** What the job says; undefined outside CI, which a few variables tell before anything is loaded. */
 async function readJob({ env: whole, files }: World): Promise<Job | undefined> {
   const env = withoutTokens(whole)
   if ((env.GITHUB_ACTIONS ?? '') !== '') return readGitHub(env, files)
-  if (/^(?:|0|false)$/i.test(env.CI ?? '') && !marks.some(name => (env[name] ?? '') !== '')) return undefined
+  if (!isCiJob(env)) return undefined
   const { readSystem } = await import('./job.ts')
   return readSystem(env, readNames)
 }

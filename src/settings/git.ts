@@ -1,6 +1,7 @@
 import { nameOf, type Repository } from '../contract/words.ts'
 import { usage } from '../failure.ts'
 import type { Environment, World } from '../world/world.ts'
+import { splitCredential } from './remote-credential.ts'
 import type { Found, Source } from './source.ts'
 import type { Name } from './table.ts'
 
@@ -83,9 +84,13 @@ export async function countParents(world: World, commit: string): Promise<number
   return text === undefined ? undefined : (text.split('\n\n')[0]?.match(/^parent /gm) ?? []).length
 }
 
-/** The refs at an address, asked outside the checkout so that none of its settings count; none where nothing answers. */
-async function askServer(world: World, address: string, pattern: string): Promise<readonly string[]> {
-  const inherited = Object.entries(withoutTokens(world.env)).filter(([name]) => !ties.test(name))
+/**
+ * The refs at an address, asked outside the checkout so that none of its settings count; none where nothing answers. A
+ * credential in the address is not in the arguments.
+ */
+async function askServer(world: World, remote: string, pattern: string): Promise<readonly string[]> {
+  const { address, env } = splitCredential(remote, world.env)
+  const inherited = Object.entries(withoutTokens(env)).filter(([name]) => !ties.test(name))
   const args = ['--no-pager', '-c', 'http.followRedirects=false', 'ls-remote', '--', address, pattern]
   const { code, out } = await world.spawn('git', args, {
     // No file is a repository, and https and ssh alone are spoken whatever the settings of the user allow besides.

@@ -61,7 +61,9 @@ export function fromProject(world: World): Source {
       reading ??= load()
       const file = await reading
       const value = file?.document[name]
-      return file === undefined || typeof value !== 'string' ? undefined : { value, origin: file.path }
+      return file === undefined || typeof value !== 'string'
+        ? undefined
+        : { value, origin: file.path, place: name }
     },
   }
 }

@@ -4,7 +4,7 @@ import type { World } from '../world/world.ts'
 import { fromProject } from './project.ts'
 import type { Found, Source } from './source.ts'
 import { fromProfile, openStore, type Store } from './store.ts'
-import { type Name, type Setting, settingTable, type Value } from './table.ts'
+import { attemptLimit, type Name, type Setting, settingTable, type Value } from './table.ts'
 import { findToken } from './token.ts'
 
 const fromFlags = (given: Given): Source => ({
@@ -149,12 +149,17 @@ export function settle(given: Given, world: World, purpose: Purpose): Settings {
   }
 }
 
-function parse<N extends Name>(name: N, { value, origin }: Found): Value<N> {
+function parse<N extends Name>(name: N, { value, origin, place, fix }: Found): Value<N> {
   try {
     return settingTable[name].parse(value) as Value<N>
   } catch (error) {
     if (!isFailure(error)) throw error
-    throw new Failure(error.kind, `${origin}: ${error.message}`, error.details)
+    const where = place === undefined ? origin : `${origin}: ${place}`
+    const hint = [error.details.hint, fix].filter(line => line !== undefined).join('\n')
+    throw new Failure(error.kind, `${where}: ${error.message}`, {
+      ...error.details,
+      ...(hint === '' ? {} : { hint }),
+    })
   }
 }
 
@@ -174,9 +179,6 @@ export const contextOf = (settings: Settings, { world, voice, during }: Reading)
   during,
 })
 
-/** How long a writer is waited for, in milliseconds, where --timeout does not say. */
-const patience = 30_000
-
 /** The bytes of a file or of standard input; what cannot be read is a usage failure that names it. */
 async function* opened(
   path: string,
@@ -190,7 +192,7 @@ async function* opened(
     if (path === '-' && input.terminal)
       await say('Reading what you type; Ctrl-D on a line of its own ends it.')
     if (path === '-') yield* input.read()
-    else yield* files.stream(path, (await settings.read('timeout')) ?? patience, interrupted)
+    else yield* files.stream(path, (await settings.read('timeout')) ?? attemptLimit, interrupted)
   } catch (error) {
     if (isFailure(error)) throw error
     const why = error instanceof Error ? error.message : String(error)

@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '../contract/json.ts'
 import { type Failure, isFailure, usage } from '../failure.ts'
 import { decode } from '../view/json.ts'
 import type { World } from '../world/world.ts'
+import { type AccessProblem, accessProblems } from './access.ts'
 import { configFile } from './folder.ts'
 import type { Source } from './source.ts'
 import { keyOf } from './table.ts'
@@ -17,6 +18,8 @@ export interface Store {
   read(): Promise<JsonObject>
   /** What is wrong with the file, once it was read in vain. */
   trouble(): Failure | undefined
+  /** What is wrong with who may use the file and its folder. */
+  accessProblems(): Promise<readonly AccessProblem[]>
 }
 
 /** Opens the stored settings for reading: read once, when first asked, and never made or changed. */
@@ -36,6 +39,7 @@ export function openStore(world: World): Store {
   return {
     path,
     trouble: () => trouble,
+    accessProblems: async () => (path === undefined ? [] : accessProblems(world, path)),
     read() {
       reading ??= read()
       return reading
@@ -44,11 +48,14 @@ export function openStore(world: World): Store {
 }
 
 /** The document in a settings file at the end of a link; what cannot be read is a usage failure that names the link. */
-export async function readDocument({ files }: World, target: string, path: string): Promise<JsonObject> {
+export async function readDocument(world: World, target: string, path: string): Promise<JsonObject> {
   try {
-    return documentIn(await files.read(target, largestFile), path)
+    return documentIn(await world.files.read(target, largestFile), path)
   } catch (error) {
-    throw isFailure(error) ? error : broken(path, error instanceof Error ? error.message : String(error))
+    if (isFailure(error)) throw error
+    const problems = await accessProblems(world, path).catch(() => [])
+    const theirs = problems.find(({ kind }) => kind === 'owner')
+    throw broken(path, error instanceof Error ? error.message : String(error), theirs)
   }
 }
 
@@ -61,10 +68,12 @@ function documentIn(text: string | undefined, path: string): JsonObject {
   return document
 }
 
-const broken = (path: string, why: string): Failure =>
+const broken = (path: string, why: string, theirs?: AccessProblem): Failure =>
   usage(
     `the stored settings in ${path} cannot be read: ${why.replace(/^.*cannot be read: /, '').replace(/\.$/, '')}.`,
-    'Mend the file, or move it away to start anew; mergeq never overwrites a file that it cannot read.',
+    theirs === undefined
+      ? 'Mend the file, or move it away to start anew; mergeq never overwrites a file that it cannot read.'
+      : `${theirs.path} ${theirs.what}. Run mergeq as that user, change the owner with chown, or name a folder of your own in MERGEQ_CONFIG_DIR.`,
   )
 
 /** A part of the document by its name, where that is an object. */
@@ -93,6 +102,17 @@ export const fromProfile = (store: Store, profile: () => Promise<string>): Sourc
     const document = await store.read().catch(() => undefined)
     if (document === undefined) return undefined
     const value = profileIn(document, chosen)[key]
-    return typeof value === 'string' ? { value, origin: `profile ${chosen}` } : undefined
+    if (typeof value !== 'string') return undefined
+    const flag = chosen === 'default' ? '' : ` --profile ${chosen}`
+    // Only the base address decides where something is sent.
+    const problems = name === 'baseUrl' ? await store.accessProblems() : []
+    const foreign = problems.find(({ isForeign }) => isForeign)
+    return {
+      value,
+      ...(foreign === undefined ? {} : { foreign: `${foreign.path} ${foreign.what}` }),
+      origin: `profile ${chosen}`,
+      place: `${key} in ${store.path}`,
+      fix: `Change it with \`mergeq config set ${key} <value>${flag}\`, or remove it with \`mergeq config unset ${key}${flag}\`.`,
+    }
   },
 })

@@ -1,5 +1,5 @@
 import { flagOf } from '../contract/field.ts'
-import { duration, integer, oneOf, repository, text } from '../contract/words.ts'
+import { duration, integer, oneOf, pullRequest, repository, text } from '../contract/words.ts'
 import { baseAddress } from './address.ts'
 
 /** One setting: the flag and the variables that give it, and how it is read. */
@@ -15,10 +15,21 @@ export interface Setting<T> {
   parse(word: string): T
 }
 
+/** Takes a pull request as it was written, once it can be read as one. */
+function pullRequestWord(word: string): string {
+  pullRequest(word)
+  return word
+}
+
 const setting = <T>(one: Setting<T>): Setting<T> => one
 
 export const formats = ['table', 'json', 'ndjson', 'csv', 'markdown'] as const
 export type Format = (typeof formats)[number]
+
+/** Time limit of each attempt of a read, in milliseconds, where `timeout` is not set (WIRE.md section 3). */
+export const attemptLimit = 30_000
+/** Time limit of each attempt of a change, in milliseconds, where `timeout` is not set (WIRE.md section 3). */
+export const changeLimit = 60_000
 
 /** Every setting (CLI.md section 3). */
 export const settingTable = {
@@ -51,7 +62,7 @@ export const settingTable = {
     env: ['MERGEQ_PR'],
     summary: 'Pull request, where none is typed',
     hint: 'Neither MERGEQ_PR, the CI job nor a pull request of the current commit (git) named one. Name it: 123, #123 or its address.',
-    parse: text('pull request'),
+    parse: pullRequestWord,
   }),
   sha: setting({
     noun: 'head commit',
@@ -98,7 +109,7 @@ export const settingTable = {
   timeout: setting({
     flag: '--timeout',
     env: ['MERGEQ_TIMEOUT'],
-    summary: 'Limit of an attempt (default 30s, 60s for a change); typed for a wait, of the whole wait',
+    summary: `Limit of an attempt (default ${attemptLimit / 1_000}s, ${changeLimit / 1_000}s for a change); typed for a wait, of the whole wait`,
     parse: duration,
   }),
   retries: setting({

@@ -1,11 +1,14 @@
 import { Failure, usage } from '../failure.ts'
 import type { Environment } from '../world/world.ts'
+import type { Found } from './source.ts'
 import { partOf, type Store } from './store.ts'
 
 /** The token that opens the service, and where it came from. */
 export interface Token {
   readonly value: string
   readonly source: string
+  /** Whether it comes from the stored settings, which name the one origin that it is for. */
+  readonly isStored?: boolean
 }
 
 const mostCharacters = 4096
@@ -52,7 +55,8 @@ export async function findToken(env: Environment, baseUrl: string, store: Store)
   if (!blank.test(other) && origin === defaultOrigin) return tokenFrom(other, 'TRUNK_API_TOKEN')
   const tokens = partOf(await store.read(), 'tokens')
   const stored = Object.hasOwn(tokens, origin) ? tokens[origin] : undefined
-  if (typeof stored === 'string') return tokenFrom(stored, `the stored token for ${origin}`)
+  if (typeof stored === 'string')
+    return { ...tokenFrom(stored, `the stored token for ${origin}`), isStored: true }
   const owners = Object.keys(tokens)
   if (owners.length > 0)
     throw new Failure(
@@ -68,5 +72,17 @@ export async function findToken(env: Environment, baseUrl: string, store: Store)
     {
       hint: 'Set MERGEQ_TOKEN to an API token of your organization, or store one with `mergeq auth login`.',
     },
+  )
+}
+
+/**
+ * Refuses a base address that somebody else may have written, for a token that is not stored beside it (WIRE.md section
+ * 4): a usage failure. Going on with the default address would send the token to a service that it may not be for.
+ */
+export function refuseForeignAddress({ source, isStored }: Token, address: Found | undefined): void {
+  if (isStored === true || address?.foreign === undefined) return
+  throw usage(
+    `The stored base address ${address.value} does not decide where ${source} is sent: ${address.foreign}.`,
+    'Give --base-url or set MERGEQ_BASE_URL yourself, or name a folder of your own in MERGEQ_CONFIG_DIR; `mergeq doctor` shows who may use the stored settings.',
   )
 }

@@ -11,8 +11,27 @@ import { largestFile, readDocument } from './store.ts'
 const staleLock = 5_000
 const patience = 15_000
 
+const lockOf = (path: string): string => `${path}.lock`
+
+/**
+ * Whether a lock is dated in the future and stays so: whoever holds one dates it anew every few seconds. The library
+ * breaks only old ones, so this one would be respected until its date has passed.
+ */
+function openFutureWatch(path: string, { clock, files }: World): () => Promise<boolean> {
+  let seen: { readonly modifiedAt: number; readonly since: number } | undefined
+  return async () => {
+    const { modifiedAt = 0 } = (await files.access(lockOf(path))) ?? {}
+    const now = clock.now()
+    if (modifiedAt <= now + staleLock) return false
+    if (seen?.modifiedAt !== modifiedAt) seen = { modifiedAt, since: now }
+    return now - seen.since >= staleLock
+  }
+}
+
 /** Takes the lock; only one that somebody holds is waited for. */
-async function take(path: string, { clock, random }: World): Promise<() => Promise<void>> {
+async function take(path: string, world: World): Promise<() => Promise<void>> {
+  const { clock, files, random } = world
+  const isFromFuture = openFutureWatch(path, world)
   for (const until = clock.now() + patience; ; )
     try {
       return await lock(path, {
@@ -23,7 +42,12 @@ async function take(path: string, { clock, random }: World): Promise<() => Promi
       })
     } catch (error) {
       const held = error instanceof Error && 'code' in error && error.code === 'ELOCKED'
-      if (!held || clock.now() > until) throw error
+      if (!held) throw error
+      if (clock.now() > until)
+        throw new Failure('output', `the settings in ${path} are locked: another mergeq is changing them.`, {
+          hint: `Nothing was changed. Try again; if no other mergeq is running, remove the lock ${lockOf(path)}.`,
+        })
+      if (await isFromFuture()) await files.removeFolder(lockOf(path))
       await clock.sleep(25 + random() * 25)
     }
 }

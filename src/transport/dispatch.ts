@@ -9,7 +9,7 @@ import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import type { Environment } from '../world/world.ts'
 import { connectLimit, type Early } from './early.ts'
-import { isLoopback, proxyIn, variable } from './proxy.ts'
+import { proxyIn, variable } from './proxy.ts'
 
 // The proxy agent asks its dispatchers to `connect`, which only the whole package would give them.
 Object.assign(DispatcherBase.prototype, { connect: connectBy })
@@ -30,6 +30,8 @@ export async function trust(certificates: readonly string[]): Promise<SecureCont
 
 /** How connections are made. */
 export interface Connecting {
+  /** Whether a host is this machine: it is never reached through a proxy. */
+  isLoopback(hostname: string): boolean
   /** Bounds connecting, in milliseconds. */
   readonly limit?: number
   /** What https trusts; Node's own authorities where this is left out. */
@@ -59,7 +61,7 @@ export interface Ways {
 /** Opens ways as they are needed. Certificates are checked whatever the environment says. */
 export function openWays(
   env: Environment,
-  { limit = connectLimit, secureContext, early }: Connecting = {},
+  { isLoopback, limit = connectLimit, secureContext, early }: Connecting,
 ): Ways {
   const connect = {
     timeout: limit,

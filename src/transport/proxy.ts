@@ -15,7 +15,3 @@ export function proxyIn(env: Environment): URL | undefined {
     'For example http://proxy.example:3128.',
   )
 }
-
-/** Whether a name or address is this machine's own: it is never reached through a proxy. */
-export const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)

@@ -6,7 +6,7 @@ import { certificatesIn } from './authorities.ts'
 import { connectEarly, connectLimit } from './early.ts'
 import { type Fault, faultOf } from './faults.ts'
 import { backOff, longestWait, retryAfter } from './pace.ts'
-import { isLoopback, proxyIn } from './proxy.ts'
+import { proxyIn } from './proxy.ts'
 import type { Wire } from './wire.ts'
 
 export type { Response }
@@ -25,6 +25,8 @@ export interface Wiring {
   readonly interrupted: AbortSignal
   /** How often requests may be repeated in the whole run. */
   readonly budget: number
+  /** Whether a host is this machine: it is never reached through a proxy. */
+  isLoopback(hostname: string): boolean
   /** Says on standard error that a request is repeated, and why. */
   tell(text: string): Promise<void>
 }
@@ -54,7 +56,7 @@ export interface Line {
 
 /** Opens a line: nothing is connected before the first request. Authorities that cannot be read are a usage failure. */
 export async function openLine(wiring: Wiring): Promise<Line> {
-  const { env, runtime, clock, interrupted } = wiring
+  const { env, runtime, clock, interrupted, isLoopback } = wiring
   const certificates = await certificatesIn(wiring.authorities)
   const proxy = proxyIn(env)
   const proxyOf = ({ hostname }: URL) => (isLoopback(hostname) ? undefined : proxy?.host)
@@ -68,7 +70,7 @@ export async function openLine(wiring: Wiring): Promise<Line> {
     const early = isSecure && proxyOf(url) === undefined ? connectEarly(url, limit) : undefined
     await early?.begun
     const { openWire } = await import('./wire.ts')
-    return openWire(env, { limit, early, certificates: isSecure ? certificates : undefined })
+    return openWire(env, { limit, early, isLoopback, certificates: isSecure ? certificates : undefined })
   }
 
   const once = async (

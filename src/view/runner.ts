@@ -1,10 +1,6 @@
 /** What a CI system takes as a command when it stands in a job's output: GitHub's, Azure's and TeamCity's. */
 const commands = /::(?=[\w-]+(?: [^\n]*?)?::)|##(?=\[|vso\[|teamcity\[)/g
 
-/** Whether this runs as a CI job, whose output is read by a runner. */
-export const isCiJob = (env: Readonly<Record<string, string | undefined>>): boolean =>
-  ['CI', 'GITHUB_ACTIONS', 'TF_BUILD', 'TEAMCITY_VERSION'].some(name => (env[name] ?? '') !== '')
-
 /**
  * The text with nothing in it that a CI runner would take as a command (CLI.md section 4.12). In JSON the first
  * character of one is escaped, so that it parses back to the same value; in plain text a space breaks it.

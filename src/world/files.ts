@@ -12,12 +12,13 @@ import {
   readlinkSync,
   readSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { Files } from './world.ts'
+import type { Access, Files } from './world.ts'
 
 // Small files are handled at once: it happens at every start, and the thread pool would cost more than the work.
 
@@ -107,6 +108,15 @@ async function follow(path: string): Promise<string> {
   throw new Error('it is a link that leads in a circle')
 }
 
+async function access(path: string): Promise<Access | undefined> {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat && { owner: stat.uid, mode: stat.mode & 0o7777, modifiedAt: stat.mtimeMs }
+}
+
+async function removeFolder(path: string): Promise<void> {
+  if (existsSync(path)) rmdirSync(path)
+}
+
 /** Folder by folder: `recursive` never returns below /proc. */
 function makeFolder(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
@@ -146,7 +156,9 @@ export const files: Files = {
     makeFolder(path)
   },
   follow,
+  access,
   rename: async (from, to) => renameSync(from, to),
   replace,
   remove: async path => rmSync(path, { force: true }),
+  removeFolder,
 }

@@ -27,6 +27,8 @@ export interface Runtime {
   readonly node: string
   readonly v8: string
   readonly platform: string
+  /** The id of the user that runs this; undefined where users have none (Windows). */
+  readonly user?: number | undefined
 }
 
 export interface Clock {
@@ -77,6 +79,8 @@ export interface Files {
   makeFolder(path: string): Promise<void>
   /** Where a link leads, followed to its end, even to a file that is not there; another path as it is. */
   follow(path: string): Promise<string>
+  /** What the system says of who may use a path, links followed; undefined where there is nothing. */
+  access(path: string): Promise<Access | undefined>
   rename(from: string, to: string): Promise<void>
   /**
    * Puts a text into a file in one step: into a new one beside it, read back and compared, then renamed over it. A link
@@ -85,6 +89,18 @@ export interface Files {
   replace(path: string, text: string, mode?: number): Promise<void>
   /** Removes a file; one that is not there is no failure. */
   remove(path: string): Promise<void>
+  /** Removes an empty folder; one that is not there is no failure. */
+  removeFolder(path: string): Promise<void>
+}
+
+/** Who may use a file or folder, and when it was last changed. */
+export interface Access {
+  /** The id of the user that owns it. */
+  readonly owner: number
+  /** The permission bits, as chmod(1) takes them. */
+  readonly mode: number
+  /** Milliseconds since 1970. */
+  readonly modifiedAt: number
 }
 
 export interface SpawnOptions {

@@ -76,7 +76,7 @@ async function endangered(
 }
 
 /** Stops a push: what would be lost, and the two ways on. */
-async function stop(record: JsonObject, { branch }: Push, desk: Desk): Promise<Failure> {
+async function stop(record: JsonObject, { branch, isDeletion }: Push, desk: Desk): Promise<Failure> {
   const [run] = await readRuns(read, desk)
   const queue =
     run === undefined
@@ -91,7 +91,7 @@ async function stop(record: JsonObject, { branch }: Push, desk: Desk): Promise<F
   const cancel = typeof record.prNumber === 'number' ? ` ${record.prNumber}` : ''
   return new Failure(
     'check-failed',
-    `the push of ${branch} was stopped: ${lossText(record, queue, { targetBranch, now: desk.world.clock.now() })}, and a push takes it out: ${loss}.`,
+    `the ${isDeletion ? 'deletion' : 'push'} of ${branch} was stopped: ${lossText(record, queue, { targetBranch, now: desk.world.clock.now() })}, and ${isDeletion ? 'deleting its head branch' : 'a push'} takes it out: ${loss}.`,
     {
       hint: [
         `Wait for it: mergeq pr wait${cancel}`,

@@ -6,6 +6,7 @@ import { documentOf, explanationShape } from '../../contract/explain/shape.ts'
 import type { Fields } from '../../contract/field.ts'
 import { explained } from '../../contract/pulls.ts'
 import { read } from '../../contract/queues.ts'
+import { shellWord } from '../../contract/shell.ts'
 import { isUnderTest } from '../../contract/states.ts'
 import { testing } from '../../contract/testing.ts'
 import { nameOf } from '../../contract/words.ts'
@@ -44,15 +45,11 @@ function flagsOf({ values: { repo } }: Explained, { given }: Desk): string {
   const [typed = ''] = given.get('pr') ?? []
   const flags = ['--repo', '--target-branch', '--base-url', '--profile'].flatMap(name => {
     const [value] = given.get(name) ?? []
-    return value === undefined ? [] : [` ${name} ${quoted(value)}`]
+    return value === undefined ? [] : [` ${name} ${shellWord(value)}`]
   })
   const isAddress = typed.includes('/') && !given.has('--repo')
-  return [...(isAddress ? [` --repo ${quoted(nameOf(repo))}`] : []), ...flags].join('')
+  return [...(isAddress ? [` --repo ${shellWord(nameOf(repo))}`] : []), ...flags].join('')
 }
-
-/** A word as a shell takes it. */
-const quoted = (word: string): string =>
-  /^[\w./:@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /** The test run that the record names, or the one of this CI job's test branch while the pull request is tested. */
 async function readTestRun(

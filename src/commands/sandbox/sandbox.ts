@@ -1,4 +1,5 @@
 import { type Field, flag, flags, type Values } from '../../contract/field.ts'
+import { defaultScenario, scenarioNames } from '../../contract/scenarios.ts'
 import { decimal, integer, nameOf, oneOf, repository, text } from '../../contract/words.ts'
 import { usage } from '../../failure.ts'
 import { type Desk, sandboxNote } from '../../run/desk.ts'
@@ -21,9 +22,6 @@ function queueName(word: string) {
   return { repo: repository(word.slice(0, colon)), targetBranch: text('branch')(word.slice(colon + 1)) }
 }
 
-/** The scenarios that the sandbox has; it is loaded only when it is opened. */
-const scenarioNames = ['happy', 'flaky', 'failure', 'cancelled', 'batch-failure', 'paused', 'outage', 'slow']
-
 /** The flags of a sandbox (DESIGN.md section 6). */
 const playFields = {
   speed: flag(
@@ -38,7 +36,7 @@ const playFields = {
   ),
   scenario: flag(
     '--scenario <name|file>',
-    `How pull requests fare: ${scenarioNames.join(', ')}, or a file (default happy)`,
+    `How pull requests fare: ${scenarioNames.join(', ')}, or a file (default ${defaultScenario})`,
     text('scenario'),
     { offers: scenarioNames, file: true },
   ),
@@ -121,7 +119,7 @@ async function report(
   )
   if (unseen.length > 0)
     await voice.note(
-      `mergeq: your script never saw ${unseen.join(', or ')}, which the scenario ${scenario ?? 'happy'} has.`,
+      `mergeq: your script never saw ${unseen.join(', or ')}, which the scenario ${scenario ?? defaultScenario} has.`,
     )
 }
 

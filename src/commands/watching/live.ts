@@ -1,7 +1,7 @@
 import { canAsk, type Desk } from '../../run/desk.ts'
+import { isCiJob } from '../../settings/ci-job.ts'
 import { openBlock } from '../../view/block.ts'
 import { isColored } from '../../view/look.ts'
-import { isCiJob } from '../../view/runner.ts'
 import { type Shape, span } from '../../view/shapes.ts'
 import { type Stage, withoutRepeats } from './stage.ts'
 

@@ -1,7 +1,8 @@
-import { quoted, valueFunction } from './posix.ts'
+import { shellQuote } from '../../contract/shell.ts'
+import { valueFunction } from './posix.ts'
 import { origin, type Spec, safeName, safeValue, tokenOf, type Value } from './spec.ts'
 
-const list = (words: readonly string[]): string => quoted(words.join(' '))
+const list = (words: readonly string[]): string => shellQuote(words.join(' '))
 
 function found({ words, file, program, stored }: Value): string {
   return [
@@ -24,7 +25,7 @@ _mergeq_place() {
 ${places
   .map(({ path, children, flags }) =>
     [
-      `    ${quoted(path)})`,
+      `    ${shellQuote(path)})`,
       ...(children.length === 0 ? [] : [`children=${list(children.map(([name]) => name))}`]),
       ...(flags.length === 0 ? [] : [`flags=${list(flags.map(tokenOf))}`]),
       ';;',
@@ -108,7 +109,7 @@ _mergeq() {
     elif [[ -z $rest && $count -eq 0 && " $children " == *" $piece "* ]]; then
       path=\${path:+$path }$piece
       case $path in
-${aliases.map(([alias, path]) => `        ${quoted(alias)}) path=${quoted(path)} ;;`).join('\n')}
+${aliases.map(([alias, path]) => `        ${shellQuote(alias)}) path=${shellQuote(path)} ;;`).join('\n')}
       esac
       _mergeq_place "$path"
     else count=$((count + 1))

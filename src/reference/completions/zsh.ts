@@ -1,12 +1,13 @@
-import { quoted, valueFunction } from './posix.ts'
+import { shellQuote } from '../../contract/shell.ts'
+import { valueFunction } from './posix.ts'
 import { origin, type Spec, safeName, safeValue, tokenOf, type Value } from './spec.ts'
 
 const list = (entries: readonly (readonly [string, string])[]): string =>
-  `(${entries.map(([name, summary]) => quoted(`${name}:${summary}`)).join(' ')})`
+  `(${entries.map(([name, summary]) => shellQuote(`${name}:${summary}`)).join(' ')})`
 
 const found = ({ words, file, program, stored }: Value): string =>
   [
-    ...(words.length === 0 ? [] : [`values=(${words.map(quoted).join(' ')})`]),
+    ...(words.length === 0 ? [] : [`values=(${words.map(shellQuote).join(' ')})`]),
     ...(file ? ['kind=file'] : []),
     ...(program ? ['kind=program'] : []),
     ...(stored === undefined ? [] : [`_mergeq_stored ${stored}`]),
@@ -25,7 +26,7 @@ _mergeq_place() {
 ${places
   .map(({ path, children, flags }) =>
     [
-      `    ${quoted(path)})`,
+      `    ${shellQuote(path)})`,
       ...(children.length === 0 ? [] : [`children=${list(children)}`]),
       ...(flags.length === 0 ? [] : [`flags=${list(flags.map(flag => [tokenOf(flag), flag.summary]))}`]),
       ';;',
@@ -95,7 +96,7 @@ _mergeq() {
     elif [[ -z $rest && $count -eq 0 && -n "\${(@M)children:#\${(b)word}:*}" ]]; then
       place=\${place:+$place }$word
       case $place in
-${aliases.map(([alias, path]) => `        ${quoted(alias)}) place=${quoted(path)} ;;`).join('\n')}
+${aliases.map(([alias, path]) => `        ${shellQuote(alias)}) place=${shellQuote(path)} ;;`).join('\n')}
       esac
       _mergeq_place "$place"
     else (( count++ ))

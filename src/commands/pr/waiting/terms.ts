@@ -3,6 +3,7 @@ import { type Aim, mostErrors } from '../../../contract/waiting.ts'
 import { duration } from '../../../contract/words.ts'
 import { usage } from '../../../failure.ts'
 import type { Desk } from '../../../run/desk.ts'
+import { attemptLimit, changeLimit } from '../../../settings/table.ts'
 import type { WaitFlags } from './flags.ts'
 
 /** What a wait is told, with what is usual where it was not told. */
@@ -47,8 +48,6 @@ export function termsOf(flags: WaitFlags, pullRequests: number, { given }: Pick<
   }
 }
 
-const attemptLimit = minute / 2
-const changeLimit = minute
 const leastAttempt = 1_000
 
 /** In a wait `--timeout` bounds the whole wait: attempts have the limit that the environment or the settings give. */
