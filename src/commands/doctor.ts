@@ -150,6 +150,36 @@ const columns = [
   ['MEND', 'mend'],
 ] as const
 
+/** Every check in its order, and what it looks at. */
+const checkList = [
+  ['versions', 'the versions of mergeq and Node, and the platform'],
+  ['settings', 'the file of the stored settings'],
+  ['base address', 'the base address of the service'],
+  ['proxy', 'the proxy variables'],
+  ['token', 'the token, and where it comes from'],
+  ['service', 'one read of the metrics: DNS, TLS, the connection and the token'],
+  ['clock', "this machine's clock beside the service's"],
+  ['git', 'git --version'],
+  ['CI', 'whether this is a CI job'],
+  ['repository', 'the repository that commands use here'],
+  ['target branch', 'the target branch that commands use here'],
+] as const
+
+/** Lists the checks, and runs none of them. */
+async function listChecks({ printer }: Desk): Promise<number> {
+  await printer.print({
+    records: checkList.map(([check, looksAt]) => ({ check, looksAt })),
+    document: found => found,
+    shape: found =>
+      table(found, [
+        ['CHECK', 'check'],
+        ['LOOKS AT', 'looksAt'],
+      ]),
+  })
+  await printer.end()
+  return 0
+}
+
 export const doctor = command({
   command: 'doctor',
   summary: 'Check token, base address, network, clock, git and CI, and say how to mend what is wrong',
@@ -164,6 +194,7 @@ export const doctor = command({
   fields: {},
   examples: ['mergeq doctor', 'mergeq doctor --json'],
   async run(_, desk) {
+    if (desk.options.dryRun) return listChecks(desk)
     const checks: Check[] = [
       versions(desk),
       await storedSettings(desk),
