@@ -28,8 +28,8 @@ _mergeq_place() {
     'queue drain') flags='--set=+' ;;
     'queue watch') flags='--once --interval= --for= --max-errors= --set=+' ;;
     'queue export') flags='-f|--file= --include-state --set=+' ;;
-    'queue diff') flags='-f|--file= --include-state --set=+' ;;
-    'queue apply') flags='-f|--file= -y|--yes --if-match= --include-state --set=+' ;;
+    'queue diff') flags='-f|--file= --include-state --allow-unknown --set=+' ;;
+    'queue apply') flags='-f|--file= -y|--yes --if-match= --include-state --allow-unknown --set=+' ;;
     'queue check') flags='--max-depth= --stalled= --not-paused --set=+' ;;
     'metrics') flags='--all-repos' ;;
     'metrics check') flags='--all-repos' ;;

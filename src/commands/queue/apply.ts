@@ -8,7 +8,7 @@ import { confirm } from '../../run/prepare.ts'
 import { count, type JsonObject, listed, table } from '../../view/shapes.ts'
 import { command } from '../command.ts'
 import { applyOne, change, type Done } from './code/applying.ts'
-import { codeFlags, fromFile, needed } from './code/files.ts'
+import { codeFlags, fromFile, needed, unknownFlag } from './code/files.ts'
 import { digestOfAll, isDifferent, type Plan, placeName, planAll, planLines, readItems } from './code/plan.ts'
 import { printPlans } from './diff.ts'
 
@@ -64,9 +64,10 @@ export const apply = command({
       digest,
     ),
     ...codeFlags,
+    ...unknownFlag,
   },
   examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes'],
-  async run({ file, yes, ifMatch, includeState }, desk) {
+  async run({ file, yes, ifMatch, includeState, allowUnknown }, desk) {
     const { voice, world } = desk
     const path = needed(file)
     const items = await readItems(path, includeState, desk)
@@ -74,7 +75,7 @@ export const apply = command({
       confirm({ ...change, confirm: () => (yes ? undefined : { text, answer: 'y' }) }, [], desk)
     if (!desk.options.dryRun && !canAsk(desk)) await ask('')
     const plan = async (expected: string | undefined) => {
-      const plans = await planAll(items, includeState, desk)
+      const plans = await planAll(items, includeState, allowUnknown, desk)
       const found = await digestOfAll(plans)
       if (expected === undefined || found === expected) return { plans, found }
       throw new Failure(

@@ -5,7 +5,7 @@ import type { Desk } from '../../run/desk.ts'
 import { rehearse } from '../../run.ts'
 import { type JsonObject, table } from '../../view/shapes.ts'
 import { command } from '../command.ts'
-import { codeFlags, fromFile, needed } from './code/files.ts'
+import { codeFlags, fromFile, needed, unknownFlag } from './code/files.ts'
 import { digestOfAll, isDifferent, type Plan, planAll, planLines, readItems, shown } from './code/plan.ts'
 
 const placeOf = ({ run: { values } }: Plan) => ({
@@ -60,12 +60,12 @@ export const diff = command({
     json: '{"same","digest","queues","changes"}',
     ndjson: 'one difference a line',
   },
-  fields: { file: fromFile, ...codeFlags },
+  fields: { file: fromFile, ...codeFlags, ...unknownFlag },
   examples: ['mergeq queue diff -f queue.yaml', 'mergeq queue diff -f queues/ --json | jq -r .digest'],
-  async run({ file, includeState }, desk) {
+  async run({ file, includeState, allowUnknown }, desk) {
     const items = await readItems(needed(file), includeState, desk)
     if (desk.options.dryRun) return rehearse(read, items.map(({ run }) => run).slice(0, 1), desk)
-    const same = await printPlans(await planAll(items, includeState, desk), desk)
+    const same = await printPlans(await planAll(items, includeState, allowUnknown, desk), desk)
     return same ? 0 : exitOf('differs')
   },
 })
