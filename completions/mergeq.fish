@@ -93,7 +93,7 @@ function __mergeq_flags
         case 'flaky match'
             printf '%s\t%s\n' '--since=' 'From so long ago, or from that instant on (default 24h)' '--until=' 'Until so long ago, or until that instant (default now)' '--start=' 'Start of the range, inclusive' '--end=' 'End of the range, exclusive' '--page-size=' 'Tests a page, 1 to 100 (default 100)' '--max-pages=' 'Stop after so many pages (default 10000)' '--set=+' 'Add a field to the body: JSON or text, dots make nesting (repeatable)'
         case 'flaky gate'
-            printf '%s\t%s\n' '--since=' 'From so long ago, or from that instant on (default 24h)' '--until=' 'Until so long ago, or until that instant (default now)' '--start=' 'Start of the range, inclusive' '--end=' 'End of the range, exclusive' '--page-size=' 'Tests a page, 1 to 100 (default 100)' '--max-pages=' 'Stop after so many pages (default 10000)' '--owner=' 'Only tests of this code owner' '--quarantined!' 'Only quarantined tests' '--no-quarantined!' 'The opposite of --quarantined' '--min-failure-rate=' 'Only tests that failed at least so often in the last 7 days' '--name=' 'Only tests whose name matches' '--path=' 'Only tests whose file matches' '--resume-file=' 'Note in this file how far the list was printed; a second run goes on from there' '--max=' 'At most so many failing tests' '--baseline=' 'Tests that do not count: their ids, one a line, or what `flaky list` printed as JSON or NDJSON' '--on-unavailable=' 'What to do when the service cannot be reached: pass with 0, or fail with 7 (default fail)' '--set=+' 'Add a field to the body: JSON or text, dots make nesting (repeatable)'
+            printf '%s\t%s\n' '--since=' 'From so long ago, or from that instant on (default 24h)' '--until=' 'Until so long ago, or until that instant (default now)' '--start=' 'Start of the range, inclusive' '--end=' 'End of the range, exclusive' '--page-size=' 'Tests a page, 1 to 100 (default 100)' '--max-pages=' 'Stop after so many pages (default 10000)' '--owner=' 'Only tests of this code owner' '--quarantined!' 'Only quarantined tests' '--no-quarantined!' 'The opposite of --quarantined' '--min-failure-rate=' 'Only tests that failed at least so often in the last 7 days' '--name=' 'Only tests whose name matches' '--path=' 'Only tests whose file matches' '--max=' 'At most so many failing tests' '--baseline=' 'Tests that do not count: their ids, one a line, or what `flaky list` printed as JSON or NDJSON' '--on-unavailable=' 'What to do when the service cannot be reached: pass with 0, or fail with 7 (default fail)' '--set=+' 'Add a field to the body: JSON or text, dots make nesting (repeatable)'
         case 'guard'
             printf '%s\t%s\n' '--install' 'Install it as the pre-push hook of this checkout' '--uninstall' 'Remove it again' '--fail-closed' 'Stop the push, too, when the queue cannot be asked'
         case 'api'
@@ -181,8 +181,6 @@ function __mergeq_value
         case 'flaky report --format'
             printf 'word %s\n' 'markdown' 'github' 'json'
         case 'flaky match #*'
-            echo file
-        case 'flaky gate --resume-file'
             echo file
         case 'flaky gate --baseline'
             echo file

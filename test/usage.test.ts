@@ -23,6 +23,8 @@ const oneSentence = /^mergeq: [^\n]+\n(?: {2}[^\n]+\n)*$/
 const andHint = /^mergeq: [^\n]+\n(?: {2}[^\n]+\n)+$/
 const slips = /undefined|\[object|\n {4}at |NaN|error: |CommanderError|test-token/
 
+const junit: Setting = { files: { 'x.xml': '<testsuite><testcase name="a"/></testsuite>' } }
+
 /** What was wrong, as the sentence must tell; a fault is a row that has no hint today. */
 type Row = readonly [words: string | readonly string[], says: RegExp, setting?: Setting]
 
@@ -38,6 +40,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`pr get 7 ${at} --priority high`, /--priority/],
     ['metrics now', /argument|now/],
     [`queue get main ${at}`, /argument|main/],
+    [`flaky gate --max 1 --resume-file f ${org}`, /--resume-file/],
     [`flaky get ${org}`, /test-id/],
     ['api', /operation/],
     ['help nothing', /nothing/],
@@ -226,6 +229,13 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`pr submit 7 --set pr=8 ${at}`, /--set.*pr/],
     [`pr targets 7 --all --sha s --set impactedTargets=[] ${at}`, /--set.*impactedTargets/],
     [`pr targets 7 --all --sha s --set pr.sha=t ${at}`, /--set.*pr\.sha/],
+    [`flaky list --page-size 50 --set page_query.page_size=5 ${org}`, /--set.*page_size.*--page-size/],
+    [`flaky list --page-token t --set page_query.page_token=u ${org}`, /--set.*page_token.*--page-token/],
+    [`flaky report --page-size 50 --set page_query={} ${org}`, /--set.*page_query.*--page-size/],
+    [`flaky gate --max 1 --since 2h --set start_time=2026 ${org}`, /--set.*start_time.*--since/],
+    [`flaky match x.xml --until 1h --set end_time=2026 ${org}`, /--set.*end_time.*--until/, junit],
+    [`queue pause --set state=running ${at}`, /--set.*state.*the command/],
+    [`queue drain --set state=running ${at}`, /--set.*state.*the command/],
     ...["''", '=1', 'a', 'a..b=1', '.a=1'].map(
       word => [`queue update --set ${word} ${at}`, /--set.*<path>=<value>/] as const,
     ),
