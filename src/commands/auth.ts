@@ -55,7 +55,11 @@ async function askForToken({ options, world }: Desk, origin: string): Promise<st
 
 /** Asks the service whether it takes the token: metrics need no repository. */
 const verify = (token: Token, desk: Desk) =>
-  exchange(metrics, { values: { repo: undefined, branch: undefined }, sets: [] }, { ...desk, token: async () => token })
+  exchange(
+    metrics,
+    { values: { repo: undefined, branch: undefined }, sets: [] },
+    { ...desk, token: async () => token },
+  )
 
 /** What a login would do: which token it takes, whether the service is asked, and where the token is stored. */
 async function previewLogin(origin: string, isPiped: boolean, isUnverified: boolean, desk: Desk) {

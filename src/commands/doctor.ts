@@ -99,7 +99,11 @@ async function service(desk: Desk): Promise<readonly Check[]> {
   const started = clock.now()
   try {
     const once = { ...desk, options: { ...desk.options, retries: 0 } }
-    const { date } = await exchange(metrics, { values: { repo: undefined, branch: undefined }, sets: [] }, once)
+    const { date } = await exchange(
+      metrics,
+      { values: { repo: undefined, branch: undefined }, sets: [] },
+      once,
+    )
     const found = `answered after ${clock.now() - started} ms: DNS, TLS and the token are good`
     return [{ check: 'service', result: 'pass', found }, skew(date, started, clock.now())]
   } catch (error) {
