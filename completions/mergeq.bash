@@ -28,8 +28,8 @@ _mergeq_place() {
     'queue drain') flags='--set=+' ;;
     'queue watch') flags='--once --interval= --for= --max-errors= --set=+' ;;
     'queue export') flags='-f|--file= --include-state --set=+' ;;
-    'queue diff') flags='-f|--file= --include-state --set=+' ;;
-    'queue apply') flags='-f|--file= -y|--yes --if-match= --include-state --set=+' ;;
+    'queue diff') flags='-f|--file= --include-state --allow-unknown --set=+' ;;
+    'queue apply') flags='-f|--file= -y|--yes --if-match= --include-state --allow-unknown --set=+' ;;
     'queue check') flags='--max-depth= --stalled= --not-paused --set=+' ;;
     'metrics') flags='--all-repos' ;;
     'metrics check') flags='--all-repos' ;;
@@ -38,7 +38,7 @@ _mergeq_place() {
     'flaky get') flags='--set=+' ;;
     'flaky report') flags='--since= --until= --start= --end= --limit= --page-size= --page-token= --max-pages= --owner= --quarantined! --no-quarantined! --min-failure-rate= --name= --path= --sort= --format= --max-chars= --set=+' ;;
     'flaky match') flags='--since= --until= --start= --end= --page-size= --max-pages= --set=+' ;;
-    'flaky gate') flags='--since= --until= --start= --end= --page-size= --max-pages= --owner= --quarantined! --no-quarantined! --min-failure-rate= --name= --path= --resume-file= --max= --baseline= --on-unavailable= --set=+' ;;
+    'flaky gate') flags='--since= --until= --start= --end= --page-size= --max-pages= --owner= --quarantined! --no-quarantined! --min-failure-rate= --name= --path= --max= --baseline= --on-unavailable= --set=+' ;;
     'guard') flags='--install --uninstall --fail-closed' ;;
     'api') flags='-X|--method= -F|--field=+ --input= --include' ;;
     'auth login') flags='--with-token --no-verify' ;;
@@ -101,7 +101,6 @@ _mergeq_value() {
     'flaky report --sort') words='impact rate recent name' ;;
     'flaky report --format') words='markdown github json' ;;
     'flaky match #'*) kind=file ;;
-    'flaky gate --resume-file') kind=file ;;
     'flaky gate --baseline') kind=file ;;
     'flaky gate --on-unavailable') words='pass fail' ;;
     'api --method') words='get post' ;;

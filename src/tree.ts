@@ -38,7 +38,9 @@ export function parse(
     .exitOverride()
     .helpCommand(false)
     .helpOption('-h, --help', 'Print help')
-  addWords(root, globalWords, given)
+  const add = (node: Node, words: readonly Word[]) => addWords(node, words, given, swallowed)
+  const swallowed = optionsTakenAsValues(argv, typed)
+  add(root, globalWords)
   for (const leaf of leaves) {
     // A group that is not typed needs no commands, and a command that is not typed no flags: that is most of the tree.
     const [group = '', ...below] = leaf.command.split(' ')
@@ -48,14 +50,14 @@ export function parse(
     }
     const node = nodeFor(root, leaf.command)
     if (leaf.alias !== undefined) node.alias(leaf.alias)
-    addWords(node, isNamed(leaf, typed) ? leaf.words : leaf.words.filter(isArgument), given)
+    add(node, isNamed(leaf, typed) ? leaf.words : leaf.words.filter(isArgument))
     node.action(() => {
       chosen = leaf
     })
   }
   for (const { command: about, words } of own) {
     const node = nodeFor(root, about)
-    addWords(node, words, given)
+    add(node, words)
     node.action((word: string | readonly string[] = []) => {
       asked = { about, words: [word].flat() }
     })
@@ -97,8 +99,37 @@ function groupFor(root: Node, name: string): Node {
 const bare = (parent: Node, name: string): Node =>
   parent.command(name).helpCommand(false).helpOption('-h, --help', 'Print help')
 
-/** Declares words and notes each one as it is typed; one that is typed twice with different values is refused. */
-function addWords(node: Node, words: readonly Word[], given: Map<string, string[]>): void {
+/** Whether a value of an option is itself spelled like an option, and was typed as a word of its own. */
+type Swallowed = (spell: string, value: string) => boolean
+
+/** The test for a command line: `--org --json` hardly means the organization `--json`. */
+function optionsTakenAsValues(argv: readonly string[], typed: ReadonlySet<string>): Swallowed {
+  const end = argv.indexOf('--')
+  const words = end < 0 ? argv : argv.slice(0, end)
+  const isOption = (value: string) => {
+    const [name = ''] = value.split('=')
+    const known = [...leaves.filter(leaf => isNamed(leaf, typed)).flatMap(leaf => leaf.words), ...globalWords]
+    return /^-(h|-help|-version)$/.test(name) || known.some(({ spell }) => spellingsOf(spell).includes(name))
+  }
+  return (spell, value) =>
+    value.startsWith('-') &&
+    words.some((word, index) => spellingsOf(spell).includes(word) && words[index + 1] === value) &&
+    isOption(value)
+}
+
+/** `-R` and `--repo` of `-R, --repo <name>`; nothing of an argument. */
+const spellingsOf = (spell: string): readonly string[] => spell.match(/(?<!\S)--?[a-z-]+/gi) ?? []
+
+/**
+ * Declares words and notes each one as it is typed; one that is typed twice with different values is refused, and so is
+ * an option that stands where a value should.
+ */
+function addWords(
+  node: Node,
+  words: readonly Word[],
+  given: Map<string, string[]>,
+  swallowed: Swallowed,
+): void {
   const names: string[] = []
   for (const { spell, summary, repeats } of words) {
     const name = nameOfWord(spell)
@@ -111,6 +142,11 @@ function addWords(node: Node, words: readonly Word[], given: Map<string, string[
     node.on(`option:${name.slice(2)}`, (value: string | null) => {
       const before = given.get(name) ?? []
       const word = value ?? 'true'
+      if (typeof value === 'string' && swallowed(spell, value))
+        throw usage(
+          `${name} needs a value, and ${value} is an option.`,
+          `If ${value} is the value, type ${name}=${value}.`,
+        )
       if (repeats !== true && before.some(other => other !== word))
         throw usage(`${name} was given twice with different values.`, 'Leave one of them out.')
       if (repeats === true || before.length === 0) given.set(name, [...before, word])

@@ -138,14 +138,56 @@ describe.each(dialects)('a queue as code in the %s dialect', dialect => {
       expect((await story.mergeq('queue export')).out).not.toContain('state:')
     }))
 
-  test('unknown settings pass through, and are told of once', () =>
+  test('with --allow-unknown unknown settings pass through, and are told of once', () =>
     tell(dialect, async story => {
       const setting = withFile('settings: {futureThing: {deep: [1, null]}, other: null}')
-      const applied = await story.mergeq('queue apply -f q.yaml --yes', setting)
+      const applied = await story.mergeq('queue apply -f q.yaml --yes --allow-unknown', setting)
       expect(applied.code).toBe(0)
       expect(applied.err).toContain('neither mergeq nor the live queue knows futureThing, other')
       const { out } = await story.mergeq('queue export')
       expect(out).toContain('futureThing:\n    deep:\n      - 1\n      - null\n')
+    }))
+
+  test('a setting that neither mergeq nor the live queue knows is a usage error with the nearest name', () =>
+    tell(dialect, async story => {
+      const cases = [
+        ['settings: {concurency: 3}', '', "q.yaml: 'concurency'", 'Did you mean concurrency?'],
+        [
+          'settings: {Batching_Min_Size: 3}',
+          '',
+          "q.yaml: 'Batching_Min_Size'",
+          'Did you mean batchingMinSize?',
+        ],
+        [
+          'settings: {}',
+          '--set requiredStatus=[]',
+          "--set: 'requiredStatus'",
+          'Did you mean requiredStatuses?',
+        ],
+        ['settings: {colour: red}', '', "q.yaml: 'colour'", 'queue export'],
+      ] as const
+      const before = (await story.mergeq('queue get --json')).out
+      for (const [text, flags, what, hint] of cases)
+        for (const line of ['diff -f q.yaml', 'apply -f q.yaml --yes', 'apply -f q.yaml --dry-run']) {
+          const { code, out, err } = await story.mergeq(`queue ${line} ${flags}`, withFile(text))
+          expect({ line, code, out }).toEqual({ line, code: 2, out: '' })
+          expect(err).toContain(`${what} is not a setting of a queue.`)
+          expect(err).toContain(hint)
+          expect(err).toContain('--allow-unknown')
+        }
+      expect((await story.mergeq('queue get --json')).out).toBe(before)
+    }))
+
+  test('a setting that the live queue has is known, and may be what was meant', () =>
+    tell(dialect, async story => {
+      expect((await story.mergeq('queue update --set futureThing=1')).code).toBe(0)
+      const exact = withFile('settings: {futureThing: 2}')
+      expect((await story.mergeq('queue diff -f q.yaml', exact)).code).toBe(20)
+      const near = await story.mergeq('queue diff -f q.yaml', withFile('settings: {futurThing: 2}'))
+      expect({ code: near.code, err: near.err }).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('Did you mean futureThing?'),
+      })
     }))
 
   test('--set lays a setting over those of the file, in the diff and in what is applied', () =>
@@ -237,14 +279,14 @@ describe('what is sent', () => {
 
   test('a number of many digits goes on the wire with all of them', async () => {
     const setting = withFile('settings: {huge: 9007199254740993}', { answer: queueThat() })
-    const { requests } = await mergeq(`queue apply -f q.yaml --yes ${where}`, setting)
+    const { requests } = await mergeq(`queue apply -f q.yaml --yes --allow-unknown ${where}`, setting)
     expect(requests.find(({ path }) => path.endsWith('updateQueue'))?.body).toContain(
       '"huge":9007199254740993}',
     )
   })
 
-  test('--dry-run prints the first request of each command, needs no token and sends nothing', async () => {
-    for (const line of ['queue export', 'queue diff -f q.yaml', 'queue apply -f q.yaml']) {
+  test('--dry-run prints the first request of export and diff, needs no token and sends nothing', async () => {
+    for (const line of ['queue export', 'queue diff -f q.yaml']) {
       const setting = withFile('settings: {}', { answer: queueThat(), env: { MERGEQ_TOKEN: '' } })
       const { code, out, requests } = await mergeq(`${line} --dry-run ${where}`, setting)
       expect({ code, requests }).toEqual({ code: 0, requests: [] })
@@ -757,13 +799,13 @@ describe('properties', () => {
                 isJson ? JSON.stringify({ settings }) : writeYaml({ settings: asObject(settings) }, ' x'),
               ],
             ])
-            const applied = await story.mergeq(`queue apply -f ${name} --yes`, { disk })
+            const applied = await story.mergeq(`queue apply -f ${name} --yes --allow-unknown`, { disk })
             expect(applied.code, applied.err).toBe(0)
-            expect((await story.mergeq(`queue diff -f ${name}`, { disk })).code).toBe(0)
-            const again = await story.mergeq(`queue apply -f ${name} --yes`, { disk })
+            expect((await story.mergeq(`queue diff -f ${name} --allow-unknown`, { disk })).code).toBe(0)
+            const again = await story.mergeq(`queue apply -f ${name} --yes --allow-unknown`, { disk })
             expect(again.out).toBe('main\ttrue\tunchanged\t\n')
             expect((await story.mergeq(`queue export -f ${name}`, { disk })).code).toBe(0)
-            expect((await story.mergeq(`queue diff -f ${name}`, { disk })).code).toBe(0)
+            expect((await story.mergeq(`queue diff -f ${name} --allow-unknown`, { disk })).code).toBe(0)
           }),
           { numRuns: 25 },
         )

@@ -81,6 +81,8 @@ export interface Setting {
   readonly user?: number
   /** Who may use paths. */
   readonly access?: Readonly<Record<string, Access>>
+  /** Called before each change of a file or folder; what it throws is the answer of the disk. */
+  readonly onChange?: (how: string, path: string) => void
   readonly now?: number
   /** A clock that several command lines share; it takes the place of `now`. */
   readonly clock?: { now: number }
@@ -189,16 +191,18 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         [...(setting.disk?.keys() ?? []), ...Object.keys(setting.files ?? {})].flatMap(path =>
           path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [],
         ),
-      makeProgram: async () => undefined,
-      makeFolder: async () => undefined,
+      makeProgram: async path => setting.onChange?.('makeProgram', path),
+      makeFolder: async path => setting.onChange?.('makeFolder', path),
       follow: async path => path,
       access: async path => setting.access?.[path],
-      rename: async () => undefined,
+      rename: async path => setting.onChange?.('rename', path),
       replace: async (path, text) => {
+        setting.onChange?.('replace', path)
         if (setting.disk === undefined) throw new Error('read-only file system')
         setting.disk.set(path, text)
       },
       remove: async path => {
+        setting.onChange?.('remove', path)
         setting.disk?.delete(path)
       },
       removeFolder: async () => undefined,

@@ -148,6 +148,7 @@ const packages: Readonly<Record<string, string>> = {
   'hosted-git-info': 'settings',
   yaml: 'commands',
   sax: 'commands',
+  leven: 'commands',
 }
 
 /** Rooms in which each package stands in one file only. */

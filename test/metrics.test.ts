@@ -389,3 +389,43 @@ describe('how metrics watch ends', () => {
     expect(out.replace(/^\S+\t/gm, '')).toBe('a\t\t1\tNaN\nd\t\t\t+Inf\nc\t\t2\t\n')
   })
 })
+
+describe('metrics of one branch', () => {
+  const crlf = 'odd{branch="re\\"lease\\n"} 1\r\n'
+  const body = `${text}other{repo="acme/web"} 1\n${crlf}last{branch="main"} 2`
+  const serves = { answer: () => ({ body }) }
+
+  test('on a pipe the lines of the branch and the comments keep their bytes', async () => {
+    const { code, out, requests } = await mergeq('metrics -b main', serves)
+    const kept = body.split('\n').filter(line => /^#|^$|branch="main"/.test(line))
+    expect({ code, out }).toEqual({ code: 0, out: kept.join('\n') })
+    // The service has no such parameter.
+    expect(requests.map(({ path }) => path)).toEqual(['/v1/getMergeQueueMetrics'])
+    const odd = await mergeq(['metrics', '-b', 're"lease'], {
+      answer: () => ({ body: 'a{branch="re\\"lease"} 1\r\n' }),
+    })
+    expect(odd.out).toBe('a{branch="re\\"lease"} 1\r\n')
+  })
+
+  test('every format, metrics check and metrics watch have the samples of the branch', async () => {
+    const labels = JSON.parse((await mergeq('metrics -b quiet --json', serves)).out)
+    expect(labels).toHaveLength(3)
+    for (const one of labels) expect(one.labels.branch).toBe('quiet')
+    const drawn = await mergeq('metrics -b quiet', { ...serves, terminal: true })
+    expect(drawn.out).toContain('quiet')
+    expect(drawn.out).not.toContain('mq_depth_current')
+    expect((await check('mq_depth_current > 1', serves, '-b', 'main')).code).toBe(0)
+    expect((await check('mq_depth_current > 1', serves, '-b', 'quiet')).code).toBe(5)
+    const watched = await mergeq('metrics watch --once -o ndjson -b quiet', serves)
+    expect(JSON.parse(watched.out).series).toHaveLength(1)
+  })
+
+  test('without -b all branches are shown, whatever the environment says', async () => {
+    expect((await mergeq('metrics', { ...serves, env: { MERGEQ_TARGET_BRANCH: 'main' } })).out).toBe(body)
+  })
+
+  test('a line that is not of the format is refused all the same', async () => {
+    const { code } = await mergeq('metrics -b main', { answer: () => ({ body: `${text}<oops>\n` }) })
+    expect(code).toBe(15)
+  })
+})

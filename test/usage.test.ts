@@ -23,6 +23,8 @@ const oneSentence = /^mergeq: [^\n]+\n(?: {2}[^\n]+\n)*$/
 const andHint = /^mergeq: [^\n]+\n(?: {2}[^\n]+\n)+$/
 const slips = /undefined|\[object|\n {4}at |NaN|error: |CommanderError|test-token/
 
+const junit: Setting = { files: { 'x.xml': '<testsuite><testcase name="a"/></testsuite>' } }
+
 /** What was wrong, as the sentence must tell; a fault is a row that has no hint today. */
 type Row = readonly [words: string | readonly string[], says: RegExp, setting?: Setting]
 
@@ -38,6 +40,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`pr get 7 ${at} --priority high`, /--priority/],
     ['metrics now', /argument|now/],
     [`queue get main ${at}`, /argument|main/],
+    [`flaky gate --max 1 --resume-file f ${org}`, /--resume-file/],
     [`flaky get ${org}`, /test-id/],
     ['api', /operation/],
     ['help nothing', /nothing/],
@@ -60,6 +63,23 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`queue update ${at} --required-status=`, /--required-status/],
     [`pr targets 7 a ${at} --sha=`, /--sha/],
     [`queue get ${at} --json=yes`, /--json/],
+  ],
+  'an option where a value should stand': [
+    ['flaky list -R acme/web --org --json', /--org needs a value, and --json is an option/],
+    [`queue get -b main -R --json`, /--repo needs a value, and --json/],
+    [`queue get -b main -R -q`, /--repo needs a value, and -q/],
+    [`-R --dry-run queue get -b main`, /--repo needs a value, and --dry-run/],
+    [`queue get ${at} --fields -o json`, /--fields needs a value, and -o/],
+    [`pr submit 7 -R --wait -b main`, /--repo needs a value, and --wait/],
+    [`pr submit 7 ${at} --priority --no-batch`, /--priority needs a value, and --no-batch/],
+    [`queue update ${at} --set --dry-run`, /--set.*argument missing/],
+    [`queue update ${at} --enqueueing-label --batch`, /--enqueueing-label needs a value, and --batch/],
+    [`queue update ${at} --enqueueing-label --concurrency=5`, /--enqueueing-label needs a value/],
+    ['queue get --org --help', /--org needs a value, and --help/],
+    ['--org --json', /--org needs a value, and --json/],
+    ['help --org --json', /--org needs a value, and --json/],
+    ['api getQueue -F --include', /--field needs a value, and --include/],
+    ['completion --org -v bash', /--org needs a value, and -v/],
   ],
   'a value that is wrong': [
     [`queue get ${at} -o xml`, /xml/],
@@ -209,6 +229,13 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`pr submit 7 --set pr=8 ${at}`, /--set.*pr/],
     [`pr targets 7 --all --sha s --set impactedTargets=[] ${at}`, /--set.*impactedTargets/],
     [`pr targets 7 --all --sha s --set pr.sha=t ${at}`, /--set.*pr\.sha/],
+    [`flaky list --page-size 50 --set page_query.page_size=5 ${org}`, /--set.*page_size.*--page-size/],
+    [`flaky list --page-token t --set page_query.page_token=u ${org}`, /--set.*page_token.*--page-token/],
+    [`flaky report --page-size 50 --set page_query={} ${org}`, /--set.*page_query.*--page-size/],
+    [`flaky gate --max 1 --since 2h --set start_time=2026 ${org}`, /--set.*start_time.*--since/],
+    [`flaky match x.xml --until 1h --set end_time=2026 ${org}`, /--set.*end_time.*--until/, junit],
+    [`queue pause --set state=running ${at}`, /--set.*state.*the command/],
+    [`queue drain --set state=running ${at}`, /--set.*state.*the command/],
     ...["''", '=1', 'a', 'a..b=1', '.a=1'].map(
       word => [`queue update --set ${word} ${at}`, /--set.*<path>=<value>/] as const,
     ),
@@ -673,5 +700,38 @@ describe('help and version', () => {
     const { code, out, err } = await typed(`help ${topic}`)
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out.split('\n').length).toBeGreaterThan(5)
+  })
+})
+
+describe('a value that begins with a dash', () => {
+  test('one that is spelled like an option of the command is taken behind an equals sign, as the hint says', async () => {
+    const refusal = await typed('flaky list -R acme/web --org --json')
+    expect(refusal.err).toContain('type --org=--json.')
+    const taken = await typed('flaky list -R acme/web --org=--json')
+    expect({ code: taken.code, slug: JSON.parse(taken.requests[0]?.body ?? '{}').org_url_slug }).toEqual({
+      code: 0,
+      slug: '--json',
+    })
+  })
+
+  test.each([
+    [`queue update ${at} --enqueueing-label --wait`, { enqueueingLabel: '--wait' }],
+    [`queue update ${at} --enqueueing-label -`, { enqueueingLabel: '-' }],
+    [`queue update ${at} --set a=--json`, { a: '--json' }],
+    [`queue update ${at} --enqueueing-label=--json --json`, { enqueueingLabel: '--json' }],
+  ])('%s is taken: it is no option of this command', async (words, body) => {
+    const { code, requests } = await typed(words)
+    expect(code).toBe(0)
+    expect(JSON.parse(requests[0]?.body ?? '{}')).toMatchObject(body)
+  })
+
+  test('what stands behind -- belongs to the program that is run', async () => {
+    const seen: string[] = []
+    const spawn = (program: string, args: readonly string[]) => {
+      seen.push([program, ...args].join(' '))
+      return { code: 0, out: '' }
+    }
+    const { code } = await typed('sandbox exec --seed 1 -- mergeq flaky list --org --json', { spawn })
+    expect({ code, seen }).toEqual({ code: 0, seen: ['mergeq flaky list --org --json'] })
   })
 })

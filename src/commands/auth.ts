@@ -1,9 +1,11 @@
+import { operationOf } from '../contract/endpoint.ts'
 import { type Field, on } from '../contract/field.ts'
 import { metrics } from '../contract/metrics.ts'
 import { usage } from '../failure.ts'
 import { canAsk, type Desk } from '../run/desk.ts'
 import { exchange } from '../run/exchange.ts'
-import { partOf } from '../settings/store.ts'
+import { printPreview } from '../run/preview.ts'
+import { partOf, storeFile } from '../settings/store.ts'
 import {
   findToken,
   isEmptyInEnvironment,
@@ -60,7 +62,21 @@ async function askForToken({ options, world }: Desk, origin: string): Promise<st
 
 /** Asks the service whether it takes the token: metrics need no repository. */
 const verify = (token: Token, desk: Desk) =>
-  exchange(metrics, { values: { repo: undefined }, sets: [] }, { ...desk, token: async () => token })
+  exchange(
+    metrics,
+    { values: { repo: undefined, branch: undefined }, sets: [] },
+    { ...desk, token: async () => token },
+  )
+
+/** What a login would do: which token it takes, whether the service is asked, and where the token is stored. */
+async function previewLogin(origin: string, isPiped: boolean, isUnverified: boolean, desk: Desk) {
+  const from = isPiped ? 'read a token from standard input' : 'ask for a token'
+  const verified = isUnverified
+    ? ''
+    : `, verify it with GET ${await desk.settings.need('baseUrl')}/${operationOf(metrics.route)}`
+  const file = storeFile(desk)
+  return printPreview('auth login', `Would ${from}${verified} and store it for ${origin} in ${file}.`, desk)
+}
 
 const login = command({
   command: 'auth login',
@@ -75,6 +91,7 @@ const login = command({
   examples: ['mergeq auth login', 'printf %s "$TOKEN" | mergeq auth login --with-token'],
   async run({ withToken, noVerify }, desk) {
     const origin = await originOf(desk)
+    if (desk.options.dryRun) return previewLogin(origin, withToken, noVerify, desk)
     const given = withToken ? await readInput(desk) : await askForToken(desk, origin)
     const token = tokenFrom(given, withToken ? 'standard input' : 'what was typed')
     desk.secrets.hide(token.value)
@@ -107,6 +124,14 @@ const logout = command({
   async run(_, desk) {
     const origin = await originOf(desk)
     const stored = Object.hasOwn(partOf(await desk.settings.store.read(), 'tokens'), origin)
+    if (desk.options.dryRun)
+      return printPreview(
+        'auth logout',
+        stored
+          ? `Would remove the token for ${origin} from ${storeFile(desk)}.`
+          : `Would change nothing: no token is stored for ${origin}.`,
+        desk,
+      )
     if (!stored) {
       const { sweep } = await import('../settings/write.ts')
       await sweep(desk.world).catch(() => undefined)

@@ -1,7 +1,8 @@
 import { argument, on } from '../contract/field.ts'
 import { Failure, isFailure, usage } from '../failure.ts'
 import type { Desk } from '../run/desk.ts'
-import { partOf, profileIn } from '../settings/store.ts'
+import { printPreview } from '../run/preview.ts'
+import { partOf, profileIn, storeFile } from '../settings/store.ts'
 import { type Name, settingTable, storable } from '../settings/table.ts'
 import { type JsonObject, table } from '../view/shapes.ts'
 import { command } from './command.ts'
@@ -97,6 +98,10 @@ async function changeProfile(desk: Desk, change: (values: JsonObject) => JsonObj
   })
 }
 
+/** The profile that is changed and its file, as a sentence names them. */
+const placeOf = async (desk: Desk): Promise<string> =>
+  `profile ${await desk.settings.need('profile')} of ${storeFile(desk)}`
+
 /** Refuses what the setting's own reader refuses. */
 function check(key: string, name: Name, value: string): void {
   if (value.length > longestValue) throw usage(`${key}: the value is longer than ${longestValue} characters.`)
@@ -117,6 +122,8 @@ const set = command({
   examples: ['mergeq config set repo acme/web', 'mergeq config set target-branch release --profile work'],
   async run({ key: { key, name }, value }, desk) {
     check(key, name, value)
+    if (desk.options.dryRun)
+      return printPreview('config set', `Would set ${key} to ${value} in ${await placeOf(desk)}.`, desk)
     await changeProfile(desk, values => ({ ...values, [key]: value }))
     return 0
   },
@@ -130,7 +137,14 @@ const unset = command({
   fields: { key: keyField },
   examples: ['mergeq config unset repo'],
   async run({ key: { key } }, desk) {
-    profileIn(await desk.settings.store.read(), await desk.settings.need('profile'))
+    const profile = profileIn(await desk.settings.store.read(), await desk.settings.need('profile'))
+    if (desk.options.dryRun) {
+      const place = await placeOf(desk)
+      const would = Object.hasOwn(profile, key)
+        ? `Would remove ${key} from ${place}.`
+        : `Would change nothing: ${key} is not set in ${place}.`
+      return printPreview('config unset', would, desk)
+    }
     await changeProfile(desk, ({ [key]: _, ...values }) => values)
     return 0
   },
@@ -143,12 +157,7 @@ const path = command({
   fields: {},
   examples: ['mergeq config path'],
   async run(_, { settings, world }) {
-    if (settings.store.path === undefined)
-      throw usage(
-        'There is no folder to store settings in.',
-        'Set HOME, or MERGEQ_CONFIG_DIR to an absolute path.',
-      )
-    await world.out.write(`${settings.store.path}\n`)
+    await world.out.write(`${storeFile({ settings })}\n`)
     return 0
   },
 })

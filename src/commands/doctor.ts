@@ -118,7 +118,11 @@ async function service(desk: Desk): Promise<readonly Check[]> {
   const started = clock.now()
   try {
     const once = { ...desk, options: { ...desk.options, retries: 0 } }
-    const { date } = await exchange(metrics, { values: { repo: undefined }, sets: [] }, once)
+    const { date } = await exchange(
+      metrics,
+      { values: { repo: undefined, branch: undefined }, sets: [] },
+      once,
+    )
     const found = `answered after ${clock.now() - started} ms: DNS, TLS and the token are good`
     return [{ check: 'service', result: 'pass', found }, skew(date, started, clock.now())]
   } catch (error) {
@@ -169,6 +173,36 @@ const columns = [
   ['MEND', 'mend'],
 ] as const
 
+/** Every check in its order, and what it looks at. */
+const checkList = [
+  ['versions', 'the versions of mergeq and Node, and the platform'],
+  ['settings', 'the file of the stored settings'],
+  ['base address', 'the base address of the service'],
+  ['proxy', 'the proxy variables'],
+  ['token', 'the token, and where it comes from'],
+  ['service', 'one read of the metrics: DNS, TLS, the connection and the token'],
+  ['clock', "this machine's clock beside the service's"],
+  ['git', 'git --version'],
+  ['CI', 'whether this is a CI job'],
+  ['repository', 'the repository that commands use here'],
+  ['target branch', 'the target branch that commands use here'],
+] as const
+
+/** Lists the checks, and runs none of them. */
+async function listChecks({ printer }: Desk): Promise<number> {
+  await printer.print({
+    records: checkList.map(([check, looksAt]) => ({ check, looksAt })),
+    document: found => found,
+    shape: found =>
+      table(found, [
+        ['CHECK', 'check'],
+        ['LOOKS AT', 'looksAt'],
+      ]),
+  })
+  await printer.end()
+  return 0
+}
+
 export const doctor = command({
   command: 'doctor',
   summary: 'Check token, base address, network, clock, git and CI, and say how to mend what is wrong',
@@ -183,6 +217,7 @@ export const doctor = command({
   fields: {},
   examples: ['mergeq doctor', 'mergeq doctor --json'],
   async run(_, desk) {
+    if (desk.options.dryRun) return listChecks(desk)
     const stored = await storedSettings(desk)
     const checks: Check[] = [versions(desk), stored, await baseAddress(desk), proxy(desk), await token(desk)]
     const isReady = checks.every(({ result }) => result !== 'fail')

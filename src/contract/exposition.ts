@@ -91,6 +91,13 @@ function sampleOf(line: string, types: ReadonlyMap<string, string>): Sample | un
   return { name, type, labels, value }
 }
 
+/** The labels of a sample's line; undefined where the line is not one of a sample. */
+export function labelsOf(line: string): Readonly<Record<string, string>> | undefined {
+  const sample = line.replace(blanks, '')
+  const [name] = metricName.exec(sample) ?? []
+  return name === undefined ? undefined : labelsAt(sample.slice(name.length).replace(blanks, ''))?.labels
+}
+
 /** The labels that a text begins with, if it begins with any, and what follows them. */
 function labelsAt(
   text: string,

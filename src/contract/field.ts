@@ -79,6 +79,8 @@ export interface Field<T> {
   readonly words: readonly Word[]
   readonly setting?: SettingName
   readonly at?: Place
+  /** Further paths of the body that it gives where it was typed: `--set` may not give them then. */
+  readonly fills?: readonly string[]
   /** The service refuses a request without it (service-api.md section 4). */
   readonly needed?: boolean
   read(given: Given, context: Context): T | Promise<T>
@@ -105,7 +107,7 @@ export function under<T>(name: string, parse: () => T): T {
   }
 }
 
-type At = { readonly at?: Place }
+type At = { readonly at?: Place; readonly fills?: readonly string[] }
 
 /** A flag with a value; undefined when it was not typed. */
 export function flag<T>(
@@ -114,11 +116,12 @@ export function flag<T>(
   parse: (word: string) => T,
   more: At & Pick<Word, 'choices' | 'offers' | 'file'> = {},
 ): Field<T | undefined> {
-  const { at, ...rest } = more
+  const { at, fills, ...rest } = more
   const name = nameOfWord(spell)
   return {
     words: [{ spell, summary, ...rest }],
     ...(at === undefined ? {} : { at }),
+    ...(fills === undefined ? {} : { fills }),
     read: given => {
       const [word] = given.get(name) ?? []
       return word === undefined ? undefined : under(name, () => parse(word))

@@ -97,7 +97,9 @@ const withStatus = (test: JsonObject): JsonObject =>
     ? { ...test, status: { value: textAt(test, 'status.reason') } }
     : test
 
-const pageToken = flag('--page-token <token>', 'One page, as the service gives it', text('page token'))
+const pageToken = flag('--page-token <token>', 'One page, as the service gives it', text('page token'), {
+  fills: ['page_query.page_token'],
+})
 
 export const list = endpoint({
   command: 'flaky list',
@@ -108,7 +110,9 @@ export const list = endpoint({
     ...onOrganization,
     range,
     limit: flag('--limit <n>', 'At most so many tests', integer(1, Number.MAX_SAFE_INTEGER)),
-    pageSize: flag('--page-size <n>', 'Tests a page, 1 to 100 (default 100)', integer(1, 100)),
+    pageSize: flag('--page-size <n>', 'Tests a page, 1 to 100 (default 100)', integer(1, 100), {
+      fills: ['page_query.page_size'],
+    }),
     pageToken,
     maxPages: flag(
       '--max-pages <n>',

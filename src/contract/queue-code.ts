@@ -47,6 +47,9 @@ export function readSetting(key: string, value: Json): Json {
   return setting.accept(value)
 }
 
+/** The names of all settings that a file can hold. */
+export const settingNames: readonly string[] = [...settings.keys()]
+
 const isKnown = (key: string): boolean => settings.has(key)
 
 /** Reads a file's document. What it may not hold is a usage failure that names the file and the line. */
@@ -170,6 +173,6 @@ export async function digestOf(live: Json): Promise<string> {
   return [...new Uint8Array(bytes).slice(0, 8)].map(byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Settings that neither mergeq nor the live queue knows: perhaps mistyped. */
+/** Settings that neither mergeq nor the live queue knows: probably mistyped. */
 export const strangers = (file: JsonObject, live: JsonObject): readonly string[] =>
   Object.keys(file).filter(key => !isKnown(key) && !Object.hasOwn(live, key))

@@ -38,6 +38,7 @@ export const range: Field<Range> = {
     { spell: '--end <instant>', summary: 'End of the range, exclusive' },
   ],
   needed: true,
+  fills: ['start_time', 'end_time'],
   read(given, { now }) {
     for (const [one, other] of [
       ['--since', '--start'],

@@ -28,7 +28,10 @@ export function helpIn(
       const flag = globalWords.find(({ spell }) => spell.split(/, | /).includes(word))
       const name = flag?.spell.replace(/^-\w, /, '').split(' ')[0]
       if (flag === undefined || name === undefined || flags.has(name)) return undefined
-      flags.set(name, flag.spell.includes('<') ? (argv[++index] ?? '') : 'true')
+      const value = flag.spell.includes('<') ? (argv[++index] ?? '') : 'true'
+      // Perhaps an option that stands where a value should.
+      if (value.startsWith('-')) return undefined
+      flags.set(name, value)
     }
   }
   const [first = '', ...rest] = words

@@ -43,14 +43,13 @@ export function readSets(given: Given, fields: Fields): readonly Laid[] {
     const name = path.join('.')
     if (sets.slice(0, index).some(set => overlaps(set.path, path)))
       throw usage(`--set gives ${name} twice.`, 'Leave one of them out.')
-    for (const { at, setting, words } of Object.values(fields)) {
+    for (const { at = '', fills = [], setting, words } of Object.values(fields)) {
       const names = [...words.map(({ spell }) => nameOfWord(spell)), setting && flagOf[setting]]
-      const typed = names.find(name => name !== undefined && given.has(name))
-      if (
-        typed !== undefined &&
-        at?.startsWith('body.') &&
-        overlaps(at.slice('body.'.length).split('.'), path)
-      )
+      // A value that is always the same is what the command stands for: `queue pause` and its state.
+      const isFixed = words.length === 0 && setting === undefined
+      const typed = isFixed ? 'the command' : names.find(name => name !== undefined && given.has(name))
+      const paths = [...(at.startsWith('body.') ? [at.slice('body.'.length)] : []), ...fills]
+      if (typed !== undefined && paths.some(one => overlaps(one.split('.'), path)))
         throw usage(`--set gives ${name}, which ${typed} already gives.`, 'Leave one of them out.')
     }
   }

@@ -184,7 +184,8 @@ function readAnswer<F extends Fields>(
     // A change may answer with anything, but not with a page from something else or with half a document.
     const cut = changes && /^\s*[[{]/.test(answer.text) && answer.document === undefined
     if (changes && (cut || isWebPage(answer.text))) throw notJson(answer)
-    return row.reply.read(answer)
+    const reply = row.reply.read(answer)
+    return row.narrow?.(reply, values) ?? reply
   } catch (error) {
     const { kind, message, details } = asFailure(error)
     throw new Failure(kind, `${operation}: ${host}: ${message}`, {

@@ -13,7 +13,7 @@ export const globalWords: readonly Word[] = [
   { spell: '-o, --output <format>', summary: settingTable.output.summary, choices: formats },
   { spell: '--json', summary: 'Short for --output json' },
   { spell: '--fields <a,b.c>', summary: 'Print only these fields' },
-  { spell: '--dry-run', summary: 'Print the request instead of sending it' },
+  { spell: '--dry-run', summary: 'Print what would be sent or changed, and do nothing' },
   { spell: '--timeout <duration>', summary: settingTable.timeout.summary },
   { spell: '--retries <n>', summary: settingTable.retries.summary },
   { spell: '--ca-file <pem>', summary: settingTable.caFile.summary, file: true },

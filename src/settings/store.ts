@@ -22,6 +22,16 @@ export interface Store {
   accessProblems(): Promise<readonly AccessProblem[]>
 }
 
+/** The file that settings are stored in; a usage failure where no folder can be told. */
+export function storeFile({ settings: { store } }: { readonly settings: { readonly store: Store } }): string {
+  if (store.path === undefined)
+    throw usage(
+      'There is no folder to store settings in.',
+      'Set HOME, or MERGEQ_CONFIG_DIR to an absolute path.',
+    )
+  return store.path
+}
+
 /** Opens the stored settings for reading: read once, when first asked, and never made or changed. */
 export function openStore(world: World): Store {
   const path = configFile(world)

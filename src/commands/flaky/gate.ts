@@ -11,8 +11,8 @@ import { count, type JsonObject, marked, table, textAt } from '../../view/shapes
 import { command } from '../command.ts'
 import { readBaseline } from './baseline.ts'
 
-/** What a gate needs of `flaky list`: where, when, and its filters. What cuts a list would cut what is counted. */
-const { limit, pageToken, sort, ...filters } = list.fields
+/** What a gate needs of `flaky list`: where, when, and its filters. What cuts a list would cut what is counted, and what was counted by an earlier run is gone. */
+const { limit, pageToken, sort, resumeFile, ...filters } = list.fields
 
 const answers = ['pass', 'fail'] as const
 

@@ -1,5 +1,6 @@
 import { Failure, usage } from '../../failure.ts'
 import type { Desk } from '../../run/desk.ts'
+import { printPreview } from '../../run/preview.ts'
 import { withoutTokens } from '../../settings/git.ts'
 import type { World } from '../../world/world.ts'
 
@@ -82,6 +83,12 @@ export async function install(isStrict: boolean, desk: Desk): Promise<number> {
     throw new Failure('refused', `${path} is a hook of somebody else; it was left as it is.`, {
       hint: `Add this line to it, before anything that reads standard input:\n${lineToAdd}\nWhat reads it later finds it in $refs.`,
     })
+  if (desk.options.dryRun)
+    return printPreview(
+      'guard',
+      `Would ${before === undefined ? 'install' : 'update'} the guard in ${path}.`,
+      desk,
+    )
   try {
     await files.makeFolder(path.replace(/\/[^/]*$/, ''))
     if (before !== undefined) await files.remove(path)
@@ -104,6 +111,7 @@ export async function uninstall(desk: Desk): Promise<number> {
     throw new Failure('refused', `${path} is a hook of somebody else; it was left as it is.`, {
       hint: 'If a line of it calls `mergeq guard`, take that line out.',
     })
+  if (desk.options.dryRun) return printPreview('guard', `Would remove the guard from ${path}.`, desk)
   await desk.world.files.remove(path)
   return tell('removed', path, `Removed the guard from ${path}.`, desk)
 }

@@ -5,12 +5,12 @@ import { Failure, usage, worst } from '../../failure.ts'
 import { canAsk, type Desk } from '../../run/desk.ts'
 import { tellFailures } from '../../run/many.ts'
 import { confirm } from '../../run/prepare.ts'
-import { rehearse } from '../../run.ts'
 import { count, type JsonObject, listed, table } from '../../view/shapes.ts'
 import { command } from '../command.ts'
 import { applyOne, change, type Done } from './code/applying.ts'
-import { codeFlags, fromFile, needed } from './code/files.ts'
+import { codeFlags, fromFile, needed, unknownFlag } from './code/files.ts'
 import { digestOfAll, isDifferent, type Plan, placeName, planAll, planLines, readItems } from './code/plan.ts'
+import { printPlans } from './diff.ts'
 
 /** What is said on a terminal of a queue that is as its file says now. */
 const sentenceOf = ({ run }: Plan, { outcome, changed }: JsonObject): string =>
@@ -64,18 +64,18 @@ export const apply = command({
       digest,
     ),
     ...codeFlags,
+    ...unknownFlag,
   },
   examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes'],
-  async run({ file, yes, ifMatch, includeState }, desk) {
+  async run({ file, yes, ifMatch, includeState, allowUnknown }, desk) {
     const { voice, world } = desk
     const path = needed(file)
     const items = await readItems(path, includeState, desk)
-    if (desk.options.dryRun) return rehearse(read, items.map(({ run }) => run).slice(0, 1), desk)
     const ask = (text: string) =>
       confirm({ ...change, confirm: () => (yes ? undefined : { text, answer: 'y' }) }, [], desk)
-    if (!canAsk(desk)) await ask('')
+    if (!desk.options.dryRun && !canAsk(desk)) await ask('')
     const plan = async (expected: string | undefined) => {
-      const plans = await planAll(items, includeState, desk)
+      const plans = await planAll(items, includeState, allowUnknown, desk)
       const found = await digestOfAll(plans)
       if (expected === undefined || found === expected) return { plans, found }
       throw new Failure(
@@ -83,6 +83,11 @@ export const apply = command({
         `queue apply: the live settings are not those of ${expected} any more: their digest is ${found}; nothing was sent.`,
         { hint: `See what they are now: mergeq queue diff -f ${path}` },
       )
+    }
+    if (desk.options.dryRun) {
+      await voice.note('--dry-run reads the live queues and changes nothing: this is the plan.')
+      await printPlans((await plan(ifMatch)).plans, desk)
+      return 0
     }
     let { plans, found } = await plan(ifMatch)
     const news = plans.filter(isDifferent)

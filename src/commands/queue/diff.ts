@@ -1,16 +1,53 @@
 import { read } from '../../contract/queues.ts'
 import { nameOf } from '../../contract/words.ts'
 import { exitOf } from '../../failure.ts'
+import type { Desk } from '../../run/desk.ts'
 import { rehearse } from '../../run.ts'
 import { type JsonObject, table } from '../../view/shapes.ts'
 import { command } from '../command.ts'
-import { codeFlags, fromFile, needed } from './code/files.ts'
+import { codeFlags, fromFile, needed, unknownFlag } from './code/files.ts'
 import { digestOfAll, isDifferent, type Plan, planAll, planLines, readItems, shown } from './code/plan.ts'
 
 const placeOf = ({ run: { values } }: Plan) => ({
   repo: nameOf(values.repo),
   targetBranch: values.targetBranch,
 })
+
+/**
+ * Prints what is between queues and their files, and says the digest of the live settings on standard error. Returns
+ * whether all queues are as their files say.
+ */
+export async function printPlans(plans: readonly Plan[], { printer, voice }: Desk): Promise<boolean> {
+  const digest = await digestOfAll(plans)
+  const same = !plans.some(isDifferent)
+  const records: readonly JsonObject[] = plans.flatMap(plan =>
+    plan.differences.map(difference => ({ ...placeOf(plan), ...difference })),
+  )
+  const queues = plans.map(plan => ({
+    file: plan.path,
+    ...placeOf(plan),
+    exists: plan.live !== undefined,
+    digest: plan.digest,
+  }))
+  await printer.print({
+    records,
+    document: changes => ({ same, digest, queues, changes }),
+    shape: changes =>
+      table(
+        changes.map(one => ({ ...one, live: shown(one.live), file: shown(one.file) })),
+        [
+          ['BRANCH', 'targetBranch'],
+          ['SETTING', 'setting'],
+          ['LIVE', 'live'],
+          ['FILE', 'file'],
+        ],
+      ),
+  })
+  if (records.length > 0) await printer.end()
+  for (const plan of plans) await voice.note(planLines(plan)[0] ?? '')
+  await voice.note(`The digest of the live settings is ${digest}.`)
+  return same
+}
 
 /** `queue diff`: what `queue apply` would change. */
 export const diff = command({
@@ -23,41 +60,12 @@ export const diff = command({
     json: '{"same","digest","queues","changes"}',
     ndjson: 'one difference a line',
   },
-  fields: { file: fromFile, ...codeFlags },
+  fields: { file: fromFile, ...codeFlags, ...unknownFlag },
   examples: ['mergeq queue diff -f queue.yaml', 'mergeq queue diff -f queues/ --json | jq -r .digest'],
-  async run({ file, includeState }, desk) {
-    const { options, printer, voice } = desk
+  async run({ file, includeState, allowUnknown }, desk) {
     const items = await readItems(needed(file), includeState, desk)
-    if (options.dryRun) return rehearse(read, items.map(({ run }) => run).slice(0, 1), desk)
-    const plans = await planAll(items, includeState, desk)
-    const digest = await digestOfAll(plans)
-    const same = !plans.some(isDifferent)
-    const records: readonly JsonObject[] = plans.flatMap(plan =>
-      plan.differences.map(difference => ({ ...placeOf(plan), ...difference })),
-    )
-    const queues = plans.map(plan => ({
-      file: plan.path,
-      ...placeOf(plan),
-      exists: plan.live !== undefined,
-      digest: plan.digest,
-    }))
-    await printer.print({
-      records,
-      document: changes => ({ same, digest, queues, changes }),
-      shape: changes =>
-        table(
-          changes.map(one => ({ ...one, live: shown(one.live), file: shown(one.file) })),
-          [
-            ['BRANCH', 'targetBranch'],
-            ['SETTING', 'setting'],
-            ['LIVE', 'live'],
-            ['FILE', 'file'],
-          ],
-        ),
-    })
-    if (records.length > 0) await printer.end()
-    for (const plan of plans) await voice.note(planLines(plan)[0] ?? '')
-    await voice.note(`The digest of the live settings is ${digest}.`)
+    if (desk.options.dryRun) return rehearse(read, items.map(({ run }) => run).slice(0, 1), desk)
+    const same = await printPlans(await planAll(items, includeState, allowUnknown, desk), desk)
     return same ? 0 : exitOf('differs')
   },
 })

@@ -3,11 +3,13 @@ import { defaultScenario, scenarioNames } from '../../contract/scenarios.ts'
 import { decimal, integer, nameOf, oneOf, repository, text } from '../../contract/words.ts'
 import { usage } from '../../failure.ts'
 import { type Desk, sandboxNote } from '../../run/desk.ts'
+import { printPreview } from '../../run/preview.ts'
 import type { Report } from '../../sandbox/report.ts'
 import { encode } from '../../view/json.ts'
 import { oneLine } from '../../view/text.ts'
 import type { Environment } from '../../world/world.ts'
 import { command, type Runner } from '../command.ts'
+import { sandboxText } from './preview.ts'
 
 const positive = (word: string): number => {
   const number = decimal(word)
@@ -86,6 +88,8 @@ const start = command({
     'mergeq sandbox start --scenario mine.json',
   ],
   async run({ port, ...values }, desk) {
+    if (desk.options.dryRun)
+      return printPreview('sandbox start', `Would serve ${sandboxText(values, port)}.`, desk)
     const sandbox = await open(values, port, desk)
     const { interrupted, out } = desk.world
     try {
@@ -131,6 +135,10 @@ const exec = command({
   fields: { ...portField, ...playFields, commandLine },
   examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7 --interval 1s'"],
   async run({ port, commandLine: [program = '', ...args], ...values }, desk) {
+    if (desk.options.dryRun) {
+      const would = `Would run ${[program, ...args].map(oneLine).join(' ')} against ${sandboxText(values, port)}.`
+      return printPreview('sandbox exec', would, desk)
+    }
     const sandbox = await open(values, port, desk)
     const { interrupted, spawn } = desk.world
     try {
@@ -150,8 +158,18 @@ const exec = command({
   },
 })
 
+interface Step {
+  readonly why: string
+  readonly line: string
+  readonly keep?: string
+}
+
+/** A step as the tour shows it: why, and the command line. */
+const stepText = ({ why, line, keep }: Step): string =>
+  `${why === '' ? '' : `# ${why}\n`}$ mergeq ${line}${keep === undefined ? '' : ` | grep '${keep}'`}\n`
+
 /** What a newcomer would do, in order: `| grep` keeps the lines that hold a word. */
-const tourSteps: readonly { readonly why: string; readonly line: string; readonly keep?: string }[] = [
+const tourSteps: readonly Step[] = [
   {
     why: 'Create a merge queue for the branch release.',
     line: 'queue create --target-branch release',
@@ -183,13 +201,17 @@ const tour = command({
   fields: playFields,
   examples: ['mergeq sandbox tour', 'mergeq sandbox tour --speed 4'],
   async run(values, desk, runner: Runner) {
-    const sandbox = await open(values, undefined, desk)
     const { err, out } = desk.world
+    if (desk.options.dryRun) {
+      for (const step of tourSteps) await out.write(stepText(step))
+      return 0
+    }
+    const sandbox = await open(values, undefined, desk)
     const toured = { ...sandbox.environment, MERGEQ_TARGET_BRANCH: 'release' }
     try {
-      for (const { why, line, keep } of tourSteps) {
-        const pipe = keep === undefined ? '' : ` | grep '${keep}'`
-        await out.write(`${why === '' ? '' : `# ${why}\n`}$ mergeq ${line}${pipe}\n`)
+      for (const step of tourSteps) {
+        const { line, keep } = step
+        await out.write(stepText(step))
         const code = await runner(line.split(' '), toured, {
           terminal: out.terminal && keep === undefined,
           out: text => out.write(keep === undefined ? text : linesWith(keep, text)),

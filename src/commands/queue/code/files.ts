@@ -18,6 +18,11 @@ export const codeFlags = {
   includeState: on('--include-state', "Let the queue's state be part of it; without this it is left alone"),
 }
 
+/** The flag of the commands that compare a file with its live queue. */
+export const unknownFlag = {
+  allowUnknown: on('--allow-unknown', 'Allow settings that neither mergeq nor the queue knows'),
+}
+
 export const fromFile = flag(
   '-f, --file <file|folder>',
   'The file of a queue (- is standard input), or a folder of such files',

@@ -92,10 +92,14 @@ export async function readLive(run: Reading, withState: boolean, desk: Desk): Pr
   }
 }
 
-/** Reads every live queue, and says what differs. */
+/**
+ * Reads every live queue, and says what differs. A setting that neither mergeq nor the live queue knows is a usage
+ * failure, unless it is allowed: then it is warned of.
+ */
 export async function planAll(
   items: readonly Item[],
   withState: boolean,
+  allowUnknown: boolean,
   desk: Desk,
 ): Promise<readonly Plan[]> {
   const plans: Plan[] = []
@@ -103,6 +107,9 @@ export async function planAll(
     const live = await readLive(item.run, withState, desk)
     const standing = live?.settings ?? {}
     const odd = strangers(item.code.settings, standing)
+    const [first] = odd
+    if (first !== undefined && !allowUnknown)
+      throw (await import('./unknown.ts')).unknownSetting(first, item.path, standing, desk.given)
     if (odd.length > 0)
       await desk.sayOnce(
         `${item.path}: neither mergeq nor the live queue knows ${listed(odd)}: sent as it is.`,

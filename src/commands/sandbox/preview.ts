@@ -1,0 +1,15 @@
+import { oneLine } from '../../view/text.ts'
+
+/** A sandbox as `--dry-run` names it: where it would listen, and what it would play. */
+export const sandboxText = (
+  {
+    scenario = 'happy',
+    dialect,
+  }: { readonly scenario?: string | undefined; readonly dialect?: string | undefined },
+  port?: number,
+): string =>
+  [
+    `a sandbox on ${port === undefined ? 'a free port of loopback' : `port ${port} of loopback`}`,
+    `scenario ${oneLine(scenario)}`,
+    ...(dialect === undefined ? [] : [`dialect ${dialect}`]),
+  ].join(', ')
