@@ -78,8 +78,8 @@ export interface Setting {
   /** Files that can be changed; what several command lines share. They stand before `files`. */
   readonly disk?: Map<string, string>
   readonly now?: number
-  /** A clock that several command lines share; it takes the place of `now`. */
-  readonly clock?: { now: number }
+  /** A clock that several command lines share; it takes the place of `now`. Its `sleep` lets time pass side by side. */
+  readonly clock?: { now: number; sleep?(ms: number): Promise<void> }
   readonly answer?: Script
   readonly spawn?: (command: string, args: readonly string[]) => Spawned
   readonly signal?: AbortSignal
@@ -146,6 +146,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         if (key !== undefined) press?.(key)
         if (signal?.aborted) throw signal.reason
         sleeps.push(ms)
+        if (clock.sleep !== undefined) return clock.sleep(ms)
         clock.now += ms
         await new Promise(resolve => setImmediate(resolve))
       },

@@ -96,16 +96,16 @@ async function send(
   desk: Desk,
   begin: () => void = () => undefined,
 ): Promise<Received> {
-  const { options, voice, world } = desk
-  const limit = options.timeout ?? (request.changes ? changeLimit : attemptLimit)
+  const { options, voice, world, limits } = desk
+  const usual = options.timeout ?? (request.changes ? changeLimit : attemptLimit)
   const line = await desk.line()
   const started = world.clock.now()
   if (options.verbose) await voice.detail(told(request))
   let answer: Answer | undefined
   const manner = {
     token,
-    limit,
-    retries: options.retries,
+    limit: () => limits?.timeout(usual) ?? usual,
+    retries: limits?.retries?.(options.retries, usual) ?? options.retries,
     begin,
     isAnswer(response: Response) {
       answer = opened(response, request)

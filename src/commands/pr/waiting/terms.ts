@@ -47,8 +47,6 @@ export function termsOf(flags: WaitFlags, pullRequests: number, { given }: Pick<
   }
 }
 
-const attemptLimit = minute / 2
-const changeLimit = minute
 const leastAttempt = 1_000
 
 /** In a wait `--timeout` bounds the whole wait: attempts have the limit that the environment or the settings give. */
@@ -69,15 +67,11 @@ const attemptIn = (left: number, usual: number): number => Math.min(usual, Math.
  */
 export function forRounds(desk: Desk, { limit }: Pick<Terms, 'limit'>, left: () => number): Desk {
   if (limit === 0) return desk
-  const { timeout = attemptLimit } = desk.options
-  const options = {
-    ...desk.options,
-    retries: 0,
-    get timeout() {
-      return attemptIn(left(), timeout)
-    },
+  return {
+    ...desk,
+    options: { ...desk.options, retries: 0 },
+    limits: { timeout: usual => attemptIn(left(), usual) },
   }
-  return { ...desk, options }
 }
 
 /**
@@ -92,22 +86,8 @@ export function beforeWait(
   left: () => number,
 ): { readonly reading: Desk; readonly change: Desk } {
   if (limit === 0) return { reading: desk, change: desk }
-  const { retries } = desk.options
-  const { timeout: longestReading = attemptLimit, timeout: longestChange = changeLimit } = desk.options
-  const reading = {
-    ...desk.options,
-    get timeout() {
-      return attemptIn(left(), longestReading)
-    },
-    get retries() {
-      return Math.max(0, Math.min(retries, Math.floor(left() / longestReading) - 1))
-    },
-  }
-  const change = {
-    ...desk.options,
-    get timeout() {
-      return attemptIn(left(), longestChange)
-    },
-  }
-  return { reading: { ...desk, options: reading }, change: { ...desk, options: change } }
+  const timeout = (usual: number) => attemptIn(left(), usual)
+  const retries = (usual: number, longest: number) =>
+    Math.max(0, Math.min(usual, Math.floor(left() / longest) - 1))
+  return { reading: { ...desk, limits: { timeout, retries } }, change: { ...desk, limits: { timeout } } }
 }
