@@ -178,6 +178,10 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`pr targets 7 a --none --sha s ${at}`, /--none/],
     [`pr get 7 --head fix ${at}`, /--head/],
     [`pr testing x --pr 7 ${at}`, /--pr/],
+    ...['9', '#9', 'https://github.com/acme/web/pull/9', '4294967295'].map(
+      word =>
+        [['pr', 'testing', word, ...where], /'\S*\d' is a pull request, and a test run is expected/] as const,
+    ),
     [`flaky list ${org} --quarantined --no-quarantined`, /--quarantined.*--no-quarantined/],
     ['metrics --all-repos --repo acme/web', /--all-repos.*--repo/],
     [`queue get ${at} --json -o csv`, /--json.*--output/],
@@ -674,4 +678,9 @@ describe('help and version', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out.split('\n').length).toBeGreaterThan(5)
   })
+})
+
+test('a pull request in the place of a test run: the hint is the command line that asks by pull request', async () => {
+  const { err } = await mergeq(['pr', 'testing', '#9', ...where])
+  expect(err).toContain('\n  Ask by pull request: mergeq pr testing --pr 9\n')
 })
