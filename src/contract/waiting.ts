@@ -47,12 +47,26 @@ export interface Sight {
   readonly position?: number | undefined
   /** The moment of the reading, in milliseconds since 1970. */
   readonly at: number
+  /** When it was asked for. */
+  readonly askedAt?: number | undefined
+  /** The moment of the answer by the service's clock, in milliseconds since 1970, to the second. */
+  readonly date?: number | undefined
+}
+
+/** When a submission was sent, by our clock, in milliseconds since 1970: not before `from`, and not after `to`. */
+export interface Submission {
+  readonly from: number
+  readonly to: number
 }
 
 /** What a wait knows of a pull request from one reading to the next. */
 export interface Known {
+  /** The submission whose outcome is waited for. */
+  readonly submission?: Submission | undefined
   /** The record that was read before the submission, until the pull request's own record shows anything else. */
   readonly before?: JsonObject | undefined
+  /** The end that was read last and is older than the submission, as far as its date settles that. */
+  readonly earlier?: JsonObject | undefined
   readonly state?: string | undefined
   readonly position?: number | undefined
   /** Whether the last reading found the state of the one before. */
@@ -96,6 +110,20 @@ const isPrevious = (record: JsonObject, before: JsonObject | undefined): boolean
   stateOf(record) === stateOf(before) &&
   ['id', 'stateChangedAt'].every(key => textAt(record, key) === textAt(before, key))
 
+/** For so many milliseconds after a submission, an end whose date does not settle it may be that of an earlier attempt. */
+const longestDelay = 10_000
+
+/**
+ * Whether an end is older than the submission: by its `stateChangedAt` and the service's clock, to the second, or,
+ * where that does not settle it, because the submission is so recent that a reading may not show it yet.
+ */
+function isOlder(record: JsonObject, { at, askedAt = at, date }: Sight, submission: Submission): boolean {
+  const second = Math.floor(Date.parse(textAt(record, 'stateChangedAt') ?? '') / 1_000)
+  if (date !== undefined && second < Math.floor((submission.from + date - at) / 1_000)) return true
+  if (date !== undefined && second > Math.floor((submission.to + date + 999 - askedAt) / 1_000)) return false
+  return at < submission.to + longestDelay
+}
+
 const isOther = (head: string, sha: string): boolean => {
   const [one, other] = [head.toLowerCase(), sha.toLowerCase()]
   return !one.startsWith(other) && !other.startsWith(one)
@@ -118,17 +146,26 @@ function outcomeOf(record: JsonObject, until: Milestone): Outcome | undefined {
 
 /**
  * What a reading means for a wait: what it knows from now on, whether the state changed, and whether the wait is over
- * (CLI.md section 5). A finished record that stood there before the submission counts as not found.
+ * (CLI.md section 5). A finished record that stood there before the submission, or is dated before it, counts as not
+ * found.
  */
 export function judgeSight(known: Known, sight: Sight, { until, grace, head }: Aim): Judged {
   const { position, at } = sight
   const record =
     position === undefined ? sight.record : { ...sight.record, isCurrentlySubmittedToQueue: true }
-  const { before } = known
-  if (record === undefined || isPrevious(record, before)) {
+  const { before, submission } = known
+  const isEarlier =
+    record !== undefined && submission !== undefined && hasLeft(record) && isOlder(record, sight, submission)
+  if (record === undefined || isEarlier || isPrevious(record, before)) {
     const { missingSince = at } = known
     return {
-      known: { ...known, missingSince, position: undefined, isStill: false },
+      known: {
+        ...known,
+        ...(isEarlier && { earlier: record }),
+        missingSince,
+        position: undefined,
+        isStill: false,
+      },
       ...(at - missingSince >= grace && { outcome: 'error' }),
     }
   }
@@ -138,7 +175,13 @@ export function judgeSight(known: Known, sight: Sight, { until, grace, head }: A
   // A queue may list the new attempt while the record of its own is still that of the one before.
   const isAhead = position !== undefined && textAt(before, 'stateChangedAt') !== undefined
   return {
-    known: { ...(isAhead && { before }), state, position, isStill: state === known.state },
+    known: {
+      ...(submission && { submission }),
+      ...(isAhead && { before }),
+      state,
+      position,
+      isStill: state === known.state,
+    },
     ...(state === undefined || state === known.state
       ? {}
       : { change: { from: known.state, to: state, at: textAt(record, 'stateChangedAt'), position } }),
