@@ -928,6 +928,23 @@ describe('pr submit --wait', () => {
     },
   )
 
+  test('--until testing: what was under test before the submission may be an earlier attempt', async () => {
+    const { code, out } = await play('pr submit 7 --wait --interval 2s --until testing', {
+      pulls: {
+        7: [
+          [-60, 'TESTING'],
+          [4, 'PENDING'],
+          [8, 'TESTING'],
+        ],
+      },
+    })
+    expect({ code, out }).toEqual({ code: 0, out: '7\treached\tTESTING\t8\n' })
+    const queued = await play('pr submit 7 --wait --interval 2s --until testing', {
+      pulls: { 7: [[-60, 'TESTING']] },
+    })
+    expect({ code: queued.code, out: queued.out }).toEqual({ code: 0, out: '7\treached\tTESTING\t10\n' })
+  })
+
   test('an end whose date does not settle whether it is newer is believed once readings must have caught up', async () => {
     const clock = { now: noon }
     const { code, out } = await mergeq('pr submit 7 --wait --interval 2s --json', {

@@ -110,18 +110,22 @@ const isPrevious = (record: JsonObject, before: JsonObject | undefined): boolean
   stateOf(record) === stateOf(before) &&
   ['id', 'stateChangedAt'].every(key => textAt(record, key) === textAt(before, key))
 
-/** For so many milliseconds after a submission, an end whose date does not settle it may be that of an earlier attempt. */
+/** For so many milliseconds after a submission, a reading may not show it yet. */
 const longestDelay = 10_000
 
 /**
- * Whether an end is older than the submission: by its `stateChangedAt` and the service's clock, to the second, or,
- * where that does not settle it, because the submission is so recent that a reading may not show it yet.
+ * Whether a record's state is older or newer than the submission: by its `stateChangedAt` and the service's clock, to
+ * the second; undefined where that does not settle it.
  */
-function isOlder(record: JsonObject, { at, askedAt = at, date }: Sight, submission: Submission): boolean {
+function ageOf(
+  record: JsonObject,
+  { at, askedAt = at, date }: Sight,
+  { from, to }: Submission,
+): 'older' | 'newer' | undefined {
+  if (date === undefined) return undefined
   const second = Math.floor(Date.parse(textAt(record, 'stateChangedAt') ?? '') / 1_000)
-  if (date !== undefined && second < Math.floor((submission.from + date - at) / 1_000)) return true
-  if (date !== undefined && second > Math.floor((submission.to + date + 999 - askedAt) / 1_000)) return false
-  return at < submission.to + longestDelay
+  if (second < Math.floor((from + date - at) / 1_000)) return 'older'
+  return second > Math.floor((to + date + 999 - askedAt) / 1_000) ? 'newer' : undefined
 }
 
 const isOther = (head: string, sha: string): boolean => {
@@ -154,8 +158,13 @@ export function judgeSight(known: Known, sight: Sight, { until, grace, head }: A
   const record =
     position === undefined ? sight.record : { ...sight.record, isCurrentlySubmittedToQueue: true }
   const { before, submission } = known
+  const age = submission && record && ageOf(record, sight, submission)
+  const isRecent = submission !== undefined && at < submission.to + longestDelay
   const isEarlier =
-    record !== undefined && submission !== undefined && hasLeft(record) && isOlder(record, sight, submission)
+    submission !== undefined &&
+    record !== undefined &&
+    hasLeft(record) &&
+    (age === 'older' || (age === undefined && isRecent))
   if (record === undefined || isEarlier || isPrevious(record, before)) {
     const { missingSince = at } = known
     return {
@@ -171,7 +180,11 @@ export function judgeSight(known: Known, sight: Sight, { until, grace, head }: A
   }
   const sha = textAt(record, 'prSha') ?? ''
   const state = stateOf(record)
-  const outcome = head !== undefined && sha !== '' && isOther(head, sha) ? 'stale' : outcomeOf(record, until)
+  const reached = outcomeOf(record, until)
+  // What was under test before may be an earlier attempt, as long as a reading may not show the submission yet.
+  const isEarly = reached === 'reached' && age === 'older' && isRecent
+  const isStale = head !== undefined && sha !== '' && isOther(head, sha)
+  const outcome = isStale ? 'stale' : isEarly ? undefined : reached
   // A queue may list the new attempt while the record of its own is still that of the one before.
   const isAhead = position !== undefined && textAt(before, 'stateChangedAt') !== undefined
   return {
