@@ -46,7 +46,10 @@ export const read = endpoint({
   summary: 'Show a queue: its state, its settings and what is in it',
   changes: false,
   fields: onQueue,
-  reply: record(withSpelledStates),
+  reply: record(withSpelledStates, {
+    name: 'list of enqueued pull requests (enqueuedPullRequests)',
+    isThere: ({ enqueuedPullRequests }) => Array.isArray(enqueuedPullRequests),
+  }),
   view({ records: [queue = {}] }, { repo, targetBranch }) {
     const entries = listAt(queue, 'enqueuedPullRequests')
     const positions = entries.map((entry, index) =>
