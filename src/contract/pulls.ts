@@ -82,7 +82,7 @@ export const submit = endpoint({
   command: 'pr submit',
   route: 'POST /submitPullRequest',
   summary: 'Submit pull requests to the queue for testing and merging',
-  changes: { ...settledByRecord, replay: 'if-not-applied', judge: judgeSubmit },
+  changes: { ...settledByRecord, replay: 'if-not-applied', repeated: 409, judge: judgeSubmit },
   // Equal priority is first come, first served (service-observed.md section 6).
   inOrder: true,
   fields: {
@@ -106,7 +106,7 @@ export const cancel = endpoint({
   command: 'pr cancel',
   route: 'POST /cancelPullRequest',
   summary: 'Remove pull requests from the queue',
-  changes: { ...settledByRecord, replay: 'if-not-applied', judge: judgeCancel },
+  changes: { ...settledByRecord, replay: 'if-not-applied', repeated: 404, judge: judgeCancel },
   fields: { ...onPullRequest, yes },
   reply: receipt,
   view: (_, { pr, targetBranch }) =>
