@@ -10,7 +10,7 @@ const org = '-R acme/web --org acme'
 const answer = ({ path }: Seen): Answer => {
   if (path.includes('list-failing-tests')) return { body: '{"tests":[],"page":{"next_page_token":""}}' }
   if (path.includes('get-test-details')) return { body: '{"test":{}}' }
-  return { body: path.includes('Metrics') ? '' : '{"state":"running"}' }
+  return { body: path.includes('Metrics') ? '' : '{"state":"running","enqueuedPullRequests":[]}' }
 }
 
 const typed = (words: string | readonly string[], setting: Setting = {}) =>

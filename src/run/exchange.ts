@@ -1,6 +1,6 @@
 import type { Row } from '../contract/endpoint.ts'
 import type { Fields, Values } from '../contract/field.ts'
-import { aboutOf, type Delivery } from '../contract/receipt.ts'
+import type { About, Delivery } from '../contract/receipt.ts'
 import { refusalOf } from '../contract/refusal.ts'
 import { type Answer, isWebPage, notJson, type Reply } from '../contract/reply.ts'
 import { asFailure, ended, Failure } from '../failure.ts'
@@ -19,6 +19,8 @@ const changeLimit = 60_000
 /** An answer that was read, the values that were really sent for it, and what is known of the delivery. */
 export interface Exchanged<F extends Fields> {
   readonly reply: Reply
+  /** What the body that was sent concerns. */
+  readonly concerns: About
   readonly values: Values<F>
   readonly delivery: Delivery
   /** The moment of the answer by the service's clock, in milliseconds since 1970. */
@@ -43,8 +45,8 @@ export async function exchange<F extends Fields>(
   }
   try {
     const answer = await send(request, token?.value, desk, begin)
-    const reply = readAnswer(row, request, answer, values, token?.source)
-    return { reply, values, delivery: 'confirmed', date: dateOf(answer) }
+    const reply = readAnswer(row, request, answer, token?.source)
+    return { reply, concerns: request.concerns, values, delivery: 'confirmed', date: dateOf(answer) }
   } catch (error) {
     const failure = asFailure(error)
     if (failure.kind === 'interrupted') throw failure
@@ -63,12 +65,10 @@ export async function exchange<F extends Fields>(
       {
         change,
         request,
-        values,
         sentAt,
         failure,
-        again: async () =>
-          readAnswer(row, request, await send(request, token?.value, once), values, token?.source),
-        look: back => exchange(back, { values, sets: [] }, twice),
+        again: async () => readAnswer(row, request, await send(request, token?.value, once), token?.source),
+        look: back => exchange(back, { values: { ...request.concerns }, sets: [] }, twice),
       },
       desk,
     ).catch(error => {
@@ -77,7 +77,7 @@ export async function exchange<F extends Fields>(
         ? inFlight(new Failure(kind, message, { ...details, exit, reach: 'ambiguous' }), request)
         : error
     })
-    return { ...settled, values, date: undefined }
+    return { ...settled, concerns: request.concerns, values, date: undefined }
   }
 }
 
@@ -183,14 +183,13 @@ function readAnswer<F extends Fields>(
   row: Row<Row['route'], F>,
   request: Request,
   answer: Received,
-  values: Values<F>,
   token = 'nowhere',
 ): Reply {
-  const { operation, changes } = request
+  const { operation, changes, concerns } = request
   const { host, pathname: path } = new URL(request.url)
   const { attempts } = answer
   if (!isOk(answer)) {
-    const failure = refusalOf(answer, { ...aboutOf(values), operation, host, path, changes, token })
+    const failure = refusalOf(answer, { ...concerns, operation, host, path, changes, token })
     throw new Failure(failure.kind, failure.message, { ...failure.details, attempts })
   }
   try {

@@ -4,8 +4,14 @@ export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
 
+/** Whether a value is a JSON object: a number that keeps its digits is none, although it is an object to JavaScript. */
 export const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  typeof value === 'object' && value !== null && !Array.isArray(value) && isPlain(value)
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
 
 /** The value at a dotted path (`status.reason`), own keys only; a key that itself holds dots is tried first. */
 export function at(value: Json | undefined, path: string): Json | undefined {

@@ -95,8 +95,9 @@ async function cancelAll(values: Queue, desk: Desk): Promise<number> {
 const explain =
   (values: Queue, desk: Desk) =>
   async (failure: Failure): Promise<Failure> => {
-    const { status } = failure.details
-    if (status !== 400 && status !== 409) return failure
+    const { status, delivery } = failure.details
+    // An unknown outcome is no refusal, whatever the last request was answered.
+    if (delivery === 'unknown' || (status !== 400 && status !== 409)) return failure
     const left = await entriesOf(values, desk).catch(() => undefined)
     if (left === undefined) return failure
     const listed =
