@@ -1,6 +1,7 @@
-import type { Row } from './contract/endpoint.ts'
+import { operationOf, type Row } from './contract/endpoint.ts'
 import { type About, aboutOf, receiptOf } from './contract/receipt.ts'
 import { asFailure, exitOf, Failure } from './failure.ts'
+import { concernsOf } from './request/request.ts'
 import { curlLine, show } from './request/show.ts'
 import type { Desk } from './run/desk.ts'
 import { exchange } from './run/exchange.ts'
@@ -9,7 +10,7 @@ import { confirm, type Run, readRuns, requestOf } from './run/prepare.ts'
 import { follow } from './run/walk.ts'
 import { decode, encode } from './view/json.ts'
 import { receiptShape } from './view/printer.ts'
-import type { JsonObject } from './view/shapes.ts'
+import type { JsonObject, Shape } from './view/shapes.ts'
 
 /**
  * The line: carries an operation from what was given to its exit code.
@@ -73,11 +74,12 @@ async function carry(
   const { printer } = desk
   try {
     await before?.(one)
-    const { reply, values, delivery } = await exchange(row, one, desk)
+    const { reply, values, concerns, delivery } = await exchange(row, one, desk)
     return async () => {
-      const shape = row.view(reply, values)
+      const view = row.view(reply, values)
+      const shape = isNamed(aboutOf(values), concerns) ? view : withoutNames(view, row)
       if (reply.document === undefined)
-        await printer.print(receipt(receiptOf(row.route, aboutOf(values), delivery), shape.sentence ?? ''))
+        await printer.print(receipt(receiptOf(row.route, concerns, delivery), shape.sentence ?? ''))
       else
         await printer.print({
           records: reply.records,
@@ -91,15 +93,29 @@ async function carry(
     const met = asFailure(error)
     const explained = (await explain?.(met)) ?? met
     const isOwn = isAmongSeveral && explained.kind !== 'interrupted'
-    const failure = isOwn ? named(explained, aboutOf(one.values)) : explained
+    const concerns = concernsOf(row, one.values, one)
+    const failure = isOwn ? named(explained, concerns) : explained
     return async () => {
       const { delivery } = failure.details
       if (delivery !== undefined)
-        await printer.print(receipt(receiptOf(row.route, aboutOf(one.values), delivery, failure), ''))
+        await printer.print(receipt(receiptOf(row.route, concerns, delivery, failure), ''))
       return { code: failure.exit, failure }
     }
   }
 }
+
+/** Whether the body that was sent names everything that its values name: `--set` may have replaced it. */
+const isNamed = ({ repo, targetBranch, pr, targets }: About, concerns: About): boolean =>
+  (repo === undefined || concerns.repo !== undefined) &&
+  (targetBranch === undefined || concerns.targetBranch !== undefined) &&
+  (pr === undefined || concerns.pr !== undefined) &&
+  targets === concerns.targets
+
+/** What a person reads where the values do not say what the request was about. */
+const withoutNames = ({ heading, sentence, ...shape }: Shape, { route }: Row): Shape => ({
+  ...shape,
+  ...(sentence === undefined ? {} : { sentence: `${operationOf(route)} was accepted.` }),
+})
 
 const receipt = (record: JsonObject, sentence: string) => ({
   records: [record],

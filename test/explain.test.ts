@@ -409,6 +409,51 @@ const rows: readonly Row[] = [
     ['mergeq pr get 7 --json', wait],
     null,
   ],
+  [
+    'no state, but a readiness that blocks',
+    {
+      record: {
+        isCurrentlySubmittedToQueue: true,
+        readiness: { ...ready, gitHubMergeability: 'not_mergeable' },
+      },
+    },
+    'blocked',
+    ['not-mergeable', 'no-state'],
+    [null, wait],
+    null,
+  ],
+  [
+    'no state, and a readiness that is still being found out',
+    { record: { readiness: { ...ready, gitHubMergeability: 'in_progress' } } },
+    'unknown',
+    ['no-state', 'mergeability-in-progress'],
+    ['mergeq pr get 7 --json', wait],
+    null,
+  ],
+  [
+    'no state, and no longer submitted: its readiness says nothing',
+    {
+      record: {
+        isCurrentlySubmittedToQueue: false,
+        readiness: { ...ready, gitHubMergeability: 'not_mergeable' },
+      },
+    },
+    'unknown',
+    ['no-state'],
+    ['mergeq pr get 7 --json', wait],
+    null,
+  ],
+  [
+    'no state in its record, but one in the queue',
+    {
+      record: { priorityValue: 100, readiness: { ...ready, gitHubMergeability: 'not_mergeable' } },
+      queue: queue('RUNNING', [entry(7, 'TESTING')]),
+    },
+    'testing',
+    ['testing', 'position'],
+    [wait],
+    true,
+  ],
   ['G4: no state', { record: {} }, 'unknown', ['no-state'], ['mergeq pr get 7 --json', wait], null],
   [
     'G5: every field null',

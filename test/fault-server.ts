@@ -720,7 +720,7 @@ export function judgeWords(
 }
 
 const unfit = /[\0-\t\v-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/
-const changingWords = /\b(submit|cancel|restart|targets|create|update|delete)\b/
+const changingWords = /\b(submit|cancel|restart|targets|create|update|delete|pause|resume|drain|apply|api)\b/
 const operationIn = (log: readonly Logged[]): RegExp =>
   new RegExp([...new Set(log.map(({ operation }) => operation))].join('|'))
 

@@ -655,7 +655,7 @@ describe('shapes', () => {
   ]
 
   const odd =
-    '{"__proto__":{"polluted":1},"constructor":1,"toString":2,"then":3,"toJSON":4,"valueOf":null,"hasOwnProperty":[],"zulu":{"__proto__":[1]}}'
+    '{"__proto__":{"polluted":1},"constructor":1,"toString":2,"then":3,"toJSON":4,"valueOf":null,"hasOwnProperty":[],"state":"MERGED","test":{},"enqueuedPullRequests":[],"zulu":{"__proto__":[1]}}'
 
   test.each(reads)('G2, G6: %s keeps keys of any name, and nothing is polluted', async (words, operation) => {
     const { code, out } = await mergeq(`${words} --json`, { answer: serve({ [operation]: odd }) })
@@ -677,7 +677,7 @@ describe('shapes', () => {
   })
 
   test('G2: beside a number that needs the lossless parser, too', async () => {
-    const body = '{"__proto__":{"polluted":1},"large":9007199254740993}'
+    const body = '{"__proto__":{"polluted":1},"state":"MERGED","large":9007199254740993}'
     const { out } = await mergeq(`pr get 7 ${where} --json`, { answer: () => ({ body }) })
     expect({}).not.toHaveProperty('polluted')
     expect(out).toBe(`${body}\n`)
@@ -686,9 +686,9 @@ describe('shapes', () => {
   test('E5: of a key that stands twice the last one wins, in both parsers', async () => {
     for (const large of ['1', '9007199254740993']) {
       const { code, out } = await mergeq(`pr get 7 ${where} --json`, {
-        answer: () => ({ body: `{"a":1,"large":${large},"a":2}` }),
+        answer: () => ({ body: `{"a":1,"state":"MERGED","large":${large},"a":2}` }),
       })
-      expect({ code, out }).toEqual({ code: 0, out: `{"a":2,"large":${large}}\n` })
+      expect({ code, out }).toEqual({ code: 0, out: `{"a":2,"state":"MERGED","large":${large}}\n` })
     }
   })
 
@@ -714,7 +714,9 @@ describe('shapes', () => {
       ? { test: {} }
       : operation === 'getQueue'
         ? { enqueuedPullRequests: [{}] }
-        : {}
+        : operation === 'getSubmittedPullRequest'
+          ? { state: 'PENDING' }
+          : {}
   const tables = ['', '-o table', '-o csv', '-o markdown']
 
   test.each(reads)('G4: %s with every field missing', async (words, operation) => {
@@ -729,7 +731,11 @@ describe('shapes', () => {
   })
 
   const nulls: Readonly<Record<string, object>> = {
-    getSubmittedPullRequest: Object.fromEntries([...Object.keys(record), 'prNumber'].map(key => [key, null])),
+    // Without its state it is no record.
+    getSubmittedPullRequest: {
+      ...Object.fromEntries([...Object.keys(record), 'prNumber'].map(key => [key, null])),
+      state: 'PENDING',
+    },
     getMergeQueueTestingDetails: {
       requiredStatuses: null,
       testBranch: null,
@@ -810,7 +816,7 @@ describe('shapes', () => {
 
   // cases.md G4: "a dash in tables".
   test.each([
-    [`pr get 7 ${where}`, 'getSubmittedPullRequest', { prTitle: 'Fix' }, /STATE[\s\S]*#7 +- +/],
+    [`pr get 7 ${where}`, 'getSubmittedPullRequest', { state: 'PENDING' }, /STATE[\s\S]*#7 +PENDING +- +/],
     [`flaky get ${id} ${org}`, 'flaky-tests/get-test-details', { test: { id } }, /^name +-$/m],
     [`flaky list ${org}`, 'flaky-tests/list-failing-tests', { tests: [{ id }], page: {} }, /NAME[\s\S]*\n- /],
   ])('G4: %s shows a dash for a field that is missing', async (words, operation, document, expected) => {

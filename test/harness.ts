@@ -84,8 +84,8 @@ export interface Setting {
   /** Called before each change of a file or folder; what it throws is the answer of the disk. */
   readonly onChange?: (how: string, path: string) => void
   readonly now?: number
-  /** A clock that several command lines share; it takes the place of `now`. */
-  readonly clock?: { now: number }
+  /** A clock that several command lines share; it takes the place of `now`. Its `sleep` lets time pass side by side. */
+  readonly clock?: { now: number; sleep?(ms: number): Promise<void> }
   readonly answer?: Script
   readonly spawn?: (command: string, args: readonly string[]) => Spawned
   readonly signal?: AbortSignal
@@ -153,6 +153,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         if (key !== undefined) press?.(key)
         if (signal?.aborted) throw signal.reason
         sleeps.push(ms)
+        if (clock.sleep !== undefined) return clock.sleep(ms)
         clock.now += ms
         await new Promise(resolve => setImmediate(resolve))
       },

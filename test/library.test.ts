@@ -94,9 +94,13 @@ describe('what is sent is what the command line sends', () => {
 describe('what comes back', () => {
   test('a read is the document, a change its receipt', async () => {
     const { client } = await clientOf(({ path }) => ({
-      body: path.endsWith('getQueue') ? '{"state":"running","extra":1}' : 'OK',
+      body: path.endsWith('getQueue') ? '{"state":"running","enqueuedPullRequests":[],"extra":1}' : 'OK',
     }))
-    expect(await call(client, 'getQueue')).toEqual({ state: 'RUNNING', extra: 1 })
+    expect(await call(client, 'getQueue')).toEqual({
+      state: 'RUNNING',
+      enqueuedPullRequests: [],
+      extra: 1,
+    })
     expect(await call(client, 'cancelPullRequest', { pr: 7 })).toEqual({
       operation: 'cancelPullRequest',
       repo: 'github.com/acme/web',

@@ -300,6 +300,7 @@ describe('queue delete', () => {
       code: 0,
       last: 'deleteQueue',
     })
+    expect(gone.err).toMatch(/^Cancelled #8\.\nNot in the queue any more: #7\.\n/m)
     const refused = await run('queue delete --cancel-all --yes', seen => listing(seen, 422))
     expect(refused.code).toBe(6)
     expect(refused.requests.map(operationOf)).not.toContain('deleteQueue')

@@ -448,20 +448,32 @@ describe('success', () => {
   })
 
   test.each([
-    ['E4: a BOM before and white space behind', '\uFEFF \n{"state":"running"}\r\n ', {}],
-    ['C11: no content type', '{"state":"running"}', {}],
-    ['C11: in upper case', '{"state":"running"}', { 'content-type': 'APPLICATION/JSON' }],
+    [
+      'E4: a BOM before and white space behind',
+      '\uFEFF \n{"state":"running","enqueuedPullRequests":[]}\r\n ',
+      {},
+    ],
+    ['C11: no content type', '{"state":"running","enqueuedPullRequests":[]}', {}],
+    [
+      'C11: in upper case',
+      '{"state":"running","enqueuedPullRequests":[]}',
+      { 'content-type': 'APPLICATION/JSON' },
+    ],
     [
       'C11: vendor JSON',
-      '{"state":"running"}',
+      '{"state":"running","enqueuedPullRequests":[]}',
       { 'content-type': 'application/vnd.acme+json; charset=utf-8' },
     ],
-    ['C11: plain text', '{"state":"running"}', { 'content-type': 'text/plain' }],
+    ['C11: plain text', '{"state":"running","enqueuedPullRequests":[]}', { 'content-type': 'text/plain' }],
   ])('%s is accepted', async (_, body, headers) => {
     const { code, out, err } = await mergeq(`queue get ${where} --json`, {
       answer: always(200, body, headers),
     })
-    expect({ code, out, err }).toEqual({ code: 0, out: '{"state":"RUNNING"}\n', err: '' })
+    expect({ code, out, err }).toEqual({
+      code: 0,
+      out: '{"state":"RUNNING","enqueuedPullRequests":[]}\n',
+      err: '',
+    })
   })
 
   const pages = [page, '  <html>', '\uFEFF<HTML lang="de">', '<?xml version="1.0"?><html/>']

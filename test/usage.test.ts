@@ -10,7 +10,7 @@ const org = '-R acme/web --org acme'
 const answer = ({ path }: Seen): Answer => {
   if (path.includes('list-failing-tests')) return { body: '{"tests":[],"page":{"next_page_token":""}}' }
   if (path.includes('get-test-details')) return { body: '{"test":{}}' }
-  return { body: path.includes('Metrics') ? '' : '{"state":"running"}' }
+  return { body: path.includes('Metrics') ? '' : '{"state":"running","enqueuedPullRequests":[]}' }
 }
 
 const typed = (words: string | readonly string[], setting: Setting = {}) =>
@@ -198,6 +198,10 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`pr targets 7 a --none --sha s ${at}`, /--none/],
     [`pr get 7 --head fix ${at}`, /--head/],
     [`pr testing x --pr 7 ${at}`, /--pr/],
+    ...['9', '#9', 'https://github.com/acme/web/pull/9', '4294967295'].map(
+      word =>
+        [['pr', 'testing', word, ...where], /'\S*\d' is a pull request, and a test run is expected/] as const,
+    ),
     [`flaky list ${org} --quarantined --no-quarantined`, /--quarantined.*--no-quarantined/],
     ['metrics --all-repos --repo acme/web', /--all-repos.*--repo/],
     [`queue get ${at} --json -o csv`, /--json.*--output/],
@@ -734,4 +738,9 @@ describe('a value that begins with a dash', () => {
     const { code } = await typed('sandbox exec --seed 1 -- mergeq flaky list --org --json', { spawn })
     expect({ code, seen }).toEqual({ code: 0, seen: ['mergeq flaky list --org --json'] })
   })
+})
+
+test('a pull request in the place of a test run: the hint is the command line that asks by pull request', async () => {
+  const { err } = await mergeq(['pr', 'testing', '#9', ...where])
+  expect(err).toContain('\n  Ask by pull request: mergeq pr testing --pr 9\n')
 })

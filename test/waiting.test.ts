@@ -66,7 +66,11 @@ async function play(line: string, { pulls, queue = [[0, 'running']], fault, sett
     const record = recordOf(pr, second)
     return record === undefined ? { status: 404, body: 'Not Found' } : { body: JSON.stringify(record) }
   }
-  const outcome = await mergeq(line, { answer, clock, ...setting, env: { ...env, ...setting.env } })
+  const dated = (seen: Seen): Answer => {
+    const one = answer(seen)
+    return { ...one, headers: { date: new Date(clock.now).toUTCString(), ...one.headers } }
+  }
+  const outcome = await mergeq(line, { answer: dated, clock, ...setting, env: { ...env, ...setting.env } })
   const operations = asked.map(({ operation }) => operation)
   return { ...outcome, asked, operations, seconds: (clock.now - noon) / 1_000 }
 }
@@ -891,6 +895,71 @@ describe('pr submit --wait', () => {
     ]
     const { code } = await play('pr submit 7 --wait --interval 2s', { pulls: { 7: course } })
     expect(code).toBe(3)
+  })
+
+  test.each(['FAILED', 'CANCELLED', 'MERGED'])(
+    'a record that was %s before the submission is no answer, also where the reading before showed nothing of it',
+    async ending => {
+      for (const skew of [0, 3_600_000, -3_600_000]) {
+        const clock = { now: noon + 3_700_000 }
+        const old = { state: ending, stateChangedAt: new Date(noon + skew).toISOString(), prNumber: 7 }
+        const [submitted, merged] = [clock.now, clock.now + 40_000]
+        let reads = 0
+        const { code, out } = await mergeq('pr submit 7 --wait --interval 5s --json', {
+          clock,
+          env,
+          answer(seen) {
+            const headers = { date: new Date(clock.now + skew).toUTCString() }
+            if (seen.path.endsWith('/submitPullRequest')) return { headers, body: 'OK' }
+            if (reads++ === 0) return { headers, status: 404, body: 'Not Found' }
+            const isOld = clock.now < submitted + 12_000
+            const state = clock.now < merged ? 'TESTING' : 'MERGED'
+            const at = clock.now < merged ? submitted + 1_000 : merged
+            const record = { state, stateChangedAt: new Date(at + skew).toISOString(), prNumber: 7 }
+            return { headers, body: JSON.stringify(isOld ? old : record) }
+          },
+        })
+        expect({ code, ...documentsIn(out).at(-1) }).toMatchObject({
+          code: 0,
+          outcome: 'merged',
+          elapsedSeconds: 40,
+        })
+      }
+    },
+  )
+
+  test('--until testing: what was under test before the submission may be an earlier attempt', async () => {
+    const { code, out } = await play('pr submit 7 --wait --interval 2s --until testing', {
+      pulls: {
+        7: [
+          [-60, 'TESTING'],
+          [4, 'PENDING'],
+          [8, 'TESTING'],
+        ],
+      },
+    })
+    expect({ code, out }).toEqual({ code: 0, out: '7\treached\tTESTING\t8\n' })
+    const queued = await play('pr submit 7 --wait --interval 2s --until testing', {
+      pulls: { 7: [[-60, 'TESTING']] },
+    })
+    expect({ code: queued.code, out: queued.out }).toEqual({ code: 0, out: '7\treached\tTESTING\t10\n' })
+  })
+
+  test('an end whose date does not settle whether it is newer is believed once readings must have caught up', async () => {
+    const clock = { now: noon }
+    const { code, out } = await mergeq('pr submit 7 --wait --interval 2s --json', {
+      clock,
+      env,
+      answer({ path }, index) {
+        const headers = { date: new Date(clock.now).toUTCString() }
+        if (path.endsWith('/submitPullRequest')) return { headers, body: 'OK' }
+        if (index === 0) return { headers, status: 404, body: 'Not Found' }
+        const stateChangedAt = new Date(noon).toISOString()
+        return { headers, body: JSON.stringify({ state: 'MERGED', stateChangedAt }) }
+      },
+    })
+    const result = { code, ...documentsIn(out).at(-1) }
+    expect(result).toMatchObject({ code: 0, outcome: 'merged', elapsedSeconds: 10 })
   })
 
   test('one that is refused has its result, and the others are waited for', async () => {

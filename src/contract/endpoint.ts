@@ -40,8 +40,17 @@ export interface Evidence {
   readonly sentTo: number
 }
 
-/** `done`: the change shows. `not-applied`: it does not. `refused` says why it can no longer be made. */
-export type Verdict = 'done' | 'not-applied' | 'unclear' | { readonly refused: string }
+/**
+ * What one reading says of a change. `done`: the change shows. `not-applied`: it does not. `seems-done`: an end shows
+ * that may be older than the change, which several readings must show. `refused` says why the change can no longer be
+ * made; unless `isDated`, after the sending, several readings must show that as well.
+ */
+export type Verdict =
+  | 'done'
+  | 'seems-done'
+  | 'not-applied'
+  | 'unclear'
+  | { readonly refused: string; readonly isDated?: boolean }
 
 /** How a change is settled when no answer came: what to read, what that means, and whether it may be sent once more. */
 export interface Settling {
@@ -49,6 +58,8 @@ export interface Settling {
   readonly back?: Row
   /** When the same bytes may be sent once more: after reading that it was not applied, without reading, or never. */
   readonly replay: 'if-not-applied' | 'unread' | 'never'
+  /** The status that the service answers where the change was made already: to a replay it proves nothing. */
+  readonly repeated?: number
   /** The command that tells a person how it stands. */
   readonly tells: string
   judge(evidence: Evidence): Verdict

@@ -1,5 +1,5 @@
 import { usage } from '../failure.ts'
-import { line, type Told, table } from '../view/shapes.ts'
+import { type JsonObject, line, type Told, table, textAt } from '../view/shapes.ts'
 import { endpoint } from './endpoint.ts'
 import { type Field, flag, fromSetting, on } from './field.ts'
 import { numberOf, onePullRequest, pullRequests } from './pull-requests.ts'
@@ -42,6 +42,20 @@ const recordColumns: readonly Told[] = [
   ['TITLE', 'prTitle'],
 ]
 
+const hasState = (record: JsonObject): boolean => (textAt(record, 'state') ?? '') !== ''
+
+/** The record of a pull request, which names its state (service-api.md section 2.3). */
+const pullRequestRecord = record(withSpelledState, { name: 'state', isThere: hasState })
+
+/** What besides a state tells something of a pull request. */
+const telling = ['isCurrentlySubmittedToQueue', 'readiness', 'priorityValue', 'priorityName', 'timeline']
+
+/** The same record, perhaps without its state: what else it holds may still say why a pull request is not merging. */
+const partialRecord = record(withSpelledState, {
+  name: 'state',
+  isThere: found => hasState(found) || telling.some(key => (found[key] ?? null) !== null),
+})
+
 /** The read that a wait repeats: one pull request, by its number. */
 export const poll = endpoint({
   command: 'pr wait',
@@ -49,7 +63,7 @@ export const poll = endpoint({
   summary: 'Read where a pull request stands',
   changes: false,
   fields: onPullRequest,
-  reply: record(withSpelledState),
+  reply: pullRequestRecord,
   view: ({ records }) => table(records, recordColumns),
   examples: [],
 })
@@ -58,6 +72,7 @@ export const poll = endpoint({
 export const explained = endpoint({
   ...poll,
   command: 'pr explain',
+  reply: partialRecord,
   fields: { ...onQueue, pr: onePullRequest },
 })
 
@@ -67,7 +82,7 @@ export const submit = endpoint({
   command: 'pr submit',
   route: 'POST /submitPullRequest',
   summary: 'Submit pull requests to the queue for testing and merging',
-  changes: { ...settledByRecord, replay: 'if-not-applied', judge: judgeSubmit },
+  changes: { ...settledByRecord, replay: 'if-not-applied', repeated: 409, judge: judgeSubmit },
   // Equal priority is first come, first served (service-observed.md section 6).
   inOrder: true,
   fields: {
@@ -91,7 +106,7 @@ export const cancel = endpoint({
   command: 'pr cancel',
   route: 'POST /cancelPullRequest',
   summary: 'Remove pull requests from the queue',
-  changes: { ...settledByRecord, replay: 'if-not-applied', judge: judgeCancel },
+  changes: { ...settledByRecord, replay: 'if-not-applied', repeated: 404, judge: judgeCancel },
   fields: { ...onPullRequest, yes },
   reply: receipt,
   view: (_, { pr, targetBranch }) =>
@@ -132,7 +147,7 @@ export const get = endpoint({
       'Exit 0 if it was merged, 3 if it failed, 10 if cancelled, 8 if not settled',
     ),
   },
-  reply: record(withSpelledState),
+  reply: pullRequestRecord,
   view({ records: [found = {}] }, { pr, exitStatus }) {
     const shape = table([{ prNumber: pr, ...found }], recordColumns)
     return exitStatus ? { ...shape, exit: standing(found) } : shape

@@ -46,7 +46,10 @@ export const read = endpoint({
   summary: 'Show a queue: its state, its settings and what is in it',
   changes: false,
   fields: onQueue,
-  reply: record(withSpelledStates),
+  reply: record(withSpelledStates, {
+    name: 'list of enqueued pull requests (enqueuedPullRequests)',
+    isThere: ({ enqueuedPullRequests }) => Array.isArray(enqueuedPullRequests),
+  }),
   view({ records: [queue = {}] }, { repo, targetBranch }) {
     const entries = listAt(queue, 'enqueuedPullRequests')
     const positions = entries.map((entry, index) =>
@@ -84,7 +87,7 @@ export const create = endpoint({
   command: 'queue create',
   route: 'POST /createQueue',
   summary: 'Create the merge queue of a branch',
-  changes: { ...settledByQueue, judge: judgeCreate },
+  changes: { ...settledByQueue, repeated: 409, judge: judgeCreate },
   fields: { ...onQueue, mode, concurrency },
   reply: receipt,
   view: (_, { repo, targetBranch }) => line(`Created the queue of ${targetBranch} in ${nameOf(repo)}.`),
@@ -141,7 +144,7 @@ export const remove = endpoint({
   command: 'queue delete',
   route: 'POST /deleteQueue',
   summary: 'Delete a queue; it must be empty',
-  changes: { ...settledByQueue, judge: judgeDelete },
+  changes: { ...settledByQueue, repeated: 404, judge: judgeDelete },
   fields: { ...onQueue, yes },
   reply: receipt,
   view: (_, { repo, targetBranch }) => line(`Deleted the queue of ${targetBranch} in ${nameOf(repo)}.`),

@@ -2,7 +2,6 @@ import type { Failure } from '../failure.ts'
 import type { JsonObject } from '../view/shapes.ts'
 import { operationOf, type Route } from './endpoint.ts'
 import type { Fields, Values } from './field.ts'
-import type { Targets } from './target-list.ts'
 import { nameOf, type Repository } from './words.ts'
 
 /** What a run was about, as far as its values name it: what messages and receipts say. */
@@ -12,7 +11,8 @@ export interface About {
   readonly pr?: number | undefined
   /** Its head branch, where it was asked for by that. */
   readonly head?: string | undefined
-  readonly targets?: Targets | undefined
+  /** The impacted targets: how many there are, and whether they are a list or the word ALL. */
+  readonly targets?: { readonly list: unknown; readonly number: number } | undefined
   /** The run of a pull request from a fork, whose id was sent in place of the token. */
   readonly forkedRun?: string | undefined
 }

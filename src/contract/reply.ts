@@ -62,11 +62,33 @@ export const receipt: Reading = {
   read: ({ bytes }) => ({ records: [], bytes }),
 }
 
-/** A JSON object; `refine` gives its states the spelling of service-api.md. */
-export const record = (refine: (document: JsonObject) => JsonObject): Reading => ({
+/** What the document of the service requires of an answer: its name in messages, and whether it is there. */
+export interface Required {
+  readonly name: string
+  isThere(document: JsonObject): boolean
+}
+
+/** The failure for a JSON answer that lacks what the document requires of it. */
+export const lacking = (document: JsonObject, { name }: Pick<Required, 'name'>): Failure => {
+  const said = messageIn(document)?.slice(0, maxQuoted)
+  return new Failure(
+    'bad-answer',
+    `the answer has no ${name}${said === undefined || said === '' ? '' : `; it says: ${said}`}.`,
+    { hint: 'Check the base address; if it is right, try again later.' },
+  )
+}
+
+/** Most of a message that stands in an answer of another shape that is quoted, in characters. */
+const maxQuoted = 200
+
+/**
+ * A JSON object; `refine` gives its states the spelling of service-api.md. One without what is `required` is no answer.
+ */
+export const record = (refine: (document: JsonObject) => JsonObject, required?: Required): Reading => ({
   expects: 'json',
   read(answer) {
     if (!isObject(answer.document)) throw notJson(answer)
+    if (required?.isThere(answer.document) === false) throw lacking(answer.document, required)
     return { records: [refine(answer.document)], document: theOne, bytes: answer.bytes }
   },
 })

@@ -18,6 +18,12 @@ const testRun: Field<string | undefined> = {
         throw usage('A test run and --pr name the same thing twice.', 'Leave one of them out.')
       return undefined
     }
+    const [, number] = /^(?:#|https?:\/\/\S+\/pull\/)?(\d{1,10})$/.exec(typed ?? '') ?? []
+    if (number !== undefined)
+      throw usage(
+        `'${typed}' is a pull request, and a test run is expected.`,
+        `Ask by pull request: mergeq pr testing --pr ${number}`,
+      )
     const run = typed ?? (await context.need('testRun'))
     return text('test run')(run.slice(run.lastIndexOf('/') + 1))
   },

@@ -47,12 +47,26 @@ export interface Sight {
   readonly position?: number | undefined
   /** The moment of the reading, in milliseconds since 1970. */
   readonly at: number
+  /** When it was asked for. */
+  readonly askedAt?: number | undefined
+  /** The moment of the answer by the service's clock, in milliseconds since 1970, to the second. */
+  readonly date?: number | undefined
+}
+
+/** When a submission was sent, by our clock, in milliseconds since 1970: not before `from`, and not after `to`. */
+export interface Submission {
+  readonly from: number
+  readonly to: number
 }
 
 /** What a wait knows of a pull request from one reading to the next. */
 export interface Known {
+  /** The submission whose outcome is waited for. */
+  readonly submission?: Submission | undefined
   /** The record that was read before the submission, until the pull request's own record shows anything else. */
   readonly before?: JsonObject | undefined
+  /** The end that was read last and is older than the submission, as far as its date settles that. */
+  readonly earlier?: JsonObject | undefined
   readonly state?: string | undefined
   readonly position?: number | undefined
   /** Whether the last reading found the state of the one before. */
@@ -96,6 +110,24 @@ const isPrevious = (record: JsonObject, before: JsonObject | undefined): boolean
   stateOf(record) === stateOf(before) &&
   ['id', 'stateChangedAt'].every(key => textAt(record, key) === textAt(before, key))
 
+/** For so many milliseconds after a submission, a reading may not show it yet. */
+const longestDelay = 10_000
+
+/**
+ * Whether a record's state is older or newer than the submission: by its `stateChangedAt` and the service's clock, to
+ * the second; undefined where that does not settle it.
+ */
+function ageOf(
+  record: JsonObject,
+  { at, askedAt = at, date }: Sight,
+  { from, to }: Submission,
+): 'older' | 'newer' | undefined {
+  if (date === undefined) return undefined
+  const second = Math.floor(Date.parse(textAt(record, 'stateChangedAt') ?? '') / 1_000)
+  if (second < Math.floor((from + date - at) / 1_000)) return 'older'
+  return second > Math.floor((to + date + 999 - askedAt) / 1_000) ? 'newer' : undefined
+}
+
 const isOther = (head: string, sha: string): boolean => {
   const [one, other] = [head.toLowerCase(), sha.toLowerCase()]
   return !one.startsWith(other) && !other.startsWith(one)
@@ -118,27 +150,51 @@ function outcomeOf(record: JsonObject, until: Milestone): Outcome | undefined {
 
 /**
  * What a reading means for a wait: what it knows from now on, whether the state changed, and whether the wait is over
- * (CLI.md section 5). A finished record that stood there before the submission counts as not found.
+ * (CLI.md section 5). A finished record that stood there before the submission, or is dated before it, counts as not
+ * found.
  */
 export function judgeSight(known: Known, sight: Sight, { until, grace, head }: Aim): Judged {
   const { position, at } = sight
   const record =
     position === undefined ? sight.record : { ...sight.record, isCurrentlySubmittedToQueue: true }
-  const { before } = known
-  if (record === undefined || isPrevious(record, before)) {
+  const { before, submission } = known
+  const age = submission && record && ageOf(record, sight, submission)
+  const isRecent = submission !== undefined && at < submission.to + longestDelay
+  const isEarlier =
+    submission !== undefined &&
+    record !== undefined &&
+    hasLeft(record) &&
+    (age === 'older' || (age === undefined && isRecent))
+  if (record === undefined || isEarlier || isPrevious(record, before)) {
     const { missingSince = at } = known
     return {
-      known: { ...known, missingSince, position: undefined, isStill: false },
+      known: {
+        ...known,
+        ...(isEarlier && { earlier: record }),
+        missingSince,
+        position: undefined,
+        isStill: false,
+      },
       ...(at - missingSince >= grace && { outcome: 'error' }),
     }
   }
   const sha = textAt(record, 'prSha') ?? ''
   const state = stateOf(record)
-  const outcome = head !== undefined && sha !== '' && isOther(head, sha) ? 'stale' : outcomeOf(record, until)
+  const reached = outcomeOf(record, until)
+  // What was under test before may be an earlier attempt, as long as a reading may not show the submission yet.
+  const isEarly = reached === 'reached' && age === 'older' && isRecent
+  const isStale = head !== undefined && sha !== '' && isOther(head, sha)
+  const outcome = isStale ? 'stale' : isEarly ? undefined : reached
   // A queue may list the new attempt while the record of its own is still that of the one before.
   const isAhead = position !== undefined && textAt(before, 'stateChangedAt') !== undefined
   return {
-    known: { ...(isAhead && { before }), state, position, isStill: state === known.state },
+    known: {
+      ...(submission && { submission }),
+      ...(isAhead && { before }),
+      state,
+      position,
+      isStill: state === known.state,
+    },
     ...(state === undefined || state === known.state
       ? {}
       : { change: { from: known.state, to: state, at: textAt(record, 'stateChangedAt'), position } }),

@@ -1,7 +1,9 @@
 import { methodOf, operationOf, type Route, type Row } from '../contract/endpoint.ts'
 import type { Encoded, Fields, Place, Values, Wire } from '../contract/field.ts'
-import { type Json, marked } from '../contract/json.ts'
+import { at, type Json, marked } from '../contract/json.ts'
 import { largestBody } from '../contract/limits.ts'
+import { type About, aboutOf } from '../contract/receipt.ts'
+import { resourceIn } from '../contract/resource.ts'
 import { Failure } from '../failure.ts'
 import type { Laid } from './sets.ts'
 
@@ -22,6 +24,8 @@ export interface Request {
   /** A change is never resent blindly. */
   readonly changes: boolean
   readonly expects: 'json' | 'text' | 'anything'
+  /** What it concerns, as its body finally says it. */
+  readonly concerns: About
 }
 
 /** What a request is made of besides its row and values. */
@@ -45,7 +49,7 @@ export function makeRequest<P extends Route, F extends Fields>(
   values: Values<F>,
   making: Making,
 ): Request {
-  const body: Tree = plain()
+  const body = treeOf(row, values, making)
   const query = new URLSearchParams()
   const headers: Record<string, string> = { accept: '*/*', 'user-agent': making.userAgent }
   let credential: Request['credential'] = 'token'
@@ -57,12 +61,7 @@ export function makeRequest<P extends Route, F extends Fields>(
       credential = 'in-headers'
     } else if (field.at === 'query')
       for (const [key, one] of Object.entries(value ?? {})) query.set(key, String(one))
-    else if (field.at === 'body')
-      for (const [key, one] of Object.entries(value ?? {})) plant(body, [key], one)
-    else plant(body, pathIn(field.at), value)
   }
-  for (const [key, value] of Object.entries(making.more ?? {})) plant(body, [key], value)
-  for (const { path, value } of making.sets) plant(body, path, value)
   const method = methodOf(row.route)
   const search = query.size === 0 ? '' : `?${query}`
   const request = {
@@ -72,9 +71,66 @@ export function makeRequest<P extends Route, F extends Fields>(
     credential,
     changes: row.changes !== false,
     expects: row.reply.expects,
+    concerns: aboutIn(row, values, body),
   }
   if (method === 'GET') return { ...request, headers }
   return { ...request, headers: { ...headers, 'content-type': 'application/json' }, body: encode(body) }
+}
+
+/** What the body of a request is made of. */
+type Parts = Pick<Making, 'sets' | 'more'>
+
+/** The body of an operation, before it is encoded: its fields, then what a walk asks, then `--set`. */
+function treeOf<P extends Route, F extends Fields>(
+  row: Row<P, F>,
+  values: Values<F>,
+  { sets, more = {} }: Parts,
+): Tree {
+  const body: Tree = plain()
+  for (const [name, field] of Object.entries(row.fields)) {
+    const value = field.wire === undefined ? values[name] : field.wire(values[name])
+    if (!field.at?.startsWith('body') || !isWire(value)) continue
+    if (field.at === 'body') for (const [key, one] of Object.entries(value ?? {})) plant(body, [key], one)
+    else plant(body, pathIn(field.at), value)
+  }
+  for (const [key, value] of Object.entries(more)) plant(body, [key], value)
+  for (const { path, value } of sets) plant(body, path, value)
+  return body
+}
+
+/** What a run concerns: as the body that will be sent says it, `--set` included; without a body, as its values say it. */
+export const concernsOf = <P extends Route, F extends Fields>(
+  row: Row<P, F>,
+  values: Values<F>,
+  parts: Parts,
+): About => aboutIn(row, values, treeOf(row, values, parts))
+
+function aboutIn<P extends Route, F extends Fields>(row: Row<P, F>, values: Values<F>, body: Tree): About {
+  const about = aboutOf(values)
+  if (methodOf(row.route) === 'GET') return about
+  const named = ['repo', 'targetBranch', 'pr'].map(key => [key, jsonOf(body[key])] as const)
+  const { targets } = about
+  const sent = body.impactedTargets
+  return {
+    ...resourceIn(Object.fromEntries(named)),
+    ...(about.forkedRun === undefined ? {} : { forkedRun: about.forkedRun }),
+    ...(sent === undefined ? {} : { targets: sent === targets?.list ? targets : targetsIn(jsonOf(sent)) }),
+  }
+}
+
+/** The targets of a body that `--set` or `api` gave; undefined where they are neither a list nor ALL. */
+const targetsIn = (list: Json | undefined): About['targets'] =>
+  list === 'ALL' || Array.isArray(list) ? { list, number: list.length } : undefined
+
+/** A part of a body as the service will read it; undefined where it is missing or not JSON. */
+function jsonOf(node: Wire | undefined): Json | undefined {
+  if (node === undefined) return undefined
+  try {
+    const value: Json = JSON.parse(textOf(encode({ value: node })))
+    return at(value, 'value')
+  } catch {
+    return undefined
+  }
 }
 
 /** The failure for a body over the limit. */

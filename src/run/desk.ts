@@ -22,6 +22,8 @@ export interface Desk {
   readonly printer: Printer
   /** How far long work has come, for whoever waits. */
   readonly progress?: string
+  /** What bounds each request besides the options; asked anew whenever a request begins. */
+  readonly limits?: RequestLimits
   /**
    * Shows on a terminal, outside CI and unless -q was typed, what is being waited for until the work is done; of work
    * side by side, what began first.
@@ -37,6 +39,14 @@ export interface Desk {
   /** Warns of something once in a run, however often it happens. */
   sayOnce(text: string): Promise<void>
   close(): Promise<void>
+}
+
+/** Limits that depend on the moment: they are functions, so that copying a context does not freeze them. */
+export interface RequestLimits {
+  /** Milliseconds that an attempt may take if it begins now; `usual` is its limit otherwise. */
+  timeout(usual: number): number
+  /** How often a request may be repeated if it begins now, at most `usual`; `timeout` is the limit of its attempts. */
+  retries?(usual: number, timeout: number): number
 }
 
 /** What every command says once when its answers come from a sandbox. */

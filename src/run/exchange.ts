@@ -1,6 +1,6 @@
 import type { Row } from '../contract/endpoint.ts'
 import type { Fields, Values } from '../contract/field.ts'
-import { aboutOf, type Delivery } from '../contract/receipt.ts'
+import type { About, Delivery } from '../contract/receipt.ts'
 import { refusalOf } from '../contract/refusal.ts'
 import { type Answer, isWebPage, notJson, type Reply } from '../contract/reply.ts'
 import { asFailure, Failure } from '../failure.ts'
@@ -18,6 +18,8 @@ import { settle } from './settle.ts'
 /** An answer that was read, the values that were really sent for it, and what is known of the delivery. */
 export interface Exchanged<F extends Fields> {
   readonly reply: Reply
+  /** What the body that was sent concerns. */
+  readonly concerns: About
   readonly values: Values<F>
   readonly delivery: Delivery
   /** The moment of the answer by the service's clock, in milliseconds since 1970. */
@@ -45,12 +47,14 @@ export async function exchange<F extends Fields>(
     const failure = asFailure(error)
     const { reach, delivery } = failure.details
     const isInFlight = failure.kind === 'interrupted' && request.changes && reach === 'ambiguous'
-    return isInFlight && delivery === undefined ? interruptedChange(failure, row, [aboutOf(values)]) : failure
+    return isInFlight && delivery === undefined
+      ? interruptedChange(failure, row, [request.concerns])
+      : failure
   }
   try {
     const answer = await send(request, token?.value, desk, begin)
     const reply = readAnswer(row, request, answer, values, token?.source)
-    return { reply, values, delivery: 'confirmed', date: dateOf(answer) }
+    return { reply, concerns: request.concerns, values, delivery: 'confirmed', date: dateOf(answer) }
   } catch (error) {
     const failure = stopped(error)
     if (failure.kind === 'interrupted') throw failure
@@ -69,12 +73,11 @@ export async function exchange<F extends Fields>(
       {
         change,
         request,
-        values,
         sentAt,
         failure,
         again: async () =>
           readAnswer(row, request, await send(request, token?.value, once), values, token?.source),
-        look: back => exchange(back, { values, sets: [] }, twice),
+        look: back => exchange(back, { values: { ...request.concerns }, sets: [] }, twice),
       },
       desk,
     ).catch(error => {
@@ -83,7 +86,7 @@ export async function exchange<F extends Fields>(
         ? stopped(new Failure(kind, message, { ...details, exit, reach: 'ambiguous' }))
         : error
     })
-    return { ...settled, values, date: undefined }
+    return { ...settled, concerns: request.concerns, values, date: undefined }
   }
 }
 
@@ -102,16 +105,16 @@ async function send(
   desk: Desk,
   begin: () => void = () => undefined,
 ): Promise<Received> {
-  const { options, voice, world } = desk
-  const limit = options.timeout ?? (request.changes ? changeLimit : attemptLimit)
+  const { options, voice, world, limits } = desk
+  const usual = options.timeout ?? (request.changes ? changeLimit : attemptLimit)
   const line = await desk.line()
   const started = world.clock.now()
   if (options.verbose) await voice.detail(told(request))
   let answer: Answer | undefined
   const manner = {
     token,
-    limit,
-    retries: options.retries,
+    limit: () => limits?.timeout(usual) ?? usual,
+    retries: limits?.retries?.(options.retries, usual) ?? options.retries,
     begin,
     isAnswer(response: Response) {
       answer = opened(response, request)
@@ -173,11 +176,11 @@ function readAnswer<F extends Fields>(
   values: Values<F>,
   token: string | undefined,
 ): Reply {
-  const { operation, changes } = request
+  const { operation, changes, concerns } = request
   const { host, pathname: path } = new URL(request.url)
   const { attempts } = answer
   if (!isOk(answer)) {
-    const failure = refusalOf(answer, { ...aboutOf(values), operation, host, path, changes, token })
+    const failure = refusalOf(answer, { ...concerns, operation, host, path, changes, token })
     throw new Failure(failure.kind, failure.message, { ...failure.details, attempts })
   }
   try {

@@ -1,6 +1,7 @@
 import type { Row } from '../contract/endpoint.ts'
 import { aboutOf } from '../contract/receipt.ts'
 import { asFailure, Failure, worst } from '../failure.ts'
+import { concernsOf } from '../request/request.ts'
 import { listed } from '../view/shapes.ts'
 import type { Desk } from './desk.ts'
 import { interruptedChange } from './in-flight.ts'
@@ -96,7 +97,7 @@ export async function tellEndings(
     ? interruptedChange(
         new Failure('interrupted', asFailure(interrupted.reason).message, { exit: first.exit }),
         row,
-        flying.map(({ values }) => aboutOf(values)),
+        flying.map(one => concernsOf(row, one.values, one)),
       )
     : (stops.find(ending => wasInFlight(row, ending))?.failure ??
       stops[0]?.failure ??

@@ -2,7 +2,7 @@ import type { Row } from '../contract/endpoint.ts'
 import type { Context, Fields, Given, Values } from '../contract/field.ts'
 import { largestBody } from '../contract/limits.ts'
 import { usage } from '../failure.ts'
-import { makeRequest, type Request, tooLarge } from '../request/request.ts'
+import { concernsOf, makeRequest, type Request, tooLarge } from '../request/request.ts'
 import { type Laid, readSets } from '../request/sets.ts'
 import { contextOf } from '../settings/settings.ts'
 import type { Found } from '../settings/source.ts'
@@ -43,9 +43,22 @@ export async function readRuns<F extends Fields>(
       values,
       sets.map(({ path }) => path.join('.')),
     )
-    runs.push({ values, sets })
+    runs.push({ values: sets.length === 0 ? values : asSent(row, values, sets), sets })
   }
   return runs
+}
+
+/** The values with what `--set` says the request concerns: what is asked, read, waited for and printed is about that. */
+function asSent<F extends Fields>(
+  row: Row<Row['route'], F>,
+  values: Values<F>,
+  sets: readonly Laid[],
+): Values<F> {
+  const { repo, targetBranch, pr } = concernsOf(row, values, { sets })
+  const named = Object.entries({ repo, targetBranch, pr }).filter(
+    ([name, value]) => value !== undefined && Object.hasOwn(row.fields, name),
+  )
+  return { ...values, ...Object.fromEntries(named) }
 }
 
 /** values → request; the row's stand-in takes the place of values that make the body too big. */

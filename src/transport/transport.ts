@@ -34,8 +34,8 @@ export interface Wiring {
 /** How one request is to be sent. */
 export interface Manner {
   readonly token: string | undefined
-  /** Milliseconds for each attempt, the upload not counted. */
-  readonly limit: number
+  /** Milliseconds for an attempt that begins now, the upload not counted; asked anew for each. */
+  limit(): number
   /** How often it may be repeated. */
   readonly retries: number
   /** Told when an attempt begins. */
@@ -76,9 +76,10 @@ export async function openLine(wiring: Wiring): Promise<Line> {
   const once = async (
     { ways, attempt }: Wire,
     request: Request,
-    { token, limit, begin }: Manner,
+    { token, begin, ...manner }: Manner,
   ): Promise<Response | Fault> => {
     begin()
+    const limit = manner.limit()
     const url = new URL(request.url)
     // A change rides on a connection of its own: one that was kept alive may have been dropped by the server.
     const way = ways.to(url, request.changes)

@@ -105,17 +105,11 @@ async function stop(record: JsonObject, { branch, isDeletion }: Push, desk: Desk
 /** The same desk for questions that must be answered soon: nothing is repeated, and each has what time is left. */
 function inHaste(desk: Desk, until: number): Desk {
   const { clock } = desk.world
-  const limit = () => Math.max(1, until - clock.now())
   return {
     ...desk,
     during: (_, work) => work(),
-    options: {
-      ...desk.options,
-      retries: 0,
-      get timeout() {
-        return limit()
-      },
-    },
+    options: { ...desk.options, retries: 0 },
+    limits: { timeout: () => Math.max(1, until - clock.now()) },
   }
 }
 

@@ -39,6 +39,7 @@ async function submitAndWaitFor(flags: WaitFlags, desk: Desk): Promise<number> {
   // The answer of a wait is its result: receipts of the submission would be a second document.
   const { reading, change } = beforeWait(silently(await forAttempts(desk)), terms, left)
   const before = new Map<Run, JsonObject | undefined>()
+  const begun = new Map<Run, number>()
   const endings = await carryOut(submit, runs, change, {
     async before(one) {
       const run = runs.find(other => other === one)
@@ -46,11 +47,14 @@ async function submitAndWaitFor(flags: WaitFlags, desk: Desk): Promise<number> {
       if (terms.limit > 0 && left() <= 0)
         throw new Failure('timed-out', `the time was over before #${run.values.pr} was submitted.`)
       before.set(run, await recordOf(run, reading))
+      begun.set(run, clock.now())
     },
   })
+  const to = clock.now()
   const candidates = runs.map((run, index) => ({
     run: { values: run.values, sets: [] },
     before: before.get(run),
+    submission: { from: begun.get(run) ?? startedAt, to },
     failure: endings[index]?.failure,
   }))
   const failures = endings.flatMap(({ failure }) => failure ?? [])

@@ -79,12 +79,15 @@ async function cancelAll(values: Queue, desk: Desk): Promise<number> {
   })
   const runs = numbers.map(pr => ({ values: { ...values, pr, yes: true }, sets: [] }))
   const row = { ...cancel, inOrder: true }
-  const endings = (await carryOut(row, runs, silently(desk))).map(ending =>
-    ending.failure?.kind === 'not-found' ? { code: 0 } : ending,
-  )
+  const all = await carryOut(row, runs, silently(desk))
+  const hasLeft = all.map(({ failure }) => failure?.kind === 'not-found')
+  const endings = all.map((ending, index) => (hasLeft[index] === true ? { code: 0 } : ending))
   const code = await tellEndings(row, runs, endings, desk)
-  if (code === 0 && numbers.length > 0)
-    await desk.voice.note(`Cancelled ${listed(numbers.map(number => `#${number}`))}.`)
+  const those = (left: boolean) =>
+    listed(numbers.filter((_, index) => hasLeft[index] === left).map(number => `#${number}`))
+  if (code === 0 && hasLeft.includes(false)) await desk.voice.note(`Cancelled ${those(false)}.`)
+  if (code === 0 && hasLeft.includes(true))
+    await desk.voice.note(`Not in the queue any more: ${those(true)}.`)
   return code
 }
 
@@ -92,8 +95,9 @@ async function cancelAll(values: Queue, desk: Desk): Promise<number> {
 const explain =
   (values: Queue, desk: Desk) =>
   async (failure: Failure): Promise<Failure> => {
-    const { status } = failure.details
-    if (status !== 400 && status !== 409) return failure
+    const { status, delivery } = failure.details
+    // An unknown outcome is no refusal, whatever the last request was answered.
+    if (delivery === 'unknown' || (status !== 400 && status !== 409)) return failure
     const left = await entriesOf(values, desk).catch(() => undefined)
     if (left === undefined) return failure
     const listed =

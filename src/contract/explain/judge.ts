@@ -19,6 +19,7 @@ function freshest(record: JsonObject | undefined, entry: Entry | undefined): Jso
 }
 
 function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolean): Judged {
+  if (state === '' && isBlocked) return 'blocked'
   if (/^(settling|not-submitted|unknown-state|no-state)$/.test(first?.code ?? '')) return 'unknown'
   if (state === 'MERGED') return 'merged'
   if (isDropped(state)) return 'dropped'
@@ -77,7 +78,7 @@ export function judge({ pr, targetBranch, flags, record, queue, run, unread }: R
   const entry = entriesOf(queue ?? {}).find(one => one.pr === pr)
   const fresh = freshest(record, entry)
   const { testing, concurrency } = slotsOf(queue ?? {})
-  const state = spelled(textAt(fresh, 'state') ?? '')
+  const state = spelled(textAt(fresh, 'state') || textAt(entry?.record, 'state') || '')
   const about = fresh ?? {}
   const queueState = textAt(queue, 'state')
   const newest = listAt(about, 'timeline')[0]
@@ -115,7 +116,11 @@ export function judge({ pr, targetBranch, flags, record, queue, run, unread }: R
     next: next
       .filter((step, index) => next.findIndex(other => isSame(step, other)) === index)
       .map(({ command, why }) => ({ command: command === null ? null : `${command}${flags}`, why })),
-    submitAgain: isSafeToSubmit(verdict, about, `mergeq pr submit ${pr}${flags}`),
+    submitAgain: isSafeToSubmit(
+      state === '' && fresh !== undefined ? 'unknown' : verdict,
+      about,
+      `mergeq pr submit ${pr}${flags}`,
+    ),
     unread,
   }
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../view/shapes.ts'
 import { numberAt } from '../entries.ts'
 import { endOf, isDropped, pullRequestStates } from '../states.ts'
 import { brief, type Facts, type Finding } from './finding.ts'
@@ -71,6 +72,11 @@ export function findingsOf(state: string, facts: Facts, run: TestRun | undefined
       return [...first, ...checks.filter(({ code }) => code === 'failing-checks'), ...told]
     case 'MERGED':
       return first
+    case '':
+      // What is not submitted does not wait to become ready.
+      return facts.record.isCurrentlySubmittedToQueue === false || !isObject(facts.record.readiness)
+        ? [...first, ...told]
+        : [...first, ...readinessFindings(facts), ...told]
     default:
       return [...first, ...told]
   }

@@ -114,9 +114,11 @@ async function readQueue(
 
 async function readOne({ run }: Watch, desk: Desk): Promise<Found> {
   const { clock } = desk.world
+  const askedAt = clock.now()
   try {
-    const [record = {}] = (await exchange(poll, run, desk)).reply.records
-    return { sight: { record, at: clock.now() } }
+    const { reply, date } = await exchange(poll, run, desk)
+    const [record = {}] = reply.records
+    return { sight: { record, at: clock.now(), askedAt, date } }
   } catch (error) {
     const failure = unlessInterrupted(error)
     // A web page says nothing of a pull request.

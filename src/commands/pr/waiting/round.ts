@@ -81,10 +81,10 @@ function stepOf(watch: Watch, found: Found, queue: JsonObject | undefined, terms
 }
 
 /** The failure when, for all of the grace period, only the record of the previous attempt was there. */
-const notShown = ({ run, known: { before = {} } }: Watch): Failure =>
+const notShown = ({ run, known: { before = {}, earlier = before } }: Watch): Failure =>
   new Failure(
     'not-found',
-    `#${run.values.pr} was submitted, but the service still shows only its earlier attempt: ${textAt(before, 'state')} since ${textAt(before, 'stateChangedAt')}.`,
+    `#${run.values.pr} was submitted, but the service still shows only its earlier attempt: ${textAt(earlier, 'state')} since ${textAt(earlier, 'stateChangedAt')}.`,
     {
       hint: `This tells how it stands: mergeq pr get ${run.values.pr}. A longer --grace waits longer for it.`,
     },

@@ -3,7 +3,6 @@ import { type Aim, mostErrors } from '../../../contract/waiting.ts'
 import { duration } from '../../../contract/words.ts'
 import { usage } from '../../../failure.ts'
 import type { Desk } from '../../../run/desk.ts'
-import { attemptLimit, changeLimit } from '../../../settings/table.ts'
 import type { WaitFlags } from './flags.ts'
 
 /** What a wait is told, with what is usual where it was not told. */
@@ -68,15 +67,11 @@ const attemptIn = (left: number, usual: number): number => Math.min(usual, Math.
  */
 export function forRounds(desk: Desk, { limit }: Pick<Terms, 'limit'>, left: () => number): Desk {
   if (limit === 0) return desk
-  const { timeout = attemptLimit } = desk.options
-  const options = {
-    ...desk.options,
-    retries: 0,
-    get timeout() {
-      return attemptIn(left(), timeout)
-    },
+  return {
+    ...desk,
+    options: { ...desk.options, retries: 0 },
+    limits: { timeout: usual => attemptIn(left(), usual) },
   }
-  return { ...desk, options }
 }
 
 /**
@@ -91,22 +86,8 @@ export function beforeWait(
   left: () => number,
 ): { readonly reading: Desk; readonly change: Desk } {
   if (limit === 0) return { reading: desk, change: desk }
-  const { retries } = desk.options
-  const { timeout: longestReading = attemptLimit, timeout: longestChange = changeLimit } = desk.options
-  const reading = {
-    ...desk.options,
-    get timeout() {
-      return attemptIn(left(), longestReading)
-    },
-    get retries() {
-      return Math.max(0, Math.min(retries, Math.floor(left() / longestReading) - 1))
-    },
-  }
-  const change = {
-    ...desk.options,
-    get timeout() {
-      return attemptIn(left(), longestChange)
-    },
-  }
-  return { reading: { ...desk, options: reading }, change: { ...desk, options: change } }
+  const timeout = (usual: number) => attemptIn(left(), usual)
+  const retries = (usual: number, longest: number) =>
+    Math.max(0, Math.min(usual, Math.floor(left() / longest) - 1))
+  return { reading: { ...desk, limits: { timeout, retries } }, change: { ...desk, limits: { timeout } } }
 }

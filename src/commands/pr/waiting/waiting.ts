@@ -10,6 +10,8 @@ import { forAttempts, forRounds, type Terms } from './terms.ts'
 export interface Candidate extends Pick<Watch, 'run'> {
   /** The record that was read before it was submitted. */
   readonly before?: Watch['known']['before']
+  /** When it was submitted; left out where somebody else did. */
+  readonly submission?: Watch['known']['submission']
   /** Why there is nothing to wait for. */
   readonly failure?: Failure | undefined
 }
@@ -35,8 +37,8 @@ export async function waitForAll(
   }
   const polling = forRounds(await forAttempts(desk), terms, remaining)
   let waiting: readonly Watch[] = []
-  for (const { run, before, failure } of candidates) {
-    const watch = { run, known: { before }, errors: 0 }
+  for (const { run, before, submission, failure } of candidates) {
+    const watch = { run, known: { before, submission }, errors: 0 }
     if (failure === undefined) waiting = [...waiting, watch]
     else await report.end(watch, { outcome: 'error', failure })
   }
