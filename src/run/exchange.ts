@@ -7,9 +7,10 @@ import { asFailure, ended, Failure } from '../failure.ts'
 import type { Request } from '../request/request.ts'
 import { show } from '../request/show.ts'
 import type { Response } from '../transport/transport.ts'
+import { findExcess, limitsFor } from '../view/cost.ts'
 import { decode } from '../view/json.ts'
 import type { Json } from '../view/shapes.ts'
-import type { Desk } from './desk.ts'
+import { type Desk, takeTurn } from './desk.ts'
 import { type Run, requestOf } from './prepare.ts'
 import { settle } from './settle.ts'
 
@@ -107,8 +108,8 @@ async function send(
     limit,
     retries: options.retries,
     begin,
-    isAnswer(response: Response) {
-      answer = opened(response, request)
+    async isAnswer(response: Response) {
+      answer = await openAnswer(response, request, world.interrupted)
       return isWhole(answer, request)
     },
   }
@@ -122,7 +123,12 @@ async function send(
   await voice.detail(`< ${response.status} after ${world.clock.now() - started} ms`)
   if (response.headers.has('x-mergeq-sandbox')) await desk.saySandbox()
   // What was opened to see whether it is whole is not opened twice.
-  const received = answer?.bytes === response.bytes ? answer : opened(response, request)
+  const received =
+    answer?.bytes === response.bytes
+      ? answer
+      : await openAnswer(response, request, world.interrupted).catch(error => {
+          throw inFlight(whileReading(asFailure(error)), request)
+        })
   if (received.text.includes('\uFFFD') && !isUtf8(response.bytes))
     await desk.sayOnce(
       `${request.operation}: the answer is not all UTF-8; what could not be read is shown as \uFFFD.`,
@@ -132,11 +138,46 @@ async function send(
 
 const isOk = ({ status }: Pick<Response, 'status'>): boolean => status >= 200 && status <= 299
 
-/** The body as text, and as a document where it is JSON. */
-function opened(response: Response, { expects }: Request): Answer {
-  const text = new TextDecoder().decode(response.bytes)
-  return { ...response, text, document: isOk(response) && expects === 'text' ? undefined : decode(text) }
+/** Between the steps of reading an answer over so many bytes a signal is heard. */
+const largeAnswer = 1024 * 1024
+
+/**
+ * The body as text, and as a document where it is JSON. What reading it would cost is found out first, in steps between
+ * which a signal is heard: a 2xx that would cost too much is a `bad-answer` failure, any other is not read as JSON.
+ */
+async function openAnswer(
+  response: Response,
+  { expects, operation, url, maxAnswer }: Request,
+  interrupted: AbortSignal,
+): Promise<Answer> {
+  const { bytes } = response
+  if (isOk(response) && expects === 'text')
+    return { ...response, text: new TextDecoder().decode(bytes), document: undefined }
+  const limits = limitsFor(maxAnswer)
+  const excess = await findExcess(bytes, limits, () => takeTurn({ interrupted }))
+  if (excess !== undefined && isOk(response)) throw tooCostly(excess, operation, new URL(url).host)
+  const text = new TextDecoder().decode(bytes)
+  if (bytes.length > largeAnswer) await takeTurn({ interrupted })
+  return { ...response, text, document: excess === undefined ? decode(text) : undefined }
 }
+
+const tooCostly = (excess: string, operation: string, host: string): Failure =>
+  new Failure('bad-answer', `${operation}: the answer of ${host} ${excess}.`, {
+    operation,
+    hint: 'Check the base address and what stands before the service. If this answer is right, raise the limit with --max-answer <size>, or ask for less.',
+    reach: 'ambiguous',
+    overLimit: true,
+  })
+
+/** A failure after the whole answer came; where a signal ended the reading, what was asked for may have been done. */
+const whileReading = (failure: Failure): Failure =>
+  failure.kind === 'interrupted'
+    ? new Failure('interrupted', failure.message, {
+        ...failure.details,
+        exit: failure.exit,
+        reach: 'ambiguous',
+      })
+    : failure
 
 /** Whether a 2xx can be read as what was asked for; one that cannot is repeated like a fault. */
 const isWhole = ({ text, document }: Answer, { expects }: Request): boolean =>

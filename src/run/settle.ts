@@ -40,14 +40,21 @@ export async function settle(
 ): Promise<{ readonly reply: Reply; readonly delivery: Delivery }> {
   const { change, request, failure } = sent
   const { clock } = desk.world
-  if (desk.options.retries === 0) throw unknown(sent, failure)
+  // An answer over its limit is not asked for again: the change may be read back, but is not sent once more.
+  const isOverLimit = failure.details.overLimit === true
+  if (desk.options.retries === 0 || (isOverLimit && change.back === undefined)) throw unknown(sent, failure)
   const failedAt = clock.now()
   await desk.voice.note(
     `${ended(failure.message)} ${change.back === undefined ? 'Sending it once more.' : 'Reading back.'}`,
   )
   const first = change.back === undefined ? unreadable(change) : await readBack(sent, desk)
   if (first === 'done') return confirmed
-  if (first !== 'not-applied' || change.replay === 'never' || clock.now() - failedAt > latestReplay)
+  if (
+    isOverLimit ||
+    first !== 'not-applied' ||
+    change.replay === 'never' ||
+    clock.now() - failedAt > latestReplay
+  )
     throw unknown(sent, failure)
   if (change.back !== undefined)
     await desk.voice.note(`${request.operation} was not applied: sending it once more.`)
@@ -93,17 +100,18 @@ async function readBack(sent: Unanswered, desk: Desk): Promise<'done' | 'not-app
   return verdicts.every(verdict => verdict === 'not-applied') ? 'not-applied' : 'unclear'
 }
 
-async function readOnce({ change, request, sentAt, look }: Unanswered, desk: Desk): Promise<Verdict> {
+async function readOnce(sent: Unanswered, desk: Desk): Promise<Verdict> {
+  const { change, request, sentAt, look } = sent
   const { back } = change
   if (back === undefined) return 'unclear'
   const { clock } = desk.world
-  const sent = decode(request.body === undefined ? '{}' : textOf(request.body))
+  const body = decode(request.body === undefined ? '{}' : textOf(request.body))
   const asked = clock.now()
   /** The answer was made between the asking and now: so much may the service's clock differ from ours. */
   const judge = (record: Evidence['record'], date: number | undefined): Verdict =>
     change.judge({
       record,
-      sent: isObject(sent) ? sent : {},
+      sent: isObject(body) ? body : {},
       sentFrom:
         date === undefined ? Number.NEGATIVE_INFINITY : Math.floor((sentAt + date - clock.now()) / 1_000),
       sentTo:
@@ -115,6 +123,8 @@ async function readOnce({ change, request, sentAt, look }: Unanswered, desk: Des
   } catch (error) {
     const failure = asFailure(error)
     if (failure.kind === 'interrupted') throw failure
+    // Another reading would cost as much and say as little.
+    if (failure.details.overLimit === true) throw unknown(sent, failure)
     const { status, page } = failure.details
     return status === 404 && page !== true ? judge(undefined, undefined) : 'unclear'
   }

@@ -11,7 +11,6 @@ export interface Response {
   readonly bytes: Uint8Array
 }
 
-const largestAnswer = 64 * 1024 * 1024
 const uploadIdle = 15_000
 /** A body up to this size is handed over in one piece. */
 const small = 64 * 1024
@@ -53,11 +52,11 @@ export async function attempt(
     const { statusCode, headers: answered, body } = await Promise.race([answer, clock.over])
     const flat = flatten(answered)
     const about = `${request.operation}: the answer of ${new URL(request.url).host}`
-    const bytes = await readWhole(body, about)
+    const bytes = await readWhole(body, request.maxAnswer, about)
     return {
       status: statusCode,
       headers: flat,
-      bytes: await unpacked(bytes, flat.get('content-encoding'), about),
+      bytes: await unpacked(bytes, flat.get('content-encoding'), request.maxAnswer, about),
     }
   } catch (error) {
     if (clock.signal.aborted) throw clock.signal.reason
@@ -143,21 +142,47 @@ const flatten = (
 
 const hint = 'Check the base address and what stands before the service.'
 
-const tooLarge = (about: string): Failure =>
-  new Failure('bad-answer', `${about} is larger than 64 MiB.`, { hint, reach: 'ambiguous' })
+const sizeOf = (bytes: number): string =>
+  bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`
 
-async function readWhole(body: AsyncIterable<Uint8Array>, about: string): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
+const tooLarge = (about: string, max: number): Failure =>
+  new Failure('bad-answer', `${about} is larger than ${sizeOf(max)}.`, {
+    hint: `${hint} If this answer is right, raise the limit with --max-answer <size>.`,
+    reach: 'ambiguous',
+    overLimit: true,
+  })
+
+/**
+ * The body in one piece. It is copied as it comes into a buffer that doubles: an answer in very many pieces would cost
+ * far more memory than its bytes if the pieces were kept.
+ */
+async function readWhole(body: AsyncIterable<Uint8Array>, max: number, about: string): Promise<Uint8Array> {
+  let all: Uint8Array = new Uint8Array(0)
   let bytes = 0
   for await (const piece of body) {
-    pieces.push(piece)
+    const before = bytes
     bytes += piece.length
-    if (bytes > largestAnswer) throw tooLarge(about)
+    if (bytes > max) throw tooLarge(about, max)
+    // The one piece of a small answer needs no copy.
+    if (before === 0) all = piece
+    else {
+      if (bytes > all.length) {
+        const larger = new Uint8Array(Math.min(max, Math.max(bytes, 2 * before)))
+        larger.set(all.subarray(0, before))
+        all = larger
+      }
+      all.set(piece, before)
+    }
   }
-  return whole({ pieces, bytes })
+  return all.subarray(0, bytes)
 }
 
-async function unpacked(bytes: Uint8Array, encoding: string | undefined, about: string): Promise<Uint8Array> {
+async function unpacked(
+  bytes: Uint8Array,
+  encoding: string | undefined,
+  max: number,
+  about: string,
+): Promise<Uint8Array> {
   if (encoding === undefined || /^(identity)?$/i.test(encoding.trim()) || bytes.length === 0) return bytes
   const { brotliDecompressSync, gunzipSync, inflateSync } = await import('node:zlib')
   const readers = new Map([
@@ -168,10 +193,10 @@ async function unpacked(bytes: Uint8Array, encoding: string | undefined, about: 
   ])
   const read = readers.get(encoding.trim().toLowerCase())
   try {
-    if (read !== undefined) return read(bytes, { maxOutputLength: largestAnswer })
+    if (read !== undefined) return read(bytes, { maxOutputLength: max })
   } catch (error) {
     if (isFailure(error)) throw error
-    if (error instanceof RangeError) throw tooLarge(about)
+    if (error instanceof RangeError) throw tooLarge(about, max)
   }
   throw new Failure('bad-answer', `${about} says that it is ${encoding}, and cannot be read as that.`, {
     hint,
