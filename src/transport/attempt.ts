@@ -1,7 +1,7 @@
-import type { Dispatcher } from 'undici'
 import requestBy from 'undici/lib/api/api-request.js'
 import { Failure, isFailure } from '../failure.ts'
 import type { Body, Request } from '../request/request.ts'
+import type { Way } from './dispatch.ts'
 import { timeIsOver } from './faults.ts'
 
 /** What came back: the body is decompressed and whole. */
@@ -17,12 +17,20 @@ const small = 64 * 1024
 /** A larger one goes out in steps of this size, each a sign of life. */
 const stride = 256 * 1024
 
+/** How often the bytes that came are counted, in milliseconds. */
+const countingPause = 50
+/**
+ * The bytes that may come on a way for an answer of at most so many: up to four answers of records may come side by side,
+ * and pieces, headers and encryption take room. A flood of what is no body ends here.
+ */
+const maxOnWire = (max: number): number => Math.min(5 * max, max + 64 * 1024 * 1024) + 1024 * 1024
+
 /**
  * Sends a request once. `limit` bounds the attempt in milliseconds, the upload not counted; `began`, where it
  * matters, is told when the request is handed to a connection: before that, nothing of it can have been applied.
  */
 export async function attempt(
-  dispatcher: Dispatcher,
+  { dispatcher, received }: Pick<Way, 'dispatcher' | 'received'>,
   request: Request,
   headers: Readonly<Record<string, string>>,
   limit: number,
@@ -34,6 +42,11 @@ export async function attempt(
   const stop = () => clock.end(interrupted.reason)
   interrupted.addEventListener('abort', stop, { once: true })
   if (interrupted.aborted) stop()
+  const about = `${request.operation}: the answer of ${new URL(request.url).host}`
+  const before = received()
+  const counting = setInterval(() => {
+    if (received() - before > maxOnWire(request.maxAnswer)) clock.end(tooLarge(about, request.maxAnswer))
+  }, countingPause)
   try {
     const sent = () => clock.restart(limit)
     const answer = requestBy.call(dispatcher, {
@@ -51,7 +64,6 @@ export async function attempt(
     answer.catch(() => undefined)
     const { statusCode, headers: answered, body } = await Promise.race([answer, clock.over])
     const flat = flatten(answered)
-    const about = `${request.operation}: the answer of ${new URL(request.url).host}`
     const bytes = await readWhole(body, request.maxAnswer, about)
     return {
       status: statusCode,
@@ -63,6 +75,7 @@ export async function attempt(
     throw error
   } finally {
     clock.clear()
+    clearInterval(counting)
     interrupted.removeEventListener('abort', stop)
   }
 }

@@ -93,7 +93,7 @@ export async function openLine(wiring: Wiring): Promise<Line> {
       began = true
     }
     try {
-      return await attempt(way.dispatcher, request, headers, limit, interrupted, watched ? begun : undefined)
+      return await attempt(way, request, headers, limit, interrupted, watched ? begun : undefined)
     } catch (error) {
       if (interrupted.aborted) throw began ? mayBeApplied(asFailure(interrupted.reason)) : interrupted.reason
       if (isFailure(error))
