@@ -7,10 +7,9 @@ import { asFailure, ended, Failure } from '../failure.ts'
 import type { Request } from '../request/request.ts'
 import { show } from '../request/show.ts'
 import type { Response } from '../transport/transport.ts'
-import { findExcess, limitsFor } from '../view/cost.ts'
-import { decode } from '../view/json.ts'
 import type { Json } from '../view/shapes.ts'
-import { type Desk, takeTurn } from './desk.ts'
+import { isOk, isWhole, openAnswer } from './answer.ts'
+import type { Desk } from './desk.ts'
 import { type Run, requestOf } from './prepare.ts'
 import { settle } from './settle.ts'
 
@@ -136,39 +135,6 @@ async function send(
   return { ...received, attempts: response.attempts }
 }
 
-const isOk = ({ status }: Pick<Response, 'status'>): boolean => status >= 200 && status <= 299
-
-/** Between the steps of reading an answer over so many bytes a signal is heard. */
-const largeAnswer = 1024 * 1024
-
-/**
- * The body as text, and as a document where it is JSON. What reading it would cost is found out first, in steps between
- * which a signal is heard: a 2xx that would cost too much is a `bad-answer` failure, any other is not read as JSON.
- */
-async function openAnswer(
-  response: Response,
-  { expects, operation, url, maxAnswer }: Request,
-  interrupted: AbortSignal,
-): Promise<Answer> {
-  const { bytes } = response
-  if (isOk(response) && expects === 'text')
-    return { ...response, text: new TextDecoder().decode(bytes), document: undefined }
-  const limits = limitsFor(maxAnswer)
-  const excess = await findExcess(bytes, limits, () => takeTurn({ interrupted }))
-  if (excess !== undefined && isOk(response)) throw tooCostly(excess, operation, new URL(url).host)
-  const text = new TextDecoder().decode(bytes)
-  if (bytes.length > largeAnswer) await takeTurn({ interrupted })
-  return { ...response, text, document: excess === undefined ? decode(text) : undefined }
-}
-
-const tooCostly = (excess: string, operation: string, host: string): Failure =>
-  new Failure('bad-answer', `${operation}: the answer of ${host} ${excess}.`, {
-    operation,
-    hint: 'Check the base address and what stands before the service. If this answer is right, raise the limit with --max-answer <size>, or ask for less.',
-    reach: 'ambiguous',
-    overLimit: true,
-  })
-
 /** A failure after the whole answer came; where a signal ended the reading, what was asked for may have been done. */
 const whileReading = (failure: Failure): Failure =>
   failure.kind === 'interrupted'
@@ -178,10 +144,6 @@ const whileReading = (failure: Failure): Failure =>
         reach: 'ambiguous',
       })
     : failure
-
-/** Whether a 2xx can be read as what was asked for; one that cannot is repeated like a fault. */
-const isWhole = ({ text, document }: Answer, { expects }: Request): boolean =>
-  !isWebPage(text) && (expects !== 'json' || text.trim() === '' || document !== undefined)
 
 const isUtf8 = (bytes: Uint8Array): boolean => {
   try {
