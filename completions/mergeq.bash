@@ -158,7 +158,7 @@ _mergeq_flag() {
 }
 
 _mergeq() {
-  local IFS=$' \t\n' globals='-R|--repo= -b|--target-branch= --org= --base-url= --profile= -o|--output= --json --fields= --dry-run --timeout= --retries= --ca-file= -q|--quiet -v|--verbose --color= --no-input -h|--help'
+  local IFS=$' \t\n' globals='-R|--repo= -b|--target-branch= --org= --base-url= --profile= -o|--output= --json --fields= --dry-run --timeout= --retries= --max-answer= --ca-file= -q|--quiet -v|--verbose --color= --no-input -h|--help'
   local children flags name takes words='' kind='' flag bare
   local path='' given=' ' wants='' rest='' count=0 prefix='' index
   local line=${COMP_LINE:0:COMP_POINT} piece='' full='' tail=''

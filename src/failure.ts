@@ -94,6 +94,8 @@ export interface Details {
   readonly page?: boolean
   /** How far the request got: `ambiguous` may have been applied. */
   readonly reach?: 'not-sent' | 'ambiguous'
+  /** The answer was over its limit: asking again would cost as much and bring the same. */
+  readonly overLimit?: boolean
   /** What is known of a change that was sent. */
   readonly delivery?: 'not-applied' | 'unknown'
 }
@@ -121,8 +123,9 @@ export class Failure extends Error {
 export const isFailure = (error: unknown): error is Failure =>
   typeof error === 'object' && error !== null && brand in error
 
-/** Whether a failure concerns every further reading, too: trying again does not mend it (CLI.md section 5). */
-export const isFinal = ({ kind }: Failure): boolean => /^(auth|usage|internal|output|interrupted)$/.test(kind)
+/** Whether a failure concerns every further reading, too: trying again does not help (CLI.md section 5). */
+export const isFinal = ({ kind, details }: Failure): boolean =>
+  details.overLimit === true || /^(auth|usage|internal|output|interrupted)$/.test(kind)
 
 /** The command line, the environment or a setting is wrong; nothing was sent. */
 export const usage = (message: string, hint = 'See --help after the command for what it takes.'): Failure =>

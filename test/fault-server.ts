@@ -775,6 +775,8 @@ export interface Launched extends Judged {
   readonly took: number
   /** The most memory that it held, in MiB; 0 where it was not measured. */
   readonly memory: number
+  /** Seconds of processor time that it took; 0 where it was not measured. */
+  readonly cpu: number
 }
 
 /** How a process of its own is started. */
@@ -782,7 +784,7 @@ export interface Launch {
   readonly env?: Readonly<Record<string, string>>
   /** A test of its own judges the words of its failure. */
   readonly wordless?: boolean
-  /** Measures its memory, with GNU time. */
+  /** Measures its memory and its processor time, with GNU time. */
   readonly measured?: boolean
   /** Its standard output is a file; what it says is the service's own and not judged as text. */
   readonly intoFile?: boolean
@@ -800,7 +802,7 @@ export async function launch(server: FaultServer, line: string, options: Launch 
     const began = performance.now()
     const words = split(line)
     const [program = launcher, ...before] = options.measured
-      ? ['time', '-f', '%M', '-o', measure, launcher]
+      ? ['time', '-f', '%M %U %S', '-o', measure, launcher]
       : [launcher]
     const child = execa(program, [...before, ...words], {
       env: { ...bareEnvironment(home), ...environmentFor(server), ...options.env },
@@ -824,8 +826,10 @@ export async function launch(server: FaultServer, line: string, options: Launch 
     expect(left, 'rule 8: no file is made').toEqual([])
     const judged = { ...came, ...judge({ ...came, words }, server), requests: [], sleeps: [] }
     if (!options.wordless) judgeWords(judged, server)
-    const memory = options.measured ? Number(readFileSync(measure, 'utf8').split('\n').at(-2)) / 1024 : 0
-    return { ...judged, bytes, took, memory }
+    const [memory = 0, user = 0, system = 0] = options.measured
+      ? (readFileSync(measure, 'utf8').split('\n').at(-2)?.split(' ').map(Number) ?? [])
+      : []
+    return { ...judged, bytes, took, memory: memory / 1024, cpu: user + system }
   } finally {
     rmSync(home, { recursive: true, force: true })
   }

@@ -1,6 +1,7 @@
 import { endpoint, methodOf, operationOf, type Row } from '../contract/endpoint.ts'
 import { endpoints, rows } from '../contract/endpoints.ts'
 import { argument, type Field, flag, flags, on, type Wire } from '../contract/field.ts'
+import { maxListAnswer } from '../contract/limits.ts'
 import type { Answer, Reading } from '../contract/reply.ts'
 import { unsettled } from '../contract/settle.ts'
 import { oneOf, text } from '../contract/words.ts'
@@ -25,6 +26,7 @@ function operation(word: string): string {
 /** What came, untouched; with its status line and headers first where that was asked for. */
 const passThrough = (include: boolean): Reading => ({
   expects: 'anything',
+  maxBytes: maxListAnswer,
   read(answer) {
     const { bytes, document } = answer
     const verbatim = include ? withHead(answer) : bytes

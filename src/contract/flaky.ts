@@ -2,7 +2,7 @@ import { usage } from '../failure.ts'
 import { at, isObject, type JsonObject, listAt, table, textAt } from '../view/shapes.ts'
 import { endpoint } from './endpoint.ts'
 import { either, flag, fromSetting } from './field.ts'
-import { widestWindow } from './limits.ts'
+import { maxListAnswer, widestWindow } from './limits.ts'
 import { onQueue } from './pulls.ts'
 import { range } from './range.ts'
 import { type Reading, record } from './reply.ts'
@@ -78,6 +78,7 @@ function filtersOf({ owner, quarantined, minRate, name, path }: Asked): readonly
 
 const page: Reading = {
   expects: 'json',
+  maxBytes: maxListAnswer,
   read(answer) {
     const [document = {}] = record(found => found).read(answer).records
     const { page } = document

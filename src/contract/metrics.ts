@@ -4,6 +4,7 @@ import { isOfBranch, keepLines } from './branch-lines.ts'
 import { endpoint } from './endpoint.ts'
 import { numberText, type Sample, samplesOf } from './exposition.ts'
 import type { Field } from './field.ts'
+import { maxListAnswer } from './limits.ts'
 import { metricsPicture } from './metrics-picture.ts'
 import { isWebPage, type Reading, type Reply, webPage } from './reply.ts'
 import type { Repository } from './words.ts'
@@ -11,6 +12,7 @@ import type { Repository } from './words.ts'
 /** The text of the format, kept byte for byte; its samples are read for every format but the text itself. */
 const exposition: Reading = {
   expects: 'text',
+  maxBytes: maxListAnswer,
   read({ text, bytes }) {
     if (isWebPage(text)) throw webPage()
     return replyOf(text, bytes)

@@ -33,6 +33,8 @@ const theOne = ([one]: readonly JsonObject[]): Json => one ?? null
 /** How the answer of an operation is read. Throws a `bad-answer` failure when it is not an answer. */
 export interface Reading {
   readonly expects: 'json' | 'text' | 'anything'
+  /** The largest body that is read, in bytes after decompression; `maxAnswer` where this is left out. */
+  readonly maxBytes?: number
   read(answer: Answer): Reply
 }
 

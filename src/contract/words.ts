@@ -82,6 +82,22 @@ export function duration(word: string): number {
   return total
 }
 
+const sizeUnits = new Map([
+  ['KiB', 1024],
+  ['MiB', 1024 * 1024],
+])
+const maxAnswerSize = 256 * 1024 * 1024
+
+/** Reads the size of an answer (`512KiB`, `64MiB`) as bytes: at least 1 KiB, at most 256 MiB. */
+export function answerSize(word: string): number {
+  const [, number = '', unit = ''] = /^([1-9]\d{0,8})([KM]iB)$/.exec(word) ?? []
+  const bytes = Number(number) * (sizeUnits.get(unit) ?? 0)
+  if (bytes === 0)
+    throw usage(`'${word}' is not a size.`, 'Write a whole number with KiB or MiB, for example 128MiB.')
+  if (bytes > maxAnswerSize) throw usage(`'${word}' is more than 256MiB.`, 'Give at most 256MiB.')
+  return bytes
+}
+
 const leastPause = 1_000
 const longestPause = 86_400_000
 

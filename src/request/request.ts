@@ -1,7 +1,7 @@
 import { methodOf, operationOf, type Route, type Row } from '../contract/endpoint.ts'
 import type { Encoded, Fields, Place, Values, Wire } from '../contract/field.ts'
 import { at, type Json, marked } from '../contract/json.ts'
-import { largestBody } from '../contract/limits.ts'
+import { largestBody, maxAnswer } from '../contract/limits.ts'
 import { type About, aboutOf } from '../contract/receipt.ts'
 import { resourceIn } from '../contract/resource.ts'
 import { Failure } from '../failure.ts'
@@ -26,6 +26,8 @@ export interface Request {
   readonly expects: 'json' | 'text' | 'anything'
   /** What it concerns, as its body finally says it. */
   readonly concerns: About
+  /** The largest answer that is read, in bytes after decompression. */
+  readonly maxAnswer: number
 }
 
 /** What a request is made of besides its row and values. */
@@ -33,6 +35,8 @@ export interface Making {
   readonly baseUrl: string
   readonly userAgent: string
   readonly sets: readonly Laid[]
+  /** What --max-answer says, in bytes; without it each operation has a limit of its own. */
+  readonly maxAnswer?: number | undefined
   /** Laid over the body: what a walk asks next. */
   readonly more?: Readonly<Record<string, Json>>
 }
@@ -72,6 +76,7 @@ export function makeRequest<P extends Route, F extends Fields>(
     changes: row.changes !== false,
     expects: row.reply.expects,
     concerns: aboutIn(row, values, body),
+    maxAnswer: making.maxAnswer ?? row.reply.maxBytes ?? maxAnswer,
   }
   if (method === 'GET') return { ...request, headers }
   return { ...request, headers: { ...headers, 'content-type': 'application/json' }, body: encode(body) }

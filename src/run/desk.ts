@@ -84,7 +84,10 @@ export async function openDesk(
     settings,
     options,
     voice,
-    printer: openPrinter(world.out, styleOf({ options, world })),
+    printer: openPrinter(
+      { write: world.out.write, pause: () => takeTurn(world) },
+      styleOf({ options, world }),
+    ),
     async during(text, work) {
       const { terminal, stream } = world.err
       const isShown = terminal && !options.quiet && !isCiJob(world.env)
@@ -128,6 +131,12 @@ export async function openDesk(
       )
     },
   }
+}
+
+/** Lets the event loop turn once, so that a signal is heard; rejects with its failure when one came. */
+export async function takeTurn({ interrupted }: Pick<World, 'interrupted'>): Promise<void> {
+  await new Promise(setImmediate)
+  interrupted.throwIfAborted()
 }
 
 /** How answers look here. */

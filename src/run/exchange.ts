@@ -8,8 +8,8 @@ import type { Request } from '../request/request.ts'
 import { show } from '../request/show.ts'
 import { attemptLimit, changeLimit } from '../settings/table.ts'
 import type { Response } from '../transport/transport.ts'
-import { decode } from '../view/json.ts'
 import type { Json } from '../view/shapes.ts'
+import { isOk, isWhole, openAnswer } from './answer.ts'
 import type { Desk } from './desk.ts'
 import { interruptedChange } from './in-flight.ts'
 import { type Run, requestOf } from './prepare.ts'
@@ -116,8 +116,8 @@ async function send(
     limit: () => limits?.timeout(usual) ?? usual,
     retries: limits?.retries?.(options.retries, usual) ?? options.retries,
     begin,
-    isAnswer(response: Response) {
-      answer = opened(response, request)
+    async isAnswer(response: Response) {
+      answer = await openAnswer(response, request, world.interrupted)
       return isWhole(answer, request)
     },
   }
@@ -128,7 +128,12 @@ async function send(
   await voice.detail(`< ${response.status} after ${world.clock.now() - started} ms`)
   if (response.headers.has('x-mergeq-sandbox')) await desk.saySandbox()
   // What was opened to see whether it is whole is not opened twice.
-  const received = answer?.bytes === response.bytes ? answer : opened(response, request)
+  const received =
+    answer?.bytes === response.bytes
+      ? answer
+      : await openAnswer(response, request, world.interrupted).catch(error => {
+          throw whileReading(asFailure(error))
+        })
   if (received.text.includes('\uFFFD') && !isUtf8(response.bytes))
     await desk.sayOnce(
       `${request.operation}: the answer is not all UTF-8; what could not be read is shown as \uFFFD.`,
@@ -136,17 +141,15 @@ async function send(
   return { ...received, attempts: response.attempts }
 }
 
-const isOk = ({ status }: Pick<Response, 'status'>): boolean => status >= 200 && status <= 299
-
-/** The body as text, and as a document where it is JSON. */
-function opened(response: Response, { expects }: Request): Answer {
-  const text = new TextDecoder().decode(response.bytes)
-  return { ...response, text, document: isOk(response) && expects === 'text' ? undefined : decode(text) }
-}
-
-/** Whether a 2xx can be read as what was asked for; one that cannot is repeated like a fault. */
-const isWhole = ({ text, document }: Answer, { expects }: Request): boolean =>
-  !isWebPage(text) && (expects !== 'json' || text.trim() === '' || document !== undefined)
+/** A failure after the whole answer came; where a signal ended the reading, what was asked for may have been done. */
+const whileReading = (failure: Failure): Failure =>
+  failure.kind === 'interrupted'
+    ? new Failure('interrupted', failure.message, {
+        ...failure.details,
+        exit: failure.exit,
+        reach: 'ambiguous',
+      })
+    : failure
 
 const isUtf8 = (bytes: Uint8Array): boolean => {
   try {

@@ -68,11 +68,12 @@ export async function requestOf<F extends Fields>(
   desk: Desk,
   more: Readonly<Record<string, Json>> = {},
 ): Promise<{ readonly request: Request; readonly values: Values<F> }> {
-  const { settings, voice, world } = desk
+  const { options, settings, voice, world } = desk
   const making = {
     baseUrl: await settings.need('baseUrl'),
     userAgent: `mergeq/${world.runtime.version}`,
     sets: run.sets,
+    maxAnswer: options.maxAnswer,
     more,
   }
   const request = makeRequest(row, run.values, making)

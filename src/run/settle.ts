@@ -46,13 +46,21 @@ export async function settle(
   const { clock } = desk.world
   const { retries } = desk.options
   const isReadable = canRead(sent)
-  if (retries === 0 || (!isReadable && change.replay !== 'unread')) throw unknown(sent, failure)
+  // An answer over its limit is not asked for again: the change may be read back, but is not sent once more.
+  const isOverLimit = failure.details.overLimit === true
+  if (retries === 0 || (!isReadable && (isOverLimit || change.replay !== 'unread')))
+    throw unknown(sent, failure)
   const failedAt = clock.now()
   await desk.voice.note(`${ended(failure.message)} ${isReadable ? 'Reading back.' : 'Sending it once more.'}`)
   const first = isReadable ? await readBack(sent, desk) : 'not-applied'
   if (first === 'done') return confirmed
   if (typeof first === 'object') throw refused(sent, first.refused)
-  if (first !== 'not-applied' || change.replay === 'never' || clock.now() - failedAt > latestReplay)
+  if (
+    isOverLimit ||
+    first !== 'not-applied' ||
+    change.replay === 'never' ||
+    clock.now() - failedAt > latestReplay
+  )
     throw unknown(sent, failure)
   if (isReadable) await desk.voice.note(`${request.operation} was not applied: sending it once more.`)
   try {
@@ -135,20 +143,18 @@ const refused = (sent: Unanswered, why: string): Failure => {
 }
 
 /** What one reading says; undefined where it failed. */
-async function readOnce(
-  { change, request, sentAt, look }: Unanswered,
-  desk: Desk,
-): Promise<Verdict | undefined> {
+async function readOnce(sent: Unanswered, desk: Desk): Promise<Verdict | undefined> {
+  const { change, request, sentAt, look } = sent
   const { back } = change
   if (back === undefined) return undefined
   const { clock } = desk.world
-  const sent = decode(request.body === undefined ? '{}' : textOf(request.body))
+  const body = decode(request.body === undefined ? '{}' : textOf(request.body))
   const asked = clock.now()
   /** The answer was made between the asking and now: so much may the service's clock differ from ours. */
   const judge = (record: Evidence['record'], date: number | undefined): Verdict =>
     change.judge({
       record,
-      sent: isObject(sent) ? sent : {},
+      sent: isObject(body) ? body : {},
       sentFrom:
         date === undefined ? Number.NEGATIVE_INFINITY : Math.floor((sentAt + date - clock.now()) / 1_000),
       sentTo:
@@ -160,6 +166,8 @@ async function readOnce(
   } catch (error) {
     const failure = asFailure(error)
     if (failure.kind === 'interrupted') throw failure
+    // Another reading would cost as much and say as little.
+    if (failure.details.overLimit === true) throw unknown(sent, failure)
     const { status, page } = failure.details
     return status === 404 && page !== true ? judge(undefined, undefined) : undefined
   }

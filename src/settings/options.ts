@@ -16,6 +16,7 @@ export const globalWords: readonly Word[] = [
   { spell: '--dry-run', summary: 'Print what would be sent or changed, and do nothing' },
   { spell: '--timeout <duration>', summary: settingTable.timeout.summary },
   { spell: '--retries <n>', summary: settingTable.retries.summary },
+  { spell: '--max-answer <size>', summary: settingTable.maxAnswer.summary },
   { spell: '--ca-file <pem>', summary: settingTable.caFile.summary, file: true },
   { spell: '-q, --quiet', summary: 'Say nothing on standard error but warnings and errors' },
   { spell: '-v, --verbose', summary: 'Tell requests, timing, and where each setting came from' },
@@ -37,6 +38,8 @@ export interface Options {
   readonly retries: number
   /** Limit of an attempt in milliseconds, where one was given. */
   readonly timeout: number | undefined
+  /** The largest answer that is read, in bytes after decompression, where one was given. */
+  readonly maxAnswer: number | undefined
 }
 
 /** Reads the global flags. */
@@ -60,6 +63,7 @@ export async function readOptions(given: Given, settings: Settings): Promise<Opt
     noInput: given.has('--no-input'),
     retries: await settings.need('retries'),
     timeout: await settings.read('timeout'),
+    maxAnswer: await settings.read('maxAnswer'),
   }
 }
 

@@ -1,5 +1,5 @@
 import { flagOf } from '../contract/field.ts'
-import { duration, integer, oneOf, pullRequest, repository, text } from '../contract/words.ts'
+import { answerSize, duration, integer, oneOf, pullRequest, repository, text } from '../contract/words.ts'
 import { baseAddress } from './address.ts'
 
 /** One setting: the flag and the variables that give it, and how it is read. */
@@ -126,6 +126,13 @@ export const settingTable = {
     summary: 'Colour: auto, always or never',
     parse: oneOf(['auto', 'always', 'never']),
   }),
+  maxAnswer: setting({
+    flag: '--max-answer',
+    env: [],
+    summary:
+      'Largest answer to read, such as 128MiB (default 8MiB; 64MiB for lists of tests, metrics and api)',
+    parse: answerSize,
+  }),
   caFile: setting({
     flag: '--ca-file',
     env: [],
@@ -138,7 +145,7 @@ export type Name = keyof typeof settingTable
 /** The value of a setting once it is read. */
 export type Value<N extends Name> = ReturnType<(typeof settingTable)[N]['parse']>
 
-const keyPattern = /^--(?!sha$|forked-run$|profile$|ca-file$)/
+const keyPattern = /^--(?!sha$|forked-run$|profile$|ca-file$|max-answer$)/
 
 /** The key under which a profile stores a setting: its flag's name. Undefined for what cannot be stored. */
 export function keyOf(name: Name): string | undefined {

@@ -1,7 +1,7 @@
-import type { Dispatcher } from 'undici'
 import requestBy from 'undici/lib/api/api-request.js'
 import { Failure, isFailure } from '../failure.ts'
 import type { Body, Request } from '../request/request.ts'
+import type { Way } from './dispatch.ts'
 import { timeIsOver } from './faults.ts'
 
 /** What came back: the body is decompressed and whole. */
@@ -11,19 +11,26 @@ export interface Response {
   readonly bytes: Uint8Array
 }
 
-const largestAnswer = 64 * 1024 * 1024
 const uploadIdle = 15_000
 /** A body up to this size is handed over in one piece. */
 const small = 64 * 1024
 /** A larger one goes out in steps of this size, each a sign of life. */
 const stride = 256 * 1024
 
+/** How often the bytes that came are counted, in milliseconds. */
+const countingPause = 50
+/**
+ * The bytes that may come on a way for an answer of at most so many: up to four answers of records may come side by side,
+ * and pieces, headers and encryption take room. A flood of what is no body ends here.
+ */
+const maxOnWire = (max: number): number => Math.min(5 * max, max + 64 * 1024 * 1024) + 1024 * 1024
+
 /**
  * Sends a request once. `limit` bounds the attempt in milliseconds, the upload not counted; `began`, where it
  * matters, is told when the request is handed to a connection: before that, nothing of it can have been applied.
  */
 export async function attempt(
-  dispatcher: Dispatcher,
+  { dispatcher, received }: Pick<Way, 'dispatcher' | 'received'>,
   request: Request,
   headers: Readonly<Record<string, string>>,
   limit: number,
@@ -35,6 +42,11 @@ export async function attempt(
   const stop = () => clock.end(interrupted.reason)
   interrupted.addEventListener('abort', stop, { once: true })
   if (interrupted.aborted) stop()
+  const about = `${request.operation}: the answer of ${new URL(request.url).host}`
+  const before = received()
+  const counting = setInterval(() => {
+    if (received() - before > maxOnWire(request.maxAnswer)) clock.end(tooLarge(about, request.maxAnswer))
+  }, countingPause)
   try {
     const sent = () => clock.restart(limit)
     const answer = requestBy.call(dispatcher, {
@@ -52,18 +64,18 @@ export async function attempt(
     answer.catch(() => undefined)
     const { statusCode, headers: answered, body } = await Promise.race([answer, clock.over])
     const flat = flatten(answered)
-    const about = `${request.operation}: the answer of ${new URL(request.url).host}`
-    const bytes = await readWhole(body, about)
+    const bytes = await readWhole(body, request.maxAnswer, about)
     return {
       status: statusCode,
       headers: flat,
-      bytes: await unpacked(bytes, flat.get('content-encoding'), about),
+      bytes: await unpacked(bytes, flat.get('content-encoding'), request.maxAnswer, about),
     }
   } catch (error) {
     if (clock.signal.aborted) throw clock.signal.reason
     throw error
   } finally {
     clock.clear()
+    clearInterval(counting)
     interrupted.removeEventListener('abort', stop)
   }
 }
@@ -143,21 +155,47 @@ const flatten = (
 
 const hint = 'Check the base address and what stands before the service.'
 
-const tooLarge = (about: string): Failure =>
-  new Failure('bad-answer', `${about} is larger than 64 MiB.`, { hint, reach: 'ambiguous' })
+const sizeOf = (bytes: number): string =>
+  bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`
 
-async function readWhole(body: AsyncIterable<Uint8Array>, about: string): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
+const tooLarge = (about: string, max: number): Failure =>
+  new Failure('bad-answer', `${about} is larger than ${sizeOf(max)}.`, {
+    hint: `${hint} If this answer is right, raise the limit with --max-answer <size>.`,
+    reach: 'ambiguous',
+    overLimit: true,
+  })
+
+/**
+ * The body in one piece. It is copied as it comes into a buffer that doubles: an answer in very many pieces would cost
+ * far more memory than its bytes if the pieces were kept.
+ */
+async function readWhole(body: AsyncIterable<Uint8Array>, max: number, about: string): Promise<Uint8Array> {
+  let all: Uint8Array = new Uint8Array(0)
   let bytes = 0
   for await (const piece of body) {
-    pieces.push(piece)
+    const before = bytes
     bytes += piece.length
-    if (bytes > largestAnswer) throw tooLarge(about)
+    if (bytes > max) throw tooLarge(about, max)
+    // The one piece of a small answer needs no copy.
+    if (before === 0) all = piece
+    else {
+      if (bytes > all.length) {
+        const larger = new Uint8Array(Math.min(max, Math.max(bytes, 2 * before)))
+        larger.set(all.subarray(0, before))
+        all = larger
+      }
+      all.set(piece, before)
+    }
   }
-  return whole({ pieces, bytes })
+  return all.subarray(0, bytes)
 }
 
-async function unpacked(bytes: Uint8Array, encoding: string | undefined, about: string): Promise<Uint8Array> {
+async function unpacked(
+  bytes: Uint8Array,
+  encoding: string | undefined,
+  max: number,
+  about: string,
+): Promise<Uint8Array> {
   if (encoding === undefined || /^(identity)?$/i.test(encoding.trim()) || bytes.length === 0) return bytes
   const { brotliDecompressSync, gunzipSync, inflateSync } = await import('node:zlib')
   const readers = new Map([
@@ -168,10 +206,10 @@ async function unpacked(bytes: Uint8Array, encoding: string | undefined, about: 
   ])
   const read = readers.get(encoding.trim().toLowerCase())
   try {
-    if (read !== undefined) return read(bytes, { maxOutputLength: largestAnswer })
+    if (read !== undefined) return read(bytes, { maxOutputLength: max })
   } catch (error) {
     if (isFailure(error)) throw error
-    if (error instanceof RangeError) throw tooLarge(about)
+    if (error instanceof RangeError) throw tooLarge(about, max)
   }
   throw new Failure('bad-answer', `${about} says that it is ${encoding}, and cannot be read as that.`, {
     hint,

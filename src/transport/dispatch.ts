@@ -43,6 +43,8 @@ export interface Connecting {
 /** A way to an address; whoever got a fresh one ends it. */
 export interface Way {
   readonly dispatcher: Dispatcher
+  /** The bytes that have come on all its connections. */
+  received(): number
   end(): Promise<void>
 }
 
@@ -74,10 +76,11 @@ export function openWays(
   const kept = new Map<boolean, Watched>()
   const make = (direct: boolean): Watched => {
     if (direct || proxy === undefined) {
-      const { connector, drop } = watchedConnector(connect, early)
+      const { connector, received, drop } = watchedConnector(connect, early)
       const agent = new Agent({ ...options, connect: connector })
       return {
         dispatcher: agent,
+        received,
         allow: () => undefined,
         async end() {
           drop()
@@ -85,7 +88,7 @@ export function openWays(
         },
       }
     }
-    const { allow, factory, drop } = watchedPools()
+    const { allow, factory, received, drop } = watchedPools()
     const agent = new EnvHttpProxyAgent({
       ...options,
       requestTls: connect,
@@ -97,6 +100,7 @@ export function openWays(
     })
     return {
       dispatcher: agent,
+      received,
       allow,
       async end() {
         drop()
@@ -119,6 +123,12 @@ export function openWays(
   }
 }
 
+const bytesReadOn = (sockets: Iterable<Socket>): number => {
+  let bytes = 0
+  for (const socket of sockets) bytes += socket.bytesRead
+  return bytes
+}
+
 /** Connections that can be dropped while they are still being made: an unanswered handshake would keep us alive. */
 function watchedConnector(options: buildConnector.BuildOptions, early: Early | undefined) {
   const connect = buildConnectorBy(options)
@@ -132,6 +142,7 @@ function watchedConnector(options: buildConnector.BuildOptions, early: Early | u
     early?.ride(watched, target, callback) === true ? early : watched(target, callback)
   return {
     connector,
+    received: () => bytesReadOn(sockets),
     drop: () => {
       for (const socket of sockets) socket.destroy()
     },
@@ -149,6 +160,7 @@ function watchedPools() {
     allow: () => {
       allowed++
     },
+    received: () => bytesReadOn(sockets),
     drop: () => {
       for (const socket of sockets) socket.destroy()
     },

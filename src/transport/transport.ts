@@ -40,8 +40,11 @@ export interface Manner {
   readonly retries: number
   /** Told when an attempt begins. */
   begin(): void
-  /** Whether a 2xx is an answer at all: one that is cut or a web page is repeated like a fault. */
-  isAnswer(response: Response): boolean
+  /**
+   * Whether a 2xx is an answer at all: one that is cut or a web page is repeated like a fault. The failure that this
+   * throws is final.
+   */
+  isAnswer(response: Response): Promise<boolean>
 }
 
 /** A line to the service. */
@@ -93,10 +96,11 @@ export async function openLine(wiring: Wiring): Promise<Line> {
       began = true
     }
     try {
-      return await attempt(way.dispatcher, request, headers, limit, interrupted, watched ? begun : undefined)
+      return await attempt(way, request, headers, limit, interrupted, watched ? begun : undefined)
     } catch (error) {
       if (interrupted.aborted) throw began ? mayBeApplied(asFailure(interrupted.reason)) : interrupted.reason
-      if (isFailure(error)) return { reach: 'ambiguous', passing: true, failure: error }
+      if (isFailure(error))
+        return { reach: 'ambiguous', passing: error.details.overLimit !== true, failure: error }
       return faultOf(error, {
         operation: request.operation,
         host: url.host,
@@ -116,7 +120,7 @@ export async function openLine(wiring: Wiring): Promise<Line> {
     request: Request,
     manner: Manner,
   ): Promise<boolean> => {
-    const why = reasonToRepeat(result, request, manner)
+    const why = await reasonToRepeat(result, request, manner)
     if (why === undefined || attempts > manner.retries || repeats >= wiring.budget) return false
     const asked = 'status' in result ? retryAfter(result.headers, clock.now()) : undefined
     if (asked !== undefined && asked > longestWait) return false
@@ -155,11 +159,11 @@ const afterAttempts = ({ kind, message, details }: Failure, attempts: number): F
   })
 
 /** Why a request may be sent again; undefined when it must not be, or when that would not help. */
-function reasonToRepeat(
+async function reasonToRepeat(
   result: Response | Fault,
   { changes }: Request,
   { isAnswer }: Manner,
-): string | undefined {
+): Promise<string | undefined> {
   if ('failure' in result) {
     if (!result.passing || (changes && result.reach === 'ambiguous')) return undefined
     return result.failure.message.replace(/^\S+: /, '').replace(/\.$/, '')
@@ -168,7 +172,7 @@ function reasonToRepeat(
   if (status === 429) return 'the rate of requests is limited (429)'
   if (changes) return undefined
   if (status === 408 || (status >= 500 && status <= 599)) return `the service could not answer (${status})`
-  return status >= 200 && status <= 299 && !isAnswer(result) ? 'the answer was not whole' : undefined
+  return status >= 200 && status <= 299 && !(await isAnswer(result)) ? 'the answer was not whole' : undefined
 }
 
 /**

@@ -1,5 +1,5 @@
 import { encode } from './json.ts'
-import type { JsonObject } from './shapes.ts'
+import { type JsonObject, parts } from './shapes.ts'
 
 /** One JSON document with a list in it, written while the list is read: it is whole once it was ended. */
 export interface Listing {
@@ -9,8 +9,14 @@ export interface Listing {
   end(around: JsonObject): Promise<void>
 }
 
+/** Where a document goes part by part; `pause` lets a signal be heard between parts. */
+interface PartSink {
+  write(text: string): Promise<void>
+  pause?(): Promise<void>
+}
+
 /** Opens a document whose list stands under `key`; what comes out is what `encode` would make of the whole. */
-export function openListing(write: (text: string) => Promise<void>, key: string, pretty: boolean): Listing {
+export function openListing(sink: PartSink, key: string, pretty: boolean): Listing {
   const [line, margin] = pretty ? ['\n  ', '\n    '] : ['', '']
   const item = (record: JsonObject) =>
     pretty ? encode(record, true).replaceAll('\n', margin) : encode(record)
@@ -18,15 +24,15 @@ export function openListing(write: (text: string) => Promise<void>, key: string,
   let isEmpty = true
   return {
     async add(records) {
-      const items = records.map(item)
-      if (items.length === 0) return
-      await write(`${before}${margin}${items.join(`,${margin}`)}`)
-      before = ','
-      isEmpty = false
+      for await (const part of parts(records, sink.pause)) {
+        await sink.write(`${before}${margin}${part.map(item).join(`,${margin}`)}`)
+        before = ','
+        isEmpty = false
+      }
     },
     async end(around) {
       const rest = encode(around, pretty).slice(1)
-      await write(isEmpty ? `${before}],${rest}\n` : `${line}],${rest}\n`)
+      await sink.write(isEmpty ? `${before}],${rest}\n` : `${line}],${rest}\n`)
     },
   }
 }

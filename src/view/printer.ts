@@ -1,7 +1,7 @@
 import { csv, markdownHead, markdownRows, titles, tsv } from './delimited.ts'
 import { encode, encodeLines } from './json.ts'
 import { type Listing, openListing } from './listing.ts'
-import { at, type Json, type JsonObject, receiptColumns, type Shape, table } from './shapes.ts'
+import { at, type Json, type JsonObject, parts, receiptColumns, type Shape, table } from './shapes.ts'
 import { manyLines, oneLine } from './text.ts'
 
 /** One answer, ready to print in any format. */
@@ -32,6 +32,8 @@ export interface Style {
 /** Standard output, as far as printing needs it. */
 export interface Sink {
   write(text: string | Uint8Array): Promise<void>
+  /** Lets a signal be heard while a long list is written; rejects when one came. */
+  pause?(): Promise<void>
 }
 
 export interface Printer {
@@ -93,10 +95,11 @@ export function openPrinter(sink: Sink, style: Style): Printer {
       if (shape.sentence !== undefined)
         await sink.write(shape.sentence === '' ? '' : `${oneLine(shape.sentence)}\n`)
       else kept.push(shape)
-    } else if (shape.raw !== undefined || !style.color) await sink.write(shape.raw ?? tsv(shape))
+    } else if (shape.raw !== undefined) await sink.write(shape.raw)
     else {
-      const { painted } = await import('./table.ts')
-      await sink.write(tsv(shape, text => painted(text, true)))
+      const paint = style.color ? (await import('./table.ts')).painted : undefined
+      for await (const rows of parts(shape.rows, sink.pause))
+        await sink.write(tsv({ ...shape, rows }, paint && (text => paint(text, true))))
     }
   }
   const head = async (text: () => string | Promise<string>) => {
@@ -113,19 +116,21 @@ export function openPrinter(sink: Sink, style: Style): Printer {
         )
       else if (format === 'json')
         await sink.write(`${encode(printable.document(picked(printable)), pretty)}\n`)
-      else if (format === 'ndjson') await sink.write(encodeLines(picked(printable)))
+      else if (format === 'ndjson')
+        for await (const part of parts(picked(printable), sink.pause)) await sink.write(encodeLines(part))
       else if (format === 'csv') {
         const { columns, rows } = shapeOf(printable)
         await head(() => csv([fields.length === 0 ? titles(columns) : fields]))
-        await sink.write(await csv(rows))
+        for await (const part of parts(rows, sink.pause)) await sink.write(await csv(part))
       } else if (format === 'markdown') {
         const shape = shapeOf(printable)
         await head(() => markdownHead(shape.columns))
-        await sink.write(markdownRows(shape))
+        for await (const rows of parts(shape.rows, sink.pause))
+          await sink.write(markdownRows({ ...shape, rows }))
       } else await printTable(shapeOf(printable))
     },
     list(key) {
-      const listing = openListing(text => sink.write(text), key, pretty)
+      const listing = openListing(sink, key, pretty)
       return { ...listing, add: records => listing.add(picked({ records })) }
     },
     goOn() {

@@ -99,6 +99,22 @@ export const receiptColumns: readonly Column[] = [
 /** What a change says on a terminal: one sentence; elsewhere it is the receipt's row. */
 export const line = (sentence: string): Shape => ({ columns: receiptColumns, rows: [], sentence })
 
+const partLength = 64
+
+/**
+ * The items of a list in parts of 64: a long list is written part by part, its whole text never held. Calls `pause` between
+ * parts and rejects with what it throws.
+ */
+export async function* parts<T>(
+  items: readonly T[],
+  pause: (() => Promise<void>) | undefined,
+): AsyncGenerator<readonly T[]> {
+  for (let from = 0; from < items.length; from += partLength) {
+    if (from > 0) await pause?.()
+    yield items.slice(from, from + partLength)
+  }
+}
+
 /** A number with its thousands marked: `8,412`. */
 export const marked = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',')
 

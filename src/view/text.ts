@@ -3,7 +3,9 @@
  * emoji. Control characters, escape sequences, bidirectional and invisible characters go (CLI.md section 4.8).
  */
 const sequences =
-  /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|(?:\u001B[\]PX^_]|[\u0090\u0098\u009D-\u009F])(?:[^\u0007\u001B\u009C]*(?:\u0007|\u001B\\|\u009C))?|\u001B[ -/]*[0-~]?/g
+  /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|(\u001B[\]PX^_]|[\u0090\u0098\u009D-\u009F])|\u001B[ -/]*[0-~]?/g
+/** What may end a string that a terminal takes for itself. */
+const stringEnds = /[\u0007\u001B\u009C]/g
 const invisible =
   /(?![\uFE0E\uFE0F])[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\u{E0000}-\u{E0FFF}]/gu
 const joiners = /\u200C|\u200D/
@@ -19,5 +21,28 @@ export const manyLines = (text: string): string =>
     .map(line => safe(line.replace(/\t/g, '  ')))
     .join('\n')
 
+/**
+ * The text without escape sequences; of a string for the terminal that does not end only the beginning goes. Each end is
+ * looked for once, so that very many beginnings cost no more than their number.
+ */
+function withoutSequences(text: string): string {
+  let [kept, from, end] = ['', 0, -1]
+  sequences.lastIndex = 0
+  for (let found = sequences.exec(text); found !== null; found = sequences.exec(text)) {
+    const [, begin] = found
+    if (found.index > from) kept += text.slice(from, found.index)
+    from = sequences.lastIndex
+    if (begin === undefined) continue
+    if (end < from) {
+      stringEnds.lastIndex = from
+      end = stringEnds.exec(text)?.index ?? text.length
+    }
+    if (text[end] === '\u001B' ? text[end + 1] === '\\' : end < text.length)
+      from = end + (text[end] === '\u001B' ? 2 : 1)
+    sequences.lastIndex = from
+  }
+  return kept + text.slice(from)
+}
+
 const safe = (text: string): string =>
-  text.replace(sequences, '').replace(invisible, character => (joiners.test(character) ? character : ''))
+  withoutSequences(text).replace(invisible, character => (joiners.test(character) ? character : ''))

@@ -69,10 +69,13 @@ async function readTestRun(
 
 async function explainOne(run: Explained, desk: Desk): Promise<void> {
   const { pr, repo, targetBranch } = run.values
-  const [own, queue] = await Promise.all([
+  const reading = [
     readingOf(explained, run, desk),
     readingOf(read, { values: { repo, targetBranch }, sets: [] }, desk),
-  ])
+  ] as const
+  // Both come to their end before a failure of one is told: the other would lose its connection and try again.
+  await Promise.allSettled(reading)
+  const [own, queue] = await Promise.all(reading)
   if (own.failure !== undefined && !isUnknown(own.failure)) throw own.failure
   const isQueueless = queue.failure !== undefined && isUnknown(queue.failure)
   const tested = own.document === undefined ? {} : await readTestRun(own.document, run, desk)

@@ -1,0 +1,45 @@
+import { type Answer, isWebPage } from '../contract/reply.ts'
+import { Failure } from '../failure.ts'
+import type { Request } from '../request/request.ts'
+import type { Response } from '../transport/transport.ts'
+import { findExcess, limitsFor } from '../view/cost.ts'
+import { decode } from '../view/json.ts'
+import { takeTurn } from './desk.ts'
+
+/** Whether a status is a success. */
+export const isOk = ({ status }: Pick<Response, 'status'>): boolean => status >= 200 && status <= 299
+
+/** Between the steps of reading an answer over so many bytes a signal is heard. */
+const largeAnswer = 1024 * 1024
+
+/**
+ * The body as text, and as a document where it is JSON. What reading it would cost is found out first, in steps between
+ * which a signal is heard: a 2xx that would cost too much is a `bad-answer` failure, any other is not read as JSON.
+ */
+export async function openAnswer(
+  response: Response,
+  { expects, operation, url, maxAnswer }: Request,
+  interrupted: AbortSignal,
+): Promise<Answer> {
+  const { bytes } = response
+  if (isOk(response) && expects === 'text')
+    return { ...response, text: new TextDecoder().decode(bytes), document: undefined }
+  const limits = limitsFor(maxAnswer)
+  const excess = await findExcess(bytes, limits, () => takeTurn({ interrupted }))
+  if (excess !== undefined && isOk(response)) throw tooCostly(excess, operation, new URL(url).host)
+  const text = new TextDecoder().decode(bytes)
+  if (bytes.length > largeAnswer) await takeTurn({ interrupted })
+  return { ...response, text, document: excess === undefined ? decode(text) : undefined }
+}
+
+const tooCostly = (excess: string, operation: string, host: string): Failure =>
+  new Failure('bad-answer', `${operation}: the answer of ${host} ${excess}.`, {
+    operation,
+    hint: 'Check the base address and what stands before the service. If this answer is right, raise the limit with --max-answer <size>, or ask for less.',
+    reach: 'ambiguous',
+    overLimit: true,
+  })
+
+/** Whether a 2xx can be read as what was asked for; one that cannot is repeated like a fault. */
+export const isWhole = ({ text, document }: Answer, { expects }: Request): boolean =>
+  !isWebPage(text) && (expects !== 'json' || text.trim() === '' || document !== undefined)

@@ -1,0 +1,359 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findExcess, limitsFor } from '../src/view/cost.ts'
+import { oneLine } from '../src/view/text.ts'
+import {
+  type Act,
+  answers,
+  bombs,
+  drips,
+  environmentFor,
+  goesOn,
+  type Launched,
+  launch,
+  run,
+  type Show,
+  unapplied,
+  withFaults,
+} from './fault-server.ts'
+import { mergeq } from './harness.ts'
+import { testWith } from './programs.ts'
+
+const mebibyte = 1024 * 1024
+
+/** So many bytes of a text that is repeated, between a head and a tail. */
+const filled = (unit: string, bytes: number, head = '', tail = '') =>
+  `${head}${unit.repeat(Math.ceil(bytes / unit.length)).replace(/,$/, '')}${tail}`
+
+const packed = (text: string): Show =>
+  answers(200, gzipSync(text), { 'content-encoding': 'gzip', 'content-type': 'application/json' })
+
+const deep = (bytes: number) => filled('[', bytes)
+const wide = (bytes: number) => filled('{},', bytes, '[', ']')
+
+const everywhere = (show: Show) => (): Act => unapplied(show)
+
+/** What one answer may cost, whatever it holds. */
+const expectBounded = ({ memory, cpu, code }: Launched, name: string) => {
+  expect([7, 11, 15, 16, 17], `${name}: exit code`).toContain(code)
+  expect(memory, `${name}: memory in MiB`).toBeLessThan(300)
+  expect(cpu, `${name}: seconds of processor time`).toBeLessThan(10)
+}
+
+const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-cost-')))
+const [queueFile, junit] = ['queue.yaml', 'junit.xml'].map(name => join(place, name)) as [string, string]
+beforeAll(() => {
+  writeFileSync(queueFile, 'repo: acme/web\ntargetBranch: main\nsettings:\n  concurrency: 2\n')
+  writeFileSync(junit, '<testsuite><testcase name="a"><failure/></testcase></testsuite>')
+})
+afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
+/** Every command that asks the service, as it is typed, and whether it changes something. */
+const lines = [
+  'pr submit 7',
+  'pr submit 7 --wait',
+  'pr cancel 7 --yes',
+  'pr restart 7',
+  'pr get 7',
+  'pr targets 7 a --no-sha',
+  `pr testing ${id}`,
+  'pr explain 7',
+  'queue create',
+  'queue get',
+  'queue update --concurrency 2',
+  'queue delete --yes',
+  'queue watch',
+  'queue export',
+  `queue diff -f ${queueFile}`,
+  `queue apply -f ${queueFile} --yes`,
+  'queue check --max-depth 3',
+  'flaky list',
+  `flaky get ${id}`,
+  'flaky report',
+  `flaky match ${junit}`,
+  'flaky gate --max 0',
+  'api getQueue',
+]
+
+describe('what any one answer may cost', () => {
+  const shapes = [
+    ['deep', packed(deep(7 * mebibyte))],
+    ['wide', packed(wide(7 * mebibyte))],
+  ] as const
+  testWith('time')(
+    'every command ends soon and small when all answers are deep or wide',
+    { timeout: 180_000 },
+    async () => {
+      const cases = shapes.flatMap(([shape, show]) => lines.map(line => ({ shape, show, line })))
+      const work = async () => {
+        for (let next = cases.shift(); next !== undefined; next = cases.shift()) {
+          const { shape, show, line } = next
+          await withFaults({ script: everywhere(show) }, async server => {
+            const came = await launch(server, line, { measured: true, wordless: true })
+            expectBounded(came, `${line}, ${shape}`)
+            // A change is read back once; everything else asks once. `explain` reads the record and the queue.
+            expect(server.log.length, `${line}, ${shape}: requests`).toBeLessThanOrEqual(3)
+          })
+        }
+      }
+      await Promise.all([work(), work()])
+    },
+  )
+
+  const tests = (bytes: number, name: string) =>
+    JSON.stringify({
+      tests: Array.from({ length: Math.floor(bytes / 1_000) }, (_, index) => ({
+        id: `${id.slice(0, -8)}${10_000_000 + index}`,
+        name: `${name} ${index} ${'x'.repeat(900)}`,
+      })),
+      page: {},
+    })
+  const digits = '12345678901234567890,'
+  /** Bytes without end past the HTTP library, in pieces like this one. */
+  const pours =
+    (head: string, piece: string): Show =>
+    ({ socket }) => {
+      socket.on('error', () => undefined)
+      socket.write(head)
+      const bytes = Buffer.from(piece.repeat(Math.ceil(100_000 / piece.length)))
+      const more = () => {
+        while (!socket.destroyed && socket.write(bytes));
+      }
+      socket.on('drain', more)
+      more()
+    }
+  const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
+  const hostile: readonly (readonly [name: string, line: string, show: Show, code: number])[] = [
+    ['60 MiB of lists in lists, in 61 KB', 'flaky list', packed(deep(60 * mebibyte)), 15],
+    ['60 MiB of empty objects, in 61 KB', 'flaky list', packed(wide(60 * mebibyte)), 15],
+    [
+      '60 MiB of empty objects as tests',
+      'flaky list',
+      packed(filled('{},', 60 * mebibyte, '{"tests":[', ']}')),
+      15,
+    ],
+    [
+      'one text of 60 MiB',
+      'flaky list',
+      packed(filled('x', 60 * mebibyte, '{"tests":[{"name":"', '"}]}')),
+      15,
+    ],
+    [
+      '60 MiB of numbers of 20 digits',
+      'flaky list',
+      packed(filled(digits, 60 * mebibyte, '{"tests":[],"x":[', ']}')),
+      15,
+    ],
+    ['60 MiB of good tests', 'flaky list --json', packed(tests(60 * mebibyte, 'test')), 15],
+    ['30 MiB of good tests in Cyrillic', 'flaky list --json', packed(tests(30 * mebibyte, '\u0442')), 15],
+    ['40 MiB of good tests', 'flaky list --json', packed(tests(40 * mebibyte, 'test')), 0],
+    [
+      '8 MiB of numbers of 20 digits',
+      'queue get --json',
+      packed(filled(digits, 7.9 * mebibyte, '{"state":"running","x":[', ']}')),
+      0,
+    ],
+    [
+      'half a million tests without a name',
+      'flaky list --json',
+      packed(filled('{},', 1.4 * mebibyte, '{"tests":[', ']}')),
+      0,
+    ],
+    [
+      'a text of 7 MiB of C1 characters',
+      'pr get 7',
+      packed(filled('\u0090', 3.5 * mebibyte, '{"state":"pending","prTitle":"', '"}')),
+      0,
+    ],
+    ['512 MiB in 0.5 MB', 'queue get', bombs(512), 15],
+    ['a body without end', 'queue get', goesOn, 15],
+    ['a body without end, as a list', 'flaky list', goesOn, 15],
+    ['a flood of pieces of one byte', 'queue get', pours(chunked, '1\r\n \r\n'), 15],
+    ['a flood of pieces of one byte, as a list', 'flaky list', pours(chunked, '1\r\n \r\n'), 15],
+    ['a piece whose head does not end', 'queue get', pours(`${chunked}1;a=`, 'x'), 15],
+    ['early hints without end', 'queue get', pours('', 'HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'), 15],
+    [
+      'headers without end',
+      'queue get',
+      pours('HTTP/1.1 200 OK\r\n', `x-filler: ${'x'.repeat(1_000)}\r\n`),
+      15,
+    ],
+    ['a byte now and then', 'queue get --timeout 1s', drips(' '.repeat(1_000), 100), 7],
+  ]
+  for (const [name, line, show, code] of hostile)
+    testWith('time')(`${line}: ${name}`, { timeout: 60_000 }, async () => {
+      await withFaults({ script: everywhere(show) }, async server => {
+        const retries = code === 7 ? ' --retries 0' : ''
+        const came = await launch(server, `${line}${retries}`, { measured: true, wordless: true })
+        expect({ code: came.code, requests: server.log.length }).toEqual({ code, requests: 1 })
+        if (code !== 0) expectBounded(came, name)
+        expect(came.memory, 'memory in MiB').toBeLessThan(300)
+        expect(came.cpu, 'seconds of processor time').toBeLessThan(10)
+      })
+    })
+
+  test.each([100, 250, 400, 600])(
+    'a signal %i ms into a large answer ends the program within a second',
+    async after => {
+      const show = packed(tests(40 * mebibyte, 'test'))
+      let kill: (signal: NodeJS.Signals) => void = () => undefined
+      let sent = Number.NaN
+      const sends: Show = exchange => {
+        setTimeout(() => {
+          sent = performance.now()
+          kill('SIGTERM')
+        }, after)
+        show(exchange)
+      }
+      await withFaults({ script: everywhere(sends) }, async server => {
+        const { code } = await launch(server, 'flaky list --json', {
+          wordless: true,
+          intoFile: true,
+          started: stop => {
+            kill = stop
+          },
+        })
+        const took = performance.now() - sent
+        // It may have come to its end before; on a machine that does much else the signal itself comes late.
+        if (!Number.isNaN(took)) expect(took, 'milliseconds').toBeLessThan(1_500)
+        expect([0, 143]).toContain(code)
+      })
+    },
+  )
+})
+
+describe('an answer over its limit is neither asked for nor read again', () => {
+  const reads = [
+    'pr get 7',
+
+    'queue get',
+    'queue watch',
+    'flaky list',
+    'api getQueue',
+  ]
+  test.each(reads)('%s', line =>
+    withFaults({ script: everywhere(answers(200, deep(1_000))) }, async server => {
+      const { code, sentence } = await run(server, line, { wordless: true })
+      expect({ code, requests: server.log.length }).toEqual({ code: 15, requests: 1 })
+      expect(sentence).toMatch(/is nested more than 200 levels deep/)
+    }),
+  )
+
+  test('pr wait 7', () =>
+    withFaults({ script: everywhere(answers(200, deep(1_000))) }, async server => {
+      const env = environmentFor(server)
+      const { code, err } = await mergeq('pr wait 7 --interval 1s', { clock: server.clock, env })
+      expect({ code, requests: server.log.length }).toEqual({ code: 15, requests: 1 })
+      expect(err).toMatch(/is nested more than 200 levels deep/)
+    }))
+
+  test.each([
+    ['pr submit 7', 2],
+    ['pr cancel 7 --yes', 2],
+    ['queue update --concurrency 2', 2],
+    ['pr targets 7 a --no-sha', 1],
+  ])('%s: the change is not sent again, and read back at most once', (line, requests) =>
+    withFaults({ script: everywhere(answers(200, deep(1_000))) }, async server => {
+      const { code, out } = await run(server, `${line} --json`, { wordless: true })
+      expect({ code, requests: server.log.length }).toEqual({ code: 11, requests })
+      expect(JSON.parse(out)).toMatchObject({ delivery: 'unknown' })
+    }),
+  )
+
+  test('a change whose answer is over the limit is confirmed by a good reading', () =>
+    withFaults(
+      { script: { submitPullRequest: { effect: 'now', show: answers(200, deep(1_000)) } } },
+      async server => {
+        const { code, out } = await run(server, 'pr submit 7 --json')
+        expect({ code, requests: server.log.length }).toEqual({ code: 0, requests: 2 })
+        expect(JSON.parse(out)).toMatchObject({ delivery: 'confirmed-by-read' })
+      },
+    ))
+})
+
+describe('--max-answer', () => {
+  const record = (bytes: number) => filled('x', bytes, '{"state":"running","prTitle":"', '"}')
+  const asked = async (line: string, body: string) =>
+    withFaults({ script: everywhere(answers(200, body)) }, server => run(server, line, { wordless: true }))
+
+  test('without it a queue has at most 8 MiB', async () => {
+    const { code, sentence } = await asked('queue get', record(8 * mebibyte))
+    expect({ code, sentence }).toEqual({ code: 15, sentence: expect.stringMatching(/is larger than 8 MiB/) })
+  })
+  test('raises the limit', async () => {
+    const body = JSON.stringify({
+      state: 'running',
+      a: 'x'.repeat(5 * mebibyte),
+      b: 'x'.repeat(5 * mebibyte),
+    })
+    expect(await asked('queue get --json --max-answer 16MiB', body)).toMatchObject({ code: 0 })
+  })
+  test('lowers the limit', async () => {
+    const { code, sentence } = await asked('queue get --max-answer 2KiB', record(2_048))
+    expect({ code, sentence }).toEqual({ code: 15, sentence: expect.stringMatching(/is larger than 2 KiB/) })
+  })
+  test('is named in the hint', async () => {
+    const { hint } = await asked('queue get --max-answer 2KiB', record(2_048))
+    expect(hint).toContain('--max-answer <size>')
+  })
+  test.each(['64', '64MB', '64mib', '0MiB', '1.5MiB', '-1MiB', '', 'MiB', '257MiB', '9999999MiB'])(
+    'refuses %j',
+    async size => {
+      const { code, err, requests } = await mergeq(`queue get -R a/b -b main --max-answer=${size}`)
+      expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 })
+      expect(err).toContain('--max-answer: ')
+    },
+  )
+})
+
+describe('what an answer would cost', () => {
+  const bytesOf = (text: string) => new TextEncoder().encode(text)
+  const excessOf = (text: string, more: Partial<ReturnType<typeof limitsFor>> = {}) =>
+    findExcess(bytesOf(text), { ...limitsFor(mebibyte), ...more }, async () => undefined)
+
+  test('200 levels are read and 201 are not', async () => {
+    expect(await excessOf('['.repeat(200) + ']'.repeat(200))).toBeUndefined()
+    expect(await excessOf(`\uFEFF \n${'['.repeat(201)}`)).toBe('is nested more than 200 levels deep')
+  })
+  test('values are counted up to the limit', async () => {
+    expect(await excessOf('[1,2,3]', { maxValues: 3 })).toBeUndefined()
+    expect(await excessOf('[1,2,3,4]', { maxValues: 3 })).toBe('holds more than 3 values')
+  })
+  test('brackets, commas and quotes in a text do not count', async () => {
+    expect(
+      await excessOf(JSON.stringify([`${'['.repeat(300)},,,,"\\"`, 'x']), { maxValues: 2 }),
+    ).toBeUndefined()
+  })
+  test('text outside Latin-1 takes twice the memory', async () => {
+    expect(await excessOf(`["${'x'.repeat(1_000)}"]`, { maxMemory: 4_000 })).toBeUndefined()
+    expect(await excessOf(`["${'x'.repeat(1_000)}\u0100"]`, { maxMemory: 4_000 })).toMatch(/memory/)
+  })
+  test('a text that does not end, ends the look', async () => {
+    expect(await excessOf(`["${'\\'.repeat(1_001)}`)).toBeUndefined()
+  })
+  test('what is no list and no object is cheap', async () => {
+    for (const text of ['', ' ', '<html>[[[', `"${'['.repeat(300)}"`, '# HELP {{{'])
+      expect(await excessOf(text, { maxDepth: 1 })).toBeUndefined()
+  })
+  test('a large answer is looked through in steps, and a signal ends that', async () => {
+    const stop = new Error('stopped')
+    const looking = findExcess(bytesOf(filled('1,', 9 * mebibyte, '[', ']')), limitsFor(256 * mebibyte), () =>
+      Promise.reject(stop),
+    )
+    await expect(looking).rejects.toBe(stop)
+  })
+})
+
+test.each([
+  ['strings that do not end', '\u0090'.repeat(2_000_000)],
+  ['strings that almost end', `${'\u0090'.repeat(1_000)}\u001Bx`.repeat(1_000)],
+  ['sequences that do not end', '\u009B0'.repeat(500_000)],
+])('text full of %s is made safe in linear time', (_, text) => {
+  const began = performance.now()
+  oneLine(text)
+  expect(performance.now() - began).toBeLessThan(3_000)
+})
