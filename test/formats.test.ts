@@ -658,10 +658,11 @@ describe('shapes', () => {
     '{"__proto__":{"polluted":1},"constructor":1,"toString":2,"then":3,"toJSON":4,"valueOf":null,"hasOwnProperty":[],"zulu":{"__proto__":[1]}}'
 
   test.each(reads)('G2, G6: %s keeps keys of any name, and nothing is polluted', async (words, operation) => {
-    const { code, out } = await mergeq(`${words} --json`, { answer: serve({ [operation]: odd }) })
-    expect({ code, out }).toEqual({ code: 0, out: `${odd}\n` })
+    const document = words.startsWith('flaky get') ? odd.replace('{', '{"test":{},') : odd
+    const { code, out } = await mergeq(`${words} --json`, { answer: serve({ [operation]: document }) })
+    expect({ code, out }).toEqual({ code: 0, out: `${document}\n` })
     expect({}).not.toHaveProperty('polluted')
-    const table = await mergeq(words, { answer: serve({ [operation]: odd }), ...onTerminal })
+    const table = await mergeq(words, { answer: serve({ [operation]: document }), ...onTerminal })
     expect(table.code).toBe(0)
   })
 

@@ -46,6 +46,12 @@ export const webPage = (): Failure =>
     hint: 'Check the base address and the proxy; a network that asks you to sign in answers like this, too.',
   })
 
+/** The failure for a JSON answer without a part that the service's documentation requires, as in `a list of tests`. */
+export const withoutPart = (what: string): Failure =>
+  new Failure('bad-answer', `the answer holds no ${what}.`, {
+    hint: 'Check the base address; if it is right, try again later.',
+  })
+
 /** The failure for an answer that is not JSON where JSON was due. */
 export function notJson({ text, bytes }: Pick<Answer, 'text' | 'bytes'>): Failure {
   const hint = 'Check the base address; if it is right, try again later.'
