@@ -514,6 +514,20 @@ describe('hostile text', () => {
     expect(out).toBe(crlf('prTitle', cell))
   })
 
+  test.each([
+    ['-12.5', '-12.5'],
+    ['-3', '-3'],
+    ['-1e-7', '-1e-7'],
+    ['-9007199254740993', '-9007199254740993'],
+    ['["-1+1"]', `"'-1+1"`],
+    ['{"-":1}', '"{""-"":1}"'],
+    ['"-12.5"', `"'-12.5"`],
+  ])('in CSV a negative number stays a number, and a text is defused: %s', async (value, cell) => {
+    const answer = serve({ getSubmittedPullRequest: `{"state":"TESTING","prTitle":${value}}` })
+    const { out } = await mergeq(`pr get 7 ${where} --fields prTitle -o csv`, { answer })
+    expect(out).toBe(crlf('prTitle', cell))
+  })
+
   test('F8: a cell cannot break its row in TSV', async () => {
     const { out } = await mergeq(`pr get 7 ${where} --fields prTitle,state`, { answer: titled('a\tb\nc') })
     expect(out).toBe('a b c\tTESTING\n')
