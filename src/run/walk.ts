@@ -70,8 +70,8 @@ interface Outlet {
   isOpen(): boolean
 }
 
-/** Prints records as they come where the format allows that and no order was asked for; a table waits for its end. */
-function outletOf(row: Row, run: Run, { options, printer, world }: Desk): Outlet {
+/** Prints records as they come where no order was asked for; a drawn table waits for the rows that decide its widths. */
+function outletOf(row: Row, run: Run, { options, printer }: Desk): Outlet {
   if (options.format === 'json') {
     const listing = printer.list('tests')
     let isOpen = false
@@ -88,18 +88,16 @@ function outletOf(row: Row, run: Run, { options, printer, world }: Desk): Outlet
       isOpen: () => isOpen,
     }
   }
-  const kept: JsonObject[] = []
   const print = (records: readonly JsonObject[]) =>
     printer.print({
       records,
       document: () => null,
       shape: found => row.view({ records: found, bytes: new Uint8Array() }, run.values),
     })
-  const isWhole = options.format === 'table' && (world.out.terminal || options.drawn)
   return {
-    take: records => (isWhole ? void kept.push(...records) : print(records)),
+    take: print,
     async end({ records }) {
-      await print([...kept, ...records])
+      await print(records)
       await printer.end()
     },
     isOpen: () => false,

@@ -1,7 +1,8 @@
 import { csv, markdownHead, markdownRows, titles, tsv } from './delimited.ts'
 import { encode, encodeLines } from './json.ts'
 import { type Listing, openListing } from './listing.ts'
-import { at, type Json, type JsonObject, receiptColumns, type Shape, table } from './shapes.ts'
+import { at, type Json, type JsonObject, receiptColumns, type Shape, table, widthRows } from './shapes.ts'
+import type { OpenTable } from './table.ts'
 import { manyLines, oneLine } from './text.ts'
 
 /** One answer, ready to print in any format. */
@@ -84,15 +85,41 @@ export function openPrinter(sink: Sink, style: Style): Printer {
     const shape = printable.shape(printable.records)
     return isDrawn ? (shape.drawn?.() ?? shape) : withPassages(shape)
   }
-  const kept: Shape[] = []
+  let kept: Shape[] = []
+  /** Whether what was kept is one table that can be drawn before its end is known, and how many rows it has. */
+  let [isOneTable, rowsKept] = [true, 0]
+  let open: OpenTable | undefined
   let headed = false
+
+  const drawRows = async (table: OpenTable, rows: Shape['rows']) => {
+    for (const piece of table.draw(rows)) await sink.write(piece)
+  }
+
+  /** Keeps what is drawn at the end; a table of many rows is drawn from then on as they come. */
+  const keep = async (shape: Shape) => {
+    const isPlain = shape.heading === undefined && shape.passages === undefined
+    if (open !== undefined && isPlain) return drawRows(open, shape.rows)
+    open = undefined
+    isOneTable = kept.length === 0 ? shape.passages === undefined : isOneTable && isPlain
+    kept.push(shape)
+    rowsKept += shape.rows.length
+    if (!isOneTable || rowsKept < widthRows) return
+    const { openTable } = await import('./table.ts')
+    for (const whole of gathered(kept)) {
+      open = openTable(whole, style)
+      await sink.write(open.start)
+      await drawRows(open, whole.rows)
+    }
+    kept = []
+    rowsKept = 0
+  }
 
   const printTable = async (shape: Shape) => {
     if (isDrawn) {
       // A change that failed has no sentence: its failure is told on standard error.
       if (shape.sentence !== undefined)
         await sink.write(shape.sentence === '' ? '' : `${oneLine(shape.sentence)}\n`)
-      else kept.push(shape)
+      else await keep(shape)
     } else if (shape.raw !== undefined || !style.color) await sink.write(shape.raw ?? tsv(shape))
     else {
       const { painted } = await import('./table.ts')
@@ -133,8 +160,9 @@ export function openPrinter(sink: Sink, style: Style): Printer {
     },
     async end() {
       if (kept.length === 0) return
-      const { draw } = await import('./table.ts')
-      for (const shape of gathered(kept)) await sink.write(draw(shape, style))
+      const { drawPieces } = await import('./table.ts')
+      for (const shape of gathered(kept))
+        for (const piece of drawPieces(shape, style)) await sink.write(piece)
     },
   }
 }
