@@ -73,14 +73,24 @@ async function carry(
   const { printer } = desk
   try {
     await before?.(one)
-    const { reply, values, delivery } = await exchange(row, one, desk)
+    const { reply, values, delivery } = await exchange(row, one, desk, {}, !isAmongSeveral)
     return async () => {
+      if (reply.isPassedOn === true) return { code: 0 }
+      const { batches } = reply
+      if (batches !== undefined && (desk.options.format !== 'table' || desk.options.fields.length > 0)) {
+        const { interrupted } = desk.world
+        await printer.printAll(untilAborted(batches(), interrupted), records =>
+          row.view({ records, bytes: reply.bytes }, values),
+        )
+        return { code: 0 }
+      }
       const shape = row.view(reply, values)
       if (reply.document === undefined)
         await printer.print(receipt(receiptOf(row.route, aboutOf(values), delivery), shape.sentence ?? ''))
       else
         await printer.print({
-          records: reply.records,
+          // Only rows are printed of what comes in batches: its records are not made.
+          records: batches === undefined ? reply.records : [],
           document: records => reply.document?.(records) ?? null,
           ...(reply.verbatim === undefined ? {} : { verbatim: reply.verbatim }),
           shape: () => shape,
@@ -98,6 +108,14 @@ async function carry(
         await printer.print(receipt(receiptOf(row.route, aboutOf(one.values), delivery, failure), ''))
       return { code: failure.exit, failure }
     }
+  }
+}
+
+/** What is left of a list when a signal comes is not made any more. */
+function* untilAborted<T>(list: Iterable<T>, interrupted: AbortSignal): Generator<T> {
+  for (const one of list) {
+    interrupted.throwIfAborted()
+    yield one
   }
 }
 

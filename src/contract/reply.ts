@@ -18,6 +18,8 @@ export interface Answer {
  */
 export interface Reply {
   readonly records: readonly JsonObject[]
+  /** The same records a few at a time, made anew for each call: where all of them together would take much memory. */
+  batches?(): Iterable<readonly JsonObject[]>
   document?(records: readonly JsonObject[]): Json
   readonly bytes: Uint8Array
   /** Printed as it is whatever the format, unless fields are picked: the answer untouched. */
@@ -26,6 +28,8 @@ export interface Reply {
   readonly page?: JsonObject
   /** The whole document of a list, its own fields included. */
   readonly frame?: JsonObject
+  /** The answer was printed while it came: nothing is left to print. */
+  readonly isPassedOn?: boolean
 }
 
 const theOne = ([one]: readonly JsonObject[]): Json => one ?? null
@@ -34,6 +38,15 @@ const theOne = ([one]: readonly JsonObject[]): Json => one ?? null
 export interface Reading {
   readonly expects: 'json' | 'text' | 'anything'
   read(answer: Answer): Reply
+  /** How a long answer is passed on while it comes, where it is printed untouched. */
+  readonly passOn?: PassingOn
+}
+
+/** What is passed on while it comes: in every format, or as the text that stands for a table on a pipe. */
+export interface PassingOn {
+  readonly formats: 'all' | 'text'
+  /** Looks at the beginning of an answer, and returns what stands before it. Throws where it is no answer. */
+  begin(start: Answer): Uint8Array
 }
 
 /** Whether the text is a web page: a captive portal or a proxy, not this service. */

@@ -6,10 +6,12 @@ import { type Answer, isWebPage, notJson, type Reply } from '../contract/reply.t
 import { asFailure, ended, Failure } from '../failure.ts'
 import type { Request } from '../request/request.ts'
 import { show } from '../request/show.ts'
+import type { BodySink } from '../transport/pass-on.ts'
 import type { Response } from '../transport/transport.ts'
 import { decode } from '../view/json.ts'
 import type { Json } from '../view/shapes.ts'
 import type { Desk } from './desk.ts'
+import { sinkFor } from './passing-on.ts'
 import { type Run, requestOf } from './prepare.ts'
 import { settle } from './settle.ts'
 
@@ -27,13 +29,15 @@ export interface Exchanged<F extends Fields> {
 
 /**
  * request → response → reply. Everything but a 2xx that can be read is a failure. A change that got no clear answer is
- * settled by reading back. `more` is laid over the body.
+ * settled by reading back. `more` is laid over the body. `isPrinted`: the answer is all that is printed, so a long one that
+ * is printed untouched may be printed while it comes.
  */
 export async function exchange<F extends Fields>(
   row: Row<Row['route'], F>,
   run: Run<F>,
   desk: Desk,
   more: Readonly<Record<string, Json>> = {},
+  isPrinted = false,
 ): Promise<Exchanged<F>> {
   const { request, values } = await requestOf(row, run, desk, more)
   const token = request.credential === 'token' ? await desk.token() : undefined
@@ -42,7 +46,12 @@ export async function exchange<F extends Fields>(
     sentAt = desk.world.clock.now()
   }
   try {
-    const answer = await send(request, token?.value, desk, begin)
+    const sink = isPrinted && row.changes === false ? sinkFor(row.reply, request, desk) : undefined
+    const answer = await send(request, token?.value, desk, begin, sink)
+    if (answer.passedOn !== undefined) {
+      const reply = { records: [], bytes: answer.bytes, isPassedOn: true }
+      return { reply, values, delivery: 'confirmed', date: dateOf(answer) }
+    }
     const reply = readAnswer(row, request, answer, values, token?.source)
     return { reply, values, delivery: 'confirmed', date: dateOf(answer) }
   } catch (error) {
@@ -87,7 +96,7 @@ function dateOf({ headers }: Answer): number | undefined {
 }
 
 /** An answer, and how many attempts it took. */
-type Received = Answer & { readonly attempts: number }
+type Received = Answer & Pick<Response, 'passedOn'> & { readonly attempts: number }
 
 /** One request over the line, told with -v. */
 async function send(
@@ -95,6 +104,7 @@ async function send(
   token: string | undefined,
   desk: Desk,
   begin: () => void = () => undefined,
+  sink?: BodySink,
 ): Promise<Received> {
   const { options, voice, world } = desk
   const limit = options.timeout ?? (request.changes ? changeLimit : attemptLimit)
@@ -107,6 +117,7 @@ async function send(
     limit,
     retries: options.retries,
     begin,
+    sink,
     isAnswer(response: Response) {
       answer = opened(response, request)
       return isWhole(answer, request)

@@ -6,6 +6,7 @@ import { certificatesIn } from './authorities.ts'
 import { connectEarly, connectLimit } from './early.ts'
 import { type Fault, faultOf } from './faults.ts'
 import { backOff, longestWait, retryAfter } from './pace.ts'
+import type { BodySink } from './pass-on.ts'
 import { isLoopback, proxyIn } from './proxy.ts'
 import type { Wire } from './wire.ts'
 
@@ -40,6 +41,8 @@ export interface Manner {
   begin(): void
   /** Whether a 2xx is an answer at all: one that is cut or a web page is repeated like a fault. */
   isAnswer(response: Response): boolean
+  /** Where a long body goes as it comes. From its first piece on nothing is repeated: what breaks then was cut. */
+  readonly sink?: BodySink | undefined
 }
 
 /** A line to the service. */
@@ -74,7 +77,7 @@ export async function openLine(wiring: Wiring): Promise<Line> {
   const once = async (
     { ways, attempt }: Wire,
     request: Request,
-    { token, limit, begin }: Manner,
+    { token, limit, begin, sink }: Manner,
   ): Promise<Response | Fault> => {
     begin()
     const url = new URL(request.url)
@@ -89,9 +92,19 @@ export async function openLine(wiring: Wiring): Promise<Line> {
     const begun = () => {
       began = true
     }
+    let isHandedOver = false
+    const watchedSink = sink && {
+      ...sink,
+      write(piece: Uint8Array) {
+        isHandedOver = true
+        return sink.write(piece)
+      },
+    }
     try {
-      return await attempt(way.dispatcher, request, headers, limit, interrupted, watched ? begun : undefined)
+      const began = watched ? begun : undefined
+      return await attempt(way.dispatcher, request, headers, limit, interrupted, began, watchedSink)
     } catch (error) {
+      if (isHandedOver && !interrupted.aborted) throw cutOff(error, request.operation, url.host)
       if (interrupted.aborted) throw began ? mayBeApplied(asFailure(interrupted.reason)) : interrupted.reason
       if (isFailure(error)) return { reach: 'ambiguous', passing: true, failure: error }
       return faultOf(error, {
@@ -144,6 +157,18 @@ export async function openLine(wiring: Wiring): Promise<Line> {
 /** An interruption after the request was handed to a connection. */
 const mayBeApplied = ({ kind, message, exit, details }: Failure): Failure =>
   new Failure(kind, message, { ...details, exit, reach: 'ambiguous' })
+
+/** The failure for an answer of which a part was handed over when it broke; ours, and one too large, are told as they are. */
+function cutOff(error: unknown, operation: string, host: string): Failure {
+  const what = isFailure(error) ? error.message : `${operation}: the answer of ${host} was cut.`
+  const hint = 'What was printed is not whole: do not use it. Try again later.'
+  if (isFailure(error) && error.kind !== 'bad-answer') return error
+  return new Failure('bad-answer', `${what} A part of it was printed.`, {
+    operation,
+    hint,
+    reach: 'ambiguous',
+  })
+}
 
 const afterAttempts = ({ kind, message, details }: Failure, attempts: number): Failure =>
   new Failure(kind, attempts === 1 ? message : message.replace(/\.$/, ` (${attempts} attempts).`), {

@@ -1,6 +1,6 @@
 import { csv, markdownHead, markdownRows, titles, tsv } from './delimited.ts'
 import { encode, encodeLines } from './json.ts'
-import { type Listing, openListing } from './listing.ts'
+import { type Listing, openArray, openListing } from './listing.ts'
 import { at, type Json, type JsonObject, receiptColumns, type Shape, table, widthRows } from './shapes.ts'
 import type { OpenTable } from './table.ts'
 import { manyLines, oneLine } from './text.ts'
@@ -40,6 +40,8 @@ export interface Printer {
   print(printable: Printable): Promise<void>
   /** Opens the one document of `--json` for a list that is printed while it is read. */
   list(key: string): Listing
+  /** Prints the records of one answer, a few at a time. */
+  printAll(batches: Iterable<readonly JsonObject[]>, shape: Printable['shape']): Promise<void>
   /** Takes the head of CSV and Markdown as printed: by an earlier run, whose output goes on. */
   goOn(): void
   /** Prints what was kept. */
@@ -130,7 +132,7 @@ export function openPrinter(sink: Sink, style: Style): Printer {
     if (!headed) await sink.write(await text())
     headed = true
   }
-  return {
+  const printer: Printer = {
     async print(printable) {
       if (printable.verbatim !== undefined && fields.length === 0)
         await sink.write(
@@ -151,6 +153,18 @@ export function openPrinter(sink: Sink, style: Style): Printer {
         await sink.write(markdownRows(shape))
       } else await printTable(shapeOf(printable))
     },
+    async printAll(batches, shape) {
+      const array = openArray(text => sink.write(text), pretty)
+      for (const records of batches) {
+        if (format === 'json') await array.add(picked({ records }))
+        else await printer.print({ records, document: () => null, shape })
+        // Signals and the spinner have their turn.
+        await new Promise(resolve => setImmediate(resolve))
+      }
+      if (format === 'json') await array.end()
+      // The head of a table without rows.
+      else await printer.print({ records: [], document: () => null, shape })
+    },
     list(key) {
       const listing = openListing(text => sink.write(text), key, pretty)
       return { ...listing, add: records => listing.add(picked({ records })) }
@@ -165,6 +179,7 @@ export function openPrinter(sink: Sink, style: Style): Printer {
         for (const piece of drawPieces(shape, style)) await sink.write(piece)
     },
   }
+  return printer
 }
 
 /** Passages as rows, for the formats that are nothing but rows. */
