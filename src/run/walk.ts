@@ -115,11 +115,13 @@ export async function follow(row: Row, run: Run, pages: Walk, desk: Desk): Promi
     // What a reader that has gone did not take was not printed.
     if (world.out.gone !== true) await resume?.save()
   }).catch(async error => {
+    await resume?.close()
     const { kind, message } = asFailure(error)
     if (outlet.isOpen() && kind !== 'output') await outlet.end(pages.finish(message))
     throw error
   })
   if (failure === 'gone') return 0
+  await resume?.close()
   const finish = pages.finish(failure?.message)
   await outlet.end(finish)
   for (const note of finish.notes) await voice.note(note)
