@@ -1,4 +1,3 @@
-import { pipeline, type Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import requestBy from 'undici/lib/api/api-request.js'
 import { Failure, isFailure } from '../failure.ts'
@@ -207,7 +206,7 @@ const unreadable = (about: string, encoding: string): Failure =>
 
 /** The pieces of a body, decompressed as they come; more than the largest answer is a failure. */
 async function* unpackedPieces(
-  body: Readable,
+  body: Dispatcher.ResponseData['body'],
   encoding: string | undefined,
   about: string,
 ): AsyncIterable<Uint8Array> {
@@ -222,16 +221,19 @@ async function* unpackedPieces(
   const isPlain = name === '' || name === 'identity'
   const open = readers.get(name)
   if (!isPlain && open === undefined) throw unreadable(about, name)
-  const source = open === undefined ? body : pipeline(body, open(), () => undefined)
+  const reader = open?.()
+  if (reader !== undefined) body.on('error', error => reader.destroy(error)).pipe(reader)
   let bytes = 0
   try {
-    for await (const piece of source) {
+    for await (const piece of reader ?? body) {
       bytes += piece.length
       if (bytes > largestAnswer) throw tooLarge(about)
       yield piece
     }
   } catch (error) {
     throw isZlib(error) ? unreadable(about, name) : error
+  } finally {
+    body.destroy()
   }
 }
 

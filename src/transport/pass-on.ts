@@ -1,9 +1,14 @@
-import type { Response } from './attempt.ts'
+/** What came back, as far as it is known: `bytes` is the body, or its beginning. */
+export interface Start {
+  readonly status: number
+  readonly headers: ReadonlyMap<string, string>
+  readonly bytes: Uint8Array
+}
 
 /** Where a body goes as it comes, once it is longer than what is kept to be looked at whole. */
 export interface BodySink {
   /** Looks at the beginning of the body before any of it is handed over; throws where it is no answer. */
-  begin(start: Response): void
+  begin(start: Start): void
   /** Takes the next piece; resolves to whether more is wanted. */
   write(piece: Uint8Array): Promise<boolean>
   /** Takes the end of the body. */
@@ -18,11 +23,11 @@ export const mostKept = 1024 * 1024
  * not count: a reader may be slow. The response of a body that was passed on has no bytes and says how many there were.
  */
 export async function passOn(
-  head: Pick<Response, 'status' | 'headers'>,
+  head: Omit<Start, 'bytes'>,
   pieces: AsyncIterable<Uint8Array>,
   sink: BodySink,
   untimed: <T>(work: () => Promise<T>) => Promise<T>,
-): Promise<Response> {
+): Promise<Start & { readonly passedOn?: number }> {
   let kept: Uint8Array[] = []
   let [bytes, isPassedOn] = [0, false]
   for await (const piece of pieces) {
