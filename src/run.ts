@@ -74,15 +74,25 @@ async function carry(
   const { printer } = desk
   try {
     await before?.(one)
-    const { reply, values, concerns, delivery } = await exchange(row, one, desk)
+    const { reply, values, concerns, delivery } = await exchange(row, one, desk, {}, !isAmongSeveral)
     return async () => {
+      if (reply.isPassedOn === true) return { code: 0 }
+      const { batches } = reply
+      if (batches !== undefined && (desk.options.format !== 'table' || desk.options.fields.length > 0)) {
+        const { interrupted } = desk.world
+        await printer.printAll(untilAborted(batches(), interrupted), records =>
+          row.view({ records, bytes: reply.bytes }, values),
+        )
+        return { code: 0 }
+      }
       const view = row.view(reply, values)
       const shape = isNamed(aboutOf(values), concerns) ? view : withoutNames(view, row)
       if (reply.document === undefined)
         await printer.print(receipt(receiptOf(row.route, concerns, delivery), shape.sentence ?? ''))
       else
         await printer.print({
-          records: reply.records,
+          // Only rows are printed of what comes in batches: its records are not made.
+          records: batches === undefined ? reply.records : [],
           document: records => reply.document?.(records) ?? null,
           ...(reply.verbatim === undefined ? {} : { verbatim: reply.verbatim }),
           shape: () => shape,
@@ -116,6 +126,14 @@ const withoutNames = ({ heading, sentence, ...shape }: Shape, { route }: Row): S
   ...shape,
   ...(sentence === undefined ? {} : { sentence: `${operationOf(route)} was accepted.` }),
 })
+
+/** What is left of a list when a signal comes is not made any more. */
+function* untilAborted<T>(list: Iterable<T>, interrupted: AbortSignal): Generator<T> {
+  for (const one of list) {
+    interrupted.throwIfAborted()
+    yield one
+  }
+}
 
 const receipt = (record: JsonObject, sentence: string) => ({
   records: [record],

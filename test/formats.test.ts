@@ -514,6 +514,20 @@ describe('hostile text', () => {
     expect(out).toBe(crlf('prTitle', cell))
   })
 
+  test.each([
+    ['-12.5', '-12.5'],
+    ['-3', '-3'],
+    ['-1e-7', '-1e-7'],
+    ['-9007199254740993', '-9007199254740993'],
+    ['["-1+1"]', `"'-1+1"`],
+    ['{"-":1}', '"{""-"":1}"'],
+    ['"-12.5"', `"'-12.5"`],
+  ])('in CSV a negative number stays a number, and a text is defused: %s', async (value, cell) => {
+    const answer = serve({ getSubmittedPullRequest: `{"state":"TESTING","prTitle":${value}}` })
+    const { out } = await mergeq(`pr get 7 ${where} --fields prTitle -o csv`, { answer })
+    expect(out).toBe(crlf('prTitle', cell))
+  })
+
   test('F8: a cell cannot break its row in TSV', async () => {
     const { out } = await mergeq(`pr get 7 ${where} --fields prTitle,state`, { answer: titled('a\tb\nc') })
     expect(out).toBe('a b c\tTESTING\n')
@@ -658,10 +672,11 @@ describe('shapes', () => {
     '{"__proto__":{"polluted":1},"constructor":1,"toString":2,"then":3,"toJSON":4,"valueOf":null,"hasOwnProperty":[],"state":"MERGED","test":{},"enqueuedPullRequests":[],"zulu":{"__proto__":[1]}}'
 
   test.each(reads)('G2, G6: %s keeps keys of any name, and nothing is polluted', async (words, operation) => {
-    const { code, out } = await mergeq(`${words} --json`, { answer: serve({ [operation]: odd }) })
-    expect({ code, out }).toEqual({ code: 0, out: `${odd}\n` })
+    const document = words.startsWith('flaky get') ? odd.replace('{', '{"test":{},') : odd
+    const { code, out } = await mergeq(`${words} --json`, { answer: serve({ [operation]: document }) })
+    expect({ code, out }).toEqual({ code: 0, out: `${document}\n` })
     expect({}).not.toHaveProperty('polluted')
-    const table = await mergeq(words, { answer: serve({ [operation]: odd }), ...onTerminal })
+    const table = await mergeq(words, { answer: serve({ [operation]: document }), ...onTerminal })
     expect(table.code).toBe(0)
   })
 

@@ -37,6 +37,10 @@ const passThrough = (include: boolean): Reading => ({
       verbatim,
     }
   },
+  passOn: {
+    formats: 'all',
+    begin: start => (include ? withHead({ ...start, bytes: new Uint8Array(0) }) : new Uint8Array(0)),
+  },
 })
 
 function withHead({ status, headers, bytes }: Answer): Uint8Array {

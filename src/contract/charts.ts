@@ -16,8 +16,8 @@ export function bar(value: number, most: number, width: number): string {
  */
 export const sparkline = (
   values: readonly number[],
-  most = Math.max(...values.filter(Number.isFinite)),
-  least = Math.min(0, ...values.filter(Number.isFinite)),
+  most = values.filter(Number.isFinite).reduce((most, value) => Math.max(most, value), -Infinity),
+  least = values.filter(Number.isFinite).reduce((least, value) => Math.min(least, value), 0),
 ): string =>
   values
     .map(value => {

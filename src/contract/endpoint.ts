@@ -74,7 +74,7 @@ export interface Row<P extends Route = Route, F extends Fields = Fields> extends
   readonly inOrder?: boolean
   readonly reply: Reading
   /** Leaves out of an answer what was not asked for and the service cannot leave out itself. */
-  narrow?(reply: Reply, values: Values<F>): Reply
+  narrow?(values: Values<F>): ((reply: Reply) => Reply) | undefined
   view(reply: Reply, values: Values<F>): Shape
   /** Refuses, before anything is sent, what no field can refuse alone. `sets` are the paths given by `--set`. */
   check?(values: Values<F>, sets: readonly string[]): void

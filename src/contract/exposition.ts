@@ -45,15 +45,26 @@ export function seriesText(name: string, labels: Readonly<Record<string, string>
 const escaped = (text: string): string =>
   text.replaceAll(/[\\"\n]/g, char => (char === '\n' ? '\\n' : `\\${char}`))
 
+/** The lines of a text, one after another: a list of them all would take more memory than the text. */
+function* linesOf(text: string): Generator<string> {
+  for (let from = 0; from <= text.length; ) {
+    const end = text.indexOf('\n', from)
+    yield text.slice(from, end < 0 ? text.length : end)
+    if (end < 0) return
+    from = end + 1
+  }
+}
+
 /**
- * Reads a text of the format. A sample's line that is not of it is a `bad-answer` that names the line. What Prometheus
- * refuses and is clear all the same is read: CRLF, a last line without its end, a comment that says too much.
+ * Reads a text of the format, sample by sample. A sample's line that is not of it is a `bad-answer` that names the line.
+ * What Prometheus refuses and is clear all the same is read: CRLF, a last line without its end, a comment that says too
+ * much. What HELP lines say is put into `help`.
  */
-export function readExposition(text: string): Exposition {
+export function* readSamples(text: string, help = new Map<string, string>()): Generator<Sample> {
   const types = new Map<string, string>()
-  const help = new Map<string, string>()
-  const samples: Sample[] = []
-  for (const [index, raw] of text.split('\n').entries()) {
+  let number = 0
+  for (const raw of linesOf(text)) {
+    number++
     const line = raw.replace(blanks, '')
     const [, keyword, family = '', said = ''] = comment.exec(line) ?? []
     if (keyword === 'TYPE' && /^\S+$/.test(said)) types.set(family, said.toLowerCase())
@@ -65,10 +76,15 @@ export function readExposition(text: string): Exposition {
     if (line === '' || line.startsWith('#')) continue
     const sample = sampleOf(line, types)
     if (sample === undefined)
-      throw new Failure('bad-answer', `line ${index + 1} of the metrics is not of the text format 0.0.4.`)
-    samples.push(sample)
+      throw new Failure('bad-answer', `line ${number} of the metrics is not of the text format 0.0.4.`)
+    yield sample
   }
-  return { samples, help }
+}
+
+/** Reads a whole text of the format; throws as `readSamples` does. */
+export function readExposition(text: string): Exposition {
+  const help = new Map<string, string>()
+  return { samples: [...readSamples(text, help)], help }
 }
 
 /** The samples of a text alone. */

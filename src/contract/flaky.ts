@@ -5,7 +5,7 @@ import { either, flag, fromSetting } from './field.ts'
 import { maxListAnswer, widestWindow } from './limits.ts'
 import { onQueue } from './pulls.ts'
 import { range } from './range.ts'
-import { type Reading, record } from './reply.ts'
+import { type Reading, record, withoutPart } from './reply.ts'
 import { type Filter, walkTests } from './walk.ts'
 import { decimal, integer, oneOf, text } from './words.ts'
 
@@ -81,9 +81,10 @@ const page: Reading = {
   maxBytes: maxListAnswer,
   read(answer) {
     const [document = {}] = record(found => found).read(answer).records
-    const { page } = document
+    const { page, tests } = document
+    if (!Array.isArray(tests) || !tests.every(isObject)) throw withoutPart('list of tests')
     return {
-      records: listAt(document, 'tests').filter(isObject),
+      records: tests,
       document: tests => ({ ...document, tests }),
       frame: document,
       ...(isObject(page) ? { page } : {}),

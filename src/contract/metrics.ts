@@ -1,15 +1,37 @@
 import { usage } from '../failure.ts'
-import { table } from '../view/shapes.ts'
+import type { JsonObject } from '../view/shapes.ts'
 import { isOfBranch, keepLines } from './branch-lines.ts'
 import { endpoint } from './endpoint.ts'
-import { numberText, type Sample, samplesOf } from './exposition.ts'
+import { numberText, readSamples, type Sample, samplesOf } from './exposition.ts'
 import type { Field } from './field.ts'
 import { maxListAnswer } from './limits.ts'
 import { metricsPicture } from './metrics-picture.ts'
 import { isWebPage, type Reading, type Reply, webPage } from './reply.ts'
 import type { Repository } from './words.ts'
 
-/** The text of the format, kept byte for byte; its samples are read for every format but the text itself. */
+const recordOf = ({ value, ...sample }: Sample): JsonObject => ({
+  ...sample,
+  value: Number.isFinite(value) ? value : numberText(value),
+})
+
+/** Samples that are made and printed at once. */
+const batchSize = 1_000
+
+function* batchesOf(text: string): Generator<readonly JsonObject[]> {
+  let batch: JsonObject[] = []
+  for (const sample of readSamples(text)) {
+    batch.push(recordOf(sample))
+    if (batch.length < batchSize) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+/**
+ * The text of the format, kept byte for byte. Its samples are all checked before any is printed, and made when they are
+ * printed: together they would take many times the memory of the text.
+ */
 const exposition: Reading = {
   expects: 'text',
   maxBytes: maxListAnswer,
@@ -17,14 +39,31 @@ const exposition: Reading = {
     if (isWebPage(text)) throw webPage()
     return replyOf(text, bytes)
   },
+  passOn: {
+    formats: 'text',
+    begin({ text }) {
+      if (isWebPage(text)) throw webPage()
+      checkSamples(text.slice(0, text.lastIndexOf('\n') + 1))
+      return new Uint8Array(0)
+    },
+  },
+}
+
+/** Throws where a sample cannot be read. */
+function checkSamples(text: string): void {
+  for (const _ of readSamples(text));
 }
 
 function replyOf(text: string, bytes: Uint8Array): Reply {
-  const records = samplesOf(text).map(({ value, ...sample }) => ({
-    ...sample,
-    value: Number.isFinite(value) ? value : numberText(value),
-  }))
-  return { records, document: found => found, bytes }
+  checkSamples(text)
+  return {
+    get records() {
+      return [...batchesOf(text)].flat()
+    },
+    batches: () => batchesOf(text),
+    document: found => found,
+    bytes,
+  }
 }
 
 const utf8 = new TextDecoder()
@@ -56,6 +95,12 @@ const typedBranch: Field<string | undefined> = {
   read: async (given, context) => (given.has('--target-branch') ? context.need('targetBranch') : undefined),
 }
 
+const columns = [
+  { title: 'NAME', manner: 'plain' },
+  { title: 'LABELS', manner: 'plain' },
+  { title: 'VALUE', manner: 'number' },
+] as const
+
 export const metrics = endpoint({
   command: 'metrics',
   route: 'GET /getMergeQueueMetrics',
@@ -63,27 +108,26 @@ export const metrics = endpoint({
   changes: false,
   fields: { repo: repositoryOrAll, branch: typedBranch },
   reply: exposition,
-  narrow(reply, { branch }) {
-    if (branch === undefined) return reply
-    const bytes = keepLines(reply.bytes, isOfBranch(branch))
-    return replyOf(utf8.decode(bytes), bytes)
-  },
-  view: ({ records, bytes }) => ({
-    ...table(
-      records.map(({ labels, ...sample }) => ({
-        ...sample,
-        labels: Object.entries(labels ?? {})
+  narrow: ({ branch }) =>
+    branch === undefined
+      ? undefined
+      : ({ bytes: whole }) => {
+          const bytes = keepLines(whole, isOfBranch(branch))
+          return replyOf(utf8.decode(bytes), bytes)
+        },
+  view: reply => ({
+    columns,
+    get rows() {
+      return reply.records.map(({ name, labels, value }) => [
+        name,
+        Object.entries(labels ?? {})
           .map(([key, value]) => `${key}=${value}`)
           .join(' '),
-      })),
-      [
-        ['NAME', 'name'],
-        ['LABELS', 'labels'],
-        ['VALUE', 'value', 'number'],
-      ],
-    ),
-    drawn: () => metricsPicture(samplesIn(bytes)),
-    raw: bytes,
+        value,
+      ])
+    },
+    drawn: () => metricsPicture(samplesIn(reply.bytes)),
+    raw: reply.bytes,
   }),
   examples: [
     'mergeq metrics',

@@ -18,6 +18,8 @@ export interface Answer {
  */
 export interface Reply {
   readonly records: readonly JsonObject[]
+  /** The same records a few at a time, made anew for each call: where all of them together would take much memory. */
+  batches?(): Iterable<readonly JsonObject[]>
   document?(records: readonly JsonObject[]): Json
   readonly bytes: Uint8Array
   /** Printed as it is whatever the format, unless fields are picked: the answer untouched. */
@@ -26,6 +28,8 @@ export interface Reply {
   readonly page?: JsonObject
   /** The whole document of a list, its own fields included. */
   readonly frame?: JsonObject
+  /** The answer was printed while it came: nothing is left to print. */
+  readonly isPassedOn?: boolean
 }
 
 const theOne = ([one]: readonly JsonObject[]): Json => one ?? null
@@ -36,6 +40,15 @@ export interface Reading {
   /** The largest body that is read, in bytes after decompression; `maxAnswer` where this is left out. */
   readonly maxBytes?: number
   read(answer: Answer): Reply
+  /** How a long answer is passed on while it comes, where it is printed untouched. */
+  readonly passOn?: PassingOn
+}
+
+/** What is passed on while it comes: in every format, or as the text that stands for a table on a pipe. */
+export interface PassingOn {
+  readonly formats: 'all' | 'text'
+  /** Looks at the beginning of an answer, and returns what stands before it. Throws where it is no answer. */
+  begin(start: Answer): Uint8Array
 }
 
 /** Whether the text is a web page: a captive portal or a proxy, not this service. */
@@ -46,6 +59,12 @@ export const isWebPage = (text: string): boolean =>
 export const webPage = (): Failure =>
   new Failure('bad-answer', 'this is a web page and not the service.', {
     hint: 'Check the base address and the proxy; a network that asks you to sign in answers like this, too.',
+  })
+
+/** The failure for a JSON answer without a part that the service's documentation requires, as in `a list of tests`. */
+export const withoutPart = (what: string): Failure =>
+  new Failure('bad-answer', `the answer holds no ${what}.`, {
+    hint: 'Check the base address; if it is right, try again later.',
   })
 
 /** The failure for an answer that is not JSON where JSON was due. */

@@ -2,7 +2,7 @@ import { at, count, isObject, type Json, listAt, type Passage, sheet, textAt } f
 import { endpoint } from './endpoint.ts'
 import { argument } from './field.ts'
 import { onOrganization } from './flaky.ts'
-import { type Reading, record } from './reply.ts'
+import { type Reading, record, withoutPart } from './reply.ts'
 import { uuid } from './words.ts'
 
 /** The test itself is the record; `--json` prints it as it came, below `test`. */
@@ -10,9 +10,10 @@ const wholeTest: Reading = {
   expects: 'json',
   read(answer) {
     const [document = {}] = record(found => found).read(answer).records
+    if (!isObject(document.test)) throw withoutPart('test')
     return {
-      records: [isObject(document.test) ? document.test : {}],
-      document: ([test = {}]) => (Object.hasOwn(document, 'test') ? { ...document, test } : document),
+      records: [document.test],
+      document: ([test = {}]) => ({ ...document, test }),
       bytes: answer.bytes,
     }
   },

@@ -130,7 +130,7 @@ export function walkTests(plan: WalkPlan): Walk {
         limited = token !== ''
       }
       if (plan.order !== undefined) {
-        held.push(...wanted)
+        for (const record of wanted) held.push(record)
         return []
       }
       const room = plan.limit - shown

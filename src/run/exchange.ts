@@ -7,11 +7,13 @@ import { asFailure, Failure } from '../failure.ts'
 import type { Request } from '../request/request.ts'
 import { show } from '../request/show.ts'
 import { attemptLimit, changeLimit } from '../settings/table.ts'
+import type { BodySink } from '../transport/pass-on.ts'
 import type { Response } from '../transport/transport.ts'
 import type { Json } from '../view/shapes.ts'
 import { isOk, isWhole, openAnswer } from './answer.ts'
 import type { Desk } from './desk.ts'
 import { interruptedChange } from './in-flight.ts'
+import { sinkFor } from './passing-on.ts'
 import { type Run, requestOf } from './prepare.ts'
 import { settle } from './settle.ts'
 
@@ -28,13 +30,15 @@ export interface Exchanged<F extends Fields> {
 
 /**
  * request → response → reply. Everything but a 2xx that can be read is a failure. A change that got no clear answer is
- * settled by reading back. `more` is laid over the body.
+ * settled by reading back. `more` is laid over the body. `isPrinted`: the answer is all that is printed, so a long one that
+ * is printed untouched may be printed while it comes.
  */
 export async function exchange<F extends Fields>(
   row: Row<Row['route'], F>,
   run: Run<F>,
   desk: Desk,
   more: Readonly<Record<string, Json>> = {},
+  isPrinted = false,
 ): Promise<Exchanged<F>> {
   const { request, values } = await requestOf(row, run, desk, more)
   const token = request.credential === 'token' ? await desk.token() : undefined
@@ -52,7 +56,13 @@ export async function exchange<F extends Fields>(
       : failure
   }
   try {
-    const answer = await send(request, token?.value, desk, begin)
+    const isUntouched = isPrinted && row.changes === false && row.narrow?.(values) === undefined
+    const sink = isUntouched ? sinkFor(row.reply, request, desk) : undefined
+    const answer = await send(request, token?.value, desk, begin, sink)
+    if (answer.passedOn !== undefined) {
+      const reply = { records: [], bytes: answer.bytes, isPassedOn: true }
+      return { reply, concerns: request.concerns, values, delivery: 'confirmed', date: dateOf(answer) }
+    }
     const reply = readAnswer(row, request, answer, values, token?.source)
     return { reply, concerns: request.concerns, values, delivery: 'confirmed', date: dateOf(answer) }
   } catch (error) {
@@ -96,7 +106,7 @@ function dateOf({ headers }: Answer): number | undefined {
 }
 
 /** An answer, and how many attempts it took. */
-type Received = Answer & { readonly attempts: number }
+type Received = Answer & Pick<Response, 'passedOn'> & { readonly attempts: number }
 
 /** One request over the line, told with -v. */
 async function send(
@@ -104,6 +114,7 @@ async function send(
   token: string | undefined,
   desk: Desk,
   begin: () => void = () => undefined,
+  sink?: BodySink,
 ): Promise<Received> {
   const { options, voice, world, limits } = desk
   const usual = options.timeout ?? (request.changes ? changeLimit : attemptLimit)
@@ -116,6 +127,7 @@ async function send(
     limit: () => limits?.timeout(usual) ?? usual,
     retries: limits?.retries?.(options.retries, usual) ?? options.retries,
     begin,
+    sink,
     async isAnswer(response: Response) {
       answer = await openAnswer(response, request, world.interrupted)
       return isWhole(answer, request)
@@ -191,7 +203,7 @@ function readAnswer<F extends Fields>(
     const cut = changes && /^\s*[[{]/.test(answer.text) && answer.document === undefined
     if (changes && (cut || isWebPage(answer.text))) throw notJson(answer)
     const reply = row.reply.read(answer)
-    return row.narrow?.(reply, values) ?? reply
+    return row.narrow?.(values)?.(reply) ?? reply
   } catch (error) {
     const { kind, message, details } = asFailure(error)
     throw new Failure(kind, `${operation}: ${host}: ${message}`, {

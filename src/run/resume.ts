@@ -15,10 +15,12 @@ const largestFile = 400 * 1024 * 1024
 
 /** A walk whose standing is noted in a file, so that another run goes on where this one ended. */
 export interface Resume {
-  /** Notes that the walk begins, before anything of it is printed. */
+  /** Notes before a page is printed that a run is under way. */
   begin(): Promise<void>
   /** Notes how far the walk has come, once everything up to there has been handed over. */
   save(): Promise<void>
+  /** Notes that the run has ended by itself, unless it ended while a page was printed. */
+  close(): Promise<void>
   readonly howToGoOn: string
 }
 
@@ -78,6 +80,8 @@ interface Standing {
   readonly typed: string | undefined
   readonly lines: string
   readonly ids: readonly string[]
+  /** Whether the run that wrote the file was cut off: what it printed last may be cut, and was not noted. */
+  readonly isCutOff: boolean
 }
 
 const isCount = (value: Json | undefined): value is number =>
@@ -111,6 +115,7 @@ function parse(text: string): Standing | undefined {
     typed: textAt(head, 'typed'),
     lines: rest.join('\n'),
     ids,
+    isCutOff: at(head, 'running') === true,
   }
 }
 
@@ -141,7 +146,8 @@ async function sweep(target: string, { files }: Desk['world']): Promise<void> {
 
 /**
  * Opens the file that a walk is resumed from, where one is named, and takes the walk to where it says; undefined where
- * none is. The file belongs to one query: with another it is refused.
+ * none is. The file belongs to one query: with another it is refused. Each page is printed first and noted then: a run
+ * that is killed in between leaves a page that the next run prints again, so each test is printed at least once.
  */
 export async function openResume(row: Row, run: Run, walk: Walk, desk: Desk): Promise<Resume | undefined> {
   const { options, printer, voice, world } = desk
@@ -170,9 +176,14 @@ export async function openResume(row: Row, run: Run, walk: Walk, desk: Desk): Pr
         ? `${file}: this list was printed whole. Remove the file to begin anew.`
         : `${file}: going on after ${count(mark.pages, 'page')} with ${count(mark.tests, 'test')}.`,
     )
+    if (standing.isCutOff)
+      await voice.note(
+        `${file}: the run before was cut off: its last line may be cut, and the tests of one page may come twice.`,
+      )
   }
-  const write = async ({ range, ...place }: Mark) => {
-    const head: JsonObject = { form, query, typed, ...range, ...place, ids }
+  let isPrinting = false
+  const write = async ({ range, ...place }: Mark, running: boolean) => {
+    const head: JsonObject = { form, query, typed, ...range, ...place, ids, ...(running ? { running } : {}) }
     await world.files.replace(target, `${encode(head)}\n${lines}`, 0o600).catch((error: Error) => {
       throw new Failure('output', `--resume-file: ${file} could not be written: ${error.message}.`, {
         hint: 'What it held before is unchanged. Check the folder and the space on its disk.',
@@ -181,10 +192,13 @@ export async function openResume(row: Row, run: Run, walk: Walk, desk: Desk): Pr
   }
   return {
     async begin() {
+      isPrinting = true
       if (isBegun) return
       isBegun = true
       await sweep(target, world)
-      if (standing === undefined) await write(begins)
+      await write(standing === undefined ? begins : walk.mark(), true)
+      // A line that was cut must not run into the first one of this run.
+      if (standing?.isCutOff === true) await world.out.write(options.format === 'csv' ? '\r\n' : '\n')
     },
     async save() {
       const mark = walk.mark()
@@ -192,7 +206,12 @@ export async function openResume(row: Row, run: Run, walk: Walk, desk: Desk): Pr
       // A list that is complete needs no ids any more.
       ids = mark.complete ? 0 : ids + news.length
       lines = mark.complete ? '' : `${lines}${news.length > 0 ? `${encode(news)}\n` : ''}`
-      await write(mark)
+      await write(mark, !mark.complete)
+      isPrinting = false
+    },
+    async close() {
+      const mark = walk.mark()
+      if (isBegun && !isPrinting && !mark.complete) await write(mark, false)
     },
     howToGoOn: `Run the same command again to go on: ${file} holds how far it came.`,
   }

@@ -71,8 +71,8 @@ interface Outlet {
   isOpen(): boolean
 }
 
-/** Prints records as they come where the format allows that and no order was asked for; a table waits for its end. */
-function outletOf(row: Row, run: Run, { options, printer, world }: Desk): Outlet {
+/** Prints records as they come where no order was asked for; a drawn table waits for the rows that decide its widths. */
+function outletOf(row: Row, run: Run, { options, printer }: Desk): Outlet {
   if (options.format === 'json') {
     const listing = printer.list('tests')
     let isOpen = false
@@ -89,18 +89,16 @@ function outletOf(row: Row, run: Run, { options, printer, world }: Desk): Outlet
       isOpen: () => isOpen,
     }
   }
-  const kept: JsonObject[] = []
   const print = (records: readonly JsonObject[]) =>
     printer.print({
       records,
       document: () => null,
       shape: found => row.view({ records: found, bytes: new Uint8Array() }, run.values),
     })
-  const isWhole = options.format === 'table' && (world.out.terminal || options.drawn)
   return {
-    take: records => (isWhole ? void kept.push(...records) : print(records)),
+    take: print,
     async end({ records }) {
-      await print([...kept, ...records])
+      await print(records)
       await printer.end()
     },
     isOpen: () => false,
@@ -118,11 +116,13 @@ export async function follow(row: Row, run: Run, pages: Walk, desk: Desk): Promi
     // What a reader that has gone did not take was not printed.
     if (world.out.gone !== true) await resume?.save()
   }).catch(async error => {
+    await resume?.close()
     const { kind, message } = asFailure(error)
     if (outlet.isOpen() && kind !== 'output') await outlet.end(pages.finish(message))
     throw error
   })
   if (failure === 'gone') return 0
+  await resume?.close()
   const finish = pages.finish(failure?.message)
   await outlet.end(finish)
   for (const note of finish.notes) await voice.note(note)

@@ -1,14 +1,18 @@
+import type { Dispatcher } from 'undici'
 import requestBy from 'undici/lib/api/api-request.js'
 import { Failure, isFailure } from '../failure.ts'
 import type { Body, Request } from '../request/request.ts'
 import type { Way } from './dispatch.ts'
 import { timeIsOver } from './faults.ts'
+import { type BodySink, passOn } from './pass-on.ts'
 
 /** What came back: the body is decompressed and whole. */
 export interface Response {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
   readonly bytes: Uint8Array
+  /** How many bytes of the body went into a sink instead. */
+  readonly passedOn?: number
 }
 
 const uploadIdle = 15_000
@@ -27,7 +31,8 @@ const maxOnWire = (max: number): number => Math.min(5 * max, max + 64 * 1024 * 1
 
 /**
  * Sends a request once. `limit` bounds the attempt in milliseconds, the upload not counted; `began`, where it
- * matters, is told when the request is handed to a connection: before that, nothing of it can have been applied.
+ * matters, is told when the request is handed to a connection: before that, nothing of it can have been applied. The
+ * body of a 2xx goes into `sink`, where there is one, unless it is short.
  */
 export async function attempt(
   { dispatcher, received }: Pick<Way, 'dispatcher' | 'received'>,
@@ -36,6 +41,7 @@ export async function attempt(
   limit: number,
   interrupted: AbortSignal,
   began: (() => void) | undefined,
+  sink?: BodySink,
 ): Promise<Response> {
   const { origin, pathname, search } = new URL(request.url)
   const clock = openTimer()
@@ -64,6 +70,10 @@ export async function attempt(
     answer.catch(() => undefined)
     const { statusCode, headers: answered, body } = await Promise.race([answer, clock.over])
     const flat = flatten(answered)
+    if (sink !== undefined && statusCode >= 200 && statusCode <= 299) {
+      const pieces = unpackedPieces(body, flat.get('content-encoding'), request.maxAnswer, about)
+      return await passOn({ status: statusCode, headers: flat }, pieces, sink, clock.untimed)
+    }
     const bytes = await readWhole(body, request.maxAnswer, about)
     return {
       status: statusCode,
@@ -88,19 +98,32 @@ function openTimer() {
   })
   over.catch(() => undefined)
   let timer: ReturnType<typeof setTimeout> | undefined
+  let ends = 0
   const clear = () => clearTimeout(timer)
+  const restart = (limit: number) => {
+    clear()
+    ends = performance.now() + limit
+    timer = setTimeout(
+      () => controller.abort(Object.assign(new Error('the time is over'), { code: timeIsOver })),
+      limit,
+    )
+  }
   return {
     signal: controller.signal,
     /** Rejects when the time is over. */
     over,
     clear,
     end: (reason: unknown) => controller.abort(reason),
-    restart(limit: number) {
+    restart,
+    /** Does work whose time does not count. */
+    async untimed<T>(work: () => Promise<T>): Promise<T> {
+      const left = ends - performance.now()
       clear()
-      timer = setTimeout(
-        () => controller.abort(Object.assign(new Error('the time is over'), { code: timeIsOver })),
-        limit,
-      )
+      try {
+        return await work()
+      } finally {
+        restart(Math.max(0, left))
+      }
     },
   }
 }
@@ -211,8 +234,48 @@ async function unpacked(
     if (isFailure(error)) throw error
     if (error instanceof RangeError) throw tooLarge(about, max)
   }
-  throw new Failure('bad-answer', `${about} says that it is ${encoding}, and cannot be read as that.`, {
+  throw unreadable(about, encoding)
+}
+
+const unreadable = (about: string, encoding: string): Failure =>
+  new Failure('bad-answer', `${about} says that it is ${encoding}, and cannot be read as that.`, {
     hint,
     reach: 'ambiguous',
   })
+
+/** The pieces of a body, decompressed as they come; more than the largest answer is a failure. */
+async function* unpackedPieces(
+  body: Dispatcher.ResponseData['body'],
+  encoding: string | undefined,
+  max: number,
+  about: string,
+): AsyncIterable<Uint8Array> {
+  const { createBrotliDecompress, createGunzip, createInflate } = await import('node:zlib')
+  const readers = new Map([
+    ['gzip', createGunzip],
+    ['x-gzip', createGunzip],
+    ['deflate', createInflate],
+    ['br', createBrotliDecompress],
+  ])
+  const name = (encoding ?? '').trim().toLowerCase()
+  const isPlain = name === '' || name === 'identity'
+  const open = readers.get(name)
+  if (!isPlain && open === undefined) throw unreadable(about, name)
+  const reader = open?.()
+  if (reader !== undefined) body.on('error', error => reader.destroy(error)).pipe(reader)
+  let bytes = 0
+  try {
+    for await (const piece of reader ?? body) {
+      bytes += piece.length
+      if (bytes > max) throw tooLarge(about, max)
+      yield piece
+    }
+  } catch (error) {
+    throw isZlib(error) ? unreadable(about, name) : error
+  } finally {
+    body.destroy()
+  }
 }
+
+const isZlib = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && /^(Z_|ERR_.*BROTLI|ERR__ERROR)/.test(String(error.code))

@@ -6,6 +6,7 @@ import { certificatesIn } from './authorities.ts'
 import { connectEarly, connectLimit } from './early.ts'
 import { type Fault, faultOf } from './faults.ts'
 import { backOff, longestWait, retryAfter } from './pace.ts'
+import type { BodySink } from './pass-on.ts'
 import { proxyIn } from './proxy.ts'
 import type { Wire } from './wire.ts'
 
@@ -45,6 +46,8 @@ export interface Manner {
    * throws is final.
    */
   isAnswer(response: Response): Promise<boolean>
+  /** Where a long body goes as it comes. From its first piece on nothing is repeated: what breaks then was cut. */
+  readonly sink?: BodySink | undefined
 }
 
 /** A line to the service. */
@@ -79,7 +82,7 @@ export async function openLine(wiring: Wiring): Promise<Line> {
   const once = async (
     { ways, attempt }: Wire,
     request: Request,
-    { token, begin, ...manner }: Manner,
+    { token, begin, sink, ...manner }: Manner,
   ): Promise<Response | Fault> => {
     begin()
     const limit = manner.limit()
@@ -95,9 +98,19 @@ export async function openLine(wiring: Wiring): Promise<Line> {
     const begun = () => {
       began = true
     }
+    let isHandedOver = false
+    const watchedSink = sink && {
+      ...sink,
+      write(piece: Uint8Array) {
+        isHandedOver = true
+        return sink.write(piece)
+      },
+    }
     try {
-      return await attempt(way, request, headers, limit, interrupted, watched ? begun : undefined)
+      const onBegin = watched ? begun : undefined
+      return await attempt(way, request, headers, limit, interrupted, onBegin, watchedSink)
     } catch (error) {
+      if (isHandedOver && !interrupted.aborted) throw cutOff(error, request.operation, url.host)
       if (interrupted.aborted) throw began ? mayBeApplied(asFailure(interrupted.reason)) : interrupted.reason
       if (isFailure(error))
         return { reach: 'ambiguous', passing: error.details.overLimit !== true, failure: error }
@@ -151,6 +164,18 @@ export async function openLine(wiring: Wiring): Promise<Line> {
 /** An interruption after the request was handed to a connection. */
 const mayBeApplied = ({ kind, message, exit, details }: Failure): Failure =>
   new Failure(kind, message, { ...details, exit, reach: 'ambiguous' })
+
+/** The failure for an answer of which a part was handed over when it broke; ours, and one too large, are told as they are. */
+function cutOff(error: unknown, operation: string, host: string): Failure {
+  const what = isFailure(error) ? error.message : `${operation}: the answer of ${host} was cut.`
+  const hint = 'What was printed is not whole: do not use it. Try again later.'
+  if (isFailure(error) && error.kind !== 'bad-answer') return error
+  return new Failure('bad-answer', `${what} A part of it was printed.`, {
+    operation,
+    hint,
+    reach: 'ambiguous',
+  })
+}
 
 const afterAttempts = ({ kind, message, details }: Failure, attempts: number): Failure =>
   new Failure(kind, attempts === 1 ? message : message.replace(/\.$/, ` (${attempts} attempts).`), {

@@ -1,5 +1,6 @@
+import type { CsvCell } from './csv.ts'
 import { plainText } from './json.ts'
-import type { Column, Json, Shape } from './shapes.ts'
+import { type Column, isObject, type Json, type Shape } from './shapes.ts'
 import { oneLine } from './text.ts'
 
 /** A cell in a plain format: one line, nothing hidden in it. */
@@ -14,10 +15,16 @@ export const tsv = ({ columns, rows }: Shape, paint = (state: string) => state):
     .map(cells => `${cells.join('\t')}\n`)
     .join('')
 
-/** RFC 4180 lines; a cell that a spreadsheet would run is defused by a leading apostrophe. */
+/** A cell of CSV. A number that a double cannot hold is an object that keeps its digits. */
+function csvCell(value: Json | undefined): CsvCell {
+  const text = cell(value)
+  return { text, isNumber: typeof value === 'number' || (isObject(value) && !text.startsWith('{')) }
+}
+
+/** RFC 4180 lines; a cell that a spreadsheet would run is defused by a leading apostrophe, a number never. */
 export async function csv(rows: readonly (readonly (Json | undefined)[])[]): Promise<string> {
   const { csvLines } = await import('./csv.ts')
-  return rows.length === 0 ? '' : csvLines(rows.map(row => row.map(cell)))
+  return rows.length === 0 ? '' : csvLines(rows.map(row => row.map(csvCell)))
 }
 
 export const titles = (columns: readonly Column[]): readonly string[] =>

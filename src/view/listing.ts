@@ -9,6 +9,23 @@ export interface Listing {
   end(around: JsonObject): Promise<void>
 }
 
+/** Opens a document that is a list and nothing else, written while its records are made. */
+export function openArray(
+  write: (text: string) => Promise<void>,
+  pretty: boolean,
+): { add(records: readonly JsonObject[]): Promise<void>; end(): Promise<void> } {
+  let isEmpty = true
+  return {
+    async add(records) {
+      if (records.length === 0) return
+      const text = encode(records, pretty)
+      await write(`${isEmpty ? '[' : ','}${text.slice(1, pretty ? -2 : -1)}`)
+      isEmpty = false
+    },
+    end: () => write(isEmpty ? '[]\n' : pretty ? '\n]\n' : ']\n'),
+  }
+}
+
 /** Where a document goes part by part; `pause` lets a signal be heard between parts. */
 interface PartSink {
   write(text: string): Promise<void>

@@ -1,7 +1,17 @@
 import { csv, markdownHead, markdownRows, titles, tsv } from './delimited.ts'
 import { encode, encodeLines } from './json.ts'
-import { type Listing, openListing } from './listing.ts'
-import { at, type Json, type JsonObject, parts, receiptColumns, type Shape, table } from './shapes.ts'
+import { type Listing, openArray, openListing } from './listing.ts'
+import {
+  at,
+  type Json,
+  type JsonObject,
+  parts,
+  receiptColumns,
+  type Shape,
+  table,
+  widthRows,
+} from './shapes.ts'
+import type { OpenTable } from './table.ts'
 import { manyLines, oneLine } from './text.ts'
 
 /** One answer, ready to print in any format. */
@@ -41,6 +51,8 @@ export interface Printer {
   print(printable: Printable): Promise<void>
   /** Opens the one document of `--json` for a list that is printed while it is read. */
   list(key: string): Listing
+  /** Prints the records of one answer, a few at a time. */
+  printAll(batches: Iterable<readonly JsonObject[]>, shape: Printable['shape']): Promise<void>
   /** Takes the head of CSV and Markdown as printed: by an earlier run, whose output goes on. */
   goOn(): void
   /** Prints what was kept. */
@@ -86,15 +98,41 @@ export function openPrinter(sink: Sink, style: Style): Printer {
     const shape = printable.shape(printable.records)
     return isDrawn ? (shape.drawn?.() ?? shape) : withPassages(shape)
   }
-  const kept: Shape[] = []
+  let kept: Shape[] = []
+  /** Whether what was kept is one table that can be drawn before its end is known, and how many rows it has. */
+  let [isOneTable, rowsKept] = [true, 0]
+  let open: OpenTable | undefined
   let headed = false
+
+  const drawRows = async (table: OpenTable, rows: Shape['rows']) => {
+    for (const piece of table.draw(rows)) await sink.write(piece)
+  }
+
+  /** Keeps what is drawn at the end; a table of many rows is drawn from then on as they come. */
+  const keep = async (shape: Shape) => {
+    const isPlain = shape.heading === undefined && shape.passages === undefined
+    if (open !== undefined && isPlain) return drawRows(open, shape.rows)
+    open = undefined
+    isOneTable = kept.length === 0 ? shape.passages === undefined : isOneTable && isPlain
+    kept.push(shape)
+    rowsKept += shape.rows.length
+    if (!isOneTable || rowsKept < widthRows) return
+    const { openTable } = await import('./table.ts')
+    for (const whole of gathered(kept)) {
+      open = openTable(whole, style)
+      await sink.write(open.start)
+      await drawRows(open, whole.rows)
+    }
+    kept = []
+    rowsKept = 0
+  }
 
   const printTable = async (shape: Shape) => {
     if (isDrawn) {
       // A change that failed has no sentence: its failure is told on standard error.
       if (shape.sentence !== undefined)
         await sink.write(shape.sentence === '' ? '' : `${oneLine(shape.sentence)}\n`)
-      else kept.push(shape)
+      else await keep(shape)
     } else if (shape.raw !== undefined) await sink.write(shape.raw)
     else {
       const paint = style.color ? (await import('./table.ts')).painted : undefined
@@ -106,7 +144,7 @@ export function openPrinter(sink: Sink, style: Style): Printer {
     if (!headed) await sink.write(await text())
     headed = true
   }
-  return {
+  const printer: Printer = {
     async print(printable) {
       if (printable.verbatim !== undefined && fields.length === 0)
         await sink.write(
@@ -129,6 +167,18 @@ export function openPrinter(sink: Sink, style: Style): Printer {
           await sink.write(markdownRows({ ...shape, rows }))
       } else await printTable(shapeOf(printable))
     },
+    async printAll(batches, shape) {
+      const array = openArray(text => sink.write(text), pretty)
+      for (const records of batches) {
+        if (format === 'json') await array.add(picked({ records }))
+        else await printer.print({ records, document: () => null, shape })
+        // Signals and the spinner have their turn.
+        await new Promise(resolve => setImmediate(resolve))
+      }
+      if (format === 'json') await array.end()
+      // The head of a table without rows.
+      else await printer.print({ records: [], document: () => null, shape })
+    },
     list(key) {
       const listing = openListing(sink, key, pretty)
       return { ...listing, add: records => listing.add(picked({ records })) }
@@ -138,10 +188,12 @@ export function openPrinter(sink: Sink, style: Style): Printer {
     },
     async end() {
       if (kept.length === 0) return
-      const { draw } = await import('./table.ts')
-      for (const shape of gathered(kept)) await sink.write(draw(shape, style))
+      const { drawPieces } = await import('./table.ts')
+      for (const shape of gathered(kept))
+        for (const piece of drawPieces(shape, style)) await sink.write(piece)
     },
   }
+  return printer
 }
 
 /** Passages as rows, for the formats that are nothing but rows. */

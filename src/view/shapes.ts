@@ -71,6 +71,9 @@ export interface Shape {
   readonly exit?: 'ok' | 'failed' | 'cancelled' | 'pending'
 }
 
+/** So many rows at the beginning of a drawn table decide its widths; from there on rows are drawn as they come. */
+export const widthRows = 1_000
+
 /** A column as a row of the contract writes it: its title, the path of its value, and how it is shown. */
 export type Told = readonly [title: string, path: string, manner?: Manner]
 

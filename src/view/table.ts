@@ -1,8 +1,17 @@
 import { Chalk, type ChalkInstance } from 'chalk'
 import Table from 'cli-table3'
-import width from 'string-width'
+import stringWidth from 'string-width'
 import { cell } from './delimited.ts'
-import { type Column, count, type Json, type Manner, type Passage, type Shape, span } from './shapes.ts'
+import {
+  type Column,
+  count,
+  type Json,
+  type Manner,
+  type Passage,
+  type Shape,
+  span,
+  widthRows,
+} from './shapes.ts'
 import { manyLines, oneLine } from './text.ts'
 
 /** What a table is drawn for. */
@@ -12,6 +21,11 @@ export interface Page {
   /** Milliseconds since 1970: what relative times are counted from. */
   readonly now: number
 }
+
+const printableAscii = /^[ -~]*$/
+
+/** The columns that a text takes on a terminal, colours not counted. Most texts are ASCII, and need no table for that. */
+const width = (text: string): number => (printableAscii.test(text) ? text.length : stringWidth(text))
 
 type Paint = (chalk: ChalkInstance, text: string) => string
 
@@ -50,36 +64,79 @@ function shown(value: Json | undefined, manner: Manner, { now }: Page): string {
   return value === false ? 'no' : text
 }
 
-/** Draws a shape for a person: heading, then a table without lines as wide as the terminal at most. */
-export function draw(shape: Shape, page: Page): string {
-  const chalk = chalkFor(page.color)
-  const heading = (shape.heading ?? []).map(line => `${oneLine(line)}\n`).join('')
-  const passages = (shape.passages ?? []).map(passage => block(passage, page, chalk)).join('')
-  if (shape.rows.length === 0) return heading + passages
-  const rows = shape.rows.map(row =>
-    row.map((value, index) => shown(value, shape.columns[index]?.manner ?? 'plain', page)),
-  )
-  const widths = fitted(shape.columns, rows, page.columns)
-  const table = new Table({
-    chars: Object.fromEntries(borders.map(name => [name, name === 'middle' ? '  ' : ''])),
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
-    colWidths: [...widths],
-    wordWrap: true,
-    colAligns: shape.columns.map(({ manner }) => (manner === 'number' ? 'right' : 'left')),
-  })
-  const fitting = (text: string, index: number) => clip(text, widths[index] ?? narrowest)
-  table.push(shape.columns.map(({ title }, index) => chalk.bold(fitting(title, index))))
-  for (const row of rows)
-    table.push(
-      row.map((text, index) => {
-        const manner = shape.columns[index]?.manner
-        const fitted = manner === 'prose' ? text : fitting(text, index)
-        return manner === 'state' || manner === 'prose' ? painted(fitted, page.color) : fitted
-      }),
-    )
-  const lines = table.toString().split('\n')
-  return `${heading}${lines.map(line => `${line.trimEnd()}\n`).join('')}${passages}`
+/** Rows that are laid out at once: the time that the library takes grows with the square of them. */
+const layoutRows = 20
+
+/** A table whose widths are known: its rows can be drawn as they come, and fit below each other. */
+export interface OpenTable {
+  /** What stands above the rows: the heading of the shape, then the titles of the columns. */
+  readonly start: string
+  /** Further rows, in pieces that end with a line break. Takes time in proportion to their number. */
+  draw(rows: Shape['rows']): Generator<string>
 }
+
+/** Opens a table without lines, as wide as the terminal at most; `widthRows` of its rows decide its widths. */
+export function openTable({ heading = [], columns, rows: known }: Shape, page: Page): OpenTable {
+  const chalk = chalkFor(page.color)
+  const texts = (row: Shape['rows'][number]) =>
+    row.map((value, index) => shown(value, columns[index]?.manner ?? 'plain', page))
+  const widths = fitted(columns, known.slice(0, widthRows).map(texts), page.columns)
+  const fitting = (text: string, most = narrowest) => clip(text, most)
+  const cells = (row: readonly string[], widths: readonly number[]) =>
+    row.map((text, index) => {
+      const manner = columns[index]?.manner
+      const fitted = manner === 'prose' ? text : fitting(text, widths[index])
+      const content = manner === 'state' || manner === 'prose' ? painted(fitted, page.color) : fitted
+      // What was cut to its column needs no breaking into lines.
+      return manner === 'prose' ? content : { content, wordWrap: false }
+    })
+  /** An id is never cut: where a later one is longer, its column is wider among the rows around it. */
+  const widened = (rows: readonly (readonly string[])[]): readonly number[] =>
+    widths.map((own, index) =>
+      columns[index]?.manner === 'id' ? Math.min(page.columns, widest(rows, index, own)) : own,
+    )
+  const layOut = (rows: readonly Table.HorizontalTableRow[], widths: readonly number[]): string => {
+    const table = new Table({
+      chars: Object.fromEntries(borders.map(name => [name, name === 'middle' ? '  ' : ''])),
+      style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
+      colWidths: [...widths],
+      wordWrap: true,
+      colAligns: columns.map(({ manner }) => (manner === 'number' ? 'right' : 'left')),
+    })
+    for (const row of rows) table.push(row)
+    const lines = table.toString().split('\n')
+    return lines.map(line => `${line.trimEnd()}\n`).join('')
+  }
+  const above = heading.map(line => `${oneLine(line)}\n`).join('')
+  return {
+    start:
+      above + layOut([columns.map(({ title }, index) => chalk.bold(fitting(title, widths[index])))], widths),
+    *draw(rows) {
+      for (let from = 0; from < rows.length; from += layoutRows) {
+        const some = rows.slice(from, from + layoutRows).map(texts)
+        const fitting = widened(some)
+        yield layOut(
+          some.map(row => cells(row, fitting)),
+          fitting,
+        )
+      }
+    },
+  }
+}
+
+/** Draws a shape for a person, in pieces of whole lines: heading, then a table, then passages. */
+export function* drawPieces(shape: Shape, page: Page): Generator<string> {
+  if (shape.rows.length === 0) yield (shape.heading ?? []).map(line => `${oneLine(line)}\n`).join('')
+  else {
+    const table = openTable(shape, page)
+    yield table.start
+    yield* table.draw(shape.rows)
+  }
+  for (const passage of shape.passages ?? []) yield block(passage, page, chalkFor(page.color))
+}
+
+/** The whole drawing of a shape, as one text. */
+export const draw = (shape: Shape, page: Page): string => [...drawPieces(shape, page)].join('')
 
 /** More lines of a passage than this are only counted. */
 const mostLines = 40
@@ -170,15 +227,17 @@ export function frame(
     .map(line => cutLine(line, columns))
 }
 
+/** The columns that the widest cell of a column takes, at least so many. */
+const widest = (rows: readonly (readonly string[])[], index: number, least: number): number =>
+  rows.reduce((most, row) => Math.max(most, width(row[index] ?? '')), least)
+
 /** The width of each column: its widest cell, then the widest columns give way until the terminal holds them all. */
 function fitted(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
   most: number,
 ): readonly number[] {
-  const widths = columns.map(({ title }, index) =>
-    Math.min(most, Math.max(width(title), ...rows.map(row => width(row[index] ?? '')))),
-  )
+  const widths = columns.map(({ title }, index) => Math.min(most, widest(rows, index, width(title))))
   const gaps = 2 * (columns.length - 1)
   const giving = columns.map(({ manner }) => manner !== 'id')
   for (let over = widths.reduce((sum, one) => sum + one, gaps) - most; over > 0; over--) {

@@ -80,12 +80,13 @@ export const report = command({
     const pages = list.pages?.({ ...values, sort, limit: undefined })
     if (pages === undefined) return 0
     const tests: JsonObject[] = []
-    const failure = await gather(list, run, pages, desk, records => {
-      tests.push(...records)
-    })
+    const keep = (records: readonly JsonObject[]) => {
+      for (const record of records) tests.push(record)
+    }
+    const failure = await gather(list, run, pages, desk, keep)
     if (failure === 'gone') return 0
     const { records, broken, complete, notes } = pages.finish(failure?.message)
-    tests.push(...records)
+    keep(records)
     const { characters, rows } = habits[format]
     const { start, end } = values.range
     const { report: made } = await import('../../view/report.ts')

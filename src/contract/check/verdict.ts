@@ -28,8 +28,8 @@ const compare: Readonly<Record<Comparison, (value: number, bound: number) => boo
 const fold: Readonly<Record<Fold, (values: readonly number[]) => number>> = {
   sum: values => values.reduce((sum, value) => sum + value, 0),
   avg: values => values.reduce((sum, value) => sum + value, 0) / values.length,
-  min: values => Math.min(...counted(values)),
-  max: values => Math.max(...counted(values)),
+  min: values => counted(values).reduce((least, value) => Math.min(least, value)),
+  max: values => counted(values).reduce((most, value) => Math.max(most, value)),
 }
 
 const counted = (values: readonly number[]): readonly number[] => {
