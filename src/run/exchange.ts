@@ -100,15 +100,15 @@ async function send(
   const limit = options.timeout ?? (request.changes ? changeLimit : attemptLimit)
   const line = await desk.line()
   const started = world.clock.now()
-  if (options.verbose) await voice.detail(told(request))
-  let answer: Answer | undefined
+  if (options.verbose) await voice.detail(told(request, desk))
+  let answer: Opened | undefined
   const manner = {
     token,
     limit,
     retries: options.retries,
     begin,
     isAnswer(response: Response) {
-      answer = opened(response, request)
+      answer = opened(response, request, desk)
       return isWhole(answer, request)
     },
   }
@@ -122,7 +122,7 @@ async function send(
   await voice.detail(`< ${response.status} after ${world.clock.now() - started} ms`)
   if (response.headers.has('x-mergeq-sandbox')) await desk.saySandbox()
   // What was opened to see whether it is whole is not opened twice.
-  const received = answer?.bytes === response.bytes ? answer : opened(response, request)
+  const received = answer?.came === response.bytes ? answer : opened(response, request, desk)
   if (received.text.includes('\uFFFD') && !isUtf8(response.bytes))
     await desk.sayOnce(
       `${request.operation}: the answer is not all UTF-8; what could not be read is shown as \uFFFD.`,
@@ -132,10 +132,25 @@ async function send(
 
 const isOk = ({ status }: Pick<Response, 'status'>): boolean => status >= 200 && status <= 299
 
-/** The body as text, and as a document where it is JSON. */
-function opened(response: Response, { expects }: Request): Answer {
-  const text = new TextDecoder().decode(response.bytes)
-  return { ...response, text, document: isOk(response) && expects === 'text' ? undefined : decode(text) }
+/** An answer, with the bytes that it was made of. */
+type Opened = Answer & { readonly came: Uint8Array }
+
+/**
+ * The body as text, and as a document where it is JSON. A secret in it is hidden here already: what is made of it later
+ * may be cut, unescaped or kept in a file.
+ */
+function opened(response: Response, { expects }: Request, { secrets }: Desk): Opened {
+  const { bytes: came, headers } = response
+  const whole = new TextDecoder().decode(came)
+  const text = secrets.redact(whole)
+  return {
+    ...response,
+    came,
+    bytes: text === whole ? came : secrets.redactBytes(came),
+    headers: new Map([...headers].map(([name, value]) => [name, secrets.redact(value)])),
+    text,
+    document: isOk(response) && expects === 'text' ? undefined : decode(text),
+  }
 }
 
 /** Whether a 2xx can be read as what was asked for; one that cannot is repeated like a fault. */
@@ -153,10 +168,12 @@ const isUtf8 = (bytes: Uint8Array): boolean => {
 const mostTold = 2_048
 
 /** A request as -v tells it: the token redacted, a long body cut. */
-function told(request: Request): string {
+function told(request: Request, { secrets }: Desk): string {
   const { method, url, headers, body } = show(request)
   const lines = [`${method} ${url}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)]
-  return [...lines, ...(body === undefined ? [] : [cutShort(body)])].map(line => `> ${line}`).join('\n')
+  return [...lines, ...(body === undefined ? [] : [cutShort(secrets.redact(body))])]
+    .map(line => `> ${line}`)
+    .join('\n')
 }
 
 const cutShort = (body: string): string =>

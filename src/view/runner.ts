@@ -5,13 +5,14 @@ const commands = /::(?=[\w-]+(?: [^\n]*?)?::)|##(?=\[|vso\[|teamcity\[)/g
 export const isCiJob = (env: Readonly<Record<string, string | undefined>>): boolean =>
   ['CI', 'GITHUB_ACTIONS', 'TF_BUILD', 'TEAMCITY_VERSION'].some(name => (env[name] ?? '') !== '')
 
+/** Whether a text looks like JSON, by its beginning. */
+export const isJson = (text: string): boolean => /^\s*[[{]/.test(text)
+
 /**
  * The text with nothing in it that a CI runner would take as a command (CLI.md section 4.12). In JSON the first
  * character of one is escaped, so that it parses back to the same value; in plain text a space breaks it.
  */
-export const harmless = (text: string): string =>
+export const harmless = (text: string, asJson = isJson(text)): string =>
   text.replace(commands, ([first = '']) =>
-    /^\s*[[{]/.test(text)
-      ? `\\u${first.charCodeAt(0).toString(16).padStart(4, '0')}${first}`
-      : `${first} ${first}`,
+    asJson ? `\\u${first.charCodeAt(0).toString(16).padStart(4, '0')}${first}` : `${first} ${first}`,
   )

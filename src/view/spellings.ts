@@ -1,0 +1,132 @@
+/** The names that HTML has for characters of a token. */
+const entities = new Map([
+  ['!', 'excl'],
+  ['"', 'quot'],
+  ['#', 'num'],
+  ['$', 'dollar'],
+  ['%', 'percnt'],
+  ['&', 'amp'],
+  ["'", 'apos'],
+  ['(', 'lpar'],
+  [')', 'rpar'],
+  ['*', 'ast|midast'],
+  ['+', 'plus'],
+  [',', 'comma'],
+  ['.', 'period'],
+  ['/', 'sol'],
+  [':', 'colon'],
+  [';', 'semi'],
+  ['<', 'lt'],
+  ['=', 'equals'],
+  ['>', 'gt'],
+  ['?', 'quest'],
+  ['@', 'commat'],
+  ['[', 'lsqb|lbrack'],
+  ['\\', 'bsol'],
+  [']', 'rsqb|rbrack'],
+  ['^', 'Hat'],
+  ['_', 'lowbar|UnderBar'],
+  ['`', 'grave|DiacriticalGrave'],
+  ['{', 'lcub|lbrace'],
+  ['|', 'verbar|vert|VerticalLine'],
+  ['}', 'rcub|rbrace'],
+])
+
+/** Backslashes before an escaped character: one, or more where JSON stands in JSON. Bounded, so that a search is linear. */
+const slashes = '\\\\{1,4}'
+const percent = `(?:%|${slashes}u0025|&#37;)(?:25){0,4}`
+const ampersand = `(?:&|${slashes}u0026|%26)(?:amp;){0,4}`
+
+const invisible = '\\0-\\x08\\x0E-\\x1A\\x1C-\\x1F\\x7F-\\x84\\x86-\\x9A\\x9C-\\u2027\\u202A-\\uFFFF'
+const unseen = `${invisible}\\x1B\\x9B`
+
+/** What may stand between two characters and is taken out before a person sees them: what is invisible, and sequences. */
+const between = `(?:${[
+  `[${invisible}]`,
+  `(?:\\x1B\\[|\\x9B|${slashes}u001b\\[|${slashes}u009b)[0-?]{0,64}[ -/]{0,8}[@-~]`,
+  `(?:\\x1B|${slashes}u001b)[\\]PX^_][^\\x07\\x1B\\x9C"\\\\]{0,256}(?:\\x07|\\x1B\\\\|\\x9C|${slashes}u(?:0007|009c))`,
+  '\\x1B[ -/]{0,8}[0-~]?',
+  `${slashes}u(?:(?!00[2-7]|000[9a-d]|0085|202[89])[0-9a-f]{4}|007f)`,
+].join('|')}){0,32}`
+
+const quote = (character: string): string => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
+const cases = (character: string): readonly string[] => [
+  ...new Set([character.toLowerCase(), character.toUpperCase()]),
+]
+
+/** One character in its escaped spellings: in JSON, an address or HTML. */
+function escaped(character: string): string {
+  const code = character.charCodeAt(0)
+  const hex = code.toString(16).padStart(2, '0')
+  const eitherCase = [...hex].map(digit => `[${cases(digit).join('')}]`).join('')
+  const name = entities.get(character)
+  const named = name === undefined ? '' : `|${name}`
+  return `${slashes}(?:u00|x)${eitherCase}|${percent}${eitherCase}|${ampersand}(?:#0{0,6}${code}|#[xX]0{0,6}${eitherCase}${named});?`
+}
+
+/** One character as it is, perhaps after a backslash, and doubled as CSV and JSON do it. */
+function bare(character: string): readonly string[] {
+  const plain = quote(character)
+  if (character === '\\') return [plain, `${plain}{2}`]
+  return [`\\\\{0,4}${plain}`, ...(character === '"' ? [`${plain}{2}`] : [])]
+}
+
+/**
+ * Patterns for a character in all its spellings and either case. There are several where one that matches may be the
+ * beginning of another: `%` is also that of `%25`.
+ */
+function patternsOf(character: string, before: string): readonly RegExp[] {
+  const both = cases(character)
+  const [plain = [], encoded] = [both.flatMap(bare), both.map(escaped).join('|')]
+  const sources = /[%&"\\]/.test(character) ? [...plain, encoded] : [[...plain, encoded].join('|')]
+  return sources.map(source => new RegExp(`${before}(?:${source})`, 'y'))
+}
+
+const firstPatterns = new Map<string, readonly RegExp[]>()
+const nextPatterns = new Map<string, readonly RegExp[]>()
+
+/** Every index at which a character can end that begins at `from`; where it is no first one, behind what is invisible. */
+function endsOf(character: string, text: string, from: number, isFirst: boolean): readonly number[] {
+  const known = isFirst ? firstPatterns : nextPatterns
+  const patterns = known.get(character) ?? patternsOf(character, isFirst ? '' : between)
+  known.set(character, patterns)
+  const ends: number[] = []
+  for (const pattern of patterns) {
+    pattern.lastIndex = from
+    if (pattern.test(text)) ends.push(pattern.lastIndex)
+  }
+  return ends
+}
+
+/** A text of which so many characters are there counts as there, and reaches as far as it does. */
+const enough = 64
+
+/** Where a form that begins at an index ends, in any spelling of its characters; undefined where it does not stand. */
+export function endOf(form: string, text: string, from: number): number | undefined {
+  let ends: readonly number[] = [from]
+  for (let index = 0; index < form.length; index++) {
+    const character = form.charAt(index)
+    const next =
+      ends.length === 1
+        ? endsOf(character, text, ends[0] ?? 0, index === 0)
+        : [...new Set(ends.flatMap(end => endsOf(character, text, end, index === 0)))]
+    if (next.length === 0) return index >= enough ? Math.max(...ends) : undefined
+    ends = next
+  }
+  return Math.max(...ends)
+}
+
+const oneOf = (characters: readonly string[]): string =>
+  [...new Set(characters.flatMap(cases))].map(quote).join('')
+
+/** A quick pattern for wherever one of these forms may begin. */
+export function beginnings(forms: readonly string[]): RegExp {
+  const plain = forms.map(
+    form => `[${oneOf([form.charAt(0)])}](?=[${oneOf([form.charAt(1)])}\\\\%&${unseen}])`,
+  )
+  const firsts = oneOf(forms.map(form => form.charAt(0)))
+  return new RegExp(
+    `${[...new Set(plain)].join('|')}|\\\\{1,4}[ux%&${firsts}]|%[0-9a-fA-F]{2}|&[#a-zA-Z]`,
+    'g',
+  )
+}
