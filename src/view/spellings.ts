@@ -33,9 +33,13 @@ const entities = new Map([
 ])
 
 /** Backslashes before an escaped character: one, or more where JSON stands in JSON. Bounded, so that a search is linear. */
-const slashes = '\\\\{1,4}'
-const percent = `(?:%|${slashes}u0025|&#37;)(?:25){0,4}`
-const ampersand = `(?:&|${slashes}u0026|%26)(?:amp;){0,4}`
+const slash = '(?:\\\\|%5[Cc])'
+const slashes = `${slash}{1,4}`
+/** What begins an escape of an address or of HTML, itself escaped so often. */
+const percent = (times: string) => `(?:%|${slashes}u0025|&#37;)(?:25){${times}}`
+const ampersand = (times: string) => `(?:&|${slashes}u0026|%26)(?:amp;){${times}}`
+/** Escaped more often than this, nothing is a spelling of a secret. */
+const depths = [0, 1, 2, 3]
 
 const invisible = '\\0-\\x08\\x0E-\\x1A\\x1C-\\x1F\\x7F-\\x84\\x86-\\x9A\\x9C-\\u2027\\u202A-\\uFFFF'
 const unseen = `${invisible}\\x1B\\x9B`
@@ -47,6 +51,7 @@ const between = `(?:${[
   `(?:\\x1B|${slashes}u001b)[\\]PX^_][^\\x07\\x1B\\x9C"\\\\]{0,256}(?:\\x07|\\x1B\\\\|\\x9C|${slashes}u(?:0007|009c))`,
   '\\x1B[ -/]{0,8}[0-~]?',
   `${slashes}u(?:(?!00[2-7]|000[9a-d]|0085|202[89])[0-9a-f]{4}|007f)`,
+  '%(?:[89a-fA-F][0-9a-fA-F]|0[0-8eE]|1[0-9a-fA-F]|7[fF])',
 ].join('|')}){0,32}`
 
 const quote = (character: string): string => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
@@ -54,21 +59,18 @@ const cases = (character: string): readonly string[] => [
   ...new Set([character.toLowerCase(), character.toUpperCase()]),
 ]
 
-/** One character in its escaped spellings: in JSON, an address or HTML. */
-function escaped(character: string): string {
+/** One character in its escaped spellings: in JSON, an address or HTML, these themselves escaped so often. */
+function escaped(character: string, times: string): readonly string[] {
   const code = character.charCodeAt(0)
   const hex = code.toString(16).padStart(2, '0')
   const eitherCase = [...hex].map(digit => `[${cases(digit).join('')}]`).join('')
   const name = entities.get(character)
   const named = name === undefined ? '' : `|${name}`
-  return `${slashes}(?:u00|x)${eitherCase}|${percent}${eitherCase}|${ampersand}(?:#0{0,6}${code}|#[xX]0{0,6}${eitherCase}${named});?`
-}
-
-/** One character as it is, perhaps after a backslash, and doubled as CSV and JSON do it. */
-function bare(character: string): readonly string[] {
-  const plain = quote(character)
-  if (character === '\\') return [plain, `${plain}{2}`]
-  return [`\\\\{0,4}${plain}`, ...(character === '"' ? [`${plain}{2}`] : [])]
+  return [
+    `${slashes}(?:u00|x)${eitherCase}`,
+    `${slash}{0,4}${percent(times)}${eitherCase}`,
+    `${ampersand(times)}(?:#0{0,6}${code}|#[xX]0{0,6}${eitherCase}${named});?`,
+  ]
 }
 
 /**
@@ -76,17 +78,26 @@ function bare(character: string): readonly string[] {
  * beginning of another: `%` is also that of `%25`.
  */
 function patternsOf(character: string, before: string): readonly RegExp[] {
+  const made = (source: string) => new RegExp(`${before}(?:${source})`, 'y')
   const both = cases(character)
-  const [plain = [], encoded] = [both.flatMap(bare), both.map(escaped).join('|')]
-  const sources = /[%&"\\]/.test(character) ? [...plain, encoded] : [[...plain, encoded].join('|')]
-  return sources.map(source => new RegExp(`${before}(?:${source})`, 'y'))
+  const plain = both.map(one => `${slash}{0,4}${quote(one)}`)
+  if (!special.test(character))
+    return [made([...plain, ...both.flatMap(one => escaped(one, '0,4'))].join('|'))]
+  const doubled = `${quote(character)}{2}`
+  const bare = character === '\\' ? [quote(character)] : plain
+  return [...bare, doubled, ...depths.flatMap(times => escaped(character, `${times}`))].map(made)
 }
 
 const firstPatterns = new Map<string, readonly RegExp[]>()
 const nextPatterns = new Map<string, readonly RegExp[]>()
 
+const special = /[%&"\\]/
+
 /** Every index at which a character can end that begins at `from`; where it is no first one, behind what is invisible. */
 function endsOf(character: string, text: string, from: number, isFirst: boolean): readonly number[] {
+  // Mostly a character stands for itself.
+  if (text.charAt(from).toLowerCase() === character.toLowerCase() && !special.test(character))
+    return [from + 1]
   const known = isFirst ? firstPatterns : nextPatterns
   const patterns = known.get(character) ?? patternsOf(character, isFirst ? '' : between)
   known.set(character, patterns)
