@@ -100,24 +100,17 @@ describe('a token is hidden before anything is cut', () => {
     }
   })
 
-  test('in the names and messages that `pr explain` cuts', async () => {
-    for (let offset = 0; offset < 200; offset += 5) {
+  test('in the states that `pr explain` cuts', async () => {
+    for (let offset = 50; offset < 85; offset += 3) {
       const text = `${'x'.repeat(offset)}${token}${'y'.repeat(400)}`
       const answer = ({ path }: Seen) =>
         json(
           path.endsWith('getQueue')
-            ? { state: 'RUNNING', requiredStatuses: [text], enqueuedPullRequests: [] }
-            : {
-                state: 'FAILED',
-                prNumber: 7,
-                readiness: { requiredStatuses: [text], missing: text },
-                message: text,
-                statusChecks: [{ context: text, name: text, state: 'FAILURE', status: 'FAILURE', url: text }],
-                checkSuites: [{ checkRuns: [{ name: text, conclusion: 'FAILURE', url: text }] }],
-                status: 'FAILED',
-              },
+            ? { state: text, enqueuedPullRequests: [{ prNumber: 7, state: text }] }
+            : { state: text, stateChangedAt: text, prNumber: 7 },
         )
-      expect(await leaks('pr explain 7', { answer, terminal: true })).toEqual([])
+      for (const flags of ['', '--json'])
+        expect(await leaks(`pr explain 7 ${flags}`, { answer, terminal: true, columns: 500 })).toEqual([])
     }
   })
 
@@ -133,9 +126,26 @@ describe('a token is hidden before anything is cut', () => {
     }
   })
 
+  test('in the name of a test in a JUnit file', async () => {
+    for (let offset = 20; offset < 60; offset += 2) {
+      const name = `${'x'.repeat(offset)}${token.replaceAll('&', '&amp;')} and more`
+      const junit = `<testsuite name="s"><testcase name="${name}"><failure message="m">f</failure></testcase></testsuite>`
+      const answer = () => json({ tests: [], page: { next_page_token: '' } })
+      const more = {
+        answer,
+        terminal: true,
+        columns: 60,
+        files: { '/repo/junit.xml': junit, 'junit.xml': junit },
+      }
+      const { out, err } = await mergeq('flaky match junit.xml', setting(more))
+      expect(out).toContain('xxxx')
+      expect([...piecesIn(out), ...piecesIn(err)]).toEqual([])
+    }
+  })
+
   test('in a request body that -v cuts', async () => {
-    for (const offset of offsets) {
-      const line = ['queue', 'update', '-v', '--set', `note=${'x'.repeat(offset - 60)}${token}`]
+    for (let offset = 1_880; offset < 2_048; offset += 12) {
+      const line = ['queue', 'update', '-v', '--set', `note=${'x'.repeat(offset)}${token}`]
       const { err } = await mergeq(line, setting({ answer: () => json({ state: 'RUNNING' }) }))
       expect(piecesIn(err)).toEqual([])
     }
