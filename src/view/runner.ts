@@ -5,8 +5,8 @@ const commands = /::(?=[\w-]+(?: [^\n]*?)?::)|##(?=\[|vso\[|teamcity\[)/g
 export const isCiJob = (env: Readonly<Record<string, string | undefined>>): boolean =>
   ['CI', 'GITHUB_ACTIONS', 'TF_BUILD', 'TEAMCITY_VERSION'].some(name => (env[name] ?? '') !== '')
 
-/** Whether a text looks like JSON, by its beginning. */
-export const isJson = (text: string): boolean => /^\s*[[{]/.test(text)
+/** Whether a text looks like JSON, or like the next part of a list in JSON, by its beginning. */
+export const isJson = (text: string): boolean => /^\s*(?:,\s*)?[[{]|^\s*\],\s*"/.test(text)
 
 /**
  * The text with nothing in it that a CI runner would take as a command (CLI.md section 4.12). In JSON the first

@@ -54,7 +54,7 @@ const between = `(?:${[
   '%(?:[89a-fA-F][0-9a-fA-F]|0[0-8eE]|1[0-9a-fA-F]|7[fF])',
 ].join('|')}){0,32}`
 
-const quote = (character: string): string => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
+const quote = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 const cases = (character: string): readonly string[] => [
   ...new Set([character.toLowerCase(), character.toUpperCase()]),
 ]
@@ -63,6 +63,8 @@ const cases = (character: string): readonly string[] => [
 function escaped(character: string, times: string): readonly string[] {
   const code = character.charCodeAt(0)
   const hex = code.toString(16).padStart(2, '0')
+  // No token holds what is beyond ASCII; what was taken for one may, and is only looked for as it is.
+  if (code > 127) return [quote(character)]
   const eitherCase = [...hex].map(digit => `[${cases(digit).join('')}]`).join('')
   const name = entities.get(character)
   const named = name === undefined ? '' : `|${name}`
