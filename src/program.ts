@@ -10,20 +10,26 @@ import { settingTable } from './settings/table.ts'
 import { parse } from './tree.ts'
 import { bold, isColored } from './view/look.ts'
 import { openRedactor } from './view/redactor.ts'
-import { harmless } from './view/runner.ts'
+import { harmless, isJson } from './view/runner.ts'
+import { forTerminal } from './view/text.ts'
 import { openVoice } from './view/voice.ts'
 import type { Output, World } from './world/world.ts'
 
 /** Runs one command line and returns its exit code. Every failure ends here, told once. */
 export async function program(outside: World): Promise<number> {
-  const { world, secrets } = guard(outside)
+  const { world, secrets, flush } = guard(outside)
   const given = new Map<string, string[]>()
   try {
     const parsed = parse(world, given)
-    if ('leaf' in parsed) return await parsed.leaf.act(given, world, secrets, runnerIn(world))
+    if ('leaf' in parsed) {
+      const code = await parsed.leaf.act(given, world, secrets, runnerIn(world))
+      await flush()
+      return code
+    }
     await world.out.write('text' in parsed ? parsed.text : await answerTo(parsed.asked, given, world))
     return 0
   } catch (error) {
+    await flush().catch(() => undefined)
     const { aborted, reason } = world.interrupted
     const failure = asFailure(aborted && !(isFailure(error) && error.kind === 'interrupted') ? reason : error)
     const json = wantsJsonErrors(given, world.env.MERGEQ_OUTPUT)
@@ -51,19 +57,72 @@ async function answerTo(asked: Asked, given: Given, { env, out }: World): Promis
   )
 }
 
-/** The world with an eye on all that is written: no token, and in a CI job nothing that acts on its runner. */
-function guard(outside: World): { readonly world: World; readonly secrets: Secrets } {
-  const { env } = outside
+/**
+ * The world with an eye on all that is written: no token; on a terminal nothing that acts but our own sequences; in a CI
+ * job nothing that acts on its runner. `flush` writes what was kept back because a token may have begun in it.
+ */
+function guard(outside: World): {
+  readonly world: World
+  readonly secrets: Secrets
+  readonly flush: () => Promise<void>
+} {
+  const { env, input } = outside
   const redactor = openRedactor()
   for (const token of [env.MERGEQ_TOKEN, env.TRUNK_API_TOKEN]) redactor.hide(token?.trim() ?? '')
   const inCi = isCiJob(env)
-  const guarded = (output: Output) =>
-    redirected(output, text =>
-      output.write(redactor.redact(inCi && typeof text === 'string' ? harmless(text) : text)),
-    )
+  const cleaned = (text: string, terminal: boolean): string => {
+    const redacted = redactor.redact(terminal ? forTerminal(text) : text)
+    return inCi ? harmless(redacted, isJson(text)) : redacted
+  }
+  const guarded = (output: Output) => {
+    const pieces = redactor.pieces()
+    const rest = async () => {
+      const last = pieces.rest()
+      if (last.length > 0) await output.write(last)
+    }
+    const written = redirected(output, async text => {
+      const { terminal } = output
+      // What this program sends to a terminal is whole; bytes elsewhere may come in pieces of any size.
+      if (typeof text !== 'string' && !terminal) {
+        const ready = pieces.take(text)
+        if (ready.length > 0) await output.write(ready)
+        return
+      }
+      const last = pieces.rest()
+      if (last.length > 0) await output.write(last)
+      await output.write(
+        typeof text === 'string'
+          ? cleaned(text, terminal)
+          : redactor.redact(forTerminal(new TextDecoder().decode(text))),
+      )
+    })
+    return { written, rest }
+  }
+  const [out, err] = [guarded(outside.out), guarded(outside.err)]
   return {
-    world: { ...outside, out: guarded(outside.out), err: guarded(outside.err) },
-    secrets: { hide: redactor.hide, reveal: text => outside.out.write(text) },
+    world: {
+      ...outside,
+      input: {
+        get terminal() {
+          return input.terminal
+        },
+        read: () => input.read(),
+        ask: (question, hidden) => input.ask(cleaned(question, true), hidden),
+        keys: press => input.keys(press),
+      },
+      out: out.written,
+      err: err.written,
+    },
+    secrets: {
+      hide: redactor.hide,
+      redact: redactor.redact,
+      redactBytes: redactor.redactBytes,
+      reveal: text => outside.out.write(text),
+    },
+    async flush() {
+      await out.rest()
+      await err.rest()
+    },
   }
 }
 
@@ -93,8 +152,8 @@ const redirected = (output: Output, write: Output['write']): Output => ({
   get gone() {
     return output.gone ?? false
   },
-  get stream() {
-    return output.stream
+  get canRedraw() {
+    return output.canRedraw ?? false
   },
   write,
 })

@@ -8,7 +8,7 @@ import { exchange } from './run/exchange.ts'
 import { atOnce, type Ending, sideBySide, tellEndings } from './run/many.ts'
 import { confirm, type Run, readRuns, requestOf } from './run/prepare.ts'
 import { follow } from './run/walk.ts'
-import { decode, encode } from './view/json.ts'
+import { decode, encode, withoutUnseen } from './view/json.ts'
 import { receiptShape } from './view/printer.ts'
 import type { JsonObject, Shape } from './view/shapes.ts'
 
@@ -156,7 +156,9 @@ export async function rehearse(row: Row, runs: readonly Run[], desk: Desk): Prom
     const { body, ...shown } = show(request)
     const document = { ...shown, ...(body === undefined ? {} : { body: decode(body) ?? null }) }
     await out.write(`${encode(document, out.terminal)}\n`)
-    if (out.terminal) await out.write(`${curlLine(show(request))}\n`)
+    // Escaped in the body, what a terminal does not get is sent all the same when the line is copied.
+    const shownBody = body === undefined ? {} : { body: withoutUnseen(body) }
+    if (out.terminal) await out.write(`${curlLine({ ...shown, ...shownBody })}\n`)
   }
   return 0
 }

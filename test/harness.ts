@@ -66,6 +66,8 @@ export async function serveScript(script: Script): Promise<Service> {
 export interface Setting {
   readonly env?: Readonly<Record<string, string>>
   readonly terminal?: boolean
+  /** Standard error is a terminal that can be written over: long work shows a spinner. */
+  readonly redraws?: boolean
   readonly columns?: number
   readonly rows?: number
   /** The keys that are pressed, one at each sleep, where a command listens to them. */
@@ -176,7 +178,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       },
     },
     out: sink(out, setting.terminal ?? false),
-    err: sink(err, setting.terminal ?? false),
+    err: { ...sink(err, setting.terminal ?? false), canRedraw: setting.redraws ?? false },
     files: {
       async *stream(path) {
         const text = fileAt(path)

@@ -990,3 +990,29 @@ describe('any text at all', () => {
     )
   })
 })
+
+test('what a CI runner would act on parses back to the same on every page of a JSON list', async () => {
+  const name = '::error::x ##[y]'
+  const more = { '::group::': name }
+  for (const terminal of [false, true]) {
+    const { out } = await judged(
+      'flaky list -q --json',
+      { code: 0, format: 'json' },
+      {
+        env: { CI: 'true' },
+        terminal,
+        answer: (_, index) => ({
+          body: JSON.stringify({
+            tests: [aTest(name, index)],
+            page: { next_page_token: index < 2 ? `p${index}` : '' },
+            more,
+          }),
+        }),
+      },
+    )
+    expect(out).not.toMatch(/::error|::group|##\[/)
+    const { tests, more: found } = JSON.parse(out)
+    expect(tests.map((one: { name: string }) => one.name)).toEqual([name, name, name])
+    expect(found).toEqual(more)
+  }
+})

@@ -44,12 +44,12 @@ function interruptionBy(signal: AbortSignal): AbortSignal {
 export function openClient(options: Own & Settings, world: World): Readonly<Record<string, Method>> {
   const { token, signal, onNotice, ...rest } = options
   const common = typed('createClient', rest, settings)
-  const { hide, redact } = openRedactor()
+  const { hide, redact, redactBytes } = openRedactor()
   if (token !== undefined) hide(token.trim())
   const surroundings: World = {
     ...world,
     env: token === undefined ? world.env : { ...world.env, MERGEQ_TOKEN: token },
-    err: paper(async text => onNotice?.(String(redact(text)).trimEnd())),
+    err: paper(async text => onNotice?.(redact(String(text)).trimEnd())),
     interrupted: signal === undefined ? world.interrupted : interruptionBy(signal),
   }
 
@@ -67,7 +67,7 @@ export function openClient(options: Own & Settings, world: World): Readonly<Reco
     const desk = await openDesk(
       given,
       { ...surroundings, out },
-      { hide, reveal: async () => undefined },
+      { hide, redact, redactBytes, reveal: async () => undefined },
       purpose,
     )
     const failures: Failure[] = []

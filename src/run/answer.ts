@@ -4,7 +4,7 @@ import type { Request } from '../request/request.ts'
 import type { Response } from '../transport/transport.ts'
 import { findExcess, limitsFor } from '../view/cost.ts'
 import { decode } from '../view/json.ts'
-import { takeTurn } from './desk.ts'
+import { type Secrets, takeTurn } from './desk.ts'
 
 /** Whether a status is a success. */
 export const isOk = ({ status }: Pick<Response, 'status'>): boolean => status >= 200 && status <= 299
@@ -12,24 +12,42 @@ export const isOk = ({ status }: Pick<Response, 'status'>): boolean => status >=
 /** Between the steps of reading an answer over so many bytes a signal is heard. */
 const largeAnswer = 1024 * 1024
 
+/** An answer, with the bytes that it was made of. */
+export type OpenedAnswer = Answer & { readonly came: Uint8Array }
+
+/** What reading an answer needs: the signal that may end it, and what must be hidden in it. */
+interface Reading {
+  readonly interrupted: AbortSignal
+  readonly secrets: Pick<Secrets, 'redact' | 'redactBytes'>
+}
+
 /**
  * The body as text, and as a document where it is JSON. What reading it would cost is found out first, in steps between
- * which a signal is heard: a 2xx that would cost too much is a `bad-answer` failure, any other is not read as JSON.
+ * which a signal is heard: a 2xx that would cost too much is a `bad-answer` failure, any other is not read as JSON. A
+ * secret in it is hidden here already: what is made of it later may be cut, unescaped or kept in a file.
  */
 export async function openAnswer(
   response: Response,
   { expects, operation, url, maxAnswer }: Request,
-  interrupted: AbortSignal,
-): Promise<Answer> {
-  const { bytes } = response
-  if (isOk(response) && expects === 'text')
-    return { ...response, text: new TextDecoder().decode(bytes), document: undefined }
-  const limits = limitsFor(maxAnswer)
-  const excess = await findExcess(bytes, limits, () => takeTurn({ interrupted }))
+  { interrupted, secrets }: Reading,
+): Promise<OpenedAnswer> {
+  const { bytes: came, headers } = response
+  const isText = isOk(response) && expects === 'text'
+  const excess = isText
+    ? undefined
+    : await findExcess(came, limitsFor(maxAnswer), () => takeTurn({ interrupted }))
   if (excess !== undefined && isOk(response)) throw tooCostly(excess, operation, new URL(url).host)
-  const text = new TextDecoder().decode(bytes)
-  if (bytes.length > largeAnswer) await takeTurn({ interrupted })
-  return { ...response, text, document: excess === undefined ? decode(text) : undefined }
+  const whole = new TextDecoder().decode(came)
+  if (came.length > largeAnswer) await takeTurn({ interrupted })
+  const text = secrets.redact(whole)
+  return {
+    ...response,
+    came,
+    bytes: text === whole ? came : secrets.redactBytes(came),
+    headers: new Map([...headers].map(([name, value]) => [name, secrets.redact(value)])),
+    text,
+    document: isText || excess !== undefined ? undefined : decode(text),
+  }
 }
 
 const tooCostly = (excess: string, operation: string, host: string): Failure =>

@@ -56,6 +56,9 @@ export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
 export interface Secrets {
   /** Hides a text in everything that is written from now on. */
   hide(secret: string): void
+  /** A text without what is hidden: for one that is to be cut, which must not leave a part of it. */
+  redact(text: string): string
+  redactBytes(bytes: Uint8Array): Uint8Array
   /** Writes to standard output without hiding anything: for `auth token` alone. */
   reveal(text: string): Promise<void>
 }
@@ -89,12 +92,13 @@ export async function openDesk(
       styleOf({ options, world }),
     ),
     async during(text, work) {
-      const { terminal, stream } = world.err
-      const isShown = terminal && !options.quiet && !isCiJob(world.env)
+      const { terminal, canRedraw = false } = world.err
+      const isShown =
+        terminal && canRedraw && !options.quiet && !isCiJob(world.env) && world.env.TERM !== 'dumb'
       if (isShowing || !isShown) return work()
       isShowing = true
       try {
-        return await during(stream, isColored({ color, env: world.env, terminal }), text, work)
+        return await during(world.err, isColored({ color, env: world.env, terminal }), text, work)
       } finally {
         isShowing = false
       }

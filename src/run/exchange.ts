@@ -10,7 +10,7 @@ import { attemptLimit, changeLimit } from '../settings/table.ts'
 import type { BodySink } from '../transport/pass-on.ts'
 import type { Response } from '../transport/transport.ts'
 import type { Json } from '../view/shapes.ts'
-import { isOk, isWhole, openAnswer } from './answer.ts'
+import { isOk, isWhole, type OpenedAnswer, openAnswer } from './answer.ts'
 import type { Desk } from './desk.ts'
 import { interruptedChange } from './in-flight.ts'
 import { sinkFor } from './passing-on.ts'
@@ -120,8 +120,9 @@ async function send(
   const usual = options.timeout ?? (request.changes ? changeLimit : attemptLimit)
   const line = await desk.line()
   const started = world.clock.now()
-  if (options.verbose) await voice.detail(told(request))
-  let answer: Answer | undefined
+  if (options.verbose) await voice.detail(told(request, desk))
+  let answer: OpenedAnswer | undefined
+  const reading = { interrupted: world.interrupted, secrets: desk.secrets }
   const manner = {
     token,
     limit: () => limits?.timeout(usual) ?? usual,
@@ -129,7 +130,7 @@ async function send(
     begin,
     sink,
     async isAnswer(response: Response) {
-      answer = await openAnswer(response, request, world.interrupted)
+      answer = await openAnswer(response, request, reading)
       return isWhole(answer, request)
     },
   }
@@ -141,9 +142,9 @@ async function send(
   if (response.headers.has('x-mergeq-sandbox')) await desk.saySandbox()
   // What was opened to see whether it is whole is not opened twice.
   const received =
-    answer?.bytes === response.bytes
+    answer?.came === response.bytes
       ? answer
-      : await openAnswer(response, request, world.interrupted).catch(error => {
+      : await openAnswer(response, request, reading).catch(error => {
           throw whileReading(asFailure(error))
         })
   if (received.text.includes('\uFFFD') && !isUtf8(response.bytes))
@@ -174,10 +175,12 @@ const isUtf8 = (bytes: Uint8Array): boolean => {
 const mostTold = 2_048
 
 /** A request as -v tells it: the token redacted, a long body cut. */
-function told(request: Request): string {
+function told(request: Request, { secrets }: Desk): string {
   const { method, url, headers, body } = show(request)
   const lines = [`${method} ${url}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)]
-  return [...lines, ...(body === undefined ? [] : [cutShort(body)])].map(line => `> ${line}`).join('\n')
+  return [...lines, ...(body === undefined ? [] : [cutShort(secrets.redact(body))])]
+    .map(line => `> ${line}`)
+    .join('\n')
 }
 
 const cutShort = (body: string): string =>

@@ -7,6 +7,7 @@ import { type Laid, readSets } from '../request/sets.ts'
 import { contextOf } from '../settings/settings.ts'
 import type { Found } from '../settings/source.ts'
 import type { Json } from '../view/shapes.ts'
+import { oneLine } from '../view/text.ts'
 import { canAsk, type Desk } from './desk.ts'
 
 /** One run of an operation: the values of its fields, and what `--set` lays over the body. */
@@ -106,7 +107,7 @@ export async function confirm(row: Row, runs: readonly Run[], { world, options }
       `\`mergeq ${row.command}\` asks before it goes on, and nobody can answer here.`,
       'Give --yes to go on without being asked.',
     )
-  const answer = (await world.input.ask(`${question.text} `))?.trim() ?? ''
+  const answer = (await world.input.ask(`${oneLine(question.text)} `))?.trim() ?? ''
   const agreed = question.answer === 'y' ? /^y(es)?$/i.test(answer) : answer === question.answer
   if (!agreed) throw usage('Not confirmed; nothing was sent.')
 }

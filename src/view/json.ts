@@ -42,9 +42,9 @@ const decodeLossless = (text: string): Json =>
 /** What `JSON.stringify` writes of a number that keeps its digits: finding it is much faster than looking for one. */
 const losslessMark = '"isLosslessNumber"'
 
-/** What JSON may hold raw and a terminal must not get: it is escaped, so that it parses back to the same. */
+/** What JSON may hold raw and a terminal does not get: it is escaped, so that it parses back to the same. */
 const unseen =
-  /[\u007F-\u009F\u00AD\u061C\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E0FFF}]/gu
+  /(?![\uFE0E\uFE0F\u200C\u200D])[\u007F-\u009F\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 const escaped = (character: string): string =>
   character
@@ -52,8 +52,8 @@ const escaped = (character: string): string =>
     .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('')
 
-/** The text with that escaped. Plain ASCII, the most part by far, is told at a glance. */
-const withoutUnseen = (text: string): string =>
+/** A text that is JSON, with that escaped. Plain ASCII, the most part by far, is told at a glance. */
+export const withoutUnseen = (text: string): string =>
   Buffer.byteLength(text) === text.length && !text.includes('\u007F') ? text : text.replace(unseen, escaped)
 
 /** Writes JSON on one line, or indented by two; control, bidirectional and invisible characters are escaped. */

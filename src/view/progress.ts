@@ -1,27 +1,28 @@
-import type { Spinner } from './spinner.ts'
+import type { Screen, Spinner } from './spinner.ts'
+import { oneLine } from './text.ts'
 
 /** Waiting shorter than this, in milliseconds, is not worth a sign. */
 const soon = 200
 const often = 100
 
 /**
- * Shows what is being waited for until the work is done: a spinner, after 200 ms. `stream` is the terminal's own, which
- * a spinner must be able to move about in; without one nothing is shown.
+ * Shows what is being waited for until the work is done: a spinner, after 200 ms. Without a
+ * `screen` nothing is shown.
  */
 export async function during<T>(
-  stream: unknown,
+  screen: Screen | undefined,
   color: boolean,
   text: () => string,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (stream === undefined) return work()
+  if (screen === undefined) return work()
   let spinner: Spinner | undefined
   let isOver = false
   let timer = setTimeout(async () => {
     const { spin } = await import('./spinner.ts')
     if (isOver) return
-    spinner = spin(stream, text(), color)
-    timer = setInterval(() => spinner?.say(text()), often)
+    spinner = spin(screen, oneLine(text()), color)
+    timer = setInterval(() => spinner?.say(oneLine(text())), often)
   }, soon)
   try {
     return await work()

@@ -1,13 +1,27 @@
+import { beginnings, endOf } from './spellings.ts'
+
 /** Shorter secrets are not hidden: they would take ordinary words with them. */
 const shortest = 8
 const mark = '[REDACTED]'
 
-/** Hides secrets in everything that is written: raw, percent-encoded and in base64. */
+/** Hides secrets in everything that is written: raw, escaped, percent-encoded and in base64, in any letter case. */
 export interface Redactor {
   /** Hides this text from now on. */
   hide(secret: string): void
-  /** The text with every secret replaced. Bytes without one come back untouched. */
-  redact<T extends string | Uint8Array>(text: T): T | string
+  /** The text with every secret replaced; JSON stays JSON. */
+  redact(text: string): string
+  /** The same of bytes; those without a secret come back untouched. */
+  redactBytes(bytes: Uint8Array): Uint8Array
+  /** Redacts bytes that come in pieces; a secret may lie across several of them. */
+  pieces(): Pieces
+}
+
+/** Bytes that come in pieces. */
+export interface Pieces {
+  /** What can be written now; the last word is kept back, because a secret may begin in it. */
+  take(bytes: Uint8Array): Uint8Array
+  /** What was kept back. */
+  rest(): Uint8Array
 }
 
 /**
@@ -23,69 +37,110 @@ function formsOf(secret: string): readonly string[] {
   return [secret, ...encoded, ...encoded.map(form => form.replaceAll('+', '-').replaceAll('/', '_'))]
 }
 
-const percented = (character: string): string => {
-  const hex = character.charCodeAt(0).toString(16).padStart(2, '0')
-  return `%${[...hex].map(digit => `[${digit}${digit.toUpperCase()}]`).join('')}`
+/** Where in a text a secret was found. */
+interface Place {
+  readonly from: number
+  readonly to: number
 }
 
-const quoted = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+/** Finds the next place of any secret in a text from an index on; undefined where there is none. */
+type Search = (text: string, from: number) => Place | undefined
 
-/** Finds where a secret may begin, its characters as they are or escaped; short, whatever the secret's length. */
-const headOf = (secret: string): RegExp =>
-  new RegExp(
-    secret
-      .slice(0, 4)
-      .split('')
-      .map(one => `(?:\\\\?${quoted(one)}|${percented(one)})[\\\\"\\u200C]?`)
-      .join(''),
-    'g',
-  )
-
-/**
- * Where a secret that begins at a place of the text ends; undefined where another text stands. Any character of it may
- * be percent-encoded, escaped by a backslash (JSON, Markdown) or doubled (CSV).
- */
-function endOf(secret: string, text: string, from: number): number | undefined {
-  let at = from
-  for (const one of secret.split('')) {
-    if (text[at] === '%' && Number.parseInt(text.slice(at + 1, at + 3), 16) === one.charCodeAt(0)) at += 3
-    else if (text[at] === one) at += (one === '"' || one === '\\') && text[at + 1] === one ? 2 : 1
-    else if (text[at] === '\\' && text[at + 1] === one) at += 2
-    else return undefined
-    if (text[at] === '\u200C') at++
+function searchFor(secrets: ReadonlySet<string>): Search {
+  const forms = [...new Set([...secrets].flatMap(formsOf).filter(form => form.length >= shortest))]
+  const pattern = beginnings(forms)
+  /** The forms that may begin with a character; an escape may stand for any. */
+  const formsBy = new Map<string, readonly string[]>()
+  const formsAt = (character: string): readonly string[] => {
+    const isPlain = /[^\\%&"]/.test(character)
+    const own = (form: string) => !isPlain || form.charAt(0).toLowerCase() === character.toLowerCase()
+    const those = formsBy.get(character) ?? forms.filter(own)
+    formsBy.set(character, those)
+    return those
   }
-  return at
+  return (text, start) => {
+    for (pattern.lastIndex = start; ; ) {
+      const found = pattern.exec(text)
+      if (found === null) return undefined
+      const { index } = found
+      const to = Math.max(...formsAt(text.charAt(index)).map(form => endOf(form, text, index) ?? 0))
+      pattern.lastIndex = index + 1
+      if (to === 0) continue
+      // A backslash that is left alone would escape the mark.
+      let before = index
+      while (before > start && text[before - 1] === '\\') before--
+      return { from: index - ((index - before) % 2), to }
+    }
+  }
 }
 
-function withoutEscaped(secret: string, head: RegExp, text: string): string {
-  let [kept, from] = ['', 0]
-  for (const { index } of text.matchAll(head)) {
-    const end = index < from ? undefined : endOf(secret, text, index)
-    if (end === undefined) continue
-    kept += `${text.slice(from, index)}${mark}`
-    from = end
+/** The text up to an index with every secret replaced, and where it ends: before a secret that goes on behind it. */
+function replaced(text: string, search: Search, most = text.length): readonly [kept: string, end: number] {
+  let [kept, from, end] = ['', 0, most]
+  for (let place = search(text, 0); place !== undefined && place.from < end; place = search(text, from)) {
+    if (place.to > end) end = place.from
+    else {
+      kept += `${text.slice(from, place.from)}${mark}`
+      from = place.to
+    }
   }
-  return kept + text.slice(from)
+  return [kept + text.slice(from, end), end]
 }
+
+/** More of a last word is not kept back: a secret, however it is spelled, is shorter. */
+const longestKept = 32 * 1024
+
+/** Where the last word of a text begins, if that is not too long. */
+function lastWord(text: string): number {
+  let start = text.length
+  const least = Math.max(0, start - longestKept)
+  while (start > least && text.charCodeAt(start - 1) > 32) start--
+  return start
+}
+
+/** Bytes as a text of as many characters, and back: what is no UTF-8 stays as it is. */
+const asText = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
+const asBytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 
 /** Makes a redactor that knows no secret yet. */
 export function openRedactor(): Redactor {
-  const forms = new Set<string>()
-  const heads = new Map<string, RegExp>()
-  const decoder = new TextDecoder()
+  const secrets = new Set<string>()
+  let made: Search | undefined
+  const search: Search = (text, from) => {
+    made ??= searchFor(secrets)
+    return made(text, from)
+  }
+  const redact = (text: string): string => (secrets.size === 0 ? text : replaced(text, search)[0])
   return {
     hide(secret) {
-      if (secret.length < shortest) return
-      heads.set(secret, headOf(secret))
-      for (const form of formsOf(secret)) if (form.length >= shortest) forms.add(form)
+      if (secret.length < shortest || secrets.has(secret)) return
+      secrets.add(secret)
+      made = undefined
     },
-    redact(text) {
-      if (forms.size === 0) return text
-      const plain = typeof text === 'string' ? text : decoder.decode(text)
-      let redacted = plain
-      for (const form of forms) redacted = redacted.replaceAll(form, mark)
-      for (const [secret, head] of heads) redacted = withoutEscaped(secret, head, redacted)
-      return redacted === plain ? text : redacted
+    redact,
+    redactBytes(bytes) {
+      if (secrets.size === 0) return bytes
+      const text = asText(bytes)
+      const redacted = redact(text)
+      return redacted === text ? bytes : asBytes(redacted)
+    },
+    pieces() {
+      let kept = ''
+      return {
+        take(bytes) {
+          if (secrets.size === 0 && kept === '') return bytes
+          const text = kept + asText(bytes)
+          const [ready, end] = replaced(text, search, lastWord(text))
+          kept = text.slice(end)
+          return asBytes(ready)
+        },
+        rest() {
+          const last = redact(kept)
+          kept = ''
+          return asBytes(last)
+        },
+      }
     },
   }
 }

@@ -8,6 +8,9 @@ const sequences =
 const stringEnds = /[\u0007\u001B\u009C]/g
 const invisible =
   /(?![\uFE0E\uFE0F])[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\u{E0000}-\u{E0FFF}]/gu
+/** What no terminal gets, whoever wrote it: that of it which acts or hides. What is only unassigned is shown. */
+const acting =
+  /(?!\uFE0E|\uFE0F|\u200C|\u200D|\t|\n)[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 const joiners = /\u200C|\u200D/
 
 /** The text on one line, safe to show: white space of any kind becomes a space, what is not visible goes. */
@@ -46,3 +49,18 @@ function withoutSequences(text: string): string {
 
 const safe = (text: string): string =>
   withoutSequences(text).replace(invisible, character => (joiners.test(character) ? character : ''))
+
+/**
+ * The sequences that are our own: colours; moves of the cursor and clearing, as a spinner and a live view need them; the
+ * cursor, line wrapping and drawing at once, on and off; the ends of lines.
+ */
+const own = /(\u001B\[(?:[\d;]{0,32}m|\d{0,4}[AGJK]|\?(?:7|25|2026)[hl])|\r(?=\n|\u001B\[\?7l))/
+
+/** A text as a terminal may get it: of all that acts on a terminal only the sequences that are our own. */
+export const forTerminal = (text: string): string =>
+  text.search(acting) === -1
+    ? text
+    : text
+        .split(own)
+        .map((piece, index) => (index % 2 === 1 ? piece : withoutSequences(piece).replace(acting, '')))
+        .join('')

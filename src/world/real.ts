@@ -158,9 +158,9 @@ function outputTo(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupted: 
     get gone() {
       return gone
     },
-    get stream() {
+    get canRedraw() {
       // A terminal of no width, as some runners have, cannot be moved about in: ora would count lines for ever.
-      return plain || !proc[name].columns ? undefined : proc[name]
+      return !plain && proc[name].isTTY === true && Boolean(proc[name].columns)
     },
     async write(text) {
       let rest = typeof text === 'string' ? Buffer.from(text) : text

@@ -56,8 +56,8 @@ export interface Output {
   readonly rows: number
   /** Whether the reader has gone: what is written from then on is dropped. */
   readonly gone?: boolean
-  /** The terminal's own stream, for what must move about in it; absent where there is no terminal. */
-  readonly stream?: unknown
+  /** Whether it is a terminal in which what was written can be written over. */
+  readonly canRedraw?: boolean
   /** Resolves when the text has been handed over, and when the reader has gone. Rejects when it cannot be written. */
   write(text: string | Uint8Array): Promise<void>
 }

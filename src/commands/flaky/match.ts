@@ -46,9 +46,10 @@ function verdictOf({ test, isQuarantined }: Match, complete: boolean): Verdict {
 }
 
 /** A failed test as `--json` lists it; `test` is the service's own record. */
-const recordOf = (match: Match, complete: boolean): JsonObject => ({
+const recordOf = (match: Match, complete: boolean, { redact }: Desk['secrets']): JsonObject => ({
   verdict: verdictOf(match, complete),
-  name: match.failed.name,
+  // A name may be cut in a table: what must not show is hidden before.
+  name: redact(match.failed.name),
   classname: match.failed.classname ?? null,
   parent: match.failed.suites[0] ?? null,
   file: match.failed.file ?? textAt(match.test, 'file_path') ?? null,
@@ -101,7 +102,7 @@ export const match = command({
     if (failure === 'gone') return 0
     const finish = isNeeded ? pages?.finish(failure?.message) : undefined
     const complete = finish?.complete ?? true
-    const found = matching.matches().map(one => recordOf(one, complete))
+    const found = matching.matches().map(one => recordOf(one, complete, desk.secrets))
     const records = verdicts.flatMap(verdict => found.filter(one => one.verdict === verdict))
     const number = (verdict: Verdict) => found.filter(one => one.verdict === verdict).length
     const counts = Object.fromEntries(verdicts.map(verdict => [verdict, number(verdict)]))
