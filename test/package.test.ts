@@ -303,7 +303,7 @@ describe('O6 no address is contacted but the base address', () => {
       await once(registry, 'listening')
       const elsewhere = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`
       const service = await serveScript(({ path }) => ({
-        body: path.includes('Metrics') ? '' : '{"state":"RUNNING"}',
+        body: path.includes('Metrics') ? '' : '{"state":"RUNNING","enqueuedPullRequests":[]}',
       }))
       const env = {
         PATH: `${bin}:${process.env.PATH ?? ''}`,

@@ -732,7 +732,7 @@ describe('B1 B2 the base address', () => {
   test.each(['', '/', '//', '///'])(
     'B1 on the wire the path is asked for once, with %j at the end of the address',
     async end => {
-      const service = await serveScript(() => ({ body: '{"state":"RUNNING"}' }))
+      const service = await serveScript(() => ({ body: '{"state":"RUNNING","enqueuedPullRequests":[]}' }))
       closing.push(service.close)
       const { code } = await mergeq(`queue get ${where}`, {
         env: { MERGEQ_BASE_URL: `${service.baseUrl}${end}` },
@@ -818,7 +818,7 @@ describe('B1 B2 the base address', () => {
     const seen: string[] = []
     const server = createHttpServer((request, response) => {
       seen.push(`${request.method} ${request.headers.host} ${request.url}`)
-      if (seen.length === 1) response.end('{"state":"RUNNING"}')
+      if (seen.length === 1) response.end('{"state":"RUNNING","enqueuedPullRequests":[]}')
       else response.writeHead(500).end()
     }).listen(0, '::1')
     await once(server, 'listening')
@@ -918,7 +918,7 @@ describe('A8 B14 a stored token belongs to one origin', () => {
     (port: number) => `http://127.1:${port}/v1`,
     (port: number) => `HTTP://127.0.0.1:${port}/other/v2/`,
   ])('A8 the same origin in another spelling gets it (%#)', async spell => {
-    const service = await serveScript(() => ({ body: '{"state":"RUNNING"}' }))
+    const service = await serveScript(() => ({ body: '{"state":"RUNNING","enqueuedPullRequests":[]}' }))
     closing.push(service.close)
     const { origin, port } = new URL(service.baseUrl)
     const { code } = await mergeq(

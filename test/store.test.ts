@@ -48,7 +48,9 @@ afterAll(() => {
 /** A service on loopback that takes every token. */
 async function serve(): Promise<Service> {
   const service = await serveScript(({ path }) =>
-    path.startsWith('/v1/getMergeQueueMetrics') ? {} : { body: '{"state":"RUNNING"}' },
+    path.startsWith('/v1/getMergeQueueMetrics')
+      ? {}
+      : { body: '{"state":"RUNNING","enqueuedPullRequests":[]}' },
   )
   services.push(service)
   return service
@@ -534,7 +536,7 @@ describe('K6 K7 a settings file that cannot be read', () => {
     const { code, out, err } = await run(`${queueGet} --json`, {
       env: { MERGEQ_TOKEN: token, MERGEQ_BASE_URL: service.baseUrl },
     })
-    expect({ code, out }).toEqual({ code: 0, out: '{"state":"RUNNING"}\n' })
+    expect({ code, out }).toEqual({ code: 0, out: '{"state":"RUNNING","enqueuedPullRequests":[]}\n' })
     expect(err).toMatch(named(file))
     expect(err.match(/^mergeq: /gm)).toHaveLength(1)
     isUntouched()
@@ -630,7 +632,7 @@ describe('K8 without a folder that can be told', () => {
     const all = { ...env, MERGEQ_BASE_URL: service.baseUrl }
     expect(await run(`${queueGet} --json`, { env: { ...all, MERGEQ_TOKEN: token } })).toEqual({
       code: 0,
-      out: '{"state":"RUNNING"}\n',
+      out: '{"state":"RUNNING","enqueuedPullRequests":[]}\n',
       err: '',
     })
     for (const line of ['config set repo acme/web', 'config path', 'auth login --with-token']) {
@@ -729,7 +731,7 @@ describe('the cache of what V8 compiled', () => {
       make()
       expect(await run(`${queueGet} --json`, { env })).toEqual({
         code: 0,
-        out: '{"state":"RUNNING"}\n',
+        out: '{"state":"RUNNING","enqueuedPullRequests":[]}\n',
         err: '',
       })
     }
@@ -778,7 +780,7 @@ describe('K9 a home that cannot be written', () => {
       const started = performance.now()
       expect(await run(`${queueGet} --json`, { env, by })).toEqual({
         code: 0,
-        out: '{"state":"RUNNING"}\n',
+        out: '{"state":"RUNNING","enqueuedPullRequests":[]}\n',
         err: '',
       })
       expect(performance.now() - started).toBeLessThan(3_000)

@@ -54,7 +54,9 @@ const takes =
   (good: string) =>
   ({ headers, path }: Seen): Answer => {
     if (headers['x-api-token'] !== good) return { status: 401, body: 'Unauthorized' }
-    return path.startsWith('/v1/getMergeQueueMetrics') ? {} : { body: '{"state":"RUNNING"}' }
+    return path.startsWith('/v1/getMergeQueueMetrics')
+      ? {}
+      : { body: '{"state":"RUNNING","enqueuedPullRequests":[]}' }
   }
 
 const originOf = ({ baseUrl }: Service): string => new URL(baseUrl).origin
@@ -450,7 +452,10 @@ describe('A4 without a token anywhere and without a terminal', () => {
 })
 
 describe('A5 --verbose', () => {
-  const answer = () => ({ body: '{"state":"RUNNING"}', headers: { 'content-type': 'application/json' } })
+  const answer = () => ({
+    body: '{"state":"RUNNING","enqueuedPullRequests":[]}',
+    headers: { 'content-type': 'application/json' },
+  })
   const env = { MERGEQ_TOKEN: token }
 
   test('A5 the request line, the status and the timing are told', async () => {
