@@ -172,6 +172,7 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
   const troubles = [...scenario.readings]
   const agenda: { readonly at: number; act(at: number): void }[] = []
   const log: string[] = []
+  let requests = 0
 
   const put = <T>(
     history: Map<string, Version<T>[]>,
@@ -490,6 +491,8 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
     pulls,
     queues,
     log,
+    /** How many requests came. */
+    requests: () => requests,
     /** In the place of an attempt of the transport. */
     async attempt(
       _: unknown,
@@ -499,6 +502,7 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
       _interrupted: AbortSignal,
       began: (() => void) | undefined,
     ): Promise<Response> {
+      requests++
       catchUp()
       const text = request.body === undefined ? '{}' : textOf(request.body)
       const { operation } = request
