@@ -174,7 +174,14 @@ describe('every list in prose is whole', () => {
       .concat(readFileSync(launcher, 'utf8'))
       .join('\n')
     const read = [...text.matchAll(/\benv\??\.([A-Z][A-Z_]+)/g)].map(([, name = '']) => name)
-    const system = ['HOME', 'PATH', 'APPDATA', 'LOCALAPPDATA', 'NODE_TLS_REJECT_UNAUTHORIZED']
+    const system = [
+      'HOME',
+      'PATH',
+      'APPDATA',
+      'LOCALAPPDATA',
+      'NODE_TLS_REJECT_UNAUTHORIZED',
+      'GIT_CONFIG_COUNT',
+    ]
     const environment = (await told('help environment')).replace(/\s+/g, ' ')
     const settings = Object.values(settingTable).flatMap(({ env }) => env)
     expect(read.length).toBeGreaterThan(10)
