@@ -22,7 +22,7 @@ import { bareEnvironment, launcher } from './programs.ts'
 const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-code-cache-')))
 let service: Service
 beforeAll(async () => {
-  service = await serveScript(() => ({ body: '{"state":"RUNNING"}' }))
+  service = await serveScript(() => ({ body: '{"state":"RUNNING","enqueuedPullRequests":[]}' }))
 })
 afterAll(async () => {
   await service.close()
@@ -51,7 +51,7 @@ async function run(home: string, words: readonly string[] = queueGet, program = 
   return { code: exitCode ?? signal, out: stdout, err: stderr }
 }
 
-const works = { code: 0, out: '{"state":"RUNNING"}', err: '' }
+const works = { code: 0, out: '{"state":"RUNNING","enqueuedPullRequests":[]}', err: '' }
 const cacheOf = (home: string): string => join(home, '.cache/mergeq')
 
 /** The files of a cache, with what they hold. */

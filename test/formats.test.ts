@@ -672,11 +672,10 @@ describe('shapes', () => {
     '{"__proto__":{"polluted":1},"constructor":1,"toString":2,"then":3,"toJSON":4,"valueOf":null,"hasOwnProperty":[],"state":"MERGED","test":{},"enqueuedPullRequests":[],"zulu":{"__proto__":[1]}}'
 
   test.each(reads)('G2, G6: %s keeps keys of any name, and nothing is polluted', async (words, operation) => {
-    const document = words.startsWith('flaky get') ? odd.replace('{', '{"test":{},') : odd
-    const { code, out } = await mergeq(`${words} --json`, { answer: serve({ [operation]: document }) })
-    expect({ code, out }).toEqual({ code: 0, out: `${document}\n` })
+    const { code, out } = await mergeq(`${words} --json`, { answer: serve({ [operation]: odd }) })
+    expect({ code, out }).toEqual({ code: 0, out: `${odd}\n` })
     expect({}).not.toHaveProperty('polluted')
-    const table = await mergeq(words, { answer: serve({ [operation]: document }), ...onTerminal })
+    const table = await mergeq(words, { answer: serve({ [operation]: odd }), ...onTerminal })
     expect(table.code).toBe(0)
   })
 

@@ -64,6 +64,8 @@ async function loadedBy(line: string): Promise<Loaded> {
   const env = {
     ...bareEnvironment(home),
     REPORT: report,
+    // Checking the code cache needs modules of Node that nothing else does.
+    NODE_DISABLE_COMPILE_CACHE: '1',
     MERGEQ_TOKEN: 'token',
     MERGEQ_BASE_URL: service.baseUrl,
   }
@@ -139,8 +141,8 @@ describe('what a command loads', () => {
 
 /** At most so many kilobytes each; a part that is not named here may have the last. */
 const largest: Readonly<Record<string, number>> = {
-  'mergeq.cjs': 130,
-  'commands-leaves.cjs': 220,
+  'mergeq.cjs': 140,
+  'commands-leaves.cjs': 240,
   'transport-transport.cjs': 16,
   'transport-wire.cjs': 180,
   'sandbox-sandbox.cjs': 130,
@@ -155,13 +157,13 @@ describe('what an install weighs', () => {
     expect(statSync(join('dist', name)).size / 1000).toBeLessThan(largest[name] ?? otherwise)
   })
 
-  test('the package is at most 370 KB', async () => {
+  test('the package is at most 450 KB', async () => {
     const words = ['pack', '--dry-run', '--ignore-scripts', '--json', '--loglevel=error']
     const { stdout } = await execa('npm', words, {
       env: { ...bareEnvironment(place), npm_config_update_notifier: 'false' },
       extendEnv: false,
     })
     const [{ size }] = JSON.parse(stdout) as readonly [{ readonly size: number }]
-    expect(size / 1000).toBeLessThan(370)
+    expect(size / 1000).toBeLessThan(450)
   })
 })

@@ -25,7 +25,7 @@ const [ownFolder, ownFile] = [
 ]
 
 async function serve(): Promise<Service> {
-  const service = await serveScript(() => ({ body: '{"state":"RUNNING"}' }))
+  const service = await serveScript(() => ({ body: '{"state":"RUNNING","enqueuedPullRequests":[]}' }))
   services.push(service)
   return service
 }

@@ -687,7 +687,9 @@ describe('several requests', () => {
         submitted ||= seen.path.endsWith('/submitPullRequest')
         if (!seen.path.endsWith('/getSubmittedPullRequest')) return answer(seen)
         return submitted
-          ? { body: '{"id":"1","state":"merged","stateChangedAt":"2026-01-05T12:00:01.000Z"}' }
+          ? {
+              body: `{"id":"1","state":"merged","stateChangedAt":"${new Date(Date.now() + 2_000).toISOString()}"}`,
+            }
           : { status: 404, body: 'Not Found' }
       },
     })

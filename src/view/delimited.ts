@@ -15,11 +15,13 @@ export const tsv = ({ columns, rows }: Shape, paint = (state: string) => state):
     .map(cells => `${cells.join('\t')}\n`)
     .join('')
 
-/** A cell of CSV. A number that a double cannot hold is an object that keeps its digits. */
-function csvCell(value: Json | undefined): CsvCell {
-  const text = cell(value)
-  return { text, isNumber: typeof value === 'number' || (isObject(value) && !text.startsWith('{')) }
-}
+/** A cell of CSV. A number that a double cannot hold is an object of its own kind that keeps its digits. */
+const csvCell = (value: Json | undefined): CsvCell => ({
+  text: cell(value),
+  isNumber:
+    typeof value === 'number' ||
+    (typeof value === 'object' && value !== null && !Array.isArray(value) && !isObject(value)),
+})
 
 /** RFC 4180 lines; a cell that a spreadsheet would run is defused by a leading apostrophe, a number never. */
 export async function csv(rows: readonly (readonly (Json | undefined)[])[]): Promise<string> {
