@@ -1,6 +1,6 @@
-import { Failure } from './failure.ts'
-import { program } from './program.ts'
-import { realWorld } from './world/real.ts'
+import { Failure } from './errors.ts'
+import { program } from './cli/program.ts'
+import { realWorld } from './host/node-host.ts'
 
 declare const MERGEQ_VERSION: string
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findExcess, limitsFor } from '../src/view/cost.ts'
-import { oneLine } from '../src/view/text.ts'
+import { findExcess, limitsFor } from '../src/api/json-cost.ts'
+import { oneLine } from '../src/output/sanitize.ts'
 import {
   type Act,
   answers,

@@ -2,11 +2,11 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { isFailure } from '../src/failure.ts'
-import { fromCi } from '../src/settings/ci.ts'
-import type { Name } from '../src/settings/table.ts'
-import { settingTable } from '../src/settings/table.ts'
-import type { Spawned, SpawnOptions, World } from '../src/world/world.ts'
+import { isFailure } from '../src/errors.ts'
+import { fromCi } from '../src/config/ci.ts'
+import type { Name } from '../src/config/setting-definitions.ts'
+import { settingTable } from '../src/config/setting-definitions.ts'
+import type { Spawned, SpawnOptions, World } from '../src/host/host.ts'
 
 type Variables = Readonly<Record<string, string>>
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseYaml, rewriteYaml, writeYaml } from '../src/commands/queue/code/yaml.ts'
+import { parseYaml, rewriteYaml, writeYaml } from '../src/commands/queue/file/yaml.ts'
 import {
   bodyFor,
   differences,
@@ -12,10 +12,10 @@ import {
   readCode,
   readSetting,
   settingsOf,
-} from '../src/contract/queue-code.ts'
-import { decode, encode } from '../src/view/json.ts'
-import { isObject, type Json, type JsonObject } from '../src/view/shapes.ts'
-import { files } from '../src/world/files.ts'
+} from '../src/domain/queue-file.ts'
+import { decode, encode } from '../src/output/json-text.ts'
+import { isObject, type Json, type JsonObject } from '../src/json.ts'
+import { files } from '../src/host/files.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from './harness.ts'
 
 const dialects = ['document', 'hosted'] as const

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { leaves } from '../src/commands/leaves.ts'
-import { own } from '../src/reference/own.ts'
+import { leaves } from '../src/commands/index.ts'
+import { own } from '../src/cli/help/builtin-commands.ts'
 import { type Answer, mergeq, type Setting } from './harness.ts'
 
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Judged, Readings } from '../src/contract/explain/explanation.ts'
-import { judge } from '../src/contract/explain/judge.ts'
-import { concerns, readRun, testRunOf } from '../src/contract/explain/run.ts'
-import { documentOf, explanationShape } from '../src/contract/explain/shape.ts'
-import { pullRequestStates } from '../src/contract/states.ts'
-import type { Json, JsonObject } from '../src/view/shapes.ts'
+import type { Judged, Readings } from '../src/domain/explain/explanation.ts'
+import { judge } from '../src/domain/explain/explain.ts'
+import { concerns, readRun, testRunOf } from '../src/domain/explain/test-run.ts'
+import { documentOf, explanationShape } from '../src/commands/pr/explain/view.ts'
+import { pullRequestStates } from '../src/domain/states.ts'
+import type { Json, JsonObject } from '../src/json.ts'
 import { type Answer, mergeq, noon, openStory, type Seen } from './harness.ts'
 
 const nothing: Readings = {

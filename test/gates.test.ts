@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readBaseline } from '../src/commands/flaky/baseline.ts'
-import { checkDepth, checkPaused, checkStalled } from '../src/contract/health.ts'
-import type { JsonObject } from '../src/view/shapes.ts'
+import { readBaseline } from '../src/commands/flaky/gate/baseline.ts'
+import { checkDepth, checkPaused, checkStalled } from '../src/domain/queue-health.ts'
+import type { JsonObject } from '../src/json.ts'
 import { type Answer, mergeq, noon, openStory, type Seen, type Setting, type Story } from './harness.ts'
 
 const dialects = ['document', 'hosted'] as const

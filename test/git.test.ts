@@ -15,10 +15,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { isFailure } from '../src/failure.ts'
-import { fromGit } from '../src/settings/git.ts'
-import { realWorld } from '../src/world/real.ts'
-import type { SpawnOptions, World } from '../src/world/world.ts'
+import { isFailure } from '../src/errors.ts'
+import { fromGit } from '../src/config/git.ts'
+import { realWorld } from '../src/host/node-host.ts'
+import type { SpawnOptions, World } from '../src/host/host.ts'
 import { openAuthority } from './peers.ts'
 import { bareEnvironment, testWith } from './programs.ts'
 
@@ -652,7 +652,7 @@ describe('WIRE.md section 4: nothing that a repository can configure is run', ()
       rmSync(join(folder, '.git', 'objects'), { recursive: true })
       mkdirSync(join(folder, '.git', 'objects'))
       await everything(folder)
-      const { countParents } = await import('../src/settings/git.ts')
+      const { countParents } = await import('../src/config/git.ts')
       const world = { cwd: folder, env: bareEnvironment(home()), spawn } as unknown as World
       expect(await countParents(world, head())).toBeUndefined()
     }

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Leaf } from '../src/commands/leaves.ts'
-import { program } from '../src/program.ts'
-import { pageOf } from '../src/reference/page.ts'
+import type { Leaf } from '../src/commands/index.ts'
+import { program } from '../src/cli/program.ts'
+import { pageOf } from '../src/cli/help/command-doc.ts'
 import { openSandbox, type SandboxOptions } from '../src/sandbox/sandbox.ts'
-import { parse } from '../src/tree.ts'
-import type { Access, Spawned, World } from '../src/world/world.ts'
+import { parse } from '../src/cli/command-parser.ts'
+import type { Access, Spawned, World } from '../src/host/host.ts'
 
 /** A request as the service saw it. */
 export interface Seen {

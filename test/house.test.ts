@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parseAst } from 'vitest/node'
 import manifest from '../package.json' with { type: 'json' }
-import { operationOf } from '../src/contract/endpoint.ts'
-import { endpoints } from '../src/contract/endpoints.ts'
+import { operationOf } from '../src/api/operation.ts'
+import { endpoints } from '../src/api/operations/index.ts'
 
 /** One file of the source: its path below src/, and its text. */
 interface File {

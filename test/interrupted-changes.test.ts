@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Failure } from '../src/failure.ts'
+import { Failure } from '../src/errors.ts'
 import { hangs, launch, unapplied, withFaults, works } from './fault-server.ts'
 import { type Answer, mergeq, type Outcome, type Seen } from './harness.ts'
 

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { openClient } from '../src/client/client.ts'
-import { declarations } from '../src/client/declarations.ts'
-import { methodNameOf, optionsOf } from '../src/client/properties.ts'
-import type { Row } from '../src/contract/endpoint.ts'
-import { endpoints } from '../src/contract/endpoints.ts'
+import { openClient } from '../src/library/client.ts'
+import { declarations } from '../src/library/declarations.ts'
+import { methodNameOf, optionsOf } from '../src/library/method-options.ts'
+import type { Row } from '../src/api/operation.ts'
+import { endpoints } from '../src/api/operations/index.ts'
 import { openSandbox, type Sandbox } from '../src/sandbox/sandbox.ts'
-import { realWorld } from '../src/world/real.ts'
+import { realWorld } from '../src/host/node-host.ts'
 import { type Answer, type Seen, type Service, serveScript } from './harness.ts'
 
 const never = new AbortController().signal

@@ -16,7 +16,7 @@ const network = vi.hoisted((): { model: Model | undefined; now: () => number; at
   attempts: [],
 }))
 
-vi.mock('../src/transport/wire.ts', () => ({
+vi.mock('../src/http/undici.ts', () => ({
   openWire: async () => ({
     ways: {
       to: () => ({ dispatcher: undefined, end: async () => undefined }),

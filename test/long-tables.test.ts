@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { expression } from '../src/contract/check/expression.ts'
-import { judge } from '../src/contract/check/verdict.ts'
-import { openPrinter, type Style } from '../src/view/printer.ts'
-import { type JsonObject, type Shape, table } from '../src/view/shapes.ts'
-import { draw } from '../src/view/table.ts'
+import { expression } from '../src/domain/metrics/expression.ts'
+import { judge } from '../src/domain/metrics/check.ts'
+import { openPrinter, type Style } from '../src/output/printer.ts'
+import { type JsonObject } from '../src/json.ts'
+import { type Shape, table } from '../src/output/view.ts'
+import { draw } from '../src/output/table.ts'
 import { mergeq } from './harness.ts'
 
 const page = { columns: 60, color: false, now: 0 }

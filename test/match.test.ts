@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type FailedTest, readJunit } from '../src/commands/flaky/junit.ts'
-import { openMatching } from '../src/commands/flaky/known.ts'
-import type { JsonObject } from '../src/view/shapes.ts'
+import { type FailedTest, readJunit } from '../src/commands/flaky/match/junit.ts'
+import { openMatching } from '../src/commands/flaky/match/known-tests.ts'
+import type { JsonObject } from '../src/json.ts'
 import { type Answer, mergeq, openStory, type Setting } from './harness.ts'
 
 const where = '-R acme/web --org acme'

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bar, sparkline } from '../src/contract/charts.ts'
-import { expression } from '../src/contract/check/expression.ts'
-import { judge, nearest } from '../src/contract/check/verdict.ts'
-import { samplesOf } from '../src/contract/exposition.ts'
-import { asFailure } from '../src/failure.ts'
+import { bar, sparkline } from '../src/output/charts.ts'
+import { expression } from '../src/domain/metrics/expression.ts'
+import { judge, nearest } from '../src/domain/metrics/check.ts'
+import { samplesOf } from '../src/domain/metrics/exposition.ts'
+import { asFailure } from '../src/errors.ts'
 import { type Answer, mergeq, openStory, type Setting } from './harness.ts'
 
 const text = `# HELP mq_depth_current Queued

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Request } from '../src/request/request.ts'
-import { textOf } from '../src/request/request.ts'
-import type { Response } from '../src/transport/transport.ts'
+import type { Request } from '../src/api/request.ts'
+import { textOf } from '../src/api/request.ts'
+import type { Response } from '../src/http/client.ts'
 
 /** A clock whose time passes only while everything sleeps: what sleeps side by side wakes in order. */
 export interface VirtualClock {

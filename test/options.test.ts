@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { leaves } from '../src/commands/leaves.ts'
-import { nameOfWord } from '../src/contract/field.ts'
-import { usage } from '../src/failure.ts'
+import { leaves } from '../src/commands/index.ts'
+import { nameOfWord } from '../src/cli/inputs.ts'
+import { usage } from '../src/errors.ts'
 import { type Answer, mergeq, type Seen, type Setting } from './harness.ts'
 
 const opened: unknown[] = []

@@ -24,7 +24,7 @@ import {
 /** The model that requests go to, in the place of the network. */
 const network = vi.hoisted((): { model: Model | undefined } => ({ model: undefined }))
 
-vi.mock('../src/transport/wire.ts', () => ({
+vi.mock('../src/http/undici.ts', () => ({
   openWire: async () => ({
     ways: {
       to: () => ({ dispatcher: undefined, end: async () => undefined }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { nameOf, repository } from '../src/contract/words.ts'
-import { readRemote } from '../src/settings/remote.ts'
+import { nameOf, repository } from '../src/domain/values/parsers.ts'
+import { readRemote } from '../src/config/git-remote.ts'
 
 const web = 'github.com/acme/web'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { backOff } from '../src/transport/pace.ts'
+import { backOff } from '../src/http/backoff.ts'
 import {
   type Act,
   answers,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { annotationLines } from '../src/view/annotation.ts'
-import { report } from '../src/view/report.ts'
-import type { JsonObject } from '../src/view/shapes.ts'
-import { oneLine } from '../src/view/text.ts'
+import { annotationLines } from '../src/output/annotations.ts'
+import { report } from '../src/output/failing-test-report.ts'
+import type { JsonObject } from '../src/json.ts'
+import { oneLine } from '../src/output/sanitize.ts'
 import { type Answer, mergeq, openStory } from './harness.ts'
 
 const where = '-R acme/web --org acme'

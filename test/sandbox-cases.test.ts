@@ -6,7 +6,7 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa, type Options } from 'execa'
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest'
-import { largestBody } from '../src/contract/limits.ts'
+import { largestBody } from '../src/domain/limits.ts'
 import { bareEnvironment, launcher } from './programs.ts'
 
 const dialects = ['document', 'hosted'] as const

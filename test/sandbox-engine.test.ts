@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { scenarioNames } from '../src/contract/scenarios.ts'
-import { isFailure } from '../src/failure.ts'
-import { advance } from '../src/sandbox/engine/engine.ts'
+import { scenarioNames } from '../src/domain/scenario-names.ts'
+import { isFailure } from '../src/errors.ts'
+import { advance } from '../src/sandbox/engine/run-until-stable.ts'
 import { cancel, configure, restart, setTargets, submit } from '../src/sandbox/engine/inputs.ts'
-import { enqueued, isEmpty, isSubmitted, stateOf } from '../src/sandbox/engine/line.ts'
+import { enqueued, isEmpty, isSubmitted, stateOf } from '../src/sandbox/engine/queue-order.ts'
 import { openQueue, paceOf, type Queue } from '../src/sandbox/engine/queue.ts'
 import { readScenario } from '../src/sandbox/scenario-file.ts'
 import { type Scenario, scenarioNamed, verdictOf } from '../src/sandbox/scenarios.ts'
-import type { JsonObject } from '../src/view/shapes.ts'
+import type { JsonObject } from '../src/json.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00Z')
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isFailure } from '../src/failure.ts'
-import { advance } from '../src/sandbox/engine/engine.ts'
-import { headOf } from '../src/sandbox/engine/heads.ts'
+import { isFailure } from '../src/errors.ts'
+import { advance } from '../src/sandbox/engine/run-until-stable.ts'
+import { headOf } from '../src/sandbox/engine/head-commits.ts'
 import { cancel, configure, restart, setTargets, submit } from '../src/sandbox/engine/inputs.ts'
-import { inOrder, isEmpty, isSubmitted } from '../src/sandbox/engine/line.ts'
+import { inOrder, isEmpty, isSubmitted } from '../src/sandbox/engine/queue-order.ts'
 import { openQueue, paceOf, type Queue, type Run, type Targets } from '../src/sandbox/engine/queue.ts'
 import { type Scenario, type Script, scriptOf, verdictOf } from '../src/sandbox/scenarios.ts'
-import type { JsonObject } from '../src/view/shapes.ts'
+import type { JsonObject } from '../src/json.ts'
 
 /** How many random histories are told; MERGEQ_TEST_STORIES widens it. */
 const stories = Number(process.env.MERGEQ_TEST_STORIES ?? 800)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, test } from 'vitest'
-import { scenarioNames } from '../src/contract/scenarios.ts'
-import { isFailure } from '../src/failure.ts'
+import { scenarioNames } from '../src/domain/scenario-names.ts'
+import { isFailure } from '../src/errors.ts'
 import { readScenario } from '../src/sandbox/scenario-file.ts'
 import { openStory } from './harness.ts'
 

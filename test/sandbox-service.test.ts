@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { endpoints } from '../src/contract/endpoints.ts'
-import { samplesOf } from '../src/contract/exposition.ts'
-import { largestBody } from '../src/contract/limits.ts'
+import { endpoints } from '../src/api/operations/index.ts'
+import { samplesOf } from '../src/domain/metrics/exposition.ts'
+import { largestBody } from '../src/domain/limits.ts'
 import { scenarioNamed } from '../src/sandbox/scenarios.ts'
 import { type Call, openService, type ServiceOptions } from '../src/sandbox/service.ts'
-import { at, isObject, type Json, type JsonObject, listAt, textAt } from '../src/view/shapes.ts'
+import { at, isObject, type Json, type JsonObject, listAt, textAt } from '../src/json.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00.250Z')
 const day = 86_400_000

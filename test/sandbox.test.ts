@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { endpoints } from '../src/contract/endpoints.ts'
-import { samplesOf } from '../src/contract/exposition.ts'
-import { largestBody } from '../src/contract/limits.ts'
+import { endpoints } from '../src/api/operations/index.ts'
+import { samplesOf } from '../src/domain/metrics/exposition.ts'
+import { largestBody } from '../src/domain/limits.ts'
 import { openSandbox, type Sandbox, type SandboxOptions, scenarioNames } from '../src/sandbox/sandbox.ts'
-import type { Json, JsonObject } from '../src/view/shapes.ts'
+import type { Json, JsonObject } from '../src/json.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00.250Z')
 const day = 86_400_000

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Failure } from '../src/failure.ts'
+import { Failure } from '../src/errors.ts'
 import type { Queue } from '../src/sandbox/engine/queue.ts'
 import { type Load, outcomeOf, type Setup, simulated } from '../src/sandbox/simulate.ts'
 import { mergeq, openStory } from './harness.ts'

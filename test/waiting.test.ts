@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pullRequestStates, standing } from '../src/contract/states.ts'
+import { pullRequestStates, standing } from '../src/domain/states.ts'
 import {
   type Aim,
   judgeSight,
@@ -8,8 +8,8 @@ import {
   milestones,
   type Outcome,
   paceOf,
-} from '../src/contract/waiting.ts'
-import { Failure } from '../src/failure.ts'
+} from '../src/domain/wait.ts'
+import { Failure } from '../src/errors.ts'
 import { answers, hangs, launch, pull, resets, unapplied, withFaults, works } from './fault-server.ts'
 import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from './harness.ts'
 

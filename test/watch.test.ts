@@ -9,11 +9,12 @@ import {
   goneFrom,
   leaving,
   seenIn,
-} from '../src/contract/changes.ts'
-import { Failure } from '../src/failure.ts'
-import { openBlock } from '../src/view/block.ts'
-import { type JsonObject, type Shape, table } from '../src/view/shapes.ts'
-import { cutLine, frame } from '../src/view/table.ts'
+} from '../src/domain/queue-changes.ts'
+import { Failure } from '../src/errors.ts'
+import { openBlock } from '../src/output/live-block.ts'
+import { type JsonObject } from '../src/json.ts'
+import { type Shape, table } from '../src/output/view.ts'
+import { cutLine, frame } from '../src/output/table.ts'
 import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from './harness.ts'
 import { keeper, openHome, openPeer, openScreen } from './peers.ts'
 import { testWith } from './programs.ts'

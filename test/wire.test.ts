@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { endpoints } from '../src/contract/endpoints.ts'
+import { endpoints } from '../src/api/operations/index.ts'
 import { type Answer, mergeq, type Seen, type Setting, serveScript } from './harness.ts'
 
 /**

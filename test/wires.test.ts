@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { isLoopback } from '../src/settings/address.ts'
-import { openWays } from '../src/transport/dispatch.ts'
+import { isLoopback } from '../src/config/base-url.ts'
+import { openWays } from '../src/http/connection-pools.ts'
 import {
   type Answered,
   type Asked,

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { samplesOf } from '../src/contract/exposition.ts'
-import { windows } from '../src/contract/range.ts'
+import { samplesOf } from '../src/domain/metrics/exposition.ts'
+import { windows } from '../src/domain/time-range.ts'
 import {
   pullRequestStates,
   queueStates,
   spelled,
   standing,
   withSpelledState,
-} from '../src/contract/states.ts'
+} from '../src/domain/states.ts'
 import {
   decimal,
   duration,
@@ -22,11 +22,11 @@ import {
   repository,
   text,
   uuid,
-} from '../src/contract/words.ts'
-import { isFailure } from '../src/failure.ts'
-import { readSet, readSets } from '../src/request/sets.ts'
-import { baseAddress, isLoopback } from '../src/settings/address.ts'
-import { tokenFrom } from '../src/settings/token.ts'
+} from '../src/domain/values/parsers.ts'
+import { isFailure } from '../src/errors.ts'
+import { readSet, readSets } from '../src/api/body-overrides.ts'
+import { baseAddress, isLoopback } from '../src/config/base-url.ts'
+import { tokenFrom } from '../src/config/token.ts'
 import { type Answer, mergeq, noon, type Outcome, type Setting } from './harness.ts'
 
 const refusal = 'refused'

@@ -1,11 +1,11 @@
-import { operationOf } from '../contract/endpoint.ts'
-import { type Field, on } from '../contract/field.ts'
-import { metrics } from '../contract/metrics.ts'
-import { usage } from '../failure.ts'
-import { canAsk, type Desk } from '../run/desk.ts'
-import { exchange } from '../run/exchange.ts'
-import { printPreview } from '../run/preview.ts'
-import { partOf, storeFile } from '../settings/store.ts'
+import { operationOf } from '../api/operation.ts'
+import { type Field, on } from '../cli/inputs.ts'
+import { metrics } from '../api/operations/metrics.ts'
+import { usage } from '../errors.ts'
+import { canAsk, type Desk } from '../cli/context.ts'
+import { exchange } from '../api/call.ts'
+import { printPreview } from '../cli/preview.ts'
+import { partOf, storeFile } from '../config/store.ts'
 import {
   findToken,
   isEmptyInEnvironment,
@@ -13,9 +13,10 @@ import {
   type Token,
   tokenFrom,
   whyEmpty,
-} from '../settings/token.ts'
-import { type JsonObject, sheet } from '../view/shapes.ts'
-import { command } from './command.ts'
+} from '../config/token.ts'
+import { type JsonObject } from '../json.ts'
+import { sheet } from '../output/view.ts'
+import { command } from '../cli/command.ts'
 
 /** More than any token and its white space: what is longer is refused unread. */
 const mostInput = 64 * 1024
@@ -97,7 +98,7 @@ const login = command({
     desk.secrets.hide(token.value)
     refuseForeignAddress(token, await desk.settings.find('baseUrl'))
     if (!noVerify) await verify(token, desk)
-    const { changeStore } = await import('../settings/write.ts')
+    const { changeStore } = await import('../config/store-update.ts')
     await changeStore(desk.world, document => ({
       ...document,
       tokens: { ...partOf(document, 'tokens'), [origin]: token.value },
@@ -133,12 +134,12 @@ const logout = command({
         desk,
       )
     if (!stored) {
-      const { sweep } = await import('../settings/write.ts')
+      const { sweep } = await import('../config/store-update.ts')
       await sweep(desk.world).catch(() => undefined)
       await desk.voice.note(`Nothing was stored for ${origin}.`)
       return 0
     }
-    const { changeStore } = await import('../settings/write.ts')
+    const { changeStore } = await import('../config/store-update.ts')
     await changeStore(desk.world, document => {
       const { [origin]: _, ...tokens } = partOf(document, 'tokens')
       return { ...document, tokens }

@@ -1,11 +1,12 @@
-import { argument, on } from '../contract/field.ts'
-import { Failure, isFailure, usage } from '../failure.ts'
-import type { Desk } from '../run/desk.ts'
-import { printPreview } from '../run/preview.ts'
-import { partOf, profileIn, storeFile } from '../settings/store.ts'
-import { type Name, settingTable, storable } from '../settings/table.ts'
-import { type JsonObject, table } from '../view/shapes.ts'
-import { command } from './command.ts'
+import { argument, on } from '../cli/inputs.ts'
+import { Failure, isFailure, usage } from '../errors.ts'
+import type { Desk } from '../cli/context.ts'
+import { printPreview } from '../cli/preview.ts'
+import { partOf, profileIn, storeFile } from '../config/store.ts'
+import { type Name, settingTable, storable } from '../config/setting-definitions.ts'
+import { type JsonObject } from '../json.ts'
+import { table } from '../output/view.ts'
+import { command } from '../cli/command.ts'
 
 const longestValue = 4_096
 
@@ -91,7 +92,7 @@ const get = command({
 /** Changes the values of the profile that is meant. */
 async function changeProfile(desk: Desk, change: (values: JsonObject) => JsonObject): Promise<void> {
   const profile = await desk.settings.need('profile')
-  const { changeStore } = await import('../settings/write.ts')
+  const { changeStore } = await import('../config/store-update.ts')
   await changeStore(desk.world, document => {
     const profiles = partOf(document, 'profiles')
     return { ...document, profiles: { ...profiles, [profile]: change(partOf(profiles, profile)) } }

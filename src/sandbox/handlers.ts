@@ -1,7 +1,7 @@
-import type { Operation } from '../contract/endpoints.ts'
-import type { JsonObject } from '../contract/json.ts'
-import { widestWindow } from '../contract/limits.ts'
-import { nameOf } from '../contract/words.ts'
+import type { Operation } from '../api/operations/index.ts'
+import type { JsonObject } from '../json.ts'
+import { widestWindow } from '../domain/limits.ts'
+import { nameOf } from '../domain/values/parsers.ts'
 import {
   flagIn,
   instantIn,
@@ -13,16 +13,16 @@ import {
   textOrNoneIn,
   valueIn,
   wholeIn,
-} from './bodies.ts'
+} from './request-bodies.ts'
 import { cancel, configure, restart, setTargets, submit } from './engine/inputs.ts'
 import type { Entry, Queue, Run } from './engine/queue.ts'
-import { failedIn } from './flakies.ts'
-import { exposition, queuesOf } from './metrics.ts'
-import { pageOf } from './pages.ts'
+import { failedIn } from './failing-tests.ts'
+import { exposition, queuesOf } from './metrics-text.ts'
+import { pageOf } from './paging.ts'
 import { branchOf, pullRequestRecord, queueRecord, settingsRecord, testRecord } from './records.ts'
-import { refusal } from './refusal.ts'
-import type { Place, Stage } from './stage.ts'
-import { testingRecord } from './testing.ts'
+import { refusal } from './error-status.ts'
+import type { Place, Stage } from './state.ts'
+import { testingRecord } from './test-run-record.ts'
 
 /** A request that may be answered: its token is right, and its body has what the operation needs. */
 export interface Request {

@@ -1,12 +1,12 @@
-import type { JsonObject } from '../contract/json.ts'
-import { nameOf, type Repository } from '../contract/words.ts'
+import type { JsonObject } from '../json.ts'
+import { nameOf, type Repository } from '../domain/values/parsers.ts'
 import type { Dialect } from './dialects.ts'
-import { headOf } from './engine/heads.ts'
-import { enqueued, isSubmitted, stateOf } from './engine/line.ts'
+import { headOf } from './engine/head-commits.ts'
+import { enqueued, isSubmitted, stateOf } from './engine/queue-order.ts'
 import type { Entry, Queue } from './engine/queue.ts'
-import type { FlakyTest } from './flakies.ts'
+import type { FlakyTest } from './failing-tests.ts'
 import { dice, pick, uuid } from './seed.ts'
-import { authors, titles } from './words.ts'
+import { authors, titles } from './sample-texts.ts'
 
 /** What the sandbox tells of itself on the wire, field by field; the sections named are those of service-observed.md. */
 

@@ -1,8 +1,8 @@
-import { isObject, type Json, type JsonObject } from '../contract/json.ts'
-import { asFailure, usage } from '../failure.ts'
+import { isObject, type Json, type JsonObject } from '../json.ts'
+import { asFailure, usage } from '../errors.ts'
 import { changed, defaults, isSetting, stateIn } from './engine/settings.ts'
-import { filled, type Reader, taken } from './readers.ts'
-import { refusal } from './refusal.ts'
+import { filled, type Reader, taken } from './field-readers.ts'
+import { refusal } from './error-status.ts'
 import type { Scenario, Script, Verdict } from './scenarios.ts'
 
 /** Reads scenarios of one's own: JSON with the fields of `Scenario` but its name, all of them optional. */

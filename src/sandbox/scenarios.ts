@@ -1,5 +1,5 @@
-import type { JsonObject } from '../contract/json.ts'
-import { type ScenarioName, scenarioNames } from '../contract/scenarios.ts'
+import type { JsonObject } from '../json.ts'
+import { type ScenarioName, scenarioNames } from '../domain/scenario-names.ts'
 
 /**
  * How a test run turns out for one pull request. `flake` fails, is held in PENDING_FAILURE and is tested again;

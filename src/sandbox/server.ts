@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { Failure, usage } from '../failure.ts'
-import { openIntake } from './intake.ts'
+import { Failure, usage } from '../errors.ts'
+import { openIntake } from './read-request.ts'
 import { type Answer, prefix, type Service, tooLarge } from './service.ts'
 
 /** A service that listens. */

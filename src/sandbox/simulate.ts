@@ -1,8 +1,8 @@
-import { advance } from './engine/engine.ts'
+import { advance } from './engine/run-until-stable.ts'
 import { configure, submit } from './engine/inputs.ts'
 import { openQueue, type Queue } from './engine/queue.ts'
 import { dice } from './seed.ts'
-import { defaultPlace } from './stage.ts'
+import { defaultPlace } from './state.ts'
 
 /** What is put into a simulated queue. */
 export interface Load {

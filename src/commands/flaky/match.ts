@@ -1,15 +1,16 @@
-import type { Field } from '../../contract/field.ts'
-import { list } from '../../contract/flaky.ts'
-import { Failure, usage } from '../../failure.ts'
-import type { Desk } from '../../run/desk.ts'
-import { readRuns } from '../../run/prepare.ts'
-import { gather, incomplete } from '../../run/walk.ts'
-import { rehearse } from '../../run.ts'
-import { contextOf } from '../../settings/settings.ts'
-import { count, type JsonObject, marked, table, textAt } from '../../view/shapes.ts'
-import { command } from '../command.ts'
-import type { FailedTest } from './junit.ts'
-import { type Match, openMatching } from './known.ts'
+import type { Field } from '../../cli/inputs.ts'
+import { list } from '../../api/operations/failing-tests.ts'
+import { Failure, usage } from '../../errors.ts'
+import type { Desk } from '../../cli/context.ts'
+import { readRuns } from '../../cli/invocation.ts'
+import { gather, incomplete } from '../../cli/stream-pages.ts'
+import { rehearse } from '../../cli/run-operation.ts'
+import { contextOf } from '../../config/config.ts'
+import { type JsonObject, textAt } from '../../json.ts'
+import { count, marked, table } from '../../output/view.ts'
+import { command } from '../../cli/command.ts'
+import type { FailedTest } from './match/junit.ts'
+import { type Match, openMatching } from './match/known-tests.ts'
 
 /** What a failed test is; `unknown` where it was not found and not everything could be read. From bad to good. */
 const verdicts = ['new', 'unknown', 'known', 'quarantined'] as const
@@ -28,7 +29,7 @@ const files: Field<readonly string[]> = {
 
 /** The tests that failed in the files. What cannot be read as JUnit XML is refused before anything is sent. */
 async function readFiles(names: readonly string[], desk: Desk): Promise<readonly FailedTest[]> {
-  const { readJunit } = await import('./junit.ts')
+  const { readJunit } = await import('./match/junit.ts')
   const context = contextOf(desk.settings, desk)
   const failed: FailedTest[] = []
   for (const name of names) {

@@ -1,14 +1,14 @@
-import { type Field, flag } from '../../contract/field.ts'
-import { list } from '../../contract/flaky.ts'
-import { integer, oneOf } from '../../contract/words.ts'
-import { usage } from '../../failure.ts'
-import type { Desk } from '../../run/desk.ts'
-import { readRuns } from '../../run/prepare.ts'
-import { gather, incomplete } from '../../run/walk.ts'
-import { rehearse } from '../../run.ts'
-import type { ReportFormat } from '../../view/report.ts'
-import type { JsonObject } from '../../view/shapes.ts'
-import { command } from '../command.ts'
+import { type Field, flag } from '../../cli/inputs.ts'
+import { list } from '../../api/operations/failing-tests.ts'
+import { integer, oneOf } from '../../domain/values/parsers.ts'
+import { usage } from '../../errors.ts'
+import type { Desk } from '../../cli/context.ts'
+import { readRuns } from '../../cli/invocation.ts'
+import { gather, incomplete } from '../../cli/stream-pages.ts'
+import { rehearse } from '../../cli/run-operation.ts'
+import type { ReportFormat } from '../../output/failing-test-report.ts'
+import type { JsonObject } from '../../json.ts'
+import { command } from '../../cli/command.ts'
 
 const formats = ['markdown', 'github', 'json'] as const
 
@@ -89,7 +89,7 @@ export const report = command({
     keep(records)
     const { characters, rows } = habits[format]
     const { start, end } = values.range
-    const { report: made } = await import('../../view/report.ts')
+    const { report: made } = await import('../../output/failing-test-report.ts')
     const text = made(
       { tests, complete, start: new Date(start).toISOString(), end: new Date(end).toISOString() },
       format,

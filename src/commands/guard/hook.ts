@@ -1,8 +1,8 @@
-import { Failure, usage } from '../../failure.ts'
-import type { Desk } from '../../run/desk.ts'
-import { printPreview } from '../../run/preview.ts'
-import { withoutTokens } from '../../settings/git.ts'
-import type { World } from '../../world/world.ts'
+import { Failure, usage } from '../../errors.ts'
+import type { Desk } from '../../cli/context.ts'
+import { printPreview } from '../../cli/preview.ts'
+import { withoutTokens } from '../../config/git.ts'
+import type { World } from '../../host/host.ts'
 
 const mark = '# mergeq guard:'
 

@@ -1,12 +1,12 @@
-import { poll } from '../../contract/pulls.ts'
-import { read } from '../../contract/queues.ts'
-import { kindOfOutcome } from '../../contract/waiting.ts'
-import { readRuns } from '../../run/prepare.ts'
-import { rehearse } from '../../run.ts'
-import { command } from '../command.ts'
-import { printsResults, waitFields } from './waiting/flags.ts'
-import { termsOf } from './waiting/terms.ts'
-import { waitForAll } from './waiting/waiting.ts'
+import { poll } from '../../api/operations/pull-requests.ts'
+import { read } from '../../api/operations/queues.ts'
+import { kindOfOutcome } from '../../domain/wait.ts'
+import { readRuns } from '../../cli/invocation.ts'
+import { rehearse } from '../../cli/run-operation.ts'
+import { command } from '../../cli/command.ts'
+import { printsResults, waitFields } from './wait/options.ts'
+import { termsOf } from './wait/time-limits.ts'
+import { waitForAll } from './wait/wait-for-all.ts'
 
 /** `pr wait`: polls until each pull request has settled. */
 export const wait = command({

@@ -1,13 +1,13 @@
-import { flag, on } from '../../contract/field.ts'
-import { type Check, checkDepth, checkPaused, checkStalled } from '../../contract/health.ts'
-import { read } from '../../contract/queues.ts'
-import { duration, integer, largestInteger, nameOf } from '../../contract/words.ts'
-import { Failure, usage } from '../../failure.ts'
-import { exchange } from '../../run/exchange.ts'
-import { readRuns } from '../../run/prepare.ts'
-import { rehearse } from '../../run.ts'
-import { table } from '../../view/shapes.ts'
-import { command } from '../command.ts'
+import { flag, on } from '../../cli/inputs.ts'
+import { type Check, checkDepth, checkPaused, checkStalled } from '../../domain/queue-health.ts'
+import { read } from '../../api/operations/queues.ts'
+import { duration, integer, largestInteger, nameOf } from '../../domain/values/parsers.ts'
+import { Failure, usage } from '../../errors.ts'
+import { exchange } from '../../api/call.ts'
+import { readRuns } from '../../cli/invocation.ts'
+import { rehearse } from '../../cli/run-operation.ts'
+import { table } from '../../output/view.ts'
+import { command } from '../../cli/command.ts'
 
 /** `queue check`: a gate on how a queue is. */
 export const check = command({

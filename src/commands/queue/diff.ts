@@ -1,12 +1,13 @@
-import { read } from '../../contract/queues.ts'
-import { nameOf } from '../../contract/words.ts'
-import { exitOf } from '../../failure.ts'
-import type { Desk } from '../../run/desk.ts'
-import { rehearse } from '../../run.ts'
-import { type JsonObject, table } from '../../view/shapes.ts'
-import { command } from '../command.ts'
-import { codeFlags, fromFile, needed, unknownFlag } from './code/files.ts'
-import { digestOfAll, isDifferent, type Plan, planAll, planLines, readItems, shown } from './code/plan.ts'
+import { read } from '../../api/operations/queues.ts'
+import { nameOf } from '../../domain/values/parsers.ts'
+import { exitOf } from '../../errors.ts'
+import type { Desk } from '../../cli/context.ts'
+import { rehearse } from '../../cli/run-operation.ts'
+import { type JsonObject } from '../../json.ts'
+import { table } from '../../output/view.ts'
+import { command } from '../../cli/command.ts'
+import { codeFlags, fromFile, needed, unknownFlag } from './file/read-files.ts'
+import { digestOfAll, isDifferent, type Plan, planAll, planLines, readItems, shown } from './file/plan.ts'
 
 const placeOf = ({ run: { values } }: Plan) => ({
   repo: nameOf(values.repo),

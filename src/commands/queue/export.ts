@@ -1,15 +1,16 @@
-import { flag } from '../../contract/field.ts'
-import { digestOf, isSame } from '../../contract/queue-code.ts'
-import { read } from '../../contract/queues.ts'
-import { nameOf, text } from '../../contract/words.ts'
-import { Failure, usage } from '../../failure.ts'
-import type { Desk } from '../../run/desk.ts'
-import { rehearse } from '../../run.ts'
-import { encode } from '../../view/json.ts'
-import { type JsonObject, listed } from '../../view/shapes.ts'
-import { command } from '../command.ts'
-import { codeFlags, isCodeFile, readText, textAt } from './code/files.ts'
-import { placeName, readLive, runFor } from './code/plan.ts'
+import { flag } from '../../cli/inputs.ts'
+import { digestOf, isSame } from '../../domain/queue-file.ts'
+import { read } from '../../api/operations/queues.ts'
+import { nameOf, text } from '../../domain/values/parsers.ts'
+import { Failure, usage } from '../../errors.ts'
+import type { Desk } from '../../cli/context.ts'
+import { rehearse } from '../../cli/run-operation.ts'
+import { encode } from '../../output/json-text.ts'
+import { type JsonObject } from '../../json.ts'
+import { listed } from '../../output/view.ts'
+import { command } from '../../cli/command.ts'
+import { codeFlags, isCodeFile, readText, textAt } from './file/read-files.ts'
+import { placeName, readLive, runFor } from './file/plan.ts'
 
 const comment =
   ' A merge queue as code: `mergeq queue diff -f` compares it with the live queue,\n `mergeq queue apply -f` makes the queue so. What is not named here is left alone.'
@@ -36,7 +37,7 @@ async function textFor(
   withState: boolean,
 ): Promise<string> {
   if (isJson) return `${encode(value, true)}\n`
-  const { rewriteYaml, writeYaml } = await import('./code/yaml.ts')
+  const { rewriteYaml, writeYaml } = await import('./file/yaml.ts')
   if (before === undefined) return writeYaml(value, comment)
   const { settings, ...head } = value
   const isForeign = (key: string) => key === 'state' && !withState

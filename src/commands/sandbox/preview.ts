@@ -1,4 +1,4 @@
-import { oneLine } from '../../view/text.ts'
+import { oneLine } from '../../output/sanitize.ts'
 
 /** A sandbox as `--dry-run` names it: where it would listen, and what it would play. */
 export const sandboxText = (

@@ -1,14 +1,15 @@
-import { bar } from '../../contract/charts.ts'
-import { flag, on, type Values } from '../../contract/field.ts'
-import { metrics } from '../../contract/metrics.ts'
-import { decimal, integer } from '../../contract/words.ts'
-import { usage } from '../../failure.ts'
-import type { Desk } from '../../run/desk.ts'
-import { readRuns } from '../../run/prepare.ts'
-import { rehearse } from '../../run.ts'
+import { bar } from '../../output/charts.ts'
+import { flag, on, type Values } from '../../cli/inputs.ts'
+import { metrics } from '../../api/operations/metrics.ts'
+import { decimal, integer } from '../../domain/values/parsers.ts'
+import { usage } from '../../errors.ts'
+import type { Desk } from '../../cli/context.ts'
+import { readRuns } from '../../cli/invocation.ts'
+import { rehearse } from '../../cli/run-operation.ts'
 import type { Load, Outcome } from '../../sandbox/simulate.ts'
-import { count, type JsonObject, type Shape, type Told, table } from '../../view/shapes.ts'
-import { command } from '../command.ts'
+import { type JsonObject } from '../../json.ts'
+import { count, type Shape, type Told, table } from '../../output/view.ts'
+import { command } from '../../cli/command.ts'
 
 /** Reads a number between two bounds, the lower one not included where `isOpen`. */
 const between = (least: number, most: number, isOpen: boolean) => (word: string) => {
@@ -60,7 +61,7 @@ const columns: readonly Told[] = [
 /** What the flags and, where that was asked for, the metrics say. */
 async function loadOf(values: Values<typeof fields>, desk: Desk): Promise<Load> {
   const { fromMetrics, weeks = 4, seed = 1 } = values
-  const measured = fromMetrics ? await (await import('./load.ts')).measure(desk) : undefined
+  const measured = fromMetrics ? await (await import('./simulate/measured-load.ts')).measure(desk) : undefined
   const { prsPerHour = measured?.prsPerHour, testMinutes = measured?.testMinutes } = values
   const { failureRate = Math.min(0.9, measured?.failureRate ?? 0) } = values
   if (prsPerHour === undefined || testMinutes === undefined)

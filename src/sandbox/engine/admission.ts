@@ -1,6 +1,6 @@
-import { hasTargets } from './heads.ts'
-import { hasSlot, merges, overlap, startsTests, targetsOf } from './line.ts'
-import { move, newBatch, queueUp, retreat, startRun } from './moves.ts'
+import { hasTargets } from './head-commits.ts'
+import { hasSlot, merges, overlap, startsTests, targetsOf } from './queue-order.ts'
+import { move, newBatch, queueUp, retreat, startRun } from './transitions.ts'
 import type { Batch, Entry, Queue } from './queue.ts'
 import { never, type Rule } from './rule.ts'
 

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../contract/json.ts'
-import type { pullRequestStates, queueStates } from '../../contract/states.ts'
-import type { Repository } from '../../contract/words.ts'
+import type { JsonObject } from '../../json.ts'
+import type { pullRequestStates, queueStates } from '../../domain/states.ts'
+import type { Repository } from '../../domain/values/parsers.ts'
 import type { Scenario, Verdict } from '../scenarios.ts'
-import { type Agenda, openAgenda } from './agenda.ts'
+import { type Agenda, openAgenda } from './event-queue.ts'
 import { defaults, type Settings } from './settings.ts'
 
 /** A state of service-api.md section 2.3. */

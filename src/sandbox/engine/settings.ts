@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../contract/json.ts'
-import { bool, filled, type Reader, strings, taken, whole, word } from '../readers.ts'
-import { refusal } from '../refusal.ts'
+import type { JsonObject } from '../../json.ts'
+import { bool, filled, type Reader, strings, taken, whole, word } from '../field-readers.ts'
+import { refusal } from '../error-status.ts'
 
 /** The settings of a queue under the service's own names (service-observed.md section 3.1). */
 export interface Settings {

@@ -1,0 +1,38 @@
+import { isObject, type Json, type JsonObject } from '../json.ts'
+import { largestPullRequest, type Repository } from '../domain/values/parsers.ts'
+
+/** What a request concerns, as far as its body says it: a member that is missing or malformed is left out. */
+export interface Resource {
+  readonly repo?: Repository
+  readonly targetBranch?: string
+  /** The number of the pull request. */
+  readonly pr?: number
+  /** The head branch of the pull request, where it is asked for by that. */
+  readonly head?: string
+}
+
+const isText = (value: Json | undefined): value is string => typeof value === 'string' && value !== ''
+
+function repositoryIn(value: Json | undefined): Repository | undefined {
+  if (!isObject(value)) return undefined
+  const { host, owner, name } = value
+  return isText(host) && isText(owner) && isText(name) ? { host, owner, name } : undefined
+}
+
+const isPullRequestNumber = (value: Json | undefined): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= largestPullRequest
+
+/**
+ * What a request body concerns (service-api.md sections 2.1 and 2.2). This is what is confirmed, read back and named in
+ * receipts and messages, whatever the settings say (CLI.md section 8).
+ */
+export function resourceIn({ repo, targetBranch, pr }: JsonObject): Resource {
+  const repository = repositoryIn(repo)
+  const { number, branch } = isObject(pr) ? pr : { number: undefined, branch: undefined }
+  return {
+    ...(repository === undefined ? {} : { repo: repository }),
+    ...(isText(targetBranch) ? { targetBranch } : {}),
+    ...(isPullRequestNumber(number) ? { pr: number } : {}),
+    ...(isText(branch) ? { head: branch } : {}),
+  }
+}

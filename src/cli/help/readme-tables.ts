@@ -1,0 +1,58 @@
+import { operationOf } from '../../api/operation.ts'
+import { endings } from '../../errors.ts'
+import { isFlag, type Told } from './command-doc.ts'
+import type { Setting } from './topics.ts'
+
+const escaped = (text: string): string => text.replaceAll('|', '\\|')
+
+const rowOf = (cells: readonly string[]): string => `| ${cells.map(escaped).join(' | ')} |`
+
+const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [rowOf(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(rowOf)].join('\n')
+
+/** Every command with its arguments, what it does, and the operation that it sends. */
+export const commandTable = (commands: readonly Told[]): string =>
+  tableOf(
+    ['command', 'what it does', 'operation'],
+    commands.map(({ command, alias, summary, words, route }) => {
+      const typed = words
+        .filter(word => word.hidden !== true && !isFlag(word))
+        .map(({ spell }) => ` ${spell}`)
+      const also = alias === undefined ? '' : ` (also \`${alias}\`)`
+      return [
+        `\`mergeq ${command}${typed.join('')}\`${also}`,
+        summary,
+        route === undefined ? '' : operationOf(route),
+      ]
+    }),
+  )
+
+/** Every setting: its flag, its variables, its default. */
+export const settingsTable = (settings: readonly Setting[]): string =>
+  tableOf(
+    ['setting', 'flag', 'environment', 'default'],
+    settings.map(({ summary, flag, env, fallback }) => [
+      summary,
+      flag === undefined ? '' : `\`${flag}\``,
+      env.map(name => `\`${name}\``).join(', '),
+      fallback === undefined ? '' : `\`${fallback}\``,
+    ]),
+  )
+
+/** The exit codes. */
+export const exitCodeTable = (): string =>
+  tableOf(
+    ['code', 'kind', 'when'],
+    endings.map(({ code, kind, when }) => [String(code), kind, when]),
+  )
+
+/** The text with each part between `<!-- name -->` and `<!-- /name -->` made anew. */
+export const withParts = (text: string, parts: Readonly<Record<string, string>>): string =>
+  Object.entries(parts).reduce(
+    (made, [name, part]) =>
+      made.replace(
+        new RegExp(`(<!-- ${name} -->)[^]*?(<!-- /${name} -->)`),
+        (_, open: string, close: string) => `${open}\n\n${part}\n\n${close}`,
+      ),
+    text,
+  )

@@ -1,0 +1,101 @@
+import { endings } from '../../errors.ts'
+import { columns, indented, wrapped } from './layout.ts'
+import type { Topic } from './builtin-commands.ts'
+
+/** What a setting's row tells of itself. */
+export interface Setting {
+  readonly flag?: string
+  readonly env: readonly string[]
+  readonly fallback?: string
+  readonly summary: string
+}
+
+/** A variable that is no setting, and what it does. */
+export const otherVariables: readonly (readonly [names: string, what: string])[] = [
+  ['MERGEQ_TOKEN', 'API token; an empty one counts as unset'],
+  ['TRUNK_API_TOKEN', 'API token where MERGEQ_TOKEN is not set, for the default base address only'],
+  ['MERGEQ_GUARD', '`off` lets a push go without asking the queue (`mergeq guard`)'],
+  ['MERGEQ_CONFIG_DIR', "Folder of the stored settings (default: the platform's own)"],
+  ['XDG_CONFIG_HOME, XDG_CACHE_HOME', 'Where that folder, and the cache of compiled code, lie on Linux'],
+  [
+    'CI',
+    'When set, nothing is ever asked; the variables of the CI job give repository, branch and pull request',
+  ],
+  ['HTTPS_PROXY, NO_PROXY', 'Proxy for https, and the hosts that are reached without it; in either case'],
+  ['NODE_EXTRA_CA_CERTS', 'Further certificate authorities, as --ca-file'],
+  ['NODE_DISABLE_COMPILE_CACHE', 'When set, no compiled code is kept'],
+  ['NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM', 'Colour, after --color; TERM=dumb has none'],
+]
+
+/** Every variable that gives a setting: what it is, behind the flag that goes before it. */
+export const settingVariables = (
+  settings: readonly Setting[],
+): readonly (readonly [names: string, what: string])[] =>
+  settings
+    .filter(({ env }) => env.length > 0)
+    .map(({ flag, env, summary, fallback }) => [
+      env.join(', '),
+      `${flag === undefined ? '' : `${flag}: `}${summary}${fallback === undefined ? '' : ` (default ${fallback})`}`,
+    ])
+
+/** What each format is. */
+export const formatRows: readonly (readonly [name: string, what: string])[] = [
+  ['table', 'a table on a terminal; on a pipe the same rows as tab-separated values, without a header'],
+  [
+    'json',
+    "the service's own document; a receipt for each change; indented on a terminal; --json is short for it",
+  ],
+  ['ndjson', 'one record a line, written as it arrives'],
+  ['csv', 'a header and RFC 4180 lines; cells that a spreadsheet would run are defused'],
+  ['markdown', 'a table with its cells escaped'],
+]
+
+const paragraph = (text: string, width: number): string => `${wrapped(text, width).join('\n')}\n`
+
+const exitCodes = (width: number): string =>
+  [
+    'Exit codes:\n\n',
+    columns(
+      endings.map(({ code, kind, when }) => [String(code).padStart(3), kind, when.replaceAll('`', '')]),
+      width,
+    ),
+    '\n',
+    paragraph(
+      'With several pull requests the worst one wins. A closed pipe on standard output ends quietly, with the code that the command would have had. The help of each command names the codes that it can give.',
+      width,
+    ),
+  ].join('')
+
+const environment = (width: number, settings: readonly Setting[]): string =>
+  [
+    'Environment variables, where no flag is typed:\n\n',
+    columns(settingVariables(settings), width),
+    '\nOthers:\n\n',
+    columns(otherVariables, width),
+    '\n',
+    paragraph(
+      'First found wins: flag, environment, project file, profile, the variables of the CI job, the git checkout, default. `mergeq config list --show-origin` says where each value comes from here and now.',
+      width,
+    ),
+  ].join('')
+
+const formatting = (width: number): string =>
+  [
+    'Formats (--output, --json, MERGEQ_OUTPUT):\n\n',
+    columns(formatRows, width),
+    '\n',
+    paragraph(
+      '--fields state,readiness.hasImpactedTargets picks fields by name, in every format. Standard output is the answer and nothing else; everything else goes to standard error. With JSON an error is one JSON object there.',
+      width,
+    ),
+    '\n',
+    indented('mergeq pr get 123 --json | jq -r .state', width),
+    indented('mergeq flaky list --since 7d -o ndjson | jq -r .name', width),
+  ].join('')
+
+/** The topics of `mergeq help <topic>`: each is made from the tables that the program itself uses. */
+export const topics: Readonly<Record<Topic, (width: number, settings: readonly Setting[]) => string>> = {
+  'exit-codes': exitCodes,
+  environment,
+  formatting,
+}

@@ -1,0 +1,102 @@
+import { type Failure, usage } from '../errors.ts'
+import { isObject, type Json, type JsonObject } from '../json.ts'
+import { marked } from '../output/view.ts'
+import type { Context, Field, Given } from './inputs.ts'
+import { nameOf, pullRequest, repository } from '../domain/values/parsers.ts'
+
+/** Most pull requests that are read from standard input. */
+const most = 10_000
+
+/** The words, with those of standard input in the place of `-`. */
+async function withInput(typed: readonly string[], context: Context): Promise<readonly string[]> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const piece of context.open('-')) {
+    text += decoder.decode(piece, { stream: true })
+    if (text.length > mostText) throw tooMany('too many')
+  }
+  const lines = (text + decoder.decode()).split(/\r?\n/).filter(line => line.trim() !== '')
+  const words = typed.flatMap(word => (word === '-' ? lines.flatMap(wordsIn) : [word]))
+  if (lines.length === 0)
+    throw usage('There is no pull request on standard input.', 'A pipe that broke looks like this.')
+  if (words.length > most) throw tooMany(marked(words.length))
+  return words
+}
+
+/** Far more than so many receipts are, in characters. */
+const mostText = 16 * 1024 * 1024
+
+const tooMany = (number: string): Failure =>
+  usage(`These are ${number} pull requests; at most ${marked(most)} are taken.`, 'Give them in several runs.')
+
+/** Whether a line of an earlier run is done with: a change of state, a success; undefined where it is none of these. */
+function isDone({ type, ok, exit }: JsonObject): boolean | undefined {
+  if (type === 'change') return true
+  if (type === 'result') return typeof exit === 'number' ? exit === 0 : undefined
+  return typeof ok === 'boolean' ? ok : undefined
+}
+
+/** The pull request on a line: as it would be typed, or the one of a receipt or of a wait's result that is no success. */
+function wordsIn(line: string): readonly string[] {
+  if (!line.trim().startsWith('{')) return [line.trim()]
+  const receipt = parsed(line)
+  const done = isObject(receipt) ? isDone(receipt) : undefined
+  if (!isObject(receipt) || typeof receipt.pr !== 'number' || done === undefined)
+    throw usage(
+      `'${line.slice(0, 80)}' is not a receipt.`,
+      'Give numbers or addresses, one a line, or the JSON receipts of an earlier run.',
+    )
+  if (done) return []
+  return [
+    typeof receipt.repo === 'string' ? `https://${receipt.repo}/pull/${receipt.pr}` : String(receipt.pr),
+  ]
+}
+
+function parsed(line: string): Json | undefined {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** What was typed, for one pull request: its number, and its repository where the word was an address. */
+export function forPullRequest(given: Given, word: string): Given {
+  const { number, repo } = pullRequest(word)
+  const one = new Map(given).set('pr', [String(number)])
+  if (repo === undefined) return one
+  const [typed] = given.get('--repo') ?? []
+  if (typed !== undefined && nameOf(repository(typed)) !== nameOf(repository(repo)))
+    throw usage(
+      `'${word}' is a pull request of another repository than --repo ${typed}.`,
+      'Leave one of them out.',
+    )
+  return one.set('--repo', [repo])
+}
+
+/** The number of the one pull request that was given. */
+export const numberOf = (given: Given): number => pullRequest(given.get('pr')?.[0] ?? '').number
+
+/** The pull requests a command is about: each one typed, or else the one that the settings find. */
+export const pullRequests: Field<number> = {
+  words: [
+    { spell: '[pr...]', summary: 'Pull requests: 123, #123 or an address; - reads them from standard input' },
+    { spell: '--stop-on-error', summary: 'With several, stop at the first failure' },
+  ],
+  setting: 'pr',
+  at: 'body.pr.number',
+  needed: true,
+  async each(given, context) {
+    const typed = given.get('pr') ?? [await context.need('pr')]
+    const words = typed.includes('-') ? await withInput(typed, context) : typed
+    return words.map(word => forPullRequest(given, word))
+  },
+  read: numberOf,
+}
+
+/** The one pull request that a command is about: the one typed, or else the one that the settings find. */
+export const onePullRequest: Field<number> = {
+  ...pullRequests,
+  words: [{ spell: '[pr]', summary: 'Pull request: 123, #123 or its address' }],
+  each: async (given, context) => [forPullRequest(given, given.get('pr')?.[0] ?? (await context.need('pr')))],
+}

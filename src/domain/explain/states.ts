@@ -1,0 +1,91 @@
+import { isObject } from '../../json.ts'
+import { numberAt } from '../queue-entries.ts'
+import { endOf, isDropped, pullRequestStates } from '../states.ts'
+import { brief, type Facts, type Finding } from './finding.ts'
+import { placeFindings, queueStateFindings, slotFindings } from './queue-position.ts'
+import { readinessFindings } from './readiness.ts'
+import { runFindings, type TestRun } from './test-run.ts'
+import { toldFindings } from './host-reasons.ts'
+
+const isKnown = (state: string): boolean => pullRequestStates.some(known => known === state)
+
+/** What it is about that the state itself tells: the sentence that stands first. */
+function stateFindings(state: string, { record, entry, queue }: Facts): readonly Finding[] {
+  const left = record.isCurrentlySubmittedToQueue
+  if (state === '') return [{ code: 'no-state', message: 'Its record names no state.' }]
+  if (!isKnown(state))
+    return [{ code: 'unknown-state', message: `Its state '${brief(state)}' is not known to mergeq.` }]
+  if (isDropped(state) && left === true)
+    return [{ code: 'settling', message: `It is ${state}, but its record still counts it as submitted.` }]
+  if (endOf(state) === undefined && left === false && entry === undefined)
+    return [{ code: 'not-submitted', message: `It is ${state}, but its record counts it as not submitted.` }]
+  const depth = numberAt(queue, 'pendingFailureDepth') ?? 0
+  const said: Readonly<Record<string, readonly [code: string, message: string]>> = {
+    NOT_READY: ['not-ready', 'It is submitted, and waits until it is ready to be queued.'],
+    PENDING: ['pending', 'It is ready, and waits for its tests to start.'],
+    TESTING: ['testing', 'It is being tested.'],
+    TESTS_PASSED: ['tests-passed', 'Its tests passed; it waits for what is ahead of it to merge.'],
+    PENDING_FAILURE: [
+      'pending-failure',
+      `Its tests failed, but whether it is to blame is not known yet: it is held and may still merge${depth > 0 ? `, up to ${depth} behind it are waited for` : ''}.`,
+    ],
+    MERGED: ['merged', 'It was merged.'],
+    FAILED: ['failed', 'Its tests failed, it was to blame, and it was removed from the queue.'],
+    CANCELLED: [
+      'cancelled',
+      'It was cancelled: by a person, a push, or because it was not ready for too long.',
+    ],
+  }
+  const [code, message] = said[state] ?? ['unknown-state', state]
+  return [{ code, message }]
+}
+
+/** What keeps it in its state, by what can keep a pull request there. */
+export function findingsOf(state: string, facts: Facts, run: TestRun | undefined): readonly Finding[] {
+  const first = stateFindings(state, facts)
+  const checks = run === undefined ? [] : runFindings(run)
+  const told = toldFindings(facts)
+  const place = placeFindings(facts)
+  switch (state) {
+    case 'NOT_READY':
+      return [
+        ...first,
+        ...readinessFindings(facts),
+        ...told,
+        ...timeLimit(facts),
+        ...queueStateFindings(facts, []),
+      ]
+    case 'PENDING':
+      return [
+        ...first,
+        ...queueStateFindings(facts, ['PAUSED', 'DRAINING', 'SWITCHING_MODES']),
+        ...place,
+        ...slotFindings(facts),
+        ...told,
+      ]
+    case 'TESTS_PASSED':
+      return [...first, ...queueStateFindings(facts, ['PAUSED']), ...place, ...told]
+    case 'TESTING':
+    case 'PENDING_FAILURE':
+      return [...first, ...checks, ...queueStateFindings(facts, []), ...place, ...told]
+    case 'FAILED':
+      return [...first, ...checks.filter(({ code }) => code === 'failing-checks'), ...told]
+    case 'MERGED':
+      return first
+    case '':
+      // What is not submitted does not wait to become ready.
+      return facts.record.isCurrentlySubmittedToQueue === false || !isObject(facts.record.readiness)
+        ? [...first, ...told]
+        : [...first, ...readinessFindings(facts), ...told]
+    default:
+      return [...first, ...told]
+  }
+}
+
+/** After how long a pull request that is not ready is cancelled (service-observed.md section 3.1). */
+function timeLimit({ queue }: Facts): readonly Finding[] {
+  const hours = numberAt(queue, 'notReadyTimeoutHours') ?? 0
+  return hours <= 0
+    ? []
+    : [{ code: 'time-limit', message: `It is cancelled if it is not ready within ${hours} h.` }]
+}

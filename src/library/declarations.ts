@@ -1,0 +1,129 @@
+import { operationOf, type Row } from '../api/operation.ts'
+import { endpoints } from '../api/operations/index.ts'
+import { endings } from '../errors.ts'
+import { methodNameOf, optionsOf, type Property, settings, typeOf } from './method-options.ts'
+
+const indented = (lines: readonly string[]): string => lines.map(line => `  ${line}\n`).join('')
+
+const option = (property: Property): readonly string[] => [
+  `/** ${property.word.summary}. */`,
+  `readonly ${property.key}?: ${typeOf(property)}`,
+]
+
+/** What each operation answers with, of the types below. */
+const answers: Readonly<Record<string, string>> = {
+  getSubmittedPullRequest: 'PullRequest',
+  getMergeQueueTestingDetails: 'Document',
+  getQueue: 'Queue',
+  updateQueue: 'Queue | Receipt',
+  getMergeQueueMetrics: 'readonly Sample[]',
+  listFailingTests: 'FailingTests',
+  getTestDetails: '{ readonly test: TestCase } & Document',
+}
+
+const typeName = (row: Row): string => {
+  const name = methodNameOf(row)
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}Options`
+}
+
+const head = `// The types of mergeq as a library. Made from the operations' own table; see README.md, "As a library".
+
+/** JSON as the service sent it. Fields that mergeq does not know are kept. */
+export type Json = null | boolean | number | string | readonly Json[] | Document
+export interface Document {
+  readonly [key: string]: Json | undefined
+}
+
+/** A submitted pull request (service-api.md section 2.3); states in upper case. */
+export interface PullRequest extends Document {
+  readonly state?: string
+  readonly isCurrentlySubmittedToQueue?: boolean
+  readonly priorityValue?: number
+  readonly priorityName?: string
+}
+
+/** A queue: its state, its settings, and the pull requests in it (service-api.md section 2.4). */
+export interface Queue extends Document {
+  readonly state?: string
+  readonly enqueuedPullRequests?: readonly PullRequest[]
+}
+
+/** A test case (service-api.md section 2.5). */
+export interface TestCase extends Document {
+  readonly id?: string
+  readonly name?: string
+  readonly codeowners?: readonly string[]
+  readonly quarantined?: boolean
+}
+
+/** All pages and windows as one list, each test once; \`window\` says what was covered, and whether it is complete. */
+export interface FailingTests extends Document {
+  readonly tests: readonly TestCase[]
+  readonly window: { readonly start: string; readonly end: string; readonly complete: boolean }
+}
+
+/** One sample of a metric. */
+export interface Sample extends Document {
+  readonly name: string
+  readonly labels: { readonly [label: string]: string }
+  readonly value: number | string
+}
+
+/** What is known of a change. */
+export interface Receipt extends Document {
+  readonly operation: string
+  readonly ok: boolean
+  readonly delivery: 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
+}
+`
+
+/** The declarations of the library, made from the rows. */
+export function declarations(): string {
+  const rows: readonly Row[] = endpoints
+  const kinds = [...new Set(endings.map(({ kind }) => kind))].filter(kind => kind !== 'ok')
+  const parts = [
+    head,
+    `/** What a method rejects with. \`exit\` is the exit code of the same command line. */\nexport interface MergeqError extends Error {\n${indented(
+      [
+        "readonly name: 'MergeqError'",
+        `readonly kind: ${kinds.map(kind => `'${kind}'`).join(' | ')}`,
+        'readonly exit: number',
+        '/** What to do next. */',
+        'readonly hint?: string',
+        'readonly status?: number',
+        'readonly operation?: string',
+        'readonly attempts?: number',
+        'readonly requestId?: string',
+        '/** What is known of a change that was sent. */',
+        "readonly delivery?: 'not-applied' | 'unknown'",
+        '/** The receipt of a change that failed, or the part of a list that was read. */',
+        'readonly document: Json',
+      ],
+    )}}\n`,
+    `/** What every method takes; what is left out is found where the command line finds it. */\nexport interface CommonOptions {\n${indented(settings.flatMap(option))}}\n`,
+    `export interface ClientOptions extends CommonOptions {\n${indented([
+      '/** The API token; else `MERGEQ_TOKEN`, or the one that is stored for the base address. */',
+      'readonly token?: string',
+      '/** Ends every call that is under way. */',
+      'readonly signal?: AbortSignal',
+      '/** Told what the command line says on standard error: repeats, warnings, how a list ended. */',
+      'readonly onNotice?: (text: string) => void',
+    ])}}\n`,
+    ...rows.map(
+      row =>
+        `export interface ${typeName(row)} extends CommonOptions {\n${indented([
+          ...optionsOf(row).flatMap(option),
+          '/** Fields of the body that mergeq does not know, by their dotted paths. */',
+          'readonly set?: { readonly [path: string]: Json }',
+        ])}}\n`,
+    ),
+    `export interface Client {\n${indented(
+      rows.flatMap(row => [
+        `/** ${row.summary} (${operationOf(row.route)}). Rejects with a {@link MergeqError}. */`,
+        `${methodNameOf(row)}(options?: ${typeName(row)}): Promise<${answers[methodNameOf(row)] ?? 'Receipt'}>`,
+      ]),
+    )}}\n`,
+    '/** A client of the service: the operations with the settings, repeats, limits and failures of the command line. */\nexport declare function createClient(options?: ClientOptions): Client\n',
+  ]
+  return parts.join('\n')
+}

@@ -1,0 +1,118 @@
+import { at, type Json } from '../json.ts'
+
+
+/**
+ * How a column is shown to a person: `state` is coloured, `time` is relative on a terminal, `number` stands right, `id`
+ * is never cut, `prose` goes on in the next line.
+ */
+export type Manner = 'plain' | 'state' | 'time' | 'number' | 'pr' | 'id' | 'prose'
+
+export interface Column {
+  readonly title: string
+  readonly manner: Manner
+}
+
+/** A text of many lines: on a terminal a block of its own below the table, elsewhere a row as any other. */
+export interface Passage {
+  readonly title: string
+  /** What is told of the text in one line. */
+  readonly head: string
+  readonly text: string
+}
+
+/**
+ * An answer made ready for every format: rows under columns, then passages. `heading` lines stand above a table on a
+ * terminal only; `sentence` replaces the table there (a receipt), `drawn` another shape, made only there; `raw` replaces it
+ * on a pipe, byte for byte; `exit` is the kind of ending that the answer itself means, where it means one.
+ */
+export interface Shape {
+  readonly heading?: readonly string[]
+  readonly columns: readonly Column[]
+  readonly rows: readonly (readonly (Json | undefined)[])[]
+  readonly passages?: readonly Passage[]
+  readonly sentence?: string
+  drawn?(): Shape
+  readonly raw?: Uint8Array
+  readonly exit?: 'ok' | 'failed' | 'cancelled' | 'pending'
+}
+
+/** So many rows at the beginning of a drawn table decide its widths; from there on rows are drawn as they come. */
+export const widthRows = 1_000
+
+/** A column as a row of the contract writes it: its title, the path of its value, and how it is shown. */
+export type Told = readonly [title: string, path: string, manner?: Manner]
+
+/** A table: one row for each record, one column for each path. */
+export const table = (records: readonly Json[], told: readonly Told[]): Shape => ({
+  columns: told.map(([title, , manner = 'plain']) => ({ title, manner })),
+  rows: records.map(record => told.map(([, path]) => at(record, path))),
+})
+
+/** One record from top to bottom: a row for each path, as field and value. */
+export const sheet = (record: Json, told: readonly Told[]): Shape => ({
+  columns: [
+    { title: 'FIELD', manner: 'plain' },
+    { title: 'VALUE', manner: 'plain' },
+  ],
+  rows: told.map(([title, path]) => [title, at(record, path)]),
+})
+
+export const receiptColumns: readonly Column[] = [
+  { title: 'PR', manner: 'pr' },
+  { title: 'OK', manner: 'plain' },
+  { title: 'DELIVERY', manner: 'plain' },
+  { title: 'MESSAGE', manner: 'plain' },
+]
+
+/** What a change says on a terminal: one sentence; elsewhere it is the receipt's row. */
+export const line = (sentence: string): Shape => ({ columns: receiptColumns, rows: [], sentence })
+
+const partLength = 64
+
+/**
+ * The items of a list in parts of 64: a long list is written part by part, its whole text never held. Calls `pause` between
+ * parts and rejects with what it throws.
+ */
+export async function* parts<T>(
+  items: readonly T[],
+  pause: (() => Promise<void>) | undefined,
+): AsyncGenerator<readonly T[]> {
+  for (let from = 0; from < items.length; from += partLength) {
+    if (from > 0) await pause?.()
+    yield items.slice(from, from + partLength)
+  }
+}
+
+/** A number with its thousands marked: `8,412`. */
+export const marked = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',')
+
+/** A number and its noun: `1 test`, `8,412 tests`. */
+export const count = (number: number, noun: string): string =>
+  `${marked(number)} ${noun}${number === 1 ? '' : 's'}`
+
+/** A number of bytes as a person reads it: `812 bytes`, `1.3 MiB`. */
+export function size(bytes: number): string {
+  if (bytes < 1024) return count(bytes, 'byte')
+  const [value, unit] = bytes < 1024 * 1024 ? [bytes / 1024, 'KiB'] : [bytes / 1024 / 1024, 'MiB']
+  return `${value.toFixed(1)} ${unit}`
+}
+
+const mostListed = 50
+
+/** Names one after the other; of more than 50, the first ones and how many more there are. */
+export const listed = (names: readonly string[]): string =>
+  names.length <= mostListed
+    ? names.join(', ')
+    : `${names.slice(0, mostListed).join(', ')} and ${marked(names.length - mostListed)} more`
+
+const spans: readonly (readonly [length: number, unit: string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+]
+
+/** A span of milliseconds as a person says it: `3m`, in its largest unit and rounded down. */
+export function span(milliseconds: number): string {
+  const [length, unit] = spans.find(([length]) => milliseconds >= length) ?? [1_000, 's']
+  return `${Math.floor(milliseconds / length)}${unit}`
+}
