@@ -126,7 +126,7 @@ function makeFolder(path) {
  * back for it.
  */
 function keep(code) {
-  if (folder === undefined || env.CI || code > 128 || !parts.has('transport-wire.cjs')) return
+  if (folder === undefined || env.CI || code > 128 || !parts.has('http-undici.cjs')) return
   try {
     // One by one: `recursive` never returns below /proc.
     makeFolder(dirname(folder))

@@ -13,15 +13,15 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-/** The file that a lazily imported module becomes: its room and name, `transport-transport.cjs`. */
+/** The file that a lazily imported module becomes: its directory and name, `http-client.cjs`. */
 const partOf = path => `${relative(join(root, 'src'), path).replace(/\.ts$/, '').replaceAll('/', '-')}.cjs`
 
 const src = join(root, 'src')
-const [front, commands] = ['main.ts', 'commands/leaves.ts'].map(path => join(src, path))
+const [front, commands] = ['main.ts', 'commands/index.ts'].map(path => join(src, path))
 /** The part of each entry, and the entry in whose part it was first met. */
 const parts = new Map([
   [front, { file: 'mergeq.cjs' }],
-  [join(src, 'library.ts'), { file: 'library.cjs', by: commands }],
+  [join(src, 'library/index.ts'), { file: 'library.cjs', by: commands }],
 ])
 const fileOf = source => parts.get(source).file
 
@@ -93,12 +93,12 @@ for (const source of parts.keys()) {
 }
 
 // The library as a module, and its types, which are the same for both ways to load it.
-const { declarations } = await evaluate(join(src, 'client/declarations.ts'))
+const { typeDeclarations } = await evaluate(join(src, 'library/declarations.ts'))
 writeFileSync(
   join(dist, 'library.mjs'),
   "import library from './library.cjs'\n\nexport const { createClient } = library\n",
 )
-for (const ending of ['d.mts', 'd.cts']) writeFileSync(join(dist, `library.${ending}`), declarations())
+for (const ending of ['d.mts', 'd.cts']) writeFileSync(join(dist, `library.${ending}`), typeDeclarations())
 
 /** The licences of what is inside the bundle. */
 const licences = [...licensed].sort().map(name => {

@@ -1,12 +1,12 @@
 /** One way in which a run of mergeq can end (CLI.md section 9). */
-export interface Ending {
+export interface ExitCode {
   readonly code: number
   readonly kind: string
   readonly when: string
 }
 
 /** Every ending there is, in the order of its code: the one table of exit codes. */
-export const endings = [
+export const exitCodeList = [
   {
     code: 0,
     kind: 'ok',
@@ -64,22 +64,23 @@ export const endings = [
     kind: 'interrupted',
     when: 'SIGTERM; a change in flight is named on standard error, with its pull requests and the command that shows their state',
   },
-] as const satisfies readonly Ending[]
+] as const satisfies readonly ExitCode[]
 
-export type Kind = (typeof endings)[number]['kind']
+export type ErrorKind = (typeof exitCodeList)[number]['kind']
 
 /** From the worst to the best: with several pull requests the first of these wins (CLI.md section 9). */
-const worstFirst = [143, 130, 129, 1, 16, 2, 4, 11, 15, 7, 6, 5, 3, 10, 14, 17, 21, 20, 124, 8, 0]
+const mostSevereFirst = [143, 130, 129, 1, 16, 2, 4, 11, 15, 7, 6, 5, 3, 10, 14, 17, 21, 20, 124, 8, 0]
 
 /** The worst of several exit codes; 0 of none. */
-export const worst = (codes: readonly number[]): number => worstFirst.find(code => codes.includes(code)) ?? 0
+export const mostSevere = (codes: readonly number[]): number =>
+  mostSevereFirst.find(code => codes.includes(code)) ?? 0
 
 /** The exit code of a kind; an interruption without its signal counts as SIGINT. */
-export const exitOf = (kind: Kind): number =>
-  kind === 'interrupted' ? 130 : (endings.find(ending => ending.kind === kind)?.code ?? 1)
+export const exitCodeOf = (kind: ErrorKind): number =>
+  kind === 'interrupted' ? 130 : (exitCodeList.find(ending => ending.kind === kind)?.code ?? 1)
 
 /** What is known of a failure besides its sentence. */
-export interface Details {
+export interface ErrorDetails {
   readonly hint?: string
   readonly exit?: number
   readonly status?: number
@@ -89,11 +90,11 @@ export interface Details {
   /** How long the service asks to be left alone, in seconds. */
   readonly retryAfter?: number
   /** What the answer said, in its own words. */
-  readonly said?: string
+  readonly serviceMessage?: string
   /** A web page said it, not the service. */
-  readonly page?: boolean
+  readonly isWebPage?: boolean
   /** How far the request got: `ambiguous` may have been applied. */
-  readonly reach?: 'not-sent' | 'ambiguous'
+  readonly sentState?: 'not-sent' | 'ambiguous'
   /** The answer was over its limit: asking again would cost as much and bring the same. */
   readonly overLimit?: boolean
   /** What is known of a change that was sent. */
@@ -106,39 +107,41 @@ const brand = Symbol.for('mergeq.failure')
  * The one error that people see: a kind, which gives the exit code, one sentence, and a hint that says what
  * to do next. Bundled files do not share classes, so ask `isFailure` and never `instanceof`.
  */
-export class Failure extends Error {
+export class MergeqError extends Error {
   readonly [brand] = true
-  readonly kind: Kind
+  readonly kind: ErrorKind
   readonly exit: number
-  readonly details: Details
+  readonly details: ErrorDetails
 
-  constructor(kind: Kind, message: string, details: Details = {}) {
+  constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
     super(message)
     this.kind = kind
-    this.exit = details.exit ?? exitOf(kind)
+    this.exit = details.exit ?? exitCodeOf(kind)
     this.details = details
   }
 }
 
-export const isFailure = (error: unknown): error is Failure =>
+export const isMergeqError = (error: unknown): error is MergeqError =>
   typeof error === 'object' && error !== null && brand in error
 
 /** Whether a failure concerns every further reading, too: trying again does not help (CLI.md section 5). */
-export const isFinal = ({ kind, details }: Failure): boolean =>
+export const isPermanent = ({ kind, details }: MergeqError): boolean =>
   details.overLimit === true || /^(auth|usage|internal|output|interrupted)$/.test(kind)
 
 /** The command line, the environment or a setting is wrong; nothing was sent. */
-export const usage = (message: string, hint = 'See --help after the command for what it takes.'): Failure =>
-  new Failure('usage', message, { hint })
+export const usageError = (
+  message: string,
+  hint = 'See --help after the command for what it takes.',
+): MergeqError => new MergeqError('usage', message, { hint })
 
 /** A sentence before another one: what the service says may end without a full stop. */
-export const ended = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`)
+export const withPeriod = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`)
 
 /** Anything thrown, as a failure: what is not one of ours is a fault of mergeq itself. */
-export function asFailure(error: unknown): Failure {
-  if (isFailure(error)) return error
+export function toMergeqError(error: unknown): MergeqError {
+  if (isMergeqError(error)) return error
   const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return new Failure('internal', `something went wrong inside mergeq: ${what}`, {
+  return new MergeqError('internal', `something went wrong inside mergeq: ${what}`, {
     hint: 'This is a fault of mergeq. Please report it with the command that you ran and `mergeq --version`.',
   })
 }

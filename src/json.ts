@@ -14,24 +14,24 @@ function isPlain(value: object): boolean {
 }
 
 /** The value at a dotted path (`status.reason`), own keys only; a key that itself holds dots is tried first. */
-export function at(value: Json | undefined, path: string): Json | undefined {
-  if (Array.isArray(value)) return value.map(item => at(item, path) ?? null)
+export function get(value: Json | undefined, path: string): Json | undefined {
+  if (Array.isArray(value)) return value.map(item => get(item, path) ?? null)
   if (!isObject(value)) return undefined
   if (Object.hasOwn(value, path)) return value[path]
   const dot = path.indexOf('.')
   if (dot < 0) return undefined
   const head = path.slice(0, dot)
-  return Object.hasOwn(value, head) ? at(value[head], path.slice(dot + 1)) : undefined
+  return Object.hasOwn(value, head) ? get(value[head], path.slice(dot + 1)) : undefined
 }
 
 /** The text at a path, or undefined when it is missing, null or no text. */
-export const textAt = (value: Json | undefined, path: string): string | undefined => {
-  const found = at(value, path)
+export const getString = (value: Json | undefined, path: string): string | undefined => {
+  const found = get(value, path)
   return typeof found === 'string' ? found : undefined
 }
 
 /** The list at a path; a missing or unreadable one is empty. */
-export const listAt = (value: Json | undefined, path: string): readonly Json[] => {
-  const found = at(value, path)
+export const getArray = (value: Json | undefined, path: string): readonly Json[] => {
+  const found = get(value, path)
   return Array.isArray(found) ? found : []
 }

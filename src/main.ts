@@ -1,6 +1,6 @@
-import { Failure } from './errors.ts'
-import { program } from './cli/program.ts'
-import { realWorld } from './host/node-host.ts'
+import { runProgram } from './cli/program.ts'
+import { MergeqError } from './errors.ts'
+import { createNodeHost } from './host/node-host.ts'
 
 declare const MERGEQ_VERSION: string
 
@@ -10,11 +10,11 @@ const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 export async function main(): Promise<void> {
   const stop = new AbortController()
   for (const [signal, exit] of Object.entries(signals))
-    process.once(signal, () => stop.abort(new Failure('interrupted', `stopped by ${signal}.`, { exit })))
+    process.once(signal, () => stop.abort(new MergeqError('interrupted', `stopped by ${signal}.`, { exit })))
   // A file over the limit of the process (`ulimit -f`) fails with EFBIG instead. Without a listener here, the one that
   // proper-lockfile brings (signal-exit) would end the program. Where there is no such signal, nothing calls it.
   process.on('SIGXFSZ', () => undefined)
-  process.exitCode = await program(realWorld(process, MERGEQ_VERSION, stop.signal))
+  process.exitCode = await runProgram(createNodeHost(process, MERGEQ_VERSION, stop.signal))
   // What is still to be handed to a reader who does not read would hold the program for ever.
   if (stop.signal.aborted) process.exit()
 }

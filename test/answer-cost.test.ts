@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findExcess, limitsFor } from '../src/api/json-cost.ts'
-import { oneLine } from '../src/output/sanitize.ts'
+import { costLimits, findExcessiveCost } from '../src/api/json-cost.ts'
+import { sanitizeLine } from '../src/output/sanitize.ts'
 import {
   type Act,
   answers,
@@ -312,8 +312,8 @@ describe('--max-answer', () => {
 
 describe('what an answer would cost', () => {
   const bytesOf = (text: string) => new TextEncoder().encode(text)
-  const excessOf = (text: string, more: Partial<ReturnType<typeof limitsFor>> = {}) =>
-    findExcess(bytesOf(text), { ...limitsFor(mebibyte), ...more }, async () => undefined)
+  const excessOf = (text: string, more: Partial<ReturnType<typeof costLimits>> = {}) =>
+    findExcessiveCost(bytesOf(text), { ...costLimits(mebibyte), ...more }, async () => undefined)
 
   test('200 levels are read and 201 are not', async () => {
     expect(await excessOf('['.repeat(200) + ']'.repeat(200))).toBeUndefined()
@@ -341,8 +341,10 @@ describe('what an answer would cost', () => {
   })
   test('a large answer is looked through in steps, and a signal ends that', async () => {
     const stop = new Error('stopped')
-    const looking = findExcess(bytesOf(filled('1,', 9 * mebibyte, '[', ']')), limitsFor(256 * mebibyte), () =>
-      Promise.reject(stop),
+    const looking = findExcessiveCost(
+      bytesOf(filled('1,', 9 * mebibyte, '[', ']')),
+      costLimits(256 * mebibyte),
+      () => Promise.reject(stop),
     )
     await expect(looking).rejects.toBe(stop)
   })
@@ -354,6 +356,6 @@ test.each([
   ['sequences that do not end', '\u009B0'.repeat(500_000)],
 ])('text full of %s is made safe in linear time', (_, text) => {
   const began = performance.now()
-  oneLine(text)
+  sanitizeLine(text)
   expect(performance.now() - began).toBeLessThan(3_000)
 })

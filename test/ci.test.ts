@@ -2,11 +2,11 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { isFailure } from '../src/errors.ts'
-import { fromCi } from '../src/config/ci.ts'
-import type { Name } from '../src/config/setting-definitions.ts'
-import { settingTable } from '../src/config/setting-definitions.ts'
-import type { Spawned, SpawnOptions, World } from '../src/host/host.ts'
+import { ciSource } from '../src/config/ci.ts'
+import type { SettingKey } from '../src/config/setting-definitions.ts'
+import { settingDefinitions } from '../src/config/setting-definitions.ts'
+import { isMergeqError } from '../src/errors.ts'
+import type { Host, Spawned, SpawnOptions } from '../src/host/host.ts'
 
 type Variables = Readonly<Record<string, string>>
 
@@ -34,7 +34,7 @@ function worldOf(
   git: (args: readonly string[]) => Spawned = () => ({ code: 127, out: '' }),
 ) {
   const started: Started[] = []
-  const world = {
+  const host = {
     env,
     cwd: '/repo',
     files: {
@@ -47,8 +47,8 @@ function worldOf(
       started.push({ command, args, options })
       return git(args)
     },
-  } as unknown as World
-  return { world, started }
+  } as unknown as Host
+  return { host, started }
 }
 
 const jobOf = (system: string, name: string) => {
@@ -70,15 +70,15 @@ const names = ['repo', 'targetBranch', 'pr', 'sha', 'testRun', 'forkedRun'] as c
 const tokenless = async () => false
 
 /** Every setting that the job gives, by its name; a refusal as its sentence after `! `. */
-async function settingsOf(world: World): Promise<Record<string, string>> {
-  const source = fromCi(world, tokenless)
+async function settingsOf(host: Host): Promise<Record<string, string>> {
+  const source = ciSource(host, tokenless)
   const settings: Record<string, string> = {}
   for (const name of names) {
     try {
       const value = (await source.find(name))?.value
       if (value !== undefined) settings[name] = value
     } catch (error) {
-      if (!isFailure(error)) throw error
+      if (!isMergeqError(error)) throw error
       settings[name] = `! ${error.message}`
     }
   }
@@ -219,8 +219,8 @@ describe('A recorded job gives its settings (CLI.md section 3)', () => {
   for (const [system, jobs] of Object.entries(expected))
     test.each(Object.entries(jobs))(`${system}: %s`, async (name, settings) => {
       const { env, files } = jobOf(system, name)
-      const { world, started } = worldOf(env, files)
-      expect(await settingsOf(world)).toEqual(settings)
+      const { host, started } = worldOf(env, files)
+      expect(await settingsOf(host)).toEqual(settings)
       for (const { options } of started) expect(JSON.stringify(options.env)).not.toContain('secret-')
     })
 })
@@ -236,8 +236,8 @@ describe('A commit that may merge the pull request is looked at before it is tak
     ['jenkins', 'merged pull request', 2, noHead('Jenkins')],
   ] as const)('%s: %s of %i parents', async (system, name, parents, sha) => {
     const { env, files } = jobOf(system, name)
-    const { world, started } = worldOf(env, files, answering(parents))
-    expect((await settingsOf(world)).sha).toBe(sha)
+    const { host, started } = worldOf(env, files, answering(parents))
+    expect((await settingsOf(host)).sha).toBe(sha)
     expect(started.map(({ command }) => command)).toEqual(['git'])
   })
 
@@ -251,8 +251,8 @@ describe('A commit that may merge the pull request is looked at before it is tak
         system
       ]
       const { env } = jobOf(system, name)
-      const { world } = worldOf({ ...env, [gone]: '' }, {}, answering(2))
-      expect((await settingsOf(world)).sha, system).toMatch(/^! .* does not tell the head commit/)
+      const { host } = worldOf({ ...env, [gone]: '' }, {}, answering(2))
+      expect((await settingsOf(host)).sha, system).toMatch(/^! .* does not tell the head commit/)
     }
   })
 })
@@ -271,15 +271,15 @@ describe('A broken or missing event file is no crash', () => {
     ['a FIFO', {}, '/a/fifo'],
     ['not named', {}, ''],
   ])('%s', async (_, files, at) => {
-    const { world } = worldOf({ ...env, GITHUB_EVENT_PATH: at }, files as Record<string, string>)
-    const settings = await settingsOf(world)
+    const { host } = worldOf({ ...env, GITHUB_EVENT_PATH: at }, files as Record<string, string>)
+    const settings = await settingsOf(host)
     expect(settings).toMatchObject({ ...web, targetBranch: 'release/2.4', pr: '123' })
     expect(settings.sha).not.toBe(merge)
   })
 
   test('pull_request_target without it: neither a number nor a commit', async () => {
-    const { world } = worldOf(jobOf('github', 'pull_request_target').env)
-    expect(await settingsOf(world)).toEqual({ ...web, targetBranch: 'main', sha: noHead('GitHub Actions') })
+    const { host } = worldOf(jobOf('github', 'pull_request_target').env)
+    expect(await settingsOf(host)).toEqual({ ...web, targetBranch: 'main', sha: noHead('GitHub Actions') })
   })
 })
 
@@ -292,20 +292,20 @@ describe('Values are only values', () => {
     '../..',
     'acme/web"; rm -rf /',
   ])('a repository called %j is refused by its parser, under its variable', async repo => {
-    const { world } = worldOf({ ...jobOf('github', 'push').env, GITHUB_REPOSITORY: repo })
-    const found = await fromCi(world, tokenless).find('repo')
+    const { host } = worldOf({ ...jobOf('github', 'push').env, GITHUB_REPOSITORY: repo })
+    const found = await ciSource(host, tokenless).find('repo')
     expect(found?.origin).toBe('GITHUB_REPOSITORY')
-    expect(() => settingTable.repo.parse(found?.value ?? '')).toThrow('is not a repository')
+    expect(() => settingDefinitions.repo.parse(found?.value ?? '')).toThrow('is not a repository')
   })
 
   test('numbers, commits and addresses that are none are not there', async () => {
-    const { world } = worldOf({
+    const { host } = worldOf({
       ...jobOf('buildkite', 'pull request').env,
       BUILDKITE_REPO: 'ext::sh -c touch% /tmp/x',
       BUILDKITE_PULL_REQUEST: '1; rm',
       BUILDKITE_COMMIT: '$(id)',
     })
-    expect(await settingsOf(world)).toEqual({ targetBranch: 'release/2.4' })
+    expect(await settingsOf(host)).toEqual({ targetBranch: 'release/2.4' })
   })
 
   test('a test run is a UUID at the end of a test branch', async () => {
@@ -321,8 +321,8 @@ describe('Values are only values', () => {
       [`x/trunk-merge/pr-1/${run}`, undefined],
       [`trunk-temp/pr-1/${run}`, undefined],
     ] as const) {
-      const { world } = worldOf({ ...env, CI_COMMIT_BRANCH: name })
-      expect((await fromCi(world, tokenless).find('testRun'))?.value, name).toBe(value)
+      const { host } = worldOf({ ...env, CI_COMMIT_BRANCH: name })
+      expect((await ciSource(host, tokenless).find('testRun'))?.value, name).toBe(value)
     }
   })
 })
@@ -341,7 +341,7 @@ describe('Where a value comes from is said', () => {
     ['others', 'Travis CI: pull request', 'sha', 'TRAVIS_PULL_REQUEST_SHA'],
   ] as const)('%s, %s: %s from %s', async (system, name, setting, origin) => {
     const { env, files } = jobOf(system, name)
-    expect((await fromCi(worldOf(env, files).world, tokenless).find(setting))?.origin).toBe(origin)
+    expect((await ciSource(worldOf(env, files).host, tokenless).find(setting))?.origin).toBe(origin)
   })
 })
 
@@ -352,25 +352,27 @@ describe('Asking costs little', () => {
     ['CI empty', { CI: '' }],
     ['variables of a CI system without a job', { GITHUB_TOKEN: 'x', GITHUB_REPOSITORY: 'acme/web' }],
   ])('outside CI nothing is found: %s', async (_, env) => {
-    const { world, started } = worldOf(env as Variables)
-    expect(await settingsOf(world)).toEqual({})
+    const { host, started } = worldOf(env as Variables)
+    expect(await settingsOf(host)).toEqual({})
     expect(started).toEqual([])
   })
 
   test('other settings than the five are not looked for', async () => {
     const { env } = jobOf('github', 'pull request')
     const read = vi.fn()
-    const world = { ...worldOf(env).world, files: { read } } as unknown as World
-    const others = (Object.keys(settingTable) as Name[]).filter(name => !names.some(one => one === name))
-    for (const name of others) expect(fromCi(world, tokenless).find(name)).toBeUndefined()
+    const host = { ...worldOf(env).host, files: { read } } as unknown as Host
+    const others = (Object.keys(settingDefinitions) as SettingKey[]).filter(
+      name => !names.some(one => one === name),
+    )
+    for (const name of others) expect(ciSource(host, tokenless).find(name)).toBeUndefined()
     expect(read).not.toHaveBeenCalled()
   })
 
   test('the event file is read once', async () => {
     const { env, files } = jobOf('github', 'pull request')
-    const { world } = worldOf(env, files)
-    const read = vi.fn(world.files.read)
-    await settingsOf({ ...world, files: { ...world.files, read } })
+    const { host } = worldOf(env, files)
+    const read = vi.fn(host.files.read)
+    await settingsOf({ ...host, files: { ...host.files, read } })
     expect(read).toHaveBeenCalledTimes(1)
   })
 })
@@ -391,8 +393,8 @@ test('A10, WIRE.md section 4: env-ci runs no program, so none sees a token', asy
       { CI: 'true', SEMAPHORE: 'true' },
       { CI: 'true' },
     ]) {
-      const { world } = worldOf({ ...env, PATH: path, MERGEQ_TOKEN: 'secret-one' } as Variables)
-      expect(await settingsOf(world)).toEqual({})
+      const { host } = worldOf({ ...env, PATH: path, MERGEQ_TOKEN: 'secret-one' } as Variables)
+      expect(await settingsOf(host)).toEqual({})
     }
     expect(readdirSync(place)).toEqual(['git'])
   } finally {

@@ -5,17 +5,17 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseYaml, rewriteYaml, writeYaml } from '../src/commands/queue/file/yaml.ts'
 import {
-  bodyFor,
   differences,
-  digestOf,
-  isSame,
-  readCode,
+  isSameSetting,
+  liveSettings,
+  parseQueueFile,
   readSetting,
-  settingsOf,
+  settingsDigest,
+  updateBody,
 } from '../src/domain/queue-file.ts'
-import { decode, encode } from '../src/output/json-text.ts'
-import { isObject, type Json, type JsonObject } from '../src/json.ts'
 import { files } from '../src/host/files.ts'
+import { isObject, type Json, type JsonObject } from '../src/json.ts'
+import { parseJson, stringifyJson } from '../src/output/json-text.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from './harness.ts'
 
 const dialects = ['document', 'hosted'] as const
@@ -273,8 +273,8 @@ describe('what is sent', () => {
   test('what would follow a change keeps the value of the file', async () => {
     const file = { concurrency: 5, bisectionConcurrency: 2, batch: true }
     const is = { concurrency: 1, bisectionConcurrency: 2, batch: false }
-    expect(bodyFor(differences(is, file), file)).toEqual(file)
-    expect(bodyFor(differences({ ...is, concurrency: 5 }, file), file)).toEqual({ batch: true })
+    expect(updateBody(differences(is, file), file)).toEqual(file)
+    expect(updateBody(differences({ ...is, concurrency: 5 }, file), file)).toEqual({ batch: true })
   })
 
   test('a number of many digits goes on the wire with all of them', async () => {
@@ -332,7 +332,7 @@ describe('when the live settings move', () => {
     const setting = withFile('settings: {batch: true}', { answer: queueThat() })
     const { out } = await mergeq(`queue diff -f q.yaml --json ${where}`, setting)
     const { digest } = JSON.parse(out)
-    expect(digest).toBe(await digestOf(settingsOf(live, false).settings))
+    expect(digest).toBe(await settingsDigest(liveSettings(live, false).settings))
     const other = await mergeq(`queue apply -f q.yaml --yes --if-match 0123456789abcdef ${where}`, setting)
     expect({ code: other.code, names: namesOf(other.requests) }).toEqual({ code: 14, names: ['getQueue'] })
     expect(other.err).toContain(`their digest is ${digest}; nothing was sent`)
@@ -610,7 +610,7 @@ describe('what a file may hold', () => {
       '{"a":16,"b":15,"c":1000,"d":-0.5}',
     ],
   ])('%s is read', (_, text, settings) => {
-    const code = readCode(parseYaml(text.replace(/^\uFEFF/, ''), 'q.yaml'), 'q.yaml')
+    const code = parseQueueFile(parseYaml(text.replace(/^\uFEFF/, ''), 'q.yaml'), 'q.yaml')
     expect(JSON.stringify(code.settings)).toBe(settings)
     expect(Object.getPrototypeOf(code.settings)).toBe(Object.prototype)
   })
@@ -733,7 +733,7 @@ describe('export', () => {
     const odd = { ...live, newThing: label, 'k\u200B': 1 }
     const { out } = await mergeq(lines, { answer: () => ({ body: JSON.stringify(odd) }) })
     expect(out).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u200B\u202A-\u202E]/)
-    expect(readCode(parseYaml(out, 'q'), 'q').settings).toMatchObject({ newThing: label, 'k\u200B': 1 })
+    expect(parseQueueFile(parseYaml(out, 'q'), 'q').settings).toMatchObject({ newThing: label, 'k\u200B': 1 })
   })
 
   test('a real file is replaced in one step: its mode and a link to it stay, and nothing is left beside it', async () => {
@@ -779,7 +779,7 @@ const settingsOfSome = fc.record(
   { requiredKeys: [] },
 )
 
-const asJson = (value: unknown): Json => decode(JSON.stringify(value)) ?? null
+const asJson = (value: unknown): Json => parseJson(JSON.stringify(value)) ?? null
 const asObject = (value: unknown): JsonObject => {
   const json = asJson(value)
   return isObject(json) ? json : {}
@@ -818,7 +818,7 @@ describe('properties', () => {
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), document => {
         const settings = asObject(document)
         const text = writeYaml({ settings }, ' a comment')
-        expect(encode(parseYaml(text, 'q').value)).toBe(encode({ settings }))
+        expect(stringifyJson(parseYaml(text, 'q').value)).toBe(stringifyJson({ settings }))
       }),
       { numRuns: 300 },
     )
@@ -838,7 +838,13 @@ describe('properties', () => {
           .join('')}`
         const of = (index: 0 | 1) =>
           asObject(Object.fromEntries(Object.entries(pairs).map(([key, both]) => [key, both[index]])))
-        const rewriting = { head: {}, key: 'settings', values: of(1), isForeign: () => false, isSame }
+        const rewriting = {
+          head: {},
+          key: 'settings',
+          values: of(1),
+          isForeign: () => false,
+          isSame: isSameSetting,
+        }
         const rewritten = rewriteYaml(text, of(0), rewriting)
         expect(parseYaml(rewritten, 'q').value).toEqual({ settings: of(1) })
         expect(rewritten).toContain('# top')
@@ -852,14 +858,16 @@ describe('properties', () => {
   test('settings: what was exported differs in nothing, and the digest does not know an order', async () => {
     await fc.assert(
       fc.asyncProperty(settingsOfSome, async settings => {
-        const { settings: exported, unreadable } = settingsOf({ ...live, ...asObject(settings) }, true)
+        const { settings: exported, unreadable } = liveSettings({ ...live, ...asObject(settings) }, true)
         expect(unreadable).toEqual([])
         expect(differences(exported, exported)).toEqual([])
         for (const [key, one] of Object.entries(exported))
-          expect(isSame(key, readSetting(key, one ?? null), one ?? null)).toBe(true)
+          expect(isSameSetting(key, readSetting(key, one ?? null), one ?? null)).toBe(true)
         const turned = Object.fromEntries(Object.entries(exported).reverse())
-        expect(await digestOf(turned)).toBe(await digestOf(exported))
-        expect(await digestOf({ ...exported, concurrency: 77, extra: 1 })).not.toBe(await digestOf(exported))
+        expect(await settingsDigest(turned)).toBe(await settingsDigest(exported))
+        expect(await settingsDigest({ ...exported, concurrency: 77, extra: 1 })).not.toBe(
+          await settingsDigest(exported),
+        )
       }),
     )
   })

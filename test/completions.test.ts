@@ -286,8 +286,8 @@ describe('typed with Tab on a terminal', () => {
     ['zsh', 'zsh -f -i', inZsh],
   ])('%s completes commands, flags, values and the names of files, quoted', async (_, program, setUp) => {
     const keys = 'mergeq pr tar\\t7 --from a\\t--too-la\\tf\\t--color=al\\t'
-    const given = await drive('zsh', typing(program, setUp, keys), bareEnvironment(home))
-    expect(given.trimEnd().split('\n')).toEqual([
+    const args = await drive('zsh', typing(program, setUp, keys), bareEnvironment(home))
+    expect(args.trimEnd().split('\n')).toEqual([
       ...['pr', 'targets', '7', '--from', 'a$(touch hostile).txt', '--too-large', 'fail', '--color=always'],
     ])
     expect(existsSync(join(work, 'hostile'))).toBe(false)

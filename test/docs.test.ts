@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import { dirname, join, normalize, resolve } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { openSandbox, type Sandbox } from '../src/sandbox/sandbox.ts'
+import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts'
 import { type Block, blocksOf, documents, linesOf, transcriptsOf } from './fences.ts'
 import { testWith } from './programs.ts'
 import { checkout, environmentOf, here, inSandbox, notRun, place, sh, type Variables } from './scratch.ts'
@@ -58,7 +58,7 @@ describe.each(guides)('%s', path => {
   let env: Variables
   beforeAll(() => void checkout(path))
   beforeEach(async () => {
-    sandbox = await openSandbox({ speed: 4, now: Date.now })
+    sandbox = await startSandbox({ speed: 4, now: Date.now })
     env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox) }
   })
   afterEach(() => sandbox.close())

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { leaves } from '../src/commands/index.ts'
-import { own } from '../src/cli/help/builtin-commands.ts'
+import { builtinCommands } from '../src/cli/help/builtin-commands.ts'
+import { allCommands } from '../src/commands/index.ts'
 import { type Answer, mergeq, type Setting } from './harness.ts'
 
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
@@ -103,7 +103,7 @@ const readQueue = ({ path }: { readonly path: string }): Answer =>
     : { status: 500, body: 'refused' }
 
 describe('with --dry-run every command changes nothing, sends nothing and ends with 0', () => {
-  const commands = [...leaves, ...own].map(({ command }) => command)
+  const commands = [...allCommands, ...builtinCommands].map(({ command }) => command)
 
   test('every command has a line in this test, and every line a command', () => {
     expect(Object.keys(lines).sort()).toEqual([...commands].sort())

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Judged, Readings } from '../src/domain/explain/explanation.ts'
-import { judge } from '../src/domain/explain/explain.ts'
-import { concerns, readRun, testRunOf } from '../src/domain/explain/test-run.ts'
-import { documentOf, explanationShape } from '../src/commands/pr/explain/view.ts'
+import { explanationJson, explanationView } from '../src/commands/pr/explain/view.ts'
+import { explainPullRequest } from '../src/domain/explain/explain.ts'
+import type { ExplainSources, ExplanationVerdict } from '../src/domain/explain/explanation.ts'
+import { parseTestRun, testRunOf, testsPullRequest } from '../src/domain/explain/test-run.ts'
 import { pullRequestStates } from '../src/domain/states.ts'
 import type { Json, JsonObject } from '../src/json.ts'
 import { type Answer, mergeq, noon, openStory, type Seen } from './harness.ts'
 
-const nothing: Readings = {
+const nothing: ExplainSources = {
   pr: 7,
   targetBranch: 'main',
   flags: '',
@@ -41,7 +41,7 @@ const queue = (state: string, entries: readonly JsonObject[] = [], more: JsonObj
 })
 const ready = { requiresImpactedTargets: false, doesBaseBranchMatch: true, gitHubMergeability: 'mergeable' }
 const unready = (more: JsonObject) => record('NOT_READY', { readiness: { ...ready, ...more } })
-const run = (more: JsonObject) => readRun('run-1', { testBranch: 'trunk-merge/pr-7/run-1', ...more })
+const run = (more: JsonObject) => parseTestRun('run-1', { testBranch: 'trunk-merge/pr-7/run-1', ...more })
 const failedRun = run({
   status: 'failed',
   requiredStatuses: ['build', 'e2e'],
@@ -60,8 +60,8 @@ const failedRun = run({
 /** What was read, and what it means: the verdict, the codes of its reasons in order, and the commands to go on with. */
 type Row = readonly [
   what: string,
-  read: Partial<Readings>,
-  verdict: Judged,
+  read: Partial<ExplainSources>,
+  verdict: ExplanationVerdict,
   codes: readonly string[],
   next: readonly (string | null)[],
   safe: boolean | null,
@@ -477,7 +477,7 @@ const rows: readonly Row[] = [
 ]
 
 test.each(rows)('judged: %s', (_, read, verdict, codes, next, safe) => {
-  const judged = judge({ ...nothing, ...read })
+  const judged = explainPullRequest({ ...nothing, ...read })
   expect({
     verdict: judged.verdict,
     codes: judged.reasons.map(({ code }) => code),
@@ -487,8 +487,8 @@ test.each(rows)('judged: %s', (_, read, verdict, codes, next, safe) => {
 })
 
 describe('what a reason names', () => {
-  const messages = (read: Partial<Readings>) =>
-    judge({ ...nothing, ...read })
+  const messages = (read: Partial<ExplainSources>) =>
+    explainPullRequest({ ...nothing, ...read })
       .reasons.map(({ message }) => message)
       .join(' ')
 
@@ -510,9 +510,9 @@ describe('what a reason names', () => {
   })
   test('how to keep its priority and batching in another submit', () => {
     const held = record('PENDING', { priorityValue: 10, noBatch: true })
-    expect(judge({ ...nothing, flags: ' --repo acme/web', record: held }).submitAgain.why).toContain(
-      '`mergeq pr submit 7 --repo acme/web --priority 10 --no-batch`',
-    )
+    expect(
+      explainPullRequest({ ...nothing, flags: ' --repo acme/web', record: held }).submitAgain.why,
+    ).toContain('`mergeq pr submit 7 --repo acme/web --priority 10 --no-batch`')
   })
   test('F9: what the service says is cut', () => {
     const text = messages({ record: record('x'.repeat(100_000)) })
@@ -541,10 +541,10 @@ test.each([
 )
 
 test('a run that tests others says nothing of this one', () => {
-  expect(concerns({ testedPullRequests: [{ prNumber: 8 }] }, 7)).toBe(false)
-  expect(concerns({ testedPullRequests: [{ prNumber: 8 }, { prNumber: 7 }] }, 7)).toBe(true)
-  expect(concerns({ testedPullRequests: [{ prNumber: 8 }], dependentPrs: [7] }, 7)).toBe(true)
-  expect(concerns({}, 7)).toBe(true)
+  expect(testsPullRequest({ testedPullRequests: [{ prNumber: 8 }] }, 7)).toBe(false)
+  expect(testsPullRequest({ testedPullRequests: [{ prNumber: 8 }, { prNumber: 7 }] }, 7)).toBe(true)
+  expect(testsPullRequest({ testedPullRequests: [{ prNumber: 8 }], dependentPrs: [7] }, 7)).toBe(true)
+  expect(testsPullRequest({}, 7)).toBe(true)
 })
 
 test('property: whatever is read, there is a verdict, whole and in JSON', () => {
@@ -584,19 +584,24 @@ test('property: whatever is read, there is a verdict, whole and in JSON', () => 
     ),
   })).value
   const object = fc.dictionary(words, json)
-  const keys = Object.keys(documentOf(judge(nothing))).sort()
+  const keys = Object.keys(explanationJson(explainPullRequest(nothing))).sort()
   fc.assert(
     fc.property(
       fc.option(object, { nil: undefined }),
       fc.option(object, { nil: undefined }),
       object,
       (one, two, three) => {
-        const judged = judge({ ...nothing, record: one, queue: two, run: readRun('r', three) })
-        expect(Object.keys(documentOf(judged)).sort()).toEqual(keys)
+        const judged = explainPullRequest({
+          ...nothing,
+          record: one,
+          queue: two,
+          run: parseTestRun('r', three),
+        })
+        expect(Object.keys(explanationJson(judged)).sort()).toEqual(keys)
         expect(judged.reasons.length).toBeGreaterThan(0)
-        expect(JSON.stringify(documentOf(judged))).not.toContain('undefined')
+        expect(JSON.stringify(explanationJson(judged))).not.toContain('undefined')
         expect(
-          explanationShape(judged, noon)
+          explanationView(judged, noon)
             .rows.flat()
             .every(cell => typeof cell === 'string'),
         ).toBe(true)

@@ -4,21 +4,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { expression } from '../src/domain/metrics/expression.ts'
-import { judge } from '../src/domain/metrics/check.ts'
-import { numberText, readExposition, type Sample, samplesOf, seriesText } from '../src/domain/metrics/exposition.ts'
+import { checkMetrics } from '../src/domain/metrics/check.ts'
+import {
+  numberText,
+  parseExposition,
+  parseSamples,
+  type Sample,
+  seriesText,
+} from '../src/domain/metrics/exposition.ts'
+import { parseExpression } from '../src/domain/metrics/expression.ts'
 import { histogramsIn, quantileOf } from '../src/domain/metrics/histogram.ts'
-import { isFlaw, readPattern } from '../src/domain/metrics/pattern.ts'
-import { isFailure } from '../src/errors.ts'
+import { isPatternError, parsePattern } from '../src/domain/metrics/pattern.ts'
+import { isMergeqError } from '../src/errors.ts'
 import { openStory } from './harness.ts'
 import { testWith } from './programs.ts'
 
 const isRead = (text: string): boolean => {
   try {
-    samplesOf(text)
+    parseSamples(text)
     return true
   } catch (error) {
-    if (isFailure(error) && error.kind === 'bad-answer') return false
+    if (isMergeqError(error) && error.kind === 'bad-answer') return false
     throw error
   }
 }
@@ -123,7 +129,7 @@ describe('the same verdict as Prometheus', () => {
       // The names are the service's (service-observed.md section 4): gauges, whatever they end in.
       const told = stderr.split('\n').filter(line => line !== '' && !line.includes('_total'))
       expect({ told, status }).toEqual({ told: [], status: 3 })
-      expect(samplesOf(out).length).toBeGreaterThan(50)
+      expect(parseSamples(out).length).toBeGreaterThan(50)
     },
   )
 })
@@ -156,7 +162,7 @@ describe('read back', () => {
               `${before}${seriesText(name, labels)} ${numberText(value)}${stamp === undefined ? '' : ` ${stamp}`}${end}`,
           )
           .join('')
-        expect(plain(samplesOf(text))).toEqual(
+        expect(plain(parseSamples(text))).toEqual(
           written.map(([{ value, ...rest }]) => ({ ...rest, value: value === 0 ? 0 : value })),
         )
       }),
@@ -186,7 +192,7 @@ describe('read back', () => {
   })
 
   test('HELP is read without its escapes', () => {
-    const { help } = readExposition('# HELP a one\\ntwo \\\\ "three"\n# HELP b\n#HELP c  near\n')
+    const { help } = parseExposition('# HELP a one\\ntwo \\\\ "three"\n# HELP b\n#HELP c  near\n')
     expect([...help]).toEqual([
       ['a', 'one\ntwo \\ "three"'],
       ['b', ''],
@@ -197,7 +203,7 @@ describe('read back', () => {
   test('parts belong to a histogram or a summary, and to nothing else', () => {
     const text = '# TYPE h histogram\n# TYPE s summary\n# TYPE g gauge\n'
     const types = (names: readonly string[]) =>
-      samplesOf(text + names.map(name => `${name} 1\n`).join('')).map(({ type }) => type)
+      parseSamples(text + names.map(name => `${name} 1\n`).join('')).map(({ type }) => type)
     expect(types(['h_sum', 'h_count', 'h', 's_sum', 's_count', 's_bucket', 'g_sum', 'g'])).toEqual([
       'histogram',
       'histogram',
@@ -208,7 +214,7 @@ describe('read back', () => {
       'untyped',
       'gauge',
     ])
-    expect(samplesOf(`${text}h_bucket{le="1"} 1\ns{quantile="0.5"} 1\n`).map(({ type }) => type)).toEqual([
+    expect(parseSamples(`${text}h_bucket{le="1"} 1\ns{quantile="0.5"} 1\n`).map(({ type }) => type)).toEqual([
       'histogram',
       'summary',
     ])
@@ -264,7 +270,10 @@ describe('quantiles', () => {
         inputs.push(`h_bucket{i="${index}", le="${bound}"} ${count}`)
       }
       const [[found] = []] = [
-        judge(expression(`quantile(${share}, h{i="${index}"}) > 0`), samplesOf(inputs.join('\n'))),
+        checkMetrics(
+          parseExpression(`quantile(${share}, h{i="${index}"}) > 0`),
+          parseSamples(inputs.join('\n')),
+        ),
       ]
       asked.push([
         `histogram_quantile(${share}, h_bucket{i="${index}"})`,
@@ -292,9 +301,9 @@ describe('quantiles', () => {
     ]
     for (const fold of ['sum', 'min', 'max', 'avg'])
       for (const matcher of matchers) {
-        const found = samplesOf(inputs.join('\n'))
+        const found = parseSamples(inputs.join('\n'))
         try {
-          const [verdict] = judge(expression(`${fold}(g{${matcher}}) > 0`), found)
+          const [verdict] = checkMetrics(parseExpression(`${fold}(g{${matcher}}) > 0`), found)
           asked.push([`${fold}(g{${matcher}})`, '{}', verdict?.value ?? Number.NaN])
         } catch {
           asked.push([`absent(g{${matcher}})`, '', 1])
@@ -354,7 +363,7 @@ describe('quantiles', () => {
   test('the parts of a histogram find each other, whatever the order', () => {
     const text =
       '# TYPE h histogram\nh_count{a="1"} 3\nh_bucket{le="+Inf",a="1"} 3\nh_bucket{a="1",le="60"} 1\nh_sum{a="1"} 9\nh_sum{a="2"} 1\n'
-    const [one, two] = [...histogramsIn(samplesOf(text)).values()]
+    const [one, two] = [...histogramsIn(parseSamples(text)).values()]
     expect({ ...one, labels: { ...one?.labels } }).toEqual({
       name: 'h',
       labels: { a: '1' },
@@ -371,8 +380,8 @@ describe('quantiles', () => {
 
 describe('patterns', () => {
   const pattern = (source: string) => {
-    const found = readPattern(source)
-    if (isFlaw(found)) throw new Error(found.flaw)
+    const found = parsePattern(source)
+    if (isPatternError(found)) throw new Error(found.flaw)
     return found
   }
 
@@ -447,7 +456,7 @@ describe('patterns', () => {
     ['(a{1000}){1000}', 'it is too large', 15],
     ['a\\', 'this escape is not known', 1],
   ])('%s is refused: %s', (source, flaw, at) => {
-    expect(readPattern(source)).toEqual({ flaw, at })
+    expect(parsePattern(source)).toEqual({ flaw, at })
   })
 })
 

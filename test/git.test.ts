@@ -15,15 +15,15 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { isFailure } from '../src/errors.ts'
-import { fromGit } from '../src/config/git.ts'
-import { realWorld } from '../src/host/node-host.ts'
-import type { SpawnOptions, World } from '../src/host/host.ts'
+import { gitSource } from '../src/config/git.ts'
+import { isMergeqError } from '../src/errors.ts'
+import type { Host, SpawnOptions } from '../src/host/host.ts'
+import { createNodeHost } from '../src/host/node-host.ts'
 import { openAuthority } from './peers.ts'
 import { bareEnvironment, testWith } from './programs.ts'
 
 const test = testWith('git')
-const { spawn } = realWorld(process, '0.0.0-test', new AbortController().signal)
+const { spawn } = createNodeHost(process, '0.0.0-test', new AbortController().signal)
 
 /** Everything of these tests: homes, checkouts, markers. */
 let place: string
@@ -92,7 +92,7 @@ function open(
 ) {
   const started: Started[] = []
   const said: string[] = []
-  const world = {
+  const host = {
     env: {
       ...bareEnvironment(home()),
       MERGEQ_TOKEN: 'secret-one',
@@ -104,11 +104,11 @@ function open(
       started.push({ args, options })
       return spawn(command, args, options)
     },
-  } as unknown as World
+  } as unknown as Host
   const [owner = '', name = ''] = repo?.split('/') ?? []
-  const source = fromGit(world, {
+  const source = gitSource(host, {
     changes,
-    say: async text => {
+    notify: async text => {
       said.push(text)
     },
     ...(repo === undefined ? {} : { repo: async () => ({ host: 'github.com', owner, name }) }),
@@ -117,7 +117,7 @@ function open(
     try {
       return (await source.find(setting))?.value
     } catch (error) {
-      if (!isFailure(error)) throw error
+      if (!isMergeqError(error)) throw error
       return `! ${error.message}`
     }
   }
@@ -489,9 +489,9 @@ describe('The pull request whose head is the current commit (CLI.md section 1)',
 
   test('settings that the environment gives to git stay, before those of the credential', async () => {
     const { env, called } = lookup(line(head(), 123))
-    const given = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'http.sslVerify', GIT_CONFIG_VALUE_0: 'true' }
+    const args = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'http.sslVerify', GIT_CONFIG_VALUE_0: 'true' }
     const { find } = open(checkout('https://ada:s3cret@github.com/acme/web.git'), {
-      env: { ...env, ...given },
+      env: { ...env, ...args },
     })
     expect(await find('pr')).toBe('123')
     expect(settingsIn(called('env')).map(([key]) => key)).toEqual([
@@ -653,8 +653,8 @@ describe('WIRE.md section 4: nothing that a repository can configure is run', ()
       mkdirSync(join(folder, '.git', 'objects'))
       await everything(folder)
       const { countParents } = await import('../src/config/git.ts')
-      const world = { cwd: folder, env: bareEnvironment(home()), spawn } as unknown as World
-      expect(await countParents(world, head())).toBeUndefined()
+      const host = { cwd: folder, env: bareEnvironment(home()), spawn } as unknown as Host
+      expect(await countParents(host, head())).toBeUndefined()
     }
     expect(existsSync(mark)).toBe(false)
   })

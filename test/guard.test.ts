@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test as plainTest } from 'vitest'
-import { isQueued, pushesIn } from '../src/domain/git-push.ts'
-import { asFailure } from '../src/errors.ts'
-import { openSandbox } from '../src/sandbox/sandbox.ts'
+import { isQueued, parsePushes } from '../src/domain/git-push.ts'
+import { toMergeqError } from '../src/errors.ts'
+import { startSandbox } from '../src/sandbox/sandbox.ts'
 import { type Answer, mergeq, noon, type Seen, type Service, serveScript } from './harness.ts'
 import { openRaw } from './peers.ts'
 import { bareEnvironment, launcher, testWith } from './programs.ts'
@@ -64,17 +64,17 @@ describe('what git tells its hook', () => {
     ['a branch that stays', line('fix', two), []],
     ['commits of 64 digits', `refs/heads/x ${'a'.repeat(64)} refs/heads/x ${'b'.repeat(64)}\n`, ['x']],
   ])('%s', (_, text, branches) => {
-    expect(pushesIn(text).map(({ branch }) => branch)).toEqual(branches)
+    expect(parsePushes(text).map(({ branch }) => branch)).toEqual(branches)
   })
 
   test('anything else is refused, and nothing else is thrown', () => {
-    expect(() => pushesIn('fix\n')).toThrow('pre-push hook')
+    expect(() => parsePushes('fix\n')).toThrow('pre-push hook')
     fc.assert(
       fc.property(fc.string(), text => {
         try {
-          pushesIn(text)
+          parsePushes(text)
         } catch (error) {
-          expect(asFailure(error).kind).toBe('usage')
+          expect(toMergeqError(error).kind).toBe('usage')
         }
       }),
     )
@@ -430,7 +430,7 @@ describe('with real repositories', () => {
   test.each(['document', 'hosted'] as const)('against the sandbox, %s', async dialect => {
     const folder = checkout()
     const clock = { now: noon }
-    const sandbox = await openSandbox({ dialect, scenario: 'paused', now: () => clock.now })
+    const sandbox = await startSandbox({ dialect, scenario: 'paused', now: () => clock.now })
     const more = { MERGEQ_BASE_URL: sandbox.baseUrl, MERGEQ_TOKEN: sandbox.token }
     await run(folder, 'mergeq', ['guard', '--install'], more)
     expect((await run(folder, 'mergeq', ['pr', 'submit', '7'], more)).code).toBe(0)

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Leaf } from '../src/commands/index.ts'
-import { program } from '../src/cli/program.ts'
-import { pageOf } from '../src/cli/help/command-doc.ts'
-import { openSandbox, type SandboxOptions } from '../src/sandbox/sandbox.ts'
-import { parse } from '../src/cli/command-parser.ts'
-import type { Access, Spawned, World } from '../src/host/host.ts'
+import { parseCommandLine } from '../src/cli/command-parser.ts'
+import { commandDoc } from '../src/cli/help/command-doc.ts'
+import { runProgram } from '../src/cli/program.ts'
+import type { RegisteredCommand } from '../src/commands/index.ts'
+import type { Access, Host, Spawned } from '../src/host/host.ts'
+import { type SandboxOptions, startSandbox } from '../src/sandbox/sandbox.ts'
 
 /** A request as the service saw it. */
 export interface Seen {
@@ -132,7 +132,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   const fileAt = (path: string) => setting.disk?.get(path) ?? setting.files?.[path]
   const bytes = (text: string | Uint8Array) =>
     typeof text === 'string' ? new TextEncoder().encode(text) : text
-  const world: World = {
+  const host: Host = {
     argv: typeof line === 'string' ? split(line) : line,
     env: {
       MERGEQ_TOKEN: 'test-token',
@@ -214,8 +214,8 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     spawn: async (command, args) => setting.spawn?.(command, args) ?? { code: 127, out: '' },
   }
   try {
-    const code = await program(world)
-    holdToHelp(world, code)
+    const code = await runProgram(host)
+    holdToHelp(host, code)
     return { code, out: out.join(''), err: err.join(''), requests: service?.requests ?? [], sleeps }
   } finally {
     await service?.close()
@@ -223,18 +223,18 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
 }
 
 /** Every test holds the help to its word: a command ends with no exit code that its help does not name. */
-function holdToHelp(world: World, code: number): void {
-  const leaf = leafOf(world)
-  const { exitCodes = [code] } = leaf === undefined ? {} : pageOf(leaf)
+function holdToHelp(host: Host, code: number): void {
+  const leaf = leafOf(host)
+  const { exitCodes = [code] } = leaf === undefined ? {} : commandDoc(leaf)
   if (!exitCodes.includes(code))
     throw new Error(
       `\`mergeq ${leaf?.command}\` ended with ${code}, which its help does not name (\`ends\`).`,
     )
 }
 
-function leafOf(world: World): Leaf | undefined {
+function leafOf(host: Host): RegisteredCommand | undefined {
   try {
-    const parsed = parse(world, new Map())
+    const parsed = parseCommandLine(host, new Map())
     return 'leaf' in parsed ? parsed.leaf : undefined
   } catch {
     return undefined
@@ -254,7 +254,7 @@ export interface Story {
 /** Opens a sandbox whose queue moves by the story's own clock: time passes only where a command sleeps. */
 export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Promise<Story> {
   const clock = { now: noon }
-  const sandbox = await openSandbox({ ...options, now: () => clock.now })
+  const sandbox = await startSandbox({ ...options, now: () => clock.now })
   const env = {
     MERGEQ_BASE_URL: sandbox.baseUrl,
     MERGEQ_TOKEN: sandbox.token,

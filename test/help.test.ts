@@ -3,18 +3,20 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { leaves } from '../src/commands/index.ts'
+import { builtinCommands, topicNames } from '../src/cli/help/builtin-commands.ts'
+import { commandDoc } from '../src/cli/help/command-doc.ts'
+import { allCommands } from '../src/commands/index.ts'
+import { formats, settingDefinitions } from '../src/config/setting-definitions.ts'
 import { scenarioNames } from '../src/domain/scenario-names.ts'
-import { endings } from '../src/errors.ts'
-import { own, topicNames } from '../src/cli/help/builtin-commands.ts'
-import { pageOf } from '../src/cli/help/command-doc.ts'
-import { formats, settingTable } from '../src/config/setting-definitions.ts'
+import { exitCodeList } from '../src/errors.ts'
 import { mergeq, type Outcome, openStory, type Setting, type Story } from './harness.ts'
 import { bareEnvironment, launcher, testWith } from './programs.ts'
 
-const pages = [...leaves, ...own].map(pageOf)
+const pages = [...allCommands, ...builtinCommands].map(commandDoc)
 const groups = [
-  ...new Set(leaves.flatMap(({ command }) => (command.includes(' ') ? [command.split(' ')[0] ?? ''] : []))),
+  ...new Set(
+    allCommands.flatMap(({ command }) => (command.includes(' ') ? [command.split(' ')[0] ?? ''] : [])),
+  ),
 ]
 
 describe('the order of help is the same for every command', () => {
@@ -163,7 +165,7 @@ describe('every list in prose is whole', () => {
 
   test('every exit code is in `help exit-codes`, every format in `help formatting`', async () => {
     const [codes, forms] = [await told('help exit-codes'), await told('help formatting')]
-    for (const { code, kind } of endings) expect(codes).toMatch(new RegExp(`^ *${code}  ${kind} `, 'm'))
+    for (const { code, kind } of exitCodeList) expect(codes).toMatch(new RegExp(`^ *${code}  ${kind} `, 'm'))
     for (const format of formats) expect(forms).toMatch(new RegExp(`^  ${format} `, 'm'))
   })
 
@@ -183,7 +185,7 @@ describe('every list in prose is whole', () => {
       'GIT_CONFIG_COUNT',
     ]
     const environment = (await told('help environment')).replace(/\s+/g, ' ')
-    const settings = Object.values(settingTable).flatMap(({ env }) => env)
+    const settings = Object.values(settingDefinitions).flatMap(({ env }) => env)
     expect(read.length).toBeGreaterThan(10)
     for (const name of [...new Set([...read, ...settings])].filter(
       name => !system.includes(name) && !isOfRunner(name),
@@ -192,9 +194,9 @@ describe('every list in prose is whole', () => {
   })
 
   test('every scenario of the sandbox is in its help', async () => {
-    const words = leaves.find(({ command }) => command === 'sandbox start')?.words ?? []
-    const { offers } = words.find(({ spell }) => spell.startsWith('--scenario')) ?? {}
-    expect(offers).toEqual(scenarioNames)
+    const words = allCommands.find(({ command }) => command === 'sandbox start')?.words ?? []
+    const { suggestions } = words.find(({ syntax }) => syntax.startsWith('--scenario')) ?? {}
+    expect(suggestions).toEqual(scenarioNames)
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Failure } from '../src/errors.ts'
+import { MergeqError } from '../src/errors.ts'
 import { hangs, launch, unapplied, withFaults, works } from './fault-server.ts'
 import { type Answer, mergeq, type Outcome, type Seen } from './harness.ts'
 
@@ -32,7 +32,7 @@ async function interrupted(line: string, [signal, exit]: Signal, stop: Stop): Pr
       const operation = seen.path.replace('/v1/', '')
       if (isHanging(seen, operation)) {
         if (++arrived === after)
-          controller.abort(new Failure('interrupted', `stopped by ${signal}.`, { exit }))
+          controller.abort(new MergeqError('interrupted', `stopped by ${signal}.`, { exit }))
         return new Promise<Answer>(() => undefined)
       }
       return { body: JSON.stringify(operation === 'getQueue' ? queue : record) }
@@ -126,7 +126,7 @@ test('while a change is read back, or sent once more, the signal is told once', 
     let sent = 0
     const controller = new AbortController()
     const stop = () => {
-      controller.abort(new Failure('interrupted', 'stopped by SIGINT.', { exit: 130 }))
+      controller.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
       return new Promise<Answer>(() => undefined)
     }
     const { code, err } = await mergeq('pr submit 7', {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { leaves } from '../src/commands/index.ts'
-import { openRedactor } from '../src/output/redactor.ts'
-import { forTerminal, oneLine } from '../src/output/sanitize.ts'
+import { allCommands } from '../src/commands/index.ts'
+import { createRedactor } from '../src/output/redactor.ts'
+import { forTerminal, sanitizeLine } from '../src/output/sanitize.ts'
 import { type Answer, mergeq, type Seen, type Setting } from './harness.ts'
 import { keeper, openHome, openPeer } from './peers.ts'
 import { testWith } from './programs.ts'
@@ -245,7 +245,7 @@ describe('a token is hidden however the service escapes it', () => {
 })
 
 describe('bytes that are passed on in pieces', () => {
-  const redactor = openRedactor()
+  const redactor = createRedactor()
   redactor.hide(token)
   const through = (pieces: readonly string[]): string => {
     const { take, rest } = redactor.pieces()
@@ -286,7 +286,7 @@ describe('bytes that are passed on in pieces', () => {
 })
 
 describe('looking for a token, and for what acts, takes time in proportion to the text', () => {
-  const redactor = openRedactor()
+  const redactor = createRedactor()
   redactor.hide(token)
   const megabyte = (piece: string) => piece.repeat(Math.ceil(1_000_000 / piece.length))
   const heavy = [
@@ -307,7 +307,7 @@ describe('looking for a token, and for what acts, takes time in proportion to th
     const text = megabyte(piece)
     const began = performance.now()
     redactor.redact(text)
-    oneLine(text)
+    sanitizeLine(text)
     forTerminal(text)
     expect(performance.now() - began).toBeLessThan(10_000)
   })
@@ -447,7 +447,7 @@ const lines: Readonly<Record<string, string>> = {
 }
 /** They ask the sandbox and no service. */
 const elsewhere = /^sandbox /
-const asking = leaves.filter(
+const asking = allCommands.filter(
   ({ asks, command }) => (asks === 'any' || asks.length > 0) && !elsewhere.test(command),
 )
 

@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { openClient } from '../src/library/client.ts'
-import { declarations } from '../src/library/declarations.ts'
-import { methodNameOf, optionsOf } from '../src/library/method-options.ts'
-import type { Row } from '../src/api/operation.ts'
-import { endpoints } from '../src/api/operations/index.ts'
-import { openSandbox, type Sandbox } from '../src/sandbox/sandbox.ts'
-import { realWorld } from '../src/host/node-host.ts'
+import type { Operation } from '../src/api/operation.ts'
+import { serviceOperations } from '../src/api/operations/index.ts'
+import { createNodeHost } from '../src/host/node-host.ts'
+import { createOperationMethods } from '../src/library/client.ts'
+import { typeDeclarations } from '../src/library/declarations.ts'
+import { methodName, ownMethodOptions } from '../src/library/method-options.ts'
+import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts'
 import { type Answer, type Seen, type Service, serveScript } from './harness.ts'
 
 const never = new AbortController().signal
 const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
-const rows: readonly Row[] = endpoints
+const rows: readonly Operation[] = serviceOperations
 
 const open: (Pick<Service, 'close'> | Sandbox)[] = []
 afterEach(() => Promise.all(open.splice(0).map(one => one.close())))
@@ -23,11 +23,14 @@ async function clientOf(
   open.push(service)
   const { baseUrl, requests } = service
   const about = { baseUrl, token: 'tok_4f2a9c1e77', repo: 'acme/web', targetBranch: 'main', org: 'acme' }
-  return { client: openClient({ ...about, ...options }, realWorld(bare, '0.0.0-test', never)), requests }
+  return {
+    client: createOperationMethods({ ...about, ...options }, createNodeHost(bare, '0.0.0-test', never)),
+    requests,
+  }
 }
 
 /** Calls a method by its name. */
-const call = (client: ReturnType<typeof openClient>, name: string, options?: object) => {
+const call = (client: ReturnType<typeof createOperationMethods>, name: string, options?: object) => {
   const method = client[name]
   if (method === undefined) throw new Error(`there is no ${name}`)
   return method(options)
@@ -36,12 +39,12 @@ const call = (client: ReturnType<typeof openClient>, name: string, options?: obj
 const ok = () => ({ body: 'OK' })
 
 test('there is a method for each operation, and its options have types', () => {
-  const client = openClient({}, realWorld(bare, '0.0.0-test', never))
-  expect(Object.keys(client)).toEqual(rows.map(methodNameOf))
-  const text = declarations()
+  const client = createOperationMethods({}, createNodeHost(bare, '0.0.0-test', never))
+  expect(Object.keys(client)).toEqual(rows.map(methodName))
+  const text = typeDeclarations()
   for (const row of rows) {
-    expect(text).toContain(`  ${methodNameOf(row)}(options?: `)
-    for (const { key } of optionsOf(row)) expect(text).toContain(`readonly ${key}?: `)
+    expect(text).toContain(`  ${methodName(row)}(options?: `)
+    for (const { key } of ownMethodOptions(row)) expect(text).toContain(`readonly ${key}?: `)
   }
 })
 
@@ -202,12 +205,12 @@ test('a signal ends a call that is under way', async () => {
 })
 
 test('on the sandbox, from submit to merged', async () => {
-  const sandbox = await openSandbox({ now: () => Date.now() })
+  const sandbox = await startSandbox({ now: () => Date.now() })
   open.push(sandbox)
   const { baseUrl, token, org } = sandbox
-  const client = openClient(
+  const client = createOperationMethods(
     { baseUrl, token, org, repo: 'acme/web', targetBranch: 'main' },
-    realWorld(bare, '0.0.0-test', never),
+    createNodeHost(bare, '0.0.0-test', never),
   )
   await call(client, 'submitPullRequest', { pr: 7 })
   expect(await call(client, 'getSubmittedPullRequest', { pr: 7 })).toMatchObject({

@@ -79,9 +79,9 @@ async function loadedBy(line: string): Promise<Loaded> {
 }
 
 const front = ['mergeq.cjs']
-const told = [...front, 'reference-reference.cjs']
-const command = [...front, 'commands-leaves.cjs']
-const request = [...command, 'transport-transport.cjs', 'transport-wire.cjs']
+const told = [...front, 'cli-help-render-help.cjs']
+const command = [...front, 'commands-index.cjs']
+const request = [...command, 'http-client.cjs', 'http-undici.cjs']
 
 /** What costs milliseconds and is for a few commands only. */
 const dear = [
@@ -110,8 +110,8 @@ const kinds: readonly Kind[] = [
   [`pr get 7 ${where} --dry-run`, 0, command, [...dear, ...network]],
   [`pr get 7 ${where} --json`, 0, request, [...dear, ...secure]],
   [`pr get 7 ${where}`, 0, request, [...dear, ...secure]],
-  [`pr get 7 ${where} -o table`, 0, [...request, 'view-table.cjs'], [...dear, ...secure]],
-  [`pr get 7 ${where} -o csv`, 0, [...request, 'view-csv.cjs'], [...dear, ...secure]],
+  [`pr get 7 ${where} -o table`, 0, [...request, 'output-table.cjs'], [...dear, ...secure]],
+  [`pr get 7 ${where} -o csv`, 0, [...request, 'output-csv.cjs'], [...dear, ...secure]],
   [`pr get 7 ${where} --json --base-url https://127.0.0.1:1 --retries 0`, 7, request, dear],
   ['config path', 0, command, [...dear, ...network]],
 ]
@@ -125,7 +125,7 @@ describe('what a command loads', () => {
 
   test('config set: what writes, and nothing that sends', async () => {
     const { code, parts } = await loadedBy('config set repo acme/web')
-    expect({ code, parts }).toEqual({ code: 0, parts: [...command, 'settings-write.cjs'] })
+    expect({ code, parts }).toEqual({ code: 0, parts: [...command, 'config-store-update.cjs'] })
   })
 
   test('one request leaves little on the heap', async () => {
@@ -142,13 +142,13 @@ describe('what a command loads', () => {
 /** At most so many kilobytes each; a part that is not named here may have the last. */
 const largest: Readonly<Record<string, number>> = {
   'mergeq.cjs': 140,
-  'commands-leaves.cjs': 240,
-  'transport-transport.cjs': 16,
-  'transport-wire.cjs': 180,
+  'commands-index.cjs': 240,
+  'http-client.cjs': 16,
+  'http-undici.cjs': 180,
   'sandbox-sandbox.cjs': 130,
-  'settings-write.cjs': 75,
-  'view-table.cjs': 55,
-  'commands-queue-code-yaml.cjs': 110,
+  'config-store-update.cjs': 75,
+  'output-table.cjs': 55,
+  'commands-queue-file-yaml.cjs': 110,
 }
 const otherwise = 60
 

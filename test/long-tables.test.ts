@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { expression } from '../src/domain/metrics/expression.ts'
-import { judge } from '../src/domain/metrics/check.ts'
-import { openPrinter, type Style } from '../src/output/printer.ts'
-import { type JsonObject } from '../src/json.ts'
-import { type Shape, table } from '../src/output/view.ts'
-import { draw } from '../src/output/table.ts'
+import { checkMetrics } from '../src/domain/metrics/check.ts'
+import { parseExpression } from '../src/domain/metrics/expression.ts'
+import type { JsonObject } from '../src/json.ts'
+import { createPrinter, type PrinterOptions } from '../src/output/printer.ts'
+import { drawTable } from '../src/output/table.ts'
+import { table, type View } from '../src/output/view.ts'
 import { mergeq } from './harness.ts'
 
 const page = { columns: 60, color: false, now: 0 }
@@ -16,7 +16,7 @@ const columns = [
 const record = (index: number): JsonObject => ({ name: `test ${index}`, status: 'FAILED', count: index })
 const records = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => record(from + index))
-const shapeOf = (rows: number): Shape => table(records(0, rows), columns)
+const shapeOf = (rows: number): View => table(records(0, rows), columns)
 
 /** The processor time that a piece of work takes, in milliseconds. */
 function cost(work: () => void): number {
@@ -27,7 +27,7 @@ function cost(work: () => void): number {
 
 describe('a long table', () => {
   test('has the rows of a short one below each other', () => {
-    const whole = draw(shapeOf(1_000), page).split('\n')
+    const whole = drawTable(shapeOf(1_000), page).split('\n')
     expect(whole).toHaveLength(1_002)
     expect(whole.slice(0, 3)).toEqual([
       'NAME      STATUS  COUNT',
@@ -38,37 +38,37 @@ describe('a long table', () => {
   })
 
   test('takes time in proportion to its rows', () => {
-    draw(shapeOf(500), page)
-    const short = cost(() => draw(shapeOf(1_000), page))
-    const long = cost(() => draw(shapeOf(16_000), page))
+    drawTable(shapeOf(500), page)
+    const short = cost(() => drawTable(shapeOf(1_000), page))
+    const long = cost(() => drawTable(shapeOf(16_000), page))
     expect(long / short).toBeLessThan(16 * 2.5)
   })
 
   test('may have more rows than a call has room for', { timeout: 60_000 }, () => {
     const rows = Array.from({ length: 150_000 }, (_, index) => [index])
-    const text = draw({ columns: [{ title: 'N', manner: 'id' }], rows }, page)
+    const text = drawTable({ columns: [{ title: 'N', format: 'id' }], rows }, page)
     expect(text.slice(-14)).toBe('149998\n149999\n')
   })
 
   test('has the widths of its first thousand rows; longer cells behind them are cut, but ids', () => {
     const rows = [...records(0, 1_000), { name: 'a much longer name', status: 'FAILED', count: 1 }]
-    expect(draw(table(rows, columns), page).split('\n').at(-2)).toBe('a much …  FAILED      1')
+    expect(drawTable(table(rows, columns), page).split('\n').at(-2)).toBe('a much …  FAILED      1')
     const withIds = table(rows, [['ID', 'name', 'id'], ...columns.slice(1)])
-    expect(draw(withIds, page).split('\n').at(-2)).toBe('a much longer name  FAILED      1')
+    expect(drawTable(withIds, page).split('\n').at(-2)).toBe('a much longer name  FAILED      1')
   })
 })
 
 describe('a table that is printed while it is read', () => {
-  const style: Style = { ...page, format: 'table', drawn: true, fields: [], terminal: false }
+  const style: PrinterOptions = { ...page, format: 'table', isTableForced: true, fields: [], terminal: false }
 
   /** Prints shapes one after another; what was written before each, and at the end. */
-  async function printed(shapes: readonly Shape[]): Promise<readonly string[]> {
+  async function printed(shapes: readonly View[]): Promise<readonly string[]> {
     const written: string[] = []
     let text = ''
     const add = (piece: string) => {
       text += piece
     }
-    const printer = openPrinter({ write: async piece => add(String(piece)) }, style)
+    const printer = createPrinter({ write: async piece => add(String(piece)) }, style)
     for (const shape of shapes) {
       await printer.print({ records: [], document: () => null, shape: () => shape })
       written.push(text)
@@ -85,21 +85,24 @@ describe('a table that is printed while it is read', () => {
     expect(written.map(text => text.split('\n').length - 1)).toEqual([
       0, 0, 0, 0, 0, 0, 0, 0, 0, 1_001, 1_101, 1_201, 1_201,
     ])
-    expect(written.at(-1)).toBe(draw(shapeOf(1_200), page))
+    expect(written.at(-1)).toBe(drawTable(shapeOf(1_200), page))
   })
 
   test('with fewer rows is drawn at its end, with the widths of all', async () => {
     const written = await printed(pages.slice(0, 9))
     expect(written.slice(0, -1).join('')).toBe('')
-    expect(written.at(-1)).toBe(draw(shapeOf(900), page))
+    expect(written.at(-1)).toBe(drawTable(shapeOf(900), page))
   })
 
   test('keeps what has a heading apart, in order', async () => {
     const apart = { ...shapeOf(1), heading: ['Another'] }
     const written = await printed([...pages, apart, shapeOf(1)])
     expect(written.at(-1)).toBe(
-      draw(shapeOf(1_200), page) +
-        draw({ ...shapeOf(2), heading: ['Another'], rows: [...shapeOf(1).rows, ...shapeOf(1).rows] }, page),
+      drawTable(shapeOf(1_200), page) +
+        drawTable(
+          { ...shapeOf(2), heading: ['Another'], rows: [...shapeOf(1).rows, ...shapeOf(1).rows] },
+          page,
+        ),
     )
   })
 })
@@ -126,7 +129,7 @@ describe('an answer with very many records', () => {
       labels: {},
       value,
     }))
-    expect(judge(expression('min(n) == 0'), samples)).toMatchObject([{ value: 0 }])
-    expect(judge(expression('max(n) == 0'), samples)).toMatchObject([{ value: 199_999 }])
+    expect(checkMetrics(parseExpression('min(n) == 0'), samples)).toMatchObject([{ value: 0 }])
+    expect(checkMetrics(parseExpression('max(n) == 0'), samples)).toMatchObject([{ value: 199_999 }])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Failure } from '../src/errors.ts'
+import { MergeqError } from '../src/errors.ts'
 import { hangs, launch, unapplied, withFaults, works } from './fault-server.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting } from './harness.ts'
 
@@ -20,7 +20,7 @@ const documentsIn = (out: string) =>
     .map(line => JSON.parse(line))
 
 describe('a signal among several', () => {
-  const signal = () => new Failure('interrupted', 'stopped by SIGINT.', { exit: 130 })
+  const signal = () => new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 })
   const stopped = async (line: string, on: number) => {
     const stop = new AbortController()
     return run(

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type FailedTest, readJunit } from '../src/commands/flaky/match/junit.ts'
-import { openMatching } from '../src/commands/flaky/match/known-tests.ts'
+import { type FailedTest, parseJUnit } from '../src/commands/flaky/match/junit.ts'
+import { createMatcher } from '../src/commands/flaky/match/known-tests.ts'
 import type { JsonObject } from '../src/json.ts'
 import { type Answer, mergeq, openStory, type Setting } from './harness.ts'
 
@@ -19,7 +19,7 @@ async function* inPieces(text: string | Uint8Array, length = 1_000): AsyncIterab
 }
 
 const read = async (text: string | Uint8Array, length?: number): Promise<readonly FailedTest[]> =>
-  (await readJunit(inPieces(text, length), 'junit.xml')).failed
+  (await parseJUnit(inPieces(text, length), 'junit.xml')).failed
 
 let last = 0
 /** A failing test of the service. */
@@ -238,7 +238,7 @@ describe('verdicts', () => {
   })
 
   const by = (failed: Partial<FailedTest>, ...tests: readonly JsonObject[]) => {
-    const matching = openMatching([
+    const matching = createMatcher([
       { name: 'adds', classname: undefined, suites: [], file: undefined, ...failed },
     ])
     for (const one of tests) matching.take(one)
@@ -578,7 +578,7 @@ describe('big runs', () => {
     const started = performance.now()
     const failed = await read(xml, 65_536)
     expect(failed).toHaveLength(2_500)
-    const matching = openMatching(failed)
+    const matching = createMatcher(failed)
     for (let index = 0; index < 50_000; index++)
       matching.take({
         id: String(index),
@@ -605,7 +605,7 @@ describe('big runs', () => {
       yield utf8.encode(']]></system-out><failure/></testcase></testsuite>')
     }
     const before = process.memoryUsage().heapUsed
-    expect((await readJunit(endless(), 'junit.xml')).failed).toHaveLength(1)
+    expect((await parseJUnit(endless(), 'junit.xml')).failed).toHaveLength(1)
     expect(most - before).toBeLessThan(200_000_000)
   })
 })

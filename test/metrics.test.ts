@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { checkMetrics, suggestNames } from '../src/domain/metrics/check.ts'
+import { parseSamples } from '../src/domain/metrics/exposition.ts'
+import { parseExpression } from '../src/domain/metrics/expression.ts'
+import { toMergeqError } from '../src/errors.ts'
 import { bar, sparkline } from '../src/output/charts.ts'
-import { expression } from '../src/domain/metrics/expression.ts'
-import { judge, nearest } from '../src/domain/metrics/check.ts'
-import { samplesOf } from '../src/domain/metrics/exposition.ts'
-import { asFailure } from '../src/errors.ts'
 import { type Answer, mergeq, openStory, type Setting } from './harness.ts'
 
 const text = `# HELP mq_depth_current Queued
@@ -234,9 +234,9 @@ describe('metrics check', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 14 }), pieces => {
         try {
-          expression(pieces.join(''))
+          parseExpression(pieces.join(''))
         } catch (error) {
-          expect(asFailure(error).kind).toBe('usage')
+          expect(toMergeqError(error).kind).toBe('usage')
         }
       }),
     )
@@ -247,8 +247,8 @@ describe('metrics check', () => {
     const sign = fc.constantFrom('<', '<=', '>', '>=', '==', '!=')
     fc.assert(
       fc.property(values, sign, fc.integer({ min: -5, max: 5 }), (all, op, bound) => {
-        const samples = samplesOf(all.map((value, index) => `a{i="${index}"} ${value}\n`).join(''))
-        const holds = judge(expression(`a ${op} ${bound}`), samples).map(one => one.holds)
+        const samples = parseSamples(all.map((value, index) => `a{i="${index}"} ${value}\n`).join(''))
+        const holds = checkMetrics(parseExpression(`a ${op} ${bound}`), samples).map(one => one.holds)
         const js = (value: number) =>
           ({
             '<': value < bound,
@@ -271,9 +271,9 @@ describe('metrics check', () => {
     const names = ['mq_depth_current', 'mq_awaiting_mergeability', 'mq_testing_slots_active'].map(name => ({
       name,
     }))
-    expect(['mq_dept_current', 'mq_mergeability', 'mq_slots'].map(name => nearest(name, names)[0])).toEqual(
-      names.map(({ name }) => name),
-    )
+    expect(
+      ['mq_dept_current', 'mq_mergeability', 'mq_slots'].map(name => suggestNames(name, names)[0]),
+    ).toEqual(names.map(({ name }) => name))
   })
 })
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Request } from '../src/api/request.ts'
-import { textOf } from '../src/api/request.ts'
-import type { Response } from '../src/http/client.ts'
+import { bodyText } from '../src/api/request.ts'
+import type { HttpResponse } from '../src/http/client.ts'
 
 /** A clock whose time passes only while everything sleeps: what sleeps side by side wakes in order. */
 export interface VirtualClock {
@@ -355,12 +355,12 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
     return [200, JSON.stringify({ ...queue, branch: key.split(' ')[1], enqueuedPullRequests })]
   }
 
-  const respond = (status: number, body: string): Response => ({
+  const respond = (status: number, body: string): HttpResponse => ({
     status,
     headers: new Map(scenario.dated ? [['date', new Date(clock.now + scenario.skew).toUTCString()]] : []),
     bytes: new TextEncoder().encode(body),
   })
-  const lose = async (loss: Loss, limit: number): Promise<Response> => {
+  const lose = async (loss: Loss, limit: number): Promise<HttpResponse> => {
     if (loss === 'time-out') {
       await clock.sleep(limit)
       throw Object.assign(new Error('the time is over'), { code: 'MERGEQ_TIME_IS_OVER' })
@@ -376,7 +376,7 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
     text: string,
     limit: number,
     began: () => void,
-  ): Promise<Response> => {
+  ): Promise<HttpResponse> => {
     const body = JSON.parse(text)
     const isFirst = sendings.every(one => one.operation !== operation || one.key !== keyOf(operation, body))
     const drawn = faults.shift() ?? { kind: 'none' }
@@ -433,13 +433,13 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
     }
   }
 
-  const show = async (operation: string, text: string, limit: number): Promise<Response> => {
+  const show = async (operation: string, text: string, limit: number): Promise<HttpResponse> => {
     const key = keyOf(operation, JSON.parse(text))
     await clock.sleep(scenario.latency)
     catchUp()
     const trouble = troubles.shift() ?? { kind: 'none' }
     const isEarly = sendings.length === 0 || clock.now - (sendings.at(-1)?.at ?? 0) < anomalous
-    const answer = async (): Promise<Response> => {
+    const answer = async (): Promise<HttpResponse> => {
       switch (trouble.kind) {
         case 'stale':
           return respond(...read(operation, key, clock.now - trouble.lag))
@@ -501,12 +501,12 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
       limit: number,
       _interrupted: AbortSignal,
       began: (() => void) | undefined,
-    ): Promise<Response> {
+    ): Promise<HttpResponse> {
       requests++
       catchUp()
-      const text = request.body === undefined ? '{}' : textOf(request.body)
+      const text = request.body === undefined ? '{}' : bodyText(request.body)
       const { operation } = request
-      if (request.changes) return receive(operation, text, limit, () => began?.())
+      if (request.isChange) return receive(operation, text, limit, () => began?.())
       began?.()
       return show(operation, text, limit)
     },

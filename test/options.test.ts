@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { leaves } from '../src/commands/index.ts'
-import { nameOfWord } from '../src/cli/inputs.ts'
-import { usage } from '../src/errors.ts'
+import { optionName } from '../src/cli/inputs.ts'
+import { allCommands } from '../src/commands/index.ts'
+import { usageError } from '../src/errors.ts'
 import { type Answer, mergeq, type Seen, type Setting } from './harness.ts'
 
 const opened: unknown[] = []
@@ -10,7 +10,7 @@ vi.mock('../src/sandbox/sandbox.ts', async original => ({
   // What a sandbox does with its options has tests of its own; here it counts that it gets them.
   openSandbox: async (options: object) => {
     opened.push(options)
-    throw usage('no sandbox is opened here.')
+    throw usageError('no sandbox is opened here.')
   },
 }))
 beforeEach(() => {
@@ -455,17 +455,19 @@ async function traceOf(
   }
 }
 
-const optionsOf = (words: (typeof leaves)[number]['words']): readonly string[] =>
+const optionsOf = (words: (typeof allCommands)[number]['words']): readonly string[] =>
   words
-    .filter(({ spell, hidden }) => spell.startsWith('-') && hidden !== true)
-    .map(({ spell }) => nameOfWord(spell))
+    .filter(({ syntax, hidden }) => syntax.startsWith('-') && hidden !== true)
+    .map(({ syntax }) => optionName(syntax))
 
 describe('every option of every command has an effect or is refused', () => {
   test('each has a line in the table of this test, and each line an option', () => {
     const here = Object.entries(table).flatMap(([command, { options }]) =>
       Object.keys(options).map(name => `${command} ${name}`),
     )
-    const there = leaves.flatMap(({ command, words }) => optionsOf(words).map(name => `${command} ${name}`))
+    const there = allCommands.flatMap(({ command, words }) =>
+      optionsOf(words).map(name => `${command} ${name}`),
+    )
     expect(here.sort()).toEqual([...there].sort())
   })
 
@@ -473,9 +475,9 @@ describe('every option of every command has an effect or is refused', () => {
     test.each(Object.entries(options))(`${command} %s`, async (name, row) => {
       const shows: Shows = typeof row === 'string' ? { typed: row } : row
       const base = shows.line ?? line
-      const world = { ...setting, ...shows.setting }
-      const without = await traceOf(base, world)
-      const typed = await traceOf(base.replace(/^([a-z]+(?: [a-z]+)?)/, `$1 ${shows.typed}`), world)
+      const host = { ...setting, ...shows.setting }
+      const without = await traceOf(base, host)
+      const typed = await traceOf(base.replace(/^([a-z]+(?: [a-z]+)?)/, `$1 ${shows.typed}`), host)
       const isRefused = typed.refusal !== '' && typed.refusal.includes(name)
       expect({ name, shows: isRefused || typed.text !== without.text }).toEqual({ name, shows: true })
     })

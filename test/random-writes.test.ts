@@ -476,9 +476,9 @@ const seed = Number(process.env.MERGEQ_RANDOM_SEED ?? Date.now() % 2 ** 31)
 
 test(`no claim about a change contradicts what happened to it (seed ${seed})`, async () => {
   await fc.assert(
-    fc.asyncProperty(sequence, async given => {
-      const { wrong, model, outcome } = await play(given)
-      const story = [given.command.line, ...model.log, outcome.err, outcome.out, `exit ${outcome.code}`]
+    fc.asyncProperty(sequence, async args => {
+      const { wrong, model, outcome } = await play(args)
+      const story = [args.command.line, ...model.log, outcome.err, outcome.out, `exit ${outcome.code}`]
       expect(wrong, story.join('\n')).toEqual([])
     }),
     { numRuns: sequences, seed },

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { repository } from '../src/domain/values/parsers.ts'
-import { openSandbox } from '../src/sandbox/sandbox.ts'
+import { parseRepository } from '../src/domain/values/parsers.ts'
+import { startSandbox } from '../src/sandbox/sandbox.ts'
 import { blocksOf, linesOf } from './fences.ts'
 import { checkout, environmentOf, here, notRun, sh, type Variables } from './scratch.ts'
 
@@ -87,10 +87,10 @@ describe('docs/ci.md', () => {
       const file = (name: string) => join(folder, name)
       writeFileSync(file('event.json'), JSON.stringify(event ?? {}))
       const queues = ['acme/web', 'gitlab.acme.example/acme/platform/web'].map(name => ({
-        repo: repository(name),
+        repo: parseRepository(name),
         targetBranch: 'release/2.4',
       }))
-      const sandbox = await openSandbox({ speed: 4, now: Date.now, queues })
+      const sandbox = await startSandbox({ speed: 4, now: Date.now, queues })
       const secret = variables.MERGEQ_TOKEN ?? sandbox.token
       let said = ''
       try {
@@ -129,7 +129,7 @@ describe('docs/ci.md', () => {
 
   test('elsewhere', async () => {
     const folder = checkout('elsewhere')
-    const sandbox = await openSandbox({ speed: 4, now: Date.now })
+    const sandbox = await startSandbox({ speed: 4, now: Date.now })
     const env = { ...environmentOf(sandbox, folder), MERGEQ_TOKEN: sandbox.token }
     for (const line of blocks.filter(({ language }) => language === 'sh').flatMap(linesOf))
       expect({ line, code: (await sh(['sh', '-c', line], folder, env)).code }).toEqual({ line, code: 0 })

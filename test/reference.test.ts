@@ -1,20 +1,20 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
-import { leaves } from '../src/commands/index.ts'
-import { endings, worst } from '../src/errors.ts'
 import { scriptFiles, scriptOf } from '../src/cli/completion/scripts.ts'
+import { globalOptions } from '../src/cli/global-options.ts'
+import { builtinCommands, shells } from '../src/cli/help/builtin-commands.ts'
+import { commandDoc } from '../src/cli/help/command-doc.ts'
 import { manPage } from '../src/cli/help/man-page.ts'
-import { own, shells } from '../src/cli/help/builtin-commands.ts'
-import { pageOf } from '../src/cli/help/command-doc.ts'
 import { commandTable, exitCodeTable, settingsTable, withParts } from '../src/cli/help/readme-tables.ts'
-import { treeOf } from '../src/cli/help/render-help.ts'
-import { globalWords } from '../src/cli/global-options.ts'
-import { settingTable } from '../src/config/setting-definitions.ts'
+import { commandTree } from '../src/cli/help/render-help.ts'
+import { allCommands } from '../src/commands/index.ts'
+import { settingDefinitions } from '../src/config/setting-definitions.ts'
+import { exitCodeList, mostSevere } from '../src/errors.ts'
 import { mergeq } from './harness.ts'
 
 const write = process.env.MERGEQ_WRITE_REFERENCE === '1'
-const settings = Object.values(settingTable)
+const settings = Object.values(settingDefinitions)
 
 /** Holds a file to what the program makes of it; `npm run reference` writes it anew. */
 function holds(path: string, made: string): void {
@@ -26,13 +26,13 @@ function holds(path: string, made: string): void {
 
 test('the tables of the README are those of the program (npm run reference writes them)', () => {
   const made = withParts(readFileSync('README.md', 'utf8'), {
-    commands: commandTable([...leaves, ...own]),
+    commands: commandTable([...allCommands, ...builtinCommands]),
     settings: settingsTable(settings),
     'exit codes': exitCodeTable(),
   })
   holds('README.md', made)
-  for (const { command } of leaves) expect(made).toContain(`mergeq ${command}`)
-  for (const { code, kind } of endings) expect(made).toContain(`| ${code} | ${kind} |`)
+  for (const { command } of allCommands) expect(made).toContain(`mergeq ${command}`)
+  for (const { code, kind } of exitCodeList) expect(made).toContain(`| ${code} | ${kind} |`)
 })
 
 test('the README is under 300 lines', () => {
@@ -40,13 +40,17 @@ test('the README is under 300 lines', () => {
 })
 
 test.each(shells)('the completion script of %s is current', shell => {
-  holds(scriptFiles[shell], scriptOf(shell, leaves, globalWords))
+  holds(scriptFiles[shell], scriptOf(shell, allCommands, globalOptions))
 })
 
 test('the manual page is current', () => {
   holds(
     'man/mergeq.1',
-    manPage(treeOf({ leaves, globalWords, settings }), [...leaves, ...own].map(pageOf), settings),
+    manPage(
+      commandTree({ leaves: allCommands, globalWords: globalOptions, settings }),
+      [...allCommands, ...builtinCommands].map(commandDoc),
+      settings,
+    ),
   )
 })
 
@@ -59,8 +63,8 @@ test('the whole command tree, as `mergeq help --json` prints it, is current', as
 test('every exit code has its place among the worst, and is told by `help exit-codes`', async () => {
   const { code, out } = await mergeq('help exit-codes')
   expect(code).toBe(0)
-  for (const ending of endings) {
-    expect(worst([0, ending.code])).toBe(ending.code)
+  for (const ending of exitCodeList) {
+    expect(mostSevere([0, ending.code])).toBe(ending.code)
     expect(out).toMatch(new RegExp(`^ *${ending.code}  ${ending.kind} `, 'm'))
   }
 })

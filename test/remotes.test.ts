@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { nameOf, repository } from '../src/domain/values/parsers.ts'
-import { readRemote } from '../src/config/git-remote.ts'
+import { parseGitRemote } from '../src/config/git-remote.ts'
+import { parseRepository, repositoryName } from '../src/domain/values/parsers.ts'
 
 const web = 'github.com/acme/web'
 
@@ -123,16 +123,17 @@ describe('O1, G8: the repository in the address of a remote', () => {
   })
 
   test.each(spellings)('%j', (address, repo) => {
-    const remote = readRemote(address)
-    expect(remote && nameOf(remote)).toBe(repo)
+    const remote = parseGitRemote(address)
+    expect(remote && repositoryName(remote)).toBe(repo)
   })
 
   test('what is named can be given to --repo, and names the same there', () => {
-    for (const [, repo] of spellings) if (repo !== undefined) expect(nameOf(repository(repo))).toBe(repo)
+    for (const [, repo] of spellings)
+      if (repo !== undefined) expect(repositoryName(parseRepository(repo))).toBe(repo)
   })
 
   test('an address of ours with a password leaves none of it in what is named', () => {
     for (const [address] of spellings)
-      expect(JSON.stringify(readRemote(address) ?? '')).not.toMatch(/secret|p@ss/)
+      expect(JSON.stringify(parseGitRemote(address) ?? '')).not.toMatch(/secret|p@ss/)
   })
 })

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { annotationLines } from '../src/output/annotations.ts'
-import { report } from '../src/output/failing-test-report.ts'
 import type { JsonObject } from '../src/json.ts'
-import { oneLine } from '../src/output/sanitize.ts'
+import { annotationLines } from '../src/output/annotations.ts'
+import { renderReport } from '../src/output/failing-test-report.ts'
+import { sanitizeLine } from '../src/output/sanitize.ts'
 import { type Answer, mergeq, openStory } from './harness.ts'
 
 const where = '-R acme/web --org acme'
@@ -261,7 +261,7 @@ describe('annotations', () => {
       })
       .map(one => `x${one}x`)
     const plain = (one: string) =>
-      oneLine(one)
+      sanitizeLine(one)
         .replaceAll(/::(?=[\w-]+(?: [^\n]*?)?::)/g, ': :')
         .replaceAll('##[', '# #[')
     fc.assert(
@@ -292,7 +292,7 @@ describe('--max-chars', () => {
       fc.assert(
         fc.property(tests, bounds, fc.boolean(), (all, { characters, pretty }, complete) => {
           const triage = { tests: all, complete, ...around }
-          const made = report(triage, format, { rows: 1_000, characters, pretty })
+          const made = renderReport(triage, format, { rows: 1_000, characters, pretty })
           expect(lengthOf(made)).toBeLessThanOrEqual(characters)
           const text = new TextDecoder().decode(made)
           const shown =
@@ -308,7 +308,7 @@ describe('--max-chars', () => {
           expect(shown + more).toBe(all.length)
           // What it shows is whole: as many tests without a bound make the same rows.
           const whole = new TextDecoder().decode(
-            report({ ...triage, tests: all.slice(0, shown) }, format, {
+            renderReport({ ...triage, tests: all.slice(0, shown) }, format, {
               rows: 1_000,
               characters: 1e9,
               pretty,
@@ -324,7 +324,7 @@ describe('--max-chars', () => {
           // One more would not have fitted.
           if (more > 0)
             expect(
-              lengthOf(report(triage, format, { rows: shown + 1, characters: 1e9, pretty })),
+              lengthOf(renderReport(triage, format, { rows: shown + 1, characters: 1e9, pretty })),
             ).toBeGreaterThan(characters)
         }),
         { numRuns: 60 },

@@ -6,7 +6,7 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa, type Options } from 'execa'
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest'
-import { largestBody } from '../src/domain/limits.ts'
+import { maxBodySize } from '../src/domain/limits.ts'
 import { bareEnvironment, launcher } from './programs.ts'
 
 const dialects = ['document', 'hosted'] as const
@@ -149,7 +149,7 @@ describe.each(dialects)('N5: raw requests in %s', dialect => {
       page_query: { page_size: 10 },
     }
     expect((await send('flaky-tests/list-failing-tests', range)).status).toBe(400)
-    expect((await send('getQueue', ' '.repeat(largestBody + 1))).status).toBe(413)
+    expect((await send('getQueue', ' '.repeat(maxBodySize + 1))).status).toBe(413)
     expect((await send('submitPullRequest', { ...onQueue, pr: { number: 7 } })).status).toBe(200)
     expect((await send('deleteQueue', onQueue)).status).toBe(dialect === 'hosted' ? 400 : 409)
     expect((await send('getQueue', onQueue, { 'x-api-token': '' })).status).toBe(401)

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { scenarioNames } from '../src/domain/scenario-names.ts'
-import { isFailure } from '../src/errors.ts'
-import { advance } from '../src/sandbox/engine/run-until-stable.ts'
-import { cancel, configure, restart, setTargets, submit } from '../src/sandbox/engine/inputs.ts'
-import { enqueued, isEmpty, isSubmitted, stateOf } from '../src/sandbox/engine/queue-order.ts'
-import { openQueue, paceOf, type Queue } from '../src/sandbox/engine/queue.ts'
-import { readScenario } from '../src/sandbox/scenario-file.ts'
-import { type Scenario, scenarioNamed, verdictOf } from '../src/sandbox/scenarios.ts'
+import { isMergeqError } from '../src/errors.ts'
 import type { JsonObject } from '../src/json.ts'
+import { cancel, configure, restart, setTargets, submit } from '../src/sandbox/engine/inputs.ts'
+import { createQueueState, type Queue, timingsFor } from '../src/sandbox/engine/queue.ts'
+import { enqueued, isEmpty, isSubmitted, stateOf } from '../src/sandbox/engine/queue-order.ts'
+import { advance } from '../src/sandbox/engine/run-until-stable.ts'
+import { readScenario } from '../src/sandbox/scenario-file.ts'
+import { type Scenario, scenarioNamed, scriptedResult } from '../src/sandbox/scenarios.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00Z')
 
@@ -16,12 +16,12 @@ const noon = Date.parse('2026-01-05T12:00:00Z')
 function play(scenario: string | Scenario, settings: JsonObject = {}, seed = 1) {
   const script = typeof scenario === 'string' ? scenarioNamed(scenario) : scenario
   if (script === undefined) throw new Error(`no scenario ${scenario}`)
-  const queue = openQueue({
+  const queue = createQueueState({
     repo: { host: 'github.com', owner: 'acme', name: 'web' },
     targetBranch: 'main',
     seed,
     scenario: script,
-    pace: paceOf(1, script),
+    timings: timingsFor(1, script),
     now: noon,
   })
   configure(queue, { ...script.settings, ...settings })
@@ -41,18 +41,19 @@ function play(scenario: string | Scenario, settings: JsonObject = {}, seed = 1) 
 }
 
 const stateIn = ({ entries }: Queue, number: number) => entries.get(number)?.state
-const wayOf = ({ moves }: Queue, number: number) =>
-  moves.filter(move => move.number === number).map(({ to }) => to)
-const mergesOf = ({ moves }: Queue) => moves.filter(({ to }) => to === 'MERGED').map(({ number }) => number)
+const wayOf = ({ transitions }: Queue, number: number) =>
+  transitions.filter(move => move.number === number).map(({ to }) => to)
+const mergesOf = ({ transitions }: Queue) =>
+  transitions.filter(({ to }) => to === 'MERGED').map(({ number }) => number)
 
 /** The most pull requests that were being tested at one moment. */
-function mostTested({ moves }: Queue): number {
+function mostTested({ transitions }: Queue): number {
   const tested = new Set<number>()
   let most = 0
-  for (const [index, { at, number, to }] of moves.entries()) {
+  for (const [index, { at, number, to }] of transitions.entries()) {
     if (to === 'TESTING') tested.add(number)
     else tested.delete(number)
-    if (moves[index + 1]?.at !== at) most = Math.max(most, tested.size)
+    if (transitions[index + 1]?.at !== at) most = Math.max(most, tested.size)
   }
   return most
 }
@@ -100,7 +101,7 @@ describe('the way of a pull request', () => {
     expect(stateIn(queue, 1)).toBe('TESTING')
     later(3)
     expect(wayOf(queue, 1)).toEqual(['NOT_READY', 'PENDING', 'TESTING', 'TESTS_PASSED', 'MERGED'])
-    expect(queue.moves.map(({ at }) => at - noon).at(-1)).toBeGreaterThan(2_300)
+    expect(queue.transitions.map(({ at }) => at - noon).at(-1)).toBeGreaterThan(2_300)
   })
 
   it('is held and tested again when it is flaky', () => {
@@ -124,7 +125,7 @@ describe('the way of a pull request', () => {
     submit(3)
     end()
     submit(3)
-    expect(queue.moves.at(-1)).toMatchObject({ from: 'FAILED', to: 'NOT_READY' })
+    expect(queue.transitions.at(-1)).toMatchObject({ from: 'FAILED', to: 'NOT_READY' })
     end()
     expect(wayOf(queue, 3).filter(state => state === 'FAILED')).toHaveLength(2)
   })
@@ -485,7 +486,7 @@ describe('a simulation', () => {
     const { queue, submit } = play('failure', { concurrency: 3 }, seed)
     submit(1, 2, 3, 4, 5, 6)
     for (let at = 0; at < 60_000; at += step) advance(queue, noon + at)
-    return { moves: queue.moves, runs: [...queue.runs.keys()] }
+    return { moves: queue.transitions, runs: [...queue.runs.keys()] }
   }
 
   it('has the same history for the same seed, however often it is asked', () => {
@@ -497,9 +498,9 @@ describe('a simulation', () => {
     const { queue, submit, later } = play('happy')
     submit(1)
     later(5)
-    const { length } = queue.moves
+    const { length } = queue.transitions
     advance(queue, noon)
-    expect([queue.now, queue.moves.length]).toEqual([noon + 5_000, length])
+    expect([queue.now, queue.transitions.length]).toEqual([noon + 5_000, length])
   })
 })
 
@@ -542,19 +543,19 @@ describe('whatever is done to it', () => {
     for (let pr = 1; pr <= 9; pr++)
       setTargets(queue, pr, pr % 4 === 0 ? 'ALL' : new Set([`t${pr % 3}`]), undefined)
     const check = () => {
-      const { line, waiting, unready, entries } = queue
-      const placed = [...line.flatMap(({ members }) => members), ...waiting, ...unready].map(
+      const { batches, waiting, unready, entries } = queue
+      const placed = [...batches.flatMap(({ members }) => members), ...waiting, ...unready].map(
         entry => entry.number,
       )
       const open = [...entries.values()].filter(isSubmitted).map(entry => entry.number)
       expect([...placed].sort()).toEqual(open.sort())
       for (const lane of ['main', 'bisection'])
         expect(
-          line.filter(batch => batch.lane === lane && batch.phase === 'TESTING').length,
+          batches.filter(batch => batch.lane === lane && batch.phase === 'TESTING').length,
         ).toBeLessThanOrEqual(concurrency)
-      for (const { members, phase } of line) for (const { state } of members) expect(state).toBe(phase)
+      for (const { members, phase } of batches) for (const { state } of members) expect(state).toBe(phase)
       expect([...queue.runs.values()].filter(({ status }) => status === 'in_progress').length).toBe(
-        line.filter(({ phase }) => phase === 'TESTING').length,
+        batches.filter(({ phase }) => phase === 'TESTING').length,
       )
     }
     for (const [wait, deed] of deeds) {
@@ -569,7 +570,7 @@ describe('whatever is done to it', () => {
         if (deed.do === 'restart') restart(queue, deed.number)
         if (deed.do === 'configure') configure(queue, deed.settings)
       } catch (error) {
-        expect(isFailure(error)).toBe(true)
+        expect(isMergeqError(error)).toBe(true)
       }
     }
     configure(queue, { state: 'running' })
@@ -582,10 +583,10 @@ describe('whatever is done to it', () => {
     fc.assert(
       fc.property(story, story => {
         const queue = tell(story, 97)
-        expect(queue.moves).toEqual(tell(story, 100_000).moves)
+        expect(queue.transitions).toEqual(tell(story, 100_000).transitions)
         expect(isEmpty(queue)).toBe(true)
-        const isBad = (number: number) => verdictOf(queue.scenario, number, 9) === 'fail'
-        for (const { number, from, to } of queue.moves) {
+        const isBad = (number: number) => scriptedResult(queue.scenario, number, 9) === 'fail'
+        for (const { number, from, to } of queue.transitions) {
           if (to === 'FAILED') expect(isBad(number)).toBe(true)
           if (to === 'MERGED' && from === 'TESTS_PASSED') expect(isBad(number)).toBe(false)
         }

@@ -1,13 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isFailure } from '../src/errors.ts'
-import { advance } from '../src/sandbox/engine/run-until-stable.ts'
+import { isMergeqError } from '../src/errors.ts'
+import type { JsonObject } from '../src/json.ts'
 import { headOf } from '../src/sandbox/engine/head-commits.ts'
 import { cancel, configure, restart, setTargets, submit } from '../src/sandbox/engine/inputs.ts'
-import { inOrder, isEmpty, isSubmitted } from '../src/sandbox/engine/queue-order.ts'
-import { openQueue, paceOf, type Queue, type Run, type Targets } from '../src/sandbox/engine/queue.ts'
-import { type Scenario, type Script, scriptOf, verdictOf } from '../src/sandbox/scenarios.ts'
-import type { JsonObject } from '../src/json.ts'
+import {
+  createQueueState,
+  type Queue,
+  type Run,
+  type Targets,
+  timingsFor,
+} from '../src/sandbox/engine/queue.ts'
+import { compareEntries, isEmpty, isSubmitted } from '../src/sandbox/engine/queue-order.ts'
+import { advance } from '../src/sandbox/engine/run-until-stable.ts'
+import { type Scenario, type ScenarioScript, scriptedResult, scriptOf } from '../src/sandbox/scenarios.ts'
 
 /** How many random histories are told; MERGEQ_TEST_STORIES widens it. */
 const stories = Number(process.env.MERGEQ_TEST_STORIES ?? 800)
@@ -48,7 +54,7 @@ const runs = fc
   )
   .map(([first, last]) => [...first, last])
 
-const scripts: fc.Arbitrary<readonly Script[]> = fc.uniqueArray(
+const scripts: fc.Arbitrary<readonly ScenarioScript[]> = fc.uniqueArray(
   fc.record(
     { pr: number, runs, readyAfter: seconds, cancelledAfter: seconds, pushedAfter: seconds },
     { requiredKeys: ['pr'] },
@@ -97,21 +103,21 @@ const meet = (one: Targets, other: Targets): boolean =>
 function watch(queue: Queue): () => void {
   let seen = 0
   return () => {
-    const { line, waiting, unready, entries, moves, runs } = queue
-    if (moves.length === seen) return
-    const placed = [...line.flatMap(({ members }) => members), ...waiting, ...unready]
+    const { batches, waiting, unready, entries, transitions, runs } = queue
+    if (transitions.length === seen) return
+    const placed = [...batches.flatMap(({ members }) => members), ...waiting, ...unready]
     expect(placed.length).toBe(new Set(placed).size)
     expect(placed.length).toBe([...entries.values()].filter(isSubmitted).length)
     expect(placed.every(isSubmitted)).toBe(true)
-    for (const [index, { members, phase, below }] of line.entries()) {
+    for (const [index, { members, phase, below }] of batches.entries()) {
       expect(members.every(({ state }) => state === phase)).toBe(true)
-      const before = line.slice(0, index)
+      const before = batches.slice(0, index)
       expect([...below].every(other => before.includes(other))).toBe(true)
     }
-    expect([...waiting].sort(inOrder)).toEqual(waiting)
+    expect([...waiting].sort(compareEntries)).toEqual(waiting)
     const tested = [...runs.values()].filter(({ status }) => status === 'in_progress')
-    expect(tested.length).toBe(line.filter(({ phase }) => phase === 'TESTING').length)
-    for (const move of moves.slice(seen)) {
+    expect(tested.length).toBe(batches.filter(({ phase }) => phase === 'TESTING').length)
+    for (const move of transitions.slice(seen)) {
       const { number, from, to } = move
       const entry = entries.get(number)
       if (to === 'FAILED') {
@@ -128,24 +134,24 @@ function watch(queue: Queue): () => void {
         expect(run?.status === 'succeeded' || isCleared).toBe(true)
       }
     }
-    seen = moves.length
+    seen = transitions.length
   }
 }
 
 /** Tells a story to a queue that is looked at every `step` milliseconds. */
 function tell({ seed, scripts, settings, moments, targets, deeds }: Story, step: number): Queue {
   const scenario: Scenario = { name: 'any', summary: '', scripts }
-  const queue = openQueue({
+  const queue = createQueueState({
     repo: { host: 'github.com', owner: 'acme', name: 'web' },
     targetBranch: 'main',
     seed,
     scenario,
-    pace: paceOf(1, scenario),
+    timings: timingsFor(1, scenario),
     now: 0,
   })
   configure(queue, settings)
   for (const { after, settings } of moments)
-    queue.happenings.add(after * 1_000, { what: 'changed', settings })
+    queue.scheduledEvents.add(after * 1_000, { what: 'changed', settings })
   for (const [index, some] of targets.entries())
     if (index % 3 !== 0) setTargets(queue, index + 1, some, undefined)
   const check = watch(queue)
@@ -165,7 +171,7 @@ function tell({ seed, scripts, settings, moments, targets, deeds }: Story, step:
       if (deed.do === 'upload') setTargets(queue, deed.number, deed.targets, deed.sha)
       if (deed.do === 'configure') configure(queue, deed.settings)
     } catch (error) {
-      expect(isFailure(error)).toBe(true)
+      expect(isMergeqError(error)).toBe(true)
     }
   }
   // Whatever the scenario still does, the queue runs in the end, and everything that is asked for is there.
@@ -183,7 +189,7 @@ describe('whatever is done to a queue', () => {
       fc.assert(
         fc.property(story, story => {
           const [one, other] = [tell(story, 1_000_000), tell(story, 137)]
-          expect(other.moves).toEqual(one.moves)
+          expect(other.transitions).toEqual(one.transitions)
           expect([...other.runs.values()]).toEqual([...one.runs.values()])
           expect(isEmpty(one)).toBe(true)
           expect([...one.runs.values()].some(({ status }) => status === 'in_progress')).toBe(false)
@@ -257,11 +263,11 @@ describe('what stands in a history', () => {
           const queue = play(story)
           judgeRuns(queue, story.targets)
           const left = new Map<number, number>()
-          for (const [index, { number, to, at }] of queue.moves.entries()) {
+          for (const [index, { number, to, at }] of queue.transitions.entries()) {
             if (to === 'FAILED' || to === 'CANCELLED') left.set(number, at)
             if (to !== 'MERGED') continue
             const entry = queue.entries.get(number)
-            const isDirect = queue.moves
+            const isDirect = queue.transitions
               .slice(0, index)
               .every(move => move.number !== number || move.to !== 'TESTING')
             if (isDirect) {
@@ -272,7 +278,7 @@ describe('what stands in a history', () => {
             const run = entry?.lastRun
             if (!canOptimisticallyMerge) {
               expect(run?.status).toBe('succeeded')
-              expect(verdictOf(queue.scenario, number, entry?.runs ?? 0)).toBe('pass')
+              expect(scriptedResult(queue.scenario, number, entry?.runs ?? 0)).toBe('pass')
             }
             // Nothing that its run was built on left the queue without a merge after the run had begun.
             for (const below of run?.status === 'succeeded' ? run.builtOn : [])
@@ -295,18 +301,18 @@ describe('what stands in a history', () => {
       fc.assert(
         fc.property(submits, fc.boolean(), (submits, batch) => {
           const scenario: Scenario = { name: 'any', summary: '', scripts: [] }
-          const queue = openQueue({
+          const queue = createQueueState({
             repo: { host: 'github.com', owner: 'acme', name: 'web' },
             targetBranch: 'main',
             seed: 1,
             scenario,
-            pace: paceOf(1, scenario),
+            timings: timingsFor(1, scenario),
             now: 0,
           })
           configure(queue, { batch, concurrency: 3 })
           for (const [number, priority] of submits) submit(queue, { number, priority, noBatch: undefined })
           advance(queue, 100_000)
-          const merged = queue.moves.filter(({ to }) => to === 'MERGED').map(({ number }) => number)
+          const merged = queue.transitions.filter(({ to }) => to === 'MERGED').map(({ number }) => number)
           const wanted = [...submits].sort(([, one], [, other]) => one - other).map(([number]) => number)
           expect(merged).toEqual(wanted)
         }),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, test } from 'vitest'
 import { scenarioNames } from '../src/domain/scenario-names.ts'
-import { isFailure } from '../src/errors.ts'
+import { isMergeqError } from '../src/errors.ts'
 import { readScenario } from '../src/sandbox/scenario-file.ts'
 import { openStory } from './harness.ts'
 
@@ -220,7 +220,7 @@ describe('a file that cannot be read says where', () => {
       readScenario(text, 'mine.json')
       expect.unreachable()
     } catch (error) {
-      expect(isFailure(error) && [error.exit, error.message]).toEqual([2, expect.stringContaining(said)])
+      expect(isMergeqError(error) && [error.exit, error.message]).toEqual([2, expect.stringContaining(said)])
       expect(error).toMatchObject({ message: expect.stringContaining('mine.json') })
     }
   })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { endpoints } from '../src/api/operations/index.ts'
-import { samplesOf } from '../src/domain/metrics/exposition.ts'
-import { largestBody } from '../src/domain/limits.ts'
+import { serviceOperations } from '../src/api/operations/index.ts'
+import { maxBodySize } from '../src/domain/limits.ts'
+import { parseSamples } from '../src/domain/metrics/exposition.ts'
+import { get, getArray, getString, isObject, type Json, type JsonObject } from '../src/json.ts'
 import { scenarioNamed } from '../src/sandbox/scenarios.ts'
-import { type Call, openService, type ServiceOptions } from '../src/sandbox/service.ts'
-import { at, isObject, type Json, type JsonObject, listAt, textAt } from '../src/json.ts'
+import { createService, type SandboxCall, type ServiceOptions } from '../src/sandbox/service.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00.250Z')
 const day = 86_400_000
@@ -21,7 +21,7 @@ function play({ scenario: name = 'happy', ...options }: Played = {}) {
   const scenario = scenarioNamed(name)
   if (scenario === undefined) throw new Error(`no scenario ${name}`)
   let now = noon
-  const service = openService({
+  const service = createService({
     dialect: 'document',
     speed: 1,
     seed: 1,
@@ -31,7 +31,7 @@ function play({ scenario: name = 'happy', ...options }: Played = {}) {
     scenario,
     now: () => now,
   })
-  const raw = (call: Partial<Call>) =>
+  const raw = (call: Partial<SandboxCall>) =>
     service.answer({
       method: 'POST',
       path: '/v1/getQueue',
@@ -75,7 +75,7 @@ const failing = (start: number, end: number, page: JsonObject = { page_size: 100
 const saidBy = ({ body }: { readonly body: string }): string => {
   try {
     const document: Json = JSON.parse(body)
-    return textAt(document, 'error.message') ?? ''
+    return getString(document, 'error.message') ?? ''
   } catch {
     return body
   }
@@ -112,8 +112,8 @@ describe.each(dialects)('the rules under %s', dialect => {
     const { raw } = open()
     const frame = JSON.stringify(onPr(1, { impactedTargets: [''] })).length
     const body = (bytes: number) => JSON.stringify(onPr(1, { impactedTargets: ['x'.repeat(bytes - frame)] }))
-    expect(raw({ path: '/v1/setImpactedTargets', body: body(largestBody) }).status).toBe(200)
-    expect(raw({ path: '/v1/setImpactedTargets', body: body(largestBody + 1) }).status).toBe(413)
+    expect(raw({ path: '/v1/setImpactedTargets', body: body(maxBodySize) }).status).toBe(200)
+    expect(raw({ path: '/v1/setImpactedTargets', body: body(maxBodySize + 1) }).status).toBe(413)
   })
 
   it('knows its paths and their methods', () => {
@@ -139,7 +139,7 @@ describe.each(dialects)('the rules under %s', dialect => {
 
   it('names every field that is missing', () => {
     const { send } = open()
-    for (const { route } of endpoints) {
+    for (const { route } of serviceOperations) {
       const [method, path] = route.split(' /')
       if (method !== 'POST' || path === undefined) continue
       const refused = send(path, {})
@@ -242,7 +242,7 @@ describe.each(dialects)('the rules under %s', dialect => {
   it('has metrics of a repository only with its host', () => {
     const { metrics } = open({ queues: [{ repo: { ...repo, name: 'api' }, targetBranch: 'main' }] })
     const repos = (query: Readonly<Record<string, string>>) => [
-      ...new Set(samplesOf(metrics(query).body).map(({ labels }) => labels.repo)),
+      ...new Set(parseSamples(metrics(query).body).map(({ labels }) => labels.repo)),
     ]
     expect(metrics({ repo: 'acme/web' }).status).toBe(400)
     expect(metrics({ repoHost: 'github.com' }).status).toBe(400)
@@ -369,7 +369,7 @@ describe('what the document dialect says', () => {
     send('submitPullRequest', onPr(3))
     later(1)
     const run = read('getMergeQueueTestingDetails', onPr(3))
-    const testRunId = textAt(run, 'testBranch')?.split('/').at(-1) ?? ''
+    const testRunId = getString(run, 'testBranch')?.split('/').at(-1) ?? ''
     expect(testRunId).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
     expect(run).toMatchObject({
       status: 'in_progress',
@@ -377,9 +377,9 @@ describe('what the document dialect says', () => {
       dependentPrs: [],
     })
     expect(
-      listAt(run, 'checkSuites')
-        .flatMap(suite => listAt(suite, 'checkRuns'))
-        .map(check => at(check, 'status')),
+      getArray(run, 'checkSuites')
+        .flatMap(suite => getArray(suite, 'checkRuns'))
+        .map(check => get(check, 'status')),
     ).toEqual(['IN_PROGRESS', 'IN_PROGRESS'])
     later(5)
     const ended = read('getMergeQueueTestingDetails', { ...onQueue, testRunId: `${testRunId}-bisection-1` })
@@ -388,9 +388,9 @@ describe('what the document dialect says', () => {
       statusChecks: [{ state: 'FAILURE' }, { state: 'PENDING' }],
     })
     expect(
-      listAt(ended, 'checkSuites')
-        .flatMap(suite => listAt(suite, 'checkRuns'))
-        .map(check => at(check, 'conclusion')),
+      getArray(ended, 'checkSuites')
+        .flatMap(suite => getArray(suite, 'checkRuns'))
+        .map(check => get(check, 'conclusion')),
     ).toEqual(['SUCCESS', 'FAILURE'])
   })
 })
@@ -456,8 +456,8 @@ describe('failing tests', () => {
       expect(page.prev_page_token === '').toBe(pages.length === 0)
       if (pages.length > 1) expect(page.prev_page_token).toBe(tokens.at(-2))
       pages.push(page)
-      ids.push(...listAt({ tests }, 'tests').map(test => textAt(test, 'id') ?? ''))
-      token = textAt(page, 'next_page_token') ?? ''
+      ids.push(...getArray({ tests }, 'tests').map(test => getString(test, 'id') ?? ''))
+      token = getString(page, 'next_page_token') ?? ''
       tokens.push(token)
     } while (token !== '')
     return { ids, pages }
@@ -497,7 +497,7 @@ describe('failing tests', () => {
   it('have the fields of a test case record, in the list and alone', () => {
     for (const dialect of dialects) {
       const { read } = play({ dialect })
-      const tests = listAt(read('flaky-tests/list-failing-tests', failing(noon - 7 * day, noon)), 'tests')
+      const tests = getArray(read('flaky-tests/list-failing-tests', failing(noon - 7 * day, noon)), 'tests')
       for (const test of tests) {
         expect(test).toMatchObject({
           id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -509,19 +509,19 @@ describe('failing tests', () => {
           file_path: expect.any(String),
           pull_requests_impacted_last_7d: expect.any(Number),
         })
-        expect(at(test, 'failure_rate_last_7d')).toBeGreaterThan(0)
-        expect(at(test, 'failure_rate_last_7d')).toBeLessThanOrEqual(1)
-        expect(at(test, 'status.value') !== undefined).toBe(dialect === 'hosted')
+        expect(get(test, 'failure_rate_last_7d')).toBeGreaterThan(0)
+        expect(get(test, 'failure_rate_last_7d')).toBeLessThanOrEqual(1)
+        expect(get(test, 'status.value') !== undefined).toBe(dialect === 'hosted')
       }
-      expect(tests.some(test => at(test, 'ticket.html_url') !== undefined)).toBe(true)
-      expect(tests.some(test => listAt(test, 'most_common_failures').length > 0)).toBe(true)
-      expect(tests.some(test => at(test, 'quarantined') === true)).toBe(true)
+      expect(tests.some(test => get(test, 'ticket.html_url') !== undefined)).toBe(true)
+      expect(tests.some(test => getArray(test, 'most_common_failures').length > 0)).toBe(true)
+      expect(tests.some(test => get(test, 'quarantined') === true)).toBe(true)
       const [test] = tests
       expect(
         read('flaky-tests/get-test-details', {
           repo,
           org_url_slug: 'acme',
-          test_id: textAt(test, 'id') ?? '',
+          test_id: getString(test, 'id') ?? '',
         }),
       ).toEqual({ test })
     }
@@ -541,7 +541,7 @@ describe('metrics', () => {
     for (const number of [1, 2, 3]) send('submitPullRequest', onPr(number))
     later(1)
     const reading = (name: string, more: Readonly<Record<string, string>> = {}) =>
-      samplesOf(metrics().body).find(
+      parseSamples(metrics().body).find(
         sample =>
           sample.name === name &&
           Object.entries({ queue_type: 'main', ...more }).every(
@@ -568,7 +568,7 @@ describe('metrics', () => {
   it('have a type and a help for every family, and labels that are escaped', () => {
     const { metrics } = play({ queues: [{ repo, targetBranch: 'a"b\\c\nd' }] })
     const text = metrics().body
-    const samples = samplesOf(text)
+    const samples = parseSamples(text)
     expect(samples.every(({ type }) => type === 'gauge' || type === 'histogram')).toBe(true)
     expect(samples.some(({ labels }) => labels.branch === 'a"b\\c\nd')).toBe(true)
     expect(text.match(/^# HELP/gm)).toHaveLength(8)

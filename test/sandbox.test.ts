@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { endpoints } from '../src/api/operations/index.ts'
-import { samplesOf } from '../src/domain/metrics/exposition.ts'
-import { largestBody } from '../src/domain/limits.ts'
-import { openSandbox, type Sandbox, type SandboxOptions, scenarioNames } from '../src/sandbox/sandbox.ts'
+import { serviceOperations } from '../src/api/operations/index.ts'
+import { maxBodySize } from '../src/domain/limits.ts'
+import { parseSamples } from '../src/domain/metrics/exposition.ts'
 import type { Json, JsonObject } from '../src/json.ts'
+import { type Sandbox, type SandboxOptions, scenarioNames, startSandbox } from '../src/sandbox/sandbox.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00.250Z')
 const day = 86_400_000
@@ -27,7 +27,7 @@ const failing = (start: number, end: number, page: JsonObject = { page_size: 100
 describe('the server', () => {
   const open: Sandbox[] = []
   const start = async (options: Partial<SandboxOptions> = {}) => {
-    const sandbox = await openSandbox({ now: () => noon, ...options })
+    const sandbox = await startSandbox({ now: () => noon, ...options })
     open.push(sandbox)
     return sandbox
   }
@@ -102,8 +102,8 @@ describe('the server', () => {
         headers: { 'x-api-token': 'sandbox' },
       },
     )
-    expect(samplesOf(await metrics.text()).length).toBeGreaterThan(50)
-    expect(calls.length + 1).toBe(endpoints.length)
+    expect(parseSamples(await metrics.text()).length).toBeGreaterThan(50)
+    expect(calls.length + 1).toBe(serviceOperations.length)
     expect((await fetched(sandbox, 'unknownOperation', onQueue)).status).toBe(404)
   })
 
@@ -158,7 +158,7 @@ describe('the server', () => {
   it('refuses a body that is too large, announced or not, and lives on', async () => {
     const sandbox = await start()
     const host = `localhost:${sandbox.port}`
-    const large = new Uint8Array(largestBody + 1).fill(32)
+    const large = new Uint8Array(maxBodySize + 1).fill(32)
     const announced = await talk(
       sandbox.port,
       post('/v1/getQueue', '', { host, 'content-length': large.length }),
@@ -177,7 +177,7 @@ describe('the server', () => {
   })
 
   it('survives half a request and closes nevertheless', async () => {
-    const sandbox = await openSandbox({ now: () => noon })
+    const sandbox = await startSandbox({ now: () => noon })
     const half = talk(sandbox.port, 'POST /v1/getQueue HTT')
     const stuck = talk(
       sandbox.port,

@@ -87,8 +87,8 @@ describe('settings that somebody else may have written', () => {
   test('nor one that is typed, and nothing is stored', async () => {
     const service = await serve()
     for (const line of ['auth login --with-token', 'auth login --with-token --no-verify']) {
-      const world = stored(service, foreign[0]?.[1], { env: { MERGEQ_TOKEN: '' }, input: token })
-      const { code, err } = await mergeq(line, world)
+      const host = stored(service, foreign[0]?.[1], { env: { MERGEQ_TOKEN: '' }, input: token })
+      const { code, err } = await mergeq(line, host)
       expect({ code, asked: service.requests.length }).toEqual({ code: 2, asked: 0 })
       expect(err).toContain('does not decide where standard input is sent')
       expect(err).not.toContain(token)
@@ -113,8 +113,8 @@ describe('settings that somebody else may have written', () => {
   test('a token that is stored beside the address goes where its own origin is', async () => {
     const service = await serve()
     const tokens = { [new URL(service.baseUrl).origin]: 'tok_stored_beside_it' }
-    const world = stored(service, foreign[0]?.[1], { env: { MERGEQ_TOKEN: '' } }, tokens)
-    expect((await mergeq(read, world)).code).toBe(0)
+    const host = stored(service, foreign[0]?.[1], { env: { MERGEQ_TOKEN: '' } }, tokens)
+    expect((await mergeq(read, host)).code).toBe(0)
     expect(service.requests[0]?.headers['x-api-token']).toBe('tok_stored_beside_it')
   })
 
@@ -142,8 +142,8 @@ describe('settings that somebody else may have written', () => {
 
   test('where users have no ids nothing is asked', async () => {
     const service = await serve()
-    const { user: _, ...world } = stored(service, foreign[0]?.[1])
-    expect((await mergeq(read, world)).code).toBe(0)
+    const { user: _, ...host } = stored(service, foreign[0]?.[1])
+    expect((await mergeq(read, host)).code).toBe(0)
   })
 })
 
@@ -258,8 +258,8 @@ describe('on this machine', () => {
       expect(refused.exitCode).toBe(2)
       expect(refused.stderr).toContain('belongs to another user (uid 1000; this is uid 0)')
       expect(service.requests).toEqual([])
-      const given = await start(home, words, { MERGEQ_TOKEN: token, MERGEQ_BASE_URL: service.baseUrl })
-      expect({ code: given.exitCode, err: given.stderr }).toEqual({ code: 0, err: '' })
+      const args = await start(home, words, { MERGEQ_TOKEN: token, MERGEQ_BASE_URL: service.baseUrl })
+      expect({ code: args.exitCode, err: args.stderr }).toEqual({ code: 0, err: '' })
       expect(service.requests).toHaveLength(1)
     },
   )

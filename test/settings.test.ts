@@ -52,23 +52,23 @@ describe('each value comes from the first that has it: flag, environment, projec
     readonly origin: string
     readonly value: string
     readonly words?: string
-    readonly world?: Setting
+    readonly host?: Setting
   }
   const flag = (name: string, value: string): Rung => ({ origin: name, value, words: `${name} ${value}` })
   const variable = (name: string, value: string): Rung => ({
     origin: name,
     value,
-    world: { env: { [name]: value } },
+    host: { env: { [name]: value } },
   })
   const project = (key: string, value: string): Rung => ({
     origin: '/repo/.mergeq.json',
     value,
-    world: { files: { '/repo/.mergeq.json': JSON.stringify({ [key]: value }) } },
+    host: { files: { '/repo/.mergeq.json': JSON.stringify({ [key]: value }) } },
   })
   const profile = (key: string, value: string): Rung => ({
     origin: 'profile default',
     value,
-    world: profiles({ default: { [key]: value } }),
+    host: profiles({ default: { [key]: value } }),
   })
   const fallback = (value: string): Rung => ({ origin: 'default', value })
 
@@ -117,11 +117,11 @@ describe('each value comes from the first that has it: flag, environment, projec
   )
 
   test.each(steps)('S1 %s from %s', async (key, origin, rungs) => {
-    const world = rungs.reduce<Setting>((all, rung) => both(rung.world ?? {}, all), {})
+    const host = rungs.reduce<Setting>((all, rung) => both(rung.host ?? {}, all), {})
     const words = rungs[0]?.words ?? ''
     const [list, get] = [
-      await mergeq(`config list --show-origin ${words}`, world),
-      await mergeq(`config get ${key} --json ${words}`, world),
+      await mergeq(`config list --show-origin ${words}`, host),
+      await mergeq(`config get ${key} --json ${words}`, host),
     ]
     expect({ code: list.code, err: list.err }).toEqual({ code: 0, err: '' })
     const value = rungs[0]?.value
@@ -142,10 +142,10 @@ describe('each value comes from the first that has it: flag, environment, projec
       MERGEQ_PROFILE: '',
     }
     const rungs = ladders[key]?.filter(({ origin }) => /^(profile|default)/.test(origin)) ?? []
-    const world = rungs.reduce<Setting>((all, rung) => both(rung.world ?? {}, all), {
+    const host = rungs.reduce<Setting>((all, rung) => both(rung.host ?? {}, all), {
       env: { ...empty, ...more },
     })
-    expect((await mergeq(`config get ${key}`, world)).out).toBe(`${rungs[0]?.value}\n`)
+    expect((await mergeq(`config get ${key}`, host)).out).toBe(`${rungs[0]?.value}\n`)
   })
 
   const outputs: readonly (readonly [string, string, Setting, string])[] = [
@@ -183,16 +183,16 @@ describe('each value comes from the first that has it: flag, environment, projec
     ],
     ['the default', '', {}, '3\n'],
   ]
-  test.each(outputs)('S1 the output from %s', async (_, words, world, out) => {
-    expect(await mergeq(`config get retries ${words}`, world)).toMatchObject({ code: 0, out, err: '' })
+  test.each(outputs)('S1 the output from %s', async (_, words, host, out) => {
+    expect(await mergeq(`config get retries ${words}`, host)).toMatchObject({ code: 0, out, err: '' })
   })
 
   test('S1 `config list --show-origin` tells all of them, as a table and as JSON', async () => {
-    const world = both(profiles({ default: { 'target-branch': 'main', retries: '5' } }), {
+    const host = both(profiles({ default: { 'target-branch': 'main', retries: '5' } }), {
       env: { MERGEQ_ORG: 'acme' },
       files: { '/repo/.mergeq.json': '{"repo":"acme/web"}' },
     })
-    const json = await mergeq('config list --show-origin --json --color never', world)
+    const json = await mergeq('config list --show-origin --json --color never', host)
     expect(JSON.parse(json.out)).toEqual([
       { key: 'repo', value: 'acme/web', origin: '/repo/.mergeq.json' },
       { key: 'target-branch', value: 'main', origin: 'profile default' },
@@ -202,7 +202,7 @@ describe('each value comes from the first that has it: flag, environment, projec
       { key: 'retries', value: '5', origin: 'profile default' },
       { key: 'color', value: 'never', origin: '--color' },
     ])
-    const table = await mergeq('config list --show-origin --color never', { ...world, terminal: true })
+    const table = await mergeq('config list --show-origin --color never', { ...host, terminal: true })
     expect(table.out).toBe(
       [
         'KEY            VALUE                    ORIGIN',
@@ -219,11 +219,11 @@ describe('each value comes from the first that has it: flag, environment, projec
   })
 
   test('S1 a request is made of them, and -v says on standard error where each came from', async () => {
-    const world = both(profiles({ default: { 'target-branch': 'release' } }), {
+    const host = both(profiles({ default: { 'target-branch': 'release' } }), {
       env: { MERGEQ_BASE_URL: 'https://env.test/v1' },
       files: { '/repo/.mergeq.json': '{"repo":"acme/web"}' },
     })
-    const { code, out, err } = await mergeq('queue get --dry-run -v', world)
+    const { code, out, err } = await mergeq('queue get --dry-run -v', host)
     expect(code).toBe(0)
     expect(requestIn(out)).toMatchObject({
       url: 'https://env.test/v1/getQueue',
@@ -247,8 +247,8 @@ describe('each value comes from the first that has it: flag, environment, projec
     ['MERGEQ_BASE_URL', { env: { MERGEQ_BASE_URL: 'api.trunk.io', MERGEQ_REPO: 'acme/web' } }],
     ['MERGEQ_COLOR', { env: { MERGEQ_COLOR: 'sometimes' } }],
   ]
-  test.each(wrong)('S1 a bad value from %s is refused in its name', async (origin, world) => {
-    const { code, out, err } = await mergeq('queue get -b main', world)
+  test.each(wrong)('S1 a bad value from %s is refused in its name', async (origin, host) => {
+    const { code, out, err } = await mergeq('queue get -b main', host)
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err.startsWith(`mergeq: ${origin}: `)).toBe(true)
   })
@@ -522,9 +522,9 @@ describe('profiles', () => {
     ['that of MERGEQ_PROFILE', 'in/work', both(two, { env: { MERGEQ_PROFILE: 'work' } })],
     ['that of --profile before MERGEQ_PROFILE', 'in/work', both(two, { env: { MERGEQ_PROFILE: 'none' } })],
   ]
-  test.each(choices)('S4 %s is used', async (name, repo, world) => {
+  test.each(choices)('S4 %s is used', async (name, repo, host) => {
     const words = name.includes('--profile') ? '--profile work' : ''
-    const { code, out } = await mergeq(`config get repo --json ${words}`, world)
+    const { code, out } = await mergeq(`config get repo --json ${words}`, host)
     expect({ code, ...JSON.parse(out) }).toEqual({
       code: 0,
       key: 'repo',
@@ -552,11 +552,11 @@ describe('profiles', () => {
   )
 
   test('S4 neither the project file nor a profile chooses the profile', async () => {
-    const world = both(
+    const host = both(
       stored({ profiles: { default: { profile: 'work', repo: 'in/default' }, work: { repo: 'in/work' } } }),
       {},
     )
-    expect((await mergeq('config get repo', world)).out).toBe('in/default\n')
+    expect((await mergeq('config get repo', host)).out).toBe('in/default\n')
   })
 
   test('S4 `--profile x config set` makes it, and each has its own values', async () => {
@@ -608,8 +608,8 @@ describe('the config commands', () => {
       '/home/me/.config/mergeq/config.json\n',
     ],
   ]
-  test.each(paths)('S5 path by %s', async (_, world, out) => {
-    expect(await mergeq('config path', world)).toMatchObject({ code: 0, out, err: '' })
+  test.each(paths)('S5 path by %s', async (_, host, out) => {
+    expect(await mergeq('config path', host)).toMatchObject({ code: 0, out, err: '' })
   })
 
   test('S5 stored, listed, read, removed: a file as a person would write it', async () => {
@@ -656,8 +656,8 @@ describe('the config commands', () => {
 })
 
 describe('small print of the settings', () => {
-  const urlOf = async (line: string, world: Setting = {}) => {
-    const { code, out, err } = await mergeq(`${line} --dry-run`, world)
+  const urlOf = async (line: string, host: Setting = {}) => {
+    const { code, out, err } = await mergeq(`${line} --dry-run`, host)
     expect({ code, err }).toEqual({ code: 0, err: '' })
     return requestIn(out).url
   }
@@ -690,10 +690,10 @@ describe('small print of the settings', () => {
     ['environment', { env: { MERGEQ_TIMEOUT: '20s' } }],
     ['profile', profiles({ default: { timeout: '20s' } })],
   ]
-  test.each(limits)('S6 a timeout from the %s limits attempts only, not the wait', async (_, world) => {
+  test.each(limits)('S6 a timeout from the %s limits attempts only, not the wait', async (_, host) => {
     const { code, requests } = await mergeq(
       wait,
-      both(world, { answer: merging(['TESTING', 'TESTING', 'MERGED']) }),
+      both(host, { answer: merging(['TESTING', 'TESTING', 'MERGED']) }),
     )
     expect({ code, requests: requests.length }).toEqual({ code: 0, requests: 3 })
   })
@@ -773,14 +773,14 @@ describe('B1 B2 the base address', () => {
       ['', { env: { MERGEQ_BASE_URL: base, MERGEQ_TOKEN: '' } }],
       ['', both({ env: { MERGEQ_TOKEN: '' } }, profiles({ default: { 'base-url': base } }))],
     ]
-    for (const [words, world] of sources)
+    for (const [words, host] of sources)
       for (const line of [
         `queue get ${where}`,
         `queue get ${where} --dry-run`,
         'auth status',
         'auth logout',
       ]) {
-        const { code, out, err } = await mergeq(`${line} ${words}`, world)
+        const { code, out, err } = await mergeq(`${line} ${words}`, host)
         expect({ line, code, out }).toEqual({ line, code: 2, out: '' })
         expect(err).toMatch(why)
         expect(err).not.toContain(token)

@@ -1,12 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Failure } from '../src/errors.ts'
+import { MergeqError } from '../src/errors.ts'
 import type { Queue } from '../src/sandbox/engine/queue.ts'
-import { type Load, outcomeOf, type Setup, simulated } from '../src/sandbox/simulate.ts'
+import {
+  type SimulatedLoad,
+  type SimulatedSetup,
+  simulateQueue,
+  simulationResult,
+} from '../src/sandbox/simulate.ts'
 import { mergeq, openStory } from './harness.ts'
 
 const minute = 60_000
-const load = (more: Partial<Load> = {}): Load => ({
+const load = (more: Partial<SimulatedLoad> = {}): SimulatedLoad => ({
   prsPerHour: 4,
   testMinutes: 10,
   failureRate: 0,
@@ -15,24 +20,25 @@ const load = (more: Partial<Load> = {}): Load => ({
   ...more,
 })
 
-function ran(load: Load, setup: Setup): Queue {
-  const days = simulated(load, setup)
+function ran(load: SimulatedLoad, setup: SimulatedSetup): Queue {
+  const days = simulateQueue(load, setup)
   for (;;) {
     const step = days.next()
     if (step.done) return step.value
   }
 }
-const outcome = (more: Partial<Load>, setup: Setup) => outcomeOf(ran(load(more), setup), load(more), setup)
+const outcome = (more: Partial<SimulatedLoad>, setup: SimulatedSetup) =>
+  simulationResult(ran(load(more), setup), load(more), setup)
 
 /** Mean minutes that what merged waited before its first run, and was tested. */
-function means({ moves }: Queue) {
-  const merges = moves.filter(({ to }) => to === 'MERGED')
+function means({ transitions }: Queue) {
+  const merges = transitions.filter(({ to }) => to === 'MERGED')
   const mean = (values: readonly number[]) =>
     values.reduce((sum, value) => sum + value, 0) / values.length / minute
   return {
     total: mean(merges.map(({ sinceSubmit }) => sinceSubmit)),
     wait: mean(
-      moves.filter(({ from, to }) => from === 'PENDING' && to === 'TESTING').map(({ after }) => after),
+      transitions.filter(({ from, to }) => from === 'PENDING' && to === 'TESTING').map(({ after }) => after),
     ),
   }
 }
@@ -101,8 +107,8 @@ describe('the history of the engine', () => {
       fc.property(some, setup, (more, setup) => {
         const about = load({ ...more, weeks: 1 })
         const queue = ran(about, setup)
-        const found = outcomeOf(queue, about, setup)
-        const ends = queue.moves.filter(({ to }) => to === 'MERGED' || to === 'FAILED')
+        const found = simulationResult(queue, about, setup)
+        const ends = queue.transitions.filter(({ to }) => to === 'MERGED' || to === 'FAILED')
         expect(new Set(ends.map(({ number }) => number)).size).toBe(ends.length)
         expect(found.merged + found.failed + found.left).toBe(found.submitted)
         // Who fails was told beforehand: even numbers, and they alone.
@@ -131,7 +137,7 @@ describe('the history of the engine', () => {
     fc.assert(
       fc.property(some, fc.integer({ min: 1, max: 5 }), (more, concurrency) => {
         const queue = ran(load({ ...more, failureRate: 0, weeks: 1 }), { concurrency, batch: 1 })
-        const submits = queue.moves.filter(({ to }) => to === 'NOT_READY')
+        const submits = queue.transitions.filter(({ to }) => to === 'NOT_READY')
         const runs = new Map([...queue.runs.values()].map(run => [run.tested[0], run]))
         const free = Array.from({ length: concurrency }, () => 0)
         let merged = 0
@@ -146,7 +152,7 @@ describe('the history of the engine', () => {
           expect(run.startedAt).toBe(start)
           free[0] = run.endsAt
           merged = Math.max(merged, run.endsAt)
-          const merge = queue.moves.find(move => move.number === number && move.to === 'MERGED')
+          const merge = queue.transitions.find(move => move.number === number && move.to === 'MERGED')
           expect(merge?.at).toBe(merged > queue.now ? undefined : merged)
         }
       }),
@@ -218,7 +224,7 @@ describe('sandbox simulate', () => {
 
   test('a signal ends it between two days', async () => {
     const stop = new AbortController()
-    stop.abort(new Failure('interrupted', 'stopped by SIGINT.'))
+    stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.'))
     const { code, out } = await mergeq(line, { signal: stop.signal })
     expect({ code, out }).toEqual({ code: 130, out: '' })
   })

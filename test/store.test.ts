@@ -21,10 +21,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { execa, type Options } from 'execa'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { asFailure } from '../src/errors.ts'
-import { changeStore } from '../src/config/store-update.ts'
-import { realWorld } from '../src/host/node-host.ts'
-import type { World } from '../src/host/host.ts'
+import { updateStore } from '../src/config/store-update.ts'
+import { toMergeqError } from '../src/errors.ts'
+import type { Host } from '../src/host/host.ts'
+import { createNodeHost } from '../src/host/node-host.ts'
 import { mergeq, type Service, serveScript } from './harness.ts'
 import { bareEnvironment, launcher, testWith } from './programs.ts'
 
@@ -276,7 +276,7 @@ describe.concurrent('K2 killed at any moment', () => {
     const { file, home, lay } = openPlace()
     lay({})
     mkdirSync(`${file}.lock`)
-    const { clock, files } = realWorld(process, '0.0.0-test', new AbortController().signal)
+    const { clock, files } = createNodeHost(process, '0.0.0-test', new AbortController().signal)
     let time = clock.now()
     const quick = {
       now: () => time,
@@ -286,8 +286,8 @@ describe.concurrent('K2 killed at any moment', () => {
       },
     }
     const runtime = { version: '0', node: '20', v8: '11', platform: 'linux' }
-    const world = { env: { HOME: home }, runtime, clock: quick, files, random: () => 0.5 } as unknown as World
-    const failure = await changeStore(world, document => document).catch(asFailure)
+    const host = { env: { HOME: home }, runtime, clock: quick, files, random: () => 0.5 } as unknown as Host
+    const failure = await updateStore(host, document => document).catch(toMergeqError)
     expect(failure).toMatchObject({
       kind: 'output',
       message: `the settings in ${file} are locked: another mergeq is changing them.`,

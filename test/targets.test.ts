@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { largestBody } from '../src/domain/limits.ts'
-import { openStringArray } from '../src/domain/values/json-string-array.ts'
-import { jsonStrings, lines, readTargets } from '../src/domain/values/target-input.ts'
+import { maxBodySize } from '../src/domain/limits.ts'
+import { createStringArray } from '../src/domain/values/json-string-array.ts'
+import { parseJsonStrings, parseLines, readTargets } from '../src/domain/values/target-input.ts'
 import { type FaultServer, openFaults, works } from './fault-server.ts'
 import { mergeq, openStory, type Setting } from './harness.ts'
 import { bareEnvironment, launcher, testWith } from './programs.ts'
@@ -61,13 +61,13 @@ describe('20 MiB, to the byte', () => {
   test.each(kinds)(
     'I1, I2: %s',
     async (_, unit) => {
-      const fits = filled(largestBody, unit)
-      expect(Buffer.byteLength(requestOf(fits))).toBe(largestBody)
+      const fits = filled(maxBodySize, unit)
+      expect(Buffer.byteLength(requestOf(fits))).toBe(maxBodySize)
       const sent = await send('--from list.txt', { files: { 'list.txt': fits.join('\n') } })
       expect(sent).toMatchObject({ code: 0, err: '' })
       expect(sent.bodies.length === 1 && sent.bodies[0] === requestOf(fits), 'the list itself').toBe(true)
 
-      const over = filled(largestBody + 1, unit)
+      const over = filled(maxBodySize + 1, unit)
       const files = { 'list.txt': over.join('\n'), 'list.json': JSON.stringify(over) }
       for (const from of ['--from list.txt', '--from-json list.json']) {
         expect(await send(from, { files })).toMatchObject({
@@ -91,7 +91,7 @@ describe('20 MiB, to the byte', () => {
   )
 
   test('I2: a repeat at the limit is dropped and does not count', async () => {
-    const fits = filled(largestBody, '//cart/lib:a')
+    const fits = filled(maxBodySize, '//cart/lib:a')
     const sent = await send('--from list.txt', {
       files: { 'list.txt': [...fits, fits[0], ...fits].join('\n') },
     })
@@ -120,11 +120,15 @@ describe('the list itself', () => {
     }
   }
 
-  async function encode(bytes: Uint8Array, sizes: readonly number[], reading: typeof lines): Promise<string> {
-    const list = openStringArray(largestBody)
+  async function encode(
+    bytes: Uint8Array,
+    sizes: readonly number[],
+    reading: typeof parseLines,
+  ): Promise<string> {
+    const list = createStringArray(maxBodySize)
     await readTargets(pieces(bytes, sizes), reading, list, '--from', () => undefined)
-    const { encoded, bytes: counted } = list.encoded()
-    const whole = Buffer.concat(encoded)
+    const { chunks, bytes: counted } = list.encoded()
+    const whole = Buffer.concat(chunks)
     expect(whole.length).toBe(counted)
     return whole.toString()
   }
@@ -137,7 +141,7 @@ describe('the list itself', () => {
     await fc.assert(
       fc.asyncProperty(texts, sizes, fc.constantFrom(undefined, 2), async (list, cut, indent) => {
         const bytes = new TextEncoder().encode(JSON.stringify(list, null, indent))
-        expect(await encode(bytes, cut, jsonStrings)).toBe(asJson(list))
+        expect(await encode(bytes, cut, parseJsonStrings)).toBe(asJson(list))
       }),
     )
   })
@@ -156,7 +160,7 @@ describe('the list itself', () => {
           const bytes = new TextEncoder().encode(
             `[${list.map(wordy).join(',')},${list.map(one => JSON.stringify(one)).join()}]`,
           )
-          expect(await encode(bytes, cut, jsonStrings)).toBe(asJson(list))
+          expect(await encode(bytes, cut, parseJsonStrings)).toBe(asJson(list))
         },
       ),
     )
@@ -175,7 +179,7 @@ describe('the list itself', () => {
         const text = rows.map(one => (Array.isArray(one) ? one.join('') : one)).join('\n')
         const bytes = new TextEncoder().encode(`${bom ? '\uFEFF' : ''}${text}${last ? '\n' : ''}`)
         const targets = rows.flatMap(one => (Array.isArray(one) ? [one[1]] : []))
-        expect(await encode(bytes, cut, lines)).toBe(asJson(targets))
+        expect(await encode(bytes, cut, parseLines)).toBe(asJson(targets))
       }),
     )
   })
@@ -193,7 +197,7 @@ describe('the list itself', () => {
       fc.asyncProperty(bad, fc.nat({ max: 30 }), sizes, async (wrong, before, cut) => {
         const good = Buffer.from('目é🦀\n'.repeat(before))
         const bytes = Buffer.concat([good, Buffer.from('x'), Buffer.from(wrong), Buffer.from('\nmore\n')])
-        await expect(encode(bytes, cut, lines)).rejects.toThrow(`line ${before + 1} is not UTF-8`)
+        await expect(encode(bytes, cut, parseLines)).rejects.toThrow(`line ${before + 1} is not UTF-8`)
       }),
     )
   })

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pullRequestStates, standing } from '../src/domain/states.ts'
+import { pullRequestStates, settledOutcome } from '../src/domain/states.ts'
 import {
-  type Aim,
-  judgeSight,
-  type Known,
+  advance,
   milestones,
   type Outcome,
-  paceOf,
+  pollDelay,
+  type WaitGoal,
+  type WaitState,
 } from '../src/domain/wait.ts'
-import { Failure } from '../src/errors.ts'
+import { MergeqError } from '../src/errors.ts'
 import { answers, hangs, launch, pull, resets, unapplied, withFaults, works } from './fault-server.ts'
 import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from './harness.ts'
 
@@ -100,10 +100,10 @@ describe('what a reading means', () => {
   const left = { isCurrentlySubmittedToQueue: false }
   const judged = (
     sight: { readonly record?: ReturnType<typeof record> | undefined; readonly position?: number },
-    aim: Partial<Aim> = {},
-    known: Known = {},
+    aim: Partial<WaitGoal> = {},
+    known: WaitState = {},
   ) =>
-    judgeSight(known, { record: undefined, at: noon, ...sight } as Parameters<typeof judgeSight>[1], {
+    advance(known, { record: undefined, at: noon, ...sight } as Parameters<typeof advance>[1], {
       until: 'merged',
       grace: 90_000,
       ...aim,
@@ -153,38 +153,34 @@ describe('what a reading means', () => {
   test('a finished record that was there before is as good as not found, until the attempt shows', () => {
     const before = record('FAILED', left)
     const aim = { until: 'merged', grace: 90_000 } as const
-    const first = judgeSight({ before }, { record: before, at: noon }, aim)
+    const first = advance({ before }, { record: before, at: noon }, aim)
     expect(first).toEqual({ known: { before, missingSince: noon, isStill: false } })
-    expect(judgeSight(first.known, { record: before, at: noon + 90_000 }, aim).outcome).toBe('error')
-    const shown = judgeSight(first.known, { record: record('PENDING', submitted), at: noon + 1_000 }, aim)
-    expect(judgeSight(shown.known, { record: before, at: noon + 2_000 }, aim).outcome).toBe('failed')
+    expect(advance(first.known, { record: before, at: noon + 90_000 }, aim).outcome).toBe('error')
+    const shown = advance(first.known, { record: record('PENDING', submitted), at: noon + 1_000 }, aim)
+    expect(advance(shown.known, { record: before, at: noon + 2_000 }, aim).outcome).toBe('failed')
     for (const other of [
       record('FAILED', { ...left, id: 'other' }),
       record('FAILED', { ...left, stateChangedAt: '2026-01-05T12:00:01.000Z' }),
       record('CANCELLED', left),
     ])
-      expect(judgeSight(first.known, { record: other, at: noon }, aim).outcome).toBeDefined()
+      expect(advance(first.known, { record: other, at: noon }, aim).outcome).toBeDefined()
   })
 
   test('a record of the attempt before is none of this one, also once the queue has listed it', () => {
     const before = record('FAILED', { ...left, prSha: 'aaaa111' })
     const aim = { until: 'merged', grace: 90_000, head: 'bbbb222' } as const
-    const first = judgeSight({ before }, { record: before, at: noon }, aim)
+    const first = advance({ before }, { record: before, at: noon }, aim)
     expect(first.outcome).toBeUndefined()
-    const listed = judgeSight(
-      first.known,
-      { record: { state: 'PENDING' }, position: 1, at: noon + 1_000 },
-      aim,
-    )
-    const again = judgeSight(listed.known, { record: before, at: noon + 2_000 }, aim)
+    const listed = advance(first.known, { record: { state: 'PENDING' }, position: 1, at: noon + 1_000 }, aim)
+    const again = advance(listed.known, { record: before, at: noon + 2_000 }, aim)
     expect(again.outcome).toBeUndefined()
     const merged = { ...left, prSha: 'bbbb222', stateChangedAt: '2026-01-05T12:00:03.000Z' }
-    const last = judgeSight(again.known, { record: record('MERGED', merged), at: noon + 3_000 }, aim)
+    const last = advance(again.known, { record: record('MERGED', merged), at: noon + 3_000 }, aim)
     expect(last).toMatchObject({ change: { from: 'PENDING', to: 'MERGED' }, outcome: 'merged' })
     // Without the moment nothing tells the two apart: then what the queue lists is the end of the old one.
     const { stateChangedAt: _, ...bare } = before
-    const seen = judgeSight({ before: bare }, { record: { state: 'PENDING' }, position: 1, at: noon }, aim)
-    expect(judgeSight(seen.known, { record: { ...bare, prSha: 'bbbb222' }, at: noon }, aim).outcome).toBe(
+    const seen = advance({ before: bare }, { record: { state: 'PENDING' }, position: 1, at: noon }, aim)
+    expect(advance(seen.known, { record: { ...bare, prSha: 'bbbb222' }, at: noon }, aim).outcome).toBe(
       'failed',
     )
   })
@@ -199,9 +195,9 @@ describe('what a reading means', () => {
     ['TESTING', 1_000, 300_000],
   ]
   test.each(paces)('%s after %i errors: about %i ms', (state, errors, pause) => {
-    expect(paceOf({ state }, errors, 0.5)).toBe(pause)
-    expect(paceOf({ state }, errors, 0)).toBe(Math.round(pause * 0.9))
-    expect(paceOf({ state }, errors, 0.999)).toBeLessThanOrEqual(300_000)
+    expect(pollDelay({ state }, errors, 0.5)).toBe(pause)
+    expect(pollDelay({ state }, errors, 0)).toBe(Math.round(pause * 0.9))
+    expect(pollDelay({ state }, errors, 0.999)).toBeLessThanOrEqual(300_000)
   })
 
   test('over any history: merged only on MERGED, failed and cancelled only once it has left', () => {
@@ -219,10 +215,10 @@ describe('what a reading means', () => {
     const befores = fc.option(records, { nil: undefined })
     fc.assert(
       fc.property(histories, befores, fc.constantFrom(...milestones), (history, before, until) => {
-        let known: Known = { before }
+        let known: WaitState = { before }
         for (const [index, one] of history.entries()) {
           const at = noon + index * 10_000
-          const { known: next, outcome } = judgeSight(known, { record: one, at }, { until, grace: 30_000 })
+          const { known: next, outcome } = advance(known, { record: one, at }, { until, grace: 30_000 })
           if (outcome === 'merged') expect(one?.state).toBe('MERGED')
           if (outcome === 'failed' || outcome === 'cancelled') {
             expect(one?.state).toBe(outcome.toUpperCase())
@@ -230,7 +226,7 @@ describe('what a reading means', () => {
           }
           if (outcome === 'error') expect(index).toBeGreaterThanOrEqual(3)
           if (outcome !== undefined) return
-          if (one?.state === 'MERGED' && standing(before ?? {}) === 'pending') expect.unreachable()
+          if (one?.state === 'MERGED' && settledOutcome(before ?? {}) === 'pending') expect.unreachable()
           known = next
         }
       }),
@@ -368,7 +364,7 @@ describe('one pull request', () => {
           ],
         },
         fault: second => {
-          if (second === 4) stop.abort(new Failure('interrupted', 'stopped by SIGINT.', { exit: 130 }))
+          if (second === 4) stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
           return undefined
         },
         setting: { signal: stop.signal },

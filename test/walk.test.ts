@@ -16,12 +16,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openIds } from '../src/domain/id-table.ts'
+import { createIdTable } from '../src/domain/id-table.ts'
+import { createPageCursor } from '../src/domain/page-cursor.ts'
 import { windows } from '../src/domain/time-range.ts'
-import { stepsThrough } from '../src/domain/page-cursor.ts'
-import { instant } from '../src/domain/values/parsers.ts'
-import { failedIn, flakyTests } from '../src/sandbox/failing-tests.ts'
-import { openSandbox } from '../src/sandbox/sandbox.ts'
+import { parseInstant } from '../src/domain/values/parsers.ts'
+import { createFailingTests, testsFailedBetween } from '../src/sandbox/failing-tests.ts'
+import { startSandbox } from '../src/sandbox/sandbox.ts'
 import { mergeq, noon, type Outcome, type Seen, type Service, type Setting, serveScript } from './harness.ts'
 import { bareEnvironment, launcher } from './programs.ts'
 
@@ -63,7 +63,7 @@ describe('windows of a range', () => {
     fc.assert(
       fc.property(zone, times, (zone, [from, length]) => {
         const [start, end] = [from * 1_000, (from + length) * 1_000]
-        const read = { start: instant(spelledIn(zone, start)), end: instant(spelledIn(zone, end)) }
+        const read = { start: parseInstant(spelledIn(zone, start)), end: parseInstant(spelledIn(zone, end)) }
         expect(read).toEqual({ start, end })
         const cut = windows(read)
         expect([cut[0]?.end, cut.at(-1)?.start]).toEqual([end, start])
@@ -80,7 +80,7 @@ describe('windows of a range', () => {
     ['the clock that goes forward', '2026-03-01T12:00:00-05:00', '2026-03-08T12:00:00-04:00', 1, 167],
     ['the clock that goes back', '2026-10-25T12:00:00-04:00', '2026-11-01T12:00:00-05:00', 2, 168],
   ])('H11: seven days by the wall across %s', (_, start, end, number, hours) => {
-    const cut = windows({ start: instant(start), end: instant(end) })
+    const cut = windows({ start: parseInstant(start), end: parseInstant(end) })
     expect(cut).toHaveLength(number)
     expect(((cut[0]?.end ?? 0) - (cut[0]?.start ?? 0)) / 3_600_000).toBe(hours)
   })
@@ -90,14 +90,14 @@ describe('the way through windows and pages', () => {
   const range = { start: noon - 20 * day, end: noon }
 
   test('H10: each window begins without a token, and ends where a page names none', () => {
-    const steps = stepsThrough(range, 100)
+    const steps = createPageCursor(range, 100)
     const seen: string[] = []
     for (let step = steps.next(); step !== undefined; step = steps.next()) {
       seen.push(`${(noon - step.end) / day}-${(noon - step.start) / day} ${step.token}`)
-      steps.pass(step.token === '' ? 'p2' : '', true)
+      steps.advance(step.token === '' ? 'p2' : '', true)
     }
     expect(seen).toEqual(['0-7 ', '0-7 p2', '7-14 ', '7-14 p2', '14-20 ', '14-20 p2'])
-    expect({ over: steps.isOver(), pages: steps.pages(), trouble: steps.trouble() }).toEqual({
+    expect({ over: steps.isOver(), pages: steps.pages(), trouble: steps.problem() }).toEqual({
       over: true,
       pages: 6,
       trouble: undefined,
@@ -108,35 +108,35 @@ describe('the way through windows and pages', () => {
     const chain = fc.array(fc.string({ unit: 'binary', maxLength: 3 }), { maxLength: 30 })
     fc.assert(
       fc.property(chain, tokens => {
-        const steps = stepsThrough({ start: noon - day, end: noon }, 1_000)
+        const steps = createPageCursor({ start: noon - day, end: noon }, 1_000)
         const asked: string[] = []
         for (let step = steps.next(); step !== undefined; step = steps.next()) {
           asked.push(step.token)
-          steps.pass(tokens[asked.length - 1] ?? '', true)
+          steps.advance(tokens[asked.length - 1] ?? '', true)
         }
         expect(new Set(asked).size).toBe(asked.length)
-        expect(steps.isOver()).toBe(steps.trouble() === undefined)
+        expect(steps.isOver()).toBe(steps.problem() === undefined)
       }),
     )
   })
 
   test('a window begins again once, and never from its first page', () => {
-    const steps = stepsThrough(range, 100)
+    const steps = createPageCursor(range, 100)
     expect(steps.restart()).toBe(false)
-    steps.pass('p2', true)
+    steps.advance('p2', true)
     expect([steps.restart(), steps.place()]).toEqual([true, { window: 0, token: '' }])
-    steps.pass('p2', true)
+    steps.advance('p2', true)
     expect(steps.restart()).toBe(false)
-    steps.pass('', true)
-    steps.pass('p2', true)
+    steps.advance('', true)
+    steps.advance('p2', true)
     expect([steps.restart(), steps.place()]).toEqual([true, { window: 1, token: '' }])
   })
 
   test('empty pages without end stop; so many pages of another window do not', () => {
-    const steps = stepsThrough(range, 10_000)
+    const steps = createPageCursor(range, 10_000)
     let pages = 0
-    for (; steps.next() !== undefined; pages++) steps.pass(`p${pages}`, false)
-    expect([pages, steps.trouble()]).toEqual([100, '100 pages in a row held no new test'])
+    for (; steps.next() !== undefined; pages++) steps.advance(`p${pages}`, false)
+    expect([pages, steps.problem()]).toEqual([100, '100 pages in a row held no new test'])
   })
 })
 
@@ -151,9 +151,9 @@ test('the table of ids answers as a Map does, for UUIDs and for anything else', 
       fc.array(fc.tuple(id, fc.nat(9)), { minLength: 1_500, maxLength: 3_000 }),
       fc.nat(),
       (meetings, twice) => {
-        const [ids, map] = [openIds(), new Map<string, number>()]
+        const [ids, map] = [createIdTable(), new Map<string, number>()]
         for (const [one, reading] of [...meetings, meetings[twice % meetings.length] ?? ['', 0]] as const) {
-          expect(ids.meet(one, reading)).toBe(map.get(one))
+          expect(ids.add(one, reading)).toBe(map.get(one))
           map.set(one, reading)
         }
       },
@@ -476,18 +476,18 @@ describe('a list that is resumed', () => {
     ['--set x=1', /x is not given there and '1' here/],
   ])('the file of another query is refused, naming both: %s', async (other, why) => {
     const disk = new Map<string, string>()
-    const given = '-R acme/web --org acme --since 14d'
+    const args = '-R acme/web --org acme --since 14d'
     pages = fortnight
     const run = (words: string) =>
       mergeq(`flaky list ${words} --retries 0 -o ndjson --resume-file walk.state`, {
         disk,
         env: { MERGEQ_BASE_URL: service.baseUrl },
       })
-    await run(`${given} --max-pages 1`)
+    await run(`${args} --max-pages 1`)
     const before = disk.get('walk.state')
     const [name = ''] = other.split(' ')
-    const changed = given.replace(new RegExp(`${name} \\S+`), other)
-    const { code, err } = await run(changed === given ? `${given} ${other}` : changed)
+    const changed = args.replace(new RegExp(`${name} \\S+`), other)
+    const { code, err } = await run(changed === args ? `${args} ${other}` : changed)
     expect([code, service.requests.length, disk.get('walk.state')]).toEqual([2, 1, before])
     expect(err).toMatch(why)
   })
@@ -549,12 +549,14 @@ describe.each(['document', 'hosted'] as const)('30 days of the sandbox in the %s
   const opened = Date.now() - 60_000
   const range = { start: opened - 30 * day, end: opened }
   const repo = { host: 'github.com', owner: 'acme', name: 'web' }
-  const truth = new Set(failedIn(flakyTests(1, repo, opened), range.start, range.end).map(({ id }) => id))
-  let sandbox: Awaited<ReturnType<typeof openSandbox>>
+  const truth = new Set(
+    testsFailedBetween(createFailingTests(1, repo, opened), range.start, range.end).map(({ id }) => id),
+  )
+  let sandbox: Awaited<ReturnType<typeof startSandbox>>
   let home: string
   beforeEach(async () => {
     home = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-walk-')))
-    sandbox = await openSandbox({ dialect, now: () => opened })
+    sandbox = await startSandbox({ dialect, now: () => opened })
   })
   afterEach(async () => {
     await sandbox.close()

@@ -3,18 +3,18 @@ import fc from 'fast-check'
 import width from 'string-width'
 import { describe, expect, test } from 'vitest'
 import {
-  type Change,
-  changesBetween,
-  changeText,
-  goneFrom,
-  leaving,
-  seenIn,
+  departedEntries,
+  departureChange,
+  describeChange,
+  type QueueChange,
+  queueChanges,
+  snapshotOf,
 } from '../src/domain/queue-changes.ts'
-import { Failure } from '../src/errors.ts'
-import { openBlock } from '../src/output/live-block.ts'
-import { type JsonObject } from '../src/json.ts'
-import { type Shape, table } from '../src/output/view.ts'
-import { cutLine, frame } from '../src/output/table.ts'
+import { MergeqError } from '../src/errors.ts'
+import type { JsonObject } from '../src/json.ts'
+import { createLiveBlock } from '../src/output/live-block.ts'
+import { drawFrame, truncateLine } from '../src/output/table.ts'
+import { table, type View } from '../src/output/view.ts'
 import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from './harness.ts'
 import { keeper, openHome, openPeer, openScreen } from './peers.ts'
 import { testWith } from './programs.ts'
@@ -32,7 +32,13 @@ const queue = (state: string, ...entries: readonly JsonObject[]): JsonObject => 
 const now = '2026-01-05T12:00:00.000Z'
 
 describe('what changed between two looks', () => {
-  const rows: readonly (readonly [string, JsonObject, JsonObject, readonly Change[], readonly number[]])[] = [
+  const rows: readonly (readonly [
+    string,
+    JsonObject,
+    JsonObject,
+    readonly QueueChange[],
+    readonly number[],
+  ])[] = [
     ['nothing', queue('RUNNING', entry(7, 'TESTING')), queue('running', entry(7, 'testing')), [], []],
     [
       'a place alone is no change',
@@ -79,9 +85,9 @@ describe('what changed between two looks', () => {
     ],
   ]
   test.each(rows)('%s', (_, one, two, changes, gone) => {
-    const [before, after] = [seenIn(one), seenIn(two)]
-    expect(changesBetween(before, after, new Map([[5, 'NOT_READY']]), noon)).toEqual(changes)
-    expect(goneFrom(before, after).map(({ pr }) => pr)).toEqual(gone)
+    const [before, after] = [snapshotOf(one), snapshotOf(two)]
+    expect(queueChanges(before, after, new Map([[5, 'NOT_READY']]), noon)).toEqual(changes)
+    expect(departedEntries(before, after).map(({ pr }) => pr)).toEqual(gone)
   })
 
   test.each([
@@ -91,16 +97,24 @@ describe('what changed between two looks', () => {
     ['not to be read', undefined, null],
     ['in a state that nobody knows', { state: 'Hovering' }, 'Hovering'],
   ] as const)('how one left: %s', (_, record, to) => {
-    const [left] = seenIn(queue('RUNNING', entry(7, 'TESTING'))).entries.values()
+    const [left] = snapshotOf(queue('RUNNING', entry(7, 'TESTING'))).entries.values()
     if (left === undefined) throw new Error('it is not there')
-    expect(leaving(left, record, noon)).toEqual({ pr: 7, from: 'TESTING', to, at: now, position: null })
+    expect(departureChange(left, record, noon)).toEqual({
+      pr: 7,
+      from: 'TESTING',
+      to,
+      at: now,
+      position: null,
+    })
   })
 
   test('in words', () => {
     const change = { pr: 7, from: 'TESTING', to: null, at: now, position: null }
-    expect(changeText(change)).toBe('#7 TESTING -> no longer in the queue')
-    expect(changeText({ ...change, from: null, to: 'PENDING', position: 2 })).toBe('#7 PENDING (number 2)')
-    expect(changeText({ ...change, pr: null, from: 'RUNNING', to: 'PAUSED' })).toBe(
+    expect(describeChange(change)).toBe('#7 TESTING -> no longer in the queue')
+    expect(describeChange({ ...change, from: null, to: 'PENDING', position: 2 })).toBe(
+      '#7 PENDING (number 2)',
+    )
+    expect(describeChange({ ...change, pr: null, from: 'RUNNING', to: 'PAUSED' })).toBe(
       'The queue: RUNNING -> PAUSED',
     )
   })
@@ -371,7 +385,7 @@ describe('how a watch ends', () => {
       terminal: true,
       signal: stop.signal,
       answer: (_, index) => {
-        if (index === 2) stop.abort(new Failure('interrupted', 'stopped by SIGTERM.', { exit: 143 }))
+        if (index === 2) stop.abort(new MergeqError('interrupted', 'stopped by SIGTERM.', { exit: 143 }))
         return good
       },
     })
@@ -388,7 +402,7 @@ describe('the block', () => {
     ['STATE', 'state', 'state'],
     ['TITLE', 'title'],
   ] as const
-  const shapeOf = (records: readonly JsonObject[], heading: readonly string[]): Shape => ({
+  const shapeOf = (records: readonly JsonObject[], heading: readonly string[]): View => ({
     ...table(records, columns),
     heading,
   })
@@ -429,7 +443,7 @@ describe('the block', () => {
         fc.integer({ min: 1, max: 130 }),
         fc.integer({ min: 1, max: 40 }),
         (records, heading, foot, most, rows) => {
-          const lines = frame(shapeOf(records, heading), foot, page(most, rows))
+          const lines = drawFrame(shapeOf(records, heading), foot, page(most, rows))
           expect(lines.length).toBeLessThanOrEqual(Math.max(0, rows - 1))
           for (const line of lines) {
             expect(width(line)).toBeLessThan(Math.max(1, most))
@@ -443,19 +457,19 @@ describe('the block', () => {
 
   test('rows that do not fit are counted', () => {
     const records = Array.from({ length: 30 }, (_, index) => ({ prNumber: index, position: index + 1 }))
-    const lines = frame(shapeOf(records, ['head']), ['', 'foot'], { ...page(60, 12), color: false })
+    const lines = drawFrame(shapeOf(records, ['head']), ['', 'foot'], { ...page(60, 12), color: false })
     expect(lines).toHaveLength(11)
     expect(lines.slice(-3)).toEqual(['… and 24 more', '', 'foot'])
   })
 
   test('a cut keeps the colours whole', () => {
-    expect(cutLine('\u001B[32m漢字漢字\u001B[39m end', 5)).toBe('\u001B[32m漢字…\u001B[39m')
-    expect(cutLine('\u001B[32mok\u001B[39m end', 20)).toBe('\u001B[32mok\u001B[39m end')
+    expect(truncateLine('\u001B[32m漢字漢字\u001B[39m end', 5)).toBe('\u001B[32m漢字…\u001B[39m')
+    expect(truncateLine('\u001B[32mok\u001B[39m end', 20)).toBe('\u001B[32mok\u001B[39m end')
   })
 
   test('each drawing is one write, over the lines that are there: those that a narrower one broke, and a lower one scrolled away', async () => {
     const writes: string[] = []
-    const block = await openBlock({ write: async text => void writes.push(String(text)) })
+    const block = await createLiveBlock({ write: async text => void writes.push(String(text)) })
     await block.draw(['a'.repeat(70), 'b'], { columns: 80, rows: 24 })
     await block.draw(['c', 'd', 'e'], { columns: 40, rows: 24 })
     await block.draw(['f'], { columns: 40, rows: 3 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { endpoints } from '../src/api/operations/index.ts'
+import { serviceOperations } from '../src/api/operations/index.ts'
 import { type Answer, mergeq, type Seen, type Setting, serveScript } from './harness.ts'
 
 /**
@@ -798,8 +798,8 @@ test('every setting of a queue has a line', () => {
 
 test('no operation is without a line', () => {
   const covered = new Set(lines.map(({ route }) => route))
-  expect(endpoints.map(({ route }) => route).filter(route => !covered.has(route))).toEqual([])
-  expect(endpoints).toHaveLength(13)
+  expect(serviceOperations.map(({ route }) => route).filter(route => !covered.has(route))).toEqual([])
+  expect(serviceOperations).toHaveLength(13)
 })
 
 test('pr testing in the queue’s own CI job asks for the run of its test branch', async () => {

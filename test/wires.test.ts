@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { isLoopback } from '../src/config/base-url.ts'
-import { openWays } from '../src/http/connection-pools.ts'
+import { createConnectionPools } from '../src/http/connection-pools.ts'
 import {
   type Answered,
   type Asked,
@@ -863,11 +863,11 @@ describe('what we rely on in undici (WIRE.md 4.12)', () => {
   /** One request as the transport sends it, with nothing of ours around it. */
   async function send(url: string, method: 'GET' | 'POST', env: Readonly<Record<string, string>> = {}) {
     const { default: requestBy } = await import('undici/lib/api/api-request.js')
-    const ways = openWays(env, { isLoopback })
+    const ways = createConnectionPools(env, { isLoopback })
     try {
       const { origin, pathname } = new URL(url)
       const body = method === 'POST' ? new TextEncoder().encode('{}') : null
-      const answer = await requestBy.call(ways.to(new URL(url), false).dispatcher, {
+      const answer = await requestBy.call(ways.poolFor(new URL(url), false).dispatcher, {
         origin,
         path: pathname,
         method,
@@ -959,10 +959,10 @@ describe('what we rely on in undici (WIRE.md 4.12)', () => {
 
   testWith('sh')('W4.12: the environment of the process is not asked when the proxy was given', async () => {
     const proxy = kept(await openProxy({}))
-    const given = { HTTPS_PROXY: `http://${proxy.host}` }
+    const args = { HTTPS_PROXY: `http://${proxy.host}` }
     try {
       vi.stubEnv('NO_PROXY', '*')
-      await expect(send(`https://${name}/v1`, 'GET', given)).rejects.toThrow()
+      await expect(send(`https://${name}/v1`, 'GET', args)).rejects.toThrow()
       expect(proxy.asked.map(({ target }) => target)).toEqual([`${name}:443`])
       vi.stubEnv('HTTPS_PROXY', `http://${proxy.host}`)
       vi.stubEnv('NO_PROXY', '')

@@ -1,32 +1,32 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { samplesOf } from '../src/domain/metrics/exposition.ts'
-import { windows } from '../src/domain/time-range.ts'
+import { parseOverride, readOverrides } from '../src/api/body-overrides.ts'
+import { isLoopback, parseBaseUrl } from '../src/config/base-url.ts'
+import { parseToken } from '../src/config/token.ts'
+import { parseSamples } from '../src/domain/metrics/exposition.ts'
 import {
+  normalizeState,
   pullRequestStates,
   queueStates,
-  spelled,
-  standing,
-  withSpelledState,
+  settledOutcome,
+  withNormalizedState,
 } from '../src/domain/states.ts'
+import { windows } from '../src/domain/time-range.ts'
 import {
-  decimal,
-  duration,
-  instant,
-  integer,
-  isPullRequest,
-  largestPullRequest,
-  oneOf,
-  priority,
-  pullRequest,
-  repository,
-  text,
-  uuid,
+  choiceParser,
+  integerParser,
+  isPullRequestReference,
+  maxPullRequestNumber,
+  parseDecimal,
+  parseDuration,
+  parseInstant,
+  parsePriority,
+  parsePullRequest,
+  parseRepository,
+  parseUuid,
+  textParser,
 } from '../src/domain/values/parsers.ts'
-import { isFailure } from '../src/errors.ts'
-import { readSet, readSets } from '../src/api/body-overrides.ts'
-import { baseAddress, isLoopback } from '../src/config/base-url.ts'
-import { tokenFrom } from '../src/config/token.ts'
+import { isMergeqError } from '../src/errors.ts'
 import { type Answer, mergeq, noon, type Outcome, type Setting } from './harness.ts'
 
 const refusal = 'refused'
@@ -36,7 +36,7 @@ function reading<T>(read: () => T): T | typeof refusal {
   try {
     return read()
   } catch (error) {
-    if (isFailure(error) && error.kind === 'usage') return refusal
+    if (isMergeqError(error) && error.kind === 'usage') return refusal
     throw error
   }
 }
@@ -46,7 +46,7 @@ function complaint(read: () => unknown): string {
   try {
     read()
   } catch (error) {
-    if (isFailure(error) && error.kind === 'usage') return `${error.message}\n${error.details.hint ?? ''}`
+    if (isMergeqError(error) && error.kind === 'usage') return `${error.message}\n${error.details.hint ?? ''}`
     throw error
   }
   return ''
@@ -68,7 +68,7 @@ describe('a repository', () => {
     ['gitlab.com/acme/platform/team/web', 'gitlab.com', 'acme/platform/team', 'web'],
     ['a-c_m.e/w-e_b.js', 'github.com', 'a-c_m.e', 'w-e_b.js'],
   ])('G8: %s is read', (word, host, owner, name) => {
-    expect(repository(word)).toEqual({ host, owner, name })
+    expect(parseRepository(word)).toEqual({ host, owner, name })
   })
 
   test.each([
@@ -94,7 +94,7 @@ describe('a repository', () => {
     'a@b/c',
     'acme\\web',
   ])('G8: %j is refused', word => {
-    expect(reading(() => repository(word))).toBe(refusal)
+    expect(reading(() => parseRepository(word))).toBe(refusal)
   })
 })
 
@@ -136,13 +136,13 @@ describe('a pull request', () => {
     ['https://github.com/acme/web/pull/123', { number: 123, repo: 'github.com/acme/web' }],
     ['https://git.example.com/acme/web/pull/1', { number: 1, repo: 'git.example.com/acme/web' }],
   ])('%s is read', (word, expected) => {
-    expect(pullRequest(word)).toEqual(expected)
-    expect(isPullRequest(word)).toBe(true)
+    expect(parsePullRequest(word)).toEqual(expected)
+    expect(isPullRequestReference(word)).toBe(true)
   })
 
   test.each(noPullRequests)('G1: %j is refused', word => {
-    expect(reading(() => pullRequest(word))).toBe(refusal)
-    expect(isPullRequest(word)).toBe(false)
+    expect(reading(() => parsePullRequest(word))).toBe(refusal)
+    expect(isPullRequestReference(word)).toBe(false)
   })
 
   test.each([
@@ -160,17 +160,17 @@ describe('a pull request', () => {
     'https://github.com/acme/web/pull/7?x',
     'https://nohost/acme/web/pull/7',
   ])('%s is no address of one', word => {
-    expect(reading(() => pullRequest(word))).toBe(refusal)
+    expect(reading(() => parsePullRequest(word))).toBe(refusal)
   })
 
   test('the largest is the largest that the service holds', () => {
-    expect(largestPullRequest).toBe(2 ** 32 - 1)
+    expect(maxPullRequestNumber).toBe(2 ** 32 - 1)
   })
 
   test('any number in range is read, with and without #', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: largestPullRequest }), number => {
-        for (const word of [String(number), `#${number}`]) expect(pullRequest(word)).toEqual({ number })
+      fc.property(fc.integer({ min: 1, max: maxPullRequestNumber }), number => {
+        for (const word of [String(number), `#${number}`]) expect(parsePullRequest(word)).toEqual({ number })
       }),
     )
   })
@@ -189,7 +189,7 @@ describe('a duration', () => {
     ['1w2d3h4m5s6ms', 9 * day + 3 * hour + 4 * minute + 5_006],
     ['1m500ms', 60_500],
   ])('%s is %i ms', (word, expected) => {
-    expect(duration(word)).toBe(expected)
+    expect(parseDuration(word)).toBe(expected)
   })
 
   test.each([
@@ -215,7 +215,7 @@ describe('a duration', () => {
     '99999999999999999999w',
     `${'9'.repeat(400)}w`,
   ])('%j is refused', word => {
-    expect(reading(() => duration(word))).toBe(refusal)
+    expect(reading(() => parseDuration(word))).toBe(refusal)
   })
 })
 
@@ -230,7 +230,7 @@ describe('an instant', () => {
     ['2024-02-29', Date.UTC(2024, 1, 29)],
     ['1969-12-31', -day],
   ])('%s is read', (word, expected) => {
-    expect(instant(word)).toBe(expected)
+    expect(parseInstant(word)).toBe(expected)
   })
 
   test.each([
@@ -255,12 +255,12 @@ describe('an instant', () => {
     '2026-01-05T09:30:00Z ',
     '２026-01-05',
   ])('%j is refused', word => {
-    expect(reading(() => instant(word))).toBe(refusal)
+    expect(reading(() => parseInstant(word))).toBe(refusal)
   })
 
   // RFC 3339 section 5.6: an hour is 00 to 23.
   test('2026-01-05T24:00:00Z is refused', () => {
-    expect(reading(() => instant('2026-01-05T24:00:00Z'))).toBe(refusal)
+    expect(reading(() => parseInstant('2026-01-05T24:00:00Z'))).toBe(refusal)
   })
 
   test('any moment is read back from its own spelling', () => {
@@ -268,7 +268,7 @@ describe('an instant', () => {
       fc.property(
         fc.date({ min: new Date('1000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),
         date => {
-          expect(instant(date.toISOString())).toBe(date.getTime())
+          expect(parseInstant(date.toISOString())).toBe(date.getTime())
         },
       ),
     )
@@ -276,7 +276,7 @@ describe('an instant', () => {
 })
 
 describe('numbers and ids', () => {
-  const small = integer(1, 100)
+  const small = integerParser(1, 100)
 
   test.each([
     ['1', 1],
@@ -310,7 +310,7 @@ describe('numbers and ids', () => {
       word => [word, refusal] as const,
     ),
   ] as const)('%j as a number', (word, expected) => {
-    expect(reading(() => decimal(word))).toBe(expected)
+    expect(reading(() => parseDecimal(word))).toBe(expected)
   })
 
   test.each([
@@ -325,7 +325,7 @@ describe('numbers and ids', () => {
       word => [word, refusal] as const,
     ),
   ] as const)('%j as a priority', (word, expected) => {
-    expect(reading(() => priority(word))).toBe(expected)
+    expect(reading(() => parsePriority(word))).toBe(expected)
   })
 
   const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
@@ -343,16 +343,16 @@ describe('numbers and ids', () => {
       `g${id.slice(1)}`,
     ].map(word => [word, refusal] as const),
   ] as const)('G9: %j as a test id', (word, expected) => {
-    expect(reading(() => uuid(word))).toBe(expected)
+    expect(reading(() => parseUuid(word))).toBe(expected)
   })
 
   test('a text is not empty, a choice is one of its words', () => {
-    expect(reading(() => text('branch')(''))).toBe(refusal)
-    expect(text('branch')('a b')).toBe('a b')
-    expect(reading(() => text('branch')(' a '))).toBe(refusal)
-    expect(oneOf(['single', 'parallel'])('parallel')).toBe('parallel')
-    expect(reading(() => oneOf(['single', 'parallel'])('both'))).toBe(refusal)
-    expect(reading(() => oneOf(['single', 'parallel'])(''))).toBe(refusal)
+    expect(reading(() => textParser('branch')(''))).toBe(refusal)
+    expect(textParser('branch')('a b')).toBe('a b')
+    expect(reading(() => textParser('branch')(' a '))).toBe(refusal)
+    expect(choiceParser(['single', 'parallel'])('parallel')).toBe('parallel')
+    expect(reading(() => choiceParser(['single', 'parallel'])('both'))).toBe(refusal)
+    expect(reading(() => choiceParser(['single', 'parallel'])(''))).toBe(refusal)
   })
 })
 
@@ -369,7 +369,7 @@ describe('a base address', () => {
     ['http://127.1.2.3/v1', 'http://127.1.2.3/v1'],
     ['http://[::1]:8080/v1', 'http://[::1]:8080/v1'],
   ])('B1, B2, B12: %s is taken as %s', (word, expected) => {
-    expect(baseAddress(word)).toBe(expected)
+    expect(parseBaseUrl(word)).toBe(expected)
   })
 
   test.each([
@@ -395,8 +395,8 @@ describe('a base address', () => {
     'https://h/v1#a',
     'https://h/v1#',
   ])('B2, B14: %s is refused', word => {
-    expect(reading(() => baseAddress(word))).toBe(refusal)
-    expect(complaint(() => baseAddress(word))).not.toMatch(/secret|user@|undefined/)
+    expect(reading(() => parseBaseUrl(word))).toBe(refusal)
+    expect(complaint(() => parseBaseUrl(word))).not.toMatch(/secret|user@|undefined/)
   })
 
   test.each([
@@ -425,11 +425,11 @@ describe('a token', () => {
     ['\r\n\t tok_x \v\f', 'tok_x'],
     ['!~', '!~'],
     ['a'.repeat(4096), 'a'.repeat(4096)],
-  ])('is trimmed of ASCII white space: %j', (given, value) => {
-    expect(tokenFrom(given, 'MERGEQ_TOKEN').value).toBe(value)
+  ])('is trimmed of ASCII white space: %j', (args, value) => {
+    expect(parseToken(args, 'MERGEQ_TOKEN').value).toBe(value)
   })
 
-  const bad: readonly (readonly [what: string, given: string, code: string, position: number])[] = [
+  const bad: readonly (readonly [what: string, args: string, code: string, position: number])[] = [
     ['A2: a BOM', '\uFEFFtok_secret', 'U+FEFF', 1],
     ['A2: smart quotes', '“tok_secret”', 'U+201C', 1],
     ['A2: a non-breaking space', 'tok\u00A0secret', 'U+00A0', 4],
@@ -442,19 +442,19 @@ describe('a token', () => {
     ['an emoji', 'tok😀secret', 'U+1F600', 4],
   ]
 
-  test.each(bad)('%s is named, never the value', (_, given, code, position) => {
-    const said = complaint(() => tokenFrom(given, 'MERGEQ_TOKEN'))
+  test.each(bad)('%s is named, never the value', (_, args, code, position) => {
+    const said = complaint(() => parseToken(args, 'MERGEQ_TOKEN'))
     expect(said).toContain(`${code} at position ${position}`)
     expect(said).toMatch(/^MERGEQ_TOKEN /)
     expect(said).not.toMatch(/tok_|secret|ByteString/)
   })
 
-  for (const [what, given, code, position] of bad) {
+  for (const [what, args, code, position] of bad) {
     test(`${what} is refused before anything is sent`, async () => {
       for (const format of ['', '--json']) {
         const { out, err, requests, ...outcome } = await mergeq(`queue get ${where} ${format}`, {
           answer,
-          env: { MERGEQ_TOKEN: given },
+          env: { MERGEQ_TOKEN: args },
         })
         expect({ code: outcome.code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
         expect(err).toContain(`${code} at position ${position}`)
@@ -466,10 +466,10 @@ describe('a token', () => {
   test.each([
     ['4097 characters', 'k'.repeat(4097)],
     ['A11: 8 KiB', 'k'.repeat(8192)],
-  ])('%s are refused for their length', async (_, given) => {
+  ])('%s are refused for their length', async (_, args) => {
     const { code, out, err, requests } = await mergeq(`queue get ${where}`, {
       answer,
-      env: { MERGEQ_TOKEN: given },
+      env: { MERGEQ_TOKEN: args },
     })
     expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
     expect(err).toMatch(/^mergeq: .*longer than 4096 characters/)
@@ -488,10 +488,10 @@ describe('a token', () => {
 
   test.each(['', ' ', '\n'])(
     'A3: %j in MERGEQ_TOKEN counts as unset, and the message says so',
-    async given => {
+    async args => {
       const { code, out, err, requests } = await mergeq(`queue get ${where}`, {
         answer,
-        env: { MERGEQ_TOKEN: given },
+        env: { MERGEQ_TOKEN: args },
       })
       expect({ code, out, requests }).toEqual({ code: 4, out: '', requests: [] })
       expect(err).toMatch(/^mergeq: .*MERGEQ_TOKEN is set but empty/)
@@ -556,13 +556,13 @@ describe('states', () => {
 
   test.each([...pullRequestStates, ...queueStates])('%s is spelled so in any case', state => {
     for (const word of [state, state.toLowerCase(), `${state[0]}${state.slice(1).toLowerCase()}`])
-      expect(spelled(word)).toBe(state)
+      expect(normalizeState(word)).toBe(state)
   })
 
   test.each(['', 'warming_up', 'Warming_Up', 'MERGED ', 'merged\n', 'constructor', '__proto__'])(
     'G3: %j, which is unknown, stays as it is',
     word => {
-      expect(spelled(word)).toBe(word)
+      expect(normalizeState(word)).toBe(word)
     },
   )
 
@@ -575,7 +575,7 @@ describe('states', () => {
     [{ state: null }, { state: null }],
     [{}, {}],
   ])('a record keeps everything but the case of its own state: %j', (record, expected) => {
-    expect(withSpelledState(record)).toEqual(expected)
+    expect(withNormalizedState(record)).toEqual(expected)
   })
 
   test.each([
@@ -593,13 +593,13 @@ describe('states', () => {
     [{}, 'pending'],
     [{ state: null }, 'pending'],
   ] as const)('%j stands as %s', (record, expected) => {
-    expect(standing(record)).toBe(expected)
+    expect(settledOutcome(record)).toBe(expected)
   })
 })
 
 describe('the text format of metrics', () => {
   const read = (text: string) =>
-    samplesOf(text).map(({ labels, ...sample }) => ({ ...sample, labels: { ...labels } }))
+    parseSamples(text).map(({ labels, ...sample }) => ({ ...sample, labels: { ...labels } }))
   const one = (line: string) => read(line)[0]
 
   test.each([
@@ -657,9 +657,9 @@ describe('the text format of metrics', () => {
   ])('%j is not of the format', line => {
     let kind: unknown
     try {
-      samplesOf(`up 1\n${line}\n`)
+      parseSamples(`up 1\n${line}\n`)
     } catch (error) {
-      kind = isFailure(error) && error.kind
+      kind = isMergeqError(error) && error.kind
       expect(String(error)).toContain('line 2')
     }
     expect(kind).toBe('bad-answer')
@@ -697,7 +697,7 @@ describe('the text format of metrics', () => {
   })
 
   test('keys of objects are labels like any other', () => {
-    const labels = samplesOf('up{__proto__="x",constructor="y"} 1')[0]?.labels ?? {}
+    const labels = parseSamples('up{__proto__="x",constructor="y"} 1')[0]?.labels ?? {}
     expect(Object.entries(labels)).toEqual([
       ['__proto__', 'x'],
       ['constructor', 'y'],
@@ -1146,22 +1146,22 @@ describe('--set', () => {
     ['a=b.c', ['a'], 'b.c'],
     ['__proto__.x=1', ['__proto__', 'x'], 1],
   ])('%s', (word, path, value) => {
-    expect(readSet(word)).toEqual({ path, value })
+    expect(parseOverride(word)).toEqual({ path, value })
   })
 
   test.each(['', '=', '=1', 'a', 'a.b', '.=1', 'a..b=1', '.a=1', 'a.=1'])('%j is refused', word => {
-    expect(reading(() => readSet(word))).toBe(refusal)
+    expect(reading(() => parseOverride(word))).toBe(refusal)
   })
 
   const fields = {
-    pr: { words: [{ spell: '[pr...]', summary: '' }], at: 'body.pr.number', read: () => 1 },
-    size: { words: [{ spell: '--size <n>', summary: '' }], at: 'body.size', read: () => 1 },
+    pr: { definitions: [{ syntax: '[pr...]', summary: '' }], location: 'body.pr.number', read: () => 1 },
+    size: { definitions: [{ syntax: '--size <n>', summary: '' }], location: 'body.size', read: () => 1 },
   } as const
 
   test.each([[['a=1', 'a=2']], [['a=1', 'a=1']], [['a.b=1', 'a=2']], [['a=1', 'a.b.c=2']]])(
     'a path twice is refused: %j',
     words => {
-      expect(reading(() => readSets(new Map([['--set', words]]), fields))).toBe(refusal)
+      expect(reading(() => readOverrides(new Map([['--set', words]]), fields))).toBe(refusal)
     },
   )
 
@@ -1174,18 +1174,18 @@ describe('--set', () => {
     ['sizes=2', ['--size', '1'], 'taken'],
     ['size=2', ['pr', '7'], 'taken'],
   ] as const)('%s beside %j is %s', (set, [name, value], expected) => {
-    const given = new Map([
+    const args = new Map([
       ['--set', [set]],
       [name, [value]],
     ])
-    expect(reading(() => readSets(given, fields) && 'taken')).toBe(expected)
+    expect(reading(() => readOverrides(args, fields) && 'taken')).toBe(expected)
   })
 
   test('any JSON is read back', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), value => {
         const written = JSON.stringify(value)
-        expect(readSet(`a=${written}`).value).toEqual(JSON.parse(written))
+        expect(parseOverride(`a=${written}`).value).toEqual(JSON.parse(written))
       }),
     )
   })

@@ -25,43 +25,51 @@ export async function evaluate(source) {
 
 const told = ['command', 'alias', 'summary', 'route']
 /** What only the command that is typed, or its help, needs is made when it is asked for. */
-const toldLate = ['words', 'examples', 'asks', 'ends', 'prints', 'bearsFailures', 'passesExitOn']
+const toldLate = [
+  'words',
+  'examples',
+  'operations',
+  'exitKinds',
+  'output',
+  'toleratesErrors',
+  'propagatesExitCode',
+]
 
 /** Of an operation, what its help says. */
-const askedOf = ({ route, changes, pages, reply: { expects } }) => ({
+const askedOf = ({ route, effect, pagination, decoder: { expects } }) => ({
   route,
-  changes: changes !== false,
-  ...(pages === undefined ? {} : { pages: true }),
-  reply: { expects },
+  effect: effect !== false,
+  ...(pagination === undefined ? {} : { pagination: true }),
+  decoder: { expects },
 })
 
 const leafOf = leaf => {
   const now = told.filter(key => leaf[key] !== undefined).map(key => `${key}: ${JSON.stringify(leaf[key])}`)
-  const asks = Array.isArray(leaf.asks) ? leaf.asks.map(askedOf) : leaf.asks
+  const asks = Array.isArray(leaf.operations) ? leaf.operations.map(askedOf) : leaf.operations
   const late = toldLate
     .filter(key => leaf[key] !== undefined)
-    .map(key => `get ${key}() { return ${JSON.stringify(key === 'asks' ? asks : leaf[key])} }`)
-  return `{ ${[...now, ...late].join(', ')}, act: act(${JSON.stringify(leaf.command)}) }`
+    .map(key => `get ${key}() { return ${JSON.stringify(key === 'operations' ? asks : leaf[key])} }`)
+  return `{ ${[...now, ...late].join(', ')}, run: run(${JSON.stringify(leaf.command)}) }`
 }
 
 /** Gives the tree the table in place of the commands themselves. */
 export const tableOf = src => ({
   name: 'table',
   setup({ onLoad, onResolve }) {
-    const leaves = join(src, 'commands/leaves.ts')
-    const front = ['tree.ts', 'program.ts'].map(name => join(src, name))
-    onResolve({ filter: /\/commands\/leaves\.ts$/ }, ({ importer, kind }) =>
+    const leaves = join(src, 'commands/index.ts')
+    const front = ['cli/command-parser.ts', 'cli/program.ts'].map(name => join(src, name))
+    onResolve({ filter: /\/commands\/index\.ts$/ }, ({ importer, kind }) =>
       front.includes(importer) && kind === 'import-statement'
         ? { path: 'table', namespace: 'table' }
         : undefined,
     )
     onLoad({ filter: /.*/, namespace: 'table' }, async () => ({
       contents: `
-        const act = command => async (...words) => {
-          const { leaves } = await import('./commands/leaves.ts')
-          return leaves.find(leaf => leaf.command === command).act(...words)
+        const run = command => async (...words) => {
+          const { allCommands } = await import('./commands/index.ts')
+          return allCommands.find(one => one.command === command).run(...words)
         }
-        export const leaves = [${(await evaluate(leaves)).leaves.map(leafOf).join(',\n')}]`,
+        export const allCommands = [${(await evaluate(leaves)).allCommands.map(leafOf).join(',\n')}]`,
       resolveDir: src,
     }))
   },

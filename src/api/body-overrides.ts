@@ -1,20 +1,20 @@
-import type { Fields, Given, Wire } from '../cli/inputs.ts'
-import { flagOf, nameOfWord } from '../cli/inputs.ts'
+import type { BodyValue, Inputs, ParsedArgs } from '../cli/inputs.ts'
+import { optionName, settingFlags } from '../cli/inputs.ts'
+import { usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
-import { usage } from '../errors.ts'
 
 /** A value for a path of the body, as `--set path=value` gives it. */
-export interface Laid {
+export interface BodyOverride {
   readonly path: readonly string[]
-  readonly value: Wire
+  readonly value: BodyValue
 }
 
 /** Reads `path=value`: dots make nesting; the value is JSON if it parses as JSON, else a string. */
-export function readSet(word: string, flag = '--set'): Laid {
+export function parseOverride(word: string, flag = '--set'): BodyOverride {
   const equals = word.indexOf('=')
   const path = word.slice(0, equals).split('.')
   if (equals < 1 || path.includes(''))
-    throw usage(
+    throw usageError(
       `${flag}: '${word}' is not <path>=<value>.`,
       `For example ${flag} concurrency=5 or ${flag} pr.number=7.`,
     )
@@ -22,12 +22,12 @@ export function readSet(word: string, flag = '--set'): Laid {
 }
 
 /** JSON if it parses as JSON, else a string. A number that a double would change goes as it was typed. */
-function jsonOr(word: string): Wire {
+function jsonOr(word: string): BodyValue {
   try {
     const value: Json = JSON.parse(word)
     if (typeof value !== 'number' || String(value) === word.trim()) return value
     const bytes = new TextEncoder().encode(word.trim())
-    return { encoded: [bytes], bytes: bytes.length }
+    return { chunks: [bytes], bytes: bytes.length }
   } catch {
     return word
   }
@@ -37,21 +37,21 @@ const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
   one.every((key, index) => index >= other.length || other[index] === key)
 
 /** Reads every `--set`. A path given twice, or one that a typed word already gives, is a usage failure. */
-export function readSets(given: Given, fields: Fields): readonly Laid[] {
-  const sets = (given.get('--set') ?? []).map(word => readSet(word))
-  for (const [index, { path }] of sets.entries()) {
+export function readOverrides(args: ParsedArgs, fields: Inputs): readonly BodyOverride[] {
+  const overrides = (args.get('--set') ?? []).map(word => parseOverride(word))
+  for (const [index, { path }] of overrides.entries()) {
     const name = path.join('.')
-    if (sets.slice(0, index).some(set => overlaps(set.path, path)))
-      throw usage(`--set gives ${name} twice.`, 'Leave one of them out.')
-    for (const { at = '', fills = [], setting, words } of Object.values(fields)) {
-      const names = [...words.map(({ spell }) => nameOfWord(spell)), setting && flagOf[setting]]
+    if (overrides.slice(0, index).some(set => overlaps(set.path, path)))
+      throw usageError(`--set gives ${name} twice.`, 'Leave one of them out.')
+    for (const { location = '', fills = [], setting, definitions } of Object.values(fields)) {
+      const names = [...definitions.map(({ syntax }) => optionName(syntax)), setting && settingFlags[setting]]
       // A value that is always the same is what the command stands for: `queue pause` and its state.
-      const isFixed = words.length === 0 && setting === undefined
-      const typed = isFixed ? 'the command' : names.find(name => name !== undefined && given.has(name))
-      const paths = [...(at.startsWith('body.') ? [at.slice('body.'.length)] : []), ...fills]
+      const isFixed = definitions.length === 0 && setting === undefined
+      const typed = isFixed ? 'the command' : names.find(name => name !== undefined && args.has(name))
+      const paths = [...(location.startsWith('body.') ? [location.slice('body.'.length)] : []), ...fills]
       if (typed !== undefined && paths.some(one => overlaps(one.split('.'), path)))
-        throw usage(`--set gives ${name}, which ${typed} already gives.`, 'Leave one of them out.')
+        throw usageError(`--set gives ${name}, which ${typed} already gives.`, 'Leave one of them out.')
     }
   }
-  return sets
+  return overrides
 }

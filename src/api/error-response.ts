@@ -1,10 +1,10 @@
-import { type Details, Failure, type Kind } from '../errors.ts'
-import type { About } from './receipt.ts'
-import { type Answer, explanation, isWebPage } from './decode.ts'
-import { nameOf } from '../domain/values/parsers.ts'
+import { repositoryName } from '../domain/values/parsers.ts'
+import { type ErrorDetails, type ErrorKind, MergeqError } from '../errors.ts'
+import { errorMessageOf, isWebPage, type ResponseBody } from './decode.ts'
+import type { ResourceRef } from './receipt.ts'
 
 /** What a request was about, as far as a message about its failure can name it. */
-export interface Subject extends About {
+export interface ErrorContext extends ResourceRef {
   readonly operation: string
   readonly host: string
   readonly path: string
@@ -13,7 +13,7 @@ export interface Subject extends About {
   readonly changes: boolean
 }
 
-const kindOf = (status: number): Kind => {
+const kindOf = (status: number): ErrorKind => {
   if (status === 401 || status === 403) return 'auth'
   if (status === 404) return 'not-found'
   if (status === 407 || status === 408 || status === 429 || (status >= 500 && status <= 599))
@@ -35,31 +35,31 @@ function comeBack(headers: ReadonlyMap<string, string>): string {
 }
 
 /** What a status says of a change: a 4xx was not applied, but 408 and 5xx say nothing, and a redirect may be anything. */
-function reachOf(status: number, changes: boolean): Details {
+function sentStateOf(status: number, changes: boolean): ErrorDetails {
   if (!changes) return {}
-  if (status === 408 || (status >= 500 && status <= 599)) return { reach: 'ambiguous' }
+  if (status === 408 || (status >= 500 && status <= 599)) return { sentState: 'ambiguous' }
   return { delivery: status >= 400 && status <= 499 ? 'not-applied' : 'unknown' }
 }
 
 /** The failure that a status outside 2xx means (CLI.md section 9, service-api.md section 7). */
-export function refusalOf(
-  answer: Pick<Answer, 'status' | 'headers' | 'text' | 'document'>,
-  subject: Subject,
-): Failure {
+export function errorFromResponse(
+  answer: Pick<ResponseBody, 'status' | 'headers' | 'text' | 'document'>,
+  subject: ErrorContext,
+): MergeqError {
   const { status, headers } = answer
   const { operation, host } = subject
   const requestId = headers.get('x-request-id')
-  const said = explanation(answer)
+  const said = errorMessageOf(answer)
   const details = {
-    ...reachOf(status, subject.changes),
+    ...sentStateOf(status, subject.changes),
     status,
     operation,
     ...(requestId === undefined ? {} : { requestId }),
     ...(said === undefined ? {} : { said }),
     ...(inSeconds.test(retryAfterOf(headers)) ? { retryAfter: Number(retryAfterOf(headers)) } : {}),
   }
-  const fail = (what: string, hint?: string, more: Details = {}) =>
-    new Failure(kindOf(status), `${operation}: ${what}`, {
+  const fail = (what: string, hint?: string, more: ErrorDetails = {}) =>
+    new MergeqError(kindOf(status), `${operation}: ${what}`, {
       ...details,
       ...more,
       ...(hint === undefined ? {} : { hint }),
@@ -103,27 +103,29 @@ export function refusalOf(
 }
 
 /** What a request was sent with: a token and where it came from, or the id of a run. */
-function credentialOf({ token, forkedRun }: Subject): string {
+function credentialOf({ token, forkedRun }: ErrorContext): string {
   if (token !== undefined) return `the token from ${token}`
   return forkedRun === undefined ? 'a request without a token' : `the run id ${forkedRun} of this forked run`
 }
 
 function notFound(
-  answer: Pick<Answer, 'text'>,
-  { host, path, changes, repo, targetBranch, pr, head }: Subject,
-  fail: (what: string, hint?: string, more?: Details) => Failure,
-): Failure {
+  answer: Pick<ResponseBody, 'text'>,
+  { host, path, changes, repo, targetBranch, pr, head }: ErrorContext,
+  fail: (what: string, hint?: string, more?: ErrorDetails) => MergeqError,
+): MergeqError {
   if (isWebPage(answer.text))
     return fail(
       `${host} has nothing at ${path} (404).`,
       'The base address may be wrong, or the service too old.',
-      { page: true },
+      { isWebPage: true },
     )
   const queue =
-    repo === undefined || targetBranch === undefined ? undefined : `${targetBranch} in ${nameOf(repo)}`
+    repo === undefined || targetBranch === undefined
+      ? undefined
+      : `${targetBranch} in ${repositoryName(repo)}`
   if (queue === undefined)
     return fail(
-      `${host} does not know this (404)${repo === undefined ? '' : ` in ${nameOf(repo)}`}.`,
+      `${host} does not know this (404)${repo === undefined ? '' : ` in ${repositoryName(repo)}`}.`,
       'Check --repo, and what was asked for.',
     )
   if (pr === undefined && head !== undefined)

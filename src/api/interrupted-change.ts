@@ -1,28 +1,28 @@
-import { operationOf, type Row } from './operation.ts'
-import type { About } from './receipt.ts'
 import { shellWord } from '../domain/shell-quote.ts'
-import { nameOf } from '../domain/values/parsers.ts'
-import { ended, Failure } from '../errors.ts'
-import { listed } from '../output/view.ts'
+import { repositoryName } from '../domain/values/parsers.ts'
+import { MergeqError, withPeriod } from '../errors.ts'
+import { joinList } from '../output/view.ts'
+import { type Operation, operationName } from './operation.ts'
+import type { ResourceRef } from './receipt.ts'
 
 /**
  * The failure when a signal ends requests of one operation that were sent and got no answer: its message names the
  * operation and what each request concerned, its hint the commands that show their state (CLI.md section 9). The exit code
  * is that of the signal.
  */
-export function interruptedChange(
-  { message, exit, details }: Failure,
-  { route, changes }: Pick<Row, 'route' | 'changes'>,
-  concerns: readonly About[],
-): Failure {
-  const operation = operationOf(route)
+export function interruptedChangeError(
+  { message, exit, details }: MergeqError,
+  { route, effect }: Pick<Operation, 'route' | 'effect'>,
+  concerns: readonly ResourceRef[],
+): MergeqError {
+  const operation = operationName(route)
   const names = concerns.flatMap(nameIn)
-  const commands = changes === false ? [] : commandsFor(changes.tells, concerns)
-  const what = names.length === 0 ? operation : `${operation} for ${listed(names)}`
+  const commands = effect === false ? [] : commandsFor(effect.inspectCommand, concerns)
+  const what = names.length === 0 ? operation : `${operation} for ${joinList(names)}`
   const outcome = concerns.length === 1 ? 'it may have been applied' : 'each may have been applied'
   const advice = 'Check the current state before trying again'
   const separator = commands.length > 1 ? '\n' : ' '
-  return new Failure('interrupted', `${ended(message)} ${what} was under way: ${outcome}.`, {
+  return new MergeqError('interrupted', `${withPeriod(message)} ${what} was under way: ${outcome}.`, {
     ...details,
     exit,
     operation,
@@ -31,15 +31,15 @@ export function interruptedChange(
   })
 }
 
-const nameIn = ({ pr, targetBranch }: About): readonly string[] =>
+const nameIn = ({ pr, targetBranch }: ResourceRef): readonly string[] =>
   pr !== undefined ? [`#${pr}`] : targetBranch === undefined ? [] : [`the queue of ${targetBranch}`]
 
 /** The commands that show the state: one for each queue, with the pull requests in it. */
-function commandsFor(command: string, concerns: readonly About[]): readonly string[] {
+function commandsFor(command: string, concerns: readonly ResourceRef[]): readonly string[] {
   const numbers = new Map<string, number[]>()
   for (const { repo, targetBranch, pr } of concerns) {
     const queue = [
-      ...(repo === undefined ? [] : ['-R', shellWord(nameOf(repo))]),
+      ...(repo === undefined ? [] : ['-R', shellWord(repositoryName(repo))]),
       ...(targetBranch === undefined ? [] : ['-b', shellWord(targetBranch)]),
     ].join(' ')
     numbers.set(queue, [...(numbers.get(queue) ?? []), ...(pr === undefined ? [] : [pr])])

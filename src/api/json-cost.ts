@@ -1,4 +1,4 @@
-import { marked, size } from '../output/view.ts'
+import { formatBytes, formatInteger } from '../output/view.ts'
 
 /** What an answer may hold before it is parsed. */
 export interface CostLimits {
@@ -18,7 +18,7 @@ const mebibyte = 1024 * 1024
  * The limits of an answer of at most so many bytes: 200 levels, 1,048,576 values, 8 MiB for one text and 144 MiB of
  * memory, which keeps the whole program below 300 MB. Above 64 MiB all but the levels grow with the size.
  */
-export const limitsFor = (maxBytes: number): CostLimits => {
+export const costLimits = (maxBytes: number): CostLimits => {
   const factor = Math.max(1, maxBytes / (64 * mebibyte))
   return {
     maxDepth: 200,
@@ -43,7 +43,7 @@ const firstWide = 0xc4
  * sentence (`is nested more than 200 levels deep`); undefined where parsing is cheap enough, which includes what does not
  * begin as a list or an object. Calls `pause` between steps of 4 MiB and rejects with what it throws.
  */
-export async function findExcess(
+export async function findExcessiveCost(
   bytes: Uint8Array,
   { maxDepth, maxValues, maxText, maxMemory }: CostLimits,
   pause: () => Promise<void>,
@@ -59,23 +59,23 @@ export async function findExcess(
         if (byte === backslash) index++
         else if (byte >= firstWide) width = 2
         else if (byte === quote) {
-          if (index - textStart > maxText) return `holds a text of more than ${size(maxText)}`
+          if (index - textStart > maxText) return `holds a text of more than ${formatBytes(maxText)}`
           inText = false
         }
       } else if (byte === quote) {
         inText = true
         textStart = index
       } else if (byte === comma) {
-        if (++values > maxValues) return `holds more than ${marked(maxValues)} values`
+        if (++values > maxValues) return `holds more than ${formatInteger(maxValues)} values`
       } else if (byte === openList || byte === openObject) {
         if (++depth > maxDepth) return `is nested more than ${maxDepth} levels deep`
-        if (++values > maxValues) return `holds more than ${marked(maxValues)} values`
+        if (++values > maxValues) return `holds more than ${formatInteger(maxValues)} values`
       } else if (byte === closeList || byte === closeObject) depth--
     }
   }
   // The bytes themselves, the text made of them, and the texts in the document.
   const memory = bytes.length * (1 + 2 * width) + values * bytesPerValue
-  return memory > maxMemory ? `would take more than ${size(maxMemory)} of memory` : undefined
+  return memory > maxMemory ? `would take more than ${formatBytes(maxMemory)} of memory` : undefined
 }
 
 /** Whether the first byte that is not blank begins a list or an object; a byte order mark may stand before it. */

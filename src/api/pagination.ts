@@ -1,26 +1,26 @@
-import type { Failure } from '../errors.ts'
-import { type Json, type JsonObject, textAt } from '../json.ts'
-import { count, marked } from '../output/view.ts'
-import { openIds } from '../domain/id-table.ts'
-import type { Range } from '../domain/time-range.ts'
-import type { Reply } from './decode.ts'
-import { type Place, type Step, stepsThrough } from '../domain/page-cursor.ts'
+import { createIdTable } from '../domain/id-table.ts'
+import { createPageCursor, type PagePosition, type PageRequest } from '../domain/page-cursor.ts'
+import type { TimeRange } from '../domain/time-range.ts'
+import type { MergeqError } from '../errors.ts'
+import { getString, type Json, type JsonObject } from '../json.ts'
+import { formatInteger, pluralize } from '../output/view.ts'
+import type { DecodedResponse } from './decode.ts'
 
 /** What is left to say when a walk has ended. */
-export interface Finish {
+export interface PaginationEnd {
   /** Records that were held back until now. */
   readonly records: readonly JsonObject[]
   readonly complete: boolean
   /** True when the list ended early for a reason that the person did not ask for. */
-  readonly broken: boolean
+  readonly isBroken: boolean
   readonly notes: readonly string[]
   /** What stands beside the records in the one document that stands for all pages. */
-  readonly around: JsonObject
+  readonly envelope: JsonObject
 }
 
 /** Where a walk stands, and what it has printed: enough to go on in another run. */
-export interface Mark extends Place {
-  readonly range: Range
+export interface Checkpoint extends PagePosition {
+  readonly range: TimeRange
   /** Pages and tests of all runs so far. */
   readonly pages: number
   readonly tests: number
@@ -28,56 +28,56 @@ export interface Mark extends Place {
 }
 
 /** Many requests that make one answer: what to ask next, what to print, and how it ended. Pure but for its own count. */
-export interface Walk {
+export interface Paginator {
   /** The file that says how far earlier runs came, where one is named. */
   readonly resumeFile?: string
   /** What to add to the next request; undefined at the end. */
-  ask(): Readonly<Record<string, Json>> | undefined
+  nextQuery(): Readonly<Record<string, Json>> | undefined
   /** Takes an answer; the records to print now. */
-  take(reply: Reply): readonly JsonObject[]
+  take(reply: DecodedResponse): readonly JsonObject[]
   /** Whether the walk goes on in spite of a failure: a page token that expired begins its window again, once. */
-  survives(failure: Failure): boolean
+  recover(failure: MergeqError): boolean
   /** Whether an answer was taken: from then on a failure leaves a part worth printing. */
-  begun(): boolean
-  mark(): Mark
+  hasStarted(): boolean
+  checkpoint(): Checkpoint
   /** Goes on where another run came to, which had shown these ids; before the first request. */
-  goOn(mark: Mark, ids: Iterable<string>): void
+  resume(mark: Checkpoint, ids: Iterable<string>): void
   /** The ids that were met since this was last asked. */
-  news(): readonly string[]
+  newIds(): readonly string[]
   /** Ends the walk; `why` says what broke it, where something did. */
-  finish(why?: string): Finish
+  finish(why?: string): PaginationEnd
 }
 
 /** A condition on records, under the name of its flag. */
-export interface Filter {
+export interface RecordFilter {
   readonly flag: string
   keeps(record: JsonObject): boolean
 }
 
 /** How failing tests are walked (CLI.md section 6). */
-export interface WalkPlan {
-  readonly range: Range
+export interface PaginationPlan {
+  readonly range: TimeRange
   readonly pageSize: number
   readonly maxPages: number
   /** One page only, the one that this token names. */
   readonly pageToken?: string
   readonly limit: number
-  readonly filters: readonly Filter[]
+  readonly filters: readonly RecordFilter[]
   /** Collects everything first and orders it; undefined streams. */
   readonly order?: (one: JsonObject, other: JsonObject) => number
   readonly resumeFile?: string
 }
 
-export const iso = (time: number): string => new Date(time).toISOString()
+export const toIso = (time: number): string => new Date(time).toISOString()
 
 /** `start` to `end`, as every message names a range. */
-export const spelled = ({ start, end }: Range): string => `${iso(start)} to ${iso(end)}`
+export const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
 
 /** Walks all windows and pages of a list of failing tests, each test once (service-api.md section 4.4). */
-export function walkTests(plan: WalkPlan): Walk {
+export function paginateTests(plan: PaginationPlan): Paginator {
   let range = plan.range
-  let steps = stepsThrough(range, plan.maxPages, { window: 0, token: plan.pageToken ?? '' })
-  const met = openIds()
+  let steps = createPageCursor(range, plan.maxPages, { window: 0, token: plan.pageToken ?? '' })
+  const met = createIdTable()
   let news: string[] = []
   const held: JsonObject[] = []
   const hidden = new Map<string, number>()
@@ -86,15 +86,15 @@ export function walkTests(plan: WalkPlan): Walk {
   let [shown, repeated] = [0, 0]
   let [limited, isOnePageOver] = [false, false]
   let [lastPage, frame]: [JsonObject, JsonObject] = [{}, {}]
-  const next = (): Step | undefined => (limited || isOnePageOver ? undefined : steps.next())
+  const next = (): PageRequest | undefined => (limited || isOnePageOver ? undefined : steps.next())
 
   /** Notes an id; whether its test was never met, and whether this reading of the window had not shown it. */
   const meet = (record: JsonObject) => {
-    const id = textAt(record, 'id')
+    const id = getString(record, 'id')
     if (id === undefined) return { isFirst: true, isNew: true }
-    const last = met.meet(id, steps.reading())
+    const last = met.add(id, steps.pass())
     if (last === undefined && plan.resumeFile !== undefined) news.push(id)
-    return { isFirst: last === undefined, isNew: last !== steps.reading() }
+    return { isFirst: last === undefined, isNew: last !== steps.pass() }
   }
 
   const isKept = (record: JsonObject): boolean => {
@@ -105,24 +105,24 @@ export function walkTests(plan: WalkPlan): Walk {
 
   return {
     ...(plan.resumeFile === undefined ? {} : { resumeFile: plan.resumeFile }),
-    ask() {
+    nextQuery() {
       const step = next()
       if (step === undefined) return undefined
       return {
-        start_time: iso(step.start),
-        end_time: iso(step.end),
+        start_time: toIso(step.start),
+        end_time: toIso(step.end),
         page_query: { page_size: plan.pageSize, page_token: step.token },
       }
     },
-    take({ page = {}, frame: { tests: _, ...around } = {}, records }) {
+    take({ page = {}, envelope: { tests: _, ...around } = {}, records }) {
       const meetings = records.map(meet)
       const unseen = records.filter((_, index) => meetings[index]?.isFirst)
       repeated += records.length - unseen.length
       const wanted = unseen.filter(isKept)
       lastPage = page
       frame = around
-      const token = textAt(page, 'next_page_token') ?? ''
-      steps.pass(
+      const token = getString(page, 'next_page_token') ?? ''
+      steps.advance(
         token,
         meetings.some(({ isNew }) => isNew),
       )
@@ -140,44 +140,52 @@ export function walkTests(plan: WalkPlan): Walk {
       shown += now.length
       return now
     },
-    survives({ details: { status, said = '' } }) {
-      if ((status !== 400 && status !== 404) || !/token/i.test(said) || plan.pageToken !== undefined)
+    recover({ details: { status, serviceMessage = '' } }) {
+      if (
+        (status !== 400 && status !== 404) ||
+        !/token/i.test(serviceMessage) ||
+        plan.pageToken !== undefined
+      )
         return false
       const window = next()
       if (window === undefined || !steps.restart()) return false
-      again.push(`A page token had expired: ${spelled(window)} was read again from its first page.`)
+      again.push(`A page token had expired: ${describeRange(window)} was read again from its first page.`)
       return true
     },
-    begun: () => steps.pages() > 0,
-    mark: () => ({
+    hasStarted: () => steps.pages() > 0,
+    checkpoint: () => ({
       ...steps.place(),
       range,
       pages: earlier.pages + steps.pages(),
       tests: earlier.tests + shown,
       complete: steps.isOver(),
     }),
-    goOn(mark, ids) {
+    resume(mark, ids) {
       range = mark.range
       earlier = mark
-      steps = stepsThrough(range, plan.maxPages, mark)
-      for (const id of ids) met.meet(id, 0)
+      steps = createPageCursor(range, plan.maxPages, mark)
+      for (const id of ids) met.add(id, 0)
     },
-    news() {
+    newIds() {
       const since = news
       news = []
       return since
     },
     finish(why) {
-      const trouble = steps.trouble() ?? why
+      const trouble = steps.problem() ?? why
       const sorted = plan.order === undefined ? [] : held.sort(plan.order)
       if (sorted.length > plan.limit) limited = true
       const records = sorted.slice(0, plan.limit)
       shown += records.length
       const complete = (steps.isOver() || isOnePageOver) && !limited && trouble === undefined
       const { pages, tests } = earlier
-      const before = pages === 0 ? '' : `, ${marked(tests)} of them printed by earlier runs`
-      const notes = [`${count(tests + shown, 'test')} that failed from ${spelled(range)}${before}.`, ...again]
-      if (repeated > 0) notes.push(`${count(repeated, 'repeated row')} left out: each test is shown once.`)
+      const before = pages === 0 ? '' : `, ${formatInteger(tests)} of them printed by earlier runs`
+      const notes = [
+        `${pluralize(tests + shown, 'test')} that failed from ${describeRange(range)}${before}.`,
+        ...again,
+      ]
+      if (repeated > 0)
+        notes.push(`${pluralize(repeated, 'repeated row')} left out: each test is shown once.`)
       if (hidden.size > 0) notes.push(told(hidden))
       if (limited) notes.push(`There are more: this is not the whole list.`)
       if (trouble !== undefined) notes.push(`The list is incomplete: ${trouble}.`)
@@ -185,12 +193,12 @@ export function walkTests(plan: WalkPlan): Walk {
       return {
         records,
         complete,
-        broken: !complete && !limited,
+        isBroken: !complete && !limited,
         notes,
-        around: {
+        envelope: {
           ...frame,
           page: steps.pages() === 1 ? lastPage : totals,
-          window: { start: iso(range.start), end: iso(range.end), complete },
+          window: { start: toIso(range.start), end: toIso(range.end), complete },
         },
       }
     },
@@ -201,6 +209,6 @@ export function walkTests(plan: WalkPlan): Walk {
 const told = (hidden: ReadonlyMap<string, number>): string =>
   `${[...hidden]
     .map(([flag, number], index) =>
-      index === 0 ? `${count(number, 'test')} hidden by ${flag}` : `${marked(number)} by ${flag}`,
+      index === 0 ? `${pluralize(number, 'test')} hidden by ${flag}` : `${formatInteger(number)} by ${flag}`,
     )
     .join(', ')}.`

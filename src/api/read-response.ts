@@ -1,24 +1,24 @@
-import { type Answer, isWebPage } from './decode.ts'
-import { Failure } from '../errors.ts'
+import { type SecretOutput, takeTurn } from '../cli/context.ts'
+import { MergeqError } from '../errors.ts'
+import type { HttpResponse } from '../http/client.ts'
+import { parseJson } from '../output/json-text.ts'
+import { isWebPage, type ResponseBody } from './decode.ts'
+import { costLimits, findExcessiveCost } from './json-cost.ts'
 import type { Request } from './request.ts'
-import type { Response } from '../http/client.ts'
-import { findExcess, limitsFor } from './json-cost.ts'
-import { decode } from '../output/json-text.ts'
-import { type Secrets, takeTurn } from '../cli/context.ts'
 
 /** Whether a status is a success. */
-export const isOk = ({ status }: Pick<Response, 'status'>): boolean => status >= 200 && status <= 299
+export const isOk = ({ status }: Pick<HttpResponse, 'status'>): boolean => status >= 200 && status <= 299
 
 /** Between the steps of reading an answer over so many bytes a signal is heard. */
 const largeAnswer = 1024 * 1024
 
 /** An answer, with the bytes that it was made of. */
-export type OpenedAnswer = Answer & { readonly came: Uint8Array }
+export type ReadResponse = ResponseBody & { readonly came: Uint8Array }
 
 /** What reading an answer needs: the signal that may end it, and what must be hidden in it. */
-interface Reading {
+interface ReadOptions {
   readonly interrupted: AbortSignal
-  readonly secrets: Pick<Secrets, 'redact' | 'redactBytes'>
+  readonly secrets: Pick<SecretOutput, 'redact' | 'redactBytes'>
 }
 
 /**
@@ -26,16 +26,16 @@ interface Reading {
  * which a signal is heard: a 2xx that would cost too much is a `bad-answer` failure, any other is not read as JSON. A
  * secret in it is hidden here already: what is made of it later may be cut, unescaped or kept in a file.
  */
-export async function openAnswer(
-  response: Response,
+export async function readResponse(
+  response: HttpResponse,
   { expects, operation, url, maxAnswer }: Request,
-  { interrupted, secrets }: Reading,
-): Promise<OpenedAnswer> {
+  { interrupted, secrets }: ReadOptions,
+): Promise<ReadResponse> {
   const { bytes: came, headers } = response
   const isText = isOk(response) && expects === 'text'
   const excess = isText
     ? undefined
-    : await findExcess(came, limitsFor(maxAnswer), () => takeTurn({ interrupted }))
+    : await findExcessiveCost(came, costLimits(maxAnswer), () => takeTurn({ interrupted }))
   if (excess !== undefined && isOk(response)) throw tooCostly(excess, operation, new URL(url).host)
   const whole = new TextDecoder().decode(came)
   if (came.length > largeAnswer) await takeTurn({ interrupted })
@@ -46,18 +46,18 @@ export async function openAnswer(
     bytes: text === whole ? came : secrets.redactBytes(came),
     headers: new Map([...headers].map(([name, value]) => [name, secrets.redact(value)])),
     text,
-    document: isText || excess !== undefined ? undefined : decode(text),
+    document: isText || excess !== undefined ? undefined : parseJson(text),
   }
 }
 
-const tooCostly = (excess: string, operation: string, host: string): Failure =>
-  new Failure('bad-answer', `${operation}: the answer of ${host} ${excess}.`, {
+const tooCostly = (excess: string, operation: string, host: string): MergeqError =>
+  new MergeqError('bad-answer', `${operation}: the answer of ${host} ${excess}.`, {
     operation,
     hint: 'Check the base address and what stands before the service. If this answer is right, raise the limit with --max-answer <size>, or ask for less.',
-    reach: 'ambiguous',
+    sentState: 'ambiguous',
     overLimit: true,
   })
 
 /** Whether a 2xx can be read as what was asked for; one that cannot is repeated like a fault. */
-export const isWhole = ({ text, document }: Answer, { expects }: Request): boolean =>
+export const isComplete = ({ text, document }: ResponseBody, { expects }: Request): boolean =>
   !isWebPage(text) && (expects !== 'json' || text.trim() === '' || document !== undefined)

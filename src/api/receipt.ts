@@ -1,11 +1,11 @@
-import type { Failure } from '../errors.ts'
+import type { Inputs, InputValues } from '../cli/inputs.ts'
+import { type Repository, repositoryName } from '../domain/values/parsers.ts'
+import type { MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { operationOf, type Route } from './operation.ts'
-import type { Fields, Values } from '../cli/inputs.ts'
-import { nameOf, type Repository } from '../domain/values/parsers.ts'
+import { operationName, type Route } from './operation.ts'
 
 /** What a run was about, as far as its values name it: what messages and receipts say. */
-export interface About {
+export interface ResourceRef {
   readonly repo?: Repository | undefined
   readonly targetBranch?: string | undefined
   readonly pr?: number | undefined
@@ -21,11 +21,16 @@ export interface About {
 export type Delivery = 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
 
 /** Our own record of a change (CLI.md section 4.4); with a failure it also says the exit code and why. */
-export function receiptOf(route: Route, about: About, delivery: Delivery, failure?: Failure): JsonObject {
+export function createReceipt(
+  route: Route,
+  about: ResourceRef,
+  delivery: Delivery,
+  failure?: MergeqError,
+): JsonObject {
   const { repo, targetBranch, pr, targets } = about
   return {
-    operation: operationOf(route),
-    ...(repo === undefined ? {} : { repo: nameOf(repo) }),
+    operation: operationName(route),
+    ...(repo === undefined ? {} : { repo: repositoryName(repo) }),
     ...(targetBranch === undefined ? {} : { targetBranch }),
     ...(pr === undefined ? {} : { pr }),
     ...(targets === undefined ? {} : { targets: targets.list === 'ALL' ? 'ALL' : targets.number }),
@@ -36,4 +41,4 @@ export function receiptOf(route: Route, about: About, delivery: Delivery, failur
 }
 
 /** What the values of any row name. */
-export const aboutOf = (values: Values<Fields>): About => values
+export const resourceOf = (values: InputValues<Inputs>): ResourceRef => values

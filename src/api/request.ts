@@ -1,12 +1,12 @@
-import { methodOf, operationOf, type Route, type Row } from './operation.ts'
-import type { Encoded, Fields, Place, Values, Wire } from '../cli/inputs.ts'
-import { at, type Json } from '../json.ts'
-import { marked } from '../output/view.ts'
-import { largestBody, maxAnswer } from '../domain/limits.ts'
-import { type About, aboutOf } from './receipt.ts'
-import { resourceIn } from './resource.ts'
-import { Failure } from '../errors.ts'
-import type { Laid } from './body-overrides.ts'
+import type { BodyValue, EncodedChunks, Inputs, InputValues, ParamLocation } from '../cli/inputs.ts'
+import { maxAnswer, maxBodySize } from '../domain/limits.ts'
+import { MergeqError } from '../errors.ts'
+import { get, type Json } from '../json.ts'
+import { formatInteger } from '../output/view.ts'
+import type { BodyOverride } from './body-overrides.ts'
+import { type Operation, operationMethod, operationName, type Route } from './operation.ts'
+import { type ResourceRef, resourceOf } from './receipt.ts'
+import { parseResource } from './resource.ts'
 
 /** A body in pieces, with its length in bytes as it will be sent. */
 export interface Body {
@@ -23,127 +23,132 @@ export interface Request {
   readonly credential: 'token' | 'in-headers'
   readonly body?: Body
   /** A change is never resent blindly. */
-  readonly changes: boolean
+  readonly isChange: boolean
   readonly expects: 'json' | 'text' | 'anything'
   /** What it concerns, as its body finally says it. */
-  readonly concerns: About
+  readonly concerns: ResourceRef
   /** The largest answer that is read, in bytes after decompression. */
   readonly maxAnswer: number
 }
 
 /** What a request is made of besides its row and values. */
-export interface Making {
+export interface RequestOptions {
   readonly baseUrl: string
   readonly userAgent: string
-  readonly sets: readonly Laid[]
+  readonly overrides: readonly BodyOverride[]
   /** What --max-answer says, in bytes; without it each operation has a limit of its own. */
   readonly maxAnswer?: number | undefined
   /** Laid over the body: what a walk asks next. */
-  readonly more?: Readonly<Record<string, Json>>
+  readonly pageQuery?: Readonly<Record<string, Json>>
 }
 
-interface Tree {
-  [key: string]: Wire | undefined
+interface BodyTree {
+  [key: string]: BodyValue | undefined
 }
 
 const utf8 = new TextEncoder()
 
 /** Makes the request of an operation. A body over the limit of service-api.md section 8 is a `refused` failure. */
-export function makeRequest<P extends Route, F extends Fields>(
-  row: Row<P, F>,
-  values: Values<F>,
-  making: Making,
+export function createRequest<P extends Route, F extends Inputs>(
+  row: Operation<P, F>,
+  values: InputValues<F>,
+  making: RequestOptions,
 ): Request {
   const body = treeOf(row, values, making)
   const query = new URLSearchParams()
   const headers: Record<string, string> = { accept: '*/*', 'user-agent': making.userAgent }
   let credential: Request['credential'] = 'token'
-  for (const [name, field] of Object.entries(row.fields)) {
-    const value = field.wire === undefined ? values[name] : field.wire(values[name])
-    if (field.at === undefined || !isWire(value)) continue
-    if (field.at.startsWith('credential.')) {
-      headers[field.at.slice('credential.'.length)] = String(value)
+  for (const [name, field] of Object.entries(row.inputs)) {
+    const value = field.encode === undefined ? values[name] : field.encode(values[name])
+    if (field.location === undefined || !isWire(value)) continue
+    if (field.location.startsWith('credential.')) {
+      headers[field.location.slice('credential.'.length)] = String(value)
       credential = 'in-headers'
-    } else if (field.at === 'query')
+    } else if (field.location === 'query')
       for (const [key, one] of Object.entries(value ?? {})) query.set(key, String(one))
   }
-  const method = methodOf(row.route)
+  const method = operationMethod(row.route)
   const search = query.size === 0 ? '' : `?${query}`
   const request = {
-    operation: operationOf(row.route),
+    operation: operationName(row.route),
     method,
-    url: `${making.baseUrl}/${operationOf(row.route)}${search}`,
+    url: `${making.baseUrl}/${operationName(row.route)}${search}`,
     credential,
-    changes: row.changes !== false,
-    expects: row.reply.expects,
+    isChange: row.effect !== false,
+    expects: row.decoder.expects,
     concerns: aboutIn(row, values, body),
-    maxAnswer: making.maxAnswer ?? row.reply.maxBytes ?? maxAnswer,
+    maxAnswer: making.maxAnswer ?? row.decoder.maxBytes ?? maxAnswer,
   }
   if (method === 'GET') return { ...request, headers }
   return { ...request, headers: { ...headers, 'content-type': 'application/json' }, body: encode(body) }
 }
 
 /** What the body of a request is made of. */
-type Parts = Pick<Making, 'sets' | 'more'>
+type Parts = Pick<RequestOptions, 'overrides' | 'pageQuery'>
 
 /** The body of an operation, before it is encoded: its fields, then what a walk asks, then `--set`. */
-function treeOf<P extends Route, F extends Fields>(
-  row: Row<P, F>,
-  values: Values<F>,
-  { sets, more = {} }: Parts,
-): Tree {
-  const body: Tree = plain()
-  for (const [name, field] of Object.entries(row.fields)) {
-    const value = field.wire === undefined ? values[name] : field.wire(values[name])
-    if (!field.at?.startsWith('body') || !isWire(value)) continue
-    if (field.at === 'body') for (const [key, one] of Object.entries(value ?? {})) plant(body, [key], one)
-    else plant(body, pathIn(field.at), value)
+function treeOf<P extends Route, F extends Inputs>(
+  row: Operation<P, F>,
+  values: InputValues<F>,
+  { overrides, pageQuery = {} }: Parts,
+): BodyTree {
+  const body: BodyTree = plain()
+  for (const [name, field] of Object.entries(row.inputs)) {
+    const value = field.encode === undefined ? values[name] : field.encode(values[name])
+    if (!field.location?.startsWith('body') || !isWire(value)) continue
+    if (field.location === 'body')
+      for (const [key, one] of Object.entries(value ?? {})) setPath(body, [key], one)
+    else setPath(body, pathIn(field.location), value)
   }
-  for (const [key, value] of Object.entries(more)) plant(body, [key], value)
-  for (const { path, value } of sets) plant(body, path, value)
+  for (const [key, value] of Object.entries(pageQuery)) setPath(body, [key], value)
+  for (const { path, value } of overrides) setPath(body, path, value)
   return body
 }
 
 /** What a run concerns: as the body that will be sent says it, `--set` included; without a body, as its values say it. */
-export const concernsOf = <P extends Route, F extends Fields>(
-  row: Row<P, F>,
-  values: Values<F>,
+export const concernsOf = <P extends Route, F extends Inputs>(
+  row: Operation<P, F>,
+  values: InputValues<F>,
   parts: Parts,
-): About => aboutIn(row, values, treeOf(row, values, parts))
+): ResourceRef => aboutIn(row, values, treeOf(row, values, parts))
 
-function aboutIn<P extends Route, F extends Fields>(row: Row<P, F>, values: Values<F>, body: Tree): About {
-  const about = aboutOf(values)
-  if (methodOf(row.route) === 'GET') return about
+function aboutIn<P extends Route, F extends Inputs>(
+  row: Operation<P, F>,
+  values: InputValues<F>,
+  body: BodyTree,
+): ResourceRef {
+  const about = resourceOf(values)
+  if (operationMethod(row.route) === 'GET') return about
   const named = ['repo', 'targetBranch', 'pr'].map(key => [key, jsonOf(body[key])] as const)
   const { targets } = about
   const sent = body.impactedTargets
   return {
-    ...resourceIn(Object.fromEntries(named)),
+    ...parseResource(Object.fromEntries(named)),
     ...(about.forkedRun === undefined ? {} : { forkedRun: about.forkedRun }),
     ...(sent === undefined ? {} : { targets: sent === targets?.list ? targets : targetsIn(jsonOf(sent)) }),
   }
 }
 
 /** The targets of a body that `--set` or `api` gave; undefined where they are neither a list nor ALL. */
-const targetsIn = (list: Json | undefined): About['targets'] =>
+const targetsIn = (list: Json | undefined): ResourceRef['targets'] =>
   list === 'ALL' || Array.isArray(list) ? { list, number: list.length } : undefined
 
 /** A part of a body as the service will read it; undefined where it is missing or not JSON. */
-function jsonOf(node: Wire | undefined): Json | undefined {
+function jsonOf(node: BodyValue | undefined): Json | undefined {
   if (node === undefined) return undefined
   try {
-    const value: Json = JSON.parse(textOf(encode({ value: node })))
-    return at(value, 'value')
+    const value: Json = JSON.parse(bodyText(encode({ value: node })))
+    return get(value, 'value')
   } catch {
     return undefined
   }
 }
 
 /** The failure for a body over the limit. */
-export const tooLarge = (operation: string, bytes: number): Failure =>
-  new Failure(
+export const bodyTooLargeError = (operation: string, bytes: number): MergeqError =>
+  new MergeqError(
     'refused',
-    `${operation}: the body has ${marked(bytes)} bytes or more, over the limit of ${marked(largestBody)} (20 MiB); nothing was sent.`,
+    `${operation}: the body has ${formatInteger(bytes)} bytes or more, over the limit of ${formatInteger(maxBodySize)} (20 MiB); nothing was sent.`,
     {
       operation,
       hint: 'For impacted targets, send every target instead with --all.',
@@ -151,26 +156,26 @@ export const tooLarge = (operation: string, bytes: number): Failure =>
   )
 
 /** The path below the body that a place names. */
-const pathIn = (place: Place): readonly string[] => place.slice('body.'.length).split('.')
+const pathIn = (place: ParamLocation): readonly string[] => place.slice('body.'.length).split('.')
 
-const plain = (): Tree => Object.create(null)
+const plain = (): BodyTree => Object.create(null)
 
 /** Values that go on the wire as they are; anything else a field must turn into one of these by `wire`. */
-const isWire = (value: unknown): value is Wire =>
+const isWire = (value: unknown): value is BodyValue =>
   value !== undefined && typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'
 
-const isTree = (node: Wire | undefined): node is Tree =>
+const isTree = (node: BodyValue | undefined): node is BodyTree =>
   typeof node === 'object' && node !== null && !Array.isArray(node) && !isEncoded(node)
 
-const isEncoded = (node: Wire): node is Encoded =>
+const isEncoded = (node: BodyValue): node is EncodedChunks =>
   typeof node === 'object' &&
   node !== null &&
   'encoded' in node &&
-  Array.isArray(node.encoded) &&
-  node.encoded[0] instanceof Uint8Array
+  Array.isArray(node.chunks) &&
+  node.chunks[0] instanceof Uint8Array
 
 /** Sets the value at a path; what stands in the way of a longer path is replaced. */
-function plant(tree: Tree, path: readonly string[], value: Wire): void {
+function setPath(tree: BodyTree, path: readonly string[], value: BodyValue): void {
   const [key = '', ...rest] = path
   if (rest.length === 0) {
     tree[key] = value
@@ -180,11 +185,11 @@ function plant(tree: Tree, path: readonly string[], value: Wire): void {
   const below = plain()
   if (isTree(standing)) for (const [name, one] of Object.entries(standing)) below[name] = one
   tree[key] = below
-  plant(below, rest, value)
+  setPath(below, rest, value)
 }
 
 /** The body's bytes: what `JSON.stringify` makes of it, with lists that are encoded already standing in it as they are. */
-function encode(tree: Tree): Body {
+function encode(tree: BodyTree): Body {
   const pieces: Uint8Array[] = []
   let bytes = 0
   let text = ''
@@ -195,10 +200,10 @@ function encode(tree: Tree): Body {
     bytes += piece.length
     text = ''
   }
-  const write = (node: Wire): void => {
+  const write = (node: BodyValue): void => {
     if (isEncoded(node)) {
       flush()
-      for (const piece of node.encoded) pieces.push(piece)
+      for (const piece of node.chunks) pieces.push(piece)
       bytes += node.bytes
     } else if (isTree(node)) {
       let comma = '{'
@@ -217,7 +222,7 @@ function encode(tree: Tree): Body {
 }
 
 /** The body as text: what is shown of it. */
-export const textOf = ({ pieces }: Body): string => {
+export const bodyText = ({ pieces }: Body): string => {
   const decoder = new TextDecoder()
   return pieces.map(piece => decoder.decode(piece, { stream: true })).join('') + decoder.decode()
 }

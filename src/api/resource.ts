@@ -1,5 +1,5 @@
+import { maxPullRequestNumber, type Repository } from '../domain/values/parsers.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { largestPullRequest, type Repository } from '../domain/values/parsers.ts'
 
 /** What a request concerns, as far as its body says it: a member that is missing or malformed is left out. */
 export interface Resource {
@@ -20,13 +20,13 @@ function repositoryIn(value: Json | undefined): Repository | undefined {
 }
 
 const isPullRequestNumber = (value: Json | undefined): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= largestPullRequest
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxPullRequestNumber
 
 /**
  * What a request body concerns (service-api.md sections 2.1 and 2.2). This is what is confirmed, read back and named in
  * receipts and messages, whatever the settings say (CLI.md section 8).
  */
-export function resourceIn({ repo, targetBranch, pr }: JsonObject): Resource {
+export function parseResource({ repo, targetBranch, pr }: JsonObject): Resource {
   const repository = repositoryIn(repo)
   const { number, branch } = isObject(pr) ? pr : { number: undefined, branch: undefined }
   return {

@@ -1,28 +1,31 @@
 import { CommanderError, Command as Node, Option } from 'commander'
-import { type Leaf, leaves } from '../commands/index.ts'
-import type { Described } from '../api/operation.ts'
-import { nameOfWord, type Word } from './inputs.ts'
-import { Failure, usage } from '../errors.ts'
-import { helpIn } from './help/help-request.ts'
-import { own } from './help/builtin-commands.ts'
-import type { Asked } from './help/render-help.ts'
-import { globalWords } from './global-options.ts'
-import type { World } from '../host/host.ts'
+import type { CommandDescription } from '../api/operation.ts'
+import { allCommands, type RegisteredCommand } from '../commands/index.ts'
+import { MergeqError, usageError } from '../errors.ts'
+import type { Host } from '../host/host.ts'
+import { globalOptions } from './global-options.ts'
+import { builtinCommands } from './help/builtin-commands.ts'
+import { findHelpRequest } from './help/help-request.ts'
+import type { HelpRequest } from './help/render-help.ts'
+import { type OptionDefinition, optionName } from './inputs.ts'
 
 /** What a command line asks for: a command, a text to print, or something of the reference. */
-export type Parsed = { readonly leaf: Leaf } | { readonly text: string } | { readonly asked: Asked }
+export type ParsedCommandLine =
+  | { readonly leaf: RegisteredCommand }
+  | { readonly text: string }
+  | { readonly asked: HelpRequest }
 
 /** argv → given, and the leaf that it names. A command line that is wrong is a usage failure. */
-export function parse(
-  { argv, runtime }: Pick<World, 'argv' | 'runtime'>,
-  given: Map<string, string[]>,
-): Parsed {
-  const help = helpIn(argv, leaves, globalWords)
-  for (const [name, value] of help?.flags ?? []) given.set(name, [value])
+export function parseCommandLine(
+  { argv, runtime }: Pick<Host, 'argv' | 'runtime'>,
+  args: Map<string, string[]>,
+): ParsedCommandLine {
+  const help = findHelpRequest(argv, allCommands, globalOptions)
+  for (const [name, value] of help?.flags ?? []) args.set(name, [value])
   if (help !== undefined) return { asked: help.asked }
   const shown: string[] = []
   const typed = new Set(argv)
-  let [chosen, asked]: [Leaf?, Asked?] = []
+  let [chosen, asked]: [RegisteredCommand?, HelpRequest?] = []
   const formatHelp = (node: Node) => {
     asked = { about: 'help', words: pathOf(node) }
     return ''
@@ -38,10 +41,10 @@ export function parse(
     .exitOverride()
     .helpCommand(false)
     .helpOption('-h, --help', 'Print help')
-  const add = (node: Node, words: readonly Word[]) => addWords(node, words, given, swallowed)
+  const add = (node: Node, words: readonly OptionDefinition[]) => addWords(node, words, args, swallowed)
   const swallowed = optionsTakenAsValues(argv, typed)
-  add(root, globalWords)
-  for (const leaf of leaves) {
+  add(root, globalOptions)
+  for (const leaf of allCommands) {
     // A group that is not typed needs no commands, and a command that is not typed no flags: that is most of the tree.
     const [group = '', ...below] = leaf.command.split(' ')
     if (below.length > 0 && !typed.has(group)) {
@@ -55,7 +58,7 @@ export function parse(
       chosen = leaf
     })
   }
-  for (const { command: about, words } of own) {
+  for (const { command: about, words } of builtinCommands) {
     const node = nodeFor(root, about)
     add(node, words)
     node.action((word: string | readonly string[] = []) => {
@@ -76,10 +79,10 @@ export function parse(
 const pathOf = (node: Node): readonly string[] =>
   node.parent === null ? [] : [...pathOf(node.parent), node.name()]
 
-const isArgument = ({ spell }: Word): boolean => !spell.startsWith('-')
+const isArgument = ({ syntax }: OptionDefinition): boolean => !syntax.startsWith('-')
 
 /** Whether the words of a command, or its alias, are among those that were typed. */
-const isNamed = ({ command, alias = '' }: Described, typed: ReadonlySet<string>): boolean => {
+const isNamed = ({ command, alias = '' }: CommandDescription, typed: ReadonlySet<string>): boolean => {
   const [last, ...before] = command.split(' ').toReversed()
   return before.every(word => typed.has(word)) && (typed.has(last ?? '') || typed.has(alias))
 }
@@ -108,8 +111,13 @@ function optionsTakenAsValues(argv: readonly string[], typed: ReadonlySet<string
   const words = end < 0 ? argv : argv.slice(0, end)
   const isOption = (value: string) => {
     const [name = ''] = value.split('=')
-    const known = [...leaves.filter(leaf => isNamed(leaf, typed)).flatMap(leaf => leaf.words), ...globalWords]
-    return /^-(h|-help|-version)$/.test(name) || known.some(({ spell }) => spellingsOf(spell).includes(name))
+    const known = [
+      ...allCommands.filter(leaf => isNamed(leaf, typed)).flatMap(leaf => leaf.words),
+      ...globalOptions,
+    ]
+    return (
+      /^-(h|-help|-version)$/.test(name) || known.some(({ syntax }) => spellingsOf(syntax).includes(name))
+    )
   }
   return (spell, value) =>
     value.startsWith('-') &&
@@ -126,49 +134,49 @@ const spellingsOf = (spell: string): readonly string[] => spell.match(/(?<!\S)--
  */
 function addWords(
   node: Node,
-  words: readonly Word[],
-  given: Map<string, string[]>,
+  words: readonly OptionDefinition[],
+  args: Map<string, string[]>,
   swallowed: Swallowed,
 ): void {
   const names: string[] = []
-  for (const { spell, summary, repeats } of words) {
-    const name = nameOfWord(spell)
-    if (isArgument({ spell, summary })) {
-      node.argument(spell, summary)
+  for (const { syntax, summary, variadic } of words) {
+    const name = optionName(syntax)
+    if (isArgument({ syntax, summary })) {
+      node.argument(syntax, summary)
       names.push(name)
       continue
     }
-    node.addOption(new Option(spell, summary))
+    node.addOption(new Option(syntax, summary))
     node.on(`option:${name.slice(2)}`, (value: string | null) => {
-      const before = given.get(name) ?? []
+      const before = args.get(name) ?? []
       const word = value ?? 'true'
-      if (typeof value === 'string' && swallowed(spell, value))
-        throw usage(
+      if (typeof value === 'string' && swallowed(syntax, value))
+        throw usageError(
           `${name} needs a value, and ${value} is an option.`,
           `If ${value} is the value, type ${name}=${value}.`,
         )
-      if (repeats !== true && before.some(other => other !== word))
-        throw usage(`${name} was given twice with different values.`, 'Leave one of them out.')
-      if (repeats === true || before.length === 0) given.set(name, [...before, word])
+      if (variadic !== true && before.some(other => other !== word))
+        throw usageError(`${name} was given twice with different values.`, 'Leave one of them out.')
+      if (variadic === true || before.length === 0) args.set(name, [...before, word])
     })
   }
   node.hook('preAction', (_, { processedArgs }) => {
     for (const [index, name] of names.entries()) {
       const word: unknown = processedArgs[index]
-      if (typeof word === 'string') given.set(name, [word])
-      if (Array.isArray(word) && word.length > 0) given.set(name, word.map(String))
+      if (typeof word === 'string') args.set(name, [word])
+      if (Array.isArray(word) && word.length > 0) args.set(name, word.map(String))
     }
   })
 }
 
 /** What is wrong with a command line, in our words: commander says `error: ...` and perhaps `(Did you mean ...?)`. */
-function sentence({ message, code }: CommanderError): Failure {
+function sentence({ message, code }: CommanderError): MergeqError {
   const [what = '', hint] = message
     .replace(/^error: /, '')
     .replace(/'(-[^'=]*)=.*'/s, "'$1'")
     .split('\n')
   const why = what === '' || code === 'commander.help' ? 'that is not a command' : what
-  return new Failure('usage', `${why.replace(/\.$/, '')}.`, {
+  return new MergeqError('usage', `${why.replace(/\.$/, '')}.`, {
     hint: hint?.replace(/^\((.*)\)$/, '$1') ?? 'See `mergeq --help`, or --help after any command.',
   })
 }

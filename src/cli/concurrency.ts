@@ -1,23 +1,23 @@
-import type { Row } from '../api/operation.ts'
-import { aboutOf } from '../api/receipt.ts'
-import { asFailure, Failure, worst } from '../errors.ts'
+import { interruptedChangeError } from '../api/interrupted-change.ts'
+import type { Operation } from '../api/operation.ts'
+import { resourceOf } from '../api/receipt.ts'
 import { concernsOf } from '../api/request.ts'
-import { listed } from '../output/view.ts'
-import type { Desk } from './context.ts'
-import { interruptedChange } from '../api/interrupted-change.ts'
-import type { Run } from './invocation.ts'
+import { MergeqError, mostSevere, toMergeqError } from '../errors.ts'
+import { joinList } from '../output/view.ts'
+import type { CommandContext } from './context.ts'
+import type { Invocation } from './invocation.ts'
 
 /** How one of several runs ended. */
-export interface Ending {
+export interface RunResult {
   readonly code: number
-  readonly failure?: Failure
+  readonly failure?: MergeqError
 }
 
 /** At most so many pull requests are worked on at once (CLI.md section 1). */
-export const atOnce = 4
+export const maxConcurrent = 4
 
 /** Works on so many at once and hands over what came of each in the order given; begins no more once `mayBegin` says no. */
-export async function* sideBySide<T, R>(
+export async function* mapConcurrent<T, R>(
   items: readonly T[],
   width: number,
   work: (item: T) => Promise<R>,
@@ -39,38 +39,38 @@ export async function* sideBySide<T, R>(
 }
 
 /** Tells each failure once, the worst last (CLI.md section 4.5). */
-export async function tellFailures(
-  failures: readonly Failure[],
-  { voice }: Pick<Desk, 'voice'>,
+export async function reportErrors(
+  failures: readonly MergeqError[],
+  { logger }: Pick<CommandContext, 'logger'>,
 ): Promise<void> {
-  const last = worst(failures.map(({ exit }) => exit))
+  const last = mostSevere(failures.map(({ exit }) => exit))
   const once = failures.filter(
     ({ message }, index) => failures.findIndex(other => other.message === message) === index,
   )
-  for (const failure of once) if (failure.exit !== last) await voice.fail(failure)
-  for (const failure of once) if (failure.exit === last) await voice.fail(failure)
+  for (const failure of once) if (failure.exit !== last) await logger.error(failure)
+  for (const failure of once) if (failure.exit === last) await logger.error(failure)
 }
 
-const wasInterrupted = ({ failure }: Ending): boolean => failure?.kind === 'interrupted'
+const wasInterrupted = ({ failure }: RunResult): boolean => failure?.kind === 'interrupted'
 
 /** Whether a run that a signal stopped had been sent: a change says so itself; a read is under way until it ends. */
-const wasInFlight = (row: Row, ending: Ending): boolean =>
-  wasInterrupted(ending) && (row.changes === false || ending.failure?.details.delivery !== undefined)
+const wasInFlight = (row: Operation, ending: RunResult): boolean =>
+  wasInterrupted(ending) && (row.effect === false || ending.failure?.details.delivery !== undefined)
 
 /**
  * Tells how several runs went wrong: every failure, what a signal ended only once, and before that, where not all was
  * done, what was done, what was in flight and what was not begun (CLI.md section 9). Returns the worst exit code.
  */
-export async function tellEndings(
-  row: Row,
-  runs: readonly Run[],
-  endings: readonly Ending[],
-  desk: Desk,
+export async function reportResults(
+  row: Operation,
+  runs: readonly Invocation[],
+  endings: readonly RunResult[],
+  context: CommandContext,
 ): Promise<number> {
   const stops = endings.filter(wasInterrupted)
   const isShort = endings.length < runs.length || stops.length > 0
-  const those = (isOne: (ending: Ending | undefined) => boolean) =>
-    runs.filter((_, index) => isOne(endings[index])).map(({ values }) => aboutOf(values).pr ?? '?')
+  const those = (isOne: (ending: RunResult | undefined) => boolean) =>
+    runs.filter((_, index) => isOne(endings[index])).map(({ values }) => resourceOf(values).pr ?? '?')
   if (isShort && runs.length > 1) {
     const parts: readonly (readonly [string, readonly (number | string)[]])[] = [
       ['Done', those(ending => ending !== undefined && ending.failure === undefined)],
@@ -82,29 +82,29 @@ export async function tellEndings(
       ],
     ]
     const told = parts.flatMap(([what, numbers]) =>
-      numbers.length === 0 ? [] : [`${what}: ${listed(numbers.map(number => `#${number}`))}.`],
+      numbers.length === 0 ? [] : [`${what}: ${joinList(numbers.map(number => `#${number}`))}.`],
     )
-    await desk.voice.warn(`Stopped before the end. ${told.join(' ')}`)
+    await context.logger.warn(`Stopped before the end. ${told.join(' ')}`)
   }
-  const { interrupted } = desk.world
+  const { interrupted } = context.host
   const flying = runs.filter((_, index) => {
     const ending = endings[index]
     return ending !== undefined && wasInFlight(row, ending)
   })
   const [first] = stops.flatMap(({ failure }) => failure ?? [])
-  const several = first !== undefined && row.changes !== false && flying.length > 1
+  const several = first !== undefined && row.effect !== false && flying.length > 1
   const stop = several
-    ? interruptedChange(
-        new Failure('interrupted', asFailure(interrupted.reason).message, { exit: first.exit }),
+    ? interruptedChangeError(
+        new MergeqError('interrupted', toMergeqError(interrupted.reason).message, { exit: first.exit }),
         row,
         flying.map(one => concernsOf(row, one.values, one)),
       )
     : (stops.find(ending => wasInFlight(row, ending))?.failure ??
       stops[0]?.failure ??
-      (interrupted.aborted && isShort ? asFailure(interrupted.reason) : undefined))
+      (interrupted.aborted && isShort ? toMergeqError(interrupted.reason) : undefined))
   const failures = endings.flatMap(ending =>
     ending.failure === undefined || wasInterrupted(ending) ? [] : [ending.failure],
   )
-  await tellFailures(stop === undefined ? failures : [...failures, stop], desk)
-  return worst([...endings.map(({ code }) => code), stop?.exit ?? 0])
+  await reportErrors(stop === undefined ? failures : [...failures, stop], context)
+  return mostSevere([...endings.map(({ code }) => code), stop?.exit ?? 0])
 }

@@ -1,24 +1,24 @@
-import type { Context, Given } from './inputs.ts'
-import { usage } from '../errors.ts'
 import { isLoopback } from '../config/base-url.ts'
-import { isCiJob } from '../config/continuous-integration.ts'
-import { type Options, readOptions } from './global-options.ts'
-import { type Purpose, type Settings, settle } from '../config/config.ts'
+import { type Config, type ResolveOptions, resolveSettings } from '../config/config.ts'
+import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import { findToken, refuseForeignAddress, type Token } from '../config/token.ts'
-import type { Line } from '../http/client.ts'
-import { isColored } from '../output/color.ts'
-import { openPrinter, type Printer, type Style } from '../output/printer.ts'
-import { during } from '../output/progress.ts'
-import { openVoice, type Voice } from '../output/logger.ts'
-import type { World } from '../host/host.ts'
+import { usageError } from '../errors.ts'
+import type { Host } from '../host/host.ts'
+import type { HttpClient } from '../http/client.ts'
+import { shouldColor } from '../output/color.ts'
+import { createLogger, type Logger } from '../output/logger.ts'
+import { createPrinter, type Printer, type PrinterOptions } from '../output/printer.ts'
+import { withSpinner } from '../output/progress.ts'
+import { type GlobalOptions, readGlobalOptions } from './global-options.ts'
+import type { ParseContext, ParsedArgs } from './inputs.ts'
 
 /** What one command works with while it runs. */
-export interface Desk {
-  readonly world: World
-  readonly given: Given
-  readonly settings: Settings
-  readonly options: Options
-  readonly voice: Voice
+export interface CommandContext {
+  readonly host: Host
+  readonly args: ParsedArgs
+  readonly settings: Config
+  readonly options: GlobalOptions
+  readonly logger: Logger
   readonly printer: Printer
   /** How far long work has come, for whoever waits. */
   readonly progress?: string
@@ -28,16 +28,16 @@ export interface Desk {
    * Shows on a terminal, outside CI and unless -q was typed, what is being waited for until the work is done; of work
    * side by side, what began first.
    */
-  during: Context['during']
+  withSpinner: ParseContext['withSpinner']
   /** The token for the base address; found when it is first asked for, and hidden in all output from then on. */
   token(): Promise<Token>
-  readonly secrets: Secrets
+  readonly secrets: SecretOutput
   /** The line to the service, opened when it is first needed: loading it is most of what a request costs. */
-  line(): Promise<Line>
+  httpClient(): Promise<HttpClient>
   /** Says once that the answers come from a sandbox (CLI.md section 4.14). */
-  saySandbox(): Promise<void>
+  noteSandbox(): Promise<void>
   /** Warns of something once in a run, however often it happens. */
-  sayOnce(text: string): Promise<void>
+  warnOnce(text: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -53,7 +53,7 @@ export interface RequestLimits {
 export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
 
 /** What must not be seen, and the one way around that. */
-export interface Secrets {
+export interface SecretOutput {
   /** Hides a text in everything that is written from now on. */
   hide(secret: string): void
   /** A text without what is hidden: for one that is to be cut, which must not leave a part of it. */
@@ -64,68 +64,72 @@ export interface Secrets {
 }
 
 /** Sets a desk for one command. */
-export async function openDesk(
-  given: Given,
-  world: World,
-  secrets: Secrets,
-  purpose: Omit<Purpose, 'say'>,
-): Promise<Desk> {
-  const settings = settle(given, world, { ...purpose, say: text => voice.note(text) })
-  const options = await readOptions(given, settings)
+export async function createContext(
+  args: ParsedArgs,
+  host: Host,
+  secrets: SecretOutput,
+  purpose: Omit<ResolveOptions, 'notify'>,
+): Promise<CommandContext> {
+  const settings = resolveSettings(args, host, { ...purpose, notify: text => logger.info(text) })
+  const options = await readGlobalOptions(args, settings)
   const { color, format } = options
-  const voice = openVoice(world.err, { ...options, json: format === 'json' || format === 'ndjson' })
+  const logger = createLogger(host.err, { ...options, json: format === 'json' || format === 'ndjson' })
   const trouble = settings.store.trouble()
-  if (trouble !== undefined) await voice.warn(`${trouble.message} Going on without them.`)
+  if (trouble !== undefined) await logger.warn(`${trouble.message} Going on without them.`)
   let token: Promise<Token> | undefined
-  let line: Promise<Line> | undefined
+  let line: Promise<HttpClient> | undefined
   let saidSandbox = false
   const said = new Set<string>()
   let isShowing = false
   return {
-    world,
-    given,
+    host,
+    args,
     settings,
     options,
-    voice,
-    printer: openPrinter(
-      { write: world.out.write, pause: () => takeTurn(world) },
-      styleOf({ options, world }),
+    logger,
+    printer: createPrinter(
+      { write: host.out.write, pause: () => takeTurn(host) },
+      printerOptions({ options, host }),
     ),
-    async during(text, work) {
-      const { terminal, canRedraw = false } = world.err
+    async withSpinner(text, work) {
+      const { terminal, canRedraw = false } = host.err
       const isShown =
-        terminal && canRedraw && !options.quiet && !isCiJob(world.env) && world.env.TERM !== 'dumb'
+        terminal &&
+        canRedraw &&
+        !options.quiet &&
+        !isContinuousIntegration(host.env) &&
+        host.env.TERM !== 'dumb'
       if (isShowing || !isShown) return work()
       isShowing = true
       try {
-        return await during(world.err, isColored({ color, env: world.env, terminal }), text, work)
+        return await withSpinner(host.err, shouldColor({ color, env: host.env, terminal }), text, work)
       } finally {
         isShowing = false
       }
     },
     secrets,
     token() {
-      token ??= settings.need('baseUrl').then(async baseUrl => {
-        const found = await findToken(world.env, baseUrl, settings.store)
+      token ??= settings.require('baseUrl').then(async baseUrl => {
+        const found = await findToken(host.env, baseUrl, settings.store)
         secrets.hide(found.value)
         refuseForeignAddress(found, await settings.find('baseUrl'))
         return found
       })
       return token
     },
-    line() {
-      line ??= connect(settings, options, voice, world)
+    httpClient() {
+      line ??= connect(settings, options, logger, host)
       return line
     },
-    async saySandbox() {
+    async noteSandbox() {
       if (saidSandbox) return
       saidSandbox = true
-      await voice.note(sandboxNote)
+      await logger.info(sandboxNote)
     },
-    async sayOnce(text) {
+    async warnOnce(text) {
       if (said.has(text)) return
       said.add(text)
-      await voice.warn(text)
+      await logger.warn(text)
     },
     async close() {
       // A line that could not be opened was told when it was asked for.
@@ -138,53 +142,68 @@ export async function openDesk(
 }
 
 /** Lets the event loop turn once, so that a signal is heard; rejects with its failure when one came. */
-export async function takeTurn({ interrupted }: Pick<World, 'interrupted'>): Promise<void> {
+export async function takeTurn({ interrupted }: Pick<Host, 'interrupted'>): Promise<void> {
   await new Promise(setImmediate)
   interrupted.throwIfAborted()
 }
 
 /** How answers look here. */
-const styleOf = ({ options, world: { out, env, clock } }: Pick<Desk, 'options' | 'world'>): Style => ({
+const printerOptions = ({
+  options,
+  host: { out, env, clock },
+}: Pick<CommandContext, 'options' | 'host'>): PrinterOptions => ({
   ...options,
   terminal: out.terminal,
   columns: out.columns,
-  color: isColored({ color: options.color, env, terminal: out.terminal }),
+  color: shouldColor({ color: options.color, env, terminal: out.terminal }),
   now: clock.now(),
 })
 
 /** Whether a person is there to answer: never without a terminal, in CI, or with --no-input (CLI.md section 4.11). */
-export const canAsk = ({ options, world }: Pick<Desk, 'options' | 'world'>): boolean =>
-  world.input.terminal && !options.noInput && !isCiJob(world.env)
+export const canPrompt = ({ options, host }: Pick<CommandContext, 'options' | 'host'>): boolean =>
+  host.input.terminal && !options.noInput && !isContinuousIntegration(host.env)
 
 /** The same desk without its answer: for a step of something that gives another one. */
-export const silently = (desk: Desk): Desk => ({
-  ...desk,
-  printer: openPrinter({ write: async () => undefined }, styleOf(desk)),
+export const withoutOutput = (context: CommandContext): CommandContext => ({
+  ...context,
+  printer: createPrinter({ write: async () => undefined }, printerOptions(context)),
 })
 
 /** How often requests may be repeated in one run (WIRE.md section 3). */
-const budget = 10
+const maxRepeatsPerRun = 10
 
-async function connect(settings: Settings, { timeout }: Options, voice: Voice, world: World): Promise<Line> {
+async function connect(
+  settings: Config,
+  { timeout }: GlobalOptions,
+  logger: Logger,
+  host: Host,
+): Promise<HttpClient> {
   const caFile = await settings.read('caFile')
-  const authorities = caFile === undefined ? [] : await readAuthorities(caFile, world)
-  const { openLine } = await import('../http/client.ts')
-  if (world.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
-    await voice.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing here: certificates are checked.')
+  const authorities = caFile === undefined ? [] : await readAuthorities(caFile, host)
+  const { createHttpClient } = await import('../http/client.ts')
+  if (host.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+    await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing here: certificates are checked.')
   const limit = timeout ?? Number.POSITIVE_INFINITY
-  return openLine({ ...world, budget, limit, authorities, isLoopback, tell: text => voice.note(text) })
+  return createHttpClient({
+    ...host,
+    budget: maxRepeatsPerRun,
+    limit,
+    authorities,
+    isLoopback,
+    notify: text => logger.info(text),
+  })
 }
 
 /** The authorities of --ca-file, and those of NODE_EXTRA_CA_CERTS, which an authority of our own would displace. */
-async function readAuthorities(caFile: string, { env, files }: World): Promise<readonly string[]> {
+async function readAuthorities(caFile: string, { env, files }: Host): Promise<readonly string[]> {
   const own = await files.read(caFile).catch((error: Error) => {
-    throw usage(
+    throw usageError(
       `--ca-file: ${caFile} cannot be read: ${error.message}.`,
       'Name a file of certificates in PEM.',
     )
   })
   if (own === undefined)
-    throw usage(`--ca-file: there is no file ${caFile}.`, 'Name a file of certificates in PEM.')
+    throw usageError(`--ca-file: there is no file ${caFile}.`, 'Name a file of certificates in PEM.')
   const others = await files.read(env.NODE_EXTRA_CA_CERTS || '/dev/null').catch(() => undefined)
   return others === undefined || others === '' ? [own] : [own, others]
 }

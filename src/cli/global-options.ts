@@ -1,34 +1,38 @@
-import type { Given, Word } from './inputs.ts'
-import { usage } from '../errors.ts'
-import type { Settings } from '../config/config.ts'
-import { type Format, formats, settingTable } from '../config/setting-definitions.ts'
+import type { Config } from '../config/config.ts'
+import { type Format, formats, settingDefinitions } from '../config/setting-definitions.ts'
+import { usageError } from '../errors.ts'
+import type { OptionDefinition, ParsedArgs } from './inputs.ts'
 
 /** The flags of every command (CLI.md section 2). */
-export const globalWords: readonly Word[] = [
-  { spell: '-R, --repo <[host/]owner/name>', summary: settingTable.repo.summary },
-  { spell: '-b, --target-branch <branch>', summary: settingTable.targetBranch.summary },
-  { spell: '--org <slug>', summary: settingTable.org.summary },
-  { spell: '--base-url <url>', summary: settingTable.baseUrl.summary },
-  { spell: '--profile <name>', summary: settingTable.profile.summary },
-  { spell: '-o, --output <format>', summary: settingTable.output.summary, choices: formats },
-  { spell: '--json', summary: 'Short for --output json' },
-  { spell: '--fields <a,b.c>', summary: 'Print only these fields' },
-  { spell: '--dry-run', summary: 'Print what would be sent or changed, and do nothing' },
-  { spell: '--timeout <duration>', summary: settingTable.timeout.summary },
-  { spell: '--retries <n>', summary: settingTable.retries.summary },
-  { spell: '--max-answer <size>', summary: settingTable.maxAnswer.summary },
-  { spell: '--ca-file <pem>', summary: settingTable.caFile.summary, file: true },
-  { spell: '-q, --quiet', summary: 'Say nothing on standard error but warnings and errors' },
-  { spell: '-v, --verbose', summary: 'Tell requests, timing, and where each setting came from' },
-  { spell: '--color <when>', summary: settingTable.color.summary, choices: ['auto', 'always', 'never'] },
-  { spell: '--no-input', summary: 'Never ask; what would be asked is an error' },
+export const globalOptions: readonly OptionDefinition[] = [
+  { syntax: '-R, --repo <[host/]owner/name>', summary: settingDefinitions.repo.summary },
+  { syntax: '-b, --target-branch <branch>', summary: settingDefinitions.targetBranch.summary },
+  { syntax: '--org <slug>', summary: settingDefinitions.org.summary },
+  { syntax: '--base-url <url>', summary: settingDefinitions.baseUrl.summary },
+  { syntax: '--profile <name>', summary: settingDefinitions.profile.summary },
+  { syntax: '-o, --output <format>', summary: settingDefinitions.output.summary, choices: formats },
+  { syntax: '--json', summary: 'Short for --output json' },
+  { syntax: '--fields <a,b.c>', summary: 'Print only these fields' },
+  { syntax: '--dry-run', summary: 'Print what would be sent or changed, and do nothing' },
+  { syntax: '--timeout <duration>', summary: settingDefinitions.timeout.summary },
+  { syntax: '--retries <n>', summary: settingDefinitions.retries.summary },
+  { syntax: '--max-answer <size>', summary: settingDefinitions.maxAnswer.summary },
+  { syntax: '--ca-file <pem>', summary: settingDefinitions.caFile.summary, file: true },
+  { syntax: '-q, --quiet', summary: 'Say nothing on standard error but warnings and errors' },
+  { syntax: '-v, --verbose', summary: 'Tell requests, timing, and where each setting came from' },
+  {
+    syntax: '--color <when>',
+    summary: settingDefinitions.color.summary,
+    choices: ['auto', 'always', 'never'],
+  },
+  { syntax: '--no-input', summary: 'Never ask; what would be asked is an error' },
 ]
 
 /** What the global flags and their variables ask for. */
-export interface Options {
+export interface GlobalOptions {
   readonly format: Format
   /** Whether the table was asked for aloud. */
-  readonly drawn: boolean
+  readonly isTableForced: boolean
   readonly fields: readonly string[]
   readonly dryRun: boolean
   readonly quiet: boolean
@@ -43,30 +47,30 @@ export interface Options {
 }
 
 /** Reads the global flags. */
-export async function readOptions(given: Given, settings: Settings): Promise<Options> {
-  if (given.has('--json') && given.has('--output') && given.get('--output')?.[0] !== 'json')
-    throw usage('--json and --output contradict each other.', 'Leave one of them out.')
-  const fields = given
+export async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<GlobalOptions> {
+  if (args.has('--json') && args.has('--output') && args.get('--output')?.[0] !== 'json')
+    throw usageError('--json and --output contradict each other.', 'Leave one of them out.')
+  const fields = args
     .get('--fields')?.[0]
     ?.split(',')
     .map(field => field.trim())
   if (fields?.includes(''))
-    throw usage('--fields holds an empty name.', 'For example --fields state,prTitle.')
+    throw usageError('--fields holds an empty name.', 'For example --fields state,prTitle.')
   return {
-    format: given.has('--json') ? 'json' : await settings.need('output'),
-    drawn: given.has('--output'),
+    format: args.has('--json') ? 'json' : await settings.require('output'),
+    isTableForced: args.has('--output'),
     fields: fields ?? [],
-    dryRun: given.has('--dry-run'),
-    quiet: given.has('--quiet'),
-    verbose: given.has('--verbose'),
-    color: await settings.need('color'),
-    noInput: given.has('--no-input'),
-    retries: await settings.need('retries'),
+    dryRun: args.has('--dry-run'),
+    quiet: args.has('--quiet'),
+    verbose: args.has('--verbose'),
+    color: await settings.require('color'),
+    noInput: args.has('--no-input'),
+    retries: await settings.require('retries'),
     timeout: await settings.read('timeout'),
     maxAnswer: await settings.read('maxAnswer'),
   }
 }
 
 /** Whether errors are to be JSON, as far as it can be told before anything else is read. */
-export const wantsJsonErrors = (given: Given, output: string | undefined): boolean =>
-  given.has('--json') || /^(nd)?json$/i.test(given.get('--output')?.[0] ?? output ?? '')
+export const wantsJsonErrors = (args: ParsedArgs, output: string | undefined): boolean =>
+  args.has('--json') || /^(nd)?json$/i.test(args.get('--output')?.[0] ?? output ?? '')

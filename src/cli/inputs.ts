@@ -1,16 +1,16 @@
-import { Failure, isFailure, usage } from '../errors.ts'
-import type { Json } from '../json.ts'
 import type { Repository } from '../domain/values/parsers.ts'
+import { isMergeqError, MergeqError, usageError } from '../errors.ts'
+import type { Json } from '../json.ts'
 
 /** One word that a person may type: an argument (`[pr...]`, `<test-id>`) or a flag (`--priority <level>`). */
-export interface Word {
-  readonly spell: string
+export interface OptionDefinition {
+  readonly syntax: string
   readonly summary: string
   readonly choices?: readonly string[]
   /** Some of the words that may stand here, where others may too. */
-  readonly offers?: readonly string[]
+  readonly suggestions?: readonly string[]
   /** May be typed several times with different values. */
-  readonly repeats?: boolean
+  readonly variadic?: boolean
   /** Taken only to be refused well: neither help nor completion names it. */
   readonly hidden?: boolean
   /** The value is a file: what completes it. */
@@ -18,7 +18,7 @@ export interface Word {
 }
 
 /** What was typed, by the word's name (`pr`, `--priority`); a flag without a value holds `true`. */
-export type Given = ReadonlyMap<string, readonly string[]>
+export type ParsedArgs = ReadonlyMap<string, readonly string[]>
 
 /** The inputs that need not be typed, each found where CLI.md section 3 says. */
 export interface SettingValues {
@@ -33,7 +33,7 @@ export interface SettingValues {
 export type SettingName = keyof SettingValues
 
 /** The flag that gives each of them, where one does. */
-export const flagOf = {
+export const settingFlags = {
   repo: '--repo',
   targetBranch: '--target-branch',
   org: '--org',
@@ -44,130 +44,132 @@ export const flagOf = {
 } as const satisfies Readonly<Record<SettingName, string | undefined>>
 
 /** What a field may ask while it reads. */
-export interface Context {
+export interface ParseContext {
   /** The value of a setting, or undefined when nothing gives one. */
   setting<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
   /** The value of a setting; a usage failure that says what was tried when nothing gives one. */
-  need<N extends SettingName>(name: N): Promise<SettingValues[N]>
+  require<N extends SettingName>(name: N): Promise<SettingValues[N]>
   /** The value only if a flag or the environment gives it. */
-  told<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
+  explicit<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
   /** The moment of the run, in milliseconds since 1970. */
   readonly now: number
   /** The bytes of a file, or of standard input for `-`. */
   open(path: string): AsyncIterable<Uint8Array>
   /** Shows a person how far work that takes long has come. */
-  during<T>(text: () => string, work: () => Promise<T>): Promise<T>
+  withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
 }
 
 /**
  * Where a value lands in the request: a path in the body, the whole body or query, or a header that stands in for
  * the token's (service-observed.md section 2.4).
  */
-export type Place = 'body' | 'query' | `body.${string}` | `credential.${string}`
+export type ParamLocation = 'body' | 'query' | `body.${string}` | `credential.${string}`
 
 /** JSON that was encoded and counted while its input was read; over the limit it is counted, not kept. */
-export interface Encoded {
-  readonly encoded: readonly Uint8Array[]
+export interface EncodedChunks {
+  readonly chunks: readonly Uint8Array[]
   readonly bytes: number
 }
 
 /** What stands in a request: JSON, some of it perhaps encoded already. */
-export type Wire = Json | Encoded | { readonly [key: string]: Wire | undefined }
+export type BodyValue = Json | EncodedChunks | { readonly [key: string]: BodyValue | undefined }
 
 /** One input of an operation: the words that give it, how they are read, and where it lands on the wire. */
-export interface Field<T> {
-  readonly words: readonly Word[]
+export interface Input<T> {
+  readonly definitions: readonly OptionDefinition[]
   readonly setting?: SettingName
-  readonly at?: Place
+  readonly location?: ParamLocation
   /** Further paths of the body that it gives where it was typed: `--set` may not give them then. */
   readonly fills?: readonly string[]
   /** The service refuses a request without it (service-api.md section 4). */
-  readonly needed?: boolean
-  read(given: Given, context: Context): T | Promise<T>
+  readonly required?: boolean
+  read(args: ParsedArgs, context: ParseContext): T | Promise<T>
   /** What goes to `at`; the value itself where this is left out. Undefined sends nothing. */
-  wire?(value: T): Wire | undefined
+  encode?(value: T): BodyValue | undefined
   /** Splits what was typed into one run for each pull request. */
-  each?(given: Given, context: Context): Promise<readonly Given[]>
+  split?(args: ParsedArgs, context: ParseContext): Promise<readonly ParsedArgs[]>
 }
 
-export type Fields = Readonly<Record<string, Field<unknown>>>
-export type Values<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
+export type Inputs = Readonly<Record<string, Input<unknown>>>
+export type InputValues<F extends Inputs> = {
+  readonly [K in keyof F]: F[K] extends Input<infer T> ? T : never
+}
 
 /** The name under which a word is given: `--priority` of `--priority <level>`, `pr` of `[pr...]`. */
-export const nameOfWord = (spell: string): string =>
+export const optionName = (spell: string): string =>
   spell.startsWith('-') ? (/--[a-z-]+/.exec(spell)?.[0] ?? spell) : spell.replace(/[^a-z-]/g, '')
 
 /** Runs a parser so that what it refuses is refused in the name of the word. */
-export function under<T>(name: string, parse: () => T): T {
+export function inContextOf<T>(name: string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {
-    if (!isFailure(error)) throw error
-    throw new Failure(error.kind, `${name}: ${error.message}`, error.details)
+    if (!isMergeqError(error)) throw error
+    throw new MergeqError(error.kind, `${name}: ${error.message}`, error.details)
   }
 }
 
-type At = { readonly at?: Place; readonly fills?: readonly string[] }
+type At = { readonly at?: ParamLocation; readonly fills?: readonly string[] }
 
 /** A flag with a value; undefined when it was not typed. */
-export function flag<T>(
+export function option<T>(
   spell: string,
   summary: string,
   parse: (word: string) => T,
-  more: At & Pick<Word, 'choices' | 'offers' | 'file'> = {},
-): Field<T | undefined> {
+  more: At & Pick<OptionDefinition, 'choices' | 'suggestions' | 'file'> = {},
+): Input<T | undefined> {
   const { at, fills, ...rest } = more
-  const name = nameOfWord(spell)
+  const name = optionName(spell)
   return {
-    words: [{ spell, summary, ...rest }],
-    ...(at === undefined ? {} : { at }),
+    definitions: [{ syntax: spell, summary, ...rest }],
+    ...(at === undefined ? {} : { location: at }),
     ...(fills === undefined ? {} : { fills }),
-    read: given => {
-      const [word] = given.get(name) ?? []
-      return word === undefined ? undefined : under(name, () => parse(word))
+    read: args => {
+      const [word] = args.get(name) ?? []
+      return word === undefined ? undefined : inContextOf(name, () => parse(word))
     },
   }
 }
 
 /** A flag with a value that may be typed several times; undefined when it was not typed. */
-export function flags<T>(
+export function repeatableOption<T>(
   spell: string,
   summary: string,
   parse: (word: string) => T,
   more: At = {},
-): Field<readonly T[] | undefined> {
-  const name = nameOfWord(spell)
+): Input<readonly T[] | undefined> {
+  const name = optionName(spell)
   return {
-    words: [{ spell, summary, repeats: true }],
+    definitions: [{ syntax: spell, summary, variadic: true }],
     ...more,
-    read: given => given.get(name)?.map(word => under(name, () => parse(word))),
+    read: args => args.get(name)?.map(word => inContextOf(name, () => parse(word))),
   }
 }
 
 /** A flag without a value. What it sends, when typed, is `sends`; nothing otherwise. */
-export const on = (
+export const flag = (
   spell: string,
   summary: string,
   more: At & { readonly sends?: Json } = {},
-): Field<boolean> => ({
-  words: [{ spell, summary }],
-  ...(more.at === undefined ? {} : { at: more.at }),
-  read: given => given.has(nameOfWord(spell)),
-  wire: value => (value ? (more.sends ?? true) : undefined),
+): Input<boolean> => ({
+  definitions: [{ syntax: spell, summary }],
+  ...(more.at === undefined ? {} : { location: more.at }),
+  read: args => args.has(optionName(spell)),
+  encode: value => (value ? (more.sends ?? true) : undefined),
 })
 
 /** A flag and its `--no-` form; undefined when neither was typed. */
-export function either(name: string, summary: string, more: At = {}): Field<boolean | undefined> {
+export function negatableFlag(name: string, summary: string, more: At = {}): Input<boolean | undefined> {
   const [yes, no] = [`--${name}`, `--no-${name}`]
   return {
-    words: [
-      { spell: yes, summary },
-      { spell: no, summary: `The opposite of ${yes}` },
+    definitions: [
+      { syntax: yes, summary },
+      { syntax: no, summary: `The opposite of ${yes}` },
     ],
     ...more,
-    read: given => {
-      if (given.has(yes) && given.has(no)) throw usage(`${yes} and ${no} contradict each other.`)
-      return given.has(yes) ? true : given.has(no) ? false : undefined
+    read: args => {
+      if (args.has(yes) && args.has(no)) throw usageError(`${yes} and ${no} contradict each other.`)
+      return args.has(yes) ? true : args.has(no) ? false : undefined
     },
   }
 }
@@ -181,31 +183,31 @@ export const argument = <T>(
     at,
     needed,
     ...rest
-  }: At & { readonly needed?: boolean } & Pick<Word, 'choices' | 'offers' | 'file'> = {},
-): Field<T> => ({
-  words: [{ spell, summary, ...rest }],
-  ...(at === undefined ? {} : { at }),
-  ...(needed === undefined ? {} : { needed }),
-  read: given => parse(given.get(nameOfWord(spell))?.[0] ?? ''),
+  }: At & { readonly needed?: boolean } & Pick<OptionDefinition, 'choices' | 'suggestions' | 'file'> = {},
+): Input<T> => ({
+  definitions: [{ syntax: spell, summary, ...rest }],
+  ...(at === undefined ? {} : { location: at }),
+  ...(needed === undefined ? {} : { required: needed }),
+  read: args => parse(args.get(optionName(spell))?.[0] ?? ''),
 })
 
 /** A value that is not typed: always the same. */
-export const always = <T extends Json>(value: T, at: Place): Field<T> => ({
-  words: [],
-  at,
+export const constant = <T extends Json>(value: T, at: ParamLocation): Input<T> => ({
+  definitions: [],
+  location: at,
   read: () => value,
 })
 
 /** A value that a setting gives, which must be there; its flag stands with every command. */
-export const fromSetting = <N extends SettingName>(
+export const settingInput = <N extends SettingName>(
   setting: N,
-  at: Place,
+  at: ParamLocation,
   wire?: (value: SettingValues[N]) => Json,
-): Field<SettingValues[N]> => ({
-  words: [],
+): Input<SettingValues[N]> => ({
+  definitions: [],
   setting,
-  at,
-  needed: true,
-  read: (_, context) => context.need(setting),
-  ...(wire === undefined ? {} : { wire }),
+  location: at,
+  required: true,
+  read: (_, context) => context.require(setting),
+  ...(wire === undefined ? {} : { encode: wire }),
 })

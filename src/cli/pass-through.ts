@@ -1,8 +1,8 @@
-import type { Reading } from '../api/decode.ts'
-import { asFailure, Failure } from '../errors.ts'
+import type { ResponseDecoder } from '../api/decode.ts'
 import type { Request } from '../api/request.ts'
+import { MergeqError, toMergeqError } from '../errors.ts'
 import type { BodySink } from '../http/pass-through.ts'
-import type { Desk } from './context.ts'
+import type { CommandContext } from './context.ts'
 
 const lineBreak = 10
 
@@ -11,12 +11,12 @@ const lineBreak = 10
  * is written in whole lines, so that no secret is cut in two before it can be hidden; an answer that breaks ends with
  * its last whole line.
  */
-export function sinkFor(
-  { passOn }: Reading,
+export function createBodySink(
+  { passOn }: ResponseDecoder,
   { operation, url }: Request,
-  { options, world: { out } }: Desk,
+  { options, host: { out } }: CommandContext,
 ): BodySink | undefined {
-  const isText = options.format === 'table' && !options.drawn
+  const isText = options.format === 'table' && !options.isTableForced
   if (passOn === undefined || out.terminal || options.fields.length > 0) return undefined
   if (passOn.formats === 'text' && !isText) return undefined
   let rest: Uint8Array[] = []
@@ -37,8 +37,11 @@ export function sinkFor(
       try {
         rest = [passOn.begin({ ...start, text, document: undefined })]
       } catch (error) {
-        const { kind, message, details } = asFailure(error)
-        throw new Failure(kind, `${operation}: ${new URL(url).host}: ${message}`, { ...details, operation })
+        const { kind, message, details } = toMergeqError(error)
+        throw new MergeqError(kind, `${operation}: ${new URL(url).host}: ${message}`, {
+          ...details,
+          operation,
+        })
       }
     },
     write,

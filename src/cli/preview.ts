@@ -1,4 +1,4 @@
-import type { Desk } from './context.ts'
+import type { CommandContext } from './context.ts'
 
 /**
  * Prints what a command would do that changes this machine and not the service (CLI.md section 2): with `--json` as
@@ -7,12 +7,12 @@ import type { Desk } from './context.ts'
 export async function printPreview(
   command: string,
   would: string,
-  { printer }: Pick<Desk, 'printer'>,
+  { printer }: Pick<CommandContext, 'printer'>,
 ): Promise<number> {
   await printer.print({
     records: [{ command, would }],
     document: ([one = {}]) => one,
-    shape: () => ({ columns: [{ title: 'WOULD', manner: 'prose' }], rows: [[would]], sentence: would }),
+    shape: () => ({ columns: [{ title: 'WOULD', format: 'prose' }], rows: [[would]], sentence: would }),
   })
   await printer.end()
   return 0

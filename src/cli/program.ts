@@ -1,53 +1,55 @@
-import type { Runner } from './command.ts'
-import { leaves } from '../commands/index.ts'
-import type { Given } from './inputs.ts'
-import { asFailure, isFailure } from '../errors.ts'
-import type { Asked } from './help/render-help.ts'
-import type { Secrets } from './context.ts'
-import { isCiJob } from '../config/continuous-integration.ts'
-import { globalWords, wantsJsonErrors } from './global-options.ts'
-import { settingTable } from '../config/setting-definitions.ts'
-import { parse } from './command-parser.ts'
-import { bold, isColored } from '../output/color.ts'
-import { openRedactor } from '../output/redactor.ts'
-import { harmless, isJson } from '../output/workflow-commands.ts'
+import { allCommands } from '../commands/index.ts'
+import { isContinuousIntegration } from '../config/continuous-integration.ts'
+import { settingDefinitions } from '../config/setting-definitions.ts'
+import { isMergeqError, toMergeqError } from '../errors.ts'
+import type { Host, Output } from '../host/host.ts'
+import { bold, shouldColor } from '../output/color.ts'
+import { createLogger } from '../output/logger.ts'
+import { createRedactor } from '../output/redactor.ts'
 import { forTerminal } from '../output/sanitize.ts'
-import { openVoice } from '../output/logger.ts'
-import type { Output, World } from '../host/host.ts'
+import { escapeWorkflowCommands, isJson } from '../output/workflow-commands.ts'
+import type { CommandRunner } from './command.ts'
+import { parseCommandLine } from './command-parser.ts'
+import type { SecretOutput } from './context.ts'
+import { globalOptions, wantsJsonErrors } from './global-options.ts'
+import type { HelpRequest } from './help/render-help.ts'
+import type { ParsedArgs } from './inputs.ts'
 
 /** Runs one command line and returns its exit code. Every failure ends here, told once. */
-export async function program(outside: World): Promise<number> {
-  const { world, secrets, flush } = guard(outside)
-  const given = new Map<string, string[]>()
+export async function runProgram(outside: Host): Promise<number> {
+  const { host, secrets, flush } = withRedaction(outside)
+  const args = new Map<string, string[]>()
   try {
-    const parsed = parse(world, given)
+    const parsed = parseCommandLine(host, args)
     if ('leaf' in parsed) {
-      const code = await parsed.leaf.act(given, world, secrets, runnerIn(world))
+      const code = await parsed.leaf.run(args, host, secrets, runnerIn(host))
       await flush()
       return code
     }
-    await world.out.write('text' in parsed ? parsed.text : await answerTo(parsed.asked, given, world))
+    await host.out.write('text' in parsed ? parsed.text : await answerTo(parsed.asked, args, host))
     return 0
   } catch (error) {
     await flush().catch(() => undefined)
-    const { aborted, reason } = world.interrupted
-    const failure = asFailure(aborted && !(isFailure(error) && error.kind === 'interrupted') ? reason : error)
-    const json = wantsJsonErrors(given, world.env.MERGEQ_OUTPUT)
-    await openVoice(world.err, { quiet: false, verbose: false, json }).fail(failure)
+    const { aborted, reason } = host.interrupted
+    const failure = toMergeqError(
+      aborted && !(isMergeqError(error) && error.kind === 'interrupted') ? reason : error,
+    )
+    const json = wantsJsonErrors(args, host.env.MERGEQ_OUTPUT)
+    await createLogger(host.err, { quiet: false, verbose: false, json }).error(failure)
     return failure.exit
   }
 }
 
 /** What the reference tells: help, a topic or a completion script, as text or, where that was typed, as data. */
-async function answerTo(asked: Asked, given: Given, { env, out }: World): Promise<string> {
-  const { tell } = await import('./help/render-help.ts')
-  const [format = given.has('--json') ? 'json' : 'table'] = given.get('--output') ?? []
-  const typed = given.get('--color')?.[0]
+async function answerTo(asked: HelpRequest, args: ParsedArgs, { env, out }: Host): Promise<string> {
+  const { renderHelp } = await import('./help/render-help.ts')
+  const [format = args.has('--json') ? 'json' : 'table'] = args.get('--output') ?? []
+  const typed = args.get('--color')?.[0]
   const color = typed === 'always' || typed === 'never' ? typed : 'auto'
-  const isBold = isColored({ color, env, terminal: out.terminal })
-  return tell(
+  const isBold = shouldColor({ color, env, terminal: out.terminal })
+  return renderHelp(
     asked,
-    { leaves, globalWords, settings: Object.values(settingTable) },
+    { leaves: allCommands, globalWords: globalOptions, settings: Object.values(settingDefinitions) },
     {
       width: Math.min(out.columns, 100),
       format: format.toLowerCase(),
@@ -61,18 +63,18 @@ async function answerTo(asked: Asked, given: Given, { env, out }: World): Promis
  * The world with an eye on all that is written: no token; on a terminal nothing that acts but our own sequences; in a CI
  * job nothing that acts on its runner. `flush` writes what was kept back because a token may have begun in it.
  */
-function guard(outside: World): {
-  readonly world: World
-  readonly secrets: Secrets
+function withRedaction(outside: Host): {
+  readonly host: Host
+  readonly secrets: SecretOutput
   readonly flush: () => Promise<void>
 } {
   const { env, input } = outside
-  const redactor = openRedactor()
+  const redactor = createRedactor()
   for (const token of [env.MERGEQ_TOKEN, env.TRUNK_API_TOKEN]) redactor.hide(token?.trim() ?? '')
-  const inCi = isCiJob(env)
+  const inCi = isContinuousIntegration(env)
   const cleaned = (text: string, terminal: boolean): string => {
     const redacted = redactor.redact(terminal ? forTerminal(text) : text)
-    return inCi ? harmless(redacted, isJson(text)) : redacted
+    return inCi ? escapeWorkflowCommands(redacted, isJson(text)) : redacted
   }
   const guarded = (output: Output) => {
     const pieces = redactor.pieces()
@@ -100,7 +102,7 @@ function guard(outside: World): {
   }
   const [out, err] = [guarded(outside.out), guarded(outside.err)]
   return {
-    world: {
+    host: {
       ...outside,
       input: {
         get terminal() {
@@ -128,14 +130,14 @@ function guard(outside: World): {
 
 /** Runs further command lines in this process, in a world that is like this one but for what is said. */
 const runnerIn =
-  (world: World): Runner =>
+  (host: Host): CommandRunner =>
   (argv, env, { terminal, out, err }) =>
-    program({
-      ...world,
+    runProgram({
+      ...host,
       argv,
       env,
-      out: { ...redirected(world.out, out), terminal },
-      err: redirected(world.err, err),
+      out: { ...redirected(host.out, out), terminal },
+      err: redirected(host.err, err),
     })
 
 /** The same output, written to elsewhere; whether it is a terminal is asked only when it matters. */

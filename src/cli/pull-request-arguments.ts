@@ -1,33 +1,36 @@
-import { type Failure, usage } from '../errors.ts'
+import { parsePullRequest, parseRepository, repositoryName } from '../domain/values/parsers.ts'
+import { type MergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { marked } from '../output/view.ts'
-import type { Context, Field, Given } from './inputs.ts'
-import { nameOf, pullRequest, repository } from '../domain/values/parsers.ts'
+import { formatInteger } from '../output/view.ts'
+import type { Input, ParseContext, ParsedArgs } from './inputs.ts'
 
 /** Most pull requests that are read from standard input. */
-const most = 10_000
+const maxPullRequests = 10_000
 
 /** The words, with those of standard input in the place of `-`. */
-async function withInput(typed: readonly string[], context: Context): Promise<readonly string[]> {
+async function withInput(typed: readonly string[], context: ParseContext): Promise<readonly string[]> {
   const decoder = new TextDecoder()
   let text = ''
   for await (const piece of context.open('-')) {
     text += decoder.decode(piece, { stream: true })
-    if (text.length > mostText) throw tooMany('too many')
+    if (text.length > maxInputLength) throw tooMany('too many')
   }
   const lines = (text + decoder.decode()).split(/\r?\n/).filter(line => line.trim() !== '')
   const words = typed.flatMap(word => (word === '-' ? lines.flatMap(wordsIn) : [word]))
   if (lines.length === 0)
-    throw usage('There is no pull request on standard input.', 'A pipe that broke looks like this.')
-  if (words.length > most) throw tooMany(marked(words.length))
+    throw usageError('There is no pull request on standard input.', 'A pipe that broke looks like this.')
+  if (words.length > maxPullRequests) throw tooMany(formatInteger(words.length))
   return words
 }
 
 /** Far more than so many receipts are, in characters. */
-const mostText = 16 * 1024 * 1024
+const maxInputLength = 16 * 1024 * 1024
 
-const tooMany = (number: string): Failure =>
-  usage(`These are ${number} pull requests; at most ${marked(most)} are taken.`, 'Give them in several runs.')
+const tooMany = (number: string): MergeqError =>
+  usageError(
+    `These are ${number} pull requests; at most ${formatInteger(maxPullRequests)} are taken.`,
+    'Give them in several runs.',
+  )
 
 /** Whether a line of an earlier run is done with: a change of state, a success; undefined where it is none of these. */
 function isDone({ type, ok, exit }: JsonObject): boolean | undefined {
@@ -42,7 +45,7 @@ function wordsIn(line: string): readonly string[] {
   const receipt = parsed(line)
   const done = isObject(receipt) ? isDone(receipt) : undefined
   if (!isObject(receipt) || typeof receipt.pr !== 'number' || done === undefined)
-    throw usage(
+    throw usageError(
       `'${line.slice(0, 80)}' is not a receipt.`,
       'Give numbers or addresses, one a line, or the JSON receipts of an earlier run.',
     )
@@ -61,13 +64,13 @@ function parsed(line: string): Json | undefined {
 }
 
 /** What was typed, for one pull request: its number, and its repository where the word was an address. */
-export function forPullRequest(given: Given, word: string): Given {
-  const { number, repo } = pullRequest(word)
-  const one = new Map(given).set('pr', [String(number)])
+export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
+  const { number, repo } = parsePullRequest(word)
+  const one = new Map(args).set('pr', [String(number)])
   if (repo === undefined) return one
-  const [typed] = given.get('--repo') ?? []
-  if (typed !== undefined && nameOf(repository(typed)) !== nameOf(repository(repo)))
-    throw usage(
+  const [typed] = args.get('--repo') ?? []
+  if (typed !== undefined && repositoryName(parseRepository(typed)) !== repositoryName(parseRepository(repo)))
+    throw usageError(
       `'${word}' is a pull request of another repository than --repo ${typed}.`,
       'Leave one of them out.',
     )
@@ -75,28 +78,34 @@ export function forPullRequest(given: Given, word: string): Given {
 }
 
 /** The number of the one pull request that was given. */
-export const numberOf = (given: Given): number => pullRequest(given.get('pr')?.[0] ?? '').number
+export const pullRequestNumber = (args: ParsedArgs): number =>
+  parsePullRequest(args.get('pr')?.[0] ?? '').number
 
 /** The pull requests a command is about: each one typed, or else the one that the settings find. */
-export const pullRequests: Field<number> = {
-  words: [
-    { spell: '[pr...]', summary: 'Pull requests: 123, #123 or an address; - reads them from standard input' },
-    { spell: '--stop-on-error', summary: 'With several, stop at the first failure' },
+export const pullRequestArguments: Input<number> = {
+  definitions: [
+    {
+      syntax: '[pr...]',
+      summary: 'Pull requests: 123, #123 or an address; - reads them from standard input',
+    },
+    { syntax: '--stop-on-error', summary: 'With several, stop at the first failure' },
   ],
   setting: 'pr',
-  at: 'body.pr.number',
-  needed: true,
-  async each(given, context) {
-    const typed = given.get('pr') ?? [await context.need('pr')]
+  location: 'body.pr.number',
+  required: true,
+  async split(args, context) {
+    const typed = args.get('pr') ?? [await context.require('pr')]
     const words = typed.includes('-') ? await withInput(typed, context) : typed
-    return words.map(word => forPullRequest(given, word))
+    return words.map(word => argsForPullRequest(args, word))
   },
-  read: numberOf,
+  read: pullRequestNumber,
 }
 
 /** The one pull request that a command is about: the one typed, or else the one that the settings find. */
-export const onePullRequest: Field<number> = {
-  ...pullRequests,
-  words: [{ spell: '[pr]', summary: 'Pull request: 123, #123 or its address' }],
-  each: async (given, context) => [forPullRequest(given, given.get('pr')?.[0] ?? (await context.need('pr')))],
+export const pullRequestArgument: Input<number> = {
+  ...pullRequestArguments,
+  definitions: [{ syntax: '[pr]', summary: 'Pull request: 123, #123 or its address' }],
+  split: async (args, context) => [
+    argsForPullRequest(args, args.get('pr')?.[0] ?? (await context.require('pr'))),
+  ],
 }

@@ -1,18 +1,21 @@
-import { usage } from '../errors.ts'
+import { choiceParser, integerParser, maxInteger, textParser } from '../domain/values/parsers.ts'
+import { usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
-import { either, type Field, flag, flags, on } from './inputs.ts'
-import { integer, largestInteger, oneOf, text } from '../domain/values/parsers.ts'
+import { flag, type Input, negatableFlag, option, repeatableOption } from './inputs.ts'
 
 /** A setting of the queue: what a flag gives as a word, a file gives as a value. */
-export type Setting<T> = Field<T> & {
+export type QueueSettingInput<T> = Input<T> & {
   /** The value as the service takes it; a usage failure says what it must be. */
   accept(value: Json): Json
 }
 
-const setting = <T>(field: Field<T>, accept: (value: Json) => Json): Setting<T> => ({ ...field, accept })
+const queueSetting = <T>(field: Input<T>, accept: (value: Json) => Json): QueueSettingInput<T> => ({
+  ...field,
+  accept,
+})
 
 const isString = (value: Json): value is string => typeof value === 'string'
-const no = (value: Json, what: string) => usage(`${JSON.stringify(value)} is not ${what}.`)
+const no = (value: Json, what: string) => usageError(`${JSON.stringify(value)} is not ${what}.`)
 
 const numeric =
   (parse: (word: string) => number) =>
@@ -42,130 +45,143 @@ const boolean = (value: Json): Json => {
 
 const modes = ['single', 'parallel'] as const
 
-export const mode = setting(
-  flag('--mode <mode>', 'One line (single), or lanes by impacted targets (parallel)', oneOf(modes), {
+export const modeInput = queueSetting(
+  option('--mode <mode>', 'One line (single), or lanes by impacted targets (parallel)', choiceParser(modes), {
     at: 'body.mode',
     choices: modes,
   }),
-  textual(oneOf(modes)),
+  textual(choiceParser(modes)),
 )
 
 /** A setting of the queue that is a whole number (service-observed.md section 3.1). */
-function amount(name: string, key: string, least: number, summary: string) {
-  const parse = integer(least, largestInteger)
-  return setting(flag(`--${name} <n>`, summary, parse, { at: `body.${key}` }), numeric(parse))
+function integerSetting(name: string, key: string, least: number, summary: string) {
+  const parse = integerParser(least, maxInteger)
+  return queueSetting(option(`--${name} <n>`, summary, parse, { at: `body.${key}` }), numeric(parse))
 }
 
-export const concurrency = amount('concurrency', 'concurrency', 1, 'Test runs at a time')
+export const concurrencyInput = integerSetting('concurrency', 'concurrency', 1, 'Test runs at a time')
 
 /** A setting of the queue that is on or off. */
-const onOff = (name: string, key: string, summary: string) =>
-  setting(either(name, summary, { at: `body.${key}` }), boolean)
+const booleanSetting = (name: string, key: string, summary: string) =>
+  queueSetting(negatableFlag(name, summary, { at: `body.${key}` }), boolean)
 
 /** A setting of the queue that is one of a few words. */
-const word = (name: string, key: string, choices: readonly string[], summary: string) =>
-  setting(
-    flag(`--${name} <word>`, `${summary}: ${choices.join(', ')}`, oneOf(choices), {
+const choiceSetting = (name: string, key: string, choices: readonly string[], summary: string) =>
+  queueSetting(
+    option(`--${name} <word>`, `${summary}: ${choices.join(', ')}`, choiceParser(choices), {
       at: `body.${key}`,
       choices,
     }),
-    textual(oneOf(choices)),
+    textual(choiceParser(choices)),
   )
 
 const states = ['running', 'paused', 'draining']
-const toState = (word: string): string => oneOf(states)(word).toUpperCase()
+const toState = (word: string): string => choiceParser(states)(word).toUpperCase()
 
 /** Every setting that updateQueue takes, one flag for each (service-observed.md section 3.1). */
 export const queueSettings = {
-  state: setting(
-    flag('--state <state>', `State of the queue: ${states.join(', ')}`, toState, {
+  state: queueSetting(
+    option('--state <state>', `State of the queue: ${states.join(', ')}`, toState, {
       at: 'body.state',
       choices: states,
     }),
     textual(toState),
   ),
-  mode,
-  concurrency,
-  bisectionConcurrency: amount(
+  mode: modeInput,
+  concurrency: concurrencyInput,
+  bisectionConcurrency: integerSetting(
     'bisection-concurrency',
     'bisectionConcurrency',
     1,
     'Test runs at a time while a failed batch is split',
   ),
-  testingTimeoutMinutes: amount(
+  testingTimeoutMinutes: integerSetting(
     'testing-timeout-minutes',
     'testingTimeoutMinutes',
     0,
     'Limit of a test run, in minutes; 0 is none',
   ),
-  pendingFailureDepth: amount(
+  pendingFailureDepth: integerSetting(
     'pending-failure-depth',
     'pendingFailureDepth',
     0,
     'Runs behind a failure to wait for before it counts',
   ),
-  canOptimisticallyMerge: onOff(
+  canOptimisticallyMerge: booleanSetting(
     'can-optimistically-merge',
     'canOptimisticallyMerge',
     'A pass counts for all ahead',
   ),
-  batch: onOff('batch', 'batch', 'Test several pull requests together'),
-  batchingMinSize: amount('batching-min-size', 'batchingMinSize', 1, 'Size of a batch'),
-  batchingMaxWaitTimeMinutes: amount(
+  batch: booleanSetting('batch', 'batch', 'Test several pull requests together'),
+  batchingMinSize: integerSetting('batching-min-size', 'batchingMinSize', 1, 'Size of a batch'),
+  batchingMaxWaitTimeMinutes: integerSetting(
     'batching-max-wait-time-minutes',
     'batchingMaxWaitTimeMinutes',
     1,
     'Time to fill a batch, in minutes',
   ),
-  createPrsForTestingBranches: onOff(
+  createPrsForTestingBranches: booleanSetting(
     'create-prs-for-testing-branches',
     'createPrsForTestingBranches',
     'Draft pull requests for test branches',
   ),
-  commentsEnabled: onOff('comments-enabled', 'commentsEnabled', 'Comments on pull requests'),
-  commandsEnabled: onOff('commands-enabled', 'commandsEnabled', 'Commands in comments'),
-  statusCheckEnabled: onOff('status-check-enabled', 'statusCheckEnabled', 'A status check on pull requests'),
-  directMergeMode: word(
+  commentsEnabled: booleanSetting('comments-enabled', 'commentsEnabled', 'Comments on pull requests'),
+  commandsEnabled: booleanSetting('commands-enabled', 'commandsEnabled', 'Commands in comments'),
+  statusCheckEnabled: booleanSetting(
+    'status-check-enabled',
+    'statusCheckEnabled',
+    'A status check on pull requests',
+  ),
+  directMergeMode: choiceSetting(
     'direct-merge-mode',
     'directMergeMode',
     ['off', 'always'],
     'Merge untested when up to date and the queue is empty',
   ),
-  optimizationMode: word(
+  optimizationMode: choiceSetting(
     'optimization-mode',
     'optimizationMode',
     ['off', 'bisection_skip_redundant_tests'],
     'Reuse failures in a bisection',
   ),
-  mergeMethod: word('merge-method', 'mergeMethod', ['merge_commit', 'squash', 'rebase'], 'How to merge'),
-  requiredStatuses: setting(
-    flags(
+  mergeMethod: choiceSetting(
+    'merge-method',
+    'mergeMethod',
+    ['merge_commit', 'squash', 'rebase'],
+    'How to merge',
+  ),
+  requiredStatuses: queueSetting(
+    repeatableOption(
       '--required-status <name>',
       'A status that a test run must pass; overrides branch protection (repeatable)',
-      text('status'),
+      textParser('status'),
       { at: 'body.requiredStatuses' },
     ),
-    textList(text('status')),
+    textList(textParser('status')),
   ),
-  deleteRequiredStatuses: on('--delete-required-statuses', 'Drop the override of required statuses', {
+  deleteRequiredStatuses: flag('--delete-required-statuses', 'Drop the override of required statuses', {
     at: 'body.deleteRequiredStatuses',
   }),
-  extensionEnabled: onOff('extension-enabled', 'extensionEnabled', 'The browser extension'),
-  labelCommandsEnabled: onOff('label-commands-enabled', 'labelCommandsEnabled', 'Commands by label'),
-  stateLabelsEnabled: onOff('state-labels-enabled', 'stateLabelsEnabled', 'Labels that show the state'),
-  enqueueingLabel: setting(
-    flag('--enqueueing-label <label>', 'Label that submits a pull request', text('label'), {
+  extensionEnabled: booleanSetting('extension-enabled', 'extensionEnabled', 'The browser extension'),
+  labelCommandsEnabled: booleanSetting('label-commands-enabled', 'labelCommandsEnabled', 'Commands by label'),
+  stateLabelsEnabled: booleanSetting(
+    'state-labels-enabled',
+    'stateLabelsEnabled',
+    'Labels that show the state',
+  ),
+  enqueueingLabel: queueSetting(
+    option('--enqueueing-label <label>', 'Label that submits a pull request', textParser('label'), {
       at: 'body.enqueueingLabel',
     }),
-    textual(text('label')),
+    textual(textParser('label')),
   ),
-  notReadyTimeoutHours: amount(
+  notReadyTimeoutHours: integerSetting(
     'not-ready-timeout-hours',
     'notReadyTimeoutHours',
     0,
     'Cancel what is not ready after so many hours',
   ),
-  testBranchConstructionMode: word(
+  testBranchConstructionMode: choiceSetting(
     'test-branch-construction-mode',
     'testBranchConstructionMode',
     ['rename_temp_branch', 'push_new_branch_from_temp'],

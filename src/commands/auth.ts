@@ -1,34 +1,34 @@
-import { operationOf } from '../api/operation.ts'
-import { type Field, on } from '../cli/inputs.ts'
-import { metrics } from '../api/operations/metrics.ts'
-import { usage } from '../errors.ts'
-import { canAsk, type Desk } from '../cli/context.ts'
-import { exchange } from '../api/call.ts'
+import { callOperation } from '../api/call.ts'
+import { operationName } from '../api/operation.ts'
+import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
+import { defineCommand } from '../cli/command.ts'
+import { type CommandContext, canPrompt } from '../cli/context.ts'
+import { flag, type Input } from '../cli/inputs.ts'
 import { printPreview } from '../cli/preview.ts'
-import { partOf, storeFile } from '../config/store.ts'
+import { sectionOf, storeFile } from '../config/store.ts'
 import {
+  emptyTokenNote,
   findToken,
-  isEmptyInEnvironment,
+  isTokenVariableEmpty,
+  parseToken,
   refuseForeignAddress,
   type Token,
-  tokenFrom,
-  whyEmpty,
 } from '../config/token.ts'
-import { type JsonObject } from '../json.ts'
-import { sheet } from '../output/view.ts'
-import { command } from '../cli/command.ts'
+import { usageError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import { keyValueTable } from '../output/view.ts'
 
 /** More than any token and its white space: what is longer is refused unread. */
 const mostInput = 64 * 1024
 
 /** A token as an argument is refused: its place is standard input. The value is never repeated. */
-const noArgument: Field<undefined> = {
-  words: [
-    { spell: '[token]', summary: 'Never given here: an argument is visible to every process', hidden: true },
+const noArgument: Input<undefined> = {
+  definitions: [
+    { syntax: '[token]', summary: 'Never given here: an argument is visible to every process', hidden: true },
   ],
-  read(given) {
-    if (given.has('token'))
-      throw usage(
+  read(args) {
+    if (args.has('token'))
+      throw usageError(
         'A token is not taken as an argument, which every process on the machine can see.',
         'Type it at the prompt of `mergeq auth login`, or pipe it: printf %s "$TOKEN" | mergeq auth login --with-token',
       )
@@ -37,114 +37,124 @@ const noArgument: Field<undefined> = {
 }
 
 /** The origin that the base address belongs to. */
-const originOf = async ({ settings }: Desk): Promise<string> => new URL(await settings.need('baseUrl')).origin
+const originOf = async ({ settings }: CommandContext): Promise<string> =>
+  new URL(await settings.require('baseUrl')).origin
 
-async function readInput({ world }: Desk): Promise<string> {
+async function readInput({ host }: CommandContext): Promise<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let [text, read] = ['', 0]
-  for await (const piece of world.input.read()) {
+  for await (const piece of host.input.read()) {
     read += piece.length
-    if (read > mostInput) throw usage('standard input is too long to be a token.')
+    if (read > mostInput) throw usageError('standard input is too long to be a token.')
     text += decoder.decode(piece, { stream: true })
   }
   return text + decoder.decode()
 }
 
-async function askForToken({ options, world }: Desk, origin: string): Promise<string> {
-  if (!canAsk({ options, world }))
-    throw usage(
+async function askForToken({ options, host }: CommandContext, origin: string): Promise<string> {
+  if (!canPrompt({ options, host }))
+    throw usageError(
       '`mergeq auth login` asks for the token, and nobody can answer here.',
       'Pipe it in with --with-token.',
     )
-  const typed = await world.input.ask(`API token for ${origin} (not shown): `, true)
-  if (typed === undefined || typed.trim() === '') throw usage('No token was typed; nothing was stored.')
+  const typed = await host.input.ask(`API token for ${origin} (not shown): `, true)
+  if (typed === undefined || typed.trim() === '') throw usageError('No token was typed; nothing was stored.')
   return typed
 }
 
 /** Asks the service whether it takes the token: metrics need no repository. */
-const verify = (token: Token, desk: Desk) =>
-  exchange(
-    metrics,
-    { values: { repo: undefined, branch: undefined }, sets: [] },
-    { ...desk, token: async () => token },
+const verify = (token: Token, context: CommandContext) =>
+  callOperation(
+    getMergeQueueMetrics,
+    { values: { repo: undefined, branch: undefined }, overrides: [] },
+    { ...context, token: async () => token },
   )
 
 /** What a login would do: which token it takes, whether the service is asked, and where the token is stored. */
-async function previewLogin(origin: string, isPiped: boolean, isUnverified: boolean, desk: Desk) {
+async function previewLogin(
+  origin: string,
+  isPiped: boolean,
+  isUnverified: boolean,
+  context: CommandContext,
+) {
   const from = isPiped ? 'read a token from standard input' : 'ask for a token'
   const verified = isUnverified
     ? ''
-    : `, verify it with GET ${await desk.settings.need('baseUrl')}/${operationOf(metrics.route)}`
-  const file = storeFile(desk)
-  return printPreview('auth login', `Would ${from}${verified} and store it for ${origin} in ${file}.`, desk)
+    : `, verify it with GET ${await context.settings.require('baseUrl')}/${operationName(getMergeQueueMetrics.route)}`
+  const file = storeFile(context)
+  return printPreview(
+    'auth login',
+    `Would ${from}${verified} and store it for ${origin} in ${file}.`,
+    context,
+  )
 }
 
-const login = command({
+const login = defineCommand({
   command: 'auth login',
   summary: 'Store a token for the base address, after the service has taken it',
-  asks: [metrics],
-  prints: 'nothing',
-  fields: {
-    withToken: on('--with-token', 'Read the token from standard input'),
-    noVerify: on('--no-verify', 'Store it without asking the service'),
+  operations: [getMergeQueueMetrics],
+  output: 'nothing',
+  inputs: {
+    withToken: flag('--with-token', 'Read the token from standard input'),
+    noVerify: flag('--no-verify', 'Store it without asking the service'),
     noArgument,
   },
   examples: ['mergeq auth login', 'printf %s "$TOKEN" | mergeq auth login --with-token'],
-  async run({ withToken, noVerify }, desk) {
-    const origin = await originOf(desk)
-    if (desk.options.dryRun) return previewLogin(origin, withToken, noVerify, desk)
-    const given = withToken ? await readInput(desk) : await askForToken(desk, origin)
-    const token = tokenFrom(given, withToken ? 'standard input' : 'what was typed')
-    desk.secrets.hide(token.value)
-    refuseForeignAddress(token, await desk.settings.find('baseUrl'))
-    if (!noVerify) await verify(token, desk)
-    const { changeStore } = await import('../config/store-update.ts')
-    await changeStore(desk.world, document => ({
+  async run({ withToken, noVerify }, context) {
+    const origin = await originOf(context)
+    if (context.options.dryRun) return previewLogin(origin, withToken, noVerify, context)
+    const args = withToken ? await readInput(context) : await askForToken(context, origin)
+    const token = parseToken(args, withToken ? 'standard input' : 'what was typed')
+    context.secrets.hide(token.value)
+    refuseForeignAddress(token, await context.settings.find('baseUrl'))
+    if (!noVerify) await verify(token, context)
+    const { updateStore } = await import('../config/store-update.ts')
+    await updateStore(context.host, document => ({
       ...document,
-      tokens: { ...partOf(document, 'tokens'), [origin]: token.value },
+      tokens: { ...sectionOf(document, 'tokens'), [origin]: token.value },
     }))
-    await desk.voice.note(`Stored a token for ${origin}${noVerify ? ', unverified' : ''}.`)
-    if (desk.given.has('--base-url'))
-      await desk.voice.note(
+    await context.logger.info(`Stored a token for ${origin}${noVerify ? ', unverified' : ''}.`)
+    if (context.args.has('--base-url'))
+      await context.logger.info(
         'The base address itself was not: `mergeq config set base-url <url>` makes it the usual one.',
       )
-    if (isSetElsewhere(desk))
-      await desk.voice.warn('MERGEQ_TOKEN is set and goes first: the stored token is not used here.')
+    if (isSetElsewhere(context))
+      await context.logger.warn('MERGEQ_TOKEN is set and goes first: the stored token is not used here.')
     return 0
   },
 })
 
-const isSetElsewhere = ({ world }: Desk): boolean => (world.env.MERGEQ_TOKEN ?? '').trim() !== ''
+const isSetElsewhere = ({ host }: CommandContext): boolean => (host.env.MERGEQ_TOKEN ?? '').trim() !== ''
 
-const logout = command({
+const logout = defineCommand({
   command: 'auth logout',
   summary: 'Remove the stored token of the base address',
-  prints: 'nothing',
-  fields: {},
+  output: 'nothing',
+  inputs: {},
   examples: ['mergeq auth logout'],
-  async run(_, desk) {
-    const origin = await originOf(desk)
-    const stored = Object.hasOwn(partOf(await desk.settings.store.read(), 'tokens'), origin)
-    if (desk.options.dryRun)
+  async run(_, context) {
+    const origin = await originOf(context)
+    const stored = Object.hasOwn(sectionOf(await context.settings.store.read(), 'tokens'), origin)
+    if (context.options.dryRun)
       return printPreview(
         'auth logout',
         stored
-          ? `Would remove the token for ${origin} from ${storeFile(desk)}.`
+          ? `Would remove the token for ${origin} from ${storeFile(context)}.`
           : `Would change nothing: no token is stored for ${origin}.`,
-        desk,
+        context,
       )
     if (!stored) {
-      const { sweep } = await import('../config/store-update.ts')
-      await sweep(desk.world).catch(() => undefined)
-      await desk.voice.note(`Nothing was stored for ${origin}.`)
+      const { removeTemporaryFiles } = await import('../config/store-update.ts')
+      await removeTemporaryFiles(context.host).catch(() => undefined)
+      await context.logger.info(`Nothing was stored for ${origin}.`)
       return 0
     }
-    const { changeStore } = await import('../config/store-update.ts')
-    await changeStore(desk.world, document => {
-      const { [origin]: _, ...tokens } = partOf(document, 'tokens')
+    const { updateStore } = await import('../config/store-update.ts')
+    await updateStore(context.host, document => {
+      const { [origin]: _, ...tokens } = sectionOf(document, 'tokens')
       return { ...document, tokens }
     })
-    await desk.voice.note(`Removed the token for ${origin}.`)
+    await context.logger.info(`Removed the token for ${origin}.`)
     return 0
   },
 })
@@ -152,48 +162,48 @@ const logout = command({
 /** At most the last four characters, and none of a token so short that they would give it away. */
 const endOf = ({ value }: Token): string => (value.length < 12 ? '' : value.slice(-4))
 
-const status = command({
+const status = defineCommand({
   command: 'auth status',
   summary: 'Show which token would be sent, where it comes from, and where it would go',
-  ends: ['auth'],
-  prints: {
+  exitKinds: ['auth'],
+  output: {
     table: 'source, origin, and the last characters',
     json: '{"source","origin","lastCharacters"}',
     ndjson: 'the same on one line',
   },
-  fields: {},
+  inputs: {},
   examples: ['mergeq auth status', 'mergeq auth status --json'],
-  async run(_, desk) {
-    const origin = await originOf(desk)
-    const { env } = desk.world
-    if (isEmptyInEnvironment(env)) await desk.voice.warn(whyEmpty)
-    const token = await findToken(env, await desk.settings.need('baseUrl'), desk.settings.store)
-    refuseForeignAddress(token, await desk.settings.find('baseUrl'))
+  async run(_, context) {
+    const origin = await originOf(context)
+    const { env } = context.host
+    if (isTokenVariableEmpty(env)) await context.logger.warn(emptyTokenNote)
+    const token = await findToken(env, await context.settings.require('baseUrl'), context.settings.store)
+    refuseForeignAddress(token, await context.settings.find('baseUrl'))
     const record: JsonObject = { source: token.source, origin, lastCharacters: endOf(token) }
-    await desk.printer.print({
+    await context.printer.print({
       records: [record],
       document: () => record,
       shape: () =>
-        sheet(record, [
+        keyValueTable(record, [
           ['source', 'source'],
           ['goes to', 'origin'],
           ['ends with', 'lastCharacters'],
         ]),
     })
-    await desk.printer.end()
+    await context.printer.end()
     return 0
   },
 })
 
-const reveal = command({
+const reveal = defineCommand({
   command: 'auth token',
   summary: 'Print the token itself: it will be visible where this is printed',
-  ends: ['auth'],
-  prints: 'the token and a newline, in every format',
-  fields: {},
+  exitKinds: ['auth'],
+  output: 'the token and a newline, in every format',
+  inputs: {},
   examples: ['mergeq auth token | pbcopy'],
-  async run(_, desk) {
-    await desk.secrets.reveal(`${(await desk.token()).value}\n`)
+  async run(_, context) {
+    await context.secrets.reveal(`${(await context.token()).value}\n`)
     return 0
   },
 })

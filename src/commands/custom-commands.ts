@@ -1,6 +1,6 @@
+import type { CommandDefinition } from '../cli/command.ts'
 import { api } from './api.ts'
 import { authCommands } from './auth.ts'
-import type { Command } from '../cli/command.ts'
 import { configCommands } from './config.ts'
 import { doctor } from './doctor.ts'
 import { gate } from './flaky/gate.ts'
@@ -10,11 +10,11 @@ import { guard } from './guard.ts'
 import { metricsCheck } from './metrics/check.ts'
 import { metricsWatch } from './metrics/watch.ts'
 import { explain } from './pr/explain.ts'
-import { submitAndWait } from './pr/submit.ts'
+import { submitCommand } from './pr/submit.ts'
 import { wait } from './pr/wait.ts'
 import { apply } from './queue/apply.ts'
 import { check } from './queue/check.ts'
-import { deleteQueue } from './queue/delete.ts'
+import { deleteQueueCommand } from './queue/delete.ts'
 import { diff } from './queue/diff.ts'
 import { exportQueue } from './queue/export.ts'
 import { watch } from './queue/watch.ts'
@@ -22,8 +22,8 @@ import { sandboxCommands } from './sandbox/sandbox.ts'
 import { simulate } from './sandbox/simulate.ts'
 
 /** The commands that are written by hand. */
-export const commands: readonly Command[] = [
-  submitAndWait,
+export const customCommands: readonly CommandDefinition[] = [
+  submitCommand,
   wait,
   explain,
   watch,
@@ -31,7 +31,7 @@ export const commands: readonly Command[] = [
   diff,
   apply,
   check,
-  deleteQueue,
+  deleteQueueCommand,
   metricsCheck,
   metricsWatch,
   report,

@@ -1,14 +1,14 @@
-import { metrics } from '../api/operations/metrics.ts'
-import { shellWord } from '../domain/shell-quote.ts'
-import { asFailure, exitOf } from '../errors.ts'
-import type { Desk } from '../cli/context.ts'
-import { exchange } from '../api/call.ts'
+import { callOperation } from '../api/call.ts'
+import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
+import { defineCommand } from '../cli/command.ts'
+import type { CommandContext } from '../cli/context.ts'
+import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import type { AccessProblem } from '../config/file-access.ts'
-import { isCiJob } from '../config/continuous-integration.ts'
-import type { Name } from '../config/setting-definitions.ts'
-import { type JsonObject } from '../json.ts'
+import type { SettingKey } from '../config/setting-definitions.ts'
+import { shellWord } from '../domain/shell-quote.ts'
+import { exitCodeOf, toMergeqError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
 import { table } from '../output/view.ts'
-import { command } from '../cli/command.ts'
 
 /** One check: how it ended, what was found, and how to mend it. */
 interface Check {
@@ -19,23 +19,23 @@ interface Check {
 }
 
 /** Clocks that differ by more make a range of time mean something else than it says. */
-const mostSkew = 60_000
+const maxClockSkew = 60_000
 
-const oldestNode = [20, 18, 1] as const
+const minNodeVersion = [20, 18, 1] as const
 
 const isOldEnough = (version: string): boolean => {
   const parts = version.split('.').map(Number)
-  const index = oldestNode.findIndex((part, position) => (parts[position] ?? 0) !== part)
-  return index < 0 || (parts[index] ?? 0) > (oldestNode[index] ?? 0)
+  const index = minNodeVersion.findIndex((part, position) => (parts[position] ?? 0) !== part)
+  return index < 0 || (parts[index] ?? 0) > (minNodeVersion[index] ?? 0)
 }
 
-function versions({ world }: Desk): Check {
-  const found = `mergeq ${world.runtime.version}, Node ${world.runtime.node}, ${world.runtime.platform}`
-  if (isOldEnough(world.runtime.node)) return { check: 'versions', result: 'pass', found }
-  return { check: 'versions', result: 'warn', found, mend: `Use Node ${oldestNode.join('.')} or later.` }
+function versions({ host }: CommandContext): Check {
+  const found = `mergeq ${host.runtime.version}, Node ${host.runtime.node}, ${host.runtime.platform}`
+  if (isOldEnough(host.runtime.node)) return { check: 'versions', result: 'pass', found }
+  return { check: 'versions', result: 'warn', found, mend: `Use Node ${minNodeVersion.join('.')} or later.` }
 }
 
-async function storedSettings({ settings }: Desk): Promise<Check> {
+async function storedSettings({ settings }: CommandContext): Promise<Check> {
   const { path } = settings.store
   if (path === undefined)
     return {
@@ -51,7 +51,7 @@ async function storedSettings({ settings }: Desk): Promise<Check> {
 }
 
 /** The check of the stored settings, failed where others own them or may use them; a file that is broken goes first. */
-async function withAccess(stored: Check, { settings }: Desk): Promise<Check> {
+async function withAccess(stored: Check, { settings }: CommandContext): Promise<Check> {
   const problems = await settings.store.accessProblems()
   if (stored.result !== 'pass' || problems.length === 0) return stored
   const fixOf = ({ kind, path }: AccessProblem) => {
@@ -68,29 +68,29 @@ async function withAccess(stored: Check, { settings }: Desk): Promise<Check> {
 }
 
 /** A value that a setting gives; one that nothing gives is worth a warning. */
-async function given(check: string, name: Name, { settings }: Desk): Promise<Check> {
+async function args(check: string, name: SettingKey, { settings }: CommandContext): Promise<Check> {
   try {
     const found = await settings.find(name)
     await settings.read(name)
     if (found !== undefined) return { check, result: 'pass', found: `${found.value} (${found.origin})` }
-    await settings.need(name)
+    await settings.require(name)
     return { check, result: 'warn', found: 'none' }
   } catch (error) {
-    const { message, details } = asFailure(error)
+    const { message, details } = toMergeqError(error)
     return { check, result: 'warn', found: message, mend: details.hint ?? '' }
   }
 }
 
-async function baseAddress({ settings }: Desk): Promise<Check> {
+async function baseAddress({ settings }: CommandContext): Promise<Check> {
   try {
-    return { check: 'base address', result: 'pass', found: await settings.need('baseUrl') }
+    return { check: 'base address', result: 'pass', found: await settings.require('baseUrl') }
   } catch (error) {
-    const { message, details } = asFailure(error)
+    const { message, details } = toMergeqError(error)
     return { check: 'base address', result: 'fail', found: message, mend: details.hint ?? '' }
   }
 }
 
-function proxy({ world: { env } }: Desk): Check {
+function proxy({ host: { env } }: CommandContext): Check {
   const name = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].find(one => (env[one] ?? '') !== '')
   const value = name === undefined ? '' : (env[name] ?? '')
   if (name === undefined) return { check: 'proxy', result: 'pass', found: 'none' }
@@ -104,30 +104,30 @@ function proxy({ world: { env } }: Desk): Check {
   }
 }
 
-async function token(desk: Desk): Promise<Check> {
+async function token(context: CommandContext): Promise<Check> {
   try {
-    return { check: 'token', result: 'pass', found: (await desk.token()).source }
+    return { check: 'token', result: 'pass', found: (await context.token()).source }
   } catch (error) {
-    const { message, details } = asFailure(error)
+    const { message, details } = toMergeqError(error)
     return { check: 'token', result: 'fail', found: message, mend: details.hint ?? '' }
   }
 }
 
 /** DNS, TLS, the connection and the token, in one read; and the service's clock beside ours. */
-async function service(desk: Desk): Promise<readonly Check[]> {
-  const { clock } = desk.world
+async function service(context: CommandContext): Promise<readonly Check[]> {
+  const { clock } = context.host
   const started = clock.now()
   try {
-    const once = { ...desk, options: { ...desk.options, retries: 0 } }
-    const { date } = await exchange(
-      metrics,
-      { values: { repo: undefined, branch: undefined }, sets: [] },
+    const once = { ...context, options: { ...context.options, retries: 0 } }
+    const { date } = await callOperation(
+      getMergeQueueMetrics,
+      { values: { repo: undefined, branch: undefined }, overrides: [] },
       once,
     )
     const found = `answered after ${clock.now() - started} ms: DNS, TLS and the token are good`
     return [{ check: 'service', result: 'pass', found }, skew(date, started, clock.now())]
   } catch (error) {
-    const { message, details } = asFailure(error)
+    const { message, details } = toMergeqError(error)
     return [{ check: 'service', result: 'fail', found: message, mend: details.hint ?? '' }]
   }
 }
@@ -137,7 +137,7 @@ function skew(date: number | undefined, asked: number, answered: number): Check 
     return { check: 'clock', result: 'warn', found: 'the service did not say what time it is' }
   const off = date - (asked + answered) / 2
   const found = `${Math.abs(Math.round(off / 1_000))} s ${off < 0 ? 'ahead of' : 'behind'} the service`
-  if (Math.abs(off) <= mostSkew) return { check: 'clock', result: 'pass', found }
+  if (Math.abs(off) <= maxClockSkew) return { check: 'clock', result: 'pass', found }
   return {
     check: 'clock',
     result: 'warn',
@@ -146,9 +146,9 @@ function skew(date: number | undefined, asked: number, answered: number): Check 
   }
 }
 
-async function git({ world }: Desk): Promise<Check> {
-  const { code, out } = await world.spawn('git', ['--version'], {
-    env: { PATH: world.env.PATH },
+async function git({ host }: CommandContext): Promise<Check> {
+  const { code, out } = await host.spawn('git', ['--version'], {
+    env: { PATH: host.env.PATH },
     output: 'capture',
     timeout: 5_000,
   })
@@ -161,10 +161,10 @@ async function git({ world }: Desk): Promise<Check> {
   }
 }
 
-const job = ({ world: { env } }: Desk): Check => ({
+const job = ({ host: { env } }: CommandContext): Check => ({
   check: 'CI',
   result: 'pass',
-  found: isCiJob(env) ? 'a CI job: nothing is asked' : 'not a CI job',
+  found: isContinuousIntegration(env) ? 'a CI job: nothing is asked' : 'not a CI job',
 })
 
 const columns = [
@@ -190,7 +190,7 @@ const checkList = [
 ] as const
 
 /** Lists the checks, and runs none of them. */
-async function listChecks({ printer }: Desk): Promise<number> {
+async function listChecks({ printer }: CommandContext): Promise<number> {
   await printer.print({
     records: checkList.map(([check, looksAt]) => ({ check, looksAt })),
     document: found => found,
@@ -204,33 +204,42 @@ async function listChecks({ printer }: Desk): Promise<number> {
   return 0
 }
 
-export const doctor = command({
+export const doctor = defineCommand({
   command: 'doctor',
   summary: 'Check token, base address, network, clock, git and CI, and say how to mend what is wrong',
-  asks: [metrics],
-  bearsFailures: true,
-  ends: ['check-failed'],
-  prints: {
+  operations: [getMergeQueueMetrics],
+  toleratesErrors: true,
+  exitKinds: ['check-failed'],
+  output: {
     table: 'a row for each check',
     json: '[{"check","result","found","mend"}]',
     ndjson: 'one check a line',
   },
-  fields: {},
+  inputs: {},
   examples: ['mergeq doctor', 'mergeq doctor --json'],
-  async run(_, desk) {
-    if (desk.options.dryRun) return listChecks(desk)
-    const stored = await storedSettings(desk)
-    const checks: Check[] = [versions(desk), stored, await baseAddress(desk), proxy(desk), await token(desk)]
+  async run(_, context) {
+    if (context.options.dryRun) return listChecks(context)
+    const stored = await storedSettings(context)
+    const checks: Check[] = [
+      versions(context),
+      stored,
+      await baseAddress(context),
+      proxy(context),
+      await token(context),
+    ]
     const isReady = checks.every(({ result }) => result !== 'fail')
-    if (isReady) checks.push(...(await service(desk)))
-    checks.push(await git(desk), job(desk))
-    checks.push(await given('repository', 'repo', desk), await given('target branch', 'targetBranch', desk))
+    if (isReady) checks.push(...(await service(context)))
+    checks.push(await git(context), job(context))
+    checks.push(
+      await args('repository', 'repo', context),
+      await args('target branch', 'targetBranch', context),
+    )
     // Who may use the settings says nothing of the connection: the service was asked all the same.
-    const settled = await withAccess(stored, desk)
+    const settled = await withAccess(stored, context)
     const all = checks.map(one => (one === stored ? settled : one))
     const records: JsonObject[] = all.map(one => ({ ...one }))
-    await desk.printer.print({ records, document: found => found, shape: found => table(found, columns) })
-    await desk.printer.end()
-    return exitOf(all.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')
+    await context.printer.print({ records, document: found => found, shape: found => table(found, columns) })
+    await context.printer.end()
+    return exitCodeOf(all.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')
   },
 })

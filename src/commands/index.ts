@@ -1,89 +1,101 @@
-import { type Described, methodOf, type Row } from '../api/operation.ts'
-import { rows } from '../api/operations/index.ts'
-import type { Given, Word } from '../cli/inputs.ts'
-import { type Desk, openDesk, type Secrets } from '../cli/context.ts'
-import { readValues } from '../cli/invocation.ts'
-import { run } from '../cli/run-operation.ts'
-import { contextOf, type Purpose } from '../config/config.ts'
-import type { World } from '../host/host.ts'
-import type { Command, Runner } from '../cli/command.ts'
-import { commands } from './custom-commands.ts'
+import { type CommandDescription, type Operation, operationMethod } from '../api/operation.ts'
+import { operationCommands } from '../api/operations/index.ts'
+import type { CommandDefinition, CommandRunner } from '../cli/command.ts'
+import { type CommandContext, createContext, type SecretOutput } from '../cli/context.ts'
+import type { OptionDefinition, ParsedArgs } from '../cli/inputs.ts'
+import { readInputs } from '../cli/invocation.ts'
+import { runOperation } from '../cli/run-operation.ts'
+import { parseContext, type ResolveOptions } from '../config/config.ts'
+import type { Host } from '../host/host.ts'
+import { customCommands } from './custom-commands.ts'
 
-const setWord: Word = {
-  spell: '--set <path=value>',
+const setOption: OptionDefinition = {
+  syntax: '--set <path=value>',
   summary: 'Add a field to the body: JSON or text, dots make nesting (repeatable)',
-  repeats: true,
+  variadic: true,
 }
 
 /** One leaf of the tree: what is typed for it, and what it does. */
-export interface Leaf extends Described, Pick<Command, 'bearsFailures' | 'passesExitOn' | 'prints'> {
-  readonly words: readonly Word[]
+export interface RegisteredCommand
+  extends CommandDescription,
+    Pick<CommandDefinition, 'toleratesErrors' | 'propagatesExitCode' | 'output'> {
+  readonly words: readonly OptionDefinition[]
   /** What it sends: an operation's one, a hand-written command's in the order of its work. */
-  readonly asks: readonly Row[] | 'any'
-  act(given: Given, world: World, secrets: Secrets, runner: Runner): Promise<number>
+  readonly asks: readonly Operation[] | 'any'
+  run(args: ParsedArgs, host: Host, secrets: SecretOutput, runner: CommandRunner): Promise<number>
 }
 
-const wordsOf = ({ fields }: Described): readonly Word[] =>
-  Object.values(fields).flatMap(({ words }) => words)
+const wordsOf = ({ inputs }: CommandDescription): readonly OptionDefinition[] =>
+  Object.values(inputs).flatMap(({ definitions }) => definitions)
 
-const sends = ({ route }: Row): readonly Word[] => (methodOf(route) === 'POST' ? [setWord] : [])
+const sends = ({ route }: Operation): readonly OptionDefinition[] =>
+  operationMethod(route) === 'POST' ? [setOption] : []
 
-const leafOf = (row: Row): Leaf => ({
+const operationCommand = (row: Operation): RegisteredCommand => ({
   ...row,
   words: [...wordsOf(row), ...sends(row)],
   asks: [row],
-  act: (given, world, secrets) =>
-    atDesk(given, world, secrets, { changes: row.changes !== false, changesSettings: false }, desk =>
-      run(row, desk),
+  run: (args, host, secrets) =>
+    withContext(args, host, secrets, { changes: row.effect !== false, changesSettings: false }, context =>
+      runOperation(row, context),
     ),
 })
 
-const handWritten = (command: Command): Leaf => ({
+const customCommand = (command: CommandDefinition): RegisteredCommand => ({
   ...command,
   words: [
-    ...(command.on === undefined ? [] : wordsOf(command.on)),
+    ...(command.operation === undefined ? [] : wordsOf(command.operation)),
     ...wordsOf(command),
-    ...(command.on === undefined ? [] : sends(command.on)),
+    ...(command.operation === undefined ? [] : sends(command.operation)),
   ],
-  asks: command.asks === 'any' ? 'any' : [...(command.on ? [command.on] : []), ...(command.asks ?? [])],
-  act: (given, world, secrets, runner) =>
-    atDesk(given, world, secrets, purposeOf(command), async desk =>
-      command.run(await readValues(command.fields, given, contextOf(desk.settings, desk)), desk, runner),
+  asks:
+    command.operations === 'any'
+      ? 'any'
+      : [...(command.operation ? [command.operation] : []), ...(command.operations ?? [])],
+  run: (args, host, secrets, runner) =>
+    withContext(args, host, secrets, purposeOf(command), async context =>
+      command.run(
+        await readInputs(command.inputs, args, parseContext(context.settings, context)),
+        context,
+        runner,
+      ),
     ),
 })
 
-const purposeOf = ({ on, changesSettings = false }: Command) => ({
-  changes: (on?.changes ?? false) !== false,
+const purposeOf = ({ operation, changesSettings = false }: CommandDefinition) => ({
+  changes: (operation?.effect ?? false) !== false,
   changesSettings,
 })
 
-async function atDesk(
-  given: Given,
-  world: World,
-  secrets: Secrets,
-  purpose: Omit<Purpose, 'say'>,
-  work: (desk: Desk) => Promise<number>,
+async function withContext(
+  args: ParsedArgs,
+  host: Host,
+  secrets: SecretOutput,
+  purpose: Omit<ResolveOptions, 'notify'>,
+  work: (context: CommandContext) => Promise<number>,
 ): Promise<number> {
-  const desk = await openDesk(given, world, secrets, purpose)
+  const context = await createContext(args, host, secrets, purpose)
   try {
-    return await work(desk)
+    return await work(context)
   } finally {
-    await desk.close()
+    await context.close()
   }
 }
 
-const firstWord = ({ command }: Described): string => command.split(' ')[0] ?? ''
+const firstWord = ({ command }: CommandDescription): string => command.split(' ')[0] ?? ''
 
 /** Every command, group by group: the rows, and those written by hand, which take a row's place where they bear its name. */
-export const leaves: readonly Leaf[] = gathered([
-  ...rows.map(row => {
-    const instead = commands.find(({ command }) => command === row.command)
-    return instead === undefined ? leafOf(row) : handWritten(instead)
+export const allCommands: readonly RegisteredCommand[] = groupedCommands([
+  ...operationCommands.map(row => {
+    const instead = customCommands.find(({ command }) => command === row.command)
+    return instead === undefined ? operationCommand(row) : customCommand(instead)
   }),
-  ...commands.filter(({ command }) => rows.every(row => row.command !== command)).map(handWritten),
+  ...customCommands
+    .filter(({ command }) => operationCommands.every(row => row.command !== command))
+    .map(customCommand),
 ])
 
-function gathered(all: readonly Leaf[]): readonly Leaf[] {
+function groupedCommands(all: readonly RegisteredCommand[]): readonly RegisteredCommand[] {
   const groupsInOrder = [...new Set(all.map(firstWord))]
   return groupsInOrder.flatMap(group => all.filter(leaf => firstWord(leaf) === group))
 }

@@ -1,8 +1,8 @@
 import type { Environment } from '../host/host.ts'
-import type { Found } from './source.ts'
+import type { ResolvedValue } from './source.ts'
 
 /** Where a system says what: variables by name, parted by blanks; the first that holds anything counts. */
-export interface Names {
+export interface CiVariables {
   /** The system's name, for a person. */
   readonly title: string
   /** The repository: `[owner/]name` in a variable, and the host that it is on. */
@@ -24,14 +24,14 @@ export interface Names {
 }
 
 /** What a CI job says of itself; what it does not say is absent. */
-export type Job = Readonly<
-  Partial<Record<'repo' | 'address' | 'head' | 'base' | 'trunk' | 'pr' | 'sha', Found | undefined>>
+export type CiInfo = Readonly<
+  Partial<Record<'repo' | 'address' | 'head' | 'base' | 'trunk' | 'pr' | 'sha', ResolvedValue | undefined>>
 > & {
   readonly title: string
   /** Whether the job is about a pull request. */
   readonly pulls: boolean
   /** The run's id, where it is one of a pull request from a fork. */
-  readonly forkedRun?: Found | undefined
+  readonly forkedRun?: ResolvedValue | undefined
   /** `sha` may be the commit that merges the pull request into its base. */
   readonly unsure?: boolean
 }
@@ -53,7 +53,7 @@ const has = (env: Environment, ...names: readonly string[]): boolean =>
   names.some(name => (env[name] ?? '') !== '')
 
 /** The systems of which there is more to say than env-ci reads, each by a variable that it sets. */
-const systems: Readonly<Record<string, (env: Environment) => Names>> = {
+const systems: Readonly<Record<string, (env: Environment) => CiVariables>> = {
   GITLAB_CI: env => ({
     title: 'GitLab CI/CD',
     repo: has(env, 'CI_EXTERNAL_PULL_REQUEST_IID')
@@ -127,7 +127,7 @@ const systems: Readonly<Record<string, (env: Environment) => Names>> = {
 }
 
 /** What env-ci does not read of the systems that it knows, or reads from another place, by its names for them. */
-const more: Readonly<Record<string, Omit<Names, 'title'>>> = {
+const more: Readonly<Record<string, Omit<CiVariables, 'title'>>> = {
   appveyor: { headSha: 'APPVEYOR_PULL_REQUEST_HEAD_COMMIT' },
   bamboo: {
     address: 'bamboo_planRepository_repositoryUrl',
@@ -171,10 +171,10 @@ const hosts = new Map([
   ['bitbucket', 'bitbucket.org'],
 ])
 
-type ReadNames = (env: Environment, names: Names) => Job
+type ReadNames = (env: Environment, names: CiVariables) => CiInfo
 
 /** The job of the system that the variables show, or undefined where they show none. */
-export async function readSystem(env: Environment, readNames: ReadNames): Promise<Job | undefined> {
+export async function detectCi(env: Environment, readNames: ReadNames): Promise<CiInfo | undefined> {
   const mark = Object.keys(systems).find(name => has(env, name))
   const names = mark === undefined ? undefined : systems[mark]?.(env)
   return names === undefined ? readOther(env, readNames) : readNames(env, names)
@@ -193,7 +193,7 @@ function repoIn({ APPVEYOR_REPO_PROVIDER, VERCEL_GIT_PROVIDER }: Environment, sl
  * A job of one of the other systems that env-ci knows, or undefined. env-ci would run git for some of them, in the
  * checkout and with the whole environment: it is given a search path on which there is no git.
  */
-async function readOther(env: Environment, readNames: ReadNames): Promise<Job | undefined> {
+async function readOther(env: Environment, readNames: ReadNames): Promise<CiInfo | undefined> {
   // @ts-expect-error env-ci brings no types.
   const { default: envCi } = await import('env-ci')
   const read = (): Reading => {
@@ -205,7 +205,7 @@ async function readOther(env: Environment, readNames: ReadNames): Promise<Job | 
   }
   const { service = '', name = service, isPr = false, branch, prBranch, slug, tag = '', ...reading } = read()
   if (service === '') return undefined
-  const from = (value: string | number | undefined): Found | undefined =>
+  const from = (value: string | number | undefined): ResolvedValue | undefined =>
     value === undefined || value === ''
       ? undefined
       : { value: String(value), origin: `the variables of ${name}` }

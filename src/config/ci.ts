@@ -1,14 +1,14 @@
+import { repositoryName } from '../domain/values/parsers.ts'
+import { usageError } from '../errors.ts'
+import type { Environment, Files, Host } from '../host/host.ts'
 import { isObject, type Json } from '../json.ts'
-import { nameOf } from '../domain/values/parsers.ts'
-import { usage } from '../errors.ts'
-import type { Environment, Files, World } from '../host/host.ts'
-import { isCiJob } from './continuous-integration.ts'
+import type { CiInfo, CiVariables } from './ci-systems.ts'
+import { isContinuousIntegration } from './continuous-integration.ts'
 import { countParents, withoutTokens } from './git.ts'
-import type { Job, Names } from './ci-systems.ts'
-import type { Found, Source } from './source.ts'
-import type { Name } from './setting-definitions.ts'
+import type { SettingKey } from './setting-definitions.ts'
+import type { ResolvedValue, SettingSource } from './source.ts'
 
-type Maybe = Found | undefined
+type Maybe = ResolvedValue | undefined
 
 const found = (value: unknown, origin: string): Maybe => {
   const word = Number.isSafeInteger(value) ? String(value) : value
@@ -40,7 +40,7 @@ const at = (host: string | undefined, path: Maybe): Maybe => {
   return /[.:]/.test(host) || host === 'localhost' ? found(`${host}/${path.value}`, path.origin) : undefined
 }
 
-const readNames = (env: Environment, names: Names): Job => {
+const readNames = (env: Environment, names: CiVariables): CiInfo => {
   const pr = first(env, names.pr, number)
   const headSha = first(env, names.headSha, commit)
   return {
@@ -78,7 +78,7 @@ const below = (json: Json | undefined, path: readonly string[]): Json | undefine
  * GitHub Actions, and Gitea's and Forgejo's after its model. Of a pull request GITHUB_SHA is the merge commit, or the
  * commit of its base: the head commit stands in the event file alone.
  */
-async function readGitHub(env: Environment, files: Files): Promise<Job> {
+async function readGitHub(env: Environment, files: Files): Promise<CiInfo> {
   const event = await readEvent(env.GITHUB_EVENT_PATH, files)
   const told = (...path: readonly string[]) => found(below(event, path), 'the event file of GitHub Actions')
   const ref = env.GITHUB_REF ?? ''
@@ -115,12 +115,12 @@ async function readGitHub(env: Environment, files: Files): Promise<Job> {
 }
 
 /** What the job says; undefined outside CI, which a few variables tell before anything is loaded. */
-async function readJob({ env: whole, files }: World): Promise<Job | undefined> {
+async function readJob({ env: whole, files }: Host): Promise<CiInfo | undefined> {
   const env = withoutTokens(whole)
   if ((env.GITHUB_ACTIONS ?? '') !== '') return readGitHub(env, files)
-  if (!isCiJob(env)) return undefined
-  const { readSystem } = await import('./ci-systems.ts')
-  return readSystem(env, readNames)
+  if (!isContinuousIntegration(env)) return undefined
+  const { detectCi } = await import('./ci-systems.ts')
+  return detectCi(env, readNames)
 }
 
 /** The branches that a queue makes to test on, the host's own queue included. */
@@ -135,9 +135,9 @@ const testBranch =
  * that commit is a usage failure: the queue would take the merge commit and wait for ever. So is asking for the pull
  * request of a test branch: the draft that a queue opens for it is nobody's.
  */
-export function fromCi(world: World, hasToken: () => Promise<boolean>): Source {
-  let reading: Promise<Job | undefined> | undefined
-  const finders: Readonly<Partial<Record<Name, (job: Job) => Maybe | Promise<Maybe>>>> = {
+export function ciSource(host: Host, hasToken: () => Promise<boolean>): SettingSource {
+  let reading: Promise<CiInfo | undefined> | undefined
+  const finders: Readonly<Partial<Record<SettingKey, (job: CiInfo) => Maybe | Promise<Maybe>>>> = {
     repo: async ({ repo, address }) => (await repoAt(address)) ?? repo,
     targetBranch: ({ base, head, pulls, trunk }) =>
       base ?? (pulls ? undefined : isOfQueue(head) ? trunk : head),
@@ -146,7 +146,7 @@ export function fromCi(world: World, hasToken: () => Promise<boolean>): Source {
       forkedRun === undefined || (await hasToken()) ? undefined : forkedRun,
     pr({ pr, head }) {
       if (!isOfQueue(head)) return pr
-      throw usage(
+      throw usageError(
         `This job runs on ${head?.value}, a test branch of the queue, which is no pull request of its own.`,
         'Name a pull request (123, #123 or its address), or set MERGEQ_PR.',
       )
@@ -154,19 +154,19 @@ export function fromCi(world: World, hasToken: () => Promise<boolean>): Source {
     async sha({ title, sha, pulls, unsure }) {
       if (!pulls || (sha !== undefined && unsure !== true)) return sha
       // A commit with one parent merges nothing.
-      if (sha !== undefined && ((await countParents(world, sha.value)) ?? 2) < 2) return sha
-      throw usage(
+      if (sha !== undefined && ((await countParents(host, sha.value)) ?? 2) < 2) return sha
+      throw usageError(
         `${title} does not tell the head commit of the pull request: what it builds may be the merge commit.`,
         'Give --sha <sha> or set MERGEQ_SHA; --no-sha sends none.',
       )
     },
   }
-  const answers = new Map<Name, Promise<Maybe>>()
+  const answers = new Map<SettingKey, Promise<Maybe>>()
   return {
     find(name) {
       const finder = finders[name]
       if (finder === undefined) return undefined
-      reading ??= readJob(world)
+      reading ??= readJob(host)
       const answer = answers.get(name) ?? reading.then(job => job && finder(job))
       answers.set(name, answer)
       return answer
@@ -178,7 +178,7 @@ const isOfQueue = (head: Maybe): boolean => queueBranch.test(head?.value ?? '')
 
 async function repoAt(address: Maybe): Promise<Maybe> {
   if (address === undefined) return undefined
-  const { readRemote } = await import('./git-remote.ts')
-  const repo = readRemote(address.value)
-  return repo && found(nameOf(repo), address.origin)
+  const { parseGitRemote } = await import('./git-remote.ts')
+  const repo = parseGitRemote(address.value)
+  return repo && found(repositoryName(repo), address.origin)
 }

@@ -1,37 +1,43 @@
-import type { Context, Given, SettingValues } from '../cli/inputs.ts'
-import { Failure, isFailure, usage } from '../errors.ts'
-import type { World } from '../host/host.ts'
-import { fromProject } from './project-file.ts'
-import type { Found, Source } from './source.ts'
-import { fromProfile, openStore, type Store } from './store.ts'
-import { attemptLimit, type Name, type Setting, settingTable, type Value } from './setting-definitions.ts'
+import type { ParseContext, ParsedArgs, SettingValues } from '../cli/inputs.ts'
+import { isMergeqError, MergeqError, usageError } from '../errors.ts'
+import type { Host } from '../host/host.ts'
+import { projectFileSource } from './project-file.ts'
+import {
+  attemptLimit,
+  type SettingDefinition,
+  type SettingKey,
+  type SettingValue,
+  settingDefinitions,
+} from './setting-definitions.ts'
+import type { ResolvedValue, SettingSource } from './source.ts'
+import { openStore, profileSource, type Store } from './store.ts'
 import { findToken } from './token.ts'
 
-const fromFlags = (given: Given): Source => ({
+const fromFlags = (args: ParsedArgs): SettingSource => ({
   find(name) {
-    const { flag }: Setting<unknown> = settingTable[name]
-    const value = flag === undefined ? undefined : given.get(flag)?.[0]
+    const { flag }: SettingDefinition<unknown> = settingDefinitions[name]
+    const value = flag === undefined ? undefined : args.get(flag)?.[0]
     return value === undefined ? undefined : { value, origin: flag ?? '' }
   },
 })
 
-const fromEnvironment = ({ env }: World): Source => ({
+const fromEnvironment = ({ env }: Host): SettingSource => ({
   find(name) {
-    const origin = settingTable[name].env.find(variable => (env[variable] ?? '') !== '')
+    const origin = settingDefinitions[name].env.find(variable => (env[variable] ?? '') !== '')
     return origin === undefined ? undefined : { value: env[origin] ?? '', origin }
   },
 })
 
-const fromDefaults: Source = {
+const fromDefaults: SettingSource = {
   find(name) {
-    const { fallback }: Setting<unknown> = settingTable[name]
-    return fallback === undefined ? undefined : { value: fallback, origin: 'default' }
+    const { defaultValue }: SettingDefinition<unknown> = settingDefinitions[name]
+    return defaultValue === undefined ? undefined : { value: defaultValue, origin: 'default' }
   },
 }
 
 /** A source that is asked once for each setting. */
-function remembered(source: Source): Source {
-  const answers = new Map<Name, ReturnType<Source['find']>>()
+function memoized(source: SettingSource): SettingSource {
+  const answers = new Map<SettingKey, ReturnType<SettingSource['find']>>()
   return {
     find(name) {
       if (!answers.has(name)) answers.set(name, source.find(name))
@@ -41,34 +47,34 @@ function remembered(source: Source): Source {
 }
 
 /** The settings of one run: each value is looked for when it is first asked for. */
-export interface Settings {
+export interface Config {
   readonly store: Store
   /** The value as it was found, and where; undefined when nothing gives it. */
-  find(name: Name): Promise<Found | undefined>
+  find(name: SettingKey): Promise<ResolvedValue | undefined>
   /** The value, read. A usage failure names where a bad one came from. */
-  read<N extends Name>(name: N): Promise<Value<N> | undefined>
+  read<N extends SettingKey>(name: N): Promise<SettingValue<N> | undefined>
   /** The value; a usage failure that says how to give it when nothing does. */
-  need<N extends Name>(name: N): Promise<Value<N>>
+  require<N extends SettingKey>(name: N): Promise<SettingValue<N>>
   /** The value only if a flag or the environment gives it. */
-  told<N extends Name>(name: N): Promise<Value<N> | undefined>
+  explicit<N extends SettingKey>(name: N): Promise<SettingValue<N> | undefined>
   /** The same settings under other words: for one of several pull requests. */
-  under(given: Given): Settings
+  withArgs(args: ParsedArgs): Config
   /** What was found so far, and where. */
-  used(): ReadonlyMap<Name, Found>
+  used(): ReadonlyMap<SettingKey, ResolvedValue>
 }
 
 /** What the settings are for: a change is not guessed for where a read may be. */
-export interface Purpose {
+export interface ResolveOptions {
   readonly changes: boolean
   /** Changes the stored settings. */
   readonly changesSettings: boolean
   /** Says on standard error what was chosen for a person. */
-  say(text: string): Promise<void>
+  notify(text: string): Promise<void>
 }
 
 /** A source whose code is loaded when it is asked for the first time. */
-function lazy(names: readonly Name[], load: () => Promise<Source>): Source {
-  let loading: Promise<Source> | undefined
+function lazy(names: readonly SettingKey[], load: () => Promise<SettingSource>): SettingSource {
+  let loading: Promise<SettingSource> | undefined
   return {
     async find(name) {
       if (!names.includes(name)) return undefined
@@ -79,46 +85,56 @@ function lazy(names: readonly Name[], load: () => Promise<Source>): Source {
 }
 
 /** What a CI job or a checkout may tell: for anything else they are not even loaded. */
-const tellable: readonly Name[] = ['repo', 'targetBranch', 'pr', 'sha', 'testRun', 'forkedRun']
+const discoverableSettings: readonly SettingKey[] = [
+  'repo',
+  'targetBranch',
+  'pr',
+  'sha',
+  'testRun',
+  'forkedRun',
+]
 
 /** Settles where values come from: flag › environment › project file › profile › CI › git › default (CLI.md section 3). */
-export function settle(given: Given, world: World, purpose: Purpose): Settings {
-  const store = openStore(world)
-  const used = new Map<Name, Found>()
+export function resolveSettings(args: ParsedArgs, host: Host, purpose: ResolveOptions): Config {
+  const store = openStore(host)
+  const used = new Map<SettingKey, ResolvedValue>()
   const nearer = [
-    fromProject(world),
+    projectFileSource(host),
     // What is about to be changed is not read: a bad value could not be mended otherwise, nor a new profile made.
-    ...(purpose.changesSettings ? [] : [remembered(fromProfile(store, () => settings.need('profile')))]),
-    lazy(tellable, async () => (await import('./ci.ts')).fromCi(world, hasToken)),
+    ...(purpose.changesSettings ? [] : [memoized(profileSource(store, () => settings.require('profile')))]),
+    lazy(discoverableSettings, async () => (await import('./ci.ts')).ciSource(host, hasToken)),
   ]
   const hasToken = async () => {
-    const found = findToken(world.env, await settings.need('baseUrl'), store)
-    return found.then(() => true).catch(error => !isFailure(error) || error.kind !== 'auth')
+    const found = findToken(host.env, await settings.require('baseUrl'), store)
+    return found.then(() => true).catch(error => !isMergeqError(error) || error.kind !== 'auth')
   }
-  const far = (words: Given) => [
+  const far = (words: ParsedArgs) => [
     ...nearer,
-    remembered(
-      lazy(tellable, async () => {
-        const { fromGit } = await import('./git.ts')
+    memoized(
+      lazy(discoverableSettings, async () => {
+        const { gitSource } = await import('./git.ts')
         // A branch or a pull request of the checkout's remote says something of its own repository only.
         const repo = async () => {
-          for (const source of [fromFlags(words), fromEnvironment(world), ...nearer]) {
+          for (const source of [fromFlags(words), fromEnvironment(host), ...nearer]) {
             const found = await source.find('repo')
             if (found !== undefined) return parse('repo', found)
           }
           return undefined
         }
-        return fromGit(world, { ...purpose, repo })
+        return gitSource(host, { ...purpose, repo })
       }),
     ),
   ]
-  const settings = under(given)
+  const settings = under(args)
   return settings
 
-  function under(words: Given): Settings {
-    const near = [fromFlags(words), fromEnvironment(world)]
+  function under(words: ParsedArgs): Config {
+    const near = [fromFlags(words), fromEnvironment(host)]
     const all = [...near, ...far(words), fromDefaults]
-    const search = async (sources: readonly Source[], name: Name): Promise<Found | undefined> => {
+    const search = async (
+      sources: readonly SettingSource[],
+      name: SettingKey,
+    ): Promise<ResolvedValue | undefined> => {
       for (const source of sources) {
         const found = await source.find(name)
         if (found === undefined) continue
@@ -127,7 +143,7 @@ export function settle(given: Given, world: World, purpose: Purpose): Settings {
       }
       return undefined
     }
-    const read = async <N extends Name>(sources: readonly Source[], name: N) => {
+    const read = async <N extends SettingKey>(sources: readonly SettingSource[], name: N) => {
       const found = await search(name === 'profile' ? [...near, fromDefaults] : sources, name)
       return found === undefined ? undefined : parse(name, found)
     }
@@ -135,28 +151,31 @@ export function settle(given: Given, world: World, purpose: Purpose): Settings {
       store,
       find: name => search(all, name),
       read: name => read(all, name),
-      told: name => read(near, name),
-      async need(name) {
+      explicit: name => read(near, name),
+      async require(name) {
         const value = await read(all, name)
         if (value !== undefined) return value
-        const { noun = name, hint }: Setting<unknown> = settingTable[name]
+        const { noun = name, hint }: SettingDefinition<unknown> = settingDefinitions[name]
         const trouble = store.trouble()
-        throw usage(`No ${noun} was given.`, trouble === undefined ? hint : `${hint}\n${trouble.message}`)
+        throw usageError(
+          `No ${noun} was given.`,
+          trouble === undefined ? hint : `${hint}\n${trouble.message}`,
+        )
       },
-      under,
+      withArgs: under,
       used: () => used,
     }
   }
 }
 
-function parse<N extends Name>(name: N, { value, origin, place, fix }: Found): Value<N> {
+function parse<N extends SettingKey>(name: N, { value, origin, place, fix }: ResolvedValue): SettingValue<N> {
   try {
-    return settingTable[name].parse(value) as Value<N>
+    return settingDefinitions[name].parse(value) as SettingValue<N>
   } catch (error) {
-    if (!isFailure(error)) throw error
+    if (!isMergeqError(error)) throw error
     const where = place === undefined ? origin : `${origin}: ${place}`
     const hint = [error.details.hint, fix].filter(line => line !== undefined).join('\n')
-    throw new Failure(error.kind, `${where}: ${error.message}`, {
+    throw new MergeqError(error.kind, `${where}: ${error.message}`, {
       ...error.details,
       ...(hint === '' ? {} : { hint }),
     })
@@ -164,39 +183,39 @@ function parse<N extends Name>(name: N, { value, origin, place, fix }: Found): V
 }
 
 /** Where a field that reads runs: its world, and what is told on standard error. */
-interface Reading extends Pick<Context, 'during'> {
-  readonly world: World
-  readonly voice: { note(text: string): Promise<void> }
+interface ParseIo extends Pick<ParseContext, 'withSpinner'> {
+  readonly host: Host
+  readonly logger: { info(text: string): Promise<void> }
 }
 
 /** What a field may ask while it reads: these settings, the moment, and the inputs. */
-export const contextOf = (settings: Settings, { world, voice, during }: Reading): Context => ({
+export const parseContext = (settings: Config, { host, logger, withSpinner }: ParseIo): ParseContext => ({
   setting: name => settings.read(name) as Promise<SettingValues[typeof name] | undefined>,
-  need: name => settings.need(name) as Promise<SettingValues[typeof name]>,
-  told: name => settings.told(name) as Promise<SettingValues[typeof name] | undefined>,
-  now: world.clock.now(),
-  open: path => opened(path, world, settings, voice.note),
-  during,
+  require: name => settings.require(name) as Promise<SettingValues[typeof name]>,
+  explicit: name => settings.explicit(name) as Promise<SettingValues[typeof name] | undefined>,
+  now: host.clock.now(),
+  open: path => openInput(path, host, settings, logger.info),
+  withSpinner,
 })
 
 /** The bytes of a file or of standard input; what cannot be read is a usage failure that names it. */
-async function* opened(
+async function* openInput(
   path: string,
-  { files, input, interrupted }: World,
-  settings: Settings,
+  { files, input, interrupted }: Host,
+  settings: Config,
   say: (text: string) => Promise<void>,
 ): AsyncIterable<Uint8Array> {
   if (path === '')
-    throw usage('The name of a file to read must not be empty.', 'Name a file, or - for standard input.')
+    throw usageError('The name of a file to read must not be empty.', 'Name a file, or - for standard input.')
   try {
     if (path === '-' && input.terminal)
       await say('Reading what you type; Ctrl-D on a line of its own ends it.')
     if (path === '-') yield* input.read()
     else yield* files.stream(path, (await settings.read('timeout')) ?? attemptLimit, interrupted)
   } catch (error) {
-    if (isFailure(error)) throw error
+    if (isMergeqError(error)) throw error
     const why = error instanceof Error ? error.message : String(error)
-    throw usage(
+    throw usageError(
       `${path === '-' ? 'standard input' : path} cannot be read: ${why}.`,
       'Check its name, and that it is a file.',
     )

@@ -22,5 +22,5 @@ const ciVariables = [
  * Whether this process runs as a CI job: then nothing is asked, nothing is redrawn, output is safe for the runner, and
  * the job's variables are read. CI counts unless it is empty, `0` or `false`; so does the variable of a CI system.
  */
-export const isCiJob = (env: Environment): boolean =>
+export const isContinuousIntegration = (env: Environment): boolean =>
   !/^(?:|0|false)$/i.test(env.CI ?? '') || ciVariables.some(name => (env[name] ?? '') !== '')

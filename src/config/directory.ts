@@ -1,4 +1,4 @@
-import type { World } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 
 const isAbsolute = (path: string | undefined): path is string =>
   path !== undefined && (path.startsWith('/') || /^[A-Za-z]:[\\/]|^\\\\/.test(path))
@@ -7,7 +7,7 @@ const isAbsolute = (path: string | undefined): path is string =>
  * The folder of the stored settings: MERGEQ_CONFIG_DIR, or the platform's own. Undefined where none can be told for
  * certain: then nothing is stored, and nothing is ever written below the working folder.
  */
-export function configFolder({ env, runtime }: Pick<World, 'env' | 'runtime'>): string | undefined {
+export function configDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>): string | undefined {
   if ((env.MERGEQ_CONFIG_DIR ?? '') !== '')
     return isAbsolute(env.MERGEQ_CONFIG_DIR) ? env.MERGEQ_CONFIG_DIR : undefined
   if (runtime.platform === 'win32') return isAbsolute(env.APPDATA) ? `${env.APPDATA}\\mergeq` : undefined
@@ -18,9 +18,9 @@ export function configFolder({ env, runtime }: Pick<World, 'env' | 'runtime'>): 
 }
 
 /** The file of the stored settings. */
-export function configFile(world: Pick<World, 'env' | 'runtime'>): string | undefined {
-  const folder = configFolder(world)
+export function configFile(host: Pick<Host, 'env' | 'runtime'>): string | undefined {
+  const folder = configDirectory(host)
   return folder === undefined
     ? undefined
-    : `${folder}${world.runtime.platform === 'win32' ? '\\' : '/'}config.json`
+    : `${folder}${host.runtime.platform === 'win32' ? '\\' : '/'}config.json`
 }

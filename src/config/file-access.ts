@@ -1,4 +1,4 @@
-import type { World } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 
 /** Something about who may use the stored settings that should be otherwise. */
 export interface AccessProblem {
@@ -20,7 +20,7 @@ const root = 0
  * replace it, because its folder is theirs or open to them. Nothing where users have no ids (Windows).
  */
 export async function accessProblems(
-  { files, runtime: { user } }: Pick<World, 'files' | 'runtime'>,
+  { files, runtime: { user } }: Pick<Host, 'files' | 'runtime'>,
   path: string,
 ): Promise<readonly AccessProblem[]> {
   if (user === undefined) return []

@@ -1,8 +1,8 @@
 import gitUrlParse from 'git-url-parse'
-import { type Repository, repository } from '../domain/values/parsers.ts'
+import { parseRepository, type Repository } from '../domain/values/parsers.ts'
 
 /** The repository that a git address names, and how it is reached. */
-export interface Remote extends Repository {
+export interface GitRemote extends Repository {
   readonly protocol: string
 }
 
@@ -25,7 +25,7 @@ const scpForm = /^((?:[^/:@]+@)?[^/:@[\]]+):(?!:|\/\/)\/?(.+)$/
  * repository. Undefined for what names no repository that could be written after `--repo` (CLI.md section 2): a local
  * path, `file://`, a remote helper (`ext::`), a host without a dot, which may be a name of the user's own ssh settings.
  */
-export function readRemote(address: string): Remote | undefined {
+export function parseGitRemote(address: string): GitRemote | undefined {
   if (/[\s\\\0-\x1f\x7f]/.test(address)) return undefined
   const whole = addressForm.test(address) ? address : address.replace(scpForm, 'ssh://$1/$2')
   if (!addressForm.test(whole)) return undefined
@@ -36,7 +36,7 @@ export function readRemote(address: string): Remote | undefined {
     const shown = port !== '' && /^https?$/.test(protocol) ? `${host}:${port}` : host
     const parts = partsOf(pathname, resource, source)
     if (parts.length < 2 || parts.some(part => part.includes('/'))) return undefined
-    const named = repository([shown, ...parts].join('/'))
+    const named = parseRepository([shown, ...parts].join('/'))
     return named.host === shown ? { ...named, protocol } : undefined
   } catch {
     return undefined

@@ -1,16 +1,16 @@
-import { nameOf, type Repository } from '../domain/values/parsers.ts'
-import { usage } from '../errors.ts'
-import type { Environment, World } from '../host/host.ts'
+import { type Repository, repositoryName } from '../domain/values/parsers.ts'
+import { usageError } from '../errors.ts'
+import type { Environment, Host } from '../host/host.ts'
 import { splitCredential } from './remote-credential.ts'
-import type { Found, Source } from './source.ts'
-import type { Name } from './setting-definitions.ts'
+import type { SettingKey } from './setting-definitions.ts'
+import type { ResolvedValue, SettingSource } from './source.ts'
 
 /** What the checkout is asked for. */
-interface About {
+interface GitLookup {
   /** A change is not guessed for where a read may be. */
   readonly changes: boolean
   /** Says on standard error what was chosen for a person. */
-  say(text: string): Promise<void>
+  notify(text: string): Promise<void>
   /**
    * The repository that something nearer than git names, if anything does: only a remote of the same repository then
    * gives the target branch and the pull request.
@@ -25,8 +25,8 @@ interface Remote {
   readonly protocol: string | undefined
 }
 
-const localLimit = 5_000
-const lookupLimit = 10_000
+const localTimeLimit = 5_000
+const lookupTimeLimit = 10_000
 
 /** The environment that other programs get: ours without the tokens (WIRE.md section 4). */
 export const withoutTokens = (env: Environment): Environment =>
@@ -45,42 +45,42 @@ const silent: Environment = {
 }
 
 /** What ties git to a checkout: left in place, the settings of that checkout would be read outside it too. */
-const ties =
+const repositoryVariables =
   /^GIT_(?:DIR|COMMON_DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_.*|NAMESPACE|PREFIX|CONFIG)$/
 
 /** git starts here and goes to the checkout by `-C`: a program of that name in the checkout is never the one that runs. */
 const elsewhere = '/'
 
-/** Nothing of this is run by the subcommands used here; that it cannot be is cheap to say. */
+/** Nothing of this is run by the subcommands used here; that it cannot be is cheap to notify. */
 const switchedOff = ['--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null']
 
 /** What git has said of the checkout of each world: it is asked once, however many pull requests a run is about. */
-const answers = new WeakMap<World, Map<string, Promise<string | undefined>>>()
+const answers = new WeakMap<Host, Map<string, Promise<string | undefined>>>()
 
 /** What git prints about the checkout, or undefined where it cannot tell. Nothing may be fetched for it. */
-function ask(world: World, ...words: readonly string[]): Promise<string | undefined> {
-  const said = answers.get(world) ?? new Map<string, Promise<string | undefined>>()
-  answers.set(world, said)
+function ask(host: Host, ...words: readonly string[]): Promise<string | undefined> {
+  const said = answers.get(host) ?? new Map<string, Promise<string | undefined>>()
+  answers.set(host, said)
   const answer = said.get(words.join(' ')) ?? run()
   said.set(words.join(' '), answer)
   return answer
 
   async function run() {
-    if (world.cwd === undefined) return undefined
-    const { code, out } = await world.spawn('git', ['-C', world.cwd, ...switchedOff, ...words], {
-      env: { ...withoutTokens(world.env), ...silent, GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' },
+    if (host.cwd === undefined) return undefined
+    const { code, out } = await host.spawn('git', ['-C', host.cwd, ...switchedOff, ...words], {
+      env: { ...withoutTokens(host.env), ...silent, GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' },
       cwd: elsewhere,
       output: 'capture',
-      timeout: localLimit,
+      timeout: localTimeLimit,
     })
     return code === 0 ? out : undefined
   }
 }
 
 /** How many parents a commit of the checkout has; a clone cut short counts them too. Undefined where git cannot tell. */
-export async function countParents(world: World, commit: string): Promise<number | undefined> {
+export async function countParents(host: Host, commit: string): Promise<number | undefined> {
   if (!/^[\da-f]{40,64}$/i.test(commit)) return undefined
-  const text = await ask(world, 'cat-file', 'commit', commit)
+  const text = await ask(host, 'cat-file', 'commit', commit)
   return text === undefined ? undefined : (text.split('\n\n')[0]?.match(/^parent /gm) ?? []).length
 }
 
@@ -88,11 +88,11 @@ export async function countParents(world: World, commit: string): Promise<number
  * The refs at an address, asked outside the checkout so that none of its settings count; none where nothing answers. A
  * credential in the address is not in the arguments.
  */
-async function askServer(world: World, remote: string, pattern: string): Promise<readonly string[]> {
-  const { address, env } = splitCredential(remote, world.env)
-  const inherited = Object.entries(withoutTokens(env)).filter(([name]) => !ties.test(name))
+async function lsRemote(host: Host, remote: string, pattern: string): Promise<readonly string[]> {
+  const { address, env } = splitCredential(remote, host.env)
+  const inherited = Object.entries(withoutTokens(env)).filter(([name]) => !repositoryVariables.test(name))
   const args = ['--no-pager', '-c', 'http.followRedirects=false', 'ls-remote', '--', address, pattern]
-  const { code, out } = await world.spawn('git', args, {
+  const { code, out } = await host.spawn('git', args, {
     // No file is a repository, and https and ssh alone are spoken whatever the settings of the user allow besides.
     env: {
       ...Object.fromEntries(inherited),
@@ -102,14 +102,14 @@ async function askServer(world: World, remote: string, pattern: string): Promise
     },
     cwd: elsewhere,
     output: 'capture',
-    timeout: lookupLimit,
+    timeout: lookupTimeLimit,
   })
   return code === 0 ? out.split('\n') : []
 }
 
 /** The remotes that may name the repository: `origin` and `upstream`; the only one where neither is there. */
-async function readRemotes(world: World): Promise<readonly Remote[]> {
-  const listed = await ask(world, 'remote', '-v')
+async function readRemotes(host: Host): Promise<readonly Remote[]> {
+  const listed = await ask(host, 'remote', '-v')
   if (listed === undefined) return []
   // The first address of a remote is the one that git fetches from, with insteadOf applied.
   const addresses = new Map(
@@ -119,16 +119,16 @@ async function readRemotes(world: World): Promise<readonly Remote[]> {
   )
   const usual = ['origin', 'upstream'].filter(name => addresses.has(name))
   const names = usual.length === 0 && addresses.size === 1 ? [...addresses.keys()] : usual
-  const { readRemote } = await import('./git-remote.ts')
+  const { parseGitRemote } = await import('./git-remote.ts')
   return names.map(name => {
     const address = addresses.get(name) ?? ''
-    const { protocol, ...repo } = readRemote(address) ?? {}
+    const { protocol, ...repo } = parseGitRemote(address) ?? {}
     return { name, address, protocol, repo: 'host' in repo ? repo : undefined }
   })
 }
 
 const isSame = (one: Repository, other: Repository): boolean =>
-  nameOf(one).toLowerCase() === nameOf(other).toLowerCase()
+  repositoryName(one).toLowerCase() === repositoryName(other).toLowerCase()
 
 /** `origin` and `upstream`, where they name two different repositories: a fork and its parent. */
 function forkAmong(remotes: readonly Remote[]): readonly [Remote, Remote] | undefined {
@@ -138,7 +138,7 @@ function forkAmong(remotes: readonly Remote[]): readonly [Remote, Remote] | unde
 }
 
 /** The worlds in which a person knows which of two repositories is read from. */
-const told = new WeakSet<World>()
+const told = new WeakSet<Host>()
 
 /**
  * The git checkout as a source (CLI.md section 3): the repository from its remotes, the target branch from the
@@ -146,49 +146,51 @@ const told = new WeakSet<World>()
  * are a usage failure for a change; a read takes the parent and says so. No git, no checkout or a broken one gives
  * nothing. Nothing that the repository configures is run.
  */
-export function fromGit(world: World, about: About): Source {
-  const remotes = once(() => readRemotes(world))
+export function gitSource(host: Host, about: GitLookup): SettingSource {
+  const remotes = once(() => readRemotes(host))
   const head = once(
-    async () => /^[\da-f]{40,64}$/.exec((await ask(world, 'rev-parse', 'HEAD'))?.trim() ?? '')?.[0],
+    async () => /^[\da-f]{40,64}$/.exec((await ask(host, 'rev-parse', 'HEAD'))?.trim() ?? '')?.[0],
   )
   const named = once(async () => {
     const all = await remotes()
     const fork = forkAmong(all)
     if (fork === undefined) return all.find(({ repo }) => repo !== undefined) ?? all[0]
     const [origin, upstream] = fork.map(
-      ({ name, repo }) => `${name} (${repo === undefined ? '' : nameOf(repo)})`,
+      ({ name, repo }) => `${name} (${repo === undefined ? '' : repositoryName(repo)})`,
     )
     if (about.changes)
-      throw usage(
+      throw usageError(
         `The remotes ${origin} and ${upstream} name two different repositories.`,
         'Say which one is meant with --repo owner/name, or set MERGEQ_REPO.',
       )
-    const isNews = !told.has(world)
-    told.add(world)
+    const isNews = !told.has(host)
+    told.add(host)
     if (isNews)
-      await about.say(`The remotes ${origin} and ${upstream} differ: reading from upstream; --repo chooses.`)
+      await about.notify(
+        `The remotes ${origin} and ${upstream} differ: reading from upstream; --repo chooses.`,
+      )
     return fork[1]
   })
   /** The remote of the repository that the run is about; none for a change between a fork and its parent. */
   const meant = once(async () => {
-    const given = await about.repo?.()
+    const args = await about.repo?.()
     const all = await remotes()
-    if (given === undefined) return about.changes && forkAmong(all) !== undefined ? undefined : named()
+    if (args === undefined) return about.changes && forkAmong(all) !== undefined ? undefined : named()
     return (
-      all.find(({ repo }) => repo !== undefined && isSame(repo, given)) ??
+      all.find(({ repo }) => repo !== undefined && isSame(repo, args)) ??
       all.find(({ repo }) => repo === undefined)
     )
   })
-  const finders: Readonly<Partial<Record<Name, () => Promise<Found | undefined>>>> = {
+  const finders: Readonly<Partial<Record<SettingKey, () => Promise<ResolvedValue | undefined>>>> = {
     repo: once(async () => {
       const remote = await named()
-      return found(remote?.repo && nameOf(remote.repo), `git remote ${remote?.name}`)
+      return found(remote?.repo && repositoryName(remote.repo), `git remote ${remote?.name}`)
     }),
     targetBranch: once(async () => {
       const remote = await meant()
       if (remote === undefined) return undefined
       const place = `refs/remotes/${remote.name}/`
-      const branch = (await ask(world, 'rev-parse', '--symbolic-full-name', `${place}HEAD`))?.trim() ?? ''
+      const branch = (await ask(host, 'rev-parse', '--symbolic-full-name', `${place}HEAD`))?.trim() ?? ''
       return found(branch.startsWith(place) ? branch.slice(place.length) : '', `git ${remote.name}/HEAD`)
     }),
     sha: once(async () => found(await head(), 'git HEAD')),
@@ -196,14 +198,14 @@ export function fromGit(world: World, about: About): Source {
       const [remote, commit] = [await meant(), await head()]
       if (remote?.repo === undefined || commit === undefined) return undefined
       if (!/^(?:https|ssh)$/.test(remote.protocol ?? '')) return undefined
-      const refs = await askServer(world, remote.address, 'refs/pull/*/head')
+      const refs = await lsRemote(host, remote.address, 'refs/pull/*/head')
       const numbers = refs.flatMap(line => {
         const [, sha, number = ''] = /^([\da-f]+)\trefs\/pull\/(\d+)\/head$/.exec(line) ?? []
         return sha === commit ? [number] : []
       })
       if (numbers.length > 1)
-        throw usage(
-          `The current commit ${commit.slice(0, 7)} is the head of several pull requests of ${nameOf(remote.repo)}: ${numbers.map(number => `#${number}`).join(', ')}.`,
+        throw usageError(
+          `The current commit ${commit.slice(0, 7)} is the head of several pull requests of ${repositoryName(remote.repo)}: ${numbers.map(number => `#${number}`).join(', ')}.`,
           'Name the one that is meant (123, #123 or its address), or set MERGEQ_PR.',
         )
       return found(numbers[0], `the pull requests at git remote ${remote.name}`)
@@ -212,7 +214,7 @@ export function fromGit(world: World, about: About): Source {
   return { find: name => finders[name]?.() }
 }
 
-const found = (value: string | undefined, origin: string): Found | undefined =>
+const found = (value: string | undefined, origin: string): ResolvedValue | undefined =>
   value === undefined || value === '' ? undefined : { value, origin }
 
 /** A question that is asked once: what it found, or why it failed, is kept for the run. */

@@ -1,12 +1,20 @@
-import { flagOf } from '../cli/inputs.ts'
-import { answerSize, duration, integer, oneOf, pullRequest, repository, text } from '../domain/values/parsers.ts'
-import { baseAddress } from './base-url.ts'
+import { settingFlags } from '../cli/inputs.ts'
+import {
+  answerSize,
+  choiceParser,
+  integerParser,
+  parseDuration,
+  parsePullRequest,
+  parseRepository,
+  textParser,
+} from '../domain/values/parsers.ts'
+import { parseBaseUrl } from './base-url.ts'
 
 /** One setting: the flag and the variables that give it, and how it is read. */
-export interface Setting<T> {
+export interface SettingDefinition<T> {
   readonly flag?: string
   readonly env: readonly string[]
-  readonly fallback?: string
+  readonly defaultValue?: string
   readonly summary: string
   /** What it is called in a sentence. */
   readonly noun?: string
@@ -17,11 +25,11 @@ export interface Setting<T> {
 
 /** Takes a pull request as it was written, once it can be read as one. */
 function pullRequestWord(word: string): string {
-  pullRequest(word)
+  parsePullRequest(word)
   return word
 }
 
-const setting = <T>(one: Setting<T>): Setting<T> => one
+const setting = <T>(one: SettingDefinition<T>): SettingDefinition<T> => one
 
 export const formats = ['table', 'json', 'ndjson', 'csv', 'markdown'] as const
 export type Format = (typeof formats)[number]
@@ -32,30 +40,30 @@ export const attemptLimit = 30_000
 export const changeLimit = 60_000
 
 /** Every setting (CLI.md section 3). */
-export const settingTable = {
+export const settingDefinitions = {
   repo: setting({
     noun: 'repository',
-    flag: flagOf.repo,
+    flag: settingFlags.repo,
     env: ['MERGEQ_REPO'],
     summary: 'Repository, as [host/]owner/name',
     hint: 'No flag, variable, project file, profile, CI job or git remote named one. Give --repo owner/name or set MERGEQ_REPO.',
-    parse: repository,
+    parse: parseRepository,
   }),
   targetBranch: setting({
     noun: 'target branch',
-    flag: flagOf.targetBranch,
+    flag: settingFlags.targetBranch,
     env: ['MERGEQ_TARGET_BRANCH'],
     summary: 'Branch that the queue merges into',
     hint: 'No flag, variable, project file, profile, CI job or origin/HEAD named one. Give --target-branch <branch> or set MERGEQ_TARGET_BRANCH.',
-    parse: text('target branch'),
+    parse: textParser('target branch'),
   }),
   org: setting({
     noun: 'organization slug',
-    flag: flagOf.org,
+    flag: settingFlags.org,
     env: ['MERGEQ_ORG', 'TRUNK_ORG_URL_SLUG'],
     summary: 'Slug of the organization (failing tests)',
     hint: 'Give --org <slug> or set MERGEQ_ORG; it is the acme of app.trunk.io/acme.',
-    parse: text('organization slug'),
+    parse: textParser('organization slug'),
   }),
   pr: setting({
     noun: 'pull request',
@@ -66,65 +74,65 @@ export const settingTable = {
   }),
   sha: setting({
     noun: 'head commit',
-    flag: flagOf.sha,
+    flag: settingFlags.sha,
     env: ['MERGEQ_SHA'],
     summary: 'Head commit of the pull request (targets)',
     hint: 'Give --sha <sha> or set MERGEQ_SHA; --no-sha sends none.',
-    parse: text('head commit'),
+    parse: textParser('head commit'),
   }),
   testRun: setting({
     noun: 'test run',
     env: [],
     summary: 'Test run, where none is typed',
     hint: 'Name a test run or its branch, or give --pr <n>.',
-    parse: text('test run'),
+    parse: textParser('test run'),
   }),
   forkedRun: setting({
-    flag: flagOf.forkedRun,
+    flag: settingFlags.forkedRun,
     env: [],
     summary: 'GitHub run id of a pull request from a fork, where there is no token',
-    parse: text('run id'),
+    parse: textParser('run id'),
   }),
   baseUrl: setting({
     flag: '--base-url',
     env: ['MERGEQ_BASE_URL'],
-    fallback: 'https://api.trunk.io/v1',
+    defaultValue: 'https://api.trunk.io/v1',
     summary: 'Base address of the service',
-    parse: baseAddress,
+    parse: parseBaseUrl,
   }),
   output: setting({
     flag: '--output',
     env: ['MERGEQ_OUTPUT'],
-    fallback: 'table',
+    defaultValue: 'table',
     summary: `Format: ${formats.join(', ')}`,
-    parse: oneOf(formats),
+    parse: choiceParser(formats),
   }),
   profile: setting({
     flag: '--profile',
     env: ['MERGEQ_PROFILE'],
-    fallback: 'default',
+    defaultValue: 'default',
     summary: 'Profile of the stored settings',
-    parse: text('profile'),
+    parse: textParser('profile'),
   }),
   timeout: setting({
     flag: '--timeout',
     env: ['MERGEQ_TIMEOUT'],
     summary: `Limit of an attempt (default ${attemptLimit / 1_000}s, ${changeLimit / 1_000}s for a change); typed for a wait, of the whole wait`,
-    parse: duration,
+    parse: parseDuration,
   }),
   retries: setting({
     flag: '--retries',
     env: ['MERGEQ_RETRIES'],
-    fallback: '3',
+    defaultValue: '3',
     summary: 'How often a request may be repeated; 0 is one request',
-    parse: integer(0, 100),
+    parse: integerParser(0, 100),
   }),
   color: setting({
     flag: '--color',
     env: ['MERGEQ_COLOR'],
-    fallback: 'auto',
+    defaultValue: 'auto',
     summary: 'Colour: auto, always or never',
-    parse: oneOf(['auto', 'always', 'never']),
+    parse: choiceParser(['auto', 'always', 'never']),
   }),
   maxAnswer: setting({
     flag: '--max-answer',
@@ -137,26 +145,26 @@ export const settingTable = {
     flag: '--ca-file',
     env: [],
     summary: 'A file of further certificate authorities (PEM)',
-    parse: text('file name'),
+    parse: textParser('file name'),
   }),
 }
 
-export type Name = keyof typeof settingTable
+export type SettingKey = keyof typeof settingDefinitions
 /** The value of a setting once it is read. */
-export type Value<N extends Name> = ReturnType<(typeof settingTable)[N]['parse']>
+export type SettingValue<N extends SettingKey> = ReturnType<(typeof settingDefinitions)[N]['parse']>
 
 const keyPattern = /^--(?!sha$|forked-run$|profile$|ca-file$|max-answer$)/
 
 /** The key under which a profile stores a setting: its flag's name. Undefined for what cannot be stored. */
-export function keyOf(name: Name): string | undefined {
-  const { flag }: Setting<unknown> = settingTable[name]
+export function configKeyOf(name: SettingKey): string | undefined {
+  const { flag }: SettingDefinition<unknown> = settingDefinitions[name]
   return flag !== undefined && keyPattern.test(flag) ? flag.slice(2) : undefined
 }
 
 /** Every setting that can be stored, by its key. */
-export const storable: ReadonlyMap<string, Name> = new Map(
-  (Object.keys(settingTable) as Name[]).flatMap(name => {
-    const key = keyOf(name)
+export const configKeys: ReadonlyMap<string, SettingKey> = new Map(
+  (Object.keys(settingDefinitions) as SettingKey[]).flatMap(name => {
+    const key = configKeyOf(name)
     return key === undefined ? [] : [[key, name] as const]
   }),
 )

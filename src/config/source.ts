@@ -1,7 +1,7 @@
-import type { Name } from './setting-definitions.ts'
+import type { SettingKey } from './setting-definitions.ts'
 
 /** A value as it was found, and where. */
-export interface Found {
+export interface ResolvedValue {
   readonly value: string
   readonly origin: string
   /** Where in the origin it is, for messages about a bad value: its key, and the file where the origin is none. */
@@ -13,6 +13,6 @@ export interface Found {
 }
 
 /** A place where values are looked for; of several the first that has one wins. */
-export interface Source {
-  find(name: Name): Found | undefined | Promise<Found | undefined>
+export interface SettingSource {
+  find(name: SettingKey): ResolvedValue | undefined | Promise<ResolvedValue | undefined>
 }

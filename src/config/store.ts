@@ -1,14 +1,14 @@
+import { isMergeqError, type MergeqError, usageError } from '../errors.ts'
+import type { Host } from '../host/host.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import { type Failure, isFailure, usage } from '../errors.ts'
-import { decode } from '../output/json-text.ts'
-import type { World } from '../host/host.ts'
-import { type AccessProblem, accessProblems } from './file-access.ts'
+import { parseJson } from '../output/json-text.ts'
 import { configFile } from './directory.ts'
-import type { Source } from './source.ts'
-import { keyOf } from './setting-definitions.ts'
+import { type AccessProblem, accessProblems } from './file-access.ts'
+import { configKeyOf } from './setting-definitions.ts'
+import type { SettingSource } from './source.ts'
 
 /** More than any settings file needs: what is larger is not one. */
-export const largestFile = 1024 * 1024
+export const maxStoreSize = 1024 * 1024
 
 /** What is stored, as it stands in the file: `profiles` by name, `tokens` by origin, and whatever else is there. */
 export interface Store {
@@ -17,7 +17,7 @@ export interface Store {
   /** The whole document; empty where there is no file. A file that cannot be read is a usage failure that names it. */
   read(): Promise<JsonObject>
   /** What is wrong with the file, once it was read in vain. */
-  trouble(): Failure | undefined
+  trouble(): MergeqError | undefined
   /** What is wrong with who may use the file and its folder. */
   accessProblems(): Promise<readonly AccessProblem[]>
 }
@@ -25,7 +25,7 @@ export interface Store {
 /** The file that settings are stored in; a usage failure where no folder can be told. */
 export function storeFile({ settings: { store } }: { readonly settings: { readonly store: Store } }): string {
   if (store.path === undefined)
-    throw usage(
+    throw usageError(
       'There is no folder to store settings in.',
       'Set HOME, or MERGEQ_CONFIG_DIR to an absolute path.',
     )
@@ -33,23 +33,23 @@ export function storeFile({ settings: { store } }: { readonly settings: { readon
 }
 
 /** Opens the stored settings for reading: read once, when first asked, and never made or changed. */
-export function openStore(world: World): Store {
-  const path = configFile(world)
+export function openStore(host: Host): Store {
+  const path = configFile(host)
   let reading: Promise<JsonObject> | undefined
-  let trouble: Failure | undefined
+  let trouble: MergeqError | undefined
   const read = async () => {
     if (path === undefined) return {}
     try {
-      return await readDocument(world, path, path)
+      return await readDocument(host, path, path)
     } catch (error) {
-      if (isFailure(error)) trouble = error
+      if (isMergeqError(error)) trouble = error
       throw error
     }
   }
   return {
     path,
     trouble: () => trouble,
-    accessProblems: async () => (path === undefined ? [] : accessProblems(world, path)),
+    accessProblems: async () => (path === undefined ? [] : accessProblems(host, path)),
     read() {
       reading ??= read()
       return reading
@@ -58,12 +58,12 @@ export function openStore(world: World): Store {
 }
 
 /** The document in a settings file at the end of a link; what cannot be read is a usage failure that names the link. */
-export async function readDocument(world: World, target: string, path: string): Promise<JsonObject> {
+export async function readDocument(host: Host, target: string, path: string): Promise<JsonObject> {
   try {
-    return documentIn(await world.files.read(target, largestFile), path)
+    return documentIn(await host.files.read(target, maxStoreSize), path)
   } catch (error) {
-    if (isFailure(error)) throw error
-    const problems = await accessProblems(world, path).catch(() => [])
+    if (isMergeqError(error)) throw error
+    const problems = await accessProblems(host, path).catch(() => [])
     const theirs = problems.find(({ kind }) => kind === 'owner')
     throw broken(path, error instanceof Error ? error.message : String(error), theirs)
   }
@@ -72,14 +72,14 @@ export async function readDocument(world: World, target: string, path: string): 
 /** The document in the text of a settings file. */
 function documentIn(text: string | undefined, path: string): JsonObject {
   if (text === undefined) return {}
-  const document = text.startsWith('\uFEFF') ? undefined : decode(text)
+  const document = text.startsWith('\uFEFF') ? undefined : parseJson(text)
   if (document === undefined) throw broken(path, text.trim() === '' ? 'it is empty' : 'it is not JSON')
   if (!isObject(document)) throw broken(path, 'it is not a JSON object')
   return document
 }
 
-const broken = (path: string, why: string, theirs?: AccessProblem): Failure =>
-  usage(
+const broken = (path: string, why: string, theirs?: AccessProblem): MergeqError =>
+  usageError(
     `the stored settings in ${path} cannot be read: ${why.replace(/^.*cannot be read: /, '').replace(/\.$/, '')}.`,
     theirs === undefined
       ? 'Mend the file, or move it away to start anew; mergeq never overwrites a file that it cannot read.'
@@ -87,26 +87,26 @@ const broken = (path: string, why: string, theirs?: AccessProblem): Failure =>
   )
 
 /** A part of the document by its name, where that is an object. */
-export const partOf = (document: JsonObject, name: string): JsonObject => {
+export const sectionOf = (document: JsonObject, name: string): JsonObject => {
   const part = Object.hasOwn(document, name) ? document[name] : undefined
   return isObject(part) ? part : {}
 }
 
 /** The values of a profile. One that was never made is a usage failure, unless it is the default one. */
 export function profileIn(document: JsonObject, name: string): JsonObject {
-  const profiles = partOf(document, 'profiles')
+  const profiles = sectionOf(document, 'profiles')
   if (name !== 'default' && !Object.hasOwn(profiles, name))
-    throw usage(
+    throw usageError(
       `There is no profile ${name}.`,
       `Make it with \`mergeq config set <key> <value> --profile ${name}\`.`,
     )
-  return partOf(profiles, name)
+  return sectionOf(profiles, name)
 }
 
 /** The profile as a source. A broken file gives nothing here: it is warned of, and stops only what needs it. */
-export const fromProfile = (store: Store, profile: () => Promise<string>): Source => ({
+export const profileSource = (store: Store, profile: () => Promise<string>): SettingSource => ({
   async find(name) {
-    const key = keyOf(name)
+    const key = configKeyOf(name)
     if (key === undefined) return undefined
     const chosen = await profile()
     const document = await store.read().catch(() => undefined)

@@ -1,7 +1,7 @@
 /** Ids, each with the number of the reading in which it was last met. A UUID takes about 30 bytes, and no object. */
-export interface Ids {
+export interface IdTable {
   /** Notes that an id was met in a reading, a number from 0 on; the one in which it was met before, where it was. */
-  meet(id: string, reading: number): number | undefined
+  add(id: string, reading: number): number | undefined
 }
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
@@ -10,7 +10,7 @@ const width = 5
 const fullest = 0.8
 
 /** Makes an empty table. What is no UUID in small letters is kept as it is. */
-export function openIds(): Ids {
+export function createIdTable(): IdTable {
   const others = new Map<string, number>()
   let slots = 1024
   let table = new Uint32Array(slots * width)
@@ -42,7 +42,7 @@ export function openIds(): Ids {
     table = wider
   }
   return {
-    meet(id, reading) {
+    add(id, reading) {
       if (!uuid.test(id)) {
         const before = others.get(id)
         others.set(id, reading)

@@ -1,5 +1,5 @@
 /** Most bytes of a request body, inclusive (service-api.md section 8). */
-export const largestBody = 20 * 1024 * 1024
+export const maxBodySize = 20 * 1024 * 1024
 
 /**
  * Largest answer about one thing (a record, a queue, a receipt), in bytes after decompression. A queue of 8,000 pull
@@ -11,4 +11,4 @@ export const maxAnswer = 8 * 1024 * 1024
 export const maxListAnswer = 64 * 1024 * 1024
 
 /** Widest range of one `list-failing-tests` request, in milliseconds, inclusive (service-api.md section 8). */
-export const widestWindow = 7 * 86_400_000
+export const maxWindow = 7 * 86_400_000

@@ -1,17 +1,17 @@
-import { asFailure, usage } from '../errors.ts'
-import { isObject, type Json, type JsonObject } from '../json.ts'
 import { queueSettings } from '../cli/queue-setting-options.ts'
-import { repository, text } from './values/parsers.ts'
+import { toMergeqError, usageError } from '../errors.ts'
+import { isObject, type Json, type JsonObject } from '../json.ts'
+import { parseRepository, textParser } from './values/parsers.ts'
 
 /** A value of a file and where it stands: lines count from 1; `members` are those of a mapping. */
-export interface Spot {
+export interface SourceNode {
   readonly value: Json
   readonly line: number
-  readonly members?: ReadonlyMap<string, Spot>
+  readonly members?: ReadonlyMap<string, SourceNode>
 }
 
 /** A queue as a file has it: which one it is, as far as it says, and its settings as the service takes them. */
-export interface Code {
+export interface QueueFile {
   readonly repo?: string
   readonly targetBranch?: string
   readonly settings: JsonObject
@@ -24,7 +24,7 @@ const settings: ReadonlyMap<string, { accept(value: Json): Json }> = new Map(Obj
 const untouchable = ['branch', 'enqueuedPullRequests', 'allowedBotSubmitters', 'batchingRules']
 
 /** Why a key is no setting of a file; undefined when it may be one. */
-function whyNot(key: string): string | undefined {
+function refusalReason(key: string): string | undefined {
   if (key === 'deleteRequiredStatuses') return 'it is written `requiredStatuses: null` in a file'
   if (/^(repo|targetBranch|pr)$/.test(key)) return 'it names a queue and is no setting of one'
   return untouchable.includes(key) ? 'it is read only' : undefined
@@ -35,12 +35,12 @@ function whyNot(key: string): string | undefined {
  * service can do with required statuses only (service-observed.md section 3.3). A usage failure says what is wrong.
  */
 export function readSetting(key: string, value: Json): Json {
-  const why = whyNot(key)
-  if (why !== undefined || key === '') throw usage(`${why ?? 'it has no name'}.`, 'Leave it out.')
+  const why = refusalReason(key)
+  if (why !== undefined || key === '') throw usageError(`${why ?? 'it has no name'}.`, 'Leave it out.')
   const setting = settings.get(key)
   if (setting === undefined || (value === null && key === 'requiredStatuses')) return value
   if (value === null)
-    throw usage(
+    throw usageError(
       'it cannot be reset: the service has no reset for it.',
       'Write the value that it should have, or leave the line out to leave the setting alone.',
     )
@@ -53,8 +53,8 @@ export const settingNames: readonly string[] = [...settings.keys()]
 const isKnown = (key: string): boolean => settings.has(key)
 
 /** Reads a file's document. What it may not hold is a usage failure that names the file and the line. */
-export function readCode({ members, line }: Spot, file: string): Code {
-  const wrong = (at: number, what: string, hint?: string) => usage(`${file}:${at}: ${what}`, hint)
+export function parseQueueFile({ members, line }: SourceNode, file: string): QueueFile {
+  const wrong = (at: number, what: string, hint?: string) => usageError(`${file}:${at}: ${what}`, hint)
   const shape = 'A queue is `repo`, `targetBranch` and `settings`; `mergeq queue export` writes one.'
   if (members === undefined) throw wrong(line, 'this is no queue: it is not a mapping.', shape)
   for (const [key, spot] of members)
@@ -75,8 +75,8 @@ export function readCode({ members, line }: Spot, file: string): Code {
     return [key, value] as const
   })
   return {
-    ...word('repo', repository),
-    ...word('targetBranch', text('branch')),
+    ...word('repo', parseRepository),
+    ...word('targetBranch', textParser('branch')),
     settings: Object.fromEntries(read),
   }
 }
@@ -86,21 +86,23 @@ function under<T>(place: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    const { message, details } = asFailure(error)
-    throw usage(`${place}: ${message}`, details.hint)
+    const { message, details } = toMergeqError(error)
+    throw usageError(`${place}: ${message}`, details.hint)
   }
 }
 
 /** What a live queue has that a file can hold, and the names of settings whose live value could not be set again. */
-export interface Live {
+export interface LiveSettings {
   readonly settings: JsonObject
   readonly unreadable: readonly string[]
 }
 
 /** A queue's settings as a file holds them: known ones in their order, then unknown ones; its state only if asked for. */
-export function settingsOf(queue: JsonObject, withState: boolean): Live {
+export function liveSettings(queue: JsonObject, withState: boolean): LiveSettings {
   const keys = [...settings.keys()].filter(key => key !== 'state' && Object.hasOwn(queue, key))
-  const others = Object.keys(queue).filter(key => !isKnown(key) && whyNot(key) === undefined && key !== '')
+  const others = Object.keys(queue).filter(
+    key => !isKnown(key) && refusalReason(key) === undefined && key !== '',
+  )
   const unreadable: string[] = []
   const read = [...(withState ? ['state'] : []), ...keys, ...others].flatMap(key => {
     const value = queue[key] ?? null
@@ -125,7 +127,7 @@ const inOrder = (value: Json): string =>
 const isNone = (value: Json): boolean => value === null || (Array.isArray(value) && value.length === 0)
 
 /** Whether two values of a setting mean the same: without an override both `[]` and `null` are read; order is nothing. */
-export function isSame(key: string, one: Json, other: Json): boolean {
+export function isSameSetting(key: string, one: Json, other: Json): boolean {
   if (key !== 'requiredStatuses') return inOrder(one) === inOrder(other)
   if (isNone(one) || isNone(other)) return isNone(one) && isNone(other)
   const sorted = (value: Json) => inOrder(Array.isArray(value) ? [...new Set(value)].sort() : value)
@@ -144,14 +146,14 @@ export interface Difference {
 export const differences = (live: JsonObject, file: JsonObject): readonly Difference[] =>
   Object.entries(file).flatMap(([setting, value]) => {
     const [is, should] = [live[setting] ?? null, value ?? null]
-    return isSame(setting, is, should) ? [] : [{ setting, live: is, file: should }]
+    return isSameSetting(setting, is, should) ? [] : [{ setting, live: is, file: should }]
   })
 
 /** Settings that follow another one until they are set themselves (service-observed.md section 3.1). */
 const followers = [['bisectionConcurrency', 'concurrency']] as const
 
 /** The part of an update's body that makes these changes, and that keeps the file's value of what would follow one. */
-export function bodyFor(changes: readonly Difference[], file: JsonObject): JsonObject {
+export function updateBody(changes: readonly Difference[], file: JsonObject): JsonObject {
   const names = changes.map(({ setting }) => setting)
   const kept = followers.filter(([key, leader]) => names.includes(leader) && Object.hasOwn(file, key))
   const body = [...names, ...kept.map(([key]) => key)].map(key => {
@@ -162,17 +164,17 @@ export function bodyFor(changes: readonly Difference[], file: JsonObject): JsonO
 }
 
 /** What createQueue takes of a file's settings (service-observed.md section 3.2). */
-export const bodyForNew = ({ mode, concurrency }: JsonObject): JsonObject => ({
+export const createBody = ({ mode, concurrency }: JsonObject): JsonObject => ({
   ...(mode === undefined ? {} : { mode }),
   ...(concurrency === undefined ? {} : { concurrency }),
 })
 
 /** A short name of live settings, the same whatever their order; it changes when any of them does. */
-export async function digestOf(live: Json): Promise<string> {
+export async function settingsDigest(live: Json): Promise<string> {
   const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(inOrder(live)))
   return [...new Uint8Array(bytes).slice(0, 8)].map(byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /** Settings that neither mergeq nor the live queue knows: probably mistyped. */
-export const strangers = (file: JsonObject, live: JsonObject): readonly string[] =>
+export const unknownKeys = (file: JsonObject, live: JsonObject): readonly string[] =>
   Object.keys(file).filter(key => !isKnown(key) && !Object.hasOwn(live, key))

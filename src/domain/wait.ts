@@ -1,6 +1,6 @@
-import type { Failure, Kind } from '../errors.ts'
-import { type JsonObject, textAt } from '../json.ts'
-import { pullRequestStates, spelled, standing, underTest } from './states.ts'
+import type { ErrorKind, MergeqError } from '../errors.ts'
+import { getString, type JsonObject } from '../json.ts'
+import { normalizeState, pullRequestStates, settledOutcome, statesUnderTest } from './states.ts'
 
 /** How far a wait may be told to go: at least this far (CLI.md section 5). */
 export const milestones = ['merged', 'tests-passed', 'testing', 'left'] as const
@@ -19,7 +19,7 @@ export type Outcome =
   | 'error'
 
 /** What each outcome means for the exit code; an `error` has that of its failure. */
-export const kindOfOutcome: Readonly<Record<Exclude<Outcome, 'error'>, Kind>> = {
+export const kindOfOutcome: Readonly<Record<Exclude<Outcome, 'error'>, ErrorKind>> = {
   merged: 'ok',
   reached: 'ok',
   left: 'ok',
@@ -31,7 +31,7 @@ export const kindOfOutcome: Readonly<Record<Exclude<Outcome, 'error'>, Kind>> = 
 }
 
 /** What is asked of a wait. */
-export interface Aim {
+export interface WaitGoal {
   readonly until: Milestone
   /** For so many milliseconds, not found means not there yet. */
   readonly grace: number
@@ -40,7 +40,7 @@ export interface Aim {
 }
 
 /** What one reading found. */
-export interface Sight {
+export interface WaitObservation {
   /** Its own record, or its entry in the queue; undefined where the service knows nothing of it. */
   readonly record: JsonObject | undefined
   /** Its place in the queue, from 1, where the queue lists it: then it is submitted. */
@@ -60,7 +60,7 @@ export interface Submission {
 }
 
 /** What a wait knows of a pull request from one reading to the next. */
-export interface Known {
+export interface WaitState {
   /** The submission whose outcome is waited for. */
   readonly submission?: Submission | undefined
   /** The record that was read before the submission, until the pull request's own record shows anything else. */
@@ -76,7 +76,7 @@ export interface Known {
 }
 
 /** A change of state, as a wait reports it. */
-export interface Change {
+export interface StateChange {
   readonly from: string | undefined
   readonly to: string
   /** When it changed, as the service says it. */
@@ -85,30 +85,30 @@ export interface Change {
 }
 
 /** What a reading means. */
-export interface Judged {
-  readonly known: Known
-  readonly change?: Change
+export interface WaitTransition {
+  readonly known: WaitState
+  readonly change?: StateChange
   /** How the wait ended, where it has: an `error` is a pull request that is still not found. */
   readonly outcome?: Outcome
 }
 
 const stateOf = (record: JsonObject): string | undefined => {
-  const state = textAt(record, 'state')
-  return state === undefined || state === '' ? undefined : spelled(state)
+  const state = getString(record, 'state')
+  return state === undefined || state === '' ? undefined : normalizeState(state)
 }
 
 /** Whether a state is one of service-api.md section 2.3; any other is shown as it is and waited out. */
 export const isKnownState = (state: string): boolean => pullRequestStates.some(known => known === state)
 
 const hasLeft = (record: JsonObject): boolean =>
-  standing(record) !== 'pending' || record.isCurrentlySubmittedToQueue === false
+  settledOutcome(record) !== 'pending' || record.isCurrentlySubmittedToQueue === false
 
 /** Whether this is the record that stood there before the submission: the previous attempt (service-observed.md section 7). */
 const isPrevious = (record: JsonObject, before: JsonObject | undefined): boolean =>
   before !== undefined &&
   hasLeft(record) &&
   stateOf(record) === stateOf(before) &&
-  ['id', 'stateChangedAt'].every(key => textAt(record, key) === textAt(before, key))
+  ['id', 'stateChangedAt'].every(key => getString(record, key) === getString(before, key))
 
 /** For so many milliseconds after a submission, a reading may not show it yet. */
 const longestDelay = 10_000
@@ -119,16 +119,16 @@ const longestDelay = 10_000
  */
 function ageOf(
   record: JsonObject,
-  { at, askedAt = at, date }: Sight,
+  { at, askedAt = at, date }: WaitObservation,
   { from, to }: Submission,
 ): 'older' | 'newer' | undefined {
   if (date === undefined) return undefined
-  const second = Math.floor(Date.parse(textAt(record, 'stateChangedAt') ?? '') / 1_000)
+  const second = Math.floor(Date.parse(getString(record, 'stateChangedAt') ?? '') / 1_000)
   if (second < Math.floor((from + date - at) / 1_000)) return 'older'
   return second > Math.floor((to + date + 999 - askedAt) / 1_000) ? 'newer' : undefined
 }
 
-const isOther = (head: string, sha: string): boolean => {
+const isOtherCommit = (head: string, sha: string): boolean => {
   const [one, other] = [head.toLowerCase(), sha.toLowerCase()]
   return !one.startsWith(other) && !other.startsWith(one)
 }
@@ -136,13 +136,13 @@ const isOther = (head: string, sha: string): boolean => {
 const reachedIn: Readonly<Record<Milestone, readonly string[]>> = {
   merged: [],
   'tests-passed': ['TESTS_PASSED'],
-  testing: underTest,
+  testing: statesUnderTest,
   left: [],
 }
 
 function outcomeOf(record: JsonObject, until: Milestone): Outcome | undefined {
   if (until === 'left') return hasLeft(record) ? 'left' : undefined
-  const stands = standing(record)
+  const stands = settledOutcome(record)
   if (stands === 'ok') return until === 'merged' ? 'merged' : 'reached'
   if (stands !== 'pending') return stands
   return reachedIn[until].includes(stateOf(record) ?? '') ? 'reached' : undefined
@@ -153,7 +153,11 @@ function outcomeOf(record: JsonObject, until: Milestone): Outcome | undefined {
  * (CLI.md section 5). A finished record that stood there before the submission, or is dated before it, counts as not
  * found.
  */
-export function judgeSight(known: Known, sight: Sight, { until, grace, head }: Aim): Judged {
+export function advance(
+  known: WaitState,
+  sight: WaitObservation,
+  { until, grace, head }: WaitGoal,
+): WaitTransition {
   const { position, at } = sight
   const record =
     position === undefined ? sight.record : { ...sight.record, isCurrentlySubmittedToQueue: true }
@@ -178,15 +182,15 @@ export function judgeSight(known: Known, sight: Sight, { until, grace, head }: A
       ...(at - missingSince >= grace && { outcome: 'error' }),
     }
   }
-  const sha = textAt(record, 'prSha') ?? ''
+  const sha = getString(record, 'prSha') ?? ''
   const state = stateOf(record)
   const reached = outcomeOf(record, until)
   // What was under test before may be an earlier attempt, as long as a reading may not show the submission yet.
   const isEarly = reached === 'reached' && age === 'older' && isRecent
-  const isStale = head !== undefined && sha !== '' && isOther(head, sha)
+  const isStale = head !== undefined && sha !== '' && isOtherCommit(head, sha)
   const outcome = isStale ? 'stale' : isEarly ? undefined : reached
   // A queue may list the new attempt while the record of its own is still that of the one before.
-  const isAhead = position !== undefined && textAt(before, 'stateChangedAt') !== undefined
+  const isAhead = position !== undefined && getString(before, 'stateChangedAt') !== undefined
   return {
     known: {
       ...(submission && { submission }),
@@ -197,7 +201,7 @@ export function judgeSight(known: Known, sight: Sight, { until, grace, head }: A
     },
     ...(state === undefined || state === known.state
       ? {}
-      : { change: { from: known.state, to: state, at: textAt(record, 'stateChangedAt'), position } }),
+      : { change: { from: known.state, to: state, at: getString(record, 'stateChangedAt'), position } }),
     ...(outcome && { outcome }),
   }
 }
@@ -208,20 +212,20 @@ const paces = new Map([
 ])
 const quickest = 10_000
 /** The longest pause between two readings, in milliseconds, unless a longer one was typed. */
-export const slowest = 5 * 60_000
+export const maxPollDelay = 5 * 60_000
 
 /** After so many failed readings in a row a wait or a watch gives up, unless told otherwise. */
-export const mostErrors = 10
+export const defaultMaxErrors = 10
 
 /** Milliseconds that these failures ask for until the next reading, within reason; 0 where none does. */
-export const askedBy = (failures: readonly Failure[]): number =>
-  Math.min(slowest, Math.max(0, ...failures.map(({ details }) => (details.retryAfter ?? 0) * 1_000)))
+export const requestedDelay = (failures: readonly MergeqError[]): number =>
+  Math.min(maxPollDelay, Math.max(0, ...failures.map(({ details }) => (details.retryAfter ?? 0) * 1_000)))
 
 /**
  * Milliseconds until the next reading: 10 s while it is tested or not there yet, 30 s pending, 60 s not ready, doubled
  * for each failed reading in a row up to 5 minutes, a tenth more or less by `random` (from 0 to 1).
  */
-export function paceOf({ state = '' }: Pick<Known, 'state'>, errors: number, random: number): number {
-  const doubled = Math.min(slowest, (paces.get(state) ?? quickest) * 2 ** Math.min(errors, 10))
-  return Math.min(slowest, Math.round(doubled * (0.9 + 0.2 * random)))
+export function pollDelay({ state = '' }: Pick<WaitState, 'state'>, errors: number, random: number): number {
+  const doubled = Math.min(maxPollDelay, (paces.get(state) ?? quickest) * 2 ** Math.min(errors, 10))
+  return Math.min(maxPollDelay, Math.round(doubled * (0.9 + 0.2 * random)))
 }

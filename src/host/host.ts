@@ -1,5 +1,5 @@
 /** Everything outside the program. Only this is faked in tests; the real one is made in `real.ts`. */
-export interface World {
+export interface Host {
   /** The words after the program's name. */
   readonly argv: readonly string[]
   readonly env: Environment

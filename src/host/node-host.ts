@@ -1,14 +1,14 @@
 import { fstatSync, writeSync } from 'node:fs'
-import { Failure } from '../errors.ts'
+import { MergeqError } from '../errors.ts'
 import { files } from './files.ts'
+import type { Clock, Host, Input, Output } from './host.ts'
 import { spawn } from './spawn.ts'
-import type { Clock, Input, Output, World } from './host.ts'
 
 /** What neither a child nor a library is to see: tokens, and the switch that would turn certificate checks off. */
 const takenOut = ['MERGEQ_TOKEN', 'TRUNK_API_TOKEN', 'NODE_TLS_REJECT_UNAUTHORIZED']
 
 /** The real world, made from the process. The token is taken out of the environment that children inherit. */
-export function realWorld(proc: NodeJS.Process, version: string, interrupted: AbortSignal): World {
+export function createNodeHost(proc: NodeJS.Process, version: string, interrupted: AbortSignal): Host {
   const env = { ...proc.env }
   for (const name of takenOut) delete proc.env[name]
   return {
@@ -215,8 +215,8 @@ const throughStream = (
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
 
-const unwritable = (error: unknown): Failure =>
-  new Failure(
+const unwritable = (error: unknown): MergeqError =>
+  new MergeqError(
     'output',
     `standard output could not be written: ${error instanceof Error ? error.message : error}.`,
     { hint: 'Check the disk and the file that it goes to.' },

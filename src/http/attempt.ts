@@ -1,12 +1,12 @@
 import requestBy from 'undici/lib/api/api-request.js'
 import type { Body, Request } from '../api/request.ts'
-import type { Way } from './connection-pools.ts'
-import { timeIsOver } from './transport-error.ts'
-import { type BodySink, passOn } from './pass-through.ts'
-import { readWhole, tooLarge, unpacked, unpackedPieces } from './response-body.ts'
+import type { ConnectionPool } from './connection-pools.ts'
+import { type BodySink, passThrough } from './pass-through.ts'
+import { decompress, decompressStream, readBody, responseTooLargeError } from './response-body.ts'
+import { timeLimitCode } from './transport-error.ts'
 
 /** What came back: the body is decompressed and whole. */
-export interface Response {
+export interface HttpResponse {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
   readonly bytes: Uint8Array
@@ -14,11 +14,11 @@ export interface Response {
   readonly passedOn?: number
 }
 
-const uploadIdle = 15_000
+const uploadIdleLimit = 15_000
 /** A body up to this size is handed over in one piece. */
-const small = 64 * 1024
+const maxSinglePiece = 64 * 1024
 /** A larger one goes out in steps of this size, each a sign of life. */
-const stride = 256 * 1024
+const chunkSize = 256 * 1024
 
 /** How often the bytes that came are counted, in milliseconds. */
 const countingPause = 50
@@ -33,15 +33,15 @@ const maxOnWire = (max: number): number => Math.min(5 * max, max + 64 * 1024 * 1
  * matters, is told when the request is handed to a connection: before that, nothing of it can have been applied. The
  * body of a 2xx goes into `sink`, where there is one, unless it is short.
  */
-export async function attempt(
-  { dispatcher, received }: Pick<Way, 'dispatcher' | 'received'>,
+export async function sendOnce(
+  { dispatcher, received }: Pick<ConnectionPool, 'dispatcher' | 'received'>,
   request: Request,
   headers: Readonly<Record<string, string>>,
   limit: number,
   interrupted: AbortSignal,
   began: (() => void) | undefined,
   sink?: BodySink,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const { origin, pathname, search } = new URL(request.url)
   const clock = openTimer()
   const stop = () => clock.end(interrupted.reason)
@@ -50,7 +50,8 @@ export async function attempt(
   const about = `${request.operation}: the answer of ${new URL(request.url).host}`
   const before = received()
   const counting = setInterval(() => {
-    if (received() - before > maxOnWire(request.maxAnswer)) clock.end(tooLarge(about, request.maxAnswer))
+    if (received() - before > maxOnWire(request.maxAnswer))
+      clock.end(responseTooLargeError(about, request.maxAnswer))
   }, countingPause)
   try {
     const sent = () => clock.restart(limit)
@@ -62,7 +63,7 @@ export async function attempt(
         ...headers,
         ...(request.body === undefined ? {} : { 'content-length': String(request.body.bytes) }),
       },
-      body: upload(request, sent, () => clock.restart(uploadIdle), began),
+      body: upload(request, sent, () => clock.restart(uploadIdleLimit), began),
       signal: clock.signal,
     })
     // undici heeds the signal only once there is a connection; until then nothing else would bound the wait.
@@ -70,14 +71,14 @@ export async function attempt(
     const { statusCode, headers: answered, body } = await Promise.race([answer, clock.over])
     const flat = flatten(answered)
     if (sink !== undefined && statusCode >= 200 && statusCode <= 299) {
-      const pieces = unpackedPieces(body, flat.get('content-encoding'), request.maxAnswer, about)
-      return await passOn({ status: statusCode, headers: flat }, pieces, sink, clock.untimed)
+      const pieces = decompressStream(body, flat.get('content-encoding'), request.maxAnswer, about)
+      return await passThrough({ status: statusCode, headers: flat }, pieces, sink, clock.untimed)
     }
-    const bytes = await readWhole(body, request.maxAnswer, about)
+    const bytes = await readBody(body, request.maxAnswer, about)
     return {
       status: statusCode,
       headers: flat,
-      bytes: await unpacked(bytes, flat.get('content-encoding'), request.maxAnswer, about),
+      bytes: await decompress(bytes, flat.get('content-encoding'), request.maxAnswer, about),
     }
   } catch (error) {
     if (clock.signal.aborted) throw clock.signal.reason
@@ -103,7 +104,7 @@ function openTimer() {
     clear()
     ends = performance.now() + limit
     timer = setTimeout(
-      () => controller.abort(Object.assign(new Error('the time is over'), { code: timeIsOver })),
+      () => controller.abort(Object.assign(new Error('the time is over'), { code: timeLimitCode })),
       limit,
     )
   }
@@ -137,16 +138,16 @@ function upload(
   alive: () => void,
   began: (() => void) | undefined,
 ): Uint8Array | AsyncIterable<Uint8Array> | null {
-  if (body === undefined || (began === undefined && body.bytes <= small)) {
+  if (body === undefined || (began === undefined && body.bytes <= maxSinglePiece)) {
     sent()
     return body === undefined ? null : whole(body)
   }
   async function* pieces(list: readonly Uint8Array[]) {
     began?.()
     for (const piece of list)
-      for (let from = 0; from < piece.length; from += stride) {
+      for (let from = 0; from < piece.length; from += chunkSize) {
         alive()
-        yield piece.subarray(from, from + stride)
+        yield piece.subarray(from, from + chunkSize)
       }
     sent()
   }

@@ -1,12 +1,12 @@
 /** Milliseconds between attempts: full jitter over a doubling bound (WIRE.md section 3). */
-const [firstBound, lastBound, least] = [500, 20_000, 100]
+const [firstDelay, maxDelay, least] = [500, 20_000, 100]
 
 /** The longest wait that a server may ask for; beyond it the person is told when to come back instead. */
-export const longestWait = 60_000
+export const maxRetryAfter = 60_000
 
 /** How long to wait before the repeat after attempt number `attempt` (from 1); `random` is from 0 to 1. */
-export const backOff = (attempt: number, random: number): number =>
-  Math.max(least, Math.round(random * Math.min(lastBound, firstBound * 2 ** (attempt - 1))))
+export const backoff = (attempt: number, random: number): number =>
+  Math.max(least, Math.round(random * Math.min(maxDelay, firstDelay * 2 ** (attempt - 1))))
 
 /**
  * The wait that `Retry-After` asks for, in milliseconds: seconds, or a date counted from the answer's own Date.

@@ -1,7 +1,7 @@
-import { usage } from '../errors.ts'
+import { usageError } from '../errors.ts'
 
 /** The certificates in texts of PEM, each checked: one that is damaged, and a text without any, is a usage failure. */
-export async function certificatesIn(authorities: readonly string[]): Promise<readonly string[]> {
+export async function parseCertificates(authorities: readonly string[]): Promise<readonly string[]> {
   if (authorities.length === 0) return []
   const { X509Certificate } = await import('node:crypto')
   return authorities.flatMap(pem => {
@@ -9,10 +9,10 @@ export async function certificatesIn(authorities: readonly string[]): Promise<re
     try {
       for (const one of found) new X509Certificate(one)
     } catch {
-      throw usage('--ca-file: a certificate in it is damaged.', 'Get the file again; it is PEM.')
+      throw usageError('--ca-file: a certificate in it is damaged.', 'Get the file again; it is PEM.')
     }
     if (found.length > 0) return found
-    throw usage(
+    throw usageError(
       '--ca-file: there is no certificate in it.',
       'It is PEM, and begins with -----BEGIN CERTIFICATE-----.',
     )

@@ -8,8 +8,8 @@ import DispatcherBase from 'undici/lib/dispatcher/dispatcher.js'
 import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import type { Environment } from '../host/host.ts'
-import { connectLimit, type Early } from './preconnect.ts'
-import { proxyIn, variable } from './proxy.ts'
+import { connectLimit, type Preconnect } from './preconnect.ts'
+import { proxyFromEnvironment, variable } from './proxy.ts'
 
 // The proxy agent asks its dispatchers to `connect`, which only the whole package would give them.
 Object.assign(DispatcherBase.prototype, { connect: connectBy })
@@ -18,10 +18,10 @@ type Connector = buildConnector.connector
 
 /** Connecting takes at most so many milliseconds. */
 export const idleLimit = 15_000
-const largestHeaders = 16 * 1024
+const maxHeaderSize = 16 * 1024
 
 /** Authorities that certificates are checked against: those of Node, and further ones in PEM. Making them takes a while. */
-export async function trust(certificates: readonly string[]): Promise<SecureContext> {
+export async function createTrust(certificates: readonly string[]): Promise<SecureContext> {
   const { createSecureContext } = await import('node:tls')
   const secureContext = createSecureContext()
   for (const one of certificates) secureContext.context.addCACert(one)
@@ -29,7 +29,7 @@ export async function trust(certificates: readonly string[]): Promise<SecureCont
 }
 
 /** How connections are made. */
-export interface Connecting {
+export interface ConnectOptions {
   /** Whether a host is this machine: it is never reached through a proxy. */
   isLoopback(hostname: string): boolean
   /** Bounds connecting, in milliseconds. */
@@ -37,58 +37,58 @@ export interface Connecting {
   /** What https trusts; Node's own authorities where this is left out. */
   readonly secureContext?: SecureContext | undefined
   /** The connection that the first direct way begins with. */
-  readonly early?: Early | undefined
+  readonly preconnect?: Preconnect | undefined
 }
 
 /** A way to an address; whoever got a fresh one ends it. */
-export interface Way {
+export interface ConnectionPool {
   readonly dispatcher: Dispatcher
   /** The bytes that have come on all its connections. */
   received(): number
-  end(): Promise<void>
+  close(): Promise<void>
 }
 
 /** A way that lets one more connection be made for each attempt. */
-interface Watched extends Way {
+interface ProxyPool extends ConnectionPool {
   allow(): void
 }
 
 /** The ways to the service: a loopback address directly, any other as the environment's proxy says. */
-export interface Ways {
+export interface ConnectionPools {
   /** The way to an address; a fresh one has connections of its own. */
-  to(url: URL, fresh: boolean): Way
+  poolFor(url: URL, fresh: boolean): ConnectionPool
   close(): Promise<void>
 }
 
 /** Opens ways as they are needed. Certificates are checked whatever the environment says. */
-export function openWays(
+export function createConnectionPools(
   env: Environment,
-  { isLoopback, limit = connectLimit, secureContext, early }: Connecting,
-): Ways {
+  { isLoopback, limit = connectLimit, secureContext, preconnect }: ConnectOptions,
+): ConnectionPools {
   const connect = {
     timeout: limit,
     autoSelectFamily: true,
     rejectUnauthorized: true,
     ...(secureContext === undefined ? {} : { secureContext }),
   }
-  const options = { connect, maxHeaderSize: largestHeaders, bodyTimeout: idleLimit, headersTimeout: 0 }
-  const proxy = proxyIn(env)
-  const kept = new Map<boolean, Watched>()
-  const make = (direct: boolean): Watched => {
+  const options = { connect, maxHeaderSize, bodyTimeout: idleLimit, headersTimeout: 0 }
+  const proxy = proxyFromEnvironment(env)
+  const kept = new Map<boolean, ProxyPool>()
+  const make = (direct: boolean): ProxyPool => {
     if (direct || proxy === undefined) {
-      const { connector, received, drop } = watchedConnector(connect, early)
+      const { connector, received, drop } = trackedConnector(connect, preconnect)
       const agent = new Agent({ ...options, connect: connector })
       return {
         dispatcher: agent,
         received,
         allow: () => undefined,
-        async end() {
+        async close() {
           drop()
           await agent.destroy()
         },
       }
     }
-    const { allow, factory, received, drop } = watchedPools()
+    const { allow, factory, received, drop } = limitedProxyPools()
     const agent = new EnvHttpProxyAgent({
       ...options,
       requestTls: connect,
@@ -102,14 +102,14 @@ export function openWays(
       dispatcher: agent,
       received,
       allow,
-      async end() {
+      async close() {
         drop()
         await agent.destroy()
       },
     }
   }
   return {
-    to({ hostname }, fresh) {
+    poolFor({ hostname }, fresh) {
       const direct = isLoopback(hostname)
       const way = (fresh ? undefined : kept.get(direct)) ?? make(direct)
       if (!fresh) kept.set(direct, way)
@@ -117,8 +117,8 @@ export function openWays(
       return way
     },
     close: async () => {
-      early?.drop()
-      await Promise.all([...kept.values()].map(way => way.end()))
+      preconnect?.drop()
+      await Promise.all([...kept.values()].map(way => way.close()))
     },
   }
 }
@@ -130,7 +130,7 @@ const bytesReadOn = (sockets: Iterable<Socket>): number => {
 }
 
 /** Connections that can be dropped while they are still being made: an unanswered handshake would keep us alive. */
-function watchedConnector(options: buildConnector.BuildOptions, early: Early | undefined) {
+function trackedConnector(options: buildConnector.BuildOptions, early: Preconnect | undefined) {
   const connect = buildConnectorBy(options)
   const sockets = new Set<Socket>()
   const watched: Connector = (target, callback) => {
@@ -139,7 +139,7 @@ function watchedConnector(options: buildConnector.BuildOptions, early: Early | u
     return socket
   }
   const connector: Connector = (target, callback) =>
-    early?.ride(watched, target, callback) === true ? early : watched(target, callback)
+    early?.adopt(watched, target, callback) === true ? early : watched(target, callback)
   return {
     connector,
     received: () => bytesReadOn(sockets),
@@ -153,7 +153,7 @@ function watchedConnector(options: buildConnector.BuildOptions, early: Early | u
  * Connections to a proxy, one for each attempt: undici would ask a proxy that resets for another at once, for ever, and
  * leaves one open whose CONNECT got no answer.
  */
-function watchedPools() {
+function limitedProxyPools() {
   const sockets = new Set<Socket>()
   let allowed = 0
   return {

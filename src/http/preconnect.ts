@@ -2,11 +2,11 @@ import { connect, isIP, Socket } from 'node:net'
 import type { buildConnector } from 'undici'
 
 /** A connection that was begun while what will ride on it was still being loaded. */
-export interface Early {
+export interface Preconnect {
   /** Resolves when the first packet is out, or when the name of the host takes long to look up. */
-  readonly begun: Promise<void>
+  readonly started: Promise<void>
   /** Lets a connector go on from where this is; false when it is taken already or has failed: then it begins by itself. */
-  ride(...journey: readonly [connect: Connector, ...Parameters<Connector>]): boolean
+  adopt(...journey: readonly [connect: Connector, ...Parameters<Connector>]): boolean
   drop(): void
 }
 
@@ -16,10 +16,10 @@ type Connector = buildConnector.connector
 export const connectLimit = 10_000
 
 /** A lookup that takes longer, in milliseconds, is not waited for: loading goes on meanwhile. */
-const longLookup = 5
+const maxLookupWait = 5
 
 /** Begins to connect to an https address; `limit` bounds, in milliseconds, all until TLS stands. */
-export function connectEarly({ hostname, port }: URL, limit: number): Early {
+export function preconnect({ hostname, port }: URL, limit: number): Preconnect {
   const host = hostname.replace(/^\[|\]$/g, '')
   const socket = connect({
     host,
@@ -35,16 +35,16 @@ export function connectEarly({ hostname, port }: URL, limit: number): Early {
   const settled = () => clearTimeout(timer)
   socket.once('error', settled)
   return {
-    begun: new Promise(resolve => {
+    started: new Promise(resolve => {
       // Node sends the first packet in its own turn: what is loaded at once would come before it.
       const soon = () => setImmediate(resolve)
       if (isIP(host) !== 0) soon()
       else {
         socket.once('lookup', soon)
-        setTimeout(resolve, longLookup)
+        setTimeout(resolve, maxLookupWait)
       }
     }),
-    ride(secure, target, callback) {
+    adopt(secure, target, callback) {
       if (!isFree || socket.destroyed) return false
       isFree = false
       const fail = (error: Error) => callback(error, null)

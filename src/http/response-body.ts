@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import { Failure, isFailure } from '../errors.ts'
+import { isMergeqError, MergeqError } from '../errors.ts'
 
 const hint = 'Check the base address and what stands before the service.'
 
@@ -7,10 +7,10 @@ const sizeOf = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`
 
 /** The failure for an answer of more than so many bytes: it is not asked for again. */
-export const tooLarge = (about: string, max: number): Failure =>
-  new Failure('bad-answer', `${about} is larger than ${sizeOf(max)}.`, {
+export const responseTooLargeError = (about: string, max: number): MergeqError =>
+  new MergeqError('bad-answer', `${about} is larger than ${sizeOf(max)}.`, {
     hint: `${hint} If this answer is right, raise the limit with --max-answer <size>.`,
-    reach: 'ambiguous',
+    sentState: 'ambiguous',
     overLimit: true,
   })
 
@@ -18,7 +18,7 @@ export const tooLarge = (about: string, max: number): Failure =>
  * The body in one piece. It is copied as it comes into a buffer that doubles: an answer in very many pieces would cost
  * far more memory than its bytes if the pieces were kept.
  */
-export async function readWhole(
+export async function readBody(
   body: AsyncIterable<Uint8Array>,
   max: number,
   about: string,
@@ -28,7 +28,7 @@ export async function readWhole(
   for await (const piece of body) {
     const before = bytes
     bytes += piece.length
-    if (bytes > max) throw tooLarge(about, max)
+    if (bytes > max) throw responseTooLargeError(about, max)
     // The one piece of a small answer needs no copy.
     if (before === 0) all = piece
     else {
@@ -44,7 +44,7 @@ export async function readWhole(
 }
 
 /** A whole body, decompressed as its headers say, to at most so many bytes. */
-export async function unpacked(
+export async function decompress(
   bytes: Uint8Array,
   encoding: string | undefined,
   max: number,
@@ -62,20 +62,20 @@ export async function unpacked(
   try {
     if (read !== undefined) return read(bytes, { maxOutputLength: max })
   } catch (error) {
-    if (isFailure(error)) throw error
-    if (error instanceof RangeError) throw tooLarge(about, max)
+    if (isMergeqError(error)) throw error
+    if (error instanceof RangeError) throw responseTooLargeError(about, max)
   }
-  throw unreadable(about, encoding)
+  throw unreadableBodyError(about, encoding)
 }
 
-const unreadable = (about: string, encoding: string): Failure =>
-  new Failure('bad-answer', `${about} says that it is ${encoding}, and cannot be read as that.`, {
+const unreadableBodyError = (about: string, encoding: string): MergeqError =>
+  new MergeqError('bad-answer', `${about} says that it is ${encoding}, and cannot be read as that.`, {
     hint,
-    reach: 'ambiguous',
+    sentState: 'ambiguous',
   })
 
 /** The pieces of a body, decompressed as they come; more than the largest answer is a failure. */
-export async function* unpackedPieces(
+export async function* decompressStream(
   body: Dispatcher.ResponseData['body'],
   encoding: string | undefined,
   max: number,
@@ -91,18 +91,18 @@ export async function* unpackedPieces(
   const name = (encoding ?? '').trim().toLowerCase()
   const isPlain = name === '' || name === 'identity'
   const open = readers.get(name)
-  if (!isPlain && open === undefined) throw unreadable(about, name)
+  if (!isPlain && open === undefined) throw unreadableBodyError(about, name)
   const reader = open?.()
   if (reader !== undefined) body.on('error', error => reader.destroy(error)).pipe(reader)
   let bytes = 0
   try {
     for await (const piece of reader ?? body) {
       bytes += piece.length
-      if (bytes > max) throw tooLarge(about, max)
+      if (bytes > max) throw responseTooLargeError(about, max)
       yield piece
     }
   } catch (error) {
-    throw isZlib(error) ? unreadable(about, name) : error
+    throw isZlib(error) ? unreadableBodyError(about, name) : error
   } finally {
     body.destroy()
   }

@@ -1,20 +1,20 @@
-import { Failure } from '../errors.ts'
+import { MergeqError } from '../errors.ts'
 
 /**
  * How far a request got when it failed (WIRE.md section 2): `not-sent` never reached the service, `ambiguous` may have
  * been applied.
  */
-export type Reach = 'not-sent' | 'ambiguous'
+export type SentState = 'not-sent' | 'ambiguous'
 
 /** What went wrong on the way: how far it got, whether trying again can help, and the failure to show. */
-export interface Fault {
-  readonly reach: Reach
-  readonly passing: boolean
-  readonly failure: Failure
+export interface TransportError {
+  readonly sentState: SentState
+  readonly retryable: boolean
+  readonly failure: MergeqError
 }
 
 /** What a request was, as far as a message about its fault names it. */
-export interface Journey {
+export interface RequestInfo {
   readonly operation: string
   readonly host: string
   /** Host and port of the proxy that stands before the host; undefined where none does. */
@@ -55,12 +55,15 @@ const nothingSent = 'Nothing was sent; it is safe to run this again.'
 const checkNetwork = `Check the network and the base address. ${nothingSent}`
 
 /** Says what went wrong with a request, and how far it got. The error itself is never printed. */
-export function faultOf(error: unknown, { operation, host, proxy, began, limit }: Journey): Fault {
+export function classifyError(
+  error: unknown,
+  { operation, host, proxy, began, limit }: RequestInfo,
+): TransportError {
   const { name = '', code = '', message = '', hostname, port } = innermost(error)
-  const fault = (reach: Reach, what: string, hint: string, passing = true): Fault => ({
-    reach,
-    passing,
-    failure: new Failure('unavailable', `${operation}: ${what}.`, { operation, hint, reach }),
+  const fault = (reach: SentState, what: string, hint: string, passing = true): TransportError => ({
+    sentState: reach,
+    retryable: passing,
+    failure: new MergeqError('unavailable', `${operation}: ${what}.`, { operation, hint, sentState: reach }),
   })
   const atProxy =
     proxy !== undefined &&
@@ -101,7 +104,7 @@ export function faultOf(error: unknown, { operation, host, proxy, began, limit }
       `no connection to ${host} could be made through the proxy ${proxy}`,
       checkNetwork,
     )
-  if (timedOut.test(code) || code === timeIsOver)
+  if (timedOut.test(code) || code === timeLimitCode)
     return fault(
       began ? 'ambiguous' : 'not-sent',
       `no whole answer came from ${host} within ${limit / 1_000} s`,
@@ -109,11 +112,11 @@ export function faultOf(error: unknown, { operation, host, proxy, began, limit }
     )
   if (name === 'HTTPParserError' || notHttp.test(code))
     return {
-      reach: 'ambiguous',
-      passing: code.startsWith('UND_ERR_RES_'),
-      failure: new Failure('bad-answer', `${operation}: what ${host} answered is not valid HTTP.`, {
+      sentState: 'ambiguous',
+      retryable: code.startsWith('UND_ERR_RES_'),
+      failure: new MergeqError('bad-answer', `${operation}: what ${host} answered is not valid HTTP.`, {
         operation,
-        reach: 'ambiguous',
+        sentState: 'ambiguous',
         hint: 'Check the base address and its port.',
       }),
     }
@@ -123,4 +126,4 @@ export function faultOf(error: unknown, { operation, host, proxy, began, limit }
 }
 
 /** The code of the error with which an attempt is ended when its time is over. */
-export const timeIsOver = 'MERGEQ_TIME_IS_OVER'
+export const timeLimitCode = 'MERGEQ_TIME_IS_OVER'

@@ -1,19 +1,24 @@
 import type { Environment } from '../host/host.ts'
-import { attempt } from './attempt.ts'
-import { type Connecting, openWays, trust, type Ways } from './connection-pools.ts'
+import { sendOnce } from './attempt.ts'
+import {
+  type ConnectionPools,
+  type ConnectOptions,
+  createConnectionPools,
+  createTrust,
+} from './connection-pools.ts'
 
 /** What carries a request: all that knows undici, loaded with the first one. */
-export interface Wire {
-  readonly ways: Ways
-  readonly attempt: typeof attempt
+export interface UndiciTransport {
+  readonly pools: ConnectionPools
+  readonly sendOnce: typeof sendOnce
 }
 
 /** Opens the wire; `certificates`, further authorities in PEM, are given where https is spoken. */
-export async function openWire(
+export async function createUndiciTransport(
   env: Environment,
-  connecting: Connecting & { readonly certificates: readonly string[] | undefined },
-): Promise<Wire> {
+  connecting: ConnectOptions & { readonly certificates: readonly string[] | undefined },
+): Promise<UndiciTransport> {
   const { certificates } = connecting
-  const secureContext = certificates === undefined ? undefined : await trust(certificates)
-  return { ways: openWays(env, { ...connecting, secureContext }), attempt }
+  const secureContext = certificates === undefined ? undefined : await createTrust(certificates)
+  return { pools: createConnectionPools(env, { ...connecting, secureContext }), sendOnce }
 }

@@ -1,15 +1,15 @@
-import type { Row } from '../api/operation.ts'
-import { endpoints } from '../api/operations/index.ts'
-import { asFailure, Failure } from '../errors.ts'
-import { openDesk } from '../cli/context.ts'
-import { run } from '../cli/run-operation.ts'
-import { openRedactor } from '../output/redactor.ts'
+import type { Operation } from '../api/operation.ts'
+import { serviceOperations } from '../api/operations/index.ts'
+import { createContext } from '../cli/context.ts'
+import { runOperation } from '../cli/run-operation.ts'
+import { MergeqError, toMergeqError } from '../errors.ts'
+import type { Host, Output } from '../host/host.ts'
 import type { Json } from '../json.ts'
-import type { Output, World } from '../host/host.ts'
-import { methodNameOf, optionsOf, settings, typed } from './method-options.ts'
+import { createRedactor } from '../output/redactor.ts'
+import { commonMethodOptions, methodName, ownMethodOptions, toArgs } from './method-options.ts'
 
 /** What a client is opened with besides settings. */
-export interface Own {
+export interface ClientOnlyOptions {
   readonly token?: string
   readonly signal?: AbortSignal
   /** Told what the command line says on standard error while it works: repeats, warnings, how a list ended. */
@@ -17,20 +17,22 @@ export interface Own {
 }
 
 /** Settings, by their flags' names in camel case. */
-export interface Settings {
+export interface CommonClientOptions {
   readonly [setting: string]: unknown
 }
 
 /** One operation: what would be typed as an object, the answer as `--json` prints it. Rejects with a failure. */
-export type Method = (options?: object & { readonly set?: Readonly<Record<string, Json>> }) => Promise<Json>
+export type ClientMethod = (
+  options?: object & { readonly set?: Readonly<Record<string, Json>> },
+) => Promise<Json>
 
 /** What is written to in the place of a terminal or a pipe. */
-const paper = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
+const memoryOutput = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
 
 /** The signal of a caller, with the reason that the line knows. */
 function interruptionBy(signal: AbortSignal): AbortSignal {
   const stop = new AbortController()
-  const abort = () => stop.abort(new Failure('interrupted', 'the call was aborted.'))
+  const abort = () => stop.abort(new MergeqError('interrupted', 'the call was aborted.'))
   if (signal.aborted) abort()
   else signal.addEventListener('abort', abort, { once: true })
   return stop.signal
@@ -41,43 +43,52 @@ function interruptionBy(signal: AbortSignal): AbortSignal {
  * failures. What is not given is found where CLI.md section 3 says. What a failed change or a cut list left is in the
  * failure's `document`.
  */
-export function openClient(options: Own & Settings, world: World): Readonly<Record<string, Method>> {
+export function createOperationMethods(
+  options: ClientOnlyOptions & CommonClientOptions,
+  host: Host,
+): Readonly<Record<string, ClientMethod>> {
   const { token, signal, onNotice, ...rest } = options
-  const common = typed('createClient', rest, settings)
-  const { hide, redact, redactBytes } = openRedactor()
+  const common = toArgs('createClient', rest, commonMethodOptions)
+  const { hide, redact, redactBytes } = createRedactor()
   if (token !== undefined) hide(token.trim())
-  const surroundings: World = {
-    ...world,
-    env: token === undefined ? world.env : { ...world.env, MERGEQ_TOKEN: token },
-    err: paper(async text => onNotice?.(redact(String(text)).trimEnd())),
-    interrupted: signal === undefined ? world.interrupted : interruptionBy(signal),
+  const surroundings: Host = {
+    ...host,
+    env: token === undefined ? host.env : { ...host.env, MERGEQ_TOKEN: token },
+    err: memoryOutput(async text => onNotice?.(redact(String(text)).trimEnd())),
+    interrupted: signal === undefined ? host.interrupted : interruptionBy(signal),
   }
 
-  async function call(row: Row, { set = {}, ...own }: NonNullable<Parameters<Method>[0]>): Promise<Json> {
-    const given = new Map([...common, ...typed(methodNameOf(row), own, [...optionsOf(row), ...settings])])
-    for (const flag of ['--json', '--yes', '--no-input']) given.set(flag, ['true'])
-    const sets = Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`)
-    if (sets.length > 0) given.set('--set', sets)
-    const purpose = { changes: row.changes !== false, changesSettings: false }
+  async function call(
+    row: Operation,
+    { set = {}, ...own }: NonNullable<Parameters<ClientMethod>[0]>,
+  ): Promise<Json> {
+    const args = new Map([
+      ...common,
+      ...toArgs(methodName(row), own, [...ownMethodOptions(row), ...commonMethodOptions]),
+    ])
+    for (const flag of ['--json', '--yes', '--no-input']) args.set(flag, ['true'])
+    const overrides = Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`)
+    if (overrides.length > 0) args.set('--set', overrides)
+    const purpose = { changes: row.effect !== false, changesSettings: false }
     const utf8 = new TextDecoder()
     let printed = ''
-    const out = paper(async text => {
+    const out = memoryOutput(async text => {
       printed += typeof text === 'string' ? text : utf8.decode(text, { stream: true })
     })
-    const desk = await openDesk(
-      given,
+    const context = await createContext(
+      args,
       { ...surroundings, out },
       { hide, redact, redactBytes, reveal: async () => undefined },
       purpose,
     )
-    const failures: Failure[] = []
+    const failures: MergeqError[] = []
     try {
-      const voice = { ...desk.voice, fail: async (failure: Failure) => void failures.push(failure) }
-      await run(row, { ...desk, voice })
+      const logger = { ...context.logger, fail: async (failure: MergeqError) => void failures.push(failure) }
+      await runOperation(row, { ...context, logger })
     } catch (error) {
-      failures.push(asFailure(error))
+      failures.push(toMergeqError(error))
     } finally {
-      await desk.close()
+      await context.close()
     }
     const document: Json = printed === '' ? null : JSON.parse(printed)
     for (const failure of failures) {
@@ -87,8 +98,8 @@ export function openClient(options: Own & Settings, world: World): Readonly<Reco
     return document
   }
   return Object.fromEntries(
-    endpoints.map((row: Row): readonly [string, Method] => [
-      methodNameOf(row),
+    serviceOperations.map((row: Operation): readonly [string, ClientMethod] => [
+      methodName(row),
       (options = {}) => call(row, options),
     ]),
   )

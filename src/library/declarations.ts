@@ -1,13 +1,19 @@
-import { operationOf, type Row } from '../api/operation.ts'
-import { endpoints } from '../api/operations/index.ts'
-import { endings } from '../errors.ts'
-import { methodNameOf, optionsOf, type Property, settings, typeOf } from './method-options.ts'
+import { type Operation, operationName } from '../api/operation.ts'
+import { serviceOperations } from '../api/operations/index.ts'
+import { exitCodeList } from '../errors.ts'
+import {
+  commonMethodOptions,
+  type MethodOption,
+  methodName,
+  ownMethodOptions,
+  typeScriptType,
+} from './method-options.ts'
 
 const indented = (lines: readonly string[]): string => lines.map(line => `  ${line}\n`).join('')
 
-const option = (property: Property): readonly string[] => [
+const option = (property: MethodOption): readonly string[] => [
   `/** ${property.word.summary}. */`,
-  `readonly ${property.key}?: ${typeOf(property)}`,
+  `readonly ${property.key}?: ${typeScriptType(property)}`,
 ]
 
 /** What each operation answers with, of the types below. */
@@ -21,8 +27,8 @@ const answers: Readonly<Record<string, string>> = {
   getTestDetails: '{ readonly test: TestCase } & Document',
 }
 
-const typeName = (row: Row): string => {
-  const name = methodNameOf(row)
+const typeName = (row: Operation): string => {
+  const name = methodName(row)
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}Options`
 }
 
@@ -78,9 +84,9 @@ export interface Receipt extends Document {
 `
 
 /** The declarations of the library, made from the rows. */
-export function declarations(): string {
-  const rows: readonly Row[] = endpoints
-  const kinds = [...new Set(endings.map(({ kind }) => kind))].filter(kind => kind !== 'ok')
+export function typeDeclarations(): string {
+  const rows: readonly Operation[] = serviceOperations
+  const kinds = [...new Set(exitCodeList.map(({ kind }) => kind))].filter(kind => kind !== 'ok')
   const parts = [
     head,
     `/** What a method rejects with. \`exit\` is the exit code of the same command line. */\nexport interface MergeqError extends Error {\n${indented(
@@ -100,7 +106,7 @@ export function declarations(): string {
         'readonly document: Json',
       ],
     )}}\n`,
-    `/** What every method takes; what is left out is found where the command line finds it. */\nexport interface CommonOptions {\n${indented(settings.flatMap(option))}}\n`,
+    `/** What every method takes; what is left out is found where the command line finds it. */\nexport interface CommonOptions {\n${indented(commonMethodOptions.flatMap(option))}}\n`,
     `export interface ClientOptions extends CommonOptions {\n${indented([
       '/** The API token; else `MERGEQ_TOKEN`, or the one that is stored for the base address. */',
       'readonly token?: string',
@@ -112,15 +118,15 @@ export function declarations(): string {
     ...rows.map(
       row =>
         `export interface ${typeName(row)} extends CommonOptions {\n${indented([
-          ...optionsOf(row).flatMap(option),
+          ...ownMethodOptions(row).flatMap(option),
           '/** Fields of the body that mergeq does not know, by their dotted paths. */',
           'readonly set?: { readonly [path: string]: Json }',
         ])}}\n`,
     ),
     `export interface Client {\n${indented(
       rows.flatMap(row => [
-        `/** ${row.summary} (${operationOf(row.route)}). Rejects with a {@link MergeqError}. */`,
-        `${methodNameOf(row)}(options?: ${typeName(row)}): Promise<${answers[methodNameOf(row)] ?? 'Receipt'}>`,
+        `/** ${row.summary} (${operationName(row.route)}). Rejects with a {@link MergeqError}. */`,
+        `${methodName(row)}(options?: ${typeName(row)}): Promise<${answers[methodName(row)] ?? 'Receipt'}>`,
       ]),
     )}}\n`,
     '/** A client of the service: the operations with the settings, repeats, limits and failures of the command line. */\nexport declare function createClient(options?: ClientOptions): Client\n',

@@ -1,14 +1,14 @@
-import { operationOf, type Row } from '../api/operation.ts'
-import { nameOfWord, type Word } from '../cli/inputs.ts'
-import { usage } from '../errors.ts'
-import { globalWords } from '../cli/global-options.ts'
+import { type Operation, operationName } from '../api/operation.ts'
+import { globalOptions } from '../cli/global-options.ts'
+import { type OptionDefinition, optionName } from '../cli/inputs.ts'
+import { usageError } from '../errors.ts'
 
 /** One option of a method: a word of the prompt, under its name in camel case. */
-export interface Property {
+export interface MethodOption {
   readonly key: string
   /** The word's own name: `--priority`, `pr`. */
   readonly name: string
-  readonly word: Word
+  readonly word: OptionDefinition
   /** The flag that says the opposite, where there is one: it is what `false` means. */
   readonly opposite: string | undefined
 }
@@ -17,15 +17,16 @@ const camelCase = (name: string): string =>
   name.replace(/^--/, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 
 /** The name of the method for an operation: of `flaky-tests/get-test-details`, `getTestDetails`. */
-export const methodNameOf = ({ route }: Row): string => camelCase(operationOf(route).replace(/^.*\//, ''))
+export const methodName = ({ route }: Operation): string =>
+  camelCase(operationName(route).replace(/^.*\//, ''))
 
 /** What says how to print, how to ask, or where to read: a program has its own ways. */
 const forThePrompt =
   /^--(output|json|fields|dry-run|quiet|verbose|color|no-input|yes|exit-status|stop-on-error|from|from-json)$/
 
 /** The options that these words are; a flag and its `--no-` form are one. */
-export function propertiesOf(words: readonly Word[]): readonly Property[] {
-  const names = words.map(({ spell }) => nameOfWord(spell))
+export function methodOptions(words: readonly OptionDefinition[]): readonly MethodOption[] {
+  const names = words.map(({ syntax }) => optionName(syntax))
   return words.flatMap((word, index) => {
     const name = names[index] ?? ''
     const isOpposite = name.startsWith('--no-') && names.includes(`--${name.slice('--no-'.length)}`)
@@ -36,20 +37,20 @@ export function propertiesOf(words: readonly Word[]): readonly Property[] {
 }
 
 /** The options of every method, which are those of the client, too. */
-export const settings = propertiesOf(globalWords)
+export const commonMethodOptions = methodOptions(globalOptions)
 
 /** The options of one method. */
-export const optionsOf = ({ fields }: Row): readonly Property[] =>
-  propertiesOf(Object.values(fields).flatMap(({ words }) => words))
+export const ownMethodOptions = ({ inputs }: Operation): readonly MethodOption[] =>
+  methodOptions(Object.values(inputs).flatMap(({ definitions }) => definitions))
 
-const takesValue = ({ spell }: Word): boolean => /[<[]/.test(spell)
+const takesValue = ({ syntax }: OptionDefinition): boolean => /[<[]/.test(syntax)
 
 /** Whether the option is a list. A call is about one pull request. */
-const isList = ({ name, word }: Property): boolean =>
-  name !== 'pr' && (word.repeats === true || word.spell.includes('...'))
+const isList = ({ name, word }: MethodOption): boolean =>
+  name !== 'pr' && (word.variadic === true || word.syntax.includes('...'))
 
 /** The type of an option, as a declaration writes it. */
-export function typeOf(property: Property): string {
+export function typeScriptType(property: MethodOption): string {
   const { word, opposite } = property
   if (!takesValue(word)) return 'boolean'
   if (isList(property)) return 'readonly string[]'
@@ -58,8 +59,8 @@ export function typeOf(property: Property): string {
 }
 
 /** What would have been typed for a value of an option: nothing, or a word's name and its values; undefined refuses. */
-function wordFor(
-  property: Property,
+function argFor(
+  property: MethodOption,
   value: unknown,
 ): readonly [string, readonly string[]] | 'nothing' | undefined {
   const { name, word, opposite } = property
@@ -73,27 +74,27 @@ function wordFor(
 }
 
 /** What would have been typed for these options. What no option takes is a usage failure. */
-export function typed(
+export function toArgs(
   method: string,
   options: object,
-  properties: readonly Property[],
+  properties: readonly MethodOption[],
 ): ReadonlyMap<string, readonly string[]> {
-  const given = new Map<string, readonly string[]>()
+  const args = new Map<string, readonly string[]>()
   for (const [key, value] of Object.entries(options)) {
     if (value === undefined) continue
     const property = properties.find(one => one.key === key)
     if (property === undefined)
-      throw usage(
+      throw usageError(
         `${method}: there is no option ${key}.`,
         `It takes ${properties.map(one => one.key).join(', ')}.`,
       )
-    const word = wordFor(property, value)
+    const word = argFor(property, value)
     if (word === undefined)
-      throw usage(
-        `${method}: ${key} is not of the type ${typeOf(property)}.`,
+      throw usageError(
+        `${method}: ${key} is not of the type ${typeScriptType(property)}.`,
         `It is: ${property.word.summary}.`,
       )
-    if (word !== 'nothing') given.set(...word)
+    if (word !== 'nothing') args.set(...word)
   }
-  return given
+  return args
 }

@@ -1,5 +1,5 @@
-import { harmless } from './workflow-commands.ts'
-import { oneLine } from './sanitize.ts'
+import { sanitizeLine } from './sanitize.ts'
+import { escapeWorkflowCommands } from './workflow-commands.ts'
 
 /** A note for GitHub's runner to put on a file of a pull request, or on the run where it names no file. */
 export interface Annotation {
@@ -27,7 +27,7 @@ export const annotationLines = (annotations: readonly Annotation[]): Uint8Array 
   new TextEncoder().encode(annotations.map(lineOf).join(''))
 
 function lineOf({ level, file, title, message }: Annotation): string {
-  const safe = (text: string) => harmless(oneLine(text))
+  const safe = (text: string) => escapeWorkflowCommands(sanitizeLine(text))
   const named = { file: safe(file ?? ''), title: safe(title) }
   const properties = Object.entries(named)
     .filter(([, value]) => value !== '')

@@ -1,12 +1,12 @@
 /** What decides how output looks (CLI.md section 4.10). */
-export interface Look {
+export interface ColorOptions {
   readonly color: 'auto' | 'always' | 'never'
   readonly env: Readonly<Record<string, string | undefined>>
   readonly terminal: boolean
 }
 
 /** Whether to colour: `--color`, then NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE and TERM=dumb, then whether it is a terminal. */
-export function isColored({ color, env, terminal }: Look): boolean {
+export function shouldColor({ color, env, terminal }: ColorOptions): boolean {
   if (color !== 'auto') return color === 'always'
   if ((env.NO_COLOR ?? '') !== '') return false
   const forced = env.FORCE_COLOR ?? ''

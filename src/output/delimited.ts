@@ -1,17 +1,17 @@
-import type { CsvCell } from './csv.ts'
-import { plainText } from './json-text.ts'
 import { isObject, type Json } from '../json.ts'
-import { type Column, type Shape } from './view.ts'
-import { oneLine } from './sanitize.ts'
+import type { CsvCell } from './csv.ts'
+import { jsonToText } from './json-text.ts'
+import { sanitizeLine } from './sanitize.ts'
+import type { Column, View } from './view.ts'
 
 /** A cell in a plain format: one line, nothing hidden in it. */
-export const cell = (value: Json | undefined): string => oneLine(plainText(value))
+export const cell = (value: Json | undefined): string => sanitizeLine(jsonToText(value))
 
 /** Tab-separated rows, without a header: a cell cannot break its row. */
-export const tsv = ({ columns, rows }: Shape, paint = (state: string) => state): string =>
+export const tsv = ({ columns, rows }: View, paint = (state: string) => state): string =>
   rows
     .map(row =>
-      row.map((value, index) => (columns[index]?.manner === 'state' ? paint(cell(value)) : cell(value))),
+      row.map((value, index) => (columns[index]?.format === 'state' ? paint(cell(value)) : cell(value))),
     )
     .map(cells => `${cells.join('\t')}\n`)
     .join('')
@@ -41,9 +41,9 @@ export const markdownCell = (value: Json | undefined): string => escaped(cell(va
 /** The head of a Markdown table. */
 export const markdownHead = (columns: readonly Column[]): string =>
   `| ${columns.map(({ title }) => escaped(title.toLowerCase())).join(' | ')} |\n|${columns
-    .map(({ manner }) => (manner === 'number' ? ' ---: |' : ' --- |'))
+    .map(({ format }) => (format === 'number' ? ' ---: |' : ' --- |'))
     .join('')}\n`
 
 /** Rows of a Markdown table, their cells escaped. */
-export const markdownRows = ({ rows }: Shape): string =>
+export const markdownRows = ({ rows }: View): string =>
   rows.map(row => `| ${row.map(markdownCell).join(' | ')} |\n`).join('')

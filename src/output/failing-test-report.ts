@@ -1,13 +1,13 @@
+import { get, getArray, getString, type Json, type JsonObject } from '../json.ts'
 import { type Annotation, annotationLines } from './annotations.ts'
 import { markdownCell, markdownHead } from './delimited.ts'
-import { encode } from './json-text.ts'
-import { harmless } from './workflow-commands.ts'
-import { at, type Json, type JsonObject, listAt, textAt } from '../json.ts'
-import { count, marked } from './view.ts'
-import { clip } from './table.ts'
+import { stringifyJson } from './json-text.ts'
+import { truncateCell } from './table.ts'
+import { formatInteger, pluralize } from './view.ts'
+import { escapeWorkflowCommands } from './workflow-commands.ts'
 
 /** Failing tests, the worst first, and what is told of them all. */
-export interface Triage {
+export interface FailingTestReport {
   readonly tests: readonly JsonObject[]
   /** Whether the range was read to its end. */
   readonly complete: boolean
@@ -20,7 +20,7 @@ export type ReportFormat = 'markdown' | 'github' | 'json'
 /** Longer names are cut, in columns: a summary is for reading. */
 const longestName = 200
 
-interface Bounds {
+interface ReportLimits {
   /** At most so many tests. */
   readonly rows: number
   /** At most so many characters, in all. */
@@ -30,24 +30,29 @@ interface Bounds {
 }
 
 /** A report in its format, made safe and ready to be written: never longer than allowed, never cut within a test. */
-export function report(
-  triage: Triage,
+export function renderReport(
+  triage: FailingTestReport,
   format: ReportFormat,
-  { rows, characters, pretty }: Bounds,
+  { rows, characters, pretty }: ReportLimits,
 ): Uint8Array {
   const render = {
     markdown: (shown: number) => utf8.encode(markdown(triage, shown)),
     github: (shown: number) => annotationLines(annotations(triage, shown)),
-    json: (shown: number) => utf8.encode(`${harmless(encode(documentOf(triage, shown), pretty))}\n`),
+    json: (shown: number) =>
+      utf8.encode(`${escapeWorkflowCommands(stringifyJson(documentOf(triage, shown), pretty))}\n`),
   }[format]
-  return fitting(Math.min(rows, triage.tests.length), render, text => lengthOf(text) <= characters)
+  return largestThatFits(Math.min(rows, triage.tests.length), render, text => lengthOf(text) <= characters)
 }
 
 const utf8 = new TextEncoder()
 const lengthOf = (bytes: Uint8Array): number => new TextDecoder().decode(bytes).length
 
 /** What is rendered of as many as `most` things as fit; of none where not even one does. */
-export function fitting<T>(most: number, render: (shown: number) => T, fits: (rendered: T) => boolean): T {
+export function largestThatFits<T>(
+  most: number,
+  render: (shown: number) => T,
+  fits: (rendered: T) => boolean,
+): T {
   const whole = render(most)
   if (fits(whole)) return whole
   let [few, many] = [0, most]
@@ -59,10 +64,10 @@ export function fitting<T>(most: number, render: (shown: number) => T, fits: (re
   return render(few)
 }
 
-const isQuarantined = (test: JsonObject): boolean => at(test, 'quarantined') === true
+const isQuarantined = (test: JsonObject): boolean => get(test, 'quarantined') === true
 
 /** The document of `--format json`: the service's records, and how many are left out. */
-function documentOf({ tests, complete, start, end }: Triage, shown: number): JsonObject {
+function documentOf({ tests, complete, start, end }: FailingTestReport, shown: number): JsonObject {
   return {
     counts: { failing: tests.length, quarantined: tests.filter(isQuarantined).length },
     tests: tests.slice(0, shown),
@@ -72,28 +77,28 @@ function documentOf({ tests, complete, start, end }: Triage, shown: number): Jso
 }
 
 const statusOf = (test: JsonObject): string =>
-  textAt(test, 'status.value') ?? textAt(test, 'status.reason') ?? ''
+  getString(test, 'status.value') ?? getString(test, 'status.reason') ?? ''
 
 /** A test's name, and the variant of it where it has some. */
 function nameOf(test: JsonObject): string {
-  const [name = '-', variant = ''] = [textAt(test, 'name'), textAt(test, 'variant')]
+  const [name = '-', variant = ''] = [getString(test, 'name'), getString(test, 'variant')]
   return variant === '' ? name : `${name} (${variant})`
 }
 
 const columns = [
-  { title: 'test', manner: 'plain' },
-  { title: 'status', manner: 'plain' },
-  { title: 'rate 7d', manner: 'number' },
-  { title: 'prs 7d', manner: 'number' },
-  { title: 'quarantined', manner: 'plain' },
-  { title: 'owners', manner: 'plain' },
-  { title: 'ticket', manner: 'plain' },
+  { title: 'test', format: 'plain' },
+  { title: 'status', format: 'plain' },
+  { title: 'rate 7d', format: 'number' },
+  { title: 'prs 7d', format: 'number' },
+  { title: 'quarantined', format: 'plain' },
+  { title: 'owners', format: 'plain' },
+  { title: 'ticket', format: 'plain' },
 ] as const
 
-function markdown({ tests, complete, start, end }: Triage, shown: number): string {
+function markdown({ tests, complete, start, end }: FailingTestReport, shown: number): string {
   const quarantined = tests.filter(isQuarantined).length
   const parts = [
-    `### ${count(tests.length, 'failing test')}, ${marked(quarantined)} quarantined\n\nFrom ${start} to ${end}.`,
+    `### ${pluralize(tests.length, 'failing test')}, ${formatInteger(quarantined)} quarantined\n\nFrom ${start} to ${end}.`,
     complete ? '\n' : ' **The list is incomplete: not all of that time could be read.**\n',
   ]
   if (shown > 0) parts.push('\n', markdownHead(columns), ...tests.slice(0, shown).map(markdownRow))
@@ -102,22 +107,24 @@ function markdown({ tests, complete, start, end }: Triage, shown: number): strin
 }
 
 const more = (left: number): string =>
-  `${count(left, 'more test')} ${left === 1 ? 'is' : 'are'} not shown: see \`mergeq flaky list\`.`
+  `${pluralize(left, 'more test')} ${left === 1 ? 'is' : 'are'} not shown: see \`mergeq flaky list\`.`
 
 function markdownRow(test: JsonObject): string {
   const cells = [
-    linked(clipped(nameOf(test)), textAt(test, 'html_url')),
+    linked(clipped(nameOf(test)), getString(test, 'html_url')),
     plain(statusOf(test)),
-    plain(at(test, 'failure_rate_last_7d')),
-    plain(at(test, 'pull_requests_impacted_last_7d')),
+    plain(get(test, 'failure_rate_last_7d')),
+    plain(get(test, 'pull_requests_impacted_last_7d')),
     isQuarantined(test) ? 'yes' : 'no',
-    plain(clipped(listAt(test, 'codeowners').join(', '))),
-    textAt(test, 'ticket.html_url') === undefined ? '-' : linked('ticket', textAt(test, 'ticket.html_url')),
+    plain(clipped(getArray(test, 'codeowners').join(', '))),
+    getString(test, 'ticket.html_url') === undefined
+      ? '-'
+      : linked('ticket', getString(test, 'ticket.html_url')),
   ]
   return `| ${cells.join(' | ')} |\n`
 }
 
-const clipped = (text = ''): string => clip(text, longestName)
+const clipped = (text = ''): string => truncateCell(text, longestName)
 
 /** A cell's text; colons that might begin a runner's command are held apart by a backslash that Markdown drops. */
 const plain = (value: Json | undefined): string => (markdownCell(value) || '-').replace(/:(?=:)/g, ':\\')
@@ -135,7 +142,7 @@ const longestAddress = 1_000
 const percented = (character: string): string =>
   `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 
-function annotations({ tests, complete }: Triage, shown: number): readonly Annotation[] {
+function annotations({ tests, complete }: FailingTestReport, shown: number): readonly Annotation[] {
   const left = tests.length - shown
   const notes = [
     ...(complete ? [] : ['The list is incomplete: not all of the range could be read.']),
@@ -148,22 +155,22 @@ function annotations({ tests, complete }: Triage, shown: number): readonly Annot
 }
 
 function annotationOf(test: JsonObject): Annotation {
-  const owners = listAt(test, 'codeowners').join(', ')
+  const owners = getArray(test, 'codeowners').join(', ')
   const told = [
     statusOf(test),
-    `failure rate over 7 days ${at(test, 'failure_rate_last_7d') ?? 'unknown'}`,
-    `pull requests impacted ${at(test, 'pull_requests_impacted_last_7d') ?? 'unknown'}`,
+    `failure rate over 7 days ${get(test, 'failure_rate_last_7d') ?? 'unknown'}`,
+    `pull requests impacted ${get(test, 'pull_requests_impacted_last_7d') ?? 'unknown'}`,
     isQuarantined(test) ? 'quarantined' : 'not quarantined',
     clipped(owners === '' ? 'no owner' : `owned by ${owners}`),
-    textAt(test, 'html_url') ?? '',
-    textAt(test, 'ticket.html_url') ?? '',
+    getString(test, 'html_url') ?? '',
+    getString(test, 'ticket.html_url') ?? '',
   ]
-  const file = textAt(test, 'file_path')
+  const file = getString(test, 'file_path')
   return {
     level: 'warning',
     ...(file === undefined ? {} : { file }),
     title: `Failing test: ${clipped(nameOf(test))}`,
-    message: clip(told.filter(text => text !== '').join('; '), longestMessage),
+    message: truncateCell(told.filter(text => text !== '').join('; '), longestMessage),
   }
 }
 

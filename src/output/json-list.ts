@@ -1,9 +1,9 @@
-import { encode } from './json-text.ts'
-import { type JsonObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
+import { stringifyJson } from './json-text.ts'
 import { parts } from './view.ts'
 
 /** One JSON document with a list in it, written while the list is read: it is whole once it was ended. */
-export interface Listing {
+export interface JsonList {
   /** Writes records; nothing is written before the first call. */
   add(records: readonly JsonObject[]): Promise<void>
   /** Ends the list and writes what stands beside it, which must not be empty. */
@@ -19,7 +19,7 @@ export function openArray(
   return {
     async add(records) {
       if (records.length === 0) return
-      const text = encode(records, pretty)
+      const text = stringifyJson(records, pretty)
       await write(`${isEmpty ? '[' : ','}${text.slice(1, pretty ? -2 : -1)}`)
       isEmpty = false
     },
@@ -34,11 +34,11 @@ interface PartSink {
 }
 
 /** Opens a document whose list stands under `key`; what comes out is what `encode` would make of the whole. */
-export function openListing(sink: PartSink, key: string, pretty: boolean): Listing {
+export function createJsonList(sink: PartSink, key: string, pretty: boolean): JsonList {
   const [line, margin] = pretty ? ['\n  ', '\n    '] : ['', '']
   const item = (record: JsonObject) =>
-    pretty ? encode(record, true).replaceAll('\n', margin) : encode(record)
-  let before = `{${line}${encode(key)}:${pretty ? ' ' : ''}[`
+    pretty ? stringifyJson(record, true).replaceAll('\n', margin) : stringifyJson(record)
+  let before = `{${line}${stringifyJson(key)}:${pretty ? ' ' : ''}[`
   let isEmpty = true
   return {
     async add(records) {
@@ -49,7 +49,7 @@ export function openListing(sink: PartSink, key: string, pretty: boolean): Listi
       }
     },
     async end(around) {
-      const rest = encode(around, pretty).slice(1)
+      const rest = stringifyJson(around, pretty).slice(1)
       await sink.write(isEmpty ? `${before}],${rest}\n` : `${line}],${rest}\n`)
     },
   }

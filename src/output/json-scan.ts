@@ -1,5 +1,5 @@
 /** What is found in a text that is JSON. */
-export interface Scan {
+export interface JsonScan {
   /** Whether it is deeper than is read. */
   readonly isDeep: boolean
   /** Whether a number in it may not fit a double: 16 digits or more, or a large exponent. */
@@ -17,7 +17,7 @@ const exponent = /[eE][+-]?\d{2}/y
 const [quote, openList, closeList, openObject, closeObject] = [34, 91, 93, 123, 125]
 
 /** Looks once through a text that is JSON. Strings, most of it, are skipped and not read. */
-export function scan(text: string): Scan {
+export function scanJson(text: string): JsonScan {
   const items: number[] = []
   let [depth, digits, isPrecise, isSpaced] = [0, 0, false, false]
   for (let index = 0; index < text.length; index++) {

@@ -1,16 +1,16 @@
 import { LosslessNumber, parse, stringify } from 'lossless-json'
-import { type Scan, scan } from './json-scan.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
+import { type JsonScan, scanJson } from './json-scan.ts'
 
 /**
  * Reads JSON; undefined when the text is none. A number that a double cannot hold keeps its digits; of a key that
  * stands twice in an object the last value wins; `__proto__` is a key like any other.
  */
-export function decode(text: string): Json | undefined {
+export function parseJson(text: string): Json | undefined {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text
   try {
     const document: Json = JSON.parse(plain)
-    const found = scan(plain)
+    const found = scanJson(plain)
     if (found.isDeep) return undefined
     const exact = found.isPrecise ? decodeLossless(plain) : document
     keepTexts(exact, plain, found)
@@ -24,7 +24,7 @@ export function decode(text: string): Json | undefined {
 const ownTexts = new WeakMap<object, string>()
 
 /** Notes the own texts of the items of a document's one list; where blanks stand in them they would not be one line. */
-function keepTexts(document: Json, text: string, { isSpaced, items }: Scan): void {
+function keepTexts(document: Json, text: string, { isSpaced, items }: JsonScan): void {
   const lists = isObject(document) ? Object.values(document).filter(value => Array.isArray(value)) : []
   const [list = []] = lists
   if (isSpaced || lists.length !== 1 || list.length * 2 !== items.length) return
@@ -57,20 +57,20 @@ export const withoutUnseen = (text: string): string =>
   Buffer.byteLength(text) === text.length && !text.includes('\u007F') ? text : text.replace(unseen, escaped)
 
 /** Writes JSON on one line, or indented by two; control, bidirectional and invisible characters are escaped. */
-export const encode = (value: Json, indented = false): string => {
+export const stringifyJson = (value: Json, indented = false): string => {
   const space = indented ? 2 : undefined
   const text = JSON.stringify(value, null, space)
   return withoutUnseen(text.includes(losslessMark) ? (stringify(value, null, space) ?? text) : text)
 }
 
 /** Writes records as lines of JSON: those that came in a list in their own spelling, any other as `encode` does. */
-export const encodeLines = (records: readonly JsonObject[]): string =>
-  withoutUnseen(records.map(record => `${ownTexts.get(record) ?? encode(record)}\n`).join(''))
+export const stringifyLines = (records: readonly JsonObject[]): string =>
+  withoutUnseen(records.map(record => `${ownTexts.get(record) ?? stringifyJson(record)}\n`).join(''))
 
 /** A value as text: a string as it is, anything else as JSON; undefined and null as nothing. */
-export const plainText = (value: Json | undefined): string => {
+export const jsonToText = (value: Json | undefined): string => {
   if (value === undefined || value === null) return ''
   if (typeof value === 'string') return value
-  if (Array.isArray(value)) return value.map(item => plainText(item)).join(', ')
-  return encode(value)
+  if (Array.isArray(value)) return value.map(item => jsonToText(item)).join(', ')
+  return stringifyJson(value)
 }

@@ -1,15 +1,15 @@
-import type { Sink } from './printer.ts'
+import type { Writer } from './printer.ts'
 
 /** How large a terminal is. */
-export interface Size {
+export interface TerminalSize {
   readonly columns: number
   readonly rows: number
 }
 
 /** Lines on a terminal that are written over in place. */
-export interface Block {
+export interface LiveBlock {
   /** Puts lines in the place of those that are there, in a terminal of the size that it has now. */
-  draw(lines: readonly string[], size: Size): Promise<void>
+  draw(lines: readonly string[], size: TerminalSize): Promise<void>
   /** Leaves the lines as they are and the cursor below them, to be seen. */
   close(): Promise<void>
 }
@@ -24,13 +24,13 @@ const [toLineEnd, toEnd] = ['\u001B[K', '\u001B[J']
  * not write again, so that nothing flickers. A terminal that was made narrower has broken the lines that are there; one
  * that was made lower has scrolled some of them away, and brings them back when it grows.
  */
-export async function openBlock(sink: Sink): Promise<Block> {
+export async function createLiveBlock(sink: Writer): Promise<LiveBlock> {
   const { lineWidth } = await import('./table.ts')
   let widths: readonly number[] | undefined
   let [height, away] = [0, 0]
 
   /** How many rows above the cursor the lines that are there begin. */
-  const above = ({ columns, rows }: Size): number => {
+  const above = ({ columns, rows }: TerminalSize): number => {
     const lines = (widths ?? []).reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0)
     const back = Math.min(away, Math.max(0, rows - height))
     const seen = Math.min(lines, rows - 1)

@@ -1,10 +1,10 @@
+import { get, type Json, type JsonObject } from '../json.ts'
 import { csv, markdownHead, markdownRows, titles, tsv } from './delimited.ts'
-import { encode, encodeLines } from './json-text.ts'
-import { type Listing, openArray, openListing } from './json-list.ts'
-import { at, type Json, type JsonObject } from '../json.ts'
-import { parts, receiptColumns, type Shape, table, widthRows } from './view.ts'
+import { createJsonList, type JsonList, openArray } from './json-list.ts'
+import { stringifyJson, stringifyLines } from './json-text.ts'
+import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { OpenTable } from './table.ts'
-import { manyLines, oneLine } from './sanitize.ts'
+import { parts, receiptColumns, table, type View, widthRows } from './view.ts'
 
 /** One answer, ready to print in any format. */
 export interface Printable {
@@ -12,18 +12,18 @@ export interface Printable {
   /** What `--json` prints of the records. */
   document(records: readonly JsonObject[]): Json
   /** The rows of the tables; made only when they are printed. */
-  shape(records: readonly JsonObject[]): Shape
+  shape(records: readonly JsonObject[]): View
   /** Printed as it is in every format; sanitized on a terminal. */
-  readonly verbatim?: Uint8Array
+  readonly rawBody?: Uint8Array
   /** `verbatim` is a text of our own in which all that came from outside was made safe: a terminal gets it as it is. */
   readonly isSafe?: boolean
 }
 
 /** How answers are printed. */
-export interface Style {
+export interface PrinterOptions {
   readonly format: 'table' | 'json' | 'ndjson' | 'csv' | 'markdown'
   /** Whether `-o table` was said aloud: then a pipe gets the drawn table too. */
-  readonly drawn: boolean
+  readonly isTableForced: boolean
   readonly fields: readonly string[]
   readonly terminal: boolean
   readonly columns: number
@@ -32,7 +32,7 @@ export interface Style {
 }
 
 /** Standard output, as far as printing needs it. */
-export interface Sink {
+export interface Writer {
   write(text: string | Uint8Array): Promise<void>
   /** Lets a signal be heard while a long list is written; rejects when one came. */
   pause?(): Promise<void>
@@ -42,11 +42,11 @@ export interface Printer {
   /** Prints an answer, or keeps it where a table must be drawn whole. */
   print(printable: Printable): Promise<void>
   /** Opens the one document of `--json` for a list that is printed while it is read. */
-  list(key: string): Listing
+  list(key: string): JsonList
   /** Prints the records of one answer, a few at a time. */
   printAll(batches: Iterable<readonly JsonObject[]>, shape: Printable['shape']): Promise<void>
   /** Takes the head of CSV and Markdown as printed: by an earlier run, whose output goes on. */
-  goOn(): void
+  skipHeader(): void
   /** Prints what was kept. */
   end(): Promise<void>
 }
@@ -55,13 +55,14 @@ export interface Printer {
 function pick(record: JsonObject, fields: readonly string[]): JsonObject {
   const picked: Record<string, Json> = Object.create(null)
   for (const field of fields) {
-    const value = at(record, field)
-    if (value !== undefined) lay(picked, Object.hasOwn(record, field) ? [field] : field.split('.'), value)
+    const value = get(record, field)
+    if (value !== undefined)
+      setNested(picked, Object.hasOwn(record, field) ? [field] : field.split('.'), value)
   }
   return picked
 }
 
-function lay(target: Record<string, Json>, path: readonly string[], value: Json): void {
+function setNested(target: Record<string, Json>, path: readonly string[], value: Json): void {
   const [key = '', ...rest] = path
   if (rest.length === 0) {
     target[key] = value
@@ -69,43 +70,43 @@ function lay(target: Record<string, Json>, path: readonly string[], value: Json)
   }
   const below: Record<string, Json> = Object.assign(Object.create(null), target[key])
   target[key] = below
-  lay(below, rest, value)
+  setNested(below, rest, value)
 }
 
 const utf8 = new TextDecoder()
 
 /** Opens standard output for one run: every answer goes through here, in the format that was asked for. */
-export function openPrinter(sink: Sink, style: Style): Printer {
+export function createPrinter(sink: Writer, style: PrinterOptions): Printer {
   const { format, fields } = style
   const pretty = style.terminal
   const picked = ({ records }: Pick<Printable, 'records'>) =>
     fields.length === 0 ? records : records.map(record => pick(record, fields))
-  const isDrawn = format === 'table' && (style.terminal || style.drawn)
-  const shapeOf = (printable: Printable): Shape => {
+  const isDrawn = format === 'table' && (style.terminal || style.isTableForced)
+  const shapeOf = (printable: Printable): View => {
     if (fields.length > 0)
       return table(
         printable.records,
         fields.map(field => [field, field]),
       )
     const shape = printable.shape(printable.records)
-    return isDrawn ? (shape.drawn?.() ?? shape) : withPassages(shape)
+    return isDrawn ? (shape.terminalView?.() ?? shape) : withPassages(shape)
   }
-  let kept: Shape[] = []
+  let kept: View[] = []
   /** Whether what was kept is one table that can be drawn before its end is known, and how many rows it has. */
   let [isOneTable, rowsKept] = [true, 0]
   let open: OpenTable | undefined
   let headed = false
 
-  const drawRows = async (table: OpenTable, rows: Shape['rows']) => {
+  const drawRows = async (table: OpenTable, rows: View['rows']) => {
     for (const piece of table.draw(rows)) await sink.write(piece)
   }
 
   /** Keeps what is drawn at the end; a table of many rows is drawn from then on as they come. */
-  const keep = async (shape: Shape) => {
-    const isPlain = shape.heading === undefined && shape.passages === undefined
+  const keep = async (shape: View) => {
+    const isPlain = shape.heading === undefined && shape.textBlocks === undefined
     if (open !== undefined && isPlain) return drawRows(open, shape.rows)
     open = undefined
-    isOneTable = kept.length === 0 ? shape.passages === undefined : isOneTable && isPlain
+    isOneTable = kept.length === 0 ? shape.textBlocks === undefined : isOneTable && isPlain
     kept.push(shape)
     rowsKept += shape.rows.length
     if (!isOneTable || rowsKept < widthRows) return
@@ -119,15 +120,15 @@ export function openPrinter(sink: Sink, style: Style): Printer {
     rowsKept = 0
   }
 
-  const printTable = async (shape: Shape) => {
+  const printTable = async (shape: View) => {
     if (isDrawn) {
       // A change that failed has no sentence: its failure is told on standard error.
       if (shape.sentence !== undefined)
-        await sink.write(shape.sentence === '' ? '' : `${oneLine(shape.sentence)}\n`)
+        await sink.write(shape.sentence === '' ? '' : `${sanitizeLine(shape.sentence)}\n`)
       else await keep(shape)
     } else if (shape.raw !== undefined) await sink.write(shape.raw)
     else {
-      const paint = style.color ? (await import('./table.ts')).painted : undefined
+      const paint = style.color ? (await import('./table.ts')).colorizeState : undefined
       for await (const rows of parts(shape.rows, sink.pause))
         await sink.write(tsv({ ...shape, rows }, paint && (text => paint(text, true))))
     }
@@ -138,16 +139,16 @@ export function openPrinter(sink: Sink, style: Style): Printer {
   }
   const printer: Printer = {
     async print(printable) {
-      if (printable.verbatim !== undefined && fields.length === 0)
+      if (printable.rawBody !== undefined && fields.length === 0)
         await sink.write(
           style.terminal && printable.isSafe !== true
-            ? manyLines(utf8.decode(printable.verbatim))
-            : printable.verbatim,
+            ? sanitizeLines(utf8.decode(printable.rawBody))
+            : printable.rawBody,
         )
       else if (format === 'json')
-        await sink.write(`${encode(printable.document(picked(printable)), pretty)}\n`)
+        await sink.write(`${stringifyJson(printable.document(picked(printable)), pretty)}\n`)
       else if (format === 'ndjson')
-        for await (const part of parts(picked(printable), sink.pause)) await sink.write(encodeLines(part))
+        for await (const part of parts(picked(printable), sink.pause)) await sink.write(stringifyLines(part))
       else if (format === 'csv') {
         const { columns, rows } = shapeOf(printable)
         await head(() => csv([fields.length === 0 ? titles(columns) : fields]))
@@ -172,10 +173,10 @@ export function openPrinter(sink: Sink, style: Style): Printer {
       else await printer.print({ records: [], document: () => null, shape })
     },
     list(key) {
-      const listing = openListing(sink, key, pretty)
+      const listing = createJsonList(sink, key, pretty)
       return { ...listing, add: records => listing.add(picked({ records })) }
     },
-    goOn() {
+    skipHeader() {
       headed = true
     },
     async end() {
@@ -189,23 +190,23 @@ export function openPrinter(sink: Sink, style: Style): Printer {
 }
 
 /** Passages as rows, for the formats that are nothing but rows. */
-const withPassages = (shape: Shape): Shape => ({
+const withPassages = (shape: View): View => ({
   ...shape,
   rows: [
     ...shape.rows,
-    ...(shape.passages ?? []).map(({ title, head, text }) => [title, `${head}: ${text}`]),
+    ...(shape.textBlocks ?? []).map(({ title, head, text }) => [title, `${head}: ${text}`]),
   ],
 })
 
 /** Answers with the same columns and nothing around them become one table. */
-function gathered(shapes: readonly Shape[]): readonly Shape[] {
+function gathered(shapes: readonly View[]): readonly View[] {
   const [first, ...rest] = shapes
-  if (first === undefined || rest.some(({ heading, passages }) => heading ?? passages)) return shapes
+  if (first === undefined || rest.some(({ heading, textBlocks }) => heading ?? textBlocks)) return shapes
   return [{ ...first, rows: shapes.flatMap(({ rows }) => rows) }]
 }
 
 /** A receipt as a row: `pr, ok, delivery, message` (CLI.md section 4.2). */
-export const receiptShape = (receipt: JsonObject, sentence: string): Shape => ({
+export const receiptView = (receipt: JsonObject, sentence: string): View => ({
   columns: receiptColumns,
   rows: [[receipt.pr, receipt.ok, receipt.delivery, receipt.message ?? sentence]],
   sentence,

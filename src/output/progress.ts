@@ -1,15 +1,15 @@
+import { sanitizeLine } from './sanitize.ts'
 import type { Screen, Spinner } from './spinner.ts'
-import { oneLine } from './sanitize.ts'
 
 /** Waiting shorter than this, in milliseconds, is not worth a sign. */
-const soon = 200
-const often = 100
+const spinnerDelay = 200
+const refreshInterval = 100
 
 /**
  * Shows what is being waited for until the work is done: a spinner, after 200 ms. Without a
  * `screen` nothing is shown.
  */
-export async function during<T>(
+export async function withSpinner<T>(
   screen: Screen | undefined,
   color: boolean,
   text: () => string,
@@ -19,11 +19,11 @@ export async function during<T>(
   let spinner: Spinner | undefined
   let isOver = false
   let timer = setTimeout(async () => {
-    const { spin } = await import('./spinner.ts')
+    const { startSpinner } = await import('./spinner.ts')
     if (isOver) return
-    spinner = spin(screen, oneLine(text()), color)
-    timer = setInterval(() => spinner?.say(oneLine(text())), often)
-  }, soon)
+    spinner = startSpinner(screen, sanitizeLine(text()), color)
+    timer = setInterval(() => spinner?.say(sanitizeLine(text())), refreshInterval)
+  }, spinnerDelay)
   try {
     return await work()
   } finally {

@@ -104,7 +104,7 @@ const asText = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
 const asBytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 
 /** Makes a redactor that knows no secret yet. */
-export function openRedactor(): Redactor {
+export function createRedactor(): Redactor {
   const secrets = new Set<string>()
   let made: Search | undefined
   const search: Search = (text, from) => {

@@ -14,11 +14,11 @@ const acting =
 const joiners = /\u200C|\u200D/
 
 /** The text on one line, safe to show: white space of any kind becomes a space, what is not visible goes. */
-export const oneLine = (text: string): string =>
+export const sanitizeLine = (text: string): string =>
   safe(text.replace(/[\t\n\v\f\r\u0085\u2028\u2029]+/g, ' ')).trim()
 
 /** The text safe to show, its line breaks kept. */
-export const manyLines = (text: string): string =>
+export const sanitizeLines = (text: string): string =>
   text
     .split(/\r\n|[\n\r\u2028\u2029]/)
     .map(line => safe(line.replace(/\t/g, '  ')))

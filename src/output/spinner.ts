@@ -57,7 +57,7 @@ function streamOf(screen: Screen) {
 const isStream = (stream: object): stream is NonNullable<Options['stream']> => 'write' in stream
 
 /** Turns a spinner. The cursor stays visible and standard input untouched, so that nothing has to be restored. */
-export function spin(screen: Screen, text: string, color: boolean): Spinner {
+export function startSpinner(screen: Screen, text: string, color: boolean): Spinner {
   const stream = streamOf(screen)
   const spinner = ora({
     text,

@@ -1,13 +1,21 @@
 import { Chalk, type ChalkInstance } from 'chalk'
 import Table from 'cli-table3'
 import stringWidth from 'string-width'
+import type { Json } from '../json.ts'
 import { cell } from './delimited.ts'
-import { type Json } from '../json.ts'
-import { type Column, count, type Manner, type Passage, type Shape, span, widthRows } from './view.ts'
-import { manyLines, oneLine } from './sanitize.ts'
+import { sanitizeLine, sanitizeLines } from './sanitize.ts'
+import {
+  type Column,
+  type ColumnFormat,
+  formatDuration,
+  pluralize,
+  type TextBlock,
+  type View,
+  widthRows,
+} from './view.ts'
 
 /** What a table is drawn for. */
-export interface Page {
+export interface TableOptions {
   readonly columns: number
   readonly color: boolean
   /** Milliseconds since 1970: what relative times are counted from. */
@@ -32,7 +40,7 @@ const paints: readonly [RegExp, Paint][] = [
 ]
 
 /** A state in its colour; another text as it is. */
-export function painted(text: string, color: boolean): string {
+export function colorizeState(text: string, color: boolean): string {
   const [, paint] = paints.find(([states]) => states.test(text)) ?? []
   return paint === undefined ? text : paint(chalkFor(color), text)
 }
@@ -40,18 +48,18 @@ export function painted(text: string, color: boolean): string {
 const chalkFor = (color: boolean): ChalkInstance => new Chalk({ level: color ? 1 : 0 })
 
 /** How long ago a moment was: `3m ago`; a date that cannot be read as it came. */
-export function ago(date: string, now: number): string {
+export function relativeTime(date: string, now: number): string {
   const passed = now - Date.parse(date)
   // A time without its zone is shown as it came: it is not this machine's.
   if (Number.isNaN(passed) || !/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(date)) return date
-  return passed < 0 ? date : `${span(passed)} ago`
+  return passed < 0 ? date : `${formatDuration(passed)} ago`
 }
 
-function shown(value: Json | undefined, manner: Manner, { now }: Page): string {
+function shown(value: Json | undefined, manner: ColumnFormat, { now }: TableOptions): string {
   const text = cell(value)
   if (text === '') return '-'
   if (manner === 'pr') return `#${text}`
-  if (manner === 'time') return ago(text, now)
+  if (manner === 'time') return relativeTime(text, now)
   if (value === true) return 'yes'
   return value === false ? 'no' : text
 }
@@ -64,28 +72,28 @@ export interface OpenTable {
   /** What stands above the rows: the heading of the shape, then the titles of the columns. */
   readonly start: string
   /** Further rows, in pieces that end with a line break. Takes time in proportion to their number. */
-  draw(rows: Shape['rows']): Generator<string>
+  draw(rows: View['rows']): Generator<string>
 }
 
 /** Opens a table without lines, as wide as the terminal at most; `widthRows` of its rows decide its widths. */
-export function openTable({ heading = [], columns, rows: known }: Shape, page: Page): OpenTable {
+export function openTable({ heading = [], columns, rows: known }: View, page: TableOptions): OpenTable {
   const chalk = chalkFor(page.color)
-  const texts = (row: Shape['rows'][number]) =>
-    row.map((value, index) => shown(value, columns[index]?.manner ?? 'plain', page))
+  const texts = (row: View['rows'][number]) =>
+    row.map((value, index) => shown(value, columns[index]?.format ?? 'plain', page))
   const widths = fitted(columns, known.slice(0, widthRows).map(texts), page.columns)
-  const fitting = (text: string, most = narrowest) => clip(text, most)
+  const fitting = (text: string, most = minColumnWidth) => truncateCell(text, most)
   const cells = (row: readonly string[], widths: readonly number[]) =>
     row.map((text, index) => {
-      const manner = columns[index]?.manner
+      const manner = columns[index]?.format
       const fitted = manner === 'prose' ? text : fitting(text, widths[index])
-      const content = manner === 'state' || manner === 'prose' ? painted(fitted, page.color) : fitted
+      const content = manner === 'state' || manner === 'prose' ? colorizeState(fitted, page.color) : fitted
       // What was cut to its column needs no breaking into lines.
       return manner === 'prose' ? content : { content, wordWrap: false }
     })
   /** An id is never cut: where a later one is longer, its column is wider among the rows around it. */
   const widened = (rows: readonly (readonly string[])[]): readonly number[] =>
     widths.map((own, index) =>
-      columns[index]?.manner === 'id' ? Math.min(page.columns, widest(rows, index, own)) : own,
+      columns[index]?.format === 'id' ? Math.min(page.columns, widest(rows, index, own)) : own,
     )
   const layOut = (rows: readonly Table.HorizontalTableRow[], widths: readonly number[]): string => {
     const table = new Table({
@@ -93,13 +101,13 @@ export function openTable({ heading = [], columns, rows: known }: Shape, page: P
       style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
       colWidths: [...widths],
       wordWrap: true,
-      colAligns: columns.map(({ manner }) => (manner === 'number' ? 'right' : 'left')),
+      colAligns: columns.map(({ format }) => (format === 'number' ? 'right' : 'left')),
     })
     for (const row of rows) table.push(row)
     const lines = table.toString().split('\n')
     return lines.map(line => `${line.trimEnd()}\n`).join('')
   }
-  const above = heading.map(line => `${oneLine(line)}\n`).join('')
+  const above = heading.map(line => `${sanitizeLine(line)}\n`).join('')
   return {
     start:
       above + layOut([columns.map(({ title }, index) => chalk.bold(fitting(title, widths[index])))], widths),
@@ -117,29 +125,29 @@ export function openTable({ heading = [], columns, rows: known }: Shape, page: P
 }
 
 /** Draws a shape for a person, in pieces of whole lines: heading, then a table, then passages. */
-export function* drawPieces(shape: Shape, page: Page): Generator<string> {
-  if (shape.rows.length === 0) yield (shape.heading ?? []).map(line => `${oneLine(line)}\n`).join('')
+export function* drawPieces(shape: View, page: TableOptions): Generator<string> {
+  if (shape.rows.length === 0) yield (shape.heading ?? []).map(line => `${sanitizeLine(line)}\n`).join('')
   else {
     const table = openTable(shape, page)
     yield table.start
     yield* table.draw(shape.rows)
   }
-  for (const passage of shape.passages ?? []) yield block(passage, page, chalkFor(page.color))
+  for (const passage of shape.textBlocks ?? []) yield block(passage, page, chalkFor(page.color))
 }
 
 /** The whole drawing of a shape, as one text. */
-export const draw = (shape: Shape, page: Page): string => [...drawPieces(shape, page)].join('')
+export const drawTable = (shape: View, page: TableOptions): string => [...drawPieces(shape, page)].join('')
 
 /** More lines of a passage than this are only counted. */
-const mostLines = 40
+const maxCellLines = 40
 
 /** A passage as a person reads it: a line that tells of it, then its text, indented. */
-function block({ title, head, text }: Passage, { columns }: Page, chalk: ChalkInstance): string {
-  const lines = manyLines(text).trim().split('\n')
-  const shown = lines.slice(0, mostLines).map(line => `  ${clip(line.trimEnd(), columns - 2)}`)
+function block({ title, head, text }: TextBlock, { columns }: TableOptions, chalk: ChalkInstance): string {
+  const lines = sanitizeLines(text).trim().split('\n')
+  const shown = lines.slice(0, maxCellLines).map(line => `  ${truncateCell(line.trimEnd(), columns - 2)}`)
   const left = lines.length - shown.length
-  if (left > 0) shown.push(`  … ${count(left, 'more line')}`)
-  return `\n${chalk.bold(oneLine(title))}: ${oneLine(head)}\n${shown.map(line => `${line.trimEnd()}\n`).join('')}`
+  if (left > 0) shown.push(`  … ${pluralize(left, 'more line')}`)
+  return `\n${chalk.bold(sanitizeLine(title))}: ${sanitizeLine(head)}\n${shown.map(line => `${line.trimEnd()}\n`).join('')}`
 }
 
 const borders = [
@@ -160,11 +168,11 @@ const borders = [
   'middle',
 ] as const
 
-const narrowest = 8
+const minColumnWidth = 8
 const clusters = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /** The text cut to a width with an ellipsis; no character that is drawn as one is split. */
-export function clip(text: string, most: number): string {
+export function truncateCell(text: string, most: number): string {
   if (text.length <= most && width(text) <= most) return text
   let [cut, used] = ['', 0]
   for (const { segment } of clusters.segment(text.slice(0, most * 16))) {
@@ -178,11 +186,11 @@ export function clip(text: string, most: number): string {
 const colors = /(\u001B\[[\d;]*m)/
 
 /** A line in our own colours, cut to a width; what stands behind the cut goes, its colours stay. */
-export function cutLine(line: string, most: number): string {
+export function truncateLine(line: string, most: number): string {
   let left = most
   const pieces = line.split(colors).map((piece, index) => {
     if (index % 2 === 1) return piece
-    const kept = left > 0 ? clip(piece, left) : ''
+    const kept = left > 0 ? truncateCell(piece, left) : ''
     left = kept === piece ? left - width(kept) : 0
     return kept
   })
@@ -196,27 +204,27 @@ export const lineWidth = (line: string): number => width(line)
  * A shape, and lines below it, as lines that fit a terminal of so many rows: always narrower than it is, and one fewer
  * than it has, so that the cursor can stand below them. Rows that do not fit are counted.
  */
-export function frame(
-  shape: Shape,
+export function drawFrame(
+  shape: View,
   foot: readonly string[],
-  page: Page & { readonly rows: number },
+  page: TableOptions & { readonly rows: number },
 ): readonly string[] {
   const [most, columns] = [Math.max(0, page.rows - 1), page.columns - 1]
   const room = most - (shape.heading ?? []).length - 1 - foot.length
   const fitting = shape.rows.length <= room ? shape.rows.length : Math.max(0, room - 1)
   const hidden = shape.rows.length - fitting
   return [
-    ...draw(
+    ...drawTable(
       { ...shape, rows: shape.rows.slice(0, fitting) },
-      { ...page, columns: Math.max(narrowest, columns) },
+      { ...page, columns: Math.max(minColumnWidth, columns) },
     )
       .split('\n')
       .slice(0, -1),
     ...(hidden > 0 ? [`… and ${hidden} more`] : []),
-    ...foot.map(oneLine),
+    ...foot.map(sanitizeLine),
   ]
     .slice(0, most)
-    .map(line => cutLine(line, columns))
+    .map(line => truncateLine(line, columns))
 }
 
 /** The columns that the widest cell of a column takes, at least so many. */
@@ -231,10 +239,10 @@ function fitted(
 ): readonly number[] {
   const widths = columns.map(({ title }, index) => Math.min(most, widest(rows, index, width(title))))
   const gaps = 2 * (columns.length - 1)
-  const giving = columns.map(({ manner }) => manner !== 'id')
+  const giving = columns.map(({ format }) => format !== 'id')
   for (let over = widths.reduce((sum, one) => sum + one, gaps) - most; over > 0; over--) {
     const widest = Math.max(...widths.filter((_, index) => giving[index]))
-    if (widest <= narrowest) break
+    if (widest <= minColumnWidth) break
     widths[widths.findIndex((one, index) => one === widest && giving[index])] = widest - 1
   }
   return widths

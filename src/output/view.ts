@@ -1,19 +1,18 @@
-import { at, type Json } from '../json.ts'
-
+import { get, type Json } from '../json.ts'
 
 /**
  * How a column is shown to a person: `state` is coloured, `time` is relative on a terminal, `number` stands right, `id`
  * is never cut, `prose` goes on in the next line.
  */
-export type Manner = 'plain' | 'state' | 'time' | 'number' | 'pr' | 'id' | 'prose'
+export type ColumnFormat = 'plain' | 'state' | 'time' | 'number' | 'pr' | 'id' | 'prose'
 
 export interface Column {
   readonly title: string
-  readonly manner: Manner
+  readonly format: ColumnFormat
 }
 
 /** A text of many lines: on a terminal a block of its own below the table, elsewhere a row as any other. */
-export interface Passage {
+export interface TextBlock {
   readonly title: string
   /** What is told of the text in one line. */
   readonly head: string
@@ -25,13 +24,13 @@ export interface Passage {
  * terminal only; `sentence` replaces the table there (a receipt), `drawn` another shape, made only there; `raw` replaces it
  * on a pipe, byte for byte; `exit` is the kind of ending that the answer itself means, where it means one.
  */
-export interface Shape {
+export interface View {
   readonly heading?: readonly string[]
   readonly columns: readonly Column[]
   readonly rows: readonly (readonly (Json | undefined)[])[]
-  readonly passages?: readonly Passage[]
+  readonly textBlocks?: readonly TextBlock[]
   readonly sentence?: string
-  drawn?(): Shape
+  terminalView?(): View
   readonly raw?: Uint8Array
   readonly exit?: 'ok' | 'failed' | 'cancelled' | 'pending'
 }
@@ -40,32 +39,32 @@ export interface Shape {
 export const widthRows = 1_000
 
 /** A column as a row of the contract writes it: its title, the path of its value, and how it is shown. */
-export type Told = readonly [title: string, path: string, manner?: Manner]
+export type ColumnSpec = readonly [title: string, path: string, format?: ColumnFormat]
 
 /** A table: one row for each record, one column for each path. */
-export const table = (records: readonly Json[], told: readonly Told[]): Shape => ({
-  columns: told.map(([title, , manner = 'plain']) => ({ title, manner })),
-  rows: records.map(record => told.map(([, path]) => at(record, path))),
+export const table = (records: readonly Json[], told: readonly ColumnSpec[]): View => ({
+  columns: told.map(([title, , format = 'plain']) => ({ title, format })),
+  rows: records.map(record => told.map(([, path]) => get(record, path))),
 })
 
 /** One record from top to bottom: a row for each path, as field and value. */
-export const sheet = (record: Json, told: readonly Told[]): Shape => ({
+export const keyValueTable = (record: Json, told: readonly ColumnSpec[]): View => ({
   columns: [
-    { title: 'FIELD', manner: 'plain' },
-    { title: 'VALUE', manner: 'plain' },
+    { title: 'FIELD', format: 'plain' },
+    { title: 'VALUE', format: 'plain' },
   ],
-  rows: told.map(([title, path]) => [title, at(record, path)]),
+  rows: told.map(([title, path]) => [title, get(record, path)]),
 })
 
 export const receiptColumns: readonly Column[] = [
-  { title: 'PR', manner: 'pr' },
-  { title: 'OK', manner: 'plain' },
-  { title: 'DELIVERY', manner: 'plain' },
-  { title: 'MESSAGE', manner: 'plain' },
+  { title: 'PR', format: 'pr' },
+  { title: 'OK', format: 'plain' },
+  { title: 'DELIVERY', format: 'plain' },
+  { title: 'MESSAGE', format: 'plain' },
 ]
 
 /** What a change says on a terminal: one sentence; elsewhere it is the receipt's row. */
-export const line = (sentence: string): Shape => ({ columns: receiptColumns, rows: [], sentence })
+export const message = (sentence: string): View => ({ columns: receiptColumns, rows: [], sentence })
 
 const partLength = 64
 
@@ -84,26 +83,26 @@ export async function* parts<T>(
 }
 
 /** A number with its thousands marked: `8,412`. */
-export const marked = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',')
+export const formatInteger = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',')
 
 /** A number and its noun: `1 test`, `8,412 tests`. */
-export const count = (number: number, noun: string): string =>
-  `${marked(number)} ${noun}${number === 1 ? '' : 's'}`
+export const pluralize = (number: number, noun: string): string =>
+  `${formatInteger(number)} ${noun}${number === 1 ? '' : 's'}`
 
 /** A number of bytes as a person reads it: `812 bytes`, `1.3 MiB`. */
-export function size(bytes: number): string {
-  if (bytes < 1024) return count(bytes, 'byte')
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return pluralize(bytes, 'byte')
   const [value, unit] = bytes < 1024 * 1024 ? [bytes / 1024, 'KiB'] : [bytes / 1024 / 1024, 'MiB']
   return `${value.toFixed(1)} ${unit}`
 }
 
-const mostListed = 50
+const maxListed = 50
 
 /** Names one after the other; of more than 50, the first ones and how many more there are. */
-export const listed = (names: readonly string[]): string =>
-  names.length <= mostListed
+export const joinList = (names: readonly string[]): string =>
+  names.length <= maxListed
     ? names.join(', ')
-    : `${names.slice(0, mostListed).join(', ')} and ${marked(names.length - mostListed)} more`
+    : `${names.slice(0, maxListed).join(', ')} and ${formatInteger(names.length - maxListed)} more`
 
 const spans: readonly (readonly [length: number, unit: string])[] = [
   [86_400_000, 'd'],
@@ -112,7 +111,7 @@ const spans: readonly (readonly [length: number, unit: string])[] = [
 ]
 
 /** A span of milliseconds as a person says it: `3m`, in its largest unit and rounded down. */
-export function span(milliseconds: number): string {
+export function formatDuration(milliseconds: number): string {
   const [length, unit] = spans.find(([length]) => milliseconds >= length) ?? [1_000, 's']
   return `${Math.floor(milliseconds / length)}${unit}`
 }

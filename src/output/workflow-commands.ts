@@ -8,7 +8,7 @@ export const isJson = (text: string): boolean => /^\s*(?:,\s*)?[[{]|^\s*\],\s*"/
  * The text with nothing in it that a CI runner would take as a command (CLI.md section 4.12). In JSON the first
  * character of one is escaped, so that it parses back to the same value; in plain text a space breaks it.
  */
-export const harmless = (text: string, asJson = isJson(text)): string =>
+export const escapeWorkflowCommands = (text: string, asJson = isJson(text)): string =>
   text.replace(commands, ([first = '']) =>
     asJson ? `\\u${first.charCodeAt(0).toString(16).padStart(4, '0')}${first}` : `${first} ${first}`,
   )

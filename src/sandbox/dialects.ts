@@ -1,5 +1,5 @@
 /** A body and what it is. */
-export interface Body {
+export interface DialectBody {
   readonly type: string
   readonly text: string
 }
@@ -13,10 +13,10 @@ export interface Dialect {
   /** An instant in RFC 3339, from milliseconds since 1970. */
   instant(at: number): string
   /** What a change is answered with that has nothing to show. */
-  readonly done: Body
-  refused(message: string): Body
+  readonly done: DialectBody
+  refused(message: string): DialectBody
   /** The answer to a method that the path does not take. */
-  readonly wrongMethod: { readonly status: number; readonly body: Body }
+  readonly wrongMethod: { readonly status: number; readonly body: DialectBody }
   /** The status of a delete while pull requests are in the queue. */
   readonly notEmpty: number
   /** For how long a submit does not show in reads of the pull request, in milliseconds at speed 1. */
@@ -26,7 +26,10 @@ export interface Dialect {
 const json = 'application/json'
 const wrongMethod = 'This path does not take this method.'
 
-const errorJson = (message: string): Body => ({ type: json, text: JSON.stringify({ error: { message } }) })
+const errorJson = (message: string): DialectBody => ({
+  type: json,
+  text: JSON.stringify({ error: { message } }),
+})
 
 export const dialects = {
   /** As service-api.md says; where it does not say, JSON throughout (the sandbox's own). */

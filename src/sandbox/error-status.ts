@@ -1,6 +1,6 @@
-import { Failure, type Kind } from '../errors.ts'
+import { type ErrorKind, MergeqError } from '../errors.ts'
 
-const kinds = new Map<number, Kind>([
+const kinds = new Map<number, ErrorKind>([
   [401, 'auth'],
   [403, 'auth'],
   [404, 'not-found'],
@@ -8,5 +8,5 @@ const kinds = new Map<number, Kind>([
 ])
 
 /** What the service will not do, as a status of HTTP and one sentence (service-api.md section 7). */
-export const refusal = (status: number, message: string): Failure =>
-  new Failure(kinds.get(status) ?? 'refused', message, { status })
+export const statusError = (status: number, message: string): MergeqError =>
+  new MergeqError(kinds.get(status) ?? 'refused', message, { status })

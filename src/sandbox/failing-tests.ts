@@ -1,6 +1,6 @@
-import { nameOf, type Repository } from '../domain/values/parsers.ts'
-import { dice, pick, type Source, uuid } from './seed.ts'
+import { type Repository, repositoryName } from '../domain/values/parsers.ts'
 import { type Area, areas, reasons, summaries, tickets } from './sample-texts.ts'
+import { pick, randomSequence, type SeedParts, uuid } from './seed.ts'
 
 const day = 86_400_000
 
@@ -16,7 +16,7 @@ export interface CommonFailure {
 }
 
 /** A test that failed at some time: what the service tells of it, and when each failure was. */
-export interface FlakyTest {
+export interface SandboxTest {
   readonly id: string
   readonly name: string
   readonly variant: string
@@ -56,14 +56,16 @@ const everyName: readonly Named[] = areas.flatMap(area =>
  * The failing tests of a repository over the 30 days before `now`, always the same for the same seed and repository.
  * Everything about them is the sandbox's own invention.
  */
-export const flakyTests = (seed: number, repo: Repository, now: number): readonly FlakyTest[] =>
+export const createFailingTests = (seed: number, repo: Repository, now: number): readonly SandboxTest[] =>
   everyName
-    .map(named => flakyTest([seed, nameOf(repo), named.subject, named.deed, named.variant], named, now))
+    .map(named =>
+      flakyTest([seed, repositoryName(repo), named.subject, named.deed, named.variant], named, now),
+    )
     .sort((one, other) => (one.id < other.id ? -1 : 1))
     .slice(0, testCount)
 
-function flakyTest(source: Source, { area, subject, deed, variant }: Named, now: number): FlakyTest {
-  const roll = dice(...source)
+function flakyTest(source: SeedParts, { area, subject, deed, variant }: Named, now: number): SandboxTest {
+  const roll = randomSequence(...source)
   const { failures, runsADay } = failing(roll, now)
   const within = (span: number) => failures.filter(at => at >= now - span).length
   const rate = (span: number) =>
@@ -123,7 +125,11 @@ function commonFailures(roll: () => number, failures: readonly number[]): readon
 }
 
 /** The tests that failed in a range (start inclusive, end exclusive), the latest failure first. */
-export const failedIn = (tests: readonly FlakyTest[], start: number, end: number): readonly FlakyTest[] =>
+export const testsFailedBetween = (
+  tests: readonly SandboxTest[],
+  start: number,
+  end: number,
+): readonly SandboxTest[] =>
   tests
     .flatMap(test => {
       const last = test.failures.find(at => at >= start && at < end)

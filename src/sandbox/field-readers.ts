@@ -1,6 +1,6 @@
+import { maxInteger } from '../domain/values/parsers.ts'
 import type { Json, JsonObject } from '../json.ts'
-import { largestInteger } from '../domain/values/parsers.ts'
-import { refusal } from './error-status.ts'
+import { statusError } from './error-status.ts'
 
 /** How a value is read, and what it must be if it cannot. */
 export interface Reader<T> {
@@ -9,28 +9,28 @@ export interface Reader<T> {
 }
 
 /** Yes or no. */
-export const bool: Reader<boolean> = {
+export const booleanReader: Reader<boolean> = {
   must: 'true or false',
   read: value => (typeof value === 'boolean' ? value : undefined),
 }
 
 /** A whole number from a least one on (service-observed.md section 3.1). */
-export const whole = (least: number): Reader<number> => ({
-  must: `a whole number from ${least} to ${largestInteger}`,
+export const integerReader = (least: number): Reader<number> => ({
+  must: `a whole number from ${least} to ${maxInteger}`,
   read: value =>
-    typeof value === 'number' && Number.isInteger(value) && value >= least && value <= largestInteger
+    typeof value === 'number' && Number.isInteger(value) && value >= least && value <= maxInteger
       ? value
       : undefined,
 })
 
 /** One of a few words; requests may use either case (service-observed.md section 1.4). */
-export const word = <const W extends string>(...words: readonly W[]): Reader<W> => ({
+export const choiceReader = <const W extends string>(...words: readonly W[]): Reader<W> => ({
   must: `one of ${words.join(', ')}`,
   read: value => words.find(word => typeof value === 'string' && value.toLowerCase() === word),
 })
 
 /** Text that says something. */
-export const filled: Reader<string> = {
+export const textReader: Reader<string> = {
   must: 'text that is not empty',
   read: value => (typeof value === 'string' && value !== '' ? value : undefined),
 }
@@ -38,16 +38,16 @@ export const filled: Reader<string> = {
 const isString = (value: Json): value is string => typeof value === 'string'
 
 /** Strings, any number of them. */
-export const strings: Reader<readonly string[]> = {
+export const stringListReader: Reader<readonly string[]> = {
   must: 'a list of strings',
   read: value => (Array.isArray(value) && value.every(isString) ? value : undefined),
 }
 
 /** The value of a field, or what was before; a value that cannot be read is refused with 400 and its name. */
-export function taken<T>(document: JsonObject, key: string, { must, read }: Reader<T>, before: T): T {
+export function readField<T>(document: JsonObject, key: string, { must, read }: Reader<T>, before: T): T {
   const value = Object.hasOwn(document, key) ? document[key] : undefined
   if (value === undefined) return before
   const found = read(value)
-  if (found === undefined) throw refusal(400, `${key} must be ${must}.`)
+  if (found === undefined) throw statusError(400, `${key} must be ${must}.`)
   return found
 }

@@ -1,7 +1,14 @@
-import type { Operation } from '../api/operations/index.ts'
+import type { OperationName } from '../api/operations/index.ts'
+import { maxWindow } from '../domain/limits.ts'
+import { repositoryName } from '../domain/values/parsers.ts'
 import type { JsonObject } from '../json.ts'
-import { widestWindow } from '../domain/limits.ts'
-import { nameOf } from '../domain/values/parsers.ts'
+import { cancel, configure, restart, setTargets, submit } from './engine/inputs.ts'
+import type { Entry, Queue, Run } from './engine/queue.ts'
+import { statusError } from './error-status.ts'
+import { testsFailedBetween } from './failing-tests.ts'
+import { exposition, queuesOf } from './metrics-text.ts'
+import { pageAt } from './paging.ts'
+import { branchOf, pullRequestRecord, queueRecord, settingsRecord, testRecord } from './records.ts'
 import {
   flagIn,
   instantIn,
@@ -14,29 +21,22 @@ import {
   valueIn,
   wholeIn,
 } from './request-bodies.ts'
-import { cancel, configure, restart, setTargets, submit } from './engine/inputs.ts'
-import type { Entry, Queue, Run } from './engine/queue.ts'
-import { failedIn } from './failing-tests.ts'
-import { exposition, queuesOf } from './metrics-text.ts'
-import { pageOf } from './paging.ts'
-import { branchOf, pullRequestRecord, queueRecord, settingsRecord, testRecord } from './records.ts'
-import { refusal } from './error-status.ts'
-import type { Place, Stage } from './state.ts'
+import type { QueueRef, SandboxState } from './state.ts'
 import { testingRecord } from './test-run-record.ts'
 
 /** A request that may be answered: its token is right, and its body has what the operation needs. */
-export interface Request {
+export interface HandlerRequest {
   readonly body: JsonObject
   readonly query: ReadonlyMap<string, string>
 }
 
 /** What a handler gives: a document, text (the metrics alone), or nothing to show. */
-export type Result = { readonly document: JsonObject } | { readonly text: string } | undefined
+export type HandlerResult = { readonly document: JsonObject } | { readonly text: string } | undefined
 
 /** Plays one operation. Throws a refusal. */
-export type Handler = (stage: Stage, request: Request) => Result
+export type Handler = (stage: SandboxState, request: HandlerRequest) => HandlerResult
 
-const placeIn = (body: JsonObject): Place => ({
+const placeIn = (body: JsonObject): QueueRef => ({
   repo: repositoryIn(body),
   targetBranch: textIn(body, 'targetBranch'),
 })
@@ -54,7 +54,7 @@ function entryIn(queue: Queue, body: JsonObject): Entry {
   const branch = textOrNoneIn(body, 'pr.branch')
   const hasNumber = valueIn(body, 'pr.number') !== undefined
   if (hasNumber === (branch !== undefined))
-    throw refusal(400, 'The body needs exactly one of pr.number and pr.branch.')
+    throw statusError(400, 'The body needs exactly one of pr.number and pr.branch.')
   const entry =
     branch === undefined
       ? queue.entries.get(pullRequestIn(body))
@@ -63,22 +63,25 @@ function entryIn(queue: Queue, body: JsonObject): Entry {
   return entry
 }
 
-const neverSubmitted = (what: string) => refusal(404, `${what} was never submitted to this queue.`)
+const neverSubmitted = (what: string) => statusError(404, `${what} was never submitted to this queue.`)
 
 /** A test run, by its id or as the latest one of a pull request; a bisection's suffix is taken (section 2.5). */
 function runIn({ runs, entries }: Queue, body: JsonObject): Run {
   const id = textOrNoneIn(body, 'testRunId')
   if (id === undefined && valueIn(body, 'pr.number') === undefined)
-    throw refusal(400, 'The body lacks testRunId, or pr.number in its place.')
+    throw statusError(400, 'The body lacks testRunId, or pr.number in its place.')
   const run =
     id === undefined ? entries.get(pullRequestIn(body))?.lastRun : runs.get(id.toLowerCase().slice(0, 36))
   if (run === undefined)
-    throw refusal(404, id === undefined ? 'The pull request has no test run.' : `There is no test run ${id}.`)
+    throw statusError(
+      404,
+      id === undefined ? 'The pull request has no test run.' : `There is no test run ${id}.`,
+    )
   return run
 }
 
 /** One handler for each operation of service-api.md section 4; the compiler names one that is missing. */
-export const handlers: Readonly<Record<Operation, Handler>> = {
+export const handlers: Readonly<Record<OperationName, Handler>> = {
   submitPullRequest: changing((queue, body) =>
     submit(queue, {
       number: pullRequestIn(body),
@@ -95,10 +98,10 @@ export const handlers: Readonly<Record<Operation, Handler>> = {
     const queue = stage.queueOf(placeIn(body))
     const entry = entryIn(queue, body)
     const { number, submittedAt, before } = entry
-    const isBlind = queue.now < submittedAt + stage.blindness
+    const isBlind = queue.now < submittedAt + stage.readDelay
     const shown = isBlind ? before : entry
     if (shown === undefined) throw neverSubmitted(`#${number}`)
-    stage.told.add(shown.state)
+    stage.reportedStates.add(shown.state)
     return {
       document: pullRequestRecord(queue, shown, stage.dialect, flagIn(body, 'includeTimeline') ?? false),
     }
@@ -139,7 +142,7 @@ export const handlers: Readonly<Record<Operation, Handler>> = {
   getMergeQueueMetrics(stage, { query }) {
     const [repo, host] = [query.get('repo'), query.get('repoHost')]
     if ((repo === undefined) !== (host === undefined))
-      throw refusal(400, 'repo and repoHost must be given together.')
+      throw statusError(400, 'repo and repoHost must be given together.')
     return { text: exposition(queuesOf(stage.queues(), repo, host)) }
   },
 
@@ -149,12 +152,12 @@ export const handlers: Readonly<Record<Operation, Handler>> = {
     const size = wholeIn(body, 'page_query.page_size', 1, 100)
     const token = valueIn(body, 'page_query.page_token') ?? ''
     textIn(body, 'org_url_slug')
-    if (typeof token !== 'string') throw refusal(400, 'page_query.page_token must be text.')
-    if (Math.abs(end - start) > widestWindow)
-      throw refusal(400, 'start_time must be within 7 days of end_time.')
-    if (start > end) throw refusal(400, 'start_time must not be after end_time.')
-    const failed = failedIn(stage.testsOf(repo), start, end)
-    const { rows, page } = pageOf(failed, size, token, `${nameOf(repo)} ${start} ${end}`)
+    if (typeof token !== 'string') throw statusError(400, 'page_query.page_token must be text.')
+    if (Math.abs(end - start) > maxWindow)
+      throw statusError(400, 'start_time must be within 7 days of end_time.')
+    if (start > end) throw statusError(400, 'start_time must not be after end_time.')
+    const failed = testsFailedBetween(stage.testsOf(repo), start, end)
+    const { rows, page } = pageAt(failed, size, token, `${repositoryName(repo)} ${start} ${end}`)
     return { document: { tests: rows.map(test => testRecord(test, repo, stage.dialect)), page } }
   },
 
@@ -163,9 +166,9 @@ export const handlers: Readonly<Record<Operation, Handler>> = {
     textIn(body, 'org_url_slug')
     const id = textIn(body, 'test_id').toLowerCase()
     const test = stage.testsOf(repo).find(other => other.id === id)
-    if (test === undefined) throw refusal(404, `There is no test ${id}.`)
+    if (test === undefined) throw statusError(404, `There is no test ${id}.`)
     return { document: { test: testRecord(test, repo, stage.dialect) } }
   },
 }
 
-export const isOperation = (name: string): name is Operation => Object.hasOwn(handlers, name)
+export const isOperation = (name: string): name is OperationName => Object.hasOwn(handlers, name)

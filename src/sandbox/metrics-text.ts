@@ -1,5 +1,5 @@
 import type { Repository } from '../domain/values/parsers.ts'
-import type { Lane, Move, Queue } from './engine/queue.ts'
+import type { Lane, Queue, Transition } from './engine/queue.ts'
 
 /** The content type of the metrics (service-api.md section 4.3). */
 export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
@@ -21,13 +21,13 @@ interface Family {
   readonly name: string
   readonly type: 'gauge' | 'histogram'
   readonly help: string
-  lines(queue: Queue, lane: Lane, moves: readonly Move[]): readonly Line[]
+  lines(queue: Queue, lane: Lane, moves: readonly Transition[]): readonly Line[]
 }
 
 const gauge = (
   name: string,
   help: string,
-  value: (queue: Queue, lane: Lane, moves: readonly Move[]) => number,
+  value: (queue: Queue, lane: Lane, moves: readonly Transition[]) => number,
 ): Family => ({
   name,
   type: 'gauge',
@@ -58,7 +58,7 @@ const conclusions = [
   ['cancelled', 'CANCELLED'],
 ] as const
 
-const inLane = ({ line }: Queue, lane: Lane) => line.filter(batch => batch.lane === lane)
+const inLane = ({ batches }: Queue, lane: Lane) => batches.filter(batch => batch.lane === lane)
 
 /** The metrics of the service (service-observed.md section 4). `_1h_` looks back an hour of the true clock. */
 const families: readonly Family[] = [
@@ -134,7 +134,7 @@ const labelled = (labels: Readonly<Record<string, string>>): string =>
 /** The metrics of some queues in the text format 0.0.4, as of each queue's own moment. */
 export function exposition(queues: readonly Queue[]): string {
   const views = queues.flatMap(queue => {
-    const recent = queue.moves.filter(({ at }) => at > queue.now - hour)
+    const recent = queue.transitions.filter(({ at }) => at > queue.now - hour)
     return lanes.map(lane => ({ queue, lane, moves: recent.filter(move => move.lane === lane) }))
   })
   const blocks = families.map(({ name, type, help, lines }) => {

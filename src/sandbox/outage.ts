@@ -13,7 +13,11 @@ export type Outage = (
  * was lost gets through when it is sent again, so that whoever repeats it once is never stuck. In the spans that are
  * named everything is lost. All of it is the sandbox's own; moments are in milliseconds, `second` is one of the scenario.
  */
-export function openOutage({ outage = 0, outages = [] }: Scenario, openedAt: number, second: number): Outage {
+export function createOutage(
+  { outage = 0, outages = [] }: Scenario,
+  openedAt: number,
+  second: number,
+): Outage {
   const lost = new Set<string>()
   let count = 0
   return ({ path, body }, changes, at) => {

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../json.ts'
-import { refusal } from './error-status.ts'
+import { statusError } from './error-status.ts'
 import { hex } from './seed.ts'
 
 /** One page of a list and the page object that goes with it (service-api.md section 2.6). */
-export interface Page<T> {
+export interface TestPage<T> {
   readonly rows: readonly T[]
   readonly page: JsonObject
 }
@@ -12,13 +12,13 @@ export interface Page<T> {
  * Cuts a page out of a list. A token is good for the request it was given for, which `about` names; any other is
  * refused with 400 (the sandbox's own). An empty token means none, in requests and in answers.
  */
-export function pageOf<T>(rows: readonly T[], size: number, token: string, about: string): Page<T> {
+export function pageAt<T>(rows: readonly T[], size: number, token: string, about: string): TestPage<T> {
   const total = Math.ceil(rows.length / size)
   const tokenOf = (index: number) =>
     index < 0 || index >= total ? '' : `${index.toString(36)}-${hex(20, 'page', about, size, index)}`
   const index = token === '' ? 0 : Number.parseInt(token, 36)
   if (token !== '' && token !== tokenOf(index))
-    throw refusal(400, 'page_token belongs to no page of this request.')
+    throw statusError(400, 'page_token belongs to no page of this request.')
   return {
     rows: rows.slice(index * size, (index + 1) * size),
     page: {

@@ -1,20 +1,20 @@
 import type { IncomingMessage } from 'node:http'
-import { largestBody } from '../domain/limits.ts'
+import { maxBodySize } from '../domain/limits.ts'
 
 /** A body as text, or the status of why it was not kept. */
-export type Taken = { readonly body: string } | { readonly trouble: 413 | 503 }
+export type ReadRequest = { readonly body: string } | { readonly trouble: 413 | 503 }
 
 /** Most bytes that are held at one moment, of all requests together. */
-const mostHeld = 8 * largestBody
+const maxHeldBytes = 8 * maxBodySize
 
 /** What is read of one request before its connection is given up; what is over the limit is thrown away at once. */
-const mostRead = 2 * largestBody
+const maxReadBytes = 2 * maxBodySize
 
 /**
  * Opens a place where bodies are read, at most so many bytes at a time. A body that is over the limit of
  * service-api.md section 8 is read on for a while without being kept, so that its sender gets to read the refusal.
  */
-export function openIntake(): (request: IncomingMessage) => Promise<Taken> {
+export function createRequestReader(): (request: IncomingMessage) => Promise<ReadRequest> {
   let held = 0
   return request =>
     new Promise((resolve, reject) => {
@@ -28,8 +28,8 @@ export function openIntake(): (request: IncomingMessage) => Promise<Taken> {
       }
       const take = (chunk: Uint8Array) => {
         read += chunk.length
-        if (read > largestBody) trouble = 413
-        else if (held + chunk.length > mostHeld) trouble ??= 503
+        if (read > maxBodySize) trouble = 413
+        else if (held + chunk.length > maxHeldBytes) trouble ??= 503
         if (trouble === undefined) {
           chunks.push(chunk)
           kept += chunk.length
@@ -37,7 +37,7 @@ export function openIntake(): (request: IncomingMessage) => Promise<Taken> {
           return
         }
         letGo()
-        if (read <= mostRead) return
+        if (read <= maxReadBytes) return
         request.off('data', take).pause()
         resolve({ trouble })
       }

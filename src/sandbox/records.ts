@@ -1,12 +1,12 @@
+import { type Repository, repositoryName } from '../domain/values/parsers.ts'
 import type { JsonObject } from '../json.ts'
-import { nameOf, type Repository } from '../domain/values/parsers.ts'
 import type { Dialect } from './dialects.ts'
 import { headOf } from './engine/head-commits.ts'
-import { enqueued, isSubmitted, stateOf } from './engine/queue-order.ts'
 import type { Entry, Queue } from './engine/queue.ts'
-import type { FlakyTest } from './failing-tests.ts'
-import { dice, pick, uuid } from './seed.ts'
+import { enqueued, isSubmitted, stateOf } from './engine/queue-order.ts'
+import type { SandboxTest } from './failing-tests.ts'
 import { authors, titles } from './sample-texts.ts'
+import { pick, randomSequence, uuid } from './seed.ts'
 
 /** What the sandbox tells of itself on the wire, field by field; the sections named are those of service-observed.md. */
 
@@ -24,11 +24,11 @@ export const priorityNamed = (name: string): number | undefined =>
 /** The branch that a pull request comes from: `pr-123`. The sandbox's own, as the pull requests are invented. */
 export const branchOf = (number: number): string => `pr-${number}`
 
-const sourceOf = ({ seed, repo }: Queue, number: number) => [seed, nameOf(repo), number] as const
+const sourceOf = ({ seed, repo }: Queue, number: number) => [seed, repositoryName(repo), number] as const
 
 /** The title that was invented for a pull request. */
 export const pullRequestTitle = (queue: Queue, number: number): string =>
-  pick(dice('title', ...sourceOf(queue, number))(), titles)
+  pick(randomSequence('title', ...sourceOf(queue, number))(), titles)
 
 /** What a pull request's own record and its entry in the queue have in common (sections 2.3 and 3.4). */
 function summaryOf(queue: Queue, entry: Entry, { tellsMore, state, instant }: Dialect): JsonObject {
@@ -50,7 +50,7 @@ function summaryOf(queue: Queue, entry: Entry, { tellsMore, state, instant }: Di
           skipTheLine: priority === 0,
           prSha: headOf(queue, number).sha,
           prBaseBranch: queue.targetBranch,
-          prAuthor: pick(dice('author', ...source)(), authors),
+          prAuthor: pick(randomSequence('author', ...source)(), authors),
         }
       : {}),
   }
@@ -85,11 +85,11 @@ export function pullRequestRecord(
 
 /** Newest first, failed is called `failure`; everything else about it is the sandbox's own (section 2.3). */
 const timelineOf = (
-  { moves }: Queue,
+  { transitions }: Queue,
   { number }: Entry,
   { state, instant }: Dialect,
 ): readonly JsonObject[] =>
-  moves
+  transitions
     .filter(move => move.number === number)
     .map(({ at, to, reason }) => ({
       timestamp: instant(at),
@@ -119,8 +119,8 @@ export const queueRecord = (queue: Queue, dialect: Dialect): JsonObject => ({
 })
 
 /** A test case record (service-api.md section 2.5); `status.value` is known from section 5 only. */
-export function testRecord(test: FlakyTest, repo: Repository, { tellsMore, instant }: Dialect): JsonObject {
-  const home = `https://${nameOf(repo)}`
+export function testRecord(test: SandboxTest, repo: Repository, { tellsMore, instant }: Dialect): JsonObject {
+  const home = `https://${repositoryName(repo)}`
   return {
     id: test.id,
     repository: { html_url: home },

@@ -1,10 +1,10 @@
-import { operationOf, type Row } from '../api/operation.ts'
-import { endpoints } from '../api/operations/index.ts'
+import { type Operation, operationName } from '../api/operation.ts'
+import { serviceOperations } from '../api/operations/index.ts'
+import { maxPullRequestNumber, type Repository } from '../domain/values/parsers.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { largestPullRequest, type Repository } from '../domain/values/parsers.ts'
 import type { Targets } from './engine/queue.ts'
+import { statusError } from './error-status.ts'
 import { priorityNamed } from './records.ts'
-import { refusal } from './error-status.ts'
 
 /** What requests hold, read out of their bodies. Whatever cannot be read is refused with 400 and the field's name. */
 
@@ -12,10 +12,10 @@ const inBody = 'body.'
 
 /** The body's fields that an operation needs, as the contract's rows say (service-api.md section 4). */
 const needed: ReadonlyMap<string, readonly string[]> = new Map(
-  endpoints.map(({ route, fields }: Row) => [
-    operationOf(route),
-    Object.values(fields).flatMap(({ needed = false, at: place = '' }) =>
-      needed && place.startsWith(inBody) ? [place.slice(inBody.length)] : [],
+  serviceOperations.map(({ route, inputs }: Operation) => [
+    operationName(route),
+    Object.values(inputs).flatMap(({ required = false, location: place = '' }) =>
+      required && place.startsWith(inBody) ? [place.slice(inBody.length)] : [],
     ),
   ]),
 )
@@ -32,9 +32,9 @@ export const valueIn = (body: JsonObject, path: string): Json | undefined =>
 /** The JSON object of a body that has all fields which the operation needs. */
 export function bodyOf(text: string, operation: string): JsonObject {
   const body = parsed(text)
-  if (!isObject(body)) throw refusal(400, 'The body must be a JSON object.')
+  if (!isObject(body)) throw statusError(400, 'The body must be a JSON object.')
   const missing = (needed.get(operation) ?? []).filter(path => valueIn(body, path) === undefined)
-  if (missing.length > 0) throw refusal(400, `The body lacks ${missing.join(', ')}.`)
+  if (missing.length > 0) throw statusError(400, `The body lacks ${missing.join(', ')}.`)
   return body
 }
 
@@ -42,14 +42,15 @@ function parsed(text: string): Json | undefined {
   try {
     return JSON.parse(text)
   } catch {
-    throw refusal(400, 'The body is not JSON.')
+    throw statusError(400, 'The body is not JSON.')
   }
 }
 
 /** The text at a path, not empty. */
 export function textIn(body: JsonObject, path: string): string {
   const value = valueIn(body, path)
-  if (typeof value !== 'string' || value === '') throw refusal(400, `${path} must be text that is not empty.`)
+  if (typeof value !== 'string' || value === '')
+    throw statusError(400, `${path} must be text that is not empty.`)
   return value
 }
 
@@ -68,18 +69,19 @@ export const repositoryIn = (body: JsonObject): Repository => ({
 export function wholeIn(body: JsonObject, path: string, least: number, most: number): number {
   const value = valueIn(body, path)
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most)
-    throw refusal(400, `${path} must be a whole number from ${least} to ${most}.`)
+    throw statusError(400, `${path} must be a whole number from ${least} to ${most}.`)
   return value
 }
 
 /** The number of a pull request: from 0, for targets from 1 (service-observed.md section 1.1). */
 export const pullRequestIn = (body: JsonObject, least: 0 | 1 = 0): number =>
-  wholeIn(body, 'pr.number', least, largestPullRequest)
+  wholeIn(body, 'pr.number', least, maxPullRequestNumber)
 
 /** A yes or no, or nothing when it is absent. */
 export function flagIn(body: JsonObject, path: string): boolean | undefined {
   const value = valueIn(body, path)
-  if (value !== undefined && typeof value !== 'boolean') throw refusal(400, `${path} must be true or false.`)
+  if (value !== undefined && typeof value !== 'boolean')
+    throw statusError(400, `${path} must be true or false.`)
   return value
 }
 
@@ -98,7 +100,7 @@ const isText = (value: Json): value is string => typeof value === 'string'
 export function targetsIn({ impactedTargets }: JsonObject): Targets {
   if (impactedTargets === 'ALL') return impactedTargets
   if (Array.isArray(impactedTargets) && impactedTargets.every(isText)) return new Set(impactedTargets)
-  throw refusal(400, 'impactedTargets must be a list of strings or "ALL".')
+  throw statusError(400, 'impactedTargets must be a list of strings or "ALL".')
 }
 
 const dateTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
@@ -107,6 +109,6 @@ const dateTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2
 export function instantIn(body: JsonObject, path: string): number {
   const text = textIn(body, path)
   const instant = dateTime.test(text) ? Date.parse(text.toUpperCase().replace(' ', 'T')) : Number.NaN
-  if (Number.isNaN(instant)) throw refusal(400, `${path} must be a date-time like 2026-01-05T09:30:00Z.`)
+  if (Number.isNaN(instant)) throw statusError(400, `${path} must be a date-time like 2026-01-05T09:30:00Z.`)
   return instant
 }

@@ -1,19 +1,19 @@
 import { defaultScenario, scenarioNames } from '../domain/scenario-names.ts'
 import type { Repository } from '../domain/values/parsers.ts'
-import { usage } from '../errors.ts'
+import { usageError } from '../errors.ts'
 import type { DialectName } from './dialects.ts'
-import { type Report, reportOn } from './scenario-report.ts'
 import { readScenario } from './scenario-file.ts'
+import { createScenarioReport, type ScenarioReport } from './scenario-report.ts'
 import { type Scenario, scenarioNamed } from './scenarios.ts'
-import { type Served, serve } from './server.ts'
-import { defaultToken, openService } from './service.ts'
-import { defaultPlace, type Place } from './state.ts'
+import { type RunningServer, startServer } from './server.ts'
+import { createService, defaultToken } from './service.ts'
+import { defaultQueue, type QueueRef } from './state.ts'
 
 export { scenarioNames } from '../domain/scenario-names.ts'
 export { type DialectName, dialectNames } from './dialects.ts'
 export { type Scenario, scenarios } from './scenarios.ts'
-export { defaultToken, marker } from './service.ts'
-export { defaultPlace, type Place } from './state.ts'
+export { defaultToken, sandboxHeader } from './service.ts'
+export { defaultQueue, type QueueRef } from './state.ts'
 
 /** The organization that a sandbox's tests belong to; any other slug is taken as well. */
 export const defaultOrg = 'acme'
@@ -29,7 +29,7 @@ export interface SandboxOptions {
   readonly scenario?: string | undefined
   readonly dialect?: DialectName | undefined
   /** Queues besides the default one. */
-  readonly queues?: readonly Place[] | undefined
+  readonly queues?: readonly QueueRef[] | undefined
   readonly token?: string | undefined
   /** The moment, in milliseconds since 1970. */
   now(): number
@@ -38,31 +38,31 @@ export interface SandboxOptions {
 }
 
 /** A sandbox that serves, and what a client needs to talk to it. */
-export interface Sandbox extends Served {
+export interface Sandbox extends RunningServer {
   readonly token: string
   /** The default place, whatever queues were added. */
   readonly repo: Repository
   readonly targetBranch: string
   readonly org: string
   /** How the pull requests fared so far, and what of its scenario has not been seen. */
-  report(): Report
+  report(): ScenarioReport
 }
 
 /**
  * Opens a sandbox of its own on loopback, sharing nothing with any other. An unknown scenario and a port that is
  * taken are usage failures.
  */
-export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port = 0, speed = 1, seed = 1, dialect = 'document', queues = [], token = defaultToken } = options
   const scenario = await scenarioOf(options)
-  const service = openService({ speed, seed, dialect, queues, token, scenario, now: () => options.now() })
-  const served = await serve(service, { port })
+  const service = createService({ speed, seed, dialect, queues, token, scenario, now: () => options.now() })
+  const served = await startServer(service, { port })
   return {
     ...served,
-    ...defaultPlace,
+    ...defaultQueue,
     token,
     org: defaultOrg,
-    report: () => reportOn(service.stage, scenario),
+    report: () => createScenarioReport(service.stage, scenario),
   }
 }
 
@@ -70,10 +70,10 @@ async function scenarioOf({ scenario = defaultScenario, ...options }: SandboxOpt
   const named = scenarioNamed(scenario)
   if (named !== undefined) return named
   const text = await options.readScenario?.(scenario).catch((error: Error) => {
-    throw usage(`the scenario ${scenario} cannot be read: ${error.message}.`, 'Name a file of JSON.')
+    throw usageError(`the scenario ${scenario} cannot be read: ${error.message}.`, 'Name a file of JSON.')
   })
   if (text === undefined)
-    throw usage(
+    throw usageError(
       `'${scenario}' is neither a scenario nor a file that can be read.`,
       `The scenarios are ${scenarioNames.join(', ')}.`,
     )

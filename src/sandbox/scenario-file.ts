@@ -1,13 +1,13 @@
+import { toMergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { asFailure, usage } from '../errors.ts'
-import { changed, defaults, isSetting, stateIn } from './engine/settings.ts'
-import { filled, type Reader, taken } from './field-readers.ts'
-import { refusal } from './error-status.ts'
-import type { Scenario, Script, Verdict } from './scenarios.ts'
+import { defaults, isSetting, stateIn, withChanges } from './engine/settings.ts'
+import { statusError } from './error-status.ts'
+import { type Reader, readField, textReader } from './field-readers.ts'
+import type { Scenario, ScenarioScript, ScriptedResult } from './scenarios.ts'
 
 /** Reads scenarios of one's own: JSON with the fields of `Scenario` but its name, all of them optional. */
 
-const verdicts = ['pass', 'fail', 'flake', 'cancel'] as const satisfies readonly Verdict[]
+const verdicts = ['pass', 'fail', 'flake', 'cancel'] as const satisfies readonly ScriptedResult[]
 
 /** A number that a sandbox can count with, above 0 or from 0 on; the largest is a day in milliseconds. */
 const amount = (from: 'above' | 'at'): Reader<number> => ({
@@ -24,7 +24,7 @@ const counting: Reader<number> = {
   read: value => (typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined),
 }
 
-const runs: Reader<readonly Verdict[]> = {
+const runs: Reader<readonly ScriptedResult[]> = {
   must: `a list of ${verdicts.join(', ')} that does not end in flake`,
   read(value) {
     if (!Array.isArray(value) || value.length === 0 || value.at(-1) === 'flake') return undefined
@@ -40,10 +40,10 @@ const text: Reader<string> = {
 
 /** Reads an object with these keys and no other. */
 function objectIn(value: Json, name: string, keys: readonly string[]): JsonObject {
-  if (!isObject(value)) throw refusal(400, `${name} must be an object.`)
+  if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
   const stray = Object.keys(value).find(key => !keys.includes(key))
   if (stray !== undefined)
-    throw refusal(400, `${name} has no field '${stray}': it may have ${keys.join(', ')}.`)
+    throw statusError(400, `${name} has no field '${stray}': it may have ${keys.join(', ')}.`)
   return value
 }
 
@@ -55,7 +55,7 @@ function listIn<T>(
 ): readonly T[] | undefined {
   const list = document[key]
   if (list === undefined) return undefined
-  if (!Array.isArray(list)) throw refusal(400, `${key} must be a list.`)
+  if (!Array.isArray(list)) throw statusError(400, `${key} must be a list.`)
   return list.map((value, index) => read(value, `${key}[${index}]`))
 }
 
@@ -64,17 +64,18 @@ function within<T>(name: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw refusal(400, `${name}: ${asFailure(error).message}`)
+    throw statusError(400, `${name}: ${toMergeqError(error).message}`)
   }
 }
 
 /** Settings as updateQueue takes them; one that nobody knows is refused, because here it is a slip of the pen. */
 function settingsIn(value: Json, name: string): JsonObject {
-  if (!isObject(value)) throw refusal(400, `${name} must be an object.`)
+  if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
   const stray = Object.keys(value).find(key => !isSetting(key))
-  if (stray !== undefined) throw refusal(400, `${name} has no field '${stray}': no queue has this setting.`)
+  if (stray !== undefined)
+    throw statusError(400, `${name} has no field '${stray}': no queue has this setting.`)
   return within(name, () => {
-    changed(defaults, value)
+    withChanges(defaults, value)
     stateIn(value)
     return value
   })
@@ -91,11 +92,11 @@ const scriptKeys = [
   'head',
 ]
 
-function scriptIn(value: Json, name: string): Script {
+function scriptIn(value: Json, name: string): ScenarioScript {
   const document = objectIn(value, name, scriptKeys)
   return within(name, () => {
     const optional = <T>(key: string, reader: Reader<T>) =>
-      taken<T | undefined>(document, key, reader, undefined)
+      readField<T | undefined>(document, key, reader, undefined)
     const script = {
       pr: optional('pr', counting),
       divisibleBy: optional('divisibleBy', counting),
@@ -104,11 +105,12 @@ function scriptIn(value: Json, name: string): Script {
       cancelledAfter: optional('cancelledAfter', seconds),
       pushedAfter: optional('pushedAfter', seconds),
       stretch: optional('stretch', factor),
-      head: optional('head', filled),
+      head: optional('head', textReader),
     }
     if ((script.pr === undefined) === (script.divisibleBy === undefined))
-      throw refusal(400, 'it needs either pr or divisibleBy.')
-    if (script.head !== undefined && script.pr === undefined) throw refusal(400, 'head goes with pr only.')
+      throw statusError(400, 'it needs either pr or divisibleBy.')
+    if (script.head !== undefined && script.pr === undefined)
+      throw statusError(400, 'head goes with pr only.')
     return script
   })
 }
@@ -119,23 +121,23 @@ function scenarioIn(value: Json, name: string): Scenario {
   const spanIn = (value: Json, name: string, key: string) => {
     const span = objectIn(value, name, ['after', key])
     if (span.after === undefined || span[key] === undefined)
-      throw refusal(400, `${name} needs after and ${key}.`)
-    return { span, after: within(name, () => taken(span, 'after', seconds, 0)) }
+      throw statusError(400, `${name} needs after and ${key}.`)
+    return { span, after: within(name, () => readField(span, 'after', seconds, 0)) }
   }
   return {
     name,
-    summary: taken(document, 'summary', text, ''),
+    summary: readField(document, 'summary', text, ''),
     scripts: listIn(document, 'scripts', scriptIn) ?? [],
     settings: document.settings === undefined ? undefined : settingsIn(document.settings, 'settings'),
     moments: listIn(document, 'moments', (value, name) => {
       const { span, after } = spanIn(value, name, 'settings')
       return { after, settings: settingsIn(span.settings ?? null, `${name}.settings`) }
     }),
-    stretch: taken<number | undefined>(document, 'stretch', factor, undefined),
-    outage: taken<number | undefined>(document, 'outage', counting, undefined),
+    stretch: readField<number | undefined>(document, 'stretch', factor, undefined),
+    outage: readField<number | undefined>(document, 'outage', counting, undefined),
     outages: listIn(document, 'outages', (value, name) => {
       const { span, after } = spanIn(value, name, 'lasts')
-      return { after, lasts: within(name, () => taken(span, 'lasts', factor, 0)) }
+      return { after, lasts: within(name, () => readField(span, 'lasts', factor, 0)) }
     }),
   }
 }
@@ -145,8 +147,8 @@ export function readScenario(json: string, name: string): Scenario {
   try {
     return scenarioIn(parsed(json), name)
   } catch (error) {
-    throw usage(
-      `the scenario ${name} cannot be read: ${asFailure(error).message}`,
+    throw usageError(
+      `the scenario ${name} cannot be read: ${toMergeqError(error).message}`,
       'For example {"scripts":[{"divisibleBy":3,"runs":["flake","pass"]}],"stretch":2}.',
     )
   }
@@ -156,6 +158,6 @@ function parsed(json: string): Json {
   try {
     return JSON.parse(json)
   } catch {
-    throw refusal(400, 'it is not JSON.')
+    throw statusError(400, 'it is not JSON.')
   }
 }

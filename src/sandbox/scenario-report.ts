@@ -1,9 +1,9 @@
 import { isSubmitted } from './engine/queue-order.ts'
 import type { Scenario } from './scenarios.ts'
-import type { Stage } from './state.ts'
+import type { SandboxState } from './state.ts'
 
 /** How a rehearsal went. Whoever is held and merges counts as both. */
-export interface Report {
+export interface ScenarioReport {
   readonly submitted: number
   readonly merged: number
   readonly failed: number
@@ -15,19 +15,19 @@ export interface Report {
 }
 
 /** Counts what became of all pull requests, and names what the scenario would have had to show besides. */
-export function reportOn(stage: Stage, scenario: Scenario): Report {
+export function createScenarioReport(stage: SandboxState, scenario: Scenario): ScenarioReport {
   const queues = stage.everyQueue()
   const entries = queues.flatMap(({ entries }) => [...entries.values()])
-  const moves = queues.flatMap(({ repo, targetBranch, moves }) =>
-    moves.map(({ number, to }) => ({ to, who: JSON.stringify([repo, targetBranch, number]) })),
+  const moves = queues.flatMap(({ repo, targetBranch, transitions }) =>
+    transitions.map(({ number, to }) => ({ to, who: JSON.stringify([repo, targetBranch, number]) })),
   )
   const held = new Set(moves.filter(({ to }) => to === 'PENDING_FAILURE').map(({ who }) => who)).size
   const counted = (state: string) => entries.filter(entry => entry.state === state).length
-  const { told } = stage
+  const { reportedStates } = stage
   const seen = {
-    merged: told.has('MERGED'),
-    failed: told.has('FAILED'),
-    cancelled: told.has('CANCELLED'),
+    merged: reportedStates.has('MERGED'),
+    failed: reportedStates.has('FAILED'),
+    cancelled: reportedStates.has('CANCELLED'),
     // It passes quickly, so that it happened is enough.
     held: held > 0,
   }

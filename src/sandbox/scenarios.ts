@@ -1,18 +1,18 @@
-import type { JsonObject } from '../json.ts'
 import { type ScenarioName, scenarioNames } from '../domain/scenario-names.ts'
+import type { JsonObject } from '../json.ts'
 
 /**
  * How a test run turns out for one pull request. `flake` fails, is held in PENDING_FAILURE and is tested again;
  * `cancel` is cancelled half-way through.
  */
-export type Verdict = 'pass' | 'fail' | 'flake' | 'cancel'
+export type ScriptedResult = 'pass' | 'fail' | 'flake' | 'cancel'
 
 /** What is scripted for some pull requests: one of them, or all whose number can be divided. Times are seconds at speed 1. */
-export interface Script {
+export interface ScenarioScript {
   readonly pr?: number | undefined
   readonly divisibleBy?: number | undefined
   /** The verdict of each test run after a submit; the last one stands for all that follow, so it is no flake. */
-  readonly runs?: readonly Verdict[] | undefined
+  readonly runs?: readonly ScriptedResult[] | undefined
   /** How long after each submit it becomes mergeable. */
   readonly readyAfter?: number | undefined
   /** How long after its first submit somebody cancels it, wherever it stands then. */
@@ -30,7 +30,7 @@ export interface Scenario {
   readonly name: string
   readonly summary: string
   /** The first script that names a pull request decides. */
-  readonly scripts: readonly Script[]
+  readonly scripts: readonly ScenarioScript[]
   /** Settings that the queues start with, as updateQueue takes them. */
   readonly settings?: JsonObject | undefined
   /** Changes of settings that come by themselves, so many seconds after the start: pauses, drains, other modes. */
@@ -86,13 +86,13 @@ export const scenarioNamed = (name: string): Scenario | undefined =>
   scenarios.find(scenario => scenario.name === name)
 
 /** What is scripted for a pull request. */
-export const scriptOf = ({ scripts }: Scenario, number: number): Script | undefined =>
+export const scriptOf = ({ scripts }: Scenario, number: number): ScenarioScript | undefined =>
   scripts.find(
     ({ pr, divisibleBy }) => pr === number || (divisibleBy !== undefined && number % divisibleBy === 0),
   )
 
 /** The verdict that is scripted for a pull request's run, counted from 1 since its submit. */
-export function verdictOf(scenario: Scenario, number: number, run: number): Verdict {
+export function scriptedResult(scenario: Scenario, number: number, run: number): ScriptedResult {
   const { runs = [] } = scriptOf(scenario, number) ?? {}
   return runs[Math.max(1, Math.min(run, runs.length)) - 1] ?? 'pass'
 }

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 
 /** What a value is derived from: the seed and the words that name the value. The same source gives the same value. */
-export type Source = readonly (string | number)[]
+export type SeedParts = readonly (string | number)[]
 
-const digest = (source: Source) => createHash('sha256').update(JSON.stringify(source)).digest()
+const digest = (source: SeedParts) => createHash('sha256').update(JSON.stringify(source)).digest()
 
 /** Lower-case hexadecimal digits, at most 64. */
-export const hex = (length: number, ...source: Source): string =>
+export const hex = (length: number, ...source: SeedParts): string =>
   digest(source).toString('hex').slice(0, length)
 
 /** A UUID in the layout of version 4. */
-export function uuid(...source: Source): string {
+export function uuid(...source: SeedParts): string {
   const [digits, variant] = [hex(32, ...source), 'uuid-variant']
   const third = `4${digits.slice(13, 16)}`
   const fourth = `${['8', '9', 'a', 'b'][digest([variant, ...source]).readUInt8(0) % 4]}${digits.slice(17, 20)}`
@@ -18,7 +18,7 @@ export function uuid(...source: Source): string {
 }
 
 /** Numbers from 0 (inclusive) to 1 (exclusive), one for each call, always the same ones for the same source. */
-export function dice(...source: Source): () => number {
+export function randomSequence(...source: SeedParts): () => number {
   let state = digest(source).readUInt32LE(0)
   // mulberry32: small, fast, and good enough for data that only has to look alive.
   return () => {

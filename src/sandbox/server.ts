@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { Failure, usage } from '../errors.ts'
-import { openIntake } from './read-request.ts'
-import { type Answer, prefix, type Service, tooLarge } from './service.ts'
+import { MergeqError, usageError } from '../errors.ts'
+import { createRequestReader } from './read-request.ts'
+import { prefix, type SandboxResponse, type SandboxService, tooLargeMessage } from './service.ts'
 
 /** A service that listens. */
-export interface Served {
+export interface RunningServer {
   readonly port: number
   /** What `MERGEQ_BASE_URL` takes, prefix and all. */
   readonly baseUrl: string
@@ -23,8 +23,11 @@ const patience = { headersTimeout: 10_000, requestTimeout: 120_000, connectionsC
  * Serves on loopback only, on a free port if `port` is 0. Refuses a `Host` that is not loopback's (DNS rebinding),
  * requests from web pages, and bodies over the limit (WIRE.md section 4). A port that is taken is a usage failure.
  */
-export async function serve(service: Service, { port }: { readonly port: number }): Promise<Served> {
-  const read = openIntake()
+export async function startServer(
+  service: SandboxService,
+  { port }: { readonly port: number },
+): Promise<RunningServer> {
+  const read = createRequestReader()
   const server = createServer(patience, (request, response) => {
     receive(service, request, read).then(
       answer => send(request, response, answer),
@@ -49,10 +52,10 @@ function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
-        reject(usage(`port ${port} is taken.`, 'Choose another --port, or 0 for a free one.'))
+        reject(usageError(`port ${port} is taken.`, 'Choose another --port, or 0 for a free one.'))
       else if (error.code === 'EACCES')
-        reject(usage(`port ${port} may not be used.`, 'Choose one over 1023, or 0.'))
-      else reject(new Failure('internal', `port ${port} cannot be used: ${error.message}`))
+        reject(usageError(`port ${port} may not be used.`, 'Choose one over 1023, or 0.'))
+      else reject(new MergeqError('internal', `port ${port} cannot be used: ${error.message}`))
     })
     server.listen({ host: loopback, port, exclusive: true }, () => resolve(portOf(server.address()) ?? port))
   })
@@ -63,15 +66,18 @@ const portOf = (address: ReturnType<Server['address']>): number | undefined =>
 
 /** Reads a request and has it answered, or refuses it without reading on. */
 async function receive(
-  service: Service,
+  service: SandboxService,
   request: IncomingMessage,
-  read: ReturnType<typeof openIntake>,
-): Promise<Answer> {
+  read: ReturnType<typeof createRequestReader>,
+): Promise<SandboxResponse> {
   const barred = barredFor(request)
   if (barred !== undefined) return service.refuse(403, barred)
   const taken = await read(request)
   if ('trouble' in taken)
-    return service.refuse(taken.trouble, taken.trouble === 413 ? tooLarge : 'Too many large bodies at once.')
+    return service.refuse(
+      taken.trouble,
+      taken.trouble === 413 ? tooLargeMessage : 'Too many large bodies at once.',
+    )
   const { method = '', url = '', headers } = request
   const { pathname, searchParams } = new URL(`http://${loopback}${url.startsWith('/') ? url : '/'}`)
   return service.answer({
@@ -95,7 +101,11 @@ function barredFor({ headers, socket }: IncomingMessage): string | undefined {
 }
 
 /** Sends an answer. Whoever was refused before the request was whole loses the connection. */
-function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Answer): void {
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: SandboxResponse,
+): void {
   response.writeHead(status, { ...headers, ...(request.complete ? {} : { connection: 'close' }) })
   response.end(body)
 }

@@ -1,11 +1,11 @@
-import { advance } from './engine/run-until-stable.ts'
 import { configure, submit } from './engine/inputs.ts'
-import { openQueue, type Queue } from './engine/queue.ts'
-import { dice } from './seed.ts'
-import { defaultPlace } from './state.ts'
+import { createQueueState, type Queue } from './engine/queue.ts'
+import { advance } from './engine/run-until-stable.ts'
+import { randomSequence } from './seed.ts'
+import { defaultQueue } from './state.ts'
 
 /** What is put into a simulated queue. */
-export interface Load {
+export interface SimulatedLoad {
   readonly prsPerHour: number
   readonly testMinutes: number
   /** The share of pull requests whose tests fail by their own fault, from 0 to less than 1. */
@@ -15,13 +15,13 @@ export interface Load {
 }
 
 /** How the queue is set; a batch of 1 is none. */
-export interface Setup {
+export interface SimulatedSetup {
   readonly concurrency: number
   readonly batch: number
 }
 
 /** What came out: times in minutes, from the submit to the merge, of what merged. */
-export interface Outcome extends Setup {
+export interface SimulationResult extends SimulatedSetup {
   readonly submitted: number
   readonly merged: number
   readonly failed: number
@@ -35,7 +35,7 @@ export interface Outcome extends Setup {
 }
 
 /** What the model leaves out, as it is told with every answer. */
-export const leftOut: readonly string[] = [
+export const simulationLimits: readonly string[] = [
   'pull requests come evenly at random, day and night, and are ready at once',
   'a test run takes the same time, give or take a tenth, and never flakes',
   'failures are independent of each other, and no merge conflicts',
@@ -47,11 +47,11 @@ const [minute, hour] = [60_000, 3_600_000]
 const day = 24 * hour
 
 /** More pull requests than this are not simulated: their history has to be kept. */
-export const mostSubmits = 200_000
+export const maxSubmits = 200_000
 
 /** The moments of the submits: a Poisson process, the same ones for the same seed whatever the setup. */
-function* arrivals({ prsPerHour, weeks, seed }: Load): Generator<number> {
-  const roll = dice(seed, 'simulate', 'arrivals')
+function* arrivals({ prsPerHour, weeks, seed }: SimulatedLoad): Generator<number> {
+  const roll = randomSequence(seed, 'simulate', 'arrivals')
   const end = weeks * 7 * day
   const pause = () => (-Math.log(1 - roll()) * hour) / prsPerHour
   for (let at = pause(); at < end; at += pause()) yield Math.floor(at)
@@ -61,13 +61,16 @@ function* arrivals({ prsPerHour, weeks, seed }: Load): Generator<number> {
  * Runs the sandbox's own queue over simulated weeks and returns it as it stands at their end. It yields after each
  * simulated day, so that whoever drives it can stop. Those that will fail have even numbers: one script names them all.
  */
-export function* simulated(load: Load, { concurrency, batch }: Setup): Generator<undefined, Queue> {
+export function* simulateQueue(
+  load: SimulatedLoad,
+  { concurrency, batch }: SimulatedSetup,
+): Generator<undefined, Queue> {
   const scenario = { name: 'simulate', summary: '', scripts: [{ divisibleBy: 2, runs: ['fail' as const] }] }
-  const queue = openQueue({
-    ...defaultPlace,
+  const queue = createQueueState({
+    ...defaultQueue,
     seed: load.seed,
     scenario,
-    pace: { ready: 0, test: load.testMinutes * minute, hold: 0, merge: 0, minute, second: 1_000 },
+    timings: { ready: 0, test: load.testMinutes * minute, hold: 0, merge: 0, minute, second: 1_000 },
     now: 0,
   })
   configure(queue, {
@@ -75,7 +78,7 @@ export function* simulated(load: Load, { concurrency, batch }: Setup): Generator
     testingTimeoutMinutes: 0,
     ...(batch > 1 ? { batch: true, batchingMinSize: batch } : {}),
   })
-  const roll = dice(load.seed, 'simulate', 'failures')
+  const roll = randomSequence(load.seed, 'simulate', 'failures')
   const end = load.weeks * 7 * day
   let [index, today] = [0, 0]
   for (const at of arrivals(load)) {
@@ -100,10 +103,14 @@ const ranked = (sorted: readonly number[], share: number): number | null =>
 const rounded = (value: number): number => Math.round(value * 100) / 100
 
 /** Tells an outcome from the queue's own history: its moves and its test runs. */
-export function outcomeOf(queue: Queue, { weeks }: Pick<Load, 'weeks'>, setup: Setup): Outcome {
-  const merges = queue.moves.filter(({ to }) => to === 'MERGED')
+export function simulationResult(
+  queue: Queue,
+  { weeks }: Pick<SimulatedLoad, 'weeks'>,
+  setup: SimulatedSetup,
+): SimulationResult {
+  const merges = queue.transitions.filter(({ to }) => to === 'MERGED')
   const times = merges.map(({ sinceSubmit }) => sinceSubmit / minute).toSorted((one, other) => one - other)
-  const failed = queue.moves.filter(({ to }) => to === 'FAILED').length
+  const failed = queue.transitions.filter(({ to }) => to === 'FAILED').length
   let tested = 0
   for (const { startedAt, endedAt } of queue.runs.values()) tested += (endedAt ?? queue.now) - startedAt
   const [p50, p95] = [ranked(times, 0.5), ranked(times, 0.95)]

@@ -1,5 +1,5 @@
+import { repositoryName } from '../domain/values/parsers.ts'
 import type { JsonObject } from '../json.ts'
-import { nameOf } from '../domain/values/parsers.ts'
 import type { Dialect } from './dialects.ts'
 import type { Queue, Run } from './engine/queue.ts'
 import { pullRequestTitle } from './records.ts'
@@ -40,7 +40,7 @@ function targetNames({ heads }: Queue, number: number): readonly string[] {
 export function testingRecord(queue: Queue, run: Run, { instant }: Dialect): JsonObject {
   const { requiredStatuses, mode } = queue.settings
   const [first = 0] = run.tested
-  const repo = `https://${nameOf(queue.repo)}`
+  const repo = `https://${repositoryName(queue.repo)}`
   const checks = requiredStatuses.length > 0 ? requiredStatuses : usualChecks
   const targetsOf = (numbers: readonly number[]) => [
     ...new Set(numbers.flatMap(number => targetNames(queue, number))),

@@ -1,89 +1,89 @@
-import { Failure, usage } from '../../errors.ts'
-import { count, marked, size, table } from '../../output/view.ts'
-import { endpoint } from '../operation.ts'
-import { type Field, flag } from '../../cli/inputs.ts'
-import { forPullRequest, pullRequests } from '../../cli/pull-request-arguments.ts'
-import { onQueue } from './pull-requests.ts'
-import { receipt } from '../decode.ts'
-import { type Targets, targetList } from '../../cli/target-arguments.ts'
-import { isPullRequest, oneOf } from '../../domain/values/parsers.ts'
+import { type Input, option } from '../../cli/inputs.ts'
+import { argsForPullRequest, pullRequestArguments } from '../../cli/pull-request-arguments.ts'
+import { type Targets, targetArguments } from '../../cli/target-arguments.ts'
+import { choiceParser, isPullRequestReference } from '../../domain/values/parsers.ts'
+import { MergeqError, usageError } from '../../errors.ts'
+import { formatBytes, formatInteger, pluralize, table } from '../../output/view.ts'
+import { emptyDecoder } from '../decode.ts'
+import { defineOperation } from '../operation.ts'
+import { queueInputs } from './pull-requests.ts'
 
 /** The pull request: the first argument if it has that form; everything else is a target (CLI.md section 1). */
-const onePullRequest: Field<number> = {
-  ...pullRequests,
-  words: [{ spell: '[pr]', summary: 'Pull request: 123, #123 or its address' }],
-  async each(given, context) {
-    const [first] = given.get('pr') ?? []
-    if (first !== undefined && isPullRequest(first)) return [forPullRequest(given, first)]
-    const one = forPullRequest(given, await context.need('pr'))
-    return [first === undefined ? one : new Map(one).set('target', [first, ...(given.get('target') ?? [])])]
+const onePullRequest: Input<number> = {
+  ...pullRequestArguments,
+  definitions: [{ syntax: '[pr]', summary: 'Pull request: 123, #123 or its address' }],
+  async split(args, context) {
+    const [first] = args.get('pr') ?? []
+    if (first !== undefined && isPullRequestReference(first)) return [argsForPullRequest(args, first)]
+    const one = argsForPullRequest(args, await context.require('pr'))
+    return [first === undefined ? one : new Map(one).set('target', [first, ...(args.get('target') ?? [])])]
   },
 }
 
-const commit: Field<string | undefined> = {
-  words: [
-    { spell: '--sha <sha>', summary: 'Head commit of the pull request that the targets belong to' },
-    { spell: '--no-sha', summary: 'Send no head commit' },
+const commit: Input<string | undefined> = {
+  definitions: [
+    { syntax: '--sha <sha>', summary: 'Head commit of the pull request that the targets belong to' },
+    { syntax: '--no-sha', summary: 'Send no head commit' },
   ],
   setting: 'sha',
-  at: 'body.pr.sha',
-  async read(given, context) {
-    if (given.get('--sha')?.[0] === 'HEAD')
-      throw usage(
+  location: 'body.pr.sha',
+  async read(args, context) {
+    if (args.get('--sha')?.[0] === 'HEAD')
+      throw usageError(
         '--sha: HEAD is no commit by itself.',
         'Leave --sha out in a checkout, where HEAD is taken; or name the commit.',
       )
-    if (!given.has('--no-sha')) return context.need('sha')
-    if (given.has('--sha')) throw usage('--sha and --no-sha contradict each other.')
+    if (!args.has('--no-sha')) return context.require('sha')
+    if (args.has('--sha')) throw usageError('--sha and --no-sha contradict each other.')
     return undefined
   },
 }
 
 /** In the run of a pull request from a fork, which gets no token, its id opens this one operation (service-observed.md section 2.4). */
-const forkedRun: Field<string | undefined> = {
-  words: [
+const forkedRun: Input<string | undefined> = {
+  definitions: [
     {
-      spell: '--forked-run <id>',
+      syntax: '--forked-run <id>',
       summary: 'GitHub run id of a pull request from a fork, sent in place of the token',
     },
   ],
   setting: 'forkedRun',
-  at: 'credential.x-forked-workflow-run-id',
+  location: 'credential.x-forked-workflow-run-id',
   read: (_, context) => context.setting('forkedRun'),
 }
 
-export const targets = endpoint({
+export const setImpactedTargets = defineOperation({
   command: 'pr targets',
   route: 'POST /setImpactedTargets',
   summary: 'Set the targets that a pull request impacts',
   // Nothing that can be read tells; the last upload for a commit wins (service-observed.md section 2.4).
-  changes: { replay: 'unread', tells: 'mergeq pr get', judge: () => 'unclear' },
-  fields: {
-    ...onQueue,
+  effect: { replay: 'unread', inspectCommand: 'mergeq pr get', inspect: () => 'unclear' },
+  inputs: {
+    ...queueInputs,
     pr: onePullRequest,
     sha: commit,
-    tooLarge: flag(
+    tooLarge: option(
       '--too-large <all|fail>',
       'What to do with a list over 20 MiB: send "ALL" (the default), or fail',
-      oneOf(['all', 'fail']),
+      choiceParser(['all', 'fail']),
       { choices: ['all', 'fail'] },
     ),
     forkedRun,
     // Read last: whatever else is wrong is said before a long input is read.
-    targets: targetList,
+    targets: targetArguments,
   },
-  reply: receipt,
+  decoder: emptyDecoder,
   view: (_, { pr, sha, targets }) => ({
     ...table([], []),
     sentence: `#${pr} impacts ${describe(targets)}${sha === undefined ? '' : ` for ${sha.slice(0, 7)}`}.`,
   }),
-  standIn(values, why) {
+  fallback(values, why) {
     const { targets, tooLarge } = values
     if (targets.list === 'ALL' || targets.list.bytes === 2) return undefined
-    const { number, read } = targets
-    const wasRead = `(${count(number, 'target')}, ${size(read)} read)`
+    const { number, bytesRead } = targets
+    const wasRead = `(${pluralize(number, 'target')}, ${formatBytes(bytesRead)} read)`
     if (tooLarge === 'fail' && why === 'limit')
-      throw new Failure(
+      throw new MergeqError(
         'refused',
         `setImpactedTargets: the list is over 20 MiB ${wasRead}; nothing was sent.`,
         { operation: 'setImpactedTargets', hint: 'Send every target instead with --all.' },
@@ -104,6 +104,7 @@ export const targets = endpoint({
 
 function describe({ list, number, dropped }: Targets): string {
   if (list === 'ALL') return 'every target'
-  const repeats = dropped === 0 ? '' : `, ${marked(dropped)} duplicate${dropped === 1 ? '' : 's'} dropped`
-  return `${count(number, 'target')} (${size(list.bytes)}${repeats})`
+  const repeats =
+    dropped === 0 ? '' : `, ${formatInteger(dropped)} duplicate${dropped === 1 ? '' : 's'} dropped`
+  return `${pluralize(number, 'target')} (${formatBytes(list.bytes)}${repeats})`
 }

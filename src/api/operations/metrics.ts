@@ -1,13 +1,13 @@
-import { usage } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
-import { isOfBranch, keepLines } from '../../domain/metrics/branch-lines.ts'
-import { endpoint } from '../operation.ts'
-import { numberText, readSamples, type Sample, samplesOf } from '../../domain/metrics/exposition.ts'
-import type { Field } from '../../cli/inputs.ts'
+import type { Input } from '../../cli/inputs.ts'
+import { metricsView } from '../../commands/metrics/view.ts'
 import { maxListAnswer } from '../../domain/limits.ts'
-import { metricsPicture } from '../../commands/metrics/view.ts'
-import { isWebPage, type Reading, type Reply, webPage } from '../decode.ts'
+import { isOfBranch, keepLines } from '../../domain/metrics/branch-lines.ts'
+import { numberText, parseSamples, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
 import type { Repository } from '../../domain/values/parsers.ts'
+import { usageError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import { type DecodedResponse, isWebPage, type ResponseDecoder, webPageError } from '../decode.ts'
+import { defineOperation } from '../operation.ts'
 
 const recordOf = ({ value, ...sample }: Sample): JsonObject => ({
   ...sample,
@@ -32,17 +32,17 @@ function* batchesOf(text: string): Generator<readonly JsonObject[]> {
  * The text of the format, kept byte for byte. Its samples are all checked before any is printed, and made when they are
  * printed: together they would take many times the memory of the text.
  */
-const exposition: Reading = {
+const exposition: ResponseDecoder = {
   expects: 'text',
   maxBytes: maxListAnswer,
   read({ text, bytes }) {
-    if (isWebPage(text)) throw webPage()
+    if (isWebPage(text)) throw webPageError()
     return replyOf(text, bytes)
   },
   passOn: {
     formats: 'text',
     begin({ text }) {
-      if (isWebPage(text)) throw webPage()
+      if (isWebPage(text)) throw webPageError()
       checkSamples(text.slice(0, text.lastIndexOf('\n') + 1))
       return new Uint8Array(0)
     },
@@ -54,7 +54,7 @@ function checkSamples(text: string): void {
   for (const _ of readSamples(text));
 }
 
-function replyOf(text: string, bytes: Uint8Array): Reply {
+function replyOf(text: string, bytes: Uint8Array): DecodedResponse {
   checkSamples(text)
   return {
     get records() {
@@ -69,45 +69,45 @@ function replyOf(text: string, bytes: Uint8Array): Reply {
 const utf8 = new TextDecoder()
 
 /** The samples of an answer as it came. */
-export const samplesIn = (bytes: Uint8Array): readonly Sample[] => samplesOf(utf8.decode(bytes))
+export const samplesIn = (bytes: Uint8Array): readonly Sample[] => parseSamples(utf8.decode(bytes))
 
 /** One repository if a flag or the environment names one, else all of the organization (CLI.md section 3). */
-const repositoryOrAll: Field<Repository | undefined> = {
-  words: [
-    { spell: '--all-repos', summary: 'All repositories of the organization (the default without --repo)' },
+const repositoryOrAll: Input<Repository | undefined> = {
+  definitions: [
+    { syntax: '--all-repos', summary: 'All repositories of the organization (the default without --repo)' },
   ],
   setting: 'repo',
-  at: 'query',
-  read(given, context) {
-    if (!given.has('--all-repos')) return context.told('repo')
-    if (given.has('--repo'))
-      throw usage('--all-repos and --repo contradict each other.', 'Leave one of them out.')
+  location: 'query',
+  read(args, context) {
+    if (!args.has('--all-repos')) return context.explicit('repo')
+    if (args.has('--repo'))
+      throw usageError('--all-repos and --repo contradict each other.', 'Leave one of them out.')
     return undefined
   },
-  wire: repo =>
+  encode: repo =>
     repo === undefined ? undefined : { repo: `${repo.owner}/${repo.name}`, repoHost: repo.host },
 }
 
 /** The branch that --target-branch names; without it all branches are shown. */
-const typedBranch: Field<string | undefined> = {
-  words: [],
+const typedBranch: Input<string | undefined> = {
+  definitions: [],
   setting: 'targetBranch',
-  read: async (given, context) => (given.has('--target-branch') ? context.need('targetBranch') : undefined),
+  read: async (args, context) => (args.has('--target-branch') ? context.require('targetBranch') : undefined),
 }
 
 const columns = [
-  { title: 'NAME', manner: 'plain' },
-  { title: 'LABELS', manner: 'plain' },
-  { title: 'VALUE', manner: 'number' },
+  { title: 'NAME', format: 'plain' },
+  { title: 'LABELS', format: 'plain' },
+  { title: 'VALUE', format: 'number' },
 ] as const
 
-export const metrics = endpoint({
+export const getMergeQueueMetrics = defineOperation({
   command: 'metrics',
   route: 'GET /getMergeQueueMetrics',
   summary: 'Print the metrics of merge queues in the Prometheus text format',
-  changes: false,
-  fields: { repo: repositoryOrAll, branch: typedBranch },
-  reply: exposition,
+  effect: false,
+  inputs: { repo: repositoryOrAll, branch: typedBranch },
+  decoder: exposition,
   narrow: ({ branch }) =>
     branch === undefined
       ? undefined
@@ -126,7 +126,7 @@ export const metrics = endpoint({
         value,
       ])
     },
-    drawn: () => metricsPicture(samplesIn(reply.bytes)),
+    terminalView: () => metricsView(samplesIn(reply.bytes)),
     raw: reply.bytes,
   }),
   examples: [

@@ -1,16 +1,16 @@
-import { at, isObject, type Json, listAt, textAt } from '../../json.ts'
-import { count, type Passage, sheet } from '../../output/view.ts'
-import { endpoint } from '../operation.ts'
 import { argument } from '../../cli/inputs.ts'
-import { onOrganization } from './failing-tests.ts'
-import { type Reading, record, withoutPart } from '../decode.ts'
-import { uuid } from '../../domain/values/parsers.ts'
+import { parseUuid } from '../../domain/values/parsers.ts'
+import { get, getArray, getString, isObject, type Json } from '../../json.ts'
+import { keyValueTable, pluralize, type TextBlock } from '../../output/view.ts'
+import { type ResponseDecoder, recordDecoder, withoutPart } from '../decode.ts'
+import { defineOperation } from '../operation.ts'
+import { organizationInputs } from './failing-tests.ts'
 
 /** The test itself is the record; `--json` prints it as it came, below `test`. */
-const wholeTest: Reading = {
+const wholeTest: ResponseDecoder = {
   expects: 'json',
   read(answer) {
-    const [document = {}] = record(found => found).read(answer).records
+    const [document = {}] = recordDecoder(found => found).read(answer).records
     if (!isObject(document.test)) throw withoutPart('test')
     return {
       records: [document.test],
@@ -21,31 +21,31 @@ const wholeTest: Reading = {
 }
 
 /** A common failure: how often and when last, and its summary, which may have many lines. */
-const passageOf = (failure: Json, index: number): Passage => {
-  const times = at(failure, 'occurrence_count')
-  const last = textAt(failure, 'last_occurrence')
+const passageOf = (failure: Json, index: number): TextBlock => {
+  const times = get(failure, 'occurrence_count')
+  const last = getString(failure, 'last_occurrence')
   return {
     title: `failure ${index + 1}`,
-    head: `${typeof times === 'number' ? count(times, 'time') : 'sometimes'}, last ${last ?? 'at an unknown time'}`,
-    text: textAt(failure, 'summary') ?? '-',
+    head: `${typeof times === 'number' ? pluralize(times, 'time') : 'sometimes'}, last ${last ?? 'at an unknown time'}`,
+    text: getString(failure, 'summary') ?? '-',
   }
 }
 
-export const details = endpoint({
+export const getTestDetails = defineOperation({
   command: 'flaky get',
   route: 'POST /flaky-tests/get-test-details',
   summary: 'Show everything that is known about a test',
-  changes: false,
-  fields: {
-    ...onOrganization,
-    test: argument('<test-id>', 'The test, a UUID as `flaky list` prints it', uuid, {
+  effect: false,
+  inputs: {
+    ...organizationInputs,
+    test: argument('<test-id>', 'The test, a UUID as `flaky list` prints it', parseUuid, {
       at: 'body.test_id',
       needed: true,
     }),
   },
-  reply: wholeTest,
+  decoder: wholeTest,
   view({ records: [test = {}] }) {
-    const shape = sheet(test, [
+    const shape = keyValueTable(test, [
       ['id', 'id'],
       ['name', 'name'],
       ['variant', 'variant'],
@@ -64,7 +64,7 @@ export const details = endpoint({
       ['link', 'html_url'],
       ['ticket', 'ticket.html_url'],
     ])
-    return { ...shape, passages: listAt(test, 'most_common_failures').map(passageOf) }
+    return { ...shape, textBlocks: getArray(test, 'most_common_failures').map(passageOf) }
   },
   examples: ['mergeq flaky get 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'],
 })

@@ -1,32 +1,32 @@
-import { usage } from '../../errors.ts'
-import { at, type Json, type JsonObject, listAt, textAt } from '../../json.ts'
+import { type Input, option, type ParseContext, type ParsedArgs } from '../../cli/inputs.ts'
+import { parsePullRequest, textParser } from '../../domain/values/parsers.ts'
+import { usageError } from '../../errors.ts'
+import { get, getArray, getString, type Json, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
-import { endpoint } from '../operation.ts'
-import { type Context, type Field, flag, type Given } from '../../cli/inputs.ts'
-import { onQueue } from './pull-requests.ts'
-import { record } from '../decode.ts'
-import { pullRequest, text } from '../../domain/values/parsers.ts'
+import { recordDecoder } from '../decode.ts'
+import { defineOperation } from '../operation.ts'
+import { queueInputs } from './pull-requests.ts'
 
 /** The test run: an id, or a test branch that ends in one; by pull request where that was asked for. */
-const testRun: Field<string | undefined> = {
-  words: [{ spell: '[run]', summary: 'Test run id, or the name of a test branch that ends in one' }],
+const testRunInput: Input<string | undefined> = {
+  definitions: [{ syntax: '[run]', summary: 'Test run id, or the name of a test branch that ends in one' }],
   setting: 'testRun',
-  at: 'body.testRunId',
-  async read(given: Given, context: Context) {
-    const [typed] = given.get('run') ?? []
-    if (given.has('--pr')) {
+  location: 'body.testRunId',
+  async read(args: ParsedArgs, context: ParseContext) {
+    const [typed] = args.get('run') ?? []
+    if (args.has('--pr')) {
       if (typed !== undefined)
-        throw usage('A test run and --pr name the same thing twice.', 'Leave one of them out.')
+        throw usageError('A test run and --pr name the same thing twice.', 'Leave one of them out.')
       return undefined
     }
     const [, number] = /^(?:#|https?:\/\/\S+\/pull\/)?(\d{1,10})$/.exec(typed ?? '') ?? []
     if (number !== undefined)
-      throw usage(
+      throw usageError(
         `'${typed}' is a pull request, and a test run is expected.`,
         `Ask by pull request: mergeq pr testing --pr ${number}`,
       )
-    const run = typed ?? (await context.need('testRun'))
-    return text('test run')(run.slice(run.lastIndexOf('/') + 1))
+    const run = typed ?? (await context.require('testRun'))
+    return textParser('test run')(run.slice(run.lastIndexOf('/') + 1))
   },
 }
 
@@ -35,48 +35,48 @@ const testRun: Field<string | undefined> = {
  * What a row lacks is undefined.
  */
 export function checksOf(run: Json): readonly JsonObject[] {
-  const checks = listAt(run, 'checkSuites')
-    .flatMap(suite => listAt(suite, 'checkRuns'))
+  const checks = getArray(run, 'checkSuites')
+    .flatMap(suite => getArray(suite, 'checkRuns'))
     .map(check => ({
       kind: 'check',
-      name: at(check, 'name'),
-      state: at(check, 'conclusion') ?? at(check, 'status'),
-      url: at(check, 'url'),
+      name: get(check, 'name'),
+      state: get(check, 'conclusion') ?? get(check, 'status'),
+      url: get(check, 'url'),
     }))
   const newest = new Map(
-    listAt(run, 'statusChecks')
+    getArray(run, 'statusChecks')
       .toReversed()
-      .map(status => [textAt(status, 'context'), status]),
+      .map(status => [getString(status, 'context'), status]),
   )
   const statuses = [...newest.values()].toReversed().map(status => ({
     kind: 'status',
-    name: at(status, 'context'),
-    state: at(status, 'state'),
-    url: at(status, 'url'),
+    name: get(status, 'context'),
+    state: get(status, 'state'),
+    url: get(status, 'url'),
   }))
   return [...checks, ...statuses]
 }
 
-export const testing = endpoint({
+export const getMergeQueueTestingDetails = defineOperation({
   command: 'pr testing',
   route: 'POST /getMergeQueueTestingDetails',
   summary: 'Show a test run: its checks, and what is tested in it',
-  changes: false,
-  fields: {
-    ...onQueue,
-    testRun,
-    pr: flag(
+  effect: false,
+  inputs: {
+    ...queueInputs,
+    testRun: testRunInput,
+    pr: option(
       '--pr <n>',
       'Ask by pull request instead, where the service takes that',
-      word => pullRequest(word).number,
+      word => parsePullRequest(word).number,
       {
         at: 'body.pr.number',
       },
     ),
   },
-  reply: record(document => document),
+  decoder: recordDecoder(document => document),
   view({ records: [run = {}] }) {
-    const tested = listAt(run, 'testedPullRequests').map(pr => `#${at(pr, 'prNumber') ?? '?'}`)
+    const tested = getArray(run, 'testedPullRequests').map(pr => `#${get(pr, 'prNumber') ?? '?'}`)
     return {
       ...table(checksOf(run), [
         ['KIND', 'kind'],
@@ -85,7 +85,7 @@ export const testing = endpoint({
         ['URL', 'url'],
       ]),
       heading: [
-        `Test run ${textAt(run, 'status') ?? ''} on ${textAt(run, 'testBranch') ?? 'an unnamed branch'}, testing ${tested.join(', ') || 'nothing that it names'}`,
+        `Test run ${getString(run, 'status') ?? ''} on ${getString(run, 'testBranch') ?? 'an unnamed branch'}, testing ${tested.join(', ') || 'nothing that it names'}`,
       ],
     }
   },

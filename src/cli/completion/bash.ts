@@ -1,10 +1,17 @@
 import { shellQuote } from '../../domain/shell-quote.ts'
+import {
+  type CompletionSpec,
+  type CompletionValue,
+  generatedNote,
+  optionToken,
+  safeName,
+  safeValue,
+} from './completion-spec.ts'
 import { valueFunction } from './posix.ts'
-import { origin, type Spec, safeName, safeValue, tokenOf, type Value } from './completion-spec.ts'
 
 const list = (words: readonly string[]): string => shellQuote(words.join(' '))
 
-function found({ words, file, program, stored }: Value): string {
+function found({ words, file, program, stored }: CompletionValue): string {
   return [
     ...(words.length === 0 ? [] : [`words=${list(words)}`]),
     ...(file ? ['kind=file'] : []),
@@ -14,10 +21,10 @@ function found({ words, file, program, stored }: Value): string {
 }
 
 /** The completion script of bash, 3.2 and later; it needs no other package and starts no process. */
-export function bashScript(spec: Spec): string {
+export function bashScript(spec: CompletionSpec): string {
   const { places, aliases, globals } = spec
   return `# bash completion for mergeq
-# ${origin}
+# ${generatedNote}
 
 _mergeq_place() {
   children='' flags=''
@@ -27,7 +34,7 @@ ${places
     [
       `    ${shellQuote(path)})`,
       ...(children.length === 0 ? [] : [`children=${list(children.map(([name]) => name))}`]),
-      ...(flags.length === 0 ? [] : [`flags=${list(flags.map(tokenOf))}`]),
+      ...(flags.length === 0 ? [] : [`flags=${list(flags.map(optionToken))}`]),
       ';;',
     ].join(' '),
   )
@@ -74,7 +81,7 @@ _mergeq_flag() {
 }
 
 _mergeq() {
-  local IFS=$' \\t\\n' globals=${list(globals.map(tokenOf))}
+  local IFS=$' \\t\\n' globals=${list(globals.map(optionToken))}
   local children flags name takes words='' kind='' flag bare
   local path='' given=' ' wants='' rest='' count=0 prefix='' index
   local line=\${COMP_LINE:0:COMP_POINT} piece='' full='' tail=''

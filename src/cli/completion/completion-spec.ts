@@ -1,11 +1,11 @@
-import type { Word } from '../inputs.ts'
-import { nameOfWord } from '../inputs.ts'
+import { builtinCommands, topicNames } from '../help/builtin-commands.ts'
+import { type DocumentedCommand, isOption } from '../help/command-doc.ts'
 import { groups } from '../help/groups.ts'
-import { own, topicNames } from '../help/builtin-commands.ts'
-import { isFlag, type Told } from '../help/command-doc.ts'
+import type { OptionDefinition } from '../inputs.ts'
+import { optionName } from '../inputs.ts'
 
 /** What may stand in the place of a value: words that are known, files, programs, or what the settings file holds. */
-export interface Value {
+export interface CompletionValue {
   readonly words: readonly string[]
   readonly file: boolean
   readonly program: boolean
@@ -16,30 +16,30 @@ export interface Value {
 }
 
 /** A flag as a shell completes it. */
-export interface Flag {
+export interface CompletionOption {
   readonly name: string
   readonly short?: string
   readonly summary: string
   readonly repeats: boolean
   /** The flag that says the opposite: it is not offered beside this one. */
   readonly opposite?: string
-  readonly value?: Value
+  readonly value?: CompletionValue
 }
 
 /** A place in the tree: what may follow the words of its path. */
-export interface Place {
+export interface CompletionPlace {
   readonly path: string
   readonly children: readonly (readonly [name: string, summary: string])[]
-  readonly flags: readonly Flag[]
-  readonly arguments: readonly Value[]
+  readonly flags: readonly CompletionOption[]
+  readonly arguments: readonly CompletionValue[]
 }
 
 /** Everything that a completion script is made from. */
-export interface Spec {
-  readonly places: readonly Place[]
+export interface CompletionSpec {
+  readonly places: readonly CompletionPlace[]
   /** Other names of a path: `pr status` of `pr get`. */
   readonly aliases: readonly (readonly [alias: string, path: string])[]
-  readonly globals: readonly Flag[]
+  readonly globals: readonly CompletionOption[]
 }
 
 /** Flags whose values may be found among the stored settings. */
@@ -51,47 +51,52 @@ const stored: ReadonlyMap<string, string> = new Map([
   ['--base-url', 'base-url'],
 ])
 
-function toValue({ spell, choices = [], offers = [], file = false }: Word): Value {
-  const key = stored.get(nameOfWord(spell))
+function toValue({
+  syntax,
+  choices = [],
+  suggestions = [],
+  file = false,
+}: OptionDefinition): CompletionValue {
+  const key = stored.get(optionName(syntax))
   return {
-    words: [...choices, ...offers],
+    words: [...choices, ...suggestions],
     file,
-    program: spell.startsWith('<command'),
-    repeats: spell.includes('...'),
+    program: syntax.startsWith('<command'),
+    repeats: syntax.includes('...'),
     ...(key === undefined ? {} : { stored: key }),
   }
 }
 
-function flagOf(word: Word, names: readonly string[]): Flag {
-  const { spell, summary, repeats = false } = word
-  const name = nameOfWord(spell)
-  const [, short] = /^(-\w), /.exec(spell) ?? []
+function flagOf(word: OptionDefinition, names: readonly string[]): CompletionOption {
+  const { syntax, summary, variadic = false } = word
+  const name = optionName(syntax)
+  const [, short] = /^(-\w), /.exec(syntax) ?? []
   const opposite = name.startsWith('--no-') ? name.replace('--no-', '--') : name.replace('--', '--no-')
   return {
     name,
     ...(short === undefined ? {} : { short }),
     summary,
-    repeats,
+    repeats: variadic,
     ...(names.includes(opposite) ? { opposite } : {}),
-    ...(/--[a-z-]+ ./.test(spell) ? { value: toValue(word) } : {}),
+    ...(/--[a-z-]+ ./.test(syntax) ? { value: toValue(word) } : {}),
   }
 }
 
-const flagsOf = (words: readonly Word[]): readonly Flag[] => {
-  const flags = words.filter(isFlag)
+const flagsOf = (words: readonly OptionDefinition[]): readonly CompletionOption[] => {
+  const flags = words.filter(isOption)
   return flags.map(word =>
     flagOf(
       word,
-      flags.map(({ spell }) => nameOfWord(spell)),
+      flags.map(({ syntax }) => optionName(syntax)),
     ),
   )
 }
 
-const helpWord: Word = { spell: '-h, --help', summary: 'Print help' }
-const versionWord: Word = { spell: '--version', summary: 'Print the version' }
+const helpWord: OptionDefinition = { syntax: '-h, --help', summary: 'Print help' }
+const versionWord: OptionDefinition = { syntax: '--version', summary: 'Print the version' }
 
 /** The places below one of the tree, its own children first. */
-function placesOf(leaves: readonly Told[]): readonly Place[] {
+function placesOf(leaves: readonly DocumentedCommand[]): readonly CompletionPlace[] {
   const firsts = [...new Set(leaves.map(({ command }) => command.split(' ')[0] ?? ''))]
   const below = (group: string) =>
     leaves
@@ -116,15 +121,18 @@ function placesOf(leaves: readonly Told[]): readonly Place[] {
       children: command === 'help' ? [...top, ...topicNames.map(name => [name, 'A topic'] as const)] : [],
       flags: flagsOf(words),
       arguments:
-        command === 'help' ? [] : words.filter(word => !isFlag(word) && word.hidden !== true).map(toValue),
+        command === 'help' ? [] : words.filter(word => !isOption(word) && word.hidden !== true).map(toValue),
     })),
     ...grouped.map(group => ({ path: `help ${group}`, children: below(group), ...bare })),
   ]
 }
 
 /** What the scripts of all shells are made from: the same tree, flags and values. */
-export const specOf = (leaves: readonly Told[], globalWords: readonly Word[]): Spec => ({
-  places: placesOf([...leaves, ...own]),
+export const completionSpec = (
+  leaves: readonly DocumentedCommand[],
+  globalWords: readonly OptionDefinition[],
+): CompletionSpec => ({
+  places: placesOf([...leaves, ...builtinCommands]),
   aliases: leaves.flatMap(({ command, alias }) =>
     alias === undefined ? [] : [[command.replace(/\S+$/, alias), command] as const],
   ),
@@ -132,28 +140,30 @@ export const specOf = (leaves: readonly Told[], globalWords: readonly Word[]): S
 })
 
 /** What may stand in a place, by the key under which the scripts look it up. */
-export type Offer = readonly [key: string, value: Value]
+export type Suggestion = readonly [key: string, value: CompletionValue]
 
-const hasOffer = ({ words, file, program, stored }: Value): boolean =>
+const hasOffer = ({ words, file, program, stored }: CompletionValue): boolean =>
   words.length > 0 || file || program || stored !== undefined
 
 /**
  * Every value that something is known of: a flag's under `pr submit --priority`, a global flag's under `--repo`, an
  * argument's under `config get #1`, counted from 1; one that repeats has `#` alone.
  */
-export const offersOf = ({ places, globals }: Spec): readonly Offer[] =>
+export const suggestionsOf = ({ places, globals }: CompletionSpec): readonly Suggestion[] =>
   [
-    ...globals.flatMap(({ name, value }): readonly Offer[] => (value === undefined ? [] : [[name, value]])),
-    ...places.flatMap(({ path, flags, arguments: values }): readonly Offer[] => [
-      ...flags.flatMap(({ name, value }): readonly Offer[] =>
+    ...globals.flatMap(({ name, value }): readonly Suggestion[] =>
+      value === undefined ? [] : [[name, value]],
+    ),
+    ...places.flatMap(({ path, flags, arguments: values }): readonly Suggestion[] => [
+      ...flags.flatMap(({ name, value }): readonly Suggestion[] =>
         value === undefined ? [] : [[`${path} ${name}`, value]],
       ),
-      ...values.map((value, index): Offer => [`${path} #${value.repeats ? '' : index + 1}`, value]),
+      ...values.map((value, index): Suggestion => [`${path} #${value.repeats ? '' : index + 1}`, value]),
     ]),
   ].filter(([, value]) => hasOffer(value))
 
 /** A flag as the scripts note it: `-X|--method`, then `=` where it takes a value, `+` where it repeats, `!` where it has an opposite. */
-export const tokenOf = ({ name, short, value, repeats, opposite }: Flag): string =>
+export const optionToken = ({ name, short, value, repeats, opposite }: CompletionOption): string =>
   [
     short === undefined ? '' : `${short}|`,
     name,
@@ -163,7 +173,7 @@ export const tokenOf = ({ name, short, value, repeats, opposite }: Flag): string
   ].join('')
 
 /** What stands at the top of every script. */
-export const origin = 'Made from the command tree of mergeq; `mergeq completion` prints it.'
+export const generatedNote = 'Made from the command tree of mergeq; `mergeq completion` prints it.'
 
 /** Names and values of stored settings that are offered: whatever else stands in the file is left out. */
 export const safeName = '[A-Za-z0-9][A-Za-z0-9._@+-]*'

@@ -1,4 +1,12 @@
-import { offersOf, origin, type Spec, safeName, safeValue, tokenOf, type Value } from './completion-spec.ts'
+import {
+  type CompletionSpec,
+  type CompletionValue,
+  generatedNote,
+  optionToken,
+  safeName,
+  safeValue,
+  suggestionsOf,
+} from './completion-spec.ts'
 
 const quoted = (text: string): string => `'${text.replace(/['\\]/g, character => `\\${character}`)}'`
 
@@ -6,7 +14,7 @@ const quoted = (text: string): string => `'${text.replace(/['\\]/g, character =>
 const lines = (entries: readonly (readonly [string, string])[]): string =>
   `printf '%s\\t%s\\n' ${entries.map(entry => entry.map(quoted).join(' ')).join(' ')}`
 
-const found = ({ words, file, program, stored }: Value): string =>
+const found = ({ words, file, program, stored }: CompletionValue): string =>
   [
     ...(words.length === 0 ? [] : [`printf 'word %s\\n' ${words.map(quoted).join(' ')}`]),
     ...(file ? ['echo file'] : []),
@@ -18,12 +26,12 @@ const cases = (rows: readonly (readonly [key: string, body: string])[]): string 
   rows.map(([key, body]) => `        case ${key}\n            ${body}`).join('\n')
 
 /** The completion script of fish. */
-export function fishScript(spec: Spec): string {
+export function fishScript(spec: CompletionSpec): string {
   const { places, aliases, globals } = spec
   const withChildren = places.filter(({ children }) => children.length > 0)
   const withFlags = places.filter(({ flags }) => flags.length > 0)
   return `# fish completion for mergeq
-# ${origin}
+# ${generatedNote}
 
 function __mergeq_children
     switch "$argv"
@@ -33,14 +41,14 @@ end
 
 function __mergeq_flags
     switch "$argv"
-${cases(withFlags.map(({ path, flags }) => [quoted(path), lines(flags.map(flag => [tokenOf(flag), flag.summary]))]))}
+${cases(withFlags.map(({ path, flags }) => [quoted(path), lines(flags.map(flag => [optionToken(flag), flag.summary]))]))}
     end
-    ${lines(globals.map(flag => [tokenOf(flag), flag.summary]))}
+    ${lines(globals.map(flag => [optionToken(flag), flag.summary]))}
 end
 
 function __mergeq_value
     switch "$argv"
-${cases(offersOf(spec).map(([key, value]) => [quoted(key.endsWith('#') ? `${key}*` : key), found(value)]))}
+${cases(suggestionsOf(spec).map(([key, value]) => [quoted(key.endsWith('#') ? `${key}*` : key), found(value)]))}
     end
 end
 

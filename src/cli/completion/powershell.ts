@@ -1,4 +1,12 @@
-import { offersOf, origin, type Spec, safeName, safeValue, tokenOf, type Value } from './completion-spec.ts'
+import {
+  type CompletionSpec,
+  type CompletionValue,
+  generatedNote,
+  optionToken,
+  safeName,
+  safeValue,
+  suggestionsOf,
+} from './completion-spec.ts'
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
@@ -7,7 +15,7 @@ const list = (words: readonly string[]): string => `@(${words.map(quoted).join('
 const pairs = (entries: readonly (readonly [string, string])[]): string =>
   list(entries.map(([name, summary]) => `${name}\t${summary}`))
 
-const found = ({ words, file, program, stored }: Value): string =>
+const found = ({ words, file, program, stored }: CompletionValue): string =>
   list([
     ...words.map(word => `word ${word}`),
     ...(file || program ? ['file'] : []),
@@ -20,10 +28,10 @@ const table = (name: string, rows: readonly (readonly [string, string])[]): stri
   )
 
 /** The completion script of PowerShell, 5.1 and later. */
-export function powershellScript(spec: Spec): string {
+export function powershellScript(spec: CompletionSpec): string {
   const { places, aliases, globals } = spec
   return `# PowerShell completion for mergeq
-# ${origin}
+# ${generatedNote}
 
 Register-ArgumentCompleter -Native -CommandName mergeq -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)
@@ -36,12 +44,12 @@ ${table(
   'flags',
   places
     .filter(({ flags }) => flags.length > 0)
-    .map(({ path, flags }) => [path, pairs(flags.map(flag => [tokenOf(flag), flag.summary]))]),
+    .map(({ path, flags }) => [path, pairs(flags.map(flag => [optionToken(flag), flag.summary]))]),
 )}
-    $globals = ${pairs(globals.map(flag => [tokenOf(flag), flag.summary]))}
+    $globals = ${pairs(globals.map(flag => [optionToken(flag), flag.summary]))}
 ${table(
   'values',
-  offersOf(spec).map(([key, value]) => [key, found(value)]),
+  suggestionsOf(spec).map(([key, value]) => [key, found(value)]),
 )}
     $aliases = @{ ${aliases.map(([alias, path]) => `${quoted(alias)} = ${quoted(path)}`).join('; ')} }
 

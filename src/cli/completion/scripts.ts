@@ -1,10 +1,10 @@
-import type { Word } from '../inputs.ts'
 import type { Shell } from '../help/builtin-commands.ts'
-import type { Told } from '../help/command-doc.ts'
+import type { DocumentedCommand } from '../help/command-doc.ts'
+import type { OptionDefinition } from '../inputs.ts'
 import { bashScript } from './bash.ts'
+import { completionSpec } from './completion-spec.ts'
 import { fishScript } from './fish.ts'
 import { powershellScript } from './powershell.ts'
-import { specOf } from './completion-spec.ts'
 import { zshScript } from './zsh.ts'
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript, powershell: powershellScript }
@@ -18,5 +18,8 @@ export const scriptFiles: Readonly<Record<Shell, string>> = {
 }
 
 /** The completion script of a shell, the same in the package's folder and from `mergeq completion`. */
-export const scriptOf = (shell: Shell, leaves: readonly Told[], globalWords: readonly Word[]): string =>
-  scripts[shell](specOf(leaves, globalWords))
+export const scriptOf = (
+  shell: Shell,
+  leaves: readonly DocumentedCommand[],
+  globalWords: readonly OptionDefinition[],
+): string => scripts[shell](completionSpec(leaves, globalWords))

@@ -1,11 +1,18 @@
 import { shellQuote } from '../../domain/shell-quote.ts'
+import {
+  type CompletionSpec,
+  type CompletionValue,
+  generatedNote,
+  optionToken,
+  safeName,
+  safeValue,
+} from './completion-spec.ts'
 import { valueFunction } from './posix.ts'
-import { origin, type Spec, safeName, safeValue, tokenOf, type Value } from './completion-spec.ts'
 
 const list = (entries: readonly (readonly [string, string])[]): string =>
   `(${entries.map(([name, summary]) => shellQuote(`${name}:${summary}`)).join(' ')})`
 
-const found = ({ words, file, program, stored }: Value): string =>
+const found = ({ words, file, program, stored }: CompletionValue): string =>
   [
     ...(words.length === 0 ? [] : [`values=(${words.map(shellQuote).join(' ')})`]),
     ...(file ? ['kind=file'] : []),
@@ -14,11 +21,11 @@ const found = ({ words, file, program, stored }: Value): string =>
   ].join('; ')
 
 /** The completion script of zsh: a file of its function path, or read with source once compinit has run. */
-export function zshScript(spec: Spec): string {
+export function zshScript(spec: CompletionSpec): string {
   const { places, aliases, globals } = spec
   return `#compdef mergeq
 # zsh completion for mergeq
-# ${origin}
+# ${generatedNote}
 
 _mergeq_place() {
   children=() flags=()
@@ -28,7 +35,7 @@ ${places
     [
       `    ${shellQuote(path)})`,
       ...(children.length === 0 ? [] : [`children=${list(children)}`]),
-      ...(flags.length === 0 ? [] : [`flags=${list(flags.map(flag => [tokenOf(flag), flag.summary]))}`]),
+      ...(flags.length === 0 ? [] : [`flags=${list(flags.map(flag => [optionToken(flag), flag.summary]))}`]),
       ';;',
     ].join(' '),
   )
@@ -82,7 +89,7 @@ _mergeq() {
   setopt extended_glob
   local -a globals children flags values given offered match mbegin mend
   local name takes kind flag bare word opposite place= wants= rest= count=0 index
-  globals=${list(globals.map(flag => [tokenOf(flag), flag.summary]))}
+  globals=${list(globals.map(flag => [optionToken(flag), flag.summary]))}
 
   _mergeq_place ''
   for ((index = 2; index < CURRENT; index++)); do

@@ -1,4 +1,4 @@
-import type { Told } from './command-doc.ts'
+import type { DocumentedCommand } from './command-doc.ts'
 
 /** The shells that have a completion script. */
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
@@ -9,14 +9,14 @@ export const topicNames = ['exit-codes', 'environment', 'formatting'] as const
 export type Topic = (typeof topicNames)[number]
 
 /** The two commands that tell of the others: they stand in the tree like any, and print from it. */
-export const own = [
+export const builtinCommands = [
   {
     command: 'completion',
     summary: 'Print the completion script of a shell',
-    fields: {},
-    words: [{ spell: '<shell>', summary: `One of ${shells.join(', ')}`, choices: shells }],
+    inputs: {},
+    words: [{ syntax: '<shell>', summary: `One of ${shells.join(', ')}`, choices: shells }],
     asks: [],
-    prints: 'the script, which is also in the folder completions of the package',
+    output: 'the script, which is also in the folder completions of the package',
     examples: [
       'source <(mergeq completion bash)',
       'mergeq completion zsh > "$HOME/.zfunc/_mergeq"',
@@ -27,16 +27,16 @@ export const own = [
   {
     command: 'help',
     summary: 'Print the help of a command, or a topic',
-    fields: {},
+    inputs: {},
     words: [
       {
-        spell: '[word...]',
+        syntax: '[word...]',
         summary: `A command, or one of ${topicNames.join(', ')}; nothing is all of mergeq`,
-        offers: topicNames,
+        suggestions: topicNames,
       },
     ],
     asks: [],
-    prints: {
+    output: {
       table: 'the help, no wider than the terminal or 100 columns',
       json: 'the same as data: commands, arguments, flags, choices, defaults, examples, exit codes',
       ndjson: 'one command a line',
@@ -47,4 +47,4 @@ export const own = [
       "mergeq help --json | jq -r '.commands[].command'",
     ],
   },
-] as const satisfies readonly Told[]
+] as const satisfies readonly DocumentedCommand[]

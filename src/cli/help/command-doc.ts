@@ -1,18 +1,26 @@
-import type { Command, Prints } from '../command.ts'
-import { type Described, methodOf, operationOf, type Route, type Row } from '../../api/operation.ts'
-import { nameOfWord, type Word } from '../inputs.ts'
-import { endings, type Kind } from '../../errors.ts'
+import {
+  type CommandDescription,
+  type Operation,
+  operationMethod,
+  operationName,
+  type Route,
+} from '../../api/operation.ts'
+import { type ErrorKind, exitCodeList } from '../../errors.ts'
+import type { CommandDefinition, OutputDoc } from '../command.ts'
+import { type OptionDefinition, optionName } from '../inputs.ts'
 
 /** What a leaf of the tree tells of itself. */
-export interface Told extends Described, Pick<Command, 'bearsFailures' | 'passesExitOn' | 'prints'> {
-  readonly words: readonly Word[]
-  readonly asks: readonly Row[] | 'any'
+export interface DocumentedCommand
+  extends CommandDescription,
+    Pick<CommandDefinition, 'toleratesErrors' | 'propagatesExitCode' | 'output'> {
+  readonly words: readonly OptionDefinition[]
+  readonly asks: readonly Operation[] | 'any'
   /** The operation, where it is exactly one. */
   readonly route?: Route
 }
 
 /** An argument or a flag. */
-export interface Entry {
+export interface OptionDoc {
   /** `--repo`, `-R` of it, and its value `<[host/]owner/name>`; an argument has its name alone. */
   readonly name: string
   readonly short?: string
@@ -34,22 +42,22 @@ export interface Example {
 }
 
 /** All that is known of a command, in the order in which its help tells it. */
-export interface Page {
+export interface CommandDoc {
   readonly command: string
   readonly alias?: string
   readonly summary: string
   readonly usage: string
-  readonly arguments: readonly Entry[]
-  readonly flags: readonly Entry[]
+  readonly arguments: readonly OptionDoc[]
+  readonly flags: readonly OptionDoc[]
   /** Method and path of what it sends, in the order of its work. */
   readonly sends: readonly string[]
-  readonly prints: Prints
+  readonly prints: OutputDoc
   readonly examples: readonly Example[]
   /** The exit codes that it can give; undefined where they are those of the program that it runs. */
   readonly exitCodes?: readonly number[]
 }
 
-export const isFlag = ({ spell }: Word): boolean => spell.startsWith('-')
+export const isOption = ({ syntax }: OptionDefinition): boolean => syntax.startsWith('-')
 
 /** A default stands once, in the summary: `(default 24h)`, or `merged (the default)`. */
 const defaultOf = (summary: string): string | undefined => {
@@ -58,57 +66,59 @@ const defaultOf = (summary: string): string | undefined => {
 }
 
 /** A word as it is told; `fallback` is its default where the summary does not say it. */
-export function entryOf(word: Word, fallback?: string): Entry {
-  const { spell, summary, choices, repeats } = word
-  const [, short] = /^(-\w), /.exec(spell) ?? []
-  const [, value] = /--[a-z-]+ (.+)$/.exec(spell) ?? []
+export function optionDoc(word: OptionDefinition, fallback?: string): OptionDoc {
+  const { syntax, summary, choices, variadic } = word
+  const [, short] = /^(-\w), /.exec(syntax) ?? []
+  const [, value] = /--[a-z-]+ (.+)$/.exec(syntax) ?? []
   const told = defaultOf(summary) ?? fallback
   return {
-    name: isFlag(word) ? nameOfWord(spell) : spell.replace(/[[\]<>]|\.\.\./g, ''),
+    name: isOption(word) ? optionName(syntax) : syntax.replace(/[[\]<>]|\.\.\./g, ''),
     ...(short === undefined ? {} : { short }),
     ...(value === undefined ? {} : { value }),
     summary,
     ...(choices === undefined ? {} : { choices }),
     ...(told === undefined ? {} : { default: told }),
-    ...(isFlag(word) ? {} : { required: spell.startsWith('<') }),
-    ...(repeats === true || spell.includes('...') ? { repeatable: true } : {}),
+    ...(isOption(word) ? {} : { required: syntax.startsWith('<') }),
+    ...(variadic === true || syntax.includes('...') ? { repeatable: true } : {}),
   }
 }
 
 /** The kinds in which any command can end, and those that a request adds. */
-const always: readonly Kind[] = ['ok', 'internal', 'usage', 'output', 'interrupted']
-const ofRequests: readonly Kind[] = ['auth', 'not-found', 'refused', 'unavailable', 'bad-answer']
+const always: readonly ErrorKind[] = ['ok', 'internal', 'usage', 'output', 'interrupted']
+const ofRequests: readonly ErrorKind[] = ['auth', 'not-found', 'refused', 'unavailable', 'bad-answer']
 
 /** Every kind in which a command can end: from what it sends, whether that changes anything or has pages, and its own. */
-function kindsOf({ asks, ends = [], bearsFailures }: Told): ReadonlySet<Kind> {
+function kindsOf({ asks, exitKinds = [], toleratesErrors }: DocumentedCommand): ReadonlySet<ErrorKind> {
   const isAny = asks === 'any'
   const rows = isAny ? [] : asks
-  const sent = (isAny || rows.length > 0) && bearsFailures !== true ? ofRequests : []
-  const changes: readonly Kind[] =
-    isAny || rows.some(({ changes }) => changes !== false) ? ['unknown-outcome'] : []
-  const paged: readonly Kind[] = rows.some(({ pages }) => pages !== undefined) ? ['incomplete'] : []
-  return new Set([...always, ...sent, ...changes, ...paged, ...ends])
+  const sent = (isAny || rows.length > 0) && toleratesErrors !== true ? ofRequests : []
+  const changes: readonly ErrorKind[] =
+    isAny || rows.some(({ effect }) => effect !== false) ? ['unknown-outcome'] : []
+  const paged: readonly ErrorKind[] = rows.some(({ pagination }) => pagination !== undefined)
+    ? ['incomplete']
+    : []
+  return new Set([...always, ...sent, ...changes, ...paged, ...exitKinds])
 }
 
-const requestOf = ({ route }: Row): string => `${methodOf(route)} /${operationOf(route)}`
+const requestOf = ({ route }: Operation): string => `${operationMethod(route)} /${operationName(route)}`
 
 /** What the operation itself prints. */
-function printed(told: Told): Prints {
+function printed(told: DocumentedCommand): OutputDoc {
   const [row] = told.asks === 'any' ? [] : told.asks
-  if (told.prints !== undefined || row === undefined) return told.prints ?? 'nothing'
-  if (row.pages !== undefined)
+  if (told.output !== undefined || row === undefined) return told.output ?? 'nothing'
+  if (row.pagination !== undefined)
     return {
       table: 'a row for each record',
       json: "the service's document with all records in it, and the window that was covered",
       ndjson: 'one record a line, as it arrives',
     }
-  if (row.reply.expects === 'text')
+  if (row.decoder.expects === 'text')
     return {
       table: "a table on a terminal; on a pipe the service's text, byte for byte",
       json: 'a list of {"name","type","labels","value"}',
       ndjson: 'one sample a line',
     }
-  if (row.reply.expects === 'json')
+  if (row.decoder.expects === 'json')
     return {
       table: 'a table on a terminal; on a pipe its rows, separated by tabs',
       json: "the service's own document, one for each that was asked for",
@@ -128,26 +138,26 @@ function exampleOf(example: string): Example {
 }
 
 /** The name of a command's alias, as it is typed: `pr status` of `pr get`. */
-export const sibling = (command: string, alias: string): string => command.replace(/\S+$/, alias)
+export const withAlias = (command: string, alias: string): string => command.replace(/\S+$/, alias)
 
 /** The page of a command. */
-export function pageOf(told: Told): Page {
+export function commandDoc(told: DocumentedCommand): CommandDoc {
   const { command, alias, summary, asks } = told
   const words = told.words.filter(({ hidden }) => hidden !== true)
-  const typed = words.filter(word => !isFlag(word)).map(({ spell }) => ` ${spell}`)
+  const typed = words.filter(word => !isOption(word)).map(({ syntax }) => ` ${syntax}`)
   const kinds = kindsOf(told)
   return {
     command,
-    ...(alias === undefined ? {} : { alias: sibling(command, alias) }),
+    ...(alias === undefined ? {} : { alias: withAlias(command, alias) }),
     summary,
     usage: `mergeq ${command} [flags]${typed.join('')}`,
-    arguments: words.filter(word => !isFlag(word)).map(word => entryOf(word)),
-    flags: words.filter(isFlag).map(word => entryOf(word)),
+    arguments: words.filter(word => !isOption(word)).map(word => optionDoc(word)),
+    flags: words.filter(isOption).map(word => optionDoc(word)),
     sends: asks === 'any' ? ['the operation that is named'] : [...new Set(asks.map(requestOf))],
     prints: printed(told),
     examples: told.examples.map(exampleOf),
-    ...(told.passesExitOn === true
+    ...(told.propagatesExitCode === true
       ? {}
-      : { exitCodes: endings.filter(({ kind }) => kinds.has(kind)).map(({ code }) => code) }),
+      : { exitCodes: exitCodeList.filter(({ kind }) => kinds.has(kind)).map(({ code }) => code) }),
   }
 }

@@ -1,25 +1,25 @@
-import { endings } from '../../errors.ts'
-import type { Tree } from './help-text.ts'
-import type { Page } from './command-doc.ts'
-import { formatRows, otherVariables, type Setting } from './topics.ts'
+import { exitCodeList } from '../../errors.ts'
+import type { CommandDoc } from './command-doc.ts'
+import type { CommandTree } from './help-text.ts'
+import { type DocumentedSetting, formatRows, otherVariables } from './topics.ts'
 
 /** A page as data, under the names of `mergeq help --json`. */
-export const pageDocument = ({ examples, ...page }: Page) => ({
+export const commandDocJson = ({ examples, ...page }: CommandDoc) => ({
   ...page,
   examples: examples.map(({ line, exit }) => ({ line, exit })),
 })
 
 /** The whole tree as data: what `mergeq help --json` prints. */
-export const treeDocument = (
-  { summary, groups, flags }: Tree,
-  pages: readonly Page[],
-  settings: readonly Setting[],
+export const commandTreeJson = (
+  { summary, groups, flags }: CommandTree,
+  pages: readonly CommandDoc[],
+  settings: readonly DocumentedSetting[],
 ) => ({
   name: 'mergeq',
   summary,
   groups: Object.entries(groups).map(([name, summary]) => ({ name, summary })),
   globalFlags: flags,
-  commands: pages.map(pageDocument),
+  commands: pages.map(commandDocJson),
   environment: [
     ...settings
       .filter(({ env }) => env.length > 0)
@@ -27,5 +27,5 @@ export const treeDocument = (
     ...otherVariables.map(([names, summary]) => ({ names: names.split(', '), summary })),
   ],
   formats: formatRows.map(([name, summary]) => ({ name, summary })),
-  exitCodes: endings.map(({ code, kind, when }) => ({ code, kind, when })),
+  exitCodes: exitCodeList.map(({ code, kind, when }) => ({ code, kind, when })),
 })

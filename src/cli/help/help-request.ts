@@ -1,9 +1,9 @@
-import type { Word } from '../inputs.ts'
+import type { OptionDefinition } from '../inputs.ts'
 import { groups } from './groups.ts'
-import type { Asked } from './render-help.ts'
+import type { HelpRequest } from './render-help.ts'
 
 /** A word of the tree: what a command is called, and its alias. */
-interface Named {
+interface NamedCommand {
   readonly command: string
   readonly alias?: string
 }
@@ -12,11 +12,11 @@ interface Named {
  * The help that words ask for, and the global flags among them, told without building the tree: `mergeq`, a group alone,
  * `help ...`, and `--help` beside a command and its arguments. Undefined for all else, which the tree judges.
  */
-export function helpIn(
+export function findHelpRequest(
   argv: readonly string[],
-  leaves: readonly Named[],
-  globalWords: readonly Word[],
-): { readonly asked: Asked; readonly flags: ReadonlyMap<string, string> } | undefined {
+  leaves: readonly NamedCommand[],
+  globalWords: readonly OptionDefinition[],
+): { readonly asked: HelpRequest; readonly flags: ReadonlyMap<string, string> } | undefined {
   const flags = new Map<string, string>()
   const words: string[] = []
   let isAsked = false
@@ -25,10 +25,10 @@ export function helpIn(
     if (word === '--help' || word === '-h') isAsked = true
     else if (!word.startsWith('-')) words.push(word)
     else {
-      const flag = globalWords.find(({ spell }) => spell.split(/, | /).includes(word))
-      const name = flag?.spell.replace(/^-\w, /, '').split(' ')[0]
+      const flag = globalWords.find(({ syntax }) => syntax.split(/, | /).includes(word))
+      const name = flag?.syntax.replace(/^-\w, /, '').split(' ')[0]
       if (flag === undefined || name === undefined || flags.has(name)) return undefined
-      const value = flag.spell.includes('<') ? (argv[++index] ?? '') : 'true'
+      const value = flag.syntax.includes('<') ? (argv[++index] ?? '') : 'true'
       // Perhaps an option that stands where a value should.
       if (value.startsWith('-')) return undefined
       flags.set(name, value)

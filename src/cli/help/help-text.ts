@@ -1,27 +1,27 @@
-import type { Prints } from '../command.ts'
-import { endings } from '../../errors.ts'
-import { columns, indented, wrapped } from './layout.ts'
+import { exitCodeList } from '../../errors.ts'
+import type { OutputDoc } from '../command.ts'
 import { topicNames } from './builtin-commands.ts'
-import type { Entry, Page } from './command-doc.ts'
+import type { CommandDoc, OptionDoc } from './command-doc.ts'
+import { alignColumns, indentText, wrapText } from './layout.ts'
 
 /** How a person sees help: so many columns, and headings that may stand out. */
-export interface Look {
+export interface HelpLayout {
   readonly width: number
   heading(text: string): string
 }
 
 /** What is told of mergeq as a whole. */
-export interface Tree {
+export interface CommandTree {
   readonly summary: string
-  readonly commands: readonly Pick<Page, 'command' | 'summary'>[]
+  readonly commands: readonly Pick<CommandDoc, 'command' | 'summary'>[]
   /** What the first word of a command stands for. */
   readonly groups: Readonly<Record<string, string>>
-  readonly flags: readonly Entry[]
+  readonly flags: readonly OptionDoc[]
 }
 
-const paragraph = (text: string, { width }: Look): string => `${wrapped(text, width).join('\n')}\n`
+const paragraph = (text: string, { width }: HelpLayout): string => `${wrapText(text, width).join('\n')}\n`
 
-const section = (title: string, body: string, look: Look): readonly string[] =>
+const section = (title: string, body: string, look: HelpLayout): readonly string[] =>
   body === '' ? [] : [`${look.heading(`${title}:`)}\n${body}`]
 
 const whole = (parts: readonly string[]): string => parts.join('\n')
@@ -30,7 +30,7 @@ const isSaid = (summary: string, value: string): boolean =>
   summary.includes(`default ${value}`) || summary.includes('(the default)')
 
 /** What is said of an entry: its summary, and its choices and default where the summary does not say them. */
-export function told({ summary, choices = [], default: fallback }: Entry): string {
+export function describeOption({ summary, choices = [], default: fallback }: OptionDoc): string {
   const missing = choices.filter(choice => !summary.includes(choice))
   const more = [
     ...(missing.length === 0 ? [] : [choices.join(', ')]),
@@ -39,21 +39,21 @@ export function told({ summary, choices = [], default: fallback }: Entry): strin
   return more.length === 0 ? summary : `${summary} (${more.join('; ')})`
 }
 
-const spelled = ({ name, short, value }: Entry): string =>
+const spelled = ({ name, short, value }: OptionDoc): string =>
   [`${short === undefined ? '    ' : `${short}, `}${name}`, ...(value === undefined ? [] : [value])].join(' ')
 
-const table = (entries: readonly Entry[], look: Look): string =>
-  columns(
-    entries.map(entry => [entry.name.startsWith('-') ? spelled(entry) : entry.name, told(entry)]),
+const table = (entries: readonly OptionDoc[], look: HelpLayout): string =>
+  alignColumns(
+    entries.map(entry => [entry.name.startsWith('-') ? spelled(entry) : entry.name, describeOption(entry)]),
     look.width,
   )
 
-const helpFlag: Entry = { name: '--help', short: '-h', summary: 'Print this help; with --json as data' }
+const helpFlag: OptionDoc = { name: '--help', short: '-h', summary: 'Print this help; with --json as data' }
 
-function printsRows(prints: Prints, { width }: Look): string {
-  if (typeof prints === 'string') return indented(prints, width)
+function printsRows(prints: OutputDoc, { width }: HelpLayout): string {
+  if (typeof prints === 'string') return indentText(prints, width)
   const { table, json, ndjson } = prints
-  return columns(
+  return alignColumns(
     [
       ['table', table],
       ['json', json],
@@ -66,10 +66,12 @@ function printsRows(prints: Prints, { width }: Look): string {
 /** The codes on one line, those of one kind together: `0 ok, 2 usage, 129, 130 or 143 interrupted`. */
 function codes(exitCodes: readonly number[] | undefined): string {
   if (exitCodes === undefined) return 'that of the command; 2 usage, where it could not be started'
-  const kinds = [...new Set(endings.filter(({ code }) => exitCodes.includes(code)).map(({ kind }) => kind))]
+  const kinds = [
+    ...new Set(exitCodeList.filter(({ code }) => exitCodes.includes(code)).map(({ kind }) => kind)),
+  ]
   return kinds
     .map(kind => {
-      const own = endings.filter(ending => ending.kind === kind).map(({ code }) => String(code))
+      const own = exitCodeList.filter(ending => ending.kind === kind).map(({ code }) => String(code))
       // A code and its kind stay on one line.
       return `${own.join('/')}\u00A0${kind}`
     })
@@ -77,8 +79,8 @@ function codes(exitCodes: readonly number[] | undefined): string {
 }
 
 /** The commands whose names go on from this one. */
-const below = (name: string, commands: Tree['commands'], { width }: Look): string =>
-  columns(
+const below = (name: string, commands: CommandTree['commands'], { width }: HelpLayout): string =>
+  alignColumns(
     commands
       .filter(({ command }) => command.startsWith(`${name} `))
       .map(({ command, summary }) => [command.slice(name.length + 1), summary]),
@@ -86,10 +88,10 @@ const below = (name: string, commands: Tree['commands'], { width }: Look): strin
   )
 
 /** The help of a command: summary, usage, arguments, flags, what it sends and prints, examples, exit codes, more. */
-export function helpOf(
-  page: Page,
-  { commands, flags }: Pick<Tree, 'commands' | 'flags'>,
-  look: Look,
+export function commandHelp(
+  page: CommandDoc,
+  { commands, flags }: Pick<CommandTree, 'commands' | 'flags'>,
+  look: HelpLayout,
 ): string {
   const { width } = look
   const names = flags.map(({ name, short }) => (short === undefined ? name : `${short}/${name}`))
@@ -102,7 +104,7 @@ export function helpOf(
     ...section('Commands', below(page.command, commands, look), look),
     ...section('Arguments', table(page.arguments, look), look),
     ...section('Flags', table([...page.flags, helpFlag], look), look),
-    ...section('Global flags', indented(names.join(', '), width), look),
+    ...section('Global flags', indentText(names.join(', '), width), look),
     ...section('Sends', page.sends.map(request => `  ${request}\n`).join(''), look),
     ...section('Prints', printsRows(page.prints, look), look),
     ...section(
@@ -114,10 +116,10 @@ export function helpOf(
         .join(''),
       look,
     ),
-    ...section('Exit codes', indented(codes(page.exitCodes), width).replaceAll('\u00A0', ' '), look),
+    ...section('Exit codes', indentText(codes(page.exitCodes), width).replaceAll('\u00A0', ' '), look),
     ...section(
       'More',
-      indented(
+      indentText(
         '`mergeq --help` explains the global flags, `mergeq help exit-codes` and `mergeq help formatting` the rest.',
         width,
       ),
@@ -127,14 +129,14 @@ export function helpOf(
 }
 
 /** The help of a group: its commands. */
-export function groupHelp(name: string, { groups, commands }: Tree, look: Look): string {
+export function groupHelp(name: string, { groups, commands }: CommandTree, look: HelpLayout): string {
   return whole([
     paragraph(groups[name] ?? '', look),
     `Usage: mergeq ${name} <command> [flags]\n`,
     ...section('Commands', below(name, commands, look), look),
     ...section(
       'More',
-      indented(
+      indentText(
         `\`mergeq ${name} <command> --help\` tells of each, \`mergeq --help\` of the global flags.`,
         look.width,
       ),
@@ -144,17 +146,17 @@ export function groupHelp(name: string, { groups, commands }: Tree, look: Look):
 }
 
 /** The help of mergeq itself: groups and commands, the flags of every command, the topics. */
-export function rootHelp({ summary, groups, commands, flags }: Tree, look: Look): string {
+export function rootHelp({ summary, groups, commands, flags }: CommandTree, look: HelpLayout): string {
   const firsts = [...new Set(commands.map(({ command }) => command.split(' ')[0] ?? ''))]
   const rows = firsts.map(first => [
     first,
     groups[first] ?? commands.find(({ command }) => command === first)?.summary ?? '',
   ])
-  const version: Entry = { name: '--version', summary: 'Print the version' }
+  const version: OptionDoc = { name: '--version', summary: 'Print the version' }
   return whole([
     paragraph(summary, look),
     'Usage: mergeq <command> [flags]\n',
-    ...section('Commands', columns(rows, look.width), look),
+    ...section('Commands', alignColumns(rows, look.width), look),
     ...section('Flags of every command', table([...flags, version, helpFlag], look), look),
     ...section(
       'Examples',
@@ -165,7 +167,7 @@ export function rootHelp({ summary, groups, commands, flags }: Tree, look: Look)
     ),
     ...section(
       'More',
-      indented(
+      indentText(
         `\`mergeq <command> --help\` tells of each command; \`mergeq help <topic>\` of ${topicNames.join(', ')}; \`man mergeq\` of everything.`,
         look.width,
       ),

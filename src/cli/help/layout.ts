@@ -1,7 +1,7 @@
 /** Blocks of text for people: nothing is wider than `width`, unless a single word is. */
 
 /** The words of a text in lines of at most so many columns. */
-export function wrapped(text: string, width: number): readonly string[] {
+export function wrapText(text: string, width: number): readonly string[] {
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ')) {
@@ -14,8 +14,8 @@ export function wrapped(text: string, width: number): readonly string[] {
 }
 
 /** A text in lines, each so far from the left. */
-export const indented = (text: string, width: number, by = 2): string =>
-  wrapped(text, width - by)
+export const indentText = (text: string, width: number, by = 2): string =>
+  wrapText(text, width - by)
     .map(line => `${' '.repeat(by)}${line}\n`)
     .join('')
 
@@ -23,7 +23,7 @@ export const indented = (text: string, width: number, by = 2): string =>
 const widestCell = 34
 
 /** Rows of columns, each as wide as its widest cell; the last one is wrapped in what is left. */
-export function columns(rows: readonly (readonly string[])[], width: number): string {
+export function alignColumns(rows: readonly (readonly string[])[], width: number): string {
   const before = rows.map(row => row.slice(0, -1))
   const widest = Math.min(widestCell, Math.floor(width / 2) - 4)
   const widths = (before[0] ?? []).map((_, index) =>
@@ -36,7 +36,7 @@ export function columns(rows: readonly (readonly string[])[], width: number): st
         .slice(0, -1)
         .map((cell, index) => `${cell.padEnd(widths[index] ?? 0)}  `)
         .join('')}`
-      const [first = '', ...rest] = wrapped(row.at(-1) ?? '', Math.max(width - left, 20))
+      const [first = '', ...rest] = wrapText(row.at(-1) ?? '', Math.max(width - left, 20))
       const begin = head.length > left ? [head, `${' '.repeat(left)}${first}`] : [`${head}${first}`]
       return [...begin, ...rest.map(line => `${' '.repeat(left)}${line}`)]
         .map(line => `${line.trimEnd()}\n`)

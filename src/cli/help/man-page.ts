@@ -1,8 +1,8 @@
-import { endings } from '../../errors.ts'
-import { type Tree, told } from './help-text.ts'
-import { wrapped } from './layout.ts'
-import type { Entry, Page } from './command-doc.ts'
-import { formatRows, otherVariables, type Setting, settingVariables } from './topics.ts'
+import { exitCodeList } from '../../errors.ts'
+import type { CommandDoc, OptionDoc } from './command-doc.ts'
+import { type CommandTree, describeOption } from './help-text.ts'
+import { wrapText } from './layout.ts'
+import { type DocumentedSetting, formatRows, otherVariables, settingVariables } from './topics.ts'
 
 const characters: Readonly<Record<string, string>> = {
   '\\': '\\e',
@@ -27,7 +27,7 @@ const prose = (text: string): string =>
 
 /** A paragraph in lines that an editor shows whole. */
 const paragraph = (text: string): string =>
-  wrapped(prose(text), 78)
+  wrapText(prose(text), 78)
     .map(line => line.replace(/^\./, '\\&.'))
     .join('\n')
 
@@ -41,15 +41,24 @@ const item = (term: string, text: string): readonly string[] => ['.TP', term, pa
 
 const sentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`)
 
-const signature = ({ name, short, value }: Entry): string =>
+const signature = ({ name, short, value }: OptionDoc): string =>
   [
     [...(short === undefined ? [] : [bold(short)]), bold(name)].join(', '),
     ...(value === undefined ? [] : [italic(value.replace(/^<|>$/g, ''))]),
   ].join(' ')
 
-const flagItem = (flag: Entry): readonly string[] => item(signature(flag), sentence(told(flag)))
+const flagItem = (flag: OptionDoc): readonly string[] => item(signature(flag), sentence(describeOption(flag)))
 
-function commandLines({ usage, alias, summary, arguments: words, flags, sends, exitCodes, examples }: Page) {
+function commandLines({
+  usage,
+  alias,
+  summary,
+  arguments: words,
+  flags,
+  sends,
+  exitCodes,
+  examples,
+}: CommandDoc) {
   const facts = [
     sentence(summary),
     ...(alias === undefined ? [] : [`Also: \`mergeq ${alias}\`.`]),
@@ -71,9 +80,9 @@ function commandLines({ usage, alias, summary, arguments: words, flags, sends, e
 
 /** The manual page, `mergeq.1`: the whole tree on one page. */
 export function manPage(
-  { summary, flags }: Tree,
-  pages: readonly Page[],
-  settings: readonly Setting[],
+  { summary, flags }: CommandTree,
+  pages: readonly CommandDoc[],
+  settings: readonly DocumentedSetting[],
 ): string {
   return `${[
     '.\\" Made from the command tree of mergeq by `npm run reference`.',
@@ -98,7 +107,9 @@ export function manPage(
     ),
     ...section(
       'EXIT STATUS',
-      ...endings.flatMap(({ code, kind, when }) => item(bold(String(code)), sentence(`${kind}: ${when}`))),
+      ...exitCodeList.flatMap(({ code, kind, when }) =>
+        item(bold(String(code)), sentence(`${kind}: ${when}`)),
+      ),
     ),
   ].join('\n')}\n`
 }

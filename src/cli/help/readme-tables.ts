@@ -1,7 +1,7 @@
-import { operationOf } from '../../api/operation.ts'
-import { endings } from '../../errors.ts'
-import { isFlag, type Told } from './command-doc.ts'
-import type { Setting } from './topics.ts'
+import { operationName } from '../../api/operation.ts'
+import { exitCodeList } from '../../errors.ts'
+import { type DocumentedCommand, isOption } from './command-doc.ts'
+import type { DocumentedSetting } from './topics.ts'
 
 const escaped = (text: string): string => text.replaceAll('|', '\\|')
 
@@ -11,24 +11,24 @@ const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]):
   [rowOf(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(rowOf)].join('\n')
 
 /** Every command with its arguments, what it does, and the operation that it sends. */
-export const commandTable = (commands: readonly Told[]): string =>
+export const commandTable = (commands: readonly DocumentedCommand[]): string =>
   tableOf(
     ['command', 'what it does', 'operation'],
     commands.map(({ command, alias, summary, words, route }) => {
       const typed = words
-        .filter(word => word.hidden !== true && !isFlag(word))
-        .map(({ spell }) => ` ${spell}`)
+        .filter(word => word.hidden !== true && !isOption(word))
+        .map(({ syntax }) => ` ${syntax}`)
       const also = alias === undefined ? '' : ` (also \`${alias}\`)`
       return [
         `\`mergeq ${command}${typed.join('')}\`${also}`,
         summary,
-        route === undefined ? '' : operationOf(route),
+        route === undefined ? '' : operationName(route),
       ]
     }),
   )
 
 /** Every setting: its flag, its variables, its default. */
-export const settingsTable = (settings: readonly Setting[]): string =>
+export const settingsTable = (settings: readonly DocumentedSetting[]): string =>
   tableOf(
     ['setting', 'flag', 'environment', 'default'],
     settings.map(({ summary, flag, env, fallback }) => [
@@ -43,7 +43,7 @@ export const settingsTable = (settings: readonly Setting[]): string =>
 export const exitCodeTable = (): string =>
   tableOf(
     ['code', 'kind', 'when'],
-    endings.map(({ code, kind, when }) => [String(code), kind, when]),
+    exitCodeList.map(({ code, kind, when }) => [String(code), kind, when]),
   )
 
 /** The text with each part between `<!-- name -->` and `<!-- /name -->` made anew. */

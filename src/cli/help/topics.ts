@@ -1,9 +1,9 @@
-import { endings } from '../../errors.ts'
-import { columns, indented, wrapped } from './layout.ts'
+import { exitCodeList } from '../../errors.ts'
 import type { Topic } from './builtin-commands.ts'
+import { alignColumns, indentText, wrapText } from './layout.ts'
 
 /** What a setting's row tells of itself. */
-export interface Setting {
+export interface DocumentedSetting {
   readonly flag?: string
   readonly env: readonly string[]
   readonly fallback?: string
@@ -29,7 +29,7 @@ export const otherVariables: readonly (readonly [names: string, what: string])[]
 
 /** Every variable that gives a setting: what it is, behind the flag that goes before it. */
 export const settingVariables = (
-  settings: readonly Setting[],
+  settings: readonly DocumentedSetting[],
 ): readonly (readonly [names: string, what: string])[] =>
   settings
     .filter(({ env }) => env.length > 0)
@@ -50,13 +50,13 @@ export const formatRows: readonly (readonly [name: string, what: string])[] = [
   ['markdown', 'a table with its cells escaped'],
 ]
 
-const paragraph = (text: string, width: number): string => `${wrapped(text, width).join('\n')}\n`
+const paragraph = (text: string, width: number): string => `${wrapText(text, width).join('\n')}\n`
 
 const exitCodes = (width: number): string =>
   [
     'Exit codes:\n\n',
-    columns(
-      endings.map(({ code, kind, when }) => [String(code).padStart(3), kind, when.replaceAll('`', '')]),
+    alignColumns(
+      exitCodeList.map(({ code, kind, when }) => [String(code).padStart(3), kind, when.replaceAll('`', '')]),
       width,
     ),
     '\n',
@@ -66,12 +66,12 @@ const exitCodes = (width: number): string =>
     ),
   ].join('')
 
-const environment = (width: number, settings: readonly Setting[]): string =>
+const environment = (width: number, settings: readonly DocumentedSetting[]): string =>
   [
     'Environment variables, where no flag is typed:\n\n',
-    columns(settingVariables(settings), width),
+    alignColumns(settingVariables(settings), width),
     '\nOthers:\n\n',
-    columns(otherVariables, width),
+    alignColumns(otherVariables, width),
     '\n',
     paragraph(
       'First found wins: flag, environment, project file, profile, the variables of the CI job, the git checkout, default. `mergeq config list --show-origin` says where each value comes from here and now.',
@@ -82,19 +82,21 @@ const environment = (width: number, settings: readonly Setting[]): string =>
 const formatting = (width: number): string =>
   [
     'Formats (--output, --json, MERGEQ_OUTPUT):\n\n',
-    columns(formatRows, width),
+    alignColumns(formatRows, width),
     '\n',
     paragraph(
       '--fields state,readiness.hasImpactedTargets picks fields by name, in every format. Standard output is the answer and nothing else; everything else goes to standard error. With JSON an error is one JSON object there.',
       width,
     ),
     '\n',
-    indented('mergeq pr get 123 --json | jq -r .state', width),
-    indented('mergeq flaky list --since 7d -o ndjson | jq -r .name', width),
+    indentText('mergeq pr get 123 --json | jq -r .state', width),
+    indentText('mergeq flaky list --since 7d -o ndjson | jq -r .name', width),
   ].join('')
 
 /** The topics of `mergeq help <topic>`: each is made from the tables that the program itself uses. */
-export const topics: Readonly<Record<Topic, (width: number, settings: readonly Setting[]) => string>> = {
+export const topics: Readonly<
+  Record<Topic, (width: number, settings: readonly DocumentedSetting[]) => string>
+> = {
   'exit-codes': exitCodes,
   environment,
   formatting,

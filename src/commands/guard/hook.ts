@@ -1,8 +1,8 @@
-import { Failure, usage } from '../../errors.ts'
-import type { Desk } from '../../cli/context.ts'
+import type { CommandContext } from '../../cli/context.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { withoutTokens } from '../../config/git.ts'
-import type { World } from '../../host/host.ts'
+import { MergeqError, usageError } from '../../errors.ts'
+import type { Host } from '../../host/host.ts'
 
 const mark = '# mergeq guard:'
 
@@ -26,9 +26,9 @@ ${isStrict ? '' : 'exit 0\n'}`
 /** What to add to a hook that is not ours: it asks before the rest of that hook takes standard input. */
 const lineToAdd = `refs=$(cat); printf '%s\\n' "$refs" | mergeq guard -- "$@" || [ $? -ne 21 ] || exit 1`
 
-async function git(world: World, folder: string, ...words: readonly string[]): Promise<string | undefined> {
-  const { code, out } = await world.spawn('git', ['-C', folder, 'rev-parse', ...words], {
-    env: withoutTokens(world.env),
+async function git(host: Host, folder: string, ...words: readonly string[]): Promise<string | undefined> {
+  const { code, out } = await host.spawn('git', ['-C', folder, 'rev-parse', ...words], {
+    env: withoutTokens(host.env),
     cwd: '/',
     output: 'capture',
     timeout: 5_000,
@@ -37,25 +37,30 @@ async function git(world: World, folder: string, ...words: readonly string[]): P
 }
 
 /** Where git looks for the hook: in the folder that all worktrees share, or where `core.hooksPath` says. */
-async function hookPath(world: World): Promise<string> {
+async function hookPath(host: Host): Promise<string> {
   // From the top: a `core.hooksPath` that is not absolute counts from there. A bare repository has none.
-  const { cwd } = world
-  const top = cwd && ((await git(world, cwd, '--show-toplevel')) ?? cwd)
-  const path = top && (await git(world, top, '--git-path', 'hooks/pre-push'))
+  const { cwd } = host
+  const top = cwd && ((await git(host, cwd, '--show-toplevel')) ?? cwd)
+  const path = top && (await git(host, top, '--git-path', 'hooks/pre-push'))
   if (path === undefined)
-    throw usage('There is no git checkout here.', 'Run it in the checkout that you push from.')
+    throw usageError('There is no git checkout here.', 'Run it in the checkout that you push from.')
   return /^(?:\/|[A-Za-z]:)/.test(path) ? path : `${top}/${path}`
 }
 
 /** Tells what was done, as a sentence and for a script. */
-async function tell(did: string, path: string, sentence: string, { printer }: Desk): Promise<number> {
+async function tell(
+  did: string,
+  path: string,
+  sentence: string,
+  { printer }: CommandContext,
+): Promise<number> {
   await printer.print({
     records: [{ hook: path, did }],
     document: ([one = {}]) => one,
     shape: () => ({
       columns: [
-        { title: 'HOOK', manner: 'id' },
-        { title: 'DID', manner: 'plain' },
+        { title: 'HOOK', format: 'id' },
+        { title: 'DID', format: 'plain' },
       ],
       rows: [[path, did]],
       sentence,
@@ -68,26 +73,26 @@ async function tell(did: string, path: string, sentence: string, { printer }: De
 const isOurs = (text: string): boolean => text.includes(`\n${mark}`)
 
 /** The hook that stands there; one that cannot be read counts as somebody else's. */
-async function standing(path: string, { files }: World): Promise<string | undefined> {
+async function standing(path: string, { files }: Host): Promise<string | undefined> {
   return files.read(path, 65_536).catch(() => '')
 }
 
 /** Installs the hook where git looks for it. One that is not ours is never touched: the failure says what to add to it. */
-export async function install(isStrict: boolean, desk: Desk): Promise<number> {
-  const { files } = desk.world
-  const path = await hookPath(desk.world)
-  const before = await standing(path, desk.world)
+export async function install(isStrict: boolean, context: CommandContext): Promise<number> {
+  const { files } = context.host
+  const path = await hookPath(context.host)
+  const before = await standing(path, context.host)
   const text = hookText(isStrict)
-  if (before === text) return tell('nothing', path, `The guard is installed already, in ${path}.`, desk)
+  if (before === text) return tell('nothing', path, `The guard is installed already, in ${path}.`, context)
   if (before !== undefined && !isOurs(before))
-    throw new Failure('refused', `${path} is a hook of somebody else; it was left as it is.`, {
+    throw new MergeqError('refused', `${path} is a hook of somebody else; it was left as it is.`, {
       hint: `Add this line to it, before anything that reads standard input:\n${lineToAdd}\nWhat reads it later finds it in $refs.`,
     })
-  if (desk.options.dryRun)
+  if (context.options.dryRun)
     return printPreview(
       'guard',
       `Would ${before === undefined ? 'install' : 'update'} the guard in ${path}.`,
-      desk,
+      context,
     )
   try {
     await files.makeFolder(path.replace(/\/[^/]*$/, ''))
@@ -95,23 +100,23 @@ export async function install(isStrict: boolean, desk: Desk): Promise<number> {
     await files.makeProgram(path, text)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new Failure('output', `${path} could not be written: ${why}.`, {
+    throw new MergeqError('output', `${path} could not be written: ${why}.`, {
       hint: 'Check the folder, and what stands there.',
     })
   }
-  return tell('installed', path, `Installed the guard in ${path}: git asks it before each push.`, desk)
+  return tell('installed', path, `Installed the guard in ${path}: git asks it before each push.`, context)
 }
 
 /** Removes the hook, and no other. */
-export async function uninstall(desk: Desk): Promise<number> {
-  const path = await hookPath(desk.world)
-  const before = await standing(path, desk.world)
-  if (before === undefined) return tell('nothing', path, `There is no guard in ${path}.`, desk)
+export async function uninstall(context: CommandContext): Promise<number> {
+  const path = await hookPath(context.host)
+  const before = await standing(path, context.host)
+  if (before === undefined) return tell('nothing', path, `There is no guard in ${path}.`, context)
   if (!isOurs(before))
-    throw new Failure('refused', `${path} is a hook of somebody else; it was left as it is.`, {
+    throw new MergeqError('refused', `${path} is a hook of somebody else; it was left as it is.`, {
       hint: 'If a line of it calls `mergeq guard`, take that line out.',
     })
-  if (desk.options.dryRun) return printPreview('guard', `Would remove the guard from ${path}.`, desk)
-  await desk.world.files.remove(path)
-  return tell('removed', path, `Removed the guard from ${path}.`, desk)
+  if (context.options.dryRun) return printPreview('guard', `Would remove the guard from ${path}.`, context)
+  await context.host.files.remove(path)
+  return tell('removed', path, `Removed the guard from ${path}.`, context)
 }

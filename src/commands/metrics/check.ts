@@ -1,32 +1,32 @@
-import { type Expression, expression } from '../../domain/metrics/expression.ts'
-import { judge, reasonOf, type Verdict } from '../../domain/metrics/check.ts'
+import { callOperation } from '../../api/call.ts'
+import { getMergeQueueMetrics, samplesIn } from '../../api/operations/metrics.ts'
+import { defineCommand } from '../../cli/command.ts'
+import type { Input } from '../../cli/inputs.ts'
+import { readInvocations } from '../../cli/invocation.ts'
+import { printDryRun } from '../../cli/run-operation.ts'
+import { checkMetrics, describeCheck, type MetricCheckResult } from '../../domain/metrics/check.ts'
 import { numberText, type Sample } from '../../domain/metrics/exposition.ts'
-import type { Field } from '../../cli/inputs.ts'
-import { metrics, samplesIn } from '../../api/operations/metrics.ts'
-import { asFailure, Failure } from '../../errors.ts'
-import { exchange } from '../../api/call.ts'
-import { readRuns } from '../../cli/invocation.ts'
-import { rehearse } from '../../cli/run-operation.ts'
-import { type JsonObject } from '../../json.ts'
-import { count, type Told, table } from '../../output/view.ts'
-import { command } from '../../cli/command.ts'
+import { type Expression, parseExpression } from '../../domain/metrics/expression.ts'
+import { MergeqError, toMergeqError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import { type ColumnSpec, pluralize, table } from '../../output/view.ts'
 
-const expressions: Field<readonly Expression[]> = {
-  words: [
+const expressions: Input<readonly Expression[]> = {
+  definitions: [
     {
-      spell: '<expression...>',
+      syntax: '<expression...>',
       summary: "What must hold: 'mq_depth_current < 50' (quote it)",
-      repeats: true,
+      variadic: true,
     },
   ],
-  read: given => (given.get('expression') ?? []).map(expression),
+  read: args => (args.get('expression') ?? []).map(parseExpression),
 }
 
 /** A value as `metrics --json` prints it. */
 const told = (value: number): number | string => (Number.isFinite(value) ? value : numberText(value))
 
 /** What was found, as `--json` lists it; a quantile says that it is interpolated, and in which bucket. */
-const recordOf = (verdict: Verdict): JsonObject => ({
+const recordOf = (verdict: MetricCheckResult): JsonObject => ({
   expression: verdict.expression.text,
   series: verdict.series,
   labels: verdict.labels,
@@ -35,10 +35,10 @@ const recordOf = (verdict: Verdict): JsonObject => ({
   ...(verdict.expression.series.over !== 'quantile'
     ? {}
     : { interpolated: true, between: verdict.between?.map(told) ?? null }),
-  reason: reasonOf(verdict),
+  reason: describeCheck(verdict),
 })
 
-const missing = ({ text }: Expression, { message }: Failure): JsonObject => ({
+const missing = ({ text }: Expression, { message }: MergeqError): JsonObject => ({
   expression: text,
   series: null,
   labels: {},
@@ -47,47 +47,47 @@ const missing = ({ text }: Expression, { message }: Failure): JsonObject => ({
   reason: message,
 })
 
-const columns: readonly Told[] = [
+const columns: readonly ColumnSpec[] = [
   ['RESULT', 'result', 'state'],
   ['REASON', 'reason', 'prose'],
 ]
 
-type Found = { readonly records: readonly JsonObject[]; readonly failure?: Failure }
+type Found = { readonly records: readonly JsonObject[]; readonly failure?: MergeqError }
 
 /** What an expression comes to. That its series is absent is a failure, told after what the others came to. */
 function check(one: Expression, samples: readonly Sample[]): Found {
   try {
-    return { records: judge(one, samples).map(recordOf) }
+    return { records: checkMetrics(one, samples).map(recordOf) }
   } catch (error) {
-    const failure = asFailure(error)
+    const failure = toMergeqError(error)
     if (failure.kind !== 'not-found') throw failure
     return { records: [missing(one, failure)], failure }
   }
 }
 
 /** `metrics check`: 0 when all of it holds, 21 when something does not, 5 when a series is absent. */
-export const metricsCheck = command({
+export const metricsCheck = defineCommand({
   command: 'metrics check',
   summary: 'Hold metrics against bounds, as an exit code: 0 if all hold, 21 if not, 5 without the series',
-  on: metrics,
-  ends: ['check-failed'],
-  prints: {
+  operation: getMergeQueueMetrics,
+  exitKinds: ['check-failed'],
+  output: {
     table: 'a row for each series that an expression takes',
     json: 'a list of them, each with its value and whether it holds',
     ndjson: 'one a line',
   },
-  fields: { expressions },
+  inputs: { expressions },
   examples: [
     'mergeq metrics check \'sum(mq_depth_current{queue_type="main"}) < 50\'',
     'mergeq metrics check \'quantile(0.95, mq_pr_time_in_queue_1h_seconds{queue_type="main",conclusion="merged"}) <= 3600\'',
     'mergeq metrics check \'mq_pr_restarts_1h_total{branch=~"main|release-.*"} < 10\' --json',
   ],
-  async run({ expressions: asked }, desk) {
-    const { printer, options } = desk
-    const runs = await readRuns(metrics, desk)
+  async run({ expressions: asked }, context) {
+    const { printer, options } = context
+    const runs = await readInvocations(getMergeQueueMetrics, context)
     const [run] = runs
-    if (options.dryRun || run === undefined) return rehearse(metrics, runs, desk)
-    const { reply } = await exchange(metrics, run, desk)
+    if (options.dryRun || run === undefined) return printDryRun(getMergeQueueMetrics, runs, context)
+    const { reply } = await callOperation(getMergeQueueMetrics, run, context)
     const samples = samplesIn(reply.bytes)
     const found = asked.map(one => check(one, samples))
     const records = found.flatMap(one => one.records)
@@ -107,9 +107,9 @@ export const metricsCheck = command({
     const wrong = records.filter(({ holds }) => holds !== true)
     const [first] = wrong
     if (first === undefined) return 0
-    throw new Failure(
+    throw new MergeqError(
       'check-failed',
-      `metrics check: ${wrong.length} of ${count(records.length, 'value')} ${wrong.length === 1 ? 'does' : 'do'} not hold: ${first.reason}.`,
+      `metrics check: ${wrong.length} of ${pluralize(records.length, 'value')} ${wrong.length === 1 ? 'does' : 'do'} not hold: ${first.reason}.`,
       { hint: '`mergeq metrics` shows all of them.' },
     )
   },

@@ -1,7 +1,7 @@
-import { marked, type Shape } from '../../output/view.ts'
-import { bar, sparkline } from '../../output/charts.ts'
 import { numberText, type Sample } from '../../domain/metrics/exposition.ts'
 import { type Histogram, histogramOf, histogramsIn } from '../../domain/metrics/histogram.ts'
+import { bar, sparkline } from '../../output/charts.ts'
+import { formatInteger, type View } from '../../output/view.ts'
 
 /** The labels of a series. */
 export type Labels = Readonly<Record<string, string>>
@@ -48,7 +48,7 @@ function histogramText(histogram: Histogram): string {
  * The metrics as a person sees them: a bar for each value beside the others of its name, a histogram in one row with the
  * number of what it counted, labels that all share said once.
  */
-export function metricsPicture(samples: readonly Sample[]): Shape {
+export function metricsView(samples: readonly Sample[]): View {
   const histograms = histogramsIn(samples)
   const drawn = new Set<string>()
   const most = new Map<string, number>()
@@ -71,12 +71,12 @@ export function metricsPicture(samples: readonly Sample[]): Shape {
   })
   const common = labelsText(shared)
   return {
-    heading: common === '' ? [] : [`${marked(rows.length)} series of ${common}`],
+    heading: common === '' ? [] : [`${formatInteger(rows.length)} series of ${common}`],
     columns: [
-      { title: 'NAME', manner: 'plain' },
-      { title: 'LABELS', manner: 'plain' },
-      { title: 'VALUE', manner: 'number' },
-      { title: 'PICTURE', manner: 'plain' },
+      { title: 'NAME', format: 'plain' },
+      { title: 'LABELS', format: 'plain' },
+      { title: 'VALUE', format: 'number' },
+      { title: 'PICTURE', format: 'plain' },
     ],
     rows,
   }

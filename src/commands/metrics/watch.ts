@@ -1,18 +1,18 @@
-import { sparkline } from '../../output/charts.ts'
+import { callOperation } from '../../api/call.ts'
+import { getMergeQueueMetrics, samplesIn } from '../../api/operations/metrics.ts'
+import { defineCommand } from '../../cli/command.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import { readInvocations } from '../../cli/invocation.ts'
+import { runOperation } from '../../cli/run-operation.ts'
 import { numberText, type Sample, seriesText } from '../../domain/metrics/exposition.ts'
 import { histogramOf } from '../../domain/metrics/histogram.ts'
-import { metrics, samplesIn } from '../../api/operations/metrics.ts'
-import { type Labels, labelsText, sharedBy, without } from './view.ts'
-import { usage } from '../../errors.ts'
-import type { Desk } from '../../cli/context.ts'
-import { exchange } from '../../api/call.ts'
-import { readRuns } from '../../cli/invocation.ts'
-import { run } from '../../cli/run-operation.ts'
+import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { command } from '../../cli/command.ts'
-import { isLive, openLiveStage, type Picture } from '../watch/live-renderer.ts'
-import { openLineStage } from '../watch/renderer.ts'
-import { checkTerms, keepWatching, watchFields } from '../watch/watch-loop.ts'
+import { sparkline } from '../../output/charts.ts'
+import { createLiveRenderer, isLive, type LiveScreen } from '../watch/live-renderer.ts'
+import { createLineRenderer } from '../watch/renderer.ts'
+import { checkWatchInputs, watchInputs, watchLoop } from '../watch/watch-loop.ts'
+import { type Labels, labelsText, sharedBy, without } from './view.ts'
 
 /** One series of a look; of a histogram its sum and its count, for its buckets are no line of their own. */
 interface Point {
@@ -54,15 +54,15 @@ const told = (value: number | null): number | string | null =>
 const text = (value: number | null): string => (value === null ? 'absent' : numberText(value))
 
 const columns = [
-  { title: 'AT', manner: 'plain' },
-  { title: 'NAME', manner: 'plain' },
-  { title: 'LABELS', manner: 'plain' },
-  { title: 'FROM', manner: 'number' },
-  { title: 'TO', manner: 'number' },
+  { title: 'AT', format: 'plain' },
+  { title: 'NAME', format: 'plain' },
+  { title: 'LABELS', format: 'plain' },
+  { title: 'FROM', format: 'number' },
+  { title: 'TO', format: 'number' },
 ] as const
 
 /** A line for each change; the first look is one line that counts, or one NDJSON line with all of it. */
-function lines({ printer, voice, options, world }: Desk): (look: Look) => Promise<void> {
+function lines({ printer, logger, options, host }: CommandContext): (look: Look) => Promise<void> {
   const print = (record: JsonObject, rows: readonly (number | string | null)[] = [], sentence?: string) =>
     printer.print({
       records: [record],
@@ -74,7 +74,7 @@ function lines({ printer, voice, options, world }: Desk): (look: Look) => Promis
       }),
     })
   return async ([points, changes]) => {
-    const at = new Date(world.clock.now()).toISOString()
+    const at = new Date(host.clock.now()).toISOString()
     for (const { series, name, labels, from, to } of changes ?? [])
       await print(
         { type: 'change', at, name, labels, from: told(from), to: told(to) },
@@ -82,7 +82,7 @@ function lines({ printer, voice, options, world }: Desk): (look: Look) => Promis
         `${series} ${text(from)} -> ${text(to)}`,
       )
     if (changes !== undefined) return
-    if (options.format !== 'ndjson') return voice.note(`Watching ${points.length} series.`)
+    if (options.format !== 'ndjson') return logger.info(`Watching ${points.length} series.`)
     const series = points.map(({ name, labels, value }) => ({ name, labels, value: told(value) }))
     await print({ type: 'metrics', at, series })
   }
@@ -92,11 +92,11 @@ function lines({ printer, voice, options, world }: Desk): (look: Look) => Promis
 const mostKept = 40
 
 /** Every series with its last values as a line; those that have moved come first, so that they are seen. */
-function picture(): Picture<Look> {
+function picture(): LiveScreen<Look> {
   const history = new Map<string, { readonly point: Point; readonly values: readonly number[] }>()
   let looks = 0
   return {
-    take([points]) {
+    update([points]) {
       looks++
       const now = new Map(points.map(point => [point.series, point]))
       for (const series of new Set([...history.keys(), ...now.keys()])) {
@@ -125,10 +125,10 @@ function picture(): Picture<Look> {
               : `${all.length} series${common === '' ? '' : ` of ${common}`}`,
           ],
           columns: [
-            { title: 'NAME', manner: 'plain' },
-            { title: 'LABELS', manner: 'plain' },
-            { title: 'VALUE', manner: 'number' },
-            { title: 'HISTORY', manner: 'id' },
+            { title: 'NAME', format: 'plain' },
+            { title: 'LABELS', format: 'plain' },
+            { title: 'VALUE', format: 'number' },
+            { title: 'HISTORY', format: 'id' },
           ],
           rows: sorted.map(({ point, values }) => [
             point.name,
@@ -147,43 +147,44 @@ function picture(): Picture<Look> {
 const defaultInterval = 60_000
 
 /** `metrics watch`: the metrics over time, while it runs. Nothing is stored. */
-export const metricsWatch = command({
+export const metricsWatch = defineCommand({
   command: 'metrics watch',
   summary: 'Watch metrics: a line of history for each series, and every change',
-  on: metrics,
-  prints: {
+  operation: getMergeQueueMetrics,
+  output: {
     table: 'the series, drawn anew, on a terminal; a line for each change elsewhere',
     json: 'the metrics as they are now, with --once alone',
     ndjson: 'one {"type":"metrics"}, then a line for each change',
   },
-  fields: watchFields('the metrics', '60s'),
+  inputs: watchInputs('the metrics', '60s'),
   examples: [
     'mergeq metrics watch',
     'mergeq metrics watch --interval 5m --for 8h -o ndjson > today.ndjson',
     'mergeq metrics watch --once',
   ],
-  async run(values, desk) {
-    const { options } = desk
-    checkTerms(values)
-    if (options.dryRun || (values.once && options.format !== 'ndjson')) return run(metrics, desk)
+  async run(values, context) {
+    const { options } = context
+    checkWatchInputs(values)
+    if (options.dryRun || (values.once && options.format !== 'ndjson'))
+      return runOperation(getMergeQueueMetrics, context)
     if (options.format === 'json')
-      throw usage(
+      throw usageError(
         '`mergeq metrics watch` is a stream, and JSON is one document.',
         'Use -o ndjson for the changes, or --once for the metrics as they are now.',
       )
-    const [one] = await readRuns(metrics, desk)
+    const [one] = await readInvocations(getMergeQueueMetrics, context)
     if (one === undefined) return 0
     const { interval = defaultInterval } = values
     let before: ReadonlyMap<string, Point> | undefined
-    const look = async (at: Desk): Promise<Look> => {
-      const points = pointsIn(samplesIn((await exchange(metrics, one, at)).reply.bytes))
+    const look = async (at: CommandContext): Promise<Look> => {
+      const points = pointsIn(samplesIn((await callOperation(getMergeQueueMetrics, one, at)).reply.bytes))
       const changes = before === undefined ? undefined : changesIn(before, points)
       before = new Map(points.map(point => [point.series, point]))
       return [points, changes]
     }
-    const stage = isLive(desk)
-      ? await openLiveStage(picture(), interval, desk)
-      : openLineStage(lines(desk), desk)
-    return keepWatching(look, { ...values, interval }, stage, desk)
+    const stage = isLive(context)
+      ? await createLiveRenderer(picture(), interval, context)
+      : createLineRenderer(lines(context), context)
+    return watchLoop(look, { ...values, interval }, stage, context)
   },
 })

@@ -1,114 +1,115 @@
-import type { Row } from '../../api/operation.ts'
-import type { Unread } from '../../domain/explain/explanation.ts'
-import { judge } from '../../domain/explain/explain.ts'
-import { concerns, readRun, type TestRun, testRunOf } from '../../domain/explain/test-run.ts'
-import { documentOf, explanationShape } from './explain/view.ts'
-import type { Fields } from '../../cli/inputs.ts'
-import { explained } from '../../api/operations/pull-requests.ts'
-import { read } from '../../api/operations/queues.ts'
+import { callOperation } from '../../api/call.ts'
+import type { Operation } from '../../api/operation.ts'
+import { readPullRequestToExplain } from '../../api/operations/pull-requests.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
+import { defineCommand } from '../../cli/command.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import type { Inputs } from '../../cli/inputs.ts'
+import { type Invocation, readInvocations } from '../../cli/invocation.ts'
+import { printDryRun } from '../../cli/run-operation.ts'
+import { explainPullRequest } from '../../domain/explain/explain.ts'
+import type { UnreadSource } from '../../domain/explain/explanation.ts'
+import { parseTestRun, type TestRun, testRunOf, testsPullRequest } from '../../domain/explain/test-run.ts'
 import { shellWord } from '../../domain/shell-quote.ts'
 import { isUnderTest } from '../../domain/states.ts'
-import { testing } from '../../api/operations/testing-details.ts'
-import { nameOf } from '../../domain/values/parsers.ts'
-import { asFailure, type Failure, isFinal } from '../../errors.ts'
-import type { Desk } from '../../cli/context.ts'
-import { exchange } from '../../api/call.ts'
-import { type Run, readRuns } from '../../cli/invocation.ts'
-import { rehearse } from '../../cli/run-operation.ts'
+import { repositoryName } from '../../domain/values/parsers.ts'
+import { isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { command } from '../../cli/command.ts'
+import { explanationJson, explanationView } from './explain/view.ts'
 
-type Explained = Run<typeof explained.fields>
+type Explained = Invocation<typeof readPullRequestToExplain.inputs>
 
 /** A document, or the failure that kept it from being read; what concerns every reading is thrown. */
-async function readingOf<F extends Fields>(
-  row: Row<Row['route'], F>,
-  run: Run<F>,
-  desk: Desk,
-): Promise<{ readonly document?: JsonObject; readonly failure?: Failure }> {
+async function readingOf<F extends Inputs>(
+  row: Operation<Operation['route'], F>,
+  run: Invocation<F>,
+  context: CommandContext,
+): Promise<{ readonly document?: JsonObject; readonly failure?: MergeqError }> {
   try {
-    const { reply } = await exchange(row, run, desk)
+    const { reply } = await callOperation(row, run, context)
     const [document = {}] = reply.records
     return { document }
   } catch (error) {
-    const failure = asFailure(error)
-    if (isFinal(failure)) throw failure
+    const failure = toMergeqError(error)
+    if (isPermanent(failure)) throw failure
     return { failure }
   }
 }
 
 /** Whether the service itself says that it does not know this. */
-const isUnknown = ({ kind, details }: Failure): boolean => kind === 'not-found' && details.page !== true
+const isUnknown = ({ kind, details }: MergeqError): boolean =>
+  kind === 'not-found' && details.isWebPage !== true
 
 /** What must be repeated in another command line for it to mean the same pull request. */
-function flagsOf({ values: { repo } }: Explained, { given }: Desk): string {
-  const [typed = ''] = given.get('pr') ?? []
+function flagsOf({ values: { repo } }: Explained, { args }: CommandContext): string {
+  const [typed = ''] = args.get('pr') ?? []
   const flags = ['--repo', '--target-branch', '--base-url', '--profile'].flatMap(name => {
-    const [value] = given.get(name) ?? []
+    const [value] = args.get(name) ?? []
     return value === undefined ? [] : [` ${name} ${shellWord(value)}`]
   })
-  const isAddress = typed.includes('/') && !given.has('--repo')
-  return [...(isAddress ? [` --repo ${shellWord(nameOf(repo))}`] : []), ...flags].join('')
+  const isAddress = typed.includes('/') && !args.has('--repo')
+  return [...(isAddress ? [` --repo ${shellWord(repositoryName(repo))}`] : []), ...flags].join('')
 }
 
 /** The test run that the record names, or the one of this CI job's test branch while the pull request is tested. */
 async function readTestRun(
   record: JsonObject,
   { values: { pr, ...onQueue } }: Explained,
-  desk: Desk,
-): Promise<{ readonly run?: TestRun; readonly unread?: Unread }> {
+  context: CommandContext,
+): Promise<{ readonly run?: TestRun; readonly unread?: UnreadSource }> {
   const isTested = isUnderTest(String(record.state))
-  const id = testRunOf(record) ?? (isTested ? await desk.settings.read('testRun') : undefined)
+  const id = testRunOf(record) ?? (isTested ? await context.settings.read('testRun') : undefined)
   if (id === undefined) return {}
-  const asked = { values: { ...onQueue, testRun: id, pr: undefined }, sets: [] }
-  const { document, failure } = await readingOf(testing, asked, desk)
+  const asked = { values: { ...onQueue, testRun: id, pr: undefined }, overrides: [] }
+  const { document, failure } = await readingOf(getMergeQueueTestingDetails, asked, context)
   if (document === undefined) return { unread: { what: 'test run', why: failure?.message ?? '' } }
   // The job may run on the test branch of another pull request.
-  return concerns(document, pr) ? { run: readRun(id, document) } : {}
+  return testsPullRequest(document, pr) ? { run: parseTestRun(id, document) } : {}
 }
 
-async function explainOne(run: Explained, desk: Desk): Promise<void> {
+async function explainOne(run: Explained, context: CommandContext): Promise<void> {
   const { pr, repo, targetBranch } = run.values
   const reading = [
-    readingOf(explained, run, desk),
-    readingOf(read, { values: { repo, targetBranch }, sets: [] }, desk),
+    readingOf(readPullRequestToExplain, run, context),
+    readingOf(getQueue, { values: { repo, targetBranch }, overrides: [] }, context),
   ] as const
   // Both come to their end before a failure of one is told: the other would lose its connection and try again.
   await Promise.allSettled(reading)
   const [own, queue] = await Promise.all(reading)
   if (own.failure !== undefined && !isUnknown(own.failure)) throw own.failure
   const isQueueless = queue.failure !== undefined && isUnknown(queue.failure)
-  const tested = own.document === undefined ? {} : await readTestRun(own.document, run, desk)
-  const unread: readonly Unread[] = [
+  const tested = own.document === undefined ? {} : await readTestRun(own.document, run, context)
+  const unread: readonly UnreadSource[] = [
     ...(queue.failure === undefined || isQueueless
       ? []
       : [{ what: 'queue' as const, why: queue.failure.message }]),
     ...(tested.unread === undefined ? [] : [tested.unread]),
   ]
-  const explanation = judge({
+  const explanation = explainPullRequest({
     pr,
     targetBranch,
-    flags: flagsOf(run, desk),
+    flags: flagsOf(run, context),
     record: own.document,
     queue: isQueueless ? null : queue.document,
     run: tested.run,
     unread,
   })
-  await desk.printer.print({
-    records: [documentOf(explanation)],
+  await context.printer.print({
+    records: [explanationJson(explanation)],
     document: ([one = {}]) => one,
-    shape: () => explanationShape(explanation, desk.world.clock.now()),
+    shape: () => explanationView(explanation, context.host.clock.now()),
   })
 }
 
 /** `pr explain`: the record, the queue and the test run read together; 0 for any verdict. */
-export const explain = command({
+export const explain = defineCommand({
   command: 'pr explain',
   summary: 'Say why a pull request is not merging, and what to do next',
-  on: explained,
-  fields: {},
-  asks: [read, testing],
-  prints: {
+  operation: readPullRequestToExplain,
+  inputs: {},
+  operations: [getQueue, getMergeQueueTestingDetails],
+  output: {
     table: 'the verdict, the reasons, what to do next, and whether to submit again',
     json: '{"pr","targetBranch","title","verdict","state","since","queue","testRun","reasons","next","submitAgain","unread"}',
     ndjson: 'the same on one line',
@@ -118,11 +119,11 @@ export const explain = command({
     'mergeq pr explain 123 --json | jq -r .verdict',
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
-  async run(_, desk) {
-    const runs = await readRuns(explained, desk)
-    if (desk.options.dryRun) return rehearse(explained, runs, desk)
-    for (const one of runs) await explainOne(one, desk)
-    await desk.printer.end()
+  async run(_, context) {
+    const runs = await readInvocations(readPullRequestToExplain, context)
+    if (context.options.dryRun) return printDryRun(readPullRequestToExplain, runs, context)
+    for (const one of runs) await explainOne(one, context)
+    await context.printer.end()
     return 0
   },
 })

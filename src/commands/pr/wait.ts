@@ -1,41 +1,41 @@
-import { poll } from '../../api/operations/pull-requests.ts'
-import { read } from '../../api/operations/queues.ts'
+import { readPullRequest } from '../../api/operations/pull-requests.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import { defineCommand } from '../../cli/command.ts'
+import { readInvocations } from '../../cli/invocation.ts'
+import { printDryRun } from '../../cli/run-operation.ts'
 import { kindOfOutcome } from '../../domain/wait.ts'
-import { readRuns } from '../../cli/invocation.ts'
-import { rehearse } from '../../cli/run-operation.ts'
-import { command } from '../../cli/command.ts'
-import { printsResults, waitFields } from './wait/options.ts'
-import { termsOf } from './wait/time-limits.ts'
+import { waitInputs, waitOutput } from './wait/options.ts'
+import { readWaitOptions } from './wait/time-limits.ts'
 import { waitForAll } from './wait/wait-for-all.ts'
 
 /** `pr wait`: polls until each pull request has settled. */
-export const wait = command({
+export const wait = defineCommand({
   command: 'pr wait',
   summary: 'Wait until pull requests have merged, failed or been cancelled',
-  on: poll,
-  fields: waitFields,
-  asks: [read],
-  ends: Object.values(kindOfOutcome),
-  prints: printsResults,
+  operation: readPullRequest,
+  inputs: waitInputs,
+  operations: [getQueue],
+  exitKinds: Object.values(kindOfOutcome),
+  output: waitOutput,
   examples: [
     'mergeq pr wait 123 --timeout 30m',
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
-  async run(flags, desk) {
-    const runs = await readRuns(poll, desk)
-    const terms = termsOf(flags, runs.length, desk)
-    if (desk.options.dryRun) {
+  async run(flags, context) {
+    const runs = await readInvocations(readPullRequest, context)
+    const terms = readWaitOptions(flags, runs.length, context)
+    if (context.options.dryRun) {
       const [first, ...others] = runs
       if (first === undefined) return 0
       return others.length === 0
-        ? rehearse(poll, [first], desk)
-        : rehearse(read, [{ values: first.values, sets: [] }], desk)
+        ? printDryRun(readPullRequest, [first], context)
+        : printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
     }
     return waitForAll(
-      runs.map(run => ({ run })),
+      runs.map(invocation => ({ invocation })),
       terms,
-      desk,
+      context,
     )
   },
 })

@@ -1,59 +1,66 @@
-import { flag, on } from '../../cli/inputs.ts'
-import { type Check, checkDepth, checkPaused, checkStalled } from '../../domain/queue-health.ts'
-import { read } from '../../api/operations/queues.ts'
-import { duration, integer, largestInteger, nameOf } from '../../domain/values/parsers.ts'
-import { Failure, usage } from '../../errors.ts'
-import { exchange } from '../../api/call.ts'
-import { readRuns } from '../../cli/invocation.ts'
-import { rehearse } from '../../cli/run-operation.ts'
+import { callOperation } from '../../api/call.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import { defineCommand } from '../../cli/command.ts'
+import { flag, option } from '../../cli/inputs.ts'
+import { readInvocations } from '../../cli/invocation.ts'
+import { printDryRun } from '../../cli/run-operation.ts'
+import { checkDepth, checkPaused, checkStalled, type HealthCheck } from '../../domain/queue-health.ts'
+import { integerParser, maxInteger, parseDuration, repositoryName } from '../../domain/values/parsers.ts'
+import { MergeqError, usageError } from '../../errors.ts'
 import { table } from '../../output/view.ts'
-import { command } from '../../cli/command.ts'
 
 /** `queue check`: a gate on how a queue is. */
-export const check = command({
+export const check = defineCommand({
   command: 'queue check',
   summary: 'Check how a queue is: 0 if all conditions hold, 21 if one does not',
-  on: read,
-  ends: ['check-failed'],
-  prints: {
+  operation: getQueue,
+  exitKinds: ['check-failed'],
+  output: {
     table: 'a row for each condition',
     json: '{"ok","repo","targetBranch","checks"}',
     ndjson: 'one condition a line',
   },
-  fields: {
-    maxDepth: flag('--max-depth <n>', 'It lists at most so many pull requests', integer(0, largestInteger)),
-    stalled: flag(
+  inputs: {
+    maxDepth: option(
+      '--max-depth <n>',
+      'It lists at most so many pull requests',
+      integerParser(0, maxInteger),
+    ),
+    stalled: option(
       '--stalled <duration>',
       'Of the pull requests that it lists, one changed its state in that time; or it lists none',
-      duration,
+      parseDuration,
     ),
-    notPaused: on('--not-paused', 'It is not PAUSED'),
+    notPaused: flag('--not-paused', 'It is not PAUSED'),
   },
   examples: [
     'mergeq queue check --not-paused --stalled 2h',
     'mergeq queue check --max-depth 20 --json | jq .ok',
   ],
-  async run({ maxDepth, stalled, notPaused }, desk) {
+  async run({ maxDepth, stalled, notPaused }, context) {
     if (maxDepth === undefined && stalled === undefined && !notPaused)
-      throw usage('There is nothing to check.', 'Name a condition: --max-depth, --stalled or --not-paused.')
-    if (stalled === 0) throw usage('--stalled: 0 would never hold.', 'For example --stalled 2h.')
-    const runs = await readRuns(read, desk)
+      throw usageError(
+        'There is nothing to check.',
+        'Name a condition: --max-depth, --stalled or --not-paused.',
+      )
+    if (stalled === 0) throw usageError('--stalled: 0 would never hold.', 'For example --stalled 2h.')
+    const runs = await readInvocations(getQueue, context)
     const [run] = runs
-    if (desk.options.dryRun || run === undefined) return rehearse(read, runs, desk)
-    const { reply, date } = await exchange(read, run, desk)
+    if (context.options.dryRun || run === undefined) return printDryRun(getQueue, runs, context)
+    const { reply, date } = await callOperation(getQueue, run, context)
     const [queue = {}] = reply.records
-    const checks: readonly Check[] = [
+    const checks: readonly HealthCheck[] = [
       ...(maxDepth === undefined ? [] : [checkDepth(queue, maxDepth)]),
-      ...(stalled === undefined ? [] : [checkStalled(queue, stalled, date ?? desk.world.clock.now())]),
+      ...(stalled === undefined ? [] : [checkStalled(queue, stalled, date ?? context.host.clock.now())]),
       ...(notPaused ? [checkPaused(queue)] : []),
     ]
     const failed = checks.filter(({ ok }) => !ok)
     const { repo, targetBranch } = run.values
-    await desk.printer.print({
+    await context.printer.print({
       records: checks.map(one => ({ ...one })),
       document: found => ({
         ok: failed.length === 0,
-        repo: nameOf(repo),
+        repo: repositoryName(repo),
         targetBranch,
         checks: found,
       }),
@@ -64,11 +71,11 @@ export const check = command({
           ['REASON', 'reason', 'prose'],
         ]),
     })
-    await desk.printer.end()
+    await context.printer.end()
     if (failed.length === 0) return 0
-    throw new Failure(
+    throw new MergeqError(
       'check-failed',
-      `queue check: the queue of ${targetBranch} in ${nameOf(repo)}: ${failed.map(({ reason }) => reason).join('; ')}.`,
+      `queue check: the queue of ${targetBranch} in ${repositoryName(repo)}: ${failed.map(({ reason }) => reason).join('; ')}.`,
       { hint: 'See what is in it: mergeq queue get' },
     )
   },

@@ -1,70 +1,71 @@
-import { on, type Values } from '../../cli/inputs.ts'
-import { cancel } from '../../api/operations/pull-requests.ts'
-import { draining, read, remove } from '../../api/operations/queues.ts'
+import { callOperation } from '../../api/call.ts'
+import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
+import { deleteQueue, drainQueue, getQueue } from '../../api/operations/queues.ts'
+import { defineCommand } from '../../cli/command.ts'
+import { reportResults } from '../../cli/concurrency.ts'
+import { type CommandContext, withoutOutput } from '../../cli/context.ts'
+import { flag, type InputValues } from '../../cli/inputs.ts'
+import { confirm, readInvocations } from '../../cli/invocation.ts'
+import { executeAll, runOperation } from '../../cli/run-operation.ts'
 import { isUnderTest } from '../../domain/states.ts'
-import { mostErrors, paceOf } from '../../domain/wait.ts'
-import { asFailure, ended, Failure, isFinal } from '../../errors.ts'
-import { type Desk, silently } from '../../cli/context.ts'
-import { exchange } from '../../api/call.ts'
-import { tellEndings } from '../../cli/concurrency.ts'
-import { confirm, readRuns } from '../../cli/invocation.ts'
-import { carryOut, run } from '../../cli/run-operation.ts'
-import { at, type Json, listAt, textAt } from '../../json.ts'
-import { count, listed } from '../../output/view.ts'
-import { command } from '../../cli/command.ts'
-import { forAttempts, forRounds, limitOf } from '../pr/wait/time-limits.ts'
+import { defaultMaxErrors, pollDelay } from '../../domain/wait.ts'
+import { isPermanent, MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
+import { get, getArray, getString, type Json } from '../../json.ts'
+import { joinList, pluralize } from '../../output/view.ts'
+import { forAttempts, forRounds, waitTimeLimit } from '../pr/wait/time-limits.ts'
 
-type Queue = Values<typeof read.fields>
+type Queue = InputValues<typeof getQueue.inputs>
 
 /** What the queue lists now. */
-async function entriesOf(values: Queue, desk: Desk): Promise<readonly Json[]> {
-  const { reply } = await exchange(read, { values, sets: [] }, desk)
-  return listAt(reply.records[0], 'enqueuedPullRequests')
+async function entriesOf(values: Queue, context: CommandContext): Promise<readonly Json[]> {
+  const { reply } = await callOperation(getQueue, { values, overrides: [] }, context)
+  return getArray(reply.records[0], 'enqueuedPullRequests')
 }
 
 const names = (entries: readonly Json[]): string =>
-  listed(entries.map(entry => `#${at(entry, 'prNumber') ?? '?'}`))
+  joinList(entries.map(entry => `#${get(entry, 'prNumber') ?? '?'}`))
 
 /**
  * Sets the queue to draining and waits until nothing in it is being tested, as patiently as `pr wait` does: failed polls
  * are borne, and `--timeout` bounds the whole of it.
  */
-async function drain(values: Queue, desk: Desk): Promise<void> {
-  const { voice, world, given } = desk
-  const patient = await forAttempts(desk)
-  await exchange(draining, { values: { ...values, state: 'DRAINING' }, sets: [] }, patient)
-  const until = world.clock.now() + limitOf(given)
-  const left = () => until - world.clock.now()
-  const polling = forRounds(patient, { limit: limitOf(given) }, left)
+async function drain(values: Queue, context: CommandContext): Promise<void> {
+  const { logger, host, args } = context
+  const patient = await forAttempts(context)
+  await callOperation(drainQueue, { values: { ...values, state: 'DRAINING' }, overrides: [] }, patient)
+  const until = host.clock.now() + waitTimeLimit(args)
+  const left = () => until - host.clock.now()
+  const polling = forRounds(patient, { limit: waitTimeLimit(args) }, left)
   let [errors, said] = [0, '']
   try {
     for (;;) {
       const told = await entriesOf(values, polling).then(
         entries => {
           errors = 0
-          const tested = entries.filter(entry => isUnderTest(textAt(entry, 'state') ?? ''))
+          const tested = entries.filter(entry => isUnderTest(getString(entry, 'state') ?? ''))
           return tested.length === 0 ? undefined : `Draining: still under test: ${names(tested)}.`
         },
         error => {
-          const failure = asFailure(error)
-          if (isFinal(failure) || failure.kind === 'not-found' || ++errors >= mostErrors) throw failure
-          return `${ended(failure.message)} Still draining.`
+          const failure = toMergeqError(error)
+          if (isPermanent(failure) || failure.kind === 'not-found' || ++errors >= defaultMaxErrors)
+            throw failure
+          return `${withPeriod(failure.message)} Still draining.`
         },
       )
       if (told === undefined) return
-      if (told !== said) await voice.note(told)
+      if (told !== said) await logger.info(told)
       said = told
-      if (left() <= 0) throw new Failure('timed-out', `the time is over. ${told}`)
-      const pause = paceOf({ state: 'TESTING' }, errors, world.random())
-      await desk.during(
+      if (left() <= 0) throw new MergeqError('timed-out', `the time is over. ${told}`)
+      const pause = pollDelay({ state: 'TESTING' }, errors, host.random())
+      await context.withSpinner(
         () => told,
-        () => world.clock.sleep(Math.min(pause, left()), world.interrupted),
+        () => host.clock.sleep(Math.min(pause, left()), host.interrupted),
       )
     }
   } catch (error) {
-    const { kind, message, exit, details } = asFailure(error)
+    const { kind, message, exit, details } = toMergeqError(error)
     const hint = 'The queue stays DRAINING: run this again, or undo it with `mergeq queue resume`.'
-    throw new Failure(kind, message, {
+    throw new MergeqError(kind, message, {
       ...details,
       exit,
       hint: details.hint === undefined ? hint : `${details.hint}\n${hint}`,
@@ -73,39 +74,39 @@ async function drain(values: Queue, desk: Desk): Promise<void> {
 }
 
 /** Cancels everything that the queue lists; what has left it meanwhile is no failure. Returns the worst exit code. */
-async function cancelAll(values: Queue, desk: Desk): Promise<number> {
-  const numbers = (await entriesOf(values, desk)).flatMap(entry => {
-    const pr = at(entry, 'prNumber')
+async function cancelAll(values: Queue, context: CommandContext): Promise<number> {
+  const numbers = (await entriesOf(values, context)).flatMap(entry => {
+    const pr = get(entry, 'prNumber')
     return typeof pr === 'number' ? [pr] : []
   })
-  const runs = numbers.map(pr => ({ values: { ...values, pr, yes: true }, sets: [] }))
-  const row = { ...cancel, inOrder: true }
-  const all = await carryOut(row, runs, silently(desk))
+  const runs = numbers.map(pr => ({ values: { ...values, pr, yes: true }, overrides: [] }))
+  const row = { ...cancelPullRequest, inOrder: true }
+  const all = await executeAll(row, runs, withoutOutput(context))
   const hasLeft = all.map(({ failure }) => failure?.kind === 'not-found')
   const endings = all.map((ending, index) => (hasLeft[index] === true ? { code: 0 } : ending))
-  const code = await tellEndings(row, runs, endings, desk)
+  const code = await reportResults(row, runs, endings, context)
   const those = (left: boolean) =>
-    listed(numbers.filter((_, index) => hasLeft[index] === left).map(number => `#${number}`))
-  if (code === 0 && hasLeft.includes(false)) await desk.voice.note(`Cancelled ${those(false)}.`)
+    joinList(numbers.filter((_, index) => hasLeft[index] === left).map(number => `#${number}`))
+  if (code === 0 && hasLeft.includes(false)) await context.logger.info(`Cancelled ${those(false)}.`)
   if (code === 0 && hasLeft.includes(true))
-    await desk.voice.note(`Not in the queue any more: ${those(true)}.`)
+    await context.logger.info(`Not in the queue any more: ${those(true)}.`)
   return code
 }
 
 /** Why a queue could not be deleted: what it still lists, and what to do. */
 const explain =
-  (values: Queue, desk: Desk) =>
-  async (failure: Failure): Promise<Failure> => {
+  (values: Queue, context: CommandContext) =>
+  async (failure: MergeqError): Promise<MergeqError> => {
     const { status, delivery } = failure.details
     // An unknown outcome is no refusal, whatever the last request was answered.
     if (delivery === 'unknown' || (status !== 400 && status !== 409)) return failure
-    const left = await entriesOf(values, desk).catch(() => undefined)
+    const left = await entriesOf(values, context).catch(() => undefined)
     if (left === undefined) return failure
     const listed =
       left.length === 0
         ? 'it lists none, but those that are not ready are not listed'
-        : `it lists ${count(left.length, 'pull request')}: ${names(left)}`
-    return new Failure(
+        : `it lists ${pluralize(left.length, 'pull request')}: ${names(left)}`
+    return new MergeqError(
       'refused',
       `${failure.message.replace(/\.$/, '')}. The queue is not empty: ${listed}.`,
       {
@@ -119,25 +120,26 @@ const explain =
   }
 
 /** `queue delete`, which can empty the queue first. */
-export const deleteQueue = command({
-  ...remove,
-  on: remove,
-  asks: [draining, read, cancel],
-  ends: ['timed-out'],
-  fields: {
-    cancelAll: on('--cancel-all', 'Cancel everything that is in the queue first'),
-    drainFirst: on('--drain-first', 'Stop new tests first, and wait until nothing is being tested'),
+export const deleteQueueCommand = defineCommand({
+  ...deleteQueue,
+  operation: deleteQueue,
+  operations: [drainQueue, getQueue, cancelPullRequest],
+  exitKinds: ['timed-out'],
+  inputs: {
+    cancelAll: flag('--cancel-all', 'Cancel everything that is in the queue first'),
+    drainFirst: flag('--drain-first', 'Stop new tests first, and wait until nothing is being tested'),
   },
-  examples: [...remove.examples, 'mergeq queue delete --cancel-all --yes'],
-  async run({ cancelAll: cancels, drainFirst }, desk) {
-    const [first] = await readRuns(remove, desk)
+  examples: [...deleteQueue.examples, 'mergeq queue delete --cancel-all --yes'],
+  async run({ cancelAll: cancels, drainFirst }, context) {
+    const [first] = await readInvocations(deleteQueue, context)
     if (first === undefined) return 0
-    if (desk.options.dryRun) return run(drainFirst ? draining : cancels ? read : remove, desk)
-    await confirm(remove, [first], desk)
-    if (drainFirst) await drain(first.values, desk)
-    const cancelled = cancels ? await cancelAll(first.values, desk) : 0
+    if (context.options.dryRun)
+      return runOperation(drainFirst ? drainQueue : cancels ? getQueue : deleteQueue, context)
+    await confirm(deleteQueue, [first], context)
+    if (drainFirst) await drain(first.values, context)
+    const cancelled = cancels ? await cancelAll(first.values, context) : 0
     if (cancelled !== 0) return cancelled
-    const agreed = { ...desk, given: new Map(desk.given).set('--yes', ['true']) }
-    return run(remove, agreed, { explain: explain(first.values, desk) })
+    const agreed = { ...context, args: new Map(context.args).set('--yes', ['true']) }
+    return runOperation(deleteQueue, agreed, { explain: explain(first.values, context) })
   },
 })

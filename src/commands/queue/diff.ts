@@ -1,16 +1,24 @@
-import { read } from '../../api/operations/queues.ts'
-import { nameOf } from '../../domain/values/parsers.ts'
-import { exitOf } from '../../errors.ts'
-import type { Desk } from '../../cli/context.ts'
-import { rehearse } from '../../cli/run-operation.ts'
-import { type JsonObject } from '../../json.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import { defineCommand } from '../../cli/command.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import { printDryRun } from '../../cli/run-operation.ts'
+import { repositoryName } from '../../domain/values/parsers.ts'
+import { exitCodeOf } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
-import { command } from '../../cli/command.ts'
-import { codeFlags, fromFile, needed, unknownFlag } from './file/read-files.ts'
-import { digestOfAll, isDifferent, type Plan, planAll, planLines, readItems, shown } from './file/plan.ts'
+import {
+  describePlan,
+  digestOfAll,
+  formatValue,
+  isDifferent,
+  type Plan,
+  planAll,
+  readItems,
+} from './file/plan.ts'
+import { fileInput, queueFileInputs, requireFile, unknownFlag } from './file/read-files.ts'
 
 const placeOf = ({ run: { values } }: Plan) => ({
-  repo: nameOf(values.repo),
+  repo: repositoryName(values.repo),
   targetBranch: values.targetBranch,
 })
 
@@ -18,7 +26,10 @@ const placeOf = ({ run: { values } }: Plan) => ({
  * Prints what is between queues and their files, and says the digest of the live settings on standard error. Returns
  * whether all queues are as their files say.
  */
-export async function printPlans(plans: readonly Plan[], { printer, voice }: Desk): Promise<boolean> {
+export async function printPlans(
+  plans: readonly Plan[],
+  { printer, logger }: CommandContext,
+): Promise<boolean> {
   const digest = await digestOfAll(plans)
   const same = !plans.some(isDifferent)
   const records: readonly JsonObject[] = plans.flatMap(plan =>
@@ -35,7 +46,7 @@ export async function printPlans(plans: readonly Plan[], { printer, voice }: Des
     document: changes => ({ same, digest, queues, changes }),
     shape: changes =>
       table(
-        changes.map(one => ({ ...one, live: shown(one.live), file: shown(one.file) })),
+        changes.map(one => ({ ...one, live: formatValue(one.live), file: formatValue(one.file) })),
         [
           ['BRANCH', 'targetBranch'],
           ['SETTING', 'setting'],
@@ -45,28 +56,28 @@ export async function printPlans(plans: readonly Plan[], { printer, voice }: Des
       ),
   })
   if (records.length > 0) await printer.end()
-  for (const plan of plans) await voice.note(planLines(plan)[0] ?? '')
-  await voice.note(`The digest of the live settings is ${digest}.`)
+  for (const plan of plans) await logger.info(describePlan(plan)[0] ?? '')
+  await logger.info(`The digest of the live settings is ${digest}.`)
   return same
 }
 
 /** `queue diff`: what `queue apply` would change. */
-export const diff = command({
+export const diff = defineCommand({
   command: 'queue diff',
   summary: 'Compare queues with their files: 0 if they are the same, 20 if not',
-  on: read,
-  ends: ['differs'],
-  prints: {
+  operation: getQueue,
+  exitKinds: ['differs'],
+  output: {
     table: 'a plan: a row for each setting that differs, live and in the file',
     json: '{"same","digest","queues","changes"}',
     ndjson: 'one difference a line',
   },
-  fields: { file: fromFile, ...codeFlags, ...unknownFlag },
+  inputs: { file: fileInput, ...queueFileInputs, ...unknownFlag },
   examples: ['mergeq queue diff -f queue.yaml', 'mergeq queue diff -f queues/ --json | jq -r .digest'],
-  async run({ file, includeState, allowUnknown }, desk) {
-    const items = await readItems(needed(file), includeState, desk)
-    if (desk.options.dryRun) return rehearse(read, items.map(({ run }) => run).slice(0, 1), desk)
-    const same = await printPlans(await planAll(items, includeState, allowUnknown, desk), desk)
-    return same ? 0 : exitOf('differs')
+  async run({ file, includeState, allowUnknown }, context) {
+    const items = await readItems(requireFile(file), includeState, context)
+    if (context.options.dryRun) return printDryRun(getQueue, items.map(({ run }) => run).slice(0, 1), context)
+    const same = await printPlans(await planAll(items, includeState, allowUnknown, context), context)
+    return same ? 0 : exitCodeOf('differs')
   },
 })

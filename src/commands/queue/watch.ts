@@ -1,30 +1,37 @@
-import { type Change, changesBetween, goneFrom, leaving, type Seen, seenIn } from '../../domain/queue-changes.ts'
-import type { Entry } from '../../domain/queue-entries.ts'
-import { poll } from '../../api/operations/pull-requests.ts'
-import { read } from '../../api/operations/queues.ts'
-import { asFailure, isFinal, usage } from '../../errors.ts'
-import type { Desk } from '../../cli/context.ts'
-import { exchange } from '../../api/call.ts'
-import { atOnce, sideBySide } from '../../cli/concurrency.ts'
-import { type Run, readRuns } from '../../cli/invocation.ts'
-import { run } from '../../cli/run-operation.ts'
-import { command } from '../../cli/command.ts'
-import { isLive, openLiveStage } from '../watch/live-renderer.ts'
-import { openLineStage } from '../watch/renderer.ts'
-import { checkTerms, keepWatching, watchFields } from '../watch/watch-loop.ts'
-import { queuePicture } from './watch/queue-screen.ts'
-import { type Look, queueLines } from './watch/queue-lines.ts'
+import { callOperation } from '../../api/call.ts'
+import { readPullRequest } from '../../api/operations/pull-requests.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import { defineCommand } from '../../cli/command.ts'
+import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import { type Invocation, readInvocations } from '../../cli/invocation.ts'
+import { runOperation } from '../../cli/run-operation.ts'
+import {
+  departedEntries,
+  departureChange,
+  type QueueChange,
+  type QueueSnapshot,
+  queueChanges,
+  snapshotOf,
+} from '../../domain/queue-changes.ts'
+import type { QueueEntry } from '../../domain/queue-entries.ts'
+import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
+import { createLiveRenderer, isLive } from '../watch/live-renderer.ts'
+import { createLineRenderer } from '../watch/renderer.ts'
+import { checkWatchInputs, watchInputs, watchLoop } from '../watch/watch-loop.ts'
+import { createQueueLines, type QueueUpdate } from './watch/queue-lines.ts'
+import { createQueueScreen } from './watch/queue-screen.ts'
 
-type Queue = Run<typeof read.fields>
+type Queue = Invocation<typeof getQueue.inputs>
 
 const defaultInterval = 10_000
 
 /** How often the record of one that has left is asked for, a failure each time, before it is given up. */
-const mostTries = 3
+const maxTries = 3
 
 /** One that has left and of which it is not known how. */
 interface Departure {
-  readonly entry: Entry
+  readonly entry: QueueEntry
   /** How often its record could not be read. */
   readonly tries: number
 }
@@ -33,41 +40,45 @@ interface Departure {
 async function readDeparture(
   { entry, tries }: Departure,
   { values }: Queue,
-  desk: Desk,
+  context: CommandContext,
   isLast: boolean,
-): Promise<Change | undefined> {
-  const { clock } = desk.world
+): Promise<QueueChange | undefined> {
+  const { clock } = context.host
   try {
-    const { reply } = await exchange(poll, { values: { ...values, pr: entry.pr }, sets: [] }, desk)
-    return leaving(entry, reply.records[0], clock.now())
+    const { reply } = await callOperation(
+      readPullRequest,
+      { values: { ...values, pr: entry.pr }, overrides: [] },
+      context,
+    )
+    return departureChange(entry, reply.records[0], clock.now())
   } catch (error) {
-    const failure = asFailure(error)
-    if (isFinal(failure)) throw failure
-    const isGivenUp = isLast || failure.kind === 'not-found' || tries + 1 >= mostTries
-    return isGivenUp ? leaving(entry, undefined, clock.now()) : undefined
+    const failure = toMergeqError(error)
+    if (isPermanent(failure)) throw failure
+    const isGivenUp = isLast || failure.kind === 'not-found' || tries + 1 >= maxTries
+    return isGivenUp ? departureChange(entry, undefined, clock.now()) : undefined
   }
 }
 
 /** Looks again and again, and knows what was seen before. */
-function openLook(one: Queue): (desk: Desk, isLast: boolean) => Promise<Look> {
-  let before: Seen | undefined
+function createQueueReader(one: Queue): (context: CommandContext, isLast: boolean) => Promise<QueueUpdate> {
+  let before: QueueSnapshot | undefined
   let open: readonly Departure[] = []
   const resting = new Map<number, string>()
-  return async (desk, isLast) => {
-    const [queue = {}] = (await exchange(read, one, desk)).reply.records
-    const after = seenIn(queue)
+  return async (context, isLast) => {
+    const [queue = {}] = (await callOperation(getQueue, one, context)).reply.records
+    const after = snapshotOf(queue)
     if (before === undefined) {
       before = after
       return [queue, undefined]
     }
-    const moved = changesBetween(before, after, resting, desk.world.clock.now())
+    const moved = queueChanges(before, after, resting, context.host.clock.now())
     const gone: readonly Departure[] = [
       ...open.filter(({ entry }) => !after.entries.has(entry.pr)),
-      ...goneFrom(before, after).map(entry => ({ entry, tries: 0 })),
+      ...departedEntries(before, after).map(entry => ({ entry, tries: 0 })),
     ]
-    const left: (Change | undefined)[] = []
-    const ask = (each: Departure) => readDeparture(each, one, desk, isLast)
-    for await (const change of sideBySide(gone, atOnce, ask)) left.push(change)
+    const left: (QueueChange | undefined)[] = []
+    const ask = (each: Departure) => readDeparture(each, one, context, isLast)
+    for await (const change of mapConcurrent(gone, maxConcurrent, ask)) left.push(change)
     for (const pr of after.entries.keys()) resting.delete(pr)
     open = gone.flatMap(({ entry, tries }, index) =>
       left[index] === undefined ? [{ entry, tries: tries + 1 }] : [],
@@ -82,13 +93,13 @@ function openLook(one: Queue): (desk: Desk, isLast: boolean) => Promise<Look> {
   }
 }
 
-export const watch = command({
+export const watch = defineCommand({
   command: 'queue watch',
   summary: 'Watch a queue: what is in it now, and every change',
-  on: read,
-  fields: watchFields('the queue', '10s'),
-  asks: [poll],
-  prints: {
+  operation: getQueue,
+  inputs: watchInputs('the queue', '10s'),
+  operations: [readPullRequest],
+  output: {
     table: 'the queue, drawn anew, on a terminal; a line for each change elsewhere',
     json: 'the queue as it is now, with --once alone',
     ndjson: 'one {"type":"queue"}, then {"type":"change","pr","from","to","at","position"} lines',
@@ -98,21 +109,21 @@ export const watch = command({
     'mergeq queue watch --once',
     'mergeq queue watch -o ndjson --for 1h | jq -r \'select(.to == "FAILED") | .pr\'',
   ],
-  async run(values, desk) {
-    const { options } = desk
-    checkTerms(values)
-    if (options.dryRun || (values.once && options.format !== 'ndjson')) return run(read, desk)
+  async run(values, context) {
+    const { options } = context
+    checkWatchInputs(values)
+    if (options.dryRun || (values.once && options.format !== 'ndjson')) return runOperation(getQueue, context)
     if (options.format === 'json')
-      throw usage(
+      throw usageError(
         '`mergeq queue watch` is a stream, and JSON is one document.',
         'Use -o ndjson for the changes, or --once for the queue as it is now.',
       )
-    const [one] = await readRuns(read, desk)
+    const [one] = await readInvocations(getQueue, context)
     if (one === undefined) return 0
     const { interval = defaultInterval } = values
-    const stage = isLive(desk)
-      ? await openLiveStage(queuePicture(one.values), interval, desk)
-      : openLineStage(queueLines(one.values, desk), desk)
-    return keepWatching(openLook(one), { ...values, interval }, stage, desk)
+    const stage = isLive(context)
+      ? await createLiveRenderer(createQueueScreen(one.values), interval, context)
+      : createLineRenderer(createQueueLines(one.values, context), context)
+    return watchLoop(createQueueReader(one), { ...values, interval }, stage, context)
   },
 })

@@ -1,4 +1,4 @@
-import { oneLine } from '../../output/sanitize.ts'
+import { sanitizeLine } from '../../output/sanitize.ts'
 
 /** A sandbox as `--dry-run` names it: where it would listen, and what it would play. */
 export const sandboxText = (
@@ -10,6 +10,6 @@ export const sandboxText = (
 ): string =>
   [
     `a sandbox on ${port === undefined ? 'a free port of loopback' : `port ${port} of loopback`}`,
-    `scenario ${oneLine(scenario)}`,
+    `scenario ${sanitizeLine(scenario)}`,
     ...(dialect === undefined ? [] : [`dialect ${dialect}`]),
   ].join(', ')

@@ -1,65 +1,81 @@
-import { type Field, flag, flags, type Values } from '../../cli/inputs.ts'
-import { defaultScenario, scenarioNames } from '../../domain/scenario-names.ts'
-import { decimal, integer, nameOf, oneOf, repository, text } from '../../domain/values/parsers.ts'
-import { usage } from '../../errors.ts'
-import { type Desk, sandboxNote } from '../../cli/context.ts'
+import { type CommandRunner, defineCommand } from '../../cli/command.ts'
+import { type CommandContext, sandboxNote } from '../../cli/context.ts'
+import { type Input, type InputValues, option, repeatableOption } from '../../cli/inputs.ts'
 import { printPreview } from '../../cli/preview.ts'
-import type { Report } from '../../sandbox/scenario-report.ts'
-import { encode } from '../../output/json-text.ts'
-import { oneLine } from '../../output/sanitize.ts'
+import { defaultScenario, scenarioNames } from '../../domain/scenario-names.ts'
+import {
+  choiceParser,
+  integerParser,
+  parseDecimal,
+  parseRepository,
+  repositoryName,
+  textParser,
+} from '../../domain/values/parsers.ts'
+import { usageError } from '../../errors.ts'
 import type { Environment } from '../../host/host.ts'
-import { command, type Runner } from '../../cli/command.ts'
+import { stringifyJson } from '../../output/json-text.ts'
+import { sanitizeLine } from '../../output/sanitize.ts'
+import type { ScenarioReport } from '../../sandbox/scenario-report.ts'
 import { sandboxText } from './preview.ts'
 
 const positive = (word: string): number => {
-  const number = decimal(word)
-  if (number <= 0) throw usage(`'${word}' is not more than 0.`)
+  const number = parseDecimal(word)
+  if (number <= 0) throw usageError(`'${word}' is not more than 0.`)
   return number
 }
 
 /** Reads `<repo>:<branch>`. */
 function queueName(word: string) {
   const colon = word.lastIndexOf(':')
-  if (colon < 1) throw usage(`'${word}' is not <repo>:<branch>.`, 'For example acme/web:release.')
-  return { repo: repository(word.slice(0, colon)), targetBranch: text('branch')(word.slice(colon + 1)) }
+  if (colon < 1) throw usageError(`'${word}' is not <repo>:<branch>.`, 'For example acme/web:release.')
+  return {
+    repo: parseRepository(word.slice(0, colon)),
+    targetBranch: textParser('branch')(word.slice(colon + 1)),
+  }
 }
 
 /** The flags of a sandbox (DESIGN.md section 6). */
 const playFields = {
-  speed: flag(
+  speed: option(
     '--speed <x>',
     'How many times faster than usual (at 1 a test run takes about two seconds)',
     positive,
   ),
-  seed: flag(
+  seed: option(
     '--seed <n>',
     'What its data is made from: the same seed gives the same data',
-    integer(0, 4_294_967_295),
+    integerParser(0, 4_294_967_295),
   ),
-  scenario: flag(
+  scenario: option(
     '--scenario <name|file>',
     `How pull requests fare: ${scenarioNames.join(', ')}, or a file (default ${defaultScenario})`,
-    text('scenario'),
-    { offers: scenarioNames, file: true },
+    textParser('scenario'),
+    { suggestions: scenarioNames, file: true },
   ),
-  dialect: flag(
+  dialect: option(
     '--dialect <document|hosted>',
     'How it answers: as the API document says, or as the hosted service does',
-    oneOf(['document', 'hosted']),
+    choiceParser(['document', 'hosted']),
     {
       choices: ['document', 'hosted'],
     },
   ),
-  queue: flags('--queue <repo:branch>', 'A further queue (repeatable)', queueName),
+  queue: repeatableOption('--queue <repo:branch>', 'A further queue (repeatable)', queueName),
 }
-const portField = { port: flag('--port <n>', 'Port to listen on (default: a free one)', integer(1, 65_535)) }
+const portField = {
+  port: option('--port <n>', 'Port to listen on (default: a free one)', integerParser(1, 65_535)),
+}
 
 /** Opens a sandbox on loopback, and says in which environment commands reach it: the real token is not in it. */
-async function open(values: Values<typeof playFields>, port: number | undefined, desk: Desk) {
-  const { openSandbox } = await import('../../sandbox/sandbox.ts')
-  const { clock, env, files } = desk.world
+async function open(
+  values: InputValues<typeof playFields>,
+  port: number | undefined,
+  context: CommandContext,
+) {
+  const { startSandbox } = await import('../../sandbox/sandbox.ts')
+  const { clock, env, files } = context.host
   const { queue: queues, ...others } = values
-  const sandbox = await openSandbox({
+  const sandbox = await startSandbox({
     ...others,
     queues,
     port,
@@ -71,29 +87,29 @@ async function open(values: Values<typeof playFields>, port: number | undefined,
     ...rest,
     MERGEQ_BASE_URL: sandbox.baseUrl,
     MERGEQ_TOKEN: sandbox.token,
-    MERGEQ_REPO: nameOf(sandbox.repo),
+    MERGEQ_REPO: repositoryName(sandbox.repo),
     MERGEQ_TARGET_BRANCH: sandbox.targetBranch,
     MERGEQ_ORG: sandbox.org,
   }
   return { ...sandbox, environment }
 }
 
-const start = command({
+const start = defineCommand({
   command: 'sandbox start',
   summary: 'Serve a sandbox on loopback until it is stopped',
-  prints: 'one JSON line, {"baseUrl","token"}, once it serves',
-  fields: { ...portField, ...playFields },
+  output: 'one JSON line, {"baseUrl","token"}, once it serves',
+  inputs: { ...portField, ...playFields },
   examples: [
     'mergeq sandbox start --port 8080 --scenario failure',
     'mergeq sandbox start --scenario mine.json',
   ],
-  async run({ port, ...values }, desk) {
-    if (desk.options.dryRun)
-      return printPreview('sandbox start', `Would serve ${sandboxText(values, port)}.`, desk)
-    const sandbox = await open(values, port, desk)
-    const { interrupted, out } = desk.world
+  async run({ port, ...values }, context) {
+    if (context.options.dryRun)
+      return printPreview('sandbox start', `Would serve ${sandboxText(values, port)}.`, context)
+    const sandbox = await open(values, port, context)
+    const { interrupted, out } = context.host
     try {
-      await out.write(`${encode({ baseUrl: sandbox.baseUrl, token: sandbox.token })}\n`)
+      await out.write(`${stringifyJson({ baseUrl: sandbox.baseUrl, token: sandbox.token })}\n`)
       await new Promise((_, reject) => {
         if (interrupted.aborted) reject(interrupted.reason)
         interrupted.addEventListener('abort', () => reject(interrupted.reason), { once: true })
@@ -105,42 +121,42 @@ const start = command({
   },
 })
 
-const commandLine: Field<readonly string[]> = {
-  words: [{ spell: '<command...>', summary: 'The command to run, after --' }],
-  read: given => given.get('command') ?? [],
+const commandLine: Input<readonly string[]> = {
+  definitions: [{ syntax: '<command...>', summary: 'The command to run, after --' }],
+  read: args => args.get('command') ?? [],
 }
 
 /** Says how a rehearsal went, in a line or two; nothing where no queue was rehearsed. */
 async function report(
-  { submitted, unseen, ...counts }: Report,
+  { submitted, unseen, ...counts }: ScenarioReport,
   scenario: string | undefined,
-  { voice }: Desk,
+  { logger }: CommandContext,
 ): Promise<void> {
   if (submitted === 0 && scenario === undefined) return
   const { merged, failed, cancelled, held, queued } = counts
-  await voice.note(
+  await logger.info(
     `mergeq: in the sandbox: ${merged} merged, ${failed} failed, ${cancelled} cancelled, ${held} held on the way, ${queued} still queued.`,
   )
   if (unseen.length > 0)
-    await voice.note(
+    await logger.info(
       `mergeq: your script never saw ${unseen.join(', or ')}, which the scenario ${scenario ?? defaultScenario} has.`,
     )
 }
 
-const exec = command({
+const exec = defineCommand({
   command: 'sandbox exec',
   summary: 'Run a command against a sandbox of its own, and pass its exit code on',
-  passesExitOn: true,
-  prints: 'what the command prints',
-  fields: { ...portField, ...playFields, commandLine },
+  propagatesExitCode: true,
+  output: 'what the command prints',
+  inputs: { ...portField, ...playFields, commandLine },
   examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7 --interval 1s'"],
-  async run({ port, commandLine: [program = '', ...args], ...values }, desk) {
-    if (desk.options.dryRun) {
-      const would = `Would run ${[program, ...args].map(oneLine).join(' ')} against ${sandboxText(values, port)}.`
-      return printPreview('sandbox exec', would, desk)
+  async run({ port, commandLine: [program = '', ...args], ...values }, context) {
+    if (context.options.dryRun) {
+      const would = `Would run ${[program, ...args].map(sanitizeLine).join(' ')} against ${sandboxText(values, port)}.`
+      return printPreview('sandbox exec', would, context)
     }
-    const sandbox = await open(values, port, desk)
-    const { interrupted, spawn } = desk.world
+    const sandbox = await open(values, port, context)
+    const { interrupted, spawn } = context.host
     try {
       const { code } = await spawn(program, args, {
         env: sandbox.environment,
@@ -149,8 +165,8 @@ const exec = command({
       })
       if (interrupted.aborted) throw interrupted.reason
       if (code === 127)
-        throw usage(`the command ${oneLine(program)} could not be found.`, 'Is it on the PATH?')
-      await report(sandbox.report(), values.scenario, desk)
+        throw usageError(`the command ${sanitizeLine(program)} could not be found.`, 'Is it on the PATH?')
+      await report(sandbox.report(), values.scenario, context)
       return code
     } finally {
       await sandbox.close()
@@ -194,19 +210,19 @@ const tourSteps: readonly Step[] = [
   },
 ]
 
-const tour = command({
+const tour = defineCommand({
   command: 'sandbox tour',
   summary: 'See the main job done: from a new queue to a merge, failing tests and metrics',
-  prints: 'each command, and what it printed',
-  fields: playFields,
+  output: 'each command, and what it printed',
+  inputs: playFields,
   examples: ['mergeq sandbox tour', 'mergeq sandbox tour --speed 4'],
-  async run(values, desk, runner: Runner) {
-    const { err, out } = desk.world
-    if (desk.options.dryRun) {
+  async run(values, context, runner: CommandRunner) {
+    const { err, out } = context.host
+    if (context.options.dryRun) {
       for (const step of tourSteps) await out.write(stepText(step))
       return 0
     }
-    const sandbox = await open(values, undefined, desk)
+    const sandbox = await open(values, undefined, context)
     const toured = { ...sandbox.environment, MERGEQ_TARGET_BRANCH: 'release' }
     try {
       for (const step of tourSteps) {

@@ -1,53 +1,63 @@
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import { defineCommand } from '../../cli/command.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import { flag, type InputValues, option } from '../../cli/inputs.ts'
+import { readInvocations } from '../../cli/invocation.ts'
+import { printDryRun } from '../../cli/run-operation.ts'
+import { integerParser, parseDecimal } from '../../domain/values/parsers.ts'
+import { usageError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
 import { bar } from '../../output/charts.ts'
-import { flag, on, type Values } from '../../cli/inputs.ts'
-import { metrics } from '../../api/operations/metrics.ts'
-import { decimal, integer } from '../../domain/values/parsers.ts'
-import { usage } from '../../errors.ts'
-import type { Desk } from '../../cli/context.ts'
-import { readRuns } from '../../cli/invocation.ts'
-import { rehearse } from '../../cli/run-operation.ts'
-import type { Load, Outcome } from '../../sandbox/simulate.ts'
-import { type JsonObject } from '../../json.ts'
-import { count, type Shape, type Told, table } from '../../output/view.ts'
-import { command } from '../../cli/command.ts'
+import { type ColumnSpec, pluralize, table, type View } from '../../output/view.ts'
+import type { SimulatedLoad, SimulationResult } from '../../sandbox/simulate.ts'
 
 /** Reads a number between two bounds, the lower one not included where `isOpen`. */
 const between = (least: number, most: number, isOpen: boolean) => (word: string) => {
-  const number = decimal(word)
+  const number = parseDecimal(word)
   if (number < least || number > most || (isOpen && number === least))
-    throw usage(`'${word}' is not ${isOpen ? `more than ${least} and` : `from ${least} to`} at most ${most}.`)
+    throw usageError(
+      `'${word}' is not ${isOpen ? `more than ${least} and` : `from ${least} to`} at most ${most}.`,
+    )
   return number
 }
 
 /** Reads whole numbers joined by commas, each once. */
-const several = (most: number) => (word: string) => [...new Set(word.split(',').map(integer(1, most)))]
+const several = (most: number) => (word: string) => [...new Set(word.split(',').map(integerParser(1, most)))]
 
 const fields = {
-  prsPerHour: flag(
+  prsPerHour: option(
     '--prs-per-hour <n>',
     'How many pull requests are submitted in an hour',
     between(0, 10_000, true),
   ),
-  testMinutes: flag('--test-minutes <n>', 'How long a test run takes, in minutes', between(0, 10_000, true)),
-  failureRate: flag(
+  testMinutes: option(
+    '--test-minutes <n>',
+    'How long a test run takes, in minutes',
+    between(0, 10_000, true),
+  ),
+  failureRate: option(
     '--failure-rate <x>',
     'Share of pull requests that fail, 0 to 0.9 (default 0)',
     between(0, 0.9, false),
   ),
-  concurrency: flag(
+  concurrency: option(
     '--concurrency <n,...>',
     'Test runs at a time; several are compared (default 1)',
     several(1_000),
   ),
-  batch: flag('--batch <n,...>', 'Size of a batch; several are compared (default 1, none)', several(100)),
-  weeks: flag('--weeks <n>', 'How long to simulate (default 4)', integer(1, 520)),
-  seed: flag('--seed <n>', 'The same seed gives the same weeks (default 1)', integer(0, 4_294_967_295)),
-  fromMetrics: on('--from-metrics', 'Take what is not given from the metrics of the last hour'),
+  batch: option('--batch <n,...>', 'Size of a batch; several are compared (default 1, none)', several(100)),
+  weeks: option('--weeks <n>', 'How long to simulate (default 4)', integerParser(1, 520)),
+  seed: option(
+    '--seed <n>',
+    'The same seed gives the same weeks (default 1)',
+    integerParser(0, 4_294_967_295),
+  ),
+  fromMetrics: flag('--from-metrics', 'Take what is not given from the metrics of the last hour'),
 }
 
 const mostSetups = 64
 
-const columns: readonly Told[] = [
+const columns: readonly ColumnSpec[] = [
   ['CONCURRENCY', 'concurrency', 'number'],
   ['BATCH', 'batch', 'number'],
   ['MERGED/H', 'mergedPerHour', 'number'],
@@ -59,13 +69,15 @@ const columns: readonly Told[] = [
 ]
 
 /** What the flags and, where that was asked for, the metrics say. */
-async function loadOf(values: Values<typeof fields>, desk: Desk): Promise<Load> {
+async function loadOf(values: InputValues<typeof fields>, context: CommandContext): Promise<SimulatedLoad> {
   const { fromMetrics, weeks = 4, seed = 1 } = values
-  const measured = fromMetrics ? await (await import('./simulate/measured-load.ts')).measure(desk) : undefined
+  const measured = fromMetrics
+    ? await (await import('./simulate/measured-load.ts')).measureLoad(context)
+    : undefined
   const { prsPerHour = measured?.prsPerHour, testMinutes = measured?.testMinutes } = values
   const { failureRate = Math.min(0.9, measured?.failureRate ?? 0) } = values
   if (prsPerHour === undefined || testMinutes === undefined)
-    throw usage(
+    throw usageError(
       `${prsPerHour === undefined ? '--prs-per-hour' : '--test-minutes'} is missing.`,
       'Say how much there is to test, or take it from the last hour with --from-metrics.',
     )
@@ -74,14 +86,14 @@ async function loadOf(values: Values<typeof fields>, desk: Desk): Promise<Load> 
 
 const short = (value: number): string => String(Math.round(value * 100) / 100)
 
-function picture(load: Load, outcomes: readonly JsonObject[]): Shape {
+function picture(load: SimulatedLoad, outcomes: readonly JsonObject[]): View {
   const { rows, columns: drawn } = table(outcomes, columns)
   const times = outcomes.map(({ p95 }) => (typeof p95 === 'number' ? p95 : 0))
   return {
     heading: [
-      `${count(load.weeks, 'week')} of ${short(load.prsPerHour)} pull requests an hour, tests of ${short(load.testMinutes)} minutes, ${short(load.failureRate * 100)} % fail`,
+      `${pluralize(load.weeks, 'week')} of ${short(load.prsPerHour)} pull requests an hour, tests of ${short(load.testMinutes)} minutes, ${short(load.failureRate * 100)} % fail`,
     ],
-    columns: [...drawn, { title: 'P95', manner: 'plain' }],
+    columns: [...drawn, { title: 'P95', format: 'plain' }],
     rows: rows.map((row, index) => [...row, bar(times[index] ?? 0, Math.max(...times), 20) || '·']),
   }
 }
@@ -90,55 +102,58 @@ function picture(load: Load, outcomes: readonly JsonObject[]): Shape {
 const tooMany = 0.05
 
 /** `sandbox simulate`: what a queue would do under other settings, by the sandbox's own engine. */
-export const simulate = command({
+export const simulate = defineCommand({
   command: 'sandbox simulate',
   summary: 'What if: throughput, time in queue and CI minutes of a queue under several settings',
-  asks: [metrics],
-  prints: {
+  operations: [getMergeQueueMetrics],
+  output: {
     table: 'a row for each setting, and on a terminal a small chart',
     json: '{"model","results"}: the load and what it leaves out, and a result for each setting',
     ndjson: 'one setting a line',
   },
-  fields,
+  inputs: fields,
   examples: [
     'mergeq sandbox simulate --prs-per-hour 6 --test-minutes 20 --concurrency 1,2,4',
     'mergeq sandbox simulate --prs-per-hour 12 --test-minutes 30 --failure-rate 0.05 --concurrency 4 --batch 1,4,8',
     'mergeq sandbox simulate --from-metrics --concurrency 2,4,8 --json',
   ],
-  async run(values, desk) {
-    const { printer, world, voice, options } = desk
-    if (options.dryRun && values.fromMetrics) return rehearse(metrics, await readRuns(metrics, desk), desk)
-    const { leftOut, mostSubmits, outcomeOf, simulated } = await import('../../sandbox/simulate.ts')
-    const load = await loadOf(values, desk)
+  async run(values, context) {
+    const { printer, host, logger, options } = context
+    if (options.dryRun && values.fromMetrics)
+      return printDryRun(getMergeQueueMetrics, await readInvocations(getMergeQueueMetrics, context), context)
+    const { simulationLimits, maxSubmits, simulationResult, simulateQueue } = await import(
+      '../../sandbox/simulate.ts'
+    )
+    const load = await loadOf(values, context)
     const { concurrency = [1], batch = [1] } = values
     const setups = concurrency.flatMap(runs => batch.map(size => ({ concurrency: runs, batch: size })))
     if (setups.length > mostSetups)
-      throw usage(`These are ${setups.length} settings; at most ${mostSetups} are compared.`)
-    if (load.prsPerHour * load.weeks * 168 > mostSubmits)
-      throw usage(
-        `These would be more than ${count(mostSubmits, 'pull request')}.`,
+      throw usageError(`These are ${setups.length} settings; at most ${mostSetups} are compared.`)
+    if (load.prsPerHour * load.weeks * 168 > maxSubmits)
+      throw usageError(
+        `These would be more than ${pluralize(maxSubmits, 'pull request')}.`,
         'Simulate fewer --weeks: the answer hardly changes.',
       )
-    const outcomes: Outcome[] = []
+    const outcomes: SimulationResult[] = []
     for (const setup of setups) {
-      const days = simulated(load, setup)
+      const days = simulateQueue(load, setup)
       let step = days.next()
       // Between two days a signal has its turn.
-      for (; step.done !== true; step = days.next()) await world.clock.sleep(0, world.interrupted)
-      outcomes.push(outcomeOf(step.value, load, setup))
+      for (; step.done !== true; step = days.next()) await host.clock.sleep(0, host.interrupted)
+      outcomes.push(simulationResult(step.value, load, setup))
     }
     await printer.print({
       records: outcomes.map(outcome => ({ ...outcome })),
-      document: results => ({ model: { ...load, leavesOut: leftOut }, results }),
-      shape: results => ({ ...table(results, columns), drawn: () => picture(load, results) }),
+      document: results => ({ model: { ...load, leavesOut: simulationLimits }, results }),
+      shape: results => ({ ...table(results, columns), terminalView: () => picture(load, results) }),
     })
     await printer.end()
     const behind = outcomes.filter(({ left, submitted }) => left > submitted * tooMany)
     if (behind.length > 0)
-      await voice.note(
-        `${count(behind.length, 'setting')} cannot keep up: the longer it lasts, the more is LEFT and the later it merges.`,
+      await logger.info(
+        `${pluralize(behind.length, 'setting')} cannot keep up: the longer it lasts, the more is LEFT and the later it merges.`,
       )
-    await voice.note(`A model, not a promise: ${leftOut.join('; ')}.`)
+    await logger.info(`A model, not a promise: ${simulationLimits.join('; ')}.`)
     return 0
   },
 })

@@ -1,37 +1,41 @@
-import { canAsk, type Desk } from '../../cli/context.ts'
-import { isCiJob } from '../../config/continuous-integration.ts'
-import { openBlock } from '../../output/live-block.ts'
-import { isColored } from '../../output/color.ts'
-import { type Shape, span } from '../../output/view.ts'
-import { type Stage, withoutRepeats } from './renderer.ts'
+import { type CommandContext, canPrompt } from '../../cli/context.ts'
+import { isContinuousIntegration } from '../../config/continuous-integration.ts'
+import { shouldColor } from '../../output/color.ts'
+import { createLiveBlock } from '../../output/live-block.ts'
+import { formatDuration, type View } from '../../output/view.ts'
+import { type WatchRenderer, withoutRetries } from './renderer.ts'
 
 /** Whether a block is drawn: a table for a person at a terminal that can be moved about in, and nothing else there. */
-export const isLive = ({ options, world }: Desk): boolean =>
-  world.out.terminal &&
-  !isCiJob(world.env) &&
-  world.env.TERM !== 'dumb' &&
+export const isLive = ({ options, host }: CommandContext): boolean =>
+  host.out.terminal &&
+  !isContinuousIntegration(host.env) &&
+  host.env.TERM !== 'dumb' &&
   options.format === 'table' &&
   options.fields.length === 0 &&
   !options.verbose
 
 /** Time between drawings: ages grow, and the terminal may have another size. */
-const tick = 1_000
+const redrawInterval = 1_000
 
 /** What is to be seen in the block. */
-export interface Picture<L> {
+export interface LiveScreen<L> {
   /** Takes in what a look found. */
-  take(look: L, now: number): void
+  update(look: L, now: number): void
   /** A table, and lines below it. */
-  draw(now: number): { readonly shape: Shape; readonly foot: readonly string[] }
+  draw(now: number): { readonly shape: View; readonly foot: readonly string[] }
 }
 
 /** A block that is drawn anew every second, until a person presses q. */
-export async function openLiveStage<L>(picture: Picture<L>, interval: number, desk: Desk): Promise<Stage<L>> {
-  const { world } = desk
-  const { clock, out, env, input } = world
-  const { frame } = await import('../../output/table.ts')
-  const block = await openBlock(out)
-  const color = isColored({ color: desk.options.color, env, terminal: out.terminal })
+export async function createLiveRenderer<L>(
+  picture: LiveScreen<L>,
+  interval: number,
+  context: CommandContext,
+): Promise<WatchRenderer<L>> {
+  const { host } = context
+  const { clock, out, env, input } = host
+  const { drawFrame } = await import('../../output/table.ts')
+  const block = await createLiveBlock(out)
+  const color = shouldColor({ color: context.options.color, env, terminal: out.terminal })
   let trouble: string | undefined
   let readAt = clock.now()
   const leaving = new AbortController()
@@ -39,8 +43,8 @@ export async function openLiveStage<L>(picture: Picture<L>, interval: number, de
     leaving.signal.addEventListener('abort', () => reject(leaving.signal.reason)),
   )
   left.catch(() => undefined)
-  const stop = AbortSignal.any([world.interrupted, leaving.signal])
-  const release = canAsk(desk)
+  const stop = AbortSignal.any([host.interrupted, leaving.signal])
+  const release = canPrompt(context)
     ? input.keys(key => {
         if (/^q$/i.test(key)) leaving.abort()
       })
@@ -48,14 +52,14 @@ export async function openLiveStage<L>(picture: Picture<L>, interval: number, de
   const notice = async (text: string) => {
     trouble = text
   }
-  const plain = withoutRepeats(desk)
+  const plain = withoutRetries(context)
   // While the block is drawn nothing else may be written to the terminal.
-  const silent: Desk = {
+  const silent: CommandContext = {
     ...plain,
-    during: (_, work) => work(),
-    voice: { ...desk.voice, warn: notice, note: notice, detail: async () => undefined },
-    saySandbox: async () => undefined,
-    sayOnce: notice,
+    withSpinner: (_, work) => work(),
+    logger: { ...context.logger, warn: notice, info: notice, debug: async () => undefined },
+    noteSandbox: async () => undefined,
+    warnOnce: notice,
   }
   let reading = plain
 
@@ -63,29 +67,29 @@ export async function openLiveStage<L>(picture: Picture<L>, interval: number, de
     const now = clock.now()
     const { columns, rows } = out
     const { shape, foot } = picture.draw(now)
-    const last = `Read ${span(now - readAt)} ago, every ${span(interval)}. ${release === undefined ? 'Ctrl-C' : 'q'} leaves.`
+    const last = `Read ${formatDuration(now - readAt)} ago, every ${formatDuration(interval)}. ${release === undefined ? 'Ctrl-C' : 'q'} leaves.`
     const below = ['', ...foot, ...(trouble === undefined ? [] : [trouble]), last]
-    await block.draw(frame(shape, below, { columns, rows, color, now }), { columns, rows })
+    await block.draw(drawFrame(shape, below, { columns, rows, color, now }), { columns, rows })
   }
 
   return {
-    desk: () => reading,
+    context: () => reading,
     async show(look) {
       readAt = clock.now()
       trouble = undefined
-      picture.take(look, readAt)
+      picture.update(look, readAt)
       await draw()
     },
-    async tell(text) {
+    async notify(text) {
       await notice(text)
       await draw()
     },
-    async rest(milliseconds) {
+    async sleep(milliseconds) {
       reading = silent
       const until = clock.now() + milliseconds
       try {
         for (let ahead = milliseconds; ahead > 0; ahead = until - clock.now()) {
-          await clock.sleep(Math.min(tick, ahead), stop)
+          await clock.sleep(Math.min(redrawInterval, ahead), stop)
           await draw()
         }
         return true

@@ -1,15 +1,15 @@
-import type { Desk } from '../../cli/context.ts'
+import type { CommandContext } from '../../cli/context.ts'
 
 /** Where what is watched is shown, and what may end the watching; `L` is what one look finds. */
-export interface Stage<L> {
+export interface WatchRenderer<L> {
   /** The desk that a reading is made at. */
-  desk(): Desk
+  context(): CommandContext
   /** Shows what a look found. */
   show(look: L): Promise<void>
   /** Says what went wrong while the watching goes on. */
-  tell(text: string): Promise<void>
+  notify(text: string): Promise<void>
   /** Rests so many milliseconds; false when a person has left. */
-  rest(milliseconds: number): Promise<boolean>
+  sleep(milliseconds: number): Promise<boolean>
   /** Waits for work unless a person leaves first; then it rejects. */
   unlessLeft<T>(work: Promise<T>): Promise<T>
   isLeft(): boolean
@@ -17,18 +17,24 @@ export interface Stage<L> {
 }
 
 /** A watch is repeated by itself: a failed reading is counted, not sent again (WIRE.md section 3). */
-export const withoutRepeats = (desk: Desk): Desk => ({ ...desk, options: { ...desk.options, retries: 0 } })
+export const withoutRetries = (context: CommandContext): CommandContext => ({
+  ...context,
+  options: { ...context.options, retries: 0 },
+})
 
 /** A stage for a pipe, a CI job, and every format but the table: whatever `show` writes, line by line. */
-export function openLineStage<L>(show: (look: L) => Promise<void>, desk: Desk): Stage<L> {
-  const { voice, world } = desk
-  const reading = withoutRepeats(desk)
+export function createLineRenderer<L>(
+  show: (look: L) => Promise<void>,
+  context: CommandContext,
+): WatchRenderer<L> {
+  const { logger, host } = context
+  const reading = withoutRetries(context)
   return {
-    desk: () => reading,
+    context: () => reading,
     show,
-    tell: text => voice.note(text),
-    async rest(milliseconds) {
-      await world.clock.sleep(milliseconds, world.interrupted)
+    notify: text => logger.info(text),
+    async sleep(milliseconds) {
+      await host.clock.sleep(milliseconds, host.interrupted)
       return true
     },
     unlessLeft: work => work,

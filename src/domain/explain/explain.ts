@@ -1,35 +1,40 @@
-import { isObject, type JsonObject, listAt, textAt } from '../../json.ts'
-import { type Entry, entriesOf, slotsOf } from '../queue-entries.ts'
-import { endOf, isDropped, spelled } from '../states.ts'
-import type { Explanation, Judged, Readings } from './explanation.ts'
-import { type Facts, type Finding, outside, type Step } from './finding.ts'
-import type { TestRun } from './test-run.ts'
-import { findingsOf } from './states.ts'
+import { getArray, getString, isObject, type JsonObject } from '../../json.ts'
+import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
+import { isFailedOrCancelled, normalizeState, terminalOutcome } from '../states.ts'
+import type { ExplainSources, Explanation, ExplanationVerdict } from './explanation.ts'
+import { type Facts, type Finding, manualStep, type NextStep } from './finding.ts'
+import { stateFindings } from './states.ts'
 import { isSafeToSubmit } from './submit-again.ts'
+import type { TestRun } from './test-run.ts'
 
 /** The freshest word on a pull request: a queue that lists a newer attempt, or knows it first, is ahead of its record. */
-function freshest(record: JsonObject | undefined, entry: Entry | undefined): JsonObject | undefined {
+function freshest(record: JsonObject | undefined, entry: QueueEntry | undefined): JsonObject | undefined {
   if (entry === undefined) return record
   if (record === undefined) return entry.record
-  const isOver = isDropped(spelled(textAt(record, 'state') ?? ''))
-  const moment = (of: JsonObject) => Date.parse(textAt(of, 'stateChangedAt') ?? '')
+  const isOver = isFailedOrCancelled(normalizeState(getString(record, 'state') ?? ''))
+  const moment = (of: JsonObject) => Date.parse(getString(of, 'stateChangedAt') ?? '')
   return isOver && moment(entry.record) > moment(record)
     ? { ...entry.record, isCurrentlySubmittedToQueue: true }
     : record
 }
 
-function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolean): Judged {
+function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolean): ExplanationVerdict {
   if (state === '' && isBlocked) return 'blocked'
   if (/^(settling|not-submitted|unknown-state|no-state)$/.test(first?.code ?? '')) return 'unknown'
   if (state === 'MERGED') return 'merged'
-  if (isDropped(state)) return 'dropped'
+  if (isFailedOrCancelled(state)) return 'dropped'
   if (state === 'TESTING') return 'testing'
   if (state === 'PENDING_FAILURE') return 'held'
   return isBlocked ? 'blocked' : 'waiting'
 }
 
 /** What to do next, after what the findings themselves ask for. */
-function stepsFor(verdict: Judged, state: string, pr: number, run: TestRun | undefined): readonly Step[] {
+function stepsFor(
+  verdict: ExplanationVerdict,
+  state: string,
+  pr: number,
+  run: TestRun | undefined,
+): readonly NextStep[] {
   const wait = { command: `mergeq pr wait ${pr}`, why: 'Waits until it has merged or has left the queue.' }
   const look =
     run === undefined
@@ -43,7 +48,11 @@ function stepsFor(verdict: Judged, state: string, pr: number, run: TestRun | und
       return [submit('Submits it to the queue.')]
     case 'dropped':
       if (state === 'CANCELLED') return [submit('Submits it again.')]
-      return [...look, outside('Mend what failed, and push.'), submit('Submits it again, once it is mended.')]
+      return [
+        ...look,
+        manualStep('Mend what failed, and push.'),
+        submit('Submits it again, once it is mended.'),
+      ]
     case 'held':
       return [
         wait,
@@ -68,27 +77,35 @@ const noQueue = (targetBranch: string): Finding => ({
   message: `The service knows no queue of ${targetBranch} in this repository.`,
   blocks: true,
   steps: [
-    outside('Check --repo and --target-branch: the queue may be that of another branch.'),
+    manualStep('Check --repo and --target-branch: the queue may be that of another branch.'),
     { command: 'mergeq queue create', why: 'Creates the queue, if there is to be one.' },
   ],
 })
 
 /** Judges what was read. Pure, and never fails: what is missing or unheard of is said, not assumed. */
-export function judge({ pr, targetBranch, flags, record, queue, run, unread }: Readings): Explanation {
-  const entry = entriesOf(queue ?? {}).find(one => one.pr === pr)
+export function explainPullRequest({
+  pr,
+  targetBranch,
+  flags,
+  record,
+  queue,
+  run,
+  unread,
+}: ExplainSources): Explanation {
+  const entry = queueEntries(queue ?? {}).find(one => one.pr === pr)
   const fresh = freshest(record, entry)
-  const { testing, concurrency } = slotsOf(queue ?? {})
-  const state = spelled(textAt(fresh, 'state') || textAt(entry?.record, 'state') || '')
+  const { testing, concurrency } = testSlots(queue ?? {})
+  const state = normalizeState(getString(fresh, 'state') || getString(entry?.record, 'state') || '')
   const about = fresh ?? {}
-  const queueState = textAt(queue, 'state')
-  const newest = listAt(about, 'timeline')[0]
+  const queueState = getString(queue, 'state')
+  const newest = getArray(about, 'timeline')[0]
   const moment = isObject(newest) ? newest : about
   const facts: Facts = { pr, record: about, moment, queue: queue ?? {}, entry }
   const findings: Finding[] =
     fresh === undefined
       ? [{ code: 'never-submitted', message: `It was never submitted to the queue of ${targetBranch}.` }]
-      : [...findingsOf(state, facts, run)]
-  if (queue === null && endOf(state) === undefined) findings.push(noQueue(targetBranch))
+      : [...stateFindings(state, facts, run)]
+  if (queue === null && terminalOutcome(state) === undefined) findings.push(noQueue(targetBranch))
   const isBlocked = findings.some(({ blocks }) => blocks === true)
   const verdict = fresh === undefined ? 'never-submitted' : verdictOf(state, findings, isBlocked)
   const asked = findings.flatMap(({ steps = [] }) => steps)
@@ -96,18 +113,20 @@ export function judge({ pr, targetBranch, flags, record, queue, run, unread }: R
   return {
     pr,
     targetBranch,
-    title: textAt(about, 'prTitle') ?? textAt(entry?.record, 'prTitle') ?? null,
+    title: getString(about, 'prTitle') ?? getString(entry?.record, 'prTitle') ?? null,
     verdict,
     state: state === '' ? null : state,
-    since: textAt(about, 'stateChangedAt') ?? null,
+    since: getString(about, 'stateChangedAt') ?? null,
     queue:
       queue == null
         ? null
         : {
-            state: queueState === undefined ? null : spelled(queueState),
+            state: queueState === undefined ? null : normalizeState(queueState),
             position: entry?.position ?? null,
-            length: listAt(queue, 'enqueuedPullRequests').length,
-            ahead: entriesOf(queue).flatMap(one => (one.position < (entry?.position ?? 0) ? [one.pr] : [])),
+            length: getArray(queue, 'enqueuedPullRequests').length,
+            ahead: queueEntries(queue).flatMap(one =>
+              one.position < (entry?.position ?? 0) ? [one.pr] : [],
+            ),
             testing: testing.length,
             concurrency: concurrency ?? null,
           },
@@ -125,7 +144,7 @@ export function judge({ pr, targetBranch, flags, record, queue, run, unread }: R
   }
 }
 
-const isSame = (one: Step, other: Step): boolean =>
+const isSame = (one: NextStep, other: NextStep): boolean =>
   one.command === other.command && (one.command !== null || one.why === other.why)
 
 /** What blocks comes before what only explains. */

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../json.ts'
-import type { Step } from './finding.ts'
+import type { NextStep } from './finding.ts'
 import type { TestRun } from './test-run.ts'
 
 /** How a pull request stands, in one word: `held` is PENDING_FAILURE, which may still merge. */
-export type Judged =
+export type ExplanationVerdict =
   | 'waiting'
   | 'blocked'
   | 'testing'
@@ -14,13 +14,13 @@ export type Judged =
   | 'unknown'
 
 /** What could not be read, and why. */
-export interface Unread {
+export interface UnreadSource {
   readonly what: 'queue' | 'test run'
   readonly why: string
 }
 
 /** What was read of a pull request. */
-export interface Readings {
+export interface ExplainSources {
   readonly pr: number
   readonly targetBranch: string
   /** What must be said again for another command to mean the same queue: empty, or flags with a blank before each. */
@@ -30,7 +30,7 @@ export interface Readings {
   /** Null when there is no queue (404), undefined when it could not be read. */
   readonly queue: JsonObject | null | undefined
   readonly run: TestRun | undefined
-  readonly unread: readonly Unread[]
+  readonly unread: readonly UnreadSource[]
 }
 
 /** Whether `pr submit` does no harm now; null where that cannot be told. */
@@ -44,7 +44,7 @@ export interface Explanation {
   readonly pr: number
   readonly targetBranch: string
   readonly title: string | null
-  readonly verdict: Judged
+  readonly verdict: ExplanationVerdict
   readonly state: string | null
   /** When it came into that state, as the service wrote it. */
   readonly since: string | null
@@ -60,7 +60,7 @@ export interface Explanation {
   readonly testRun: TestRun | null
   /** What matters most comes first; `code` is stable, `message` is for people. */
   readonly reasons: readonly { readonly code: string; readonly message: string }[]
-  readonly next: readonly Step[]
+  readonly next: readonly NextStep[]
   readonly submitAgain: SubmitAgain
-  readonly unread: readonly Unread[]
+  readonly unread: readonly UnreadSource[]
 }

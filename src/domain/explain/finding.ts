@@ -1,9 +1,9 @@
-import { type JsonObject } from '../../json.ts'
-import { count } from '../../output/view.ts'
-import type { Entry } from '../queue-entries.ts'
+import type { JsonObject } from '../../json.ts'
+import { pluralize } from '../../output/view.ts'
+import type { QueueEntry } from '../queue-entries.ts'
 
 /** What to do next: a command line of mergeq, or something that is done elsewhere. */
-export interface Step {
+export interface NextStep {
   readonly command: string | null
   readonly why: string
 }
@@ -14,7 +14,7 @@ export interface Finding {
   readonly message: string
   /** It does not pass by waiting: somebody has to do something. */
   readonly blocks?: boolean
-  readonly steps?: readonly Step[]
+  readonly steps?: readonly NextStep[]
 }
 
 /** What findings are made from; what was not read or is not there is an empty object. */
@@ -24,11 +24,11 @@ export interface Facts {
   /** The record's newest moment, where it tells its history, else the record itself. */
   readonly moment: JsonObject
   readonly queue: JsonObject
-  readonly entry: Entry | undefined
+  readonly entry: QueueEntry | undefined
 }
 
 /** Text of the service inside a sentence of ours: not longer than a line. */
-export const brief = (text: string, most = 80): string => {
+export const shorten = (text: string, most = 80): string => {
   const characters = Array.from(text.slice(0, most * 4))
   return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : characters.join('')
 }
@@ -36,10 +36,10 @@ export const brief = (text: string, most = 80): string => {
 const mostNamed = 5
 
 /** The first few of a list, and how many there are besides. */
-export const some = (names: readonly string[]): string =>
+export const joinSome = (names: readonly string[]): string =>
   names.length <= mostNamed
     ? names.join(', ')
-    : `${names.slice(0, mostNamed).join(', ')} and ${count(names.length - mostNamed, 'other')}`
+    : `${names.slice(0, mostNamed).join(', ')} and ${pluralize(names.length - mostNamed, 'other')}`
 
 /** A step that no command of mergeq can take. */
-export const outside = (why: string): Step => ({ command: null, why })
+export const manualStep = (why: string): NextStep => ({ command: null, why })

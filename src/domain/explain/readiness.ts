@@ -1,11 +1,11 @@
-import { at, isObject, textAt } from '../../json.ts'
-import { brief, type Facts, type Finding, outside, type Step } from './finding.ts'
+import { get, getString, isObject } from '../../json.ts'
+import { type Facts, type Finding, manualStep, type NextStep, shorten } from './finding.ts'
 
 const isCommit = (sha: string): boolean => /^[\da-f]{7,64}$/i.test(sha)
 
 /** The command that uploads the targets, for the head that the record names. */
-function uploadTargets({ pr, record }: Facts): Step {
-  const sha = textAt(record, 'prSha') ?? ''
+function uploadTargets({ pr, record }: Facts): NextStep {
+  const sha = getString(record, 'prSha') ?? ''
   return {
     command: `mergeq pr targets ${pr} --from targets.txt${isCommit(sha) ? ` --sha ${sha}` : ''}`,
     why: 'Uploads the targets that it impacts, one a line, for its head commit; each push needs a new upload.',
@@ -27,17 +27,17 @@ const mergeabilities: Readonly<Record<string, Finding | undefined>> = {
     message:
       'Its host says that it cannot be merged: conflicts, checks of its own or reviews stand against it.',
     blocks: true,
-    steps: [outside('Mend on its host what keeps it from being mergeable; the queue then takes it up.')],
+    steps: [manualStep('Mend on its host what keeps it from being mergeable; the queue then takes it up.')],
   },
 }
 
 /** What its readiness lacks (service-observed.md section 7). */
 export function readinessFindings(facts: Facts): readonly Finding[] {
   const { record, queue } = facts
-  const readiness = at(record, 'readiness')
+  const readiness = get(record, 'readiness')
   const findings: (Finding | undefined)[] = []
-  if (at(readiness, 'requiresImpactedTargets') === true && at(readiness, 'hasImpactedTargets') !== true) {
-    const isKnown = at(readiness, 'hasImpactedTargets') === false
+  if (get(readiness, 'requiresImpactedTargets') === true && get(readiness, 'hasImpactedTargets') !== true) {
+    const isKnown = get(readiness, 'hasImpactedTargets') === false
     findings.push({
       code: isKnown ? 'no-impacted-targets' : 'needs-impacted-targets',
       message: isKnown
@@ -47,25 +47,25 @@ export function readinessFindings(facts: Facts): readonly Finding[] {
       steps: [uploadTargets(facts)],
     })
   }
-  if (at(readiness, 'doesBaseBranchMatch') === false) {
-    const base = textAt(record, 'prBaseBranch')
+  if (get(readiness, 'doesBaseBranchMatch') === false) {
+    const base = getString(record, 'prBaseBranch')
     findings.push({
       code: 'base-branch',
-      message: `Its base branch${base === undefined ? '' : ` (${brief(base)})`} is not the branch that this queue merges into.`,
+      message: `Its base branch${base === undefined ? '' : ` (${shorten(base)})`} is not the branch that this queue merges into.`,
       blocks: true,
       steps: [
-        outside('Change its base branch, or submit it to the queue of the branch that it is based on.'),
+        manualStep('Change its base branch, or submit it to the queue of the branch that it is based on.'),
       ],
     })
   }
-  const mergeability = textAt(readiness, 'gitHubMergeability')?.toLowerCase()
+  const mergeability = getString(readiness, 'gitHubMergeability')?.toLowerCase()
   if (mergeability !== undefined)
     findings.push(
       Object.hasOwn(mergeabilities, mergeability)
         ? mergeabilities[mergeability]
-        : { code: 'mergeability', message: `Its mergeability is '${brief(mergeability)}'.` },
+        : { code: 'mergeability', message: `Its mergeability is '${shorten(mergeability)}'.` },
     )
-  if (!isObject(readiness) && at(queue, 'mode') === 'parallel')
+  if (!isObject(readiness) && get(queue, 'mode') === 'parallel')
     findings.push({
       code: 'needs-impacted-targets',
       message: 'The queue is parallel: it waits for impacted targets, if none were uploaded.',

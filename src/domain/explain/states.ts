@@ -1,23 +1,23 @@
 import { isObject } from '../../json.ts'
 import { numberAt } from '../queue-entries.ts'
-import { endOf, isDropped, pullRequestStates } from '../states.ts'
-import { brief, type Facts, type Finding } from './finding.ts'
-import { placeFindings, queueStateFindings, slotFindings } from './queue-position.ts'
+import { isFailedOrCancelled, pullRequestStates, terminalOutcome } from '../states.ts'
+import { type Facts, type Finding, shorten } from './finding.ts'
+import { hostFindings } from './host-reasons.ts'
+import { positionFindings, queueStateFindings, slotFindings } from './queue-position.ts'
 import { readinessFindings } from './readiness.ts'
-import { runFindings, type TestRun } from './test-run.ts'
-import { toldFindings } from './host-reasons.ts'
+import { type TestRun, testRunFindings } from './test-run.ts'
 
 const isKnown = (state: string): boolean => pullRequestStates.some(known => known === state)
 
 /** What it is about that the state itself tells: the sentence that stands first. */
-function stateFindings(state: string, { record, entry, queue }: Facts): readonly Finding[] {
+function findingsByState(state: string, { record, entry, queue }: Facts): readonly Finding[] {
   const left = record.isCurrentlySubmittedToQueue
   if (state === '') return [{ code: 'no-state', message: 'Its record names no state.' }]
   if (!isKnown(state))
-    return [{ code: 'unknown-state', message: `Its state '${brief(state)}' is not known to mergeq.` }]
-  if (isDropped(state) && left === true)
+    return [{ code: 'unknown-state', message: `Its state '${shorten(state)}' is not known to mergeq.` }]
+  if (isFailedOrCancelled(state) && left === true)
     return [{ code: 'settling', message: `It is ${state}, but its record still counts it as submitted.` }]
-  if (endOf(state) === undefined && left === false && entry === undefined)
+  if (terminalOutcome(state) === undefined && left === false && entry === undefined)
     return [{ code: 'not-submitted', message: `It is ${state}, but its record counts it as not submitted.` }]
   const depth = numberAt(queue, 'pendingFailureDepth') ?? 0
   const said: Readonly<Record<string, readonly [code: string, message: string]>> = {
@@ -41,11 +41,11 @@ function stateFindings(state: string, { record, entry, queue }: Facts): readonly
 }
 
 /** What keeps it in its state, by what can keep a pull request there. */
-export function findingsOf(state: string, facts: Facts, run: TestRun | undefined): readonly Finding[] {
-  const first = stateFindings(state, facts)
-  const checks = run === undefined ? [] : runFindings(run)
-  const told = toldFindings(facts)
-  const place = placeFindings(facts)
+export function stateFindings(state: string, facts: Facts, run: TestRun | undefined): readonly Finding[] {
+  const first = findingsByState(state, facts)
+  const checks = run === undefined ? [] : testRunFindings(run)
+  const told = hostFindings(facts)
+  const place = positionFindings(facts)
   switch (state) {
     case 'NOT_READY':
       return [

@@ -1,6 +1,6 @@
-import { at, type JsonObject, textAt } from '../../json.ts'
+import { get, getString, type JsonObject } from '../../json.ts'
 import { numberAt } from '../queue-entries.ts'
-import type { Judged, SubmitAgain } from './explanation.ts'
+import type { ExplanationVerdict, SubmitAgain } from './explanation.ts'
 
 const usualPriority = 100
 
@@ -8,14 +8,14 @@ const usualPriority = 100
  * Judges another submit. One that is in the queue is harmless with the same priority and batching, and rewrites them
  * otherwise (service-observed.md section 2.1). `submit` is the command line that submits it.
  */
-export function isSafeToSubmit(verdict: Judged, record: JsonObject, submit: string): SubmitAgain {
+export function isSafeToSubmit(verdict: ExplanationVerdict, record: JsonObject, submit: string): SubmitAgain {
   if (verdict === 'never-submitted') return { safe: true, why: 'It was never submitted.' }
   if (verdict === 'merged') return { safe: false, why: 'It has merged: there is nothing left to submit.' }
   if (verdict === 'dropped') return { safe: true, why: 'It has left the queue.' }
   if (verdict === 'unknown') return { safe: null, why: 'Where it stands is not clear: read it again first.' }
   const priority = numberAt(record, 'priorityValue')
-  const isUsual = priority === usualPriority || textAt(record, 'usedDefaultPriorityName') !== undefined
-  const isAlone = at(record, 'noBatch') === true
+  const isUsual = priority === usualPriority || getString(record, 'usedDefaultPriorityName') !== undefined
+  const isAlone = get(record, 'noBatch') === true
   if (isUsual && !isAlone)
     return { safe: true, why: 'It is in the queue already: submitting it again changes nothing.' }
   const keeping = [

@@ -1,10 +1,10 @@
-import { Failure } from '../../errors.ts'
+import { MergeqError } from '../../errors.ts'
 import { numberText, type Sample, seriesText } from './exposition.ts'
+import type { Aggregation, Comparison, Expression, Selector } from './expression.ts'
 import { type Histogram, histogramsIn, quantileOf } from './histogram.ts'
-import type { Comparison, Expression, Fold, Selector } from './expression.ts'
 
 /** What was found of one series, or of one value made of several. */
-export interface Verdict {
+export interface MetricCheckResult {
   readonly expression: Expression
   /** As a query writes it: `sum(mq_depth_current{branch="main"})`. */
   readonly series: string
@@ -25,7 +25,7 @@ const compare: Readonly<Record<Comparison, (value: number, bound: number) => boo
 }
 
 /** NaN is left out by `min` and `max` where there is anything else, as in Prometheus. */
-const fold: Readonly<Record<Fold, (values: readonly number[]) => number>> = {
+const fold: Readonly<Record<Aggregation, (values: readonly number[]) => number>> = {
   sum: values => values.reduce((sum, value) => sum + value, 0),
   avg: values => values.reduce((sum, value) => sum + value, 0) / values.length,
   min: values => counted(values).reduce((least, value) => Math.min(least, value)),
@@ -50,9 +50,15 @@ const matches =
  * What holds of an expression, for each value that it is about. A series that is not there is a `not-found` failure with
  * the nearest that are: it may mean zero, or that there is no such queue (service-observed.md section 4).
  */
-export function judge(expression: Expression, samples: readonly Sample[]): readonly Verdict[] {
+export function checkMetrics(
+  expression: Expression,
+  samples: readonly Sample[],
+): readonly MetricCheckResult[] {
   const { series, comparison, bound } = expression
-  const verdict = (value: number, found: Omit<Verdict, 'expression' | 'value' | 'holds'>): Verdict => ({
+  const verdict = (
+    value: number,
+    found: Omit<MetricCheckResult, 'expression' | 'value' | 'holds'>,
+  ): MetricCheckResult => ({
     expression,
     value,
     holds: compare[comparison](value, bound),
@@ -91,7 +97,7 @@ export function judge(expression: Expression, samples: readonly Sample[]): reado
 }
 
 /** A verdict in one line: what it is, and whether that holds. */
-export function reasonOf({ series, value, holds, between, expression }: Verdict): string {
+export function describeCheck({ series, value, holds, between, expression }: MetricCheckResult): string {
   const { comparison, bound } = expression
   const why = Number.isNaN(value) && between === undefined ? ', because nothing was counted' : ''
   const [least, most] = between ?? []
@@ -112,26 +118,26 @@ function absent(
   { name, matchers }: Selector,
   candidates: readonly (Pick<Sample, 'name' | 'labels'> | Histogram)[],
   samples: readonly Sample[],
-): Failure {
+): MergeqError {
   const same = candidates.filter(one => one.name === name)
   const missing = `There is no series ${name}${matchers.length === 0 ? '' : `{${matchers.map(({ text }) => text).join(',')}}`}.`
   if (same.length > 0) {
     const shown = same.slice(0, mostShown).map(one => seriesText(one.name, one.labels))
     const more = same.length - shown.length
-    return new Failure('not-found', missing, {
+    return new MergeqError('not-found', missing, {
       hint: `Those of that name are:\n${shown.join('\n')}${more > 0 ? `\nand ${more} more` : ''}`,
     })
   }
   if (candidates === samples && [...histogramsIn(samples).values()].some(one => one.name === name))
-    return new Failure('not-found', missing, {
+    return new MergeqError('not-found', missing, {
       hint: `${name} is a histogram: ask for quantile(0.95, ${name}), ${name}_sum or ${name}_count.`,
     })
   if (samples.some(one => one.name === name))
-    return new Failure('not-found', `${name} is no histogram.`, {
-      hint: `Leave quantile out, or ask for one of ${nearest(name, candidates).join(', ') || 'none: there is no histogram'}.`,
+    return new MergeqError('not-found', `${name} is no histogram.`, {
+      hint: `Leave quantile out, or ask for one of ${suggestNames(name, candidates).join(', ') || 'none: there is no histogram'}.`,
     })
-  const near = nearest(name, candidates)
-  return new Failure('not-found', missing, {
+  const near = suggestNames(name, candidates)
+  return new MergeqError('not-found', missing, {
     hint:
       near.length === 0
         ? 'There are none at all: is there a queue, and has it been used in the last hour?'
@@ -143,7 +149,7 @@ function absent(
 const longestName = 200
 
 /** The names that are nearest to one: by the words that they share, then by how many characters differ. */
-export function nearest(name: string, all: readonly { readonly name: string }[]): readonly string[] {
+export function suggestNames(name: string, all: readonly { readonly name: string }[]): readonly string[] {
   const words = new Set(name.toLowerCase().split('_'))
   const shared = (other: string) =>
     other

@@ -1,4 +1,4 @@
-import { Failure } from '../../errors.ts'
+import { MergeqError } from '../../errors.ts'
 
 /** One value of a metric in text format 0.0.4 (service-api.md section 4.3). A time stamp is read, and not kept. */
 export interface Sample {
@@ -76,19 +76,19 @@ export function* readSamples(text: string, help = new Map<string, string>()): Ge
     if (line === '' || line.startsWith('#')) continue
     const sample = sampleOf(line, types)
     if (sample === undefined)
-      throw new Failure('bad-answer', `line ${number} of the metrics is not of the text format 0.0.4.`)
+      throw new MergeqError('bad-answer', `line ${number} of the metrics is not of the text format 0.0.4.`)
     yield sample
   }
 }
 
 /** Reads a whole text of the format; throws as `readSamples` does. */
-export function readExposition(text: string): Exposition {
+export function parseExposition(text: string): Exposition {
   const help = new Map<string, string>()
   return { samples: [...readSamples(text, help)], help }
 }
 
 /** The samples of a text alone. */
-export const samplesOf = (text: string): readonly Sample[] => readExposition(text).samples
+export const parseSamples = (text: string): readonly Sample[] => parseExposition(text).samples
 
 function sampleOf(line: string, types: ReadonlyMap<string, string>): Sample | undefined {
   const [name] = metricName.exec(line) ?? []

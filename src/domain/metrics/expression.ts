@@ -1,6 +1,6 @@
-import { usage } from '../../errors.ts'
+import { usageError } from '../../errors.ts'
 import { metricName, numberOf } from './exposition.ts'
-import { isFlaw, readPattern } from './pattern.ts'
+import { isPatternError, parsePattern } from './pattern.ts'
 
 /** `<series> <op> <number>` (CLI.md section 8): what must hold of every series that it names. */
 export interface Expression {
@@ -13,7 +13,7 @@ export interface Expression {
 
 /** What is compared: the series themselves, one value of all of them, or a quantile of each histogram. */
 export interface Series extends Selector {
-  readonly over: 'each' | Fold | 'quantile'
+  readonly over: 'each' | Aggregation | 'quantile'
   /** The share that a quantile is asked for, from 0 to 1. */
   readonly share?: number
 }
@@ -35,8 +35,8 @@ export interface Matcher {
 export const comparisons = ['<=', '>=', '==', '!=', '<', '>'] as const
 export type Comparison = (typeof comparisons)[number]
 
-export const folds = ['sum', 'min', 'max', 'avg'] as const
-export type Fold = (typeof folds)[number]
+export const aggregations = ['sum', 'min', 'max', 'avg'] as const
+export type Aggregation = (typeof aggregations)[number]
 
 /** More of an expression is refused. */
 const longest = 4_000
@@ -49,11 +49,11 @@ const form =
   "Write <series> <op> <number>, for example 'sum(mq_depth_current{queue_type=\"main\"}) < 50' or 'quantile(0.95, mq_pr_time_in_queue_1h_seconds) <= 3600'."
 
 /** Reads an expression. What is wrong is a usage failure that points at the place. */
-export function expression(text: string): Expression {
+export function parseExpression(text: string): Expression {
   let at = 0
   const refuse = (what: string, where = at, hint = form): never => {
     const shown = text.replaceAll(/[\n\t]/g, ' ')
-    throw usage(
+    throw usageError(
       `This is no expression: ${what} (at character ${where + 1}).`,
       `${shown}\n${' '.repeat(where)}^\n${hint}`,
     )
@@ -92,8 +92,8 @@ export function expression(text: string): Expression {
     const typed = text.slice(began, at).trim()
     if (sign === '=' || sign === '!=')
       return { label, text: typed, matches: found => (found === wanted) === (sign === '=') }
-    const pattern = readPattern(wanted)
-    if (isFlaw(pattern))
+    const pattern = parsePattern(wanted)
+    if (isPatternError(pattern))
       return refuse(
         `the regular expression is wrong: ${pattern.flaw}`,
         Math.min(inside + 1 + pattern.at, text.length),
@@ -101,8 +101,8 @@ export function expression(text: string): Expression {
       )
     return { label, text: typed, matches: found => pattern(found) === (sign === '=~') }
   }
-  const selector = (given?: string): Selector => {
-    const named = given ?? name()
+  const selector = (args?: string): Selector => {
+    const named = args ?? name()
     const matchers: Matcher[] = []
     if (eat(/\{/y)) {
       while (!/^\}/.test(text.slice(at))) {
@@ -122,9 +122,9 @@ export function expression(text: string): Expression {
       return { over: 'each', ...selector(first) }
     }
     if (overTime.test(first)) refuse(`${first}() means nothing for these series`, began, whyNoRate)
-    const fold = folds.find(one => one === first)
+    const fold = aggregations.find(one => one === first)
     if (fold === undefined && first !== 'quantile')
-      refuse(`there is no ${first}(); there are ${folds.join(', ')} and quantile`, began)
+      refuse(`there is no ${first}(); there are ${aggregations.join(', ')} and quantile`, began)
     need(/\(/y, 'a (')
     const share = fold === undefined ? shareOf() : undefined
     const inner = text.slice(at).match(/^([a-z_]+)\s*\(/)?.[1]

@@ -8,7 +8,7 @@
 export type Pattern = (text: string) => boolean
 
 /** What is wrong with a pattern, and at which character, counted from 0. */
-export interface Flaw {
+export interface PatternError {
   readonly flaw: string
   readonly at: number
 }
@@ -28,31 +28,31 @@ type Step =
   | { readonly kind: 'fork'; readonly ways: readonly number[] }
   | { readonly kind: 'done' }
 
-const mostSteps = 2_000
-const mostTimes = 1_000
+const maxSteps = 2_000
+const maxRepeats = 1_000
 
 /** The longest text that a pattern is tried on, in characters: a label is a name, not a document. */
-export const longestText = 10_000
+export const maxTextLength = 10_000
 
 /** Reads a pattern: the syntax of RE2 without flags, word boundaries and classes by name. */
-export function readPattern(source: string): Pattern | Flaw {
+export function parsePattern(source: string): Pattern | PatternError {
   try {
     const steps: Step[] = []
     const start = compile(parse(source), add(steps, { kind: 'done' }, source), steps, source)
-    return text => text.length <= longestText && runs(steps, start, [...text])
+    return text => text.length <= maxTextLength && runs(steps, start, [...text])
   } catch (error) {
-    if (isFlaw(error)) return error
+    if (isPatternError(error)) return error
     throw error
   }
 }
 
-export const isFlaw = (value: unknown): value is Flaw =>
+export const isPatternError = (value: unknown): value is PatternError =>
   typeof value === 'object' && value !== null && 'flaw' in value
 
 function parse(source: string): Node {
   let at = 0
   const stop = (flaw: string, where = at): never => {
-    throw { flaw, at: where } satisfies Flaw
+    throw { flaw, at: where } satisfies PatternError
   }
   const eat = (what: RegExp): string | undefined => {
     what.lastIndex = at
@@ -78,8 +78,8 @@ function parse(source: string): Node {
     if (sign === undefined) return part
     if (/[*+?]/y.test(source[at] ?? '')) stop('two signs of repetition follow each other')
     const [least = 0, most = Number.POSITIVE_INFINITY] = timesOf(sign)
-    if (least > mostTimes || (most > mostTimes && most !== Number.POSITIVE_INFINITY) || least > most)
-      stop(`this repeats it out of bounds (at most ${mostTimes} times)`, began)
+    if (least > maxRepeats || (most > maxRepeats && most !== Number.POSITIVE_INFINITY) || least > most)
+      stop(`this repeats it out of bounds (at most ${maxRepeats} times)`, began)
     return { kind: 'times', part, least, most }
   }
   const single = (): Node => {
@@ -131,7 +131,7 @@ function oneOf(atom: string): RegExp | undefined {
 }
 
 function add(steps: Step[], step: Step, source: string): number {
-  if (steps.length >= mostSteps) throw { flaw: 'it is too large', at: source.length } satisfies Flaw
+  if (steps.length >= maxSteps) throw { flaw: 'it is too large', at: source.length } satisfies PatternError
   return steps.push(step) - 1
 }
 

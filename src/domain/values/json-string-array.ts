@@ -1,4 +1,4 @@
-import type { Encoded } from '../../cli/inputs.ts'
+import type { EncodedChunks } from '../../cli/inputs.ts'
 
 /**
  * A JSON array of different strings, encoded while its items come in. An item is begun, written and ended; text is added
@@ -28,7 +28,7 @@ export interface StringArray {
   /** Adds this text in the place of what was begun. */
   addText(text: string): boolean
   /** The array, byte for byte what `JSON.stringify` makes of the items; over the limit it is counted, not kept. */
-  encoded(): Encoded
+  encoded(): EncodedChunks
 }
 
 const utf8 = new TextEncoder()
@@ -50,7 +50,7 @@ const written: readonly Uint8Array[] = Array.from({ length: 128 }, (_, code) =>
  * Opens an array of at most `most` bytes. An item is written behind the others at once: a table of where items begin
  * tells by its bytes whether it was there, so that nothing is kept twice.
  */
-export function openStringArray(most: number): StringArray {
+export function createStringArray(most: number): StringArray {
   let buffer = utf8.encode('['.padEnd(firstPiece, '\0'))
   let [length, start, end, hash] = [1, 1, 1, firstHash]
   let [number, dropped] = [0, 0]
@@ -137,9 +137,9 @@ export function openStringArray(most: number): StringArray {
       return finish()
     },
     encoded() {
-      if (length >= most) return { encoded: [new Uint8Array(0)], bytes: length + 1 }
+      if (length >= most) return { chunks: [new Uint8Array(0)], bytes: length + 1 }
       buffer[length] = 0x5d
-      return { encoded: [buffer.subarray(0, length + 1)], bytes: length + 1 }
+      return { chunks: [buffer.subarray(0, length + 1)], bytes: length + 1 }
     },
   }
 }

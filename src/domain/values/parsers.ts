@@ -1,4 +1,4 @@
-import { usage } from '../../errors.ts'
+import { usageError } from '../../errors.ts'
 
 /** A repository as the service names it (service-api.md section 2.1). */
 export interface Repository {
@@ -8,7 +8,7 @@ export interface Repository {
 }
 
 /** `host/owner/name`, as receipts and messages name a repository. */
-export const nameOf = ({ host, owner, name }: Repository): string => `${host}/${owner}/${name}`
+export const repositoryName = ({ host, owner, name }: Repository): string => `${host}/${owner}/${name}`
 
 const defaultHost = 'github.com'
 const looksLikeHost = (part: string): boolean => /[.:]/.test(part) || part === 'localhost'
@@ -16,9 +16,9 @@ const repositoryPart = /^[\p{L}\p{N}._~-]+$/u
 const hostPart = /^[\p{L}\p{N}.-]+(:\d+)?$/u
 
 /** Reads `[host/]owner/name`; the owner may hold slashes. Refuses everything else with a usage failure. */
-export function repository(word: string): Repository {
+export function parseRepository(word: string): Repository {
   const refuse = () =>
-    usage(
+    usageError(
       `'${word}' is not a repository.`,
       'Write it as owner/name or host/owner/name, for example acme/web or github.com/acme/web.',
     )
@@ -33,26 +33,26 @@ export function repository(word: string): Repository {
 }
 
 /** The largest pull request number that the service takes (service-observed.md section 1.1). */
-export const largestPullRequest = 4_294_967_295
+export const maxPullRequestNumber = 4_294_967_295
 
 const pullRequestAddress = /^https?:\/\/([^/?#\s@]+)\/([^?#\s]+)\/(?:pull|-\/merge_requests)\/(\d+)\/?$/
 
 const isNumber = (word: string): boolean =>
-  /^#?(?:0|[1-9]\d{0,9})$/.test(word) && Number(word.replace('#', '')) <= largestPullRequest
+  /^#?(?:0|[1-9]\d{0,9})$/.test(word) && Number(word.replace('#', '')) <= maxPullRequestNumber
 
 /** Whether the word has the form of a pull request: `123`, `#123` or an address. */
-export const isPullRequest = (word: string): boolean =>
+export const isPullRequestReference = (word: string): boolean =>
   (isNumber(word) && !/^#?0$/.test(word)) || pullRequestAddress.test(word)
 
 /** A pull request as typed; an address also names the repository (CLI.md section 1). */
-export function pullRequest(word: string): { readonly number: number; readonly repo?: string } {
+export function parsePullRequest(word: string): { readonly number: number; readonly repo?: string } {
   const [, host, path, number = ''] = pullRequestAddress.exec(word) ?? []
-  if (host !== undefined && path !== undefined && looksLikeHost(host) && isPullRequest(number))
+  if (host !== undefined && path !== undefined && looksLikeHost(host) && isPullRequestReference(number))
     return { number: Number(number), repo: `${host}/${path}` }
-  if (!isPullRequest(word) || host !== undefined)
-    throw usage(
+  if (!isPullRequestReference(word) || host !== undefined)
+    throw usageError(
       `'${word}' is not a pull request.`,
-      `Give its number (123 or #123, at most ${largestPullRequest}) or its address.`,
+      `Give its number (123 or #123, at most ${maxPullRequestNumber}) or its address.`,
     )
   return { number: Number(word.replace('#', '')) }
 }
@@ -70,12 +70,12 @@ const units = new Map([
 const longest = 10_000 * 604_800_000
 
 /** Reads a duration (`90s`, `1h30m`, a bare `0`) as milliseconds. */
-export function duration(word: string): number {
+export function parseDuration(word: string): number {
   if (word === '0') return 0
   const pieces = [...word.matchAll(/(\d+)(ms|[smhdw])/g)]
   const total = pieces.reduce((sum, [, count, unit]) => sum + Number(count) * (units.get(unit ?? '') ?? 0), 0)
   if (pieces.length === 0 || pieces.map(([piece]) => piece).join('') !== word || total > longest)
-    throw usage(
+    throw usageError(
       `'${word}' is not a duration.`,
       'Write whole numbers with ms, s, m, h, d or w, which may be joined: 90s, 1h30m, 2d.',
     )
@@ -93,8 +93,8 @@ export function answerSize(word: string): number {
   const [, number = '', unit = ''] = /^([1-9]\d{0,8})([KM]iB)$/.exec(word) ?? []
   const bytes = Number(number) * (sizeUnits.get(unit) ?? 0)
   if (bytes === 0)
-    throw usage(`'${word}' is not a size.`, 'Write a whole number with KiB or MiB, for example 128MiB.')
-  if (bytes > maxAnswerSize) throw usage(`'${word}' is more than 256MiB.`, 'Give at most 256MiB.')
+    throw usageError(`'${word}' is not a size.`, 'Write a whole number with KiB or MiB, for example 128MiB.')
+  if (bytes > maxAnswerSize) throw usageError(`'${word}' is more than 256MiB.`, 'Give at most 256MiB.')
   return bytes
 }
 
@@ -102,10 +102,11 @@ const leastPause = 1_000
 const longestPause = 86_400_000
 
 /** Reads the pause between two readings as milliseconds: a duration of at least a second, and of at most a day. */
-export function pause(word: string): number {
-  const length = duration(word)
-  if (length < leastPause) throw usage(`'${word}' is shorter than a second.`, 'Read at most once a second.')
-  if (length > longestPause) throw usage(`'${word}' is longer than a day.`, 'Read at least once a day.')
+export function parseInterval(word: string): number {
+  const length = parseDuration(word)
+  if (length < leastPause)
+    throw usageError(`'${word}' is shorter than a second.`, 'Read at most once a second.')
+  if (length > longestPause) throw usageError(`'${word}' is longer than a day.`, 'Read at least once a day.')
   return length
 }
 
@@ -113,13 +114,13 @@ const dateAlone = /^\d{4}-\d{2}-\d{2}$/
 const dateTime = /^(\d{4}-\d{2}-\d{2})[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 
 /** Reads an instant (RFC 3339 with its offset or `Z`, or a date alone) as milliseconds since 1970. */
-export function instant(word: string): number {
+export function parseInstant(word: string): number {
   const whole = dateAlone.test(word) ? `${word}T00:00:00Z` : word
   const [, day] = dateTime.exec(whole) ?? []
   const time = day === undefined ? Number.NaN : Date.parse(whole.toUpperCase().replace(' ', 'T'))
   const real = day !== undefined && new Date(`${day}T00:00:00Z`).getUTCDate() === Number(day.slice(8))
   if (Number.isNaN(time) || !real)
-    throw usage(
+    throw usageError(
       `'${word}' is not an instant.`,
       'Write RFC 3339 with an offset or Z (2026-01-05T09:30:00Z), or a date alone (2026-01-05).',
     )
@@ -127,40 +128,40 @@ export function instant(word: string): number {
 }
 
 /** Reads a whole number between two bounds, both inclusive, in plain digits. */
-export const integer =
+export const integerParser =
   (least: number, most: number) =>
   (word: string): number => {
     if (!/^(?:0|[1-9]\d{0,15})$/.test(word) || Number(word) < least || Number(word) > most)
-      throw usage(`'${word}' is not a whole number from ${least} to ${most}.`)
+      throw usageError(`'${word}' is not a whole number from ${least} to ${most}.`)
     return Number(word)
   }
 
 /** The largest number that the service's integers hold (service-observed.md section 3.1). */
-export const largestInteger = 4_294_967_295
+export const maxInteger = 4_294_967_295
 
 /** The priorities that have a name, the most urgent first. */
 export const priorities = ['urgent', 'high', 'medium', 'low']
 
 /** Reads a priority: a name goes on the wire as the name, a number from 0 to 255 as an integer (CLI.md section 8). */
-export function priority(word: string): string | number {
+export function parsePriority(word: string): string | number {
   if (priorities.includes(word.toLowerCase())) return word.toLowerCase()
   if (/^(?:0|[1-9]\d{0,2})$/.test(word) && Number(word) <= 255) return Number(word)
-  throw usage(
+  throw usageError(
     `'${word}' is not a priority.`,
     'Use urgent, high, medium, low, or a number from 0 to 255 (0 is first).',
   )
 }
 
 /** Reads a test's UUID, in either case; it goes on the wire as it was typed. */
-export function uuid(word: string): string {
+export function parseUuid(word: string): string {
   if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(word))
-    throw usage(`'${word}' is not a test id.`, 'A test id is a UUID, as `mergeq flaky list` prints it.')
+    throw usageError(`'${word}' is not a test id.`, 'A test id is a UUID, as `mergeq flaky list` prints it.')
   return word
 }
 
 /** Reads a number that may have a fraction. */
-export function decimal(word: string): number {
-  if (!/^-?\d+(\.\d+)?$/.test(word)) throw usage(`'${word}' is not a number.`)
+export function parseDecimal(word: string): number {
+  if (!/^-?\d+(\.\d+)?$/.test(word)) throw usageError(`'${word}' is not a number.`)
   return Number(word)
 }
 
@@ -168,20 +169,20 @@ export function decimal(word: string): number {
 const hidden = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|^\s|\s$/u
 
 /** Takes any text that is not empty and can be seen. */
-export const text =
+export const textParser =
   (what: string) =>
   (word: string): string => {
-    if (word === '') throw usage(`The ${what} must not be empty.`)
+    if (word === '') throw usageError(`The ${what} must not be empty.`)
     if (hidden.test(word))
-      throw usage(`The ${what} holds blanks around it or characters that cannot be seen.`)
+      throw usageError(`The ${what} holds blanks around it or characters that cannot be seen.`)
     return word
   }
 
 /** Takes one of a few words, in any case. */
-export const oneOf =
+export const choiceParser =
   <const C extends string>(choices: readonly C[]) =>
   (word: string): C => {
     const found = choices.find(choice => choice === word.toLowerCase())
-    if (found === undefined) throw usage(`'${word}' is none of ${choices.join(', ')}.`)
+    if (found === undefined) throw usageError(`'${word}' is none of ${choices.join(', ')}.`)
     return found
   }

@@ -1,4 +1,4 @@
-import { type Failure, usage } from '../../errors.ts'
+import { type MergeqError, usageError } from '../../errors.ts'
 import type { StringArray } from './json-string-array.ts'
 
 /** After so many bytes of input a list counts as over the limit, however often it repeats itself (CLI.md section 7). */
@@ -13,7 +13,7 @@ interface Reader {
 }
 
 /** How an input is read: a reader of its pieces, which puts targets into a list. */
-export type Reading = (list: StringArray, name: string) => Reader
+export type TargetParser = (list: StringArray, name: string) => Reader
 
 /**
  * Reads targets until the input ends or the answer is known; false if that is that the list is over the limit. Input
@@ -21,7 +21,7 @@ export type Reading = (list: StringArray, name: string) => Reader
  */
 export async function readTargets(
   input: AsyncIterable<Uint8Array>,
-  reading: Reading,
+  reading: TargetParser,
   list: StringArray,
   name: string,
   note: (bytes: number) => void,
@@ -29,14 +29,14 @@ export async function readTargets(
   const reader = reading(list, name)
   let read = 0
   for await (const piece of input) {
-    if (read === 0 && isUtf16(piece)) throw usage(`${name}: the targets are UTF-16.`, utf8Hint)
+    if (read === 0 && isUtf16(piece)) throw usageError(`${name}: the targets are UTF-16.`, utf8Hint)
     read += piece.length
     note(read)
     if (!reader.take(piece) || list.isTooLong() || read > mostInput) return false
   }
   reader.end()
   if (list.number === 0)
-    throw usage(
+    throw usageError(
       `${name}: the list of targets is empty.`,
       'A pipe that broke looks like this. If no target is impacted, say so with --none.',
     )
@@ -50,7 +50,7 @@ const isUtf16 = ([one, two]: Uint8Array): boolean =>
   (one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff)
 
 /** Most blanks in a row inside a target: they are held until it is known what follows. */
-const mostBlanks = 64 * 1024
+const maxBlanks = 64 * 1024
 
 const tab = 0x09
 const newline = 0x0a
@@ -71,7 +71,7 @@ const unescaped = (written: string): string => String(JSON.parse(`"${written}"`)
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function decodeStrictly(bytes: Uint8Array, refuse: () => Failure): string {
+function decodeStrictly(bytes: Uint8Array, refuse: () => MergeqError): string {
   try {
     return strict.decode(bytes)
   } catch {
@@ -83,13 +83,13 @@ function decodeStrictly(bytes: Uint8Array, refuse: () => Failure): string {
  * One target a line: a BOM, CRLF, blank lines and blanks around a target are fine; bytes that are not UTF-8, a NUL, and
  * a line that looks like JSON are refused with their line.
  */
-export const lines: Reading = (list, name) => {
+export const parseLines: TargetParser = (list, name) => {
   let line = 1
   /** The first byte of the target on this line; 0 until there is one. */
   let first = 0
   /** Blanks inside a target, or behind it: what follows tells. */
   let blanks: number[] = []
-  const refuse = (what: string, hint = utf8Hint) => usage(`${name}: line ${line} ${what}.`, hint)
+  const refuse = (what: string, hint = utf8Hint) => usageError(`${name}: line ${line} ${what}.`, hint)
 
   const endLine = (): boolean => {
     const isPlain = list.isAscii() && first !== opening
@@ -116,7 +116,7 @@ export const lines: Reading = (list, name) => {
           line++
         } else if (isBlank(byte)) {
           if (first === 0) continue
-          if (blanks.length >= mostBlanks)
+          if (blanks.length >= maxBlanks)
             throw refuse('holds a run of blanks that is too long', 'Is this a list of targets?')
           blanks.push(byte)
         } else if (byte === 0)
@@ -143,11 +143,12 @@ export const lines: Reading = (list, name) => {
 }
 
 /** A JSON array of strings; anything else is refused with its line. */
-export const jsonStrings: Reading = (list, name) => {
+export const parseJsonStrings: TargetParser = (list, name) => {
   let expects: 'array' | 'first' | 'item' | 'comma' | 'nothing' = 'array'
   let [inString, isEmpty, isNext, hasEscapes] = [false, true, false, false]
   let line = 1
-  const refuse = (what = 'is no JSON array of strings') => usage(`${name}: line ${line} ${what}.`, jsonHint)
+  const refuse = (what = 'is no JSON array of strings') =>
+    usageError(`${name}: line ${line} ${what}.`, jsonHint)
 
   const endString = (): boolean => {
     if (isEmpty) throw refuse('holds an empty target')

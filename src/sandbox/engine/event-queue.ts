@@ -1,5 +1,5 @@
 /** Things to come, the earliest first; what falls on the same moment comes in the order in which it was added. */
-export interface Agenda<T> {
+export interface EventQueue<T> {
   /** The moment of the next one; Infinity where there is none. */
   next(): number
   add(at: number, what: T): void
@@ -17,7 +17,7 @@ const isBefore = (one: Item<unknown>, other: Item<unknown>): boolean =>
   one.at < other.at || (one.at === other.at && one.turn < other.turn)
 
 /** Opens an agenda: a binary heap, so that ten thousand things to come cost little. */
-export function openAgenda<T>(): Agenda<T> {
+export function createEventQueue<T>(): EventQueue<T> {
   const heap: Item<T>[] = []
   let turns = 0
 

@@ -1,4 +1,4 @@
-import { nameOf } from '../../domain/values/parsers.ts'
+import { repositoryName } from '../../domain/values/parsers.ts'
 import { scriptOf } from '../scenarios.ts'
 import { hex } from '../seed.ts'
 import type { Head, Queue, Targets } from './queue.ts'
@@ -11,12 +11,12 @@ import type { Head, Queue, Targets } from './queue.ts'
 
 /** The head commit of a pull request, made up until something tells it. */
 export function headOf({ heads, scenario, seed, repo }: Queue, number: number): Head {
-  const sha = () => scriptOf(scenario, number)?.head ?? hex(40, 'sha', seed, nameOf(repo), number)
+  const sha = () => scriptOf(scenario, number)?.head ?? hex(40, 'sha', seed, repositoryName(repo), number)
   return heads.get(number) ?? { sha: sha(), past: [], targets: undefined }
 }
 
 /** Keeps what a pull request impacts, before or after its submit: the last upload for the head commit wins. */
-export function upload(queue: Queue, number: number, targets: Targets, sha: string | undefined): void {
+export function uploadTargets(queue: Queue, number: number, targets: Targets, sha: string | undefined): void {
   const head = headOf(queue, number)
   const isHead = sha === undefined || sha === head.sha
   const isScripted = scriptOf(queue.scenario, number)?.head === head.sha
@@ -27,7 +27,7 @@ export function upload(queue: Queue, number: number, targets: Targets, sha: stri
 /** Moves the head to a commit that nobody has named: what was uploaded before does not count any more. */
 export function moveHead(queue: Queue, number: number): void {
   const { sha, past } = headOf(queue, number)
-  const next = hex(40, 'sha', queue.seed, nameOf(queue.repo), number, past.length + 1)
+  const next = hex(40, 'sha', queue.seed, repositoryName(queue.repo), number, past.length + 1)
   queue.heads.set(number, { sha: next, past: [...past, sha], targets: undefined })
 }
 

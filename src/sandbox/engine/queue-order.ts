@@ -20,18 +20,18 @@ export const startsTests = ({ state, switchingTo }: Queue): boolean =>
 export const merges = ({ state }: Queue): boolean => state !== 'PAUSED'
 
 /** Below 0 where the first is taken before the other: the lower priority first, then first come, first served. */
-export const inOrder = (one: Entry, other: Entry): number =>
+export const compareEntries = (one: Entry, other: Entry): number =>
   one.priority - other.priority || one.turn - other.turn
 
 /** What is tested, then what waits; not what is not ready (service-observed.md section 3.4). */
-export const enqueued = ({ line, waiting }: Queue): readonly Entry[] => [
-  ...line.flatMap(({ members }) => members),
+export const enqueued = ({ batches, waiting }: Queue): readonly Entry[] => [
+  ...batches.flatMap(({ members }) => members),
   ...waiting,
 ]
 
 /** Whether a queue holds nothing at all, so that it can be deleted (service-api.md section 3 rule 1). */
-export const isEmpty = ({ unready, waiting, line }: Queue): boolean =>
-  unready.size === 0 && waiting.length === 0 && line.length === 0
+export const isEmpty = ({ unready, waiting, batches }: Queue): boolean =>
+  unready.size === 0 && waiting.length === 0 && batches.length === 0
 
 /** What some pull requests impact together; one whose targets are not known counts as all of them (the sandbox's own). */
 export function targetsOf({ heads }: Queue, members: readonly Entry[]): Targets {
@@ -63,10 +63,10 @@ export function overlap(
 /** The batches that one builds on, nearest first: those before it that it overlaps, and those that they build on. */
 export function ahead(queue: Queue, batch: Batch): Set<Batch> {
   const found = new Set<Batch>()
-  const { line } = queue
-  const place = line.indexOf(batch)
-  for (let index = (place < 0 ? line.length : place) - 1; index >= 0; index--) {
-    const other = line[index]
+  const { batches } = queue
+  const place = batches.indexOf(batch)
+  for (let index = (place < 0 ? batches.length : place) - 1; index >= 0; index--) {
+    const other = batches[index]
     if (other === undefined || found.has(other) || !overlap(queue, batch, other)) continue
     found.add(other)
     for (const further of other.below) found.add(further)
@@ -86,17 +86,17 @@ export const awaitsRun = (batch: Batch): boolean =>
   [batch, ...batch.below].some(({ phase }) => phase === 'PENDING')
 
 /** The batches that were tested with one of these in it without judging it. */
-export const builtOn = ({ line }: Queue, members: readonly Entry[]): readonly Batch[] =>
-  line.filter(({ builtOn }) => members.some(({ number }) => builtOn.has(number)))
+export const batchesBuiltOn = ({ batches }: Queue, members: readonly Entry[]): readonly Batch[] =>
+  batches.filter(({ builtOn }) => members.some(({ number }) => builtOn.has(number)))
 
 /** The batch that a pull request is tested in; undefined while it waits. */
-export const batchOf = ({ line }: Queue, entry: Entry): Batch | undefined =>
-  line.find(({ members }) => members.includes(entry))
+export const batchOf = ({ batches }: Queue, entry: Entry): Batch | undefined =>
+  batches.find(({ members }) => members.includes(entry))
 
 /** Whether one more run may start (service-observed.md section 3.1, `concurrency` and `bisectionConcurrency`). */
-export function hasSlot({ line, settings }: Queue, lane: Lane): boolean {
+export function hasSlot({ batches, settings }: Queue, lane: Lane): boolean {
   const { concurrency, bisectionConcurrency = concurrency } = settings
   let free = lane === 'main' ? concurrency : bisectionConcurrency
-  for (const batch of line) if (batch.lane === lane && batch.phase === 'TESTING') free--
+  for (const batch of batches) if (batch.lane === lane && batch.phase === 'TESTING') free--
   return free > 0
 }

@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../json.ts'
 import type { pullRequestStates, queueStates } from '../../domain/states.ts'
 import type { Repository } from '../../domain/values/parsers.ts'
-import type { Scenario, Verdict } from '../scenarios.ts'
-import { type Agenda, openAgenda } from './event-queue.ts'
-import { defaults, type Settings } from './settings.ts'
+import type { JsonObject } from '../../json.ts'
+import type { Scenario, ScriptedResult } from '../scenarios.ts'
+import { createEventQueue, type EventQueue } from './event-queue.ts'
+import { defaults, type QueueSettings } from './settings.ts'
 
 /** A state of service-api.md section 2.3. */
 export type PullRequestState = (typeof pullRequestStates)[number]
@@ -53,7 +53,7 @@ export interface Run {
   readonly builtOn: readonly number[]
   readonly startedAt: number
   readonly endsAt: number
-  readonly verdict: Verdict
+  readonly verdict: ScriptedResult
   /** Whether it is stopped at its limit, which is nobody's fault but its own. */
   readonly isTooLong: boolean
   status: 'in_progress' | 'succeeded' | 'failed' | 'cancelled'
@@ -77,7 +77,7 @@ export interface Batch {
 }
 
 /** One change of one pull request's state. The list of them is the queue's whole history. */
-export interface Move {
+export interface Transition {
   readonly at: number
   readonly number: number
   readonly from: PullRequestState | undefined
@@ -90,12 +90,12 @@ export interface Move {
 }
 
 /** Something that a scenario has happen by itself: to a pull request, or to the queue. */
-export type Happening =
+export type ScheduledEvent =
   | { readonly what: 'cancelled' | 'pushed'; readonly number: number }
   | { readonly what: 'changed'; readonly settings: JsonObject }
 
 /** How long things take, in milliseconds. All of it is the sandbox's own. */
-export interface Pace {
+export interface Timings {
   /** NOT_READY, until the merge request is known to be mergeable. */
   readonly ready: number
   readonly test: number
@@ -110,7 +110,7 @@ export interface Pace {
 }
 
 /** The pace at a speed: at 1 a test run takes about two seconds, times the scenario's stretch. */
-export function paceOf(speed: number, { stretch = 1 }: Scenario): Pace {
+export function timingsFor(speed: number, { stretch = 1 }: Scenario): Timings {
   const lasting = (milliseconds: number) => Math.max(1, Math.round(milliseconds / speed))
   return {
     ready: lasting(300),
@@ -128,29 +128,29 @@ export interface Queue {
   readonly targetBranch: string
   readonly seed: number
   readonly scenario: Scenario
-  readonly pace: Pace
+  readonly timings: Timings
   /** The moment up to which everything has happened. */
   now: number
-  settings: Settings
+  settings: QueueSettings
   state: Exclude<QueueState, 'SWITCHING_MODES'>
   /** The mode that takes over once nothing is tested any more (service-observed.md section 3.3). */
-  switchingTo: Settings['mode'] | undefined
+  switchingTo: QueueSettings['mode'] | undefined
   readonly entries: Map<number, Entry>
   readonly heads: Map<number, Head>
   /** Each unfinished pull request is in exactly one of these three; what waits is in the order in which it is taken. */
   readonly unready: Set<Entry>
   readonly waiting: Entry[]
-  line: readonly Batch[]
+  batches: readonly Batch[]
   /** When to look again at what is not ready. A look too many changes nothing. */
-  readonly looks: Agenda<Entry>
-  readonly happenings: Agenda<Happening>
+  readonly rechecks: EventQueue<Entry>
+  readonly scheduledEvents: EventQueue<ScheduledEvent>
   readonly runs: Map<string, Run>
-  readonly moves: Move[]
+  readonly transitions: Transition[]
 }
 
 /** A new queue, empty and running. */
-export const openQueue = (
-  about: Pick<Queue, 'repo' | 'targetBranch' | 'seed' | 'scenario' | 'pace' | 'now'>,
+export const createQueueState = (
+  about: Pick<Queue, 'repo' | 'targetBranch' | 'seed' | 'scenario' | 'timings' | 'now'>,
 ): Queue => ({
   ...about,
   settings: defaults,
@@ -160,9 +160,9 @@ export const openQueue = (
   heads: new Map(),
   unready: new Set(),
   waiting: [],
-  line: [],
-  looks: openAgenda(),
-  happenings: openAgenda(),
+  batches: [],
+  rechecks: createEventQueue(),
+  scheduledEvents: createEventQueue(),
   runs: new Map(),
-  moves: [],
+  transitions: [],
 })

@@ -1,10 +1,10 @@
-import { admit, start } from './admission.ts'
-import { happen } from './scheduled-events.ts'
-import { judge, merge, test } from './test-results.ts'
-import { awaitsRun } from './queue-order.ts'
-import { retreat } from './transitions.ts'
+import { admitReady, startTests } from './admission.ts'
 import type { Queue } from './queue.ts'
+import { awaitsRun } from './queue-order.ts'
 import { never, type Rule } from './rule.ts'
+import { runScheduledEvents } from './scheduled-events.ts'
+import { finishTests, mergePassed, resolveFailures } from './test-results.ts'
+import { requeueBatches } from './transitions.ts'
 
 /**
  * The queue as a simulation without timers: whoever asks first brings it up to date. It depends on nothing but the
@@ -21,9 +21,9 @@ export function advance(queue: Queue, until: number): void {
 /** Applies the rules until nothing moves any more; the moment at which something will move again. */
 function settle(queue: Queue): number {
   for (;;) {
-    const before = queue.moves.length
+    const before = queue.transitions.length
     const next = Math.min(...rules.map(rule => rule(queue)))
-    if (queue.moves.length === before) return next
+    if (queue.transitions.length === before) return next
   }
 }
 
@@ -34,14 +34,22 @@ function settle(queue: Queue): number {
  */
 const switchModes: Rule = queue => {
   if (queue.switchingTo === undefined) return never
-  if (!queue.line.every(batch => batch.phase !== 'TESTING' && awaitsRun(batch))) return never
-  retreat(queue, queue.line, 'the queue switches modes')
+  if (!queue.batches.every(batch => batch.phase !== 'TESTING' && awaitsRun(batch))) return never
+  requeueBatches(queue, queue.batches, 'the queue switches modes')
   queue.settings = { ...queue.settings, mode: queue.switchingTo }
   queue.switchingTo = undefined
   // Another mode may ask for targets, or not ask for them any more.
-  for (const entry of queue.unready) queue.looks.add(queue.now, entry)
+  for (const entry of queue.unready) queue.rechecks.add(queue.now, entry)
   return queue.now
 }
 
 /** In the order in which things that are due at the same moment happen. */
-const rules: readonly Rule[] = [happen, admit, test, judge, merge, switchModes, start]
+const rules: readonly Rule[] = [
+  runScheduledEvents,
+  admitReady,
+  finishTests,
+  resolveFailures,
+  mergePassed,
+  switchModes,
+  startTests,
+]

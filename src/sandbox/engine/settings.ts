@@ -1,9 +1,17 @@
 import type { JsonObject } from '../../json.ts'
-import { bool, filled, type Reader, strings, taken, whole, word } from '../field-readers.ts'
-import { refusal } from '../error-status.ts'
+import { statusError } from '../error-status.ts'
+import {
+  booleanReader,
+  choiceReader,
+  integerReader,
+  type Reader,
+  readField,
+  stringListReader,
+  textReader,
+} from '../field-readers.ts'
 
 /** The settings of a queue under the service's own names (service-observed.md section 3.1). */
-export interface Settings {
+export interface QueueSettings {
   readonly mode: 'single' | 'parallel'
   readonly concurrency: number
   /** Undefined follows `concurrency`. */
@@ -33,7 +41,7 @@ export interface Settings {
 }
 
 /** What a new queue has. The two batching numbers and `directMergeMode` are the sandbox's own: no source shows them. */
-export const defaults: Settings = {
+export const defaults: QueueSettings = {
   mode: 'single',
   concurrency: 1,
   bisectionConcurrency: undefined,
@@ -60,7 +68,7 @@ export const defaults: Settings = {
   others: {},
 }
 
-const states = word('running', 'paused', 'draining')
+const states = choiceReader('running', 'paused', 'draining')
 
 /** The fields of a request that are no settings (service-api.md section 2.2). */
 const notSettings = ['repo', 'targetBranch', 'pr']
@@ -73,64 +81,64 @@ export const isSetting = (key: string): boolean =>
 
 /** The state that a request sets, which is never SWITCHING_MODES (service-observed.md section 3.3). */
 export function stateIn(document: JsonObject): 'RUNNING' | 'PAUSED' | 'DRAINING' | undefined {
-  const state = taken(document, 'state', states, undefined)
+  const state = readField(document, 'state', states, undefined)
   return state === undefined
     ? undefined
     : ({ running: 'RUNNING', paused: 'PAUSED', draining: 'DRAINING' } as const)[state]
 }
 
 /** The settings with those that a request names changed; a known one with a bad value is refused with 400. */
-export function changed(settings: Settings, document: JsonObject): Settings {
-  const set = <T>(key: string, reader: Reader<T>, before: T): T => taken(document, key, reader, before)
-  const clears = set('deleteRequiredStatuses', bool, false)
-  const required = set('requiredStatuses', strings, [])
+export function withChanges(settings: QueueSettings, document: JsonObject): QueueSettings {
+  const set = <T>(key: string, reader: Reader<T>, before: T): T => readField(document, key, reader, before)
+  const clears = set('deleteRequiredStatuses', booleanReader, false)
+  const required = set('requiredStatuses', stringListReader, [])
   // The sandbox's own: the service is told never to be sent both, and what it makes of them is not known.
   if (clears && required.length > 0)
-    throw refusal(400, 'requiredStatuses and deleteRequiredStatuses exclude each other.')
+    throw statusError(400, 'requiredStatuses and deleteRequiredStatuses exclude each other.')
   const unknown = Object.entries(document).filter(([key]) => !isSetting(key) && !notSettings.includes(key))
   return {
-    mode: set('mode', word('single', 'parallel'), settings.mode),
-    concurrency: set('concurrency', whole(1), settings.concurrency),
+    mode: set('mode', choiceReader('single', 'parallel'), settings.mode),
+    concurrency: set('concurrency', integerReader(1), settings.concurrency),
     bisectionConcurrency: set<number | undefined>(
       'bisectionConcurrency',
-      whole(1),
+      integerReader(1),
       settings.bisectionConcurrency,
     ),
-    testingTimeoutMinutes: set('testingTimeoutMinutes', whole(0), settings.testingTimeoutMinutes),
-    pendingFailureDepth: set('pendingFailureDepth', whole(0), settings.pendingFailureDepth),
-    canOptimisticallyMerge: set('canOptimisticallyMerge', bool, settings.canOptimisticallyMerge),
-    batch: set('batch', bool, settings.batch),
-    batchingMinSize: set('batchingMinSize', whole(1), settings.batchingMinSize),
+    testingTimeoutMinutes: set('testingTimeoutMinutes', integerReader(0), settings.testingTimeoutMinutes),
+    pendingFailureDepth: set('pendingFailureDepth', integerReader(0), settings.pendingFailureDepth),
+    canOptimisticallyMerge: set('canOptimisticallyMerge', booleanReader, settings.canOptimisticallyMerge),
+    batch: set('batch', booleanReader, settings.batch),
+    batchingMinSize: set('batchingMinSize', integerReader(1), settings.batchingMinSize),
     batchingMaxWaitTimeMinutes: set(
       'batchingMaxWaitTimeMinutes',
-      whole(0),
+      integerReader(0),
       settings.batchingMaxWaitTimeMinutes,
     ),
     createPrsForTestingBranches: set(
       'createPrsForTestingBranches',
-      bool,
+      booleanReader,
       settings.createPrsForTestingBranches,
     ),
-    commentsEnabled: set('commentsEnabled', bool, settings.commentsEnabled),
-    commandsEnabled: set('commandsEnabled', bool, settings.commandsEnabled),
-    statusCheckEnabled: set('statusCheckEnabled', bool, settings.statusCheckEnabled),
-    directMergeMode: set('directMergeMode', word('off', 'always'), settings.directMergeMode),
+    commentsEnabled: set('commentsEnabled', booleanReader, settings.commentsEnabled),
+    commandsEnabled: set('commandsEnabled', booleanReader, settings.commandsEnabled),
+    statusCheckEnabled: set('statusCheckEnabled', booleanReader, settings.statusCheckEnabled),
+    directMergeMode: set('directMergeMode', choiceReader('off', 'always'), settings.directMergeMode),
     optimizationMode: set(
       'optimizationMode',
-      word('off', 'bisection_skip_redundant_tests'),
+      choiceReader('off', 'bisection_skip_redundant_tests'),
       settings.optimizationMode,
     ),
-    mergeMethod: set('mergeMethod', word('merge_commit', 'squash', 'rebase'), settings.mergeMethod),
+    mergeMethod: set('mergeMethod', choiceReader('merge_commit', 'squash', 'rebase'), settings.mergeMethod),
     // An empty list is ignored; only deleteRequiredStatuses clears it (service-observed.md section 3.3).
     requiredStatuses: clears ? [] : required.length > 0 ? required : settings.requiredStatuses,
-    extensionEnabled: set('extensionEnabled', bool, settings.extensionEnabled),
-    labelCommandsEnabled: set('labelCommandsEnabled', bool, settings.labelCommandsEnabled),
-    stateLabelsEnabled: set('stateLabelsEnabled', bool, settings.stateLabelsEnabled),
-    enqueueingLabel: set('enqueueingLabel', filled, settings.enqueueingLabel),
-    notReadyTimeoutHours: set('notReadyTimeoutHours', whole(0), settings.notReadyTimeoutHours),
+    extensionEnabled: set('extensionEnabled', booleanReader, settings.extensionEnabled),
+    labelCommandsEnabled: set('labelCommandsEnabled', booleanReader, settings.labelCommandsEnabled),
+    stateLabelsEnabled: set('stateLabelsEnabled', booleanReader, settings.stateLabelsEnabled),
+    enqueueingLabel: set('enqueueingLabel', textReader, settings.enqueueingLabel),
+    notReadyTimeoutHours: set('notReadyTimeoutHours', integerReader(0), settings.notReadyTimeoutHours),
     testBranchConstructionMode: set(
       'testBranchConstructionMode',
-      word('rename_temp_branch', 'push_new_branch_from_temp'),
+      choiceReader('rename_temp_branch', 'push_new_branch_from_temp'),
       settings.testBranchConstructionMode,
     ),
     others: { ...settings.others, ...Object.fromEntries(unknown) },

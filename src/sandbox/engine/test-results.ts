@@ -1,13 +1,13 @@
-import { type Verdict, verdictOf } from '../scenarios.ts'
-import { ahead, builtOn, merges, numbersIn } from './queue-order.ts'
-import { endRun, enter, leave, move, remove, rerun, split } from './transitions.ts'
+import { type ScriptedResult, scriptedResult } from '../scenarios.ts'
 import type { Batch, Entry, Queue } from './queue.ts'
+import { ahead, batchesBuiltOn, merges, numbersIn } from './queue-order.ts'
 import { dueIn, type Rule } from './rule.ts'
+import { changeState, endRun, enterPhase, remove, removeBatches, rerun, split } from './transitions.ts'
 
 /** The way out: from a test run to a merge, or to the one that is to blame. */
 
 /** TESTING: until its run ends. */
-export const test: Rule = queue => {
+export const finishTests: Rule = queue => {
   const { batch, next } = dueIn(queue, 'TESTING')
   const run = batch?.run
   if (batch === undefined || run === undefined) return next
@@ -20,7 +20,7 @@ export const test: Rule = queue => {
   else if (run.verdict === 'cancel')
     remove(queue, thoseWith(queue, batch, 'cancel'), 'CANCELLED', 'it was cancelled')
   else
-    enter(
+    enterPhase(
       queue,
       batch,
       'PENDING_FAILURE',
@@ -30,26 +30,26 @@ export const test: Rule = queue => {
 }
 
 /** The members for whom this very run was scripted to turn out so. */
-const thoseWith = ({ scenario }: Queue, { members }: Batch, verdict: Verdict): readonly Entry[] =>
-  members.filter(({ number, runs }) => verdictOf(scenario, number, runs) === verdict)
+const thoseWith = ({ scenario }: Queue, { members }: Batch, verdict: ScriptedResult): readonly Entry[] =>
+  members.filter(({ number, runs }) => scriptedResult(scenario, number, runs) === verdict)
 
 /** A pass, which with `canOptimisticallyMerge` counts for all that the run was built on. */
 function pass(queue: Queue, batch: Batch): void {
-  enter(queue, batch, 'TESTS_PASSED', 'its tests passed')
+  enterPhase(queue, batch, 'TESTS_PASSED', 'its tests passed')
   if (!queue.settings.canOptimisticallyMerge) return
-  for (const other of queue.line.filter(one => batch.below.has(one))) {
+  for (const other of queue.batches.filter(one => batch.below.has(one))) {
     const isIncluded = other.members.every(({ number }) => batch.builtOn.has(number))
     if (!isIncluded || other.phase === 'TESTS_PASSED') continue
     endRun(queue, other)
     other.below = ahead(queue, other)
     other.builtOn = new Set(numbersIn(other.below))
-    enter(queue, other, 'TESTS_PASSED', 'one that builds on it passed')
+    enterPhase(queue, other, 'TESTS_PASSED', 'one that builds on it passed')
   }
 }
 
 /** PENDING_FAILURE: a moment at least, until nothing ahead can be to blame and the runs behind were waited for. */
-export const judge: Rule = queue => {
-  const { batch, next } = dueIn(queue, 'PENDING_FAILURE', one => isSuspect(queue, one))
+export const resolveFailures: Rule = queue => {
+  const { batch, next } = dueIn(queue, 'PENDING_FAILURE', one => isBlameCertain(queue, one))
   if (batch === undefined) return next
   const { run, members } = batch
   const isOwn = run?.isTooLong === true || thoseWith(queue, batch, 'fail').length > 0
@@ -64,22 +64,22 @@ export const judge: Rule = queue => {
  * Whether a failure can only be its own, and the runs behind it that `pendingFailureDepth` counts have ended. That a
  * flaky one need not wait for those ahead is the sandbox's own rule.
  */
-function isSuspect(queue: Queue, batch: Batch): boolean {
+function isBlameCertain(queue: Queue, batch: Batch): boolean {
   const isClear =
     batch.run?.verdict === 'flake' || [...batch.below].every(({ phase }) => phase === 'TESTS_PASSED')
   const { pendingFailureDepth: depth } = queue.settings
   if (!isClear || depth === 0) return isClear
-  return builtOn(queue, batch.members)
+  return batchesBuiltOn(queue, batch.members)
     .slice(0, depth)
     .every(({ phase }) => phase !== 'TESTING')
 }
 
 /** TESTS_PASSED: a moment at least, until nothing is ahead. */
-export const merge: Rule = queue => {
+export const mergePassed: Rule = queue => {
   const isFree = (one: Batch) => one.below.size === 0 && merges(queue)
   const { batch, next } = dueIn(queue, 'TESTS_PASSED', isFree)
   if (batch === undefined) return next
-  leave(queue, [batch])
-  for (const member of batch.members) move(queue, member, 'MERGED', 'it was merged', batch.lane)
+  removeBatches(queue, [batch])
+  for (const member of batch.members) changeState(queue, member, 'MERGED', 'it was merged', batch.lane)
   return queue.now
 }

@@ -1,24 +1,24 @@
-import { nameOf } from '../../domain/values/parsers.ts'
-import { scriptOf, type Verdict, verdictOf } from '../scenarios.ts'
-import { dice, uuid } from '../seed.ts'
-import { ahead, builtOn, inOrder, numbersIn, targetsOf } from './queue-order.ts'
+import { repositoryName } from '../../domain/values/parsers.ts'
+import { type ScriptedResult, scriptedResult, scriptOf } from '../scenarios.ts'
+import { randomSequence, uuid } from '../seed.ts'
 import type { Batch, Entry, Lane, PullRequestState, Queue, Run } from './queue.ts'
+import { ahead, batchesBuiltOn, compareEntries, numbersIn, targetsOf } from './queue-order.ts'
 
 /** What can happen to a pull request or a batch. Each of these changes the queue at its own moment, `queue.now`. */
 
 /** Brings a pull request into a state and writes it down; a first submit comes from no state. */
-export function move(
+export function changeState(
   queue: Queue,
   entry: Entry,
   to: PullRequestState,
   reason: string,
   lane: Lane = 'main',
 ): void {
-  const { now, moves } = queue
+  const { now, transitions } = queue
   const { number } = entry
   const from = entry.state === to ? undefined : entry.state
   const after = from === undefined ? 0 : now - entry.stateChangedAt
-  moves.push({ at: now, number, from, to, lane, after, sinceSubmit: now - entry.submittedAt, reason })
+  transitions.push({ at: now, number, from, to, lane, after, sinceSubmit: now - entry.submittedAt, reason })
   entry.state = to
   entry.stateChangedAt = now
 }
@@ -26,21 +26,21 @@ export function move(
 const waits = { PENDING: Number.POSITIVE_INFINITY, TESTING: Number.POSITIVE_INFINITY }
 
 /** Brings a batch into a phase, its members with it. */
-export function enter(queue: Queue, batch: Batch, phase: Batch['phase'], reason: string): void {
-  const { now, pace } = queue
+export function enterPhase(queue: Queue, batch: Batch, phase: Batch['phase'], reason: string): void {
+  const { now, timings } = queue
   batch.phase = phase
-  batch.due = now + { ...waits, TESTS_PASSED: pace.merge, PENDING_FAILURE: pace.hold }[phase]
-  for (const member of batch.members) move(queue, member, phase, reason, batch.lane)
+  batch.due = now + { ...waits, TESTS_PASSED: timings.merge, PENDING_FAILURE: timings.hold }[phase]
+  for (const member of batch.members) changeState(queue, member, phase, reason, batch.lane)
 }
 
 /** Puts a pull request among those that wait, in the order in which they are taken. */
-export function queueUp(queue: Queue, entry: Entry): void {
+export function insertWaiting(queue: Queue, entry: Entry): void {
   const { waiting } = queue
   let [low, high] = [0, waiting.length]
   while (low < high) {
     const middle = (low + high) >> 1
     const other = waiting[middle]
-    if (other !== undefined && inOrder(other, entry) < 0) low = middle + 1
+    if (other !== undefined && compareEntries(other, entry) < 0) low = middle + 1
     else high = middle
   }
   waiting.splice(low, 0, entry)
@@ -63,12 +63,12 @@ function verdictFor(
   { scenario, entries }: Queue,
   tested: readonly Entry[],
   below: readonly number[],
-): Verdict {
-  const own = tested.map(({ number, runs }) => verdictOf(scenario, number, runs))
+): ScriptedResult {
+  const own = tested.map(({ number, runs }) => scriptedResult(scenario, number, runs))
   const worst = (['cancel', 'fail', 'flake'] as const).find(verdict => own.includes(verdict))
   if (worst === 'cancel' || worst === 'fail') return worst
   const isBroken = below.some(
-    number => verdictOf(scenario, number, entries.get(number)?.runs ?? 1) === 'fail',
+    number => scriptedResult(scenario, number, entries.get(number)?.runs ?? 1) === 'fail',
   )
   return isBroken ? 'fail' : (worst ?? 'pass')
 }
@@ -78,16 +78,16 @@ function verdictFor(
  * the limit that `testingTimeoutMinutes` sets, if it is not 0; that it then failed by itself is the sandbox's own.
  */
 export function startRun(queue: Queue, batch: Batch): void {
-  const { now, pace, settings, scenario, seed } = queue
+  const { now, timings, settings, scenario, seed } = queue
   for (const member of batch.members) member.runs++
   batch.below = ahead(queue, batch)
   const below = numbersIn(batch.below)
   const verdict = verdictFor(queue, batch.members, below)
-  const source = [seed, nameOf(queue.repo), queue.targetBranch, 'run', queue.runs.size] as const
+  const source = [seed, repositoryName(queue.repo), queue.targetBranch, 'run', queue.runs.size] as const
   const stretch = Math.max(...batch.members.map(({ number }) => scriptOf(scenario, number)?.stretch ?? 1))
-  const whole = pace.test * stretch * (0.9 + 0.2 * dice(...source)())
+  const whole = timings.test * stretch * (0.9 + 0.2 * randomSequence(...source)())
   const length = Math.max(1, Math.round(verdict === 'cancel' ? whole / 2 : whole))
-  const limit = settings.testingTimeoutMinutes * pace.minute || length
+  const limit = settings.testingTimeoutMinutes * timings.minute || length
   const isTooLong = length > limit
   const run: Run = {
     id: uuid(...source),
@@ -103,7 +103,7 @@ export function startRun(queue: Queue, batch: Batch): void {
   }
   queue.runs.set(run.id, run)
   for (const member of batch.members) member.lastRun = run
-  enter(queue, batch, 'TESTING', 'a test run has started')
+  enterPhase(queue, batch, 'TESTING', 'a test run has started')
   batch.run = run
   batch.builtOn = new Set(below)
   batch.due = run.endsAt
@@ -123,13 +123,13 @@ export function rerun(queue: Queue, batch: Batch, reason: string): void {
   batch.builtOn = new Set()
   batch.below = ahead(queue, batch)
   if (batch.phase === 'PENDING') return
-  enter(queue, batch, 'PENDING', reason)
+  enterPhase(queue, batch, 'PENDING', reason)
 }
 
 /** Takes batches out of the line: nobody waits for them any more. */
-export function leave(queue: Queue, gone: readonly Batch[]): void {
-  queue.line = queue.line.filter(batch => !gone.includes(batch))
-  for (const { below } of queue.line) for (const batch of gone) below.delete(batch)
+export function removeBatches(queue: Queue, gone: readonly Batch[]): void {
+  queue.batches = queue.batches.filter(batch => !gone.includes(batch))
+  for (const { below } of queue.batches) for (const batch of gone) below.delete(batch)
 }
 
 /** Takes pull requests out of the line for good; what was tested on top of them is tested again. */
@@ -139,31 +139,32 @@ export function remove(
   to: 'FAILED' | 'CANCELLED',
   reason: string,
 ): void {
-  const shaken = new Set(builtOn(queue, gone))
-  for (const batch of queue.line) {
+  const shaken = new Set(batchesBuiltOn(queue, gone))
+  for (const batch of queue.batches) {
     const rest = batch.members.filter(member => !gone.includes(member))
     if (rest.length === batch.members.length) continue
-    for (const member of batch.members) if (gone.includes(member)) move(queue, member, to, reason, batch.lane)
+    for (const member of batch.members)
+      if (gone.includes(member)) changeState(queue, member, to, reason, batch.lane)
     batch.members = rest
     if (rest.length === 0) endRun(queue, batch)
     else shaken.add(batch)
   }
-  leave(
+  removeBatches(
     queue,
-    queue.line.filter(({ members }) => members.length === 0),
+    queue.batches.filter(({ members }) => members.length === 0),
   )
-  for (const batch of queue.line)
+  for (const batch of queue.batches)
     if (shaken.has(batch)) rerun(queue, batch, `another was ${to.toLowerCase()}`)
 }
 
 /** Puts batches back among what waits, where their members are taken up again in order. */
-export function retreat(queue: Queue, batches: readonly Batch[], reason: string): void {
+export function requeueBatches(queue: Queue, batches: readonly Batch[], reason: string): void {
   for (const batch of batches) {
     endRun(queue, batch)
-    if (batch.phase !== 'PENDING') enter(queue, batch, 'PENDING', reason)
-    for (const member of batch.members) queueUp(queue, member)
+    if (batch.phase !== 'PENDING') enterPhase(queue, batch, 'PENDING', reason)
+    for (const member of batch.members) insertWaiting(queue, member)
   }
-  leave(queue, batches)
+  removeBatches(queue, batches)
 }
 
 /**
@@ -174,13 +175,13 @@ export function split(queue: Queue, batch: Batch): void {
   const middle = Math.ceil(batch.members.length / 2)
   const first = newBatch(queue, batch.members.slice(0, middle), 'bisection')
   const second = newBatch(queue, batch.members.slice(middle), 'bisection')
-  queue.line = queue.line.flatMap(other => (other === batch ? [first, second] : [other]))
-  for (const { below } of queue.line) if (below.delete(batch)) below.add(first).add(second)
-  enter(queue, first, 'PENDING', 'the batch failed and is split')
+  queue.batches = queue.batches.flatMap(other => (other === batch ? [first, second] : [other]))
+  for (const { below } of queue.batches) if (below.delete(batch)) below.add(first).add(second)
+  enterPhase(queue, first, 'PENDING', 'the batch failed and is split')
   first.below = ahead(queue, first)
   const isKnown = queue.settings.optimizationMode !== 'off' && batch.run?.isTooLong === false
   if (!isKnown) {
-    enter(queue, second, 'PENDING', 'the batch failed and is split')
+    enterPhase(queue, second, 'PENDING', 'the batch failed and is split')
     second.below = ahead(queue, second)
     return
   }

@@ -1,7 +1,7 @@
-import { uuid } from '../../../domain/values/parsers.ts'
-import { asFailure, usage } from '../../../errors.ts'
-import { decode } from '../../../output/json-text.ts'
-import { isObject, type Json, textAt } from '../../../json.ts'
+import { parseUuid } from '../../../domain/values/parsers.ts'
+import { toMergeqError, usageError } from '../../../errors.ts'
+import { getString, isObject, type Json } from '../../../json.ts'
+import { parseJson } from '../../../output/json-text.ts'
 
 /**
  * The ids of the tests in a baseline: a list of ids, one a line (blank lines and those that begin with # are skipped),
@@ -10,13 +10,13 @@ import { isObject, type Json, textAt } from '../../../json.ts'
 export function readBaseline(text: string, file: string): ReadonlySet<string> {
   const plain = text.replace(/^\uFEFF/, '')
   const isJson = /^\s*[[{]/.test(plain)
-  const document = isJson ? decode(plain) : undefined
+  const document = isJson ? parseJson(plain) : undefined
   if (document !== undefined) return new Set(idsIn(document, `${file}:1`))
   const ids = plain.split(/\r?\n/).flatMap((line, index) => {
     const [word, place] = [line.trim(), `${file}:${index + 1}`]
     if (word === '' || (!isJson && word.startsWith('#'))) return []
     if (!isJson) return [idIn(word, place)]
-    const record = decode(word)
+    const record = parseJson(word)
     if (record === undefined) throw wrong(place, 'this is neither JSON nor a line of NDJSON.')
     return idsIn(record, place)
   })
@@ -24,7 +24,10 @@ export function readBaseline(text: string, file: string): ReadonlySet<string> {
 }
 
 const wrong = (place: string, what: string) =>
-  usage(`${place}: ${what}`, 'A baseline is a list of test ids, or what `mergeq flaky list --json` printed.')
+  usageError(
+    `${place}: ${what}`,
+    'A baseline is a list of test ids, or what `mergeq flaky list --json` printed.',
+  )
 
 /** The ids in a document of `flaky list`, in one of its records, or in a list of either. */
 function idsIn(document: Json, place: string): readonly string[] {
@@ -32,15 +35,15 @@ function idsIn(document: Json, place: string): readonly string[] {
   if (typeof document === 'string') return [idIn(document, place)]
   if (!isObject(document)) throw wrong(place, 'this is no test.')
   if (Array.isArray(document.tests)) return idsIn(document.tests, place)
-  const id = textAt(document, 'id')
+  const id = getString(document, 'id')
   if (id === undefined) throw wrong(place, 'a test without its id.')
   return [id.toLowerCase()]
 }
 
 function idIn(word: string, place: string): string {
   try {
-    return uuid(word).toLowerCase()
+    return parseUuid(word).toLowerCase()
   } catch (error) {
-    throw wrong(place, asFailure(error).message)
+    throw wrong(place, toMergeqError(error).message)
   }
 }

@@ -1,6 +1,6 @@
 import sax from 'sax'
-import { usage } from '../../../errors.ts'
-import { size } from '../../../output/view.ts'
+import { usageError } from '../../../errors.ts'
+import { formatBytes } from '../../../output/view.ts'
 
 /** A test that failed, as a JUnit XML file names it. */
 export interface FailedTest {
@@ -12,17 +12,17 @@ export interface FailedTest {
 }
 
 /** What a JUnit XML file holds: how many test cases, and those that failed. */
-export interface Results {
+export interface JUnitResults {
   readonly cases: number
   readonly failed: readonly FailedTest[]
 }
 
 /** Larger files are refused, in bytes. */
-export const largestFile = 256 * 1024 * 1024
+export const maxFileSize = 256 * 1024 * 1024
 
 /** A file that nests deeper, or a tag with more attributes, was written by no test runner. */
 const deepest = 200
-const mostAttributes = 200
+const maxAttributes = 200
 
 /** Longer names, attributes and comments are refused, in characters; text between tags may have any length. */
 const longest = 1024 * 1024
@@ -39,14 +39,17 @@ const hint = 'Name JUnit XML files as test runners write them.'
  * expanded, nothing outside is ever read. What is no JUnit XML, is cut or is too large is a usage failure that names
  * the file and the line.
  */
-export async function readJunit(bytes: AsyncIterable<Uint8Array>, file: string): Promise<Results> {
+export async function parseJUnit(bytes: AsyncIterable<Uint8Array>, file: string): Promise<JUnitResults> {
   const reader = openReader(file)
   let decoder: Decoder | undefined
   let read = 0
   for await (const chunk of bytes) {
     read += chunk.length
-    if (read > largestFile)
-      throw usage(`${file} is larger than ${size(largestFile)}.`, 'Name the files of the runs one by one.')
+    if (read > maxFileSize)
+      throw usageError(
+        `${file} is larger than ${formatBytes(maxFileSize)}.`,
+        'Name the files of the runs one by one.',
+      )
     decoder ??= decoderFor(chunk, file)
     reader.take(decoder.decode(chunk, { stream: true }))
   }
@@ -65,7 +68,7 @@ function decoderFor(start: Uint8Array, file: string): Decoder {
   try {
     return new TextDecoder(label)
   } catch {
-    throw usage(`${file}: line 1: there is no encoding '${label}'.`, 'Write it as UTF-8.')
+    throw usageError(`${file}: line 1: there is no encoding '${label}'.`, 'Write it as UTF-8.')
   }
 }
 
@@ -90,7 +93,7 @@ function openReader(file: string) {
   let [cases, attributes, isRead] = [0, 0, false]
   /** The case or suite whose failure was noted last: several failures of one test are one. */
   let noted: Open | undefined
-  const refuse = (what: string, more = hint) => usage(`${file}: line ${parser.line + 1}: ${what}.`, more)
+  const refuse = (what: string, more = hint) => usageError(`${file}: line ${parser.line + 1}: ${what}.`, more)
 
   /** A failure counts where it stands: in a test, or in a suite that could not be set up. */
   const note = () => {
@@ -109,7 +112,7 @@ function openReader(file: string) {
     attributes = 0
   }
   parser.onattribute = () => {
-    if (++attributes > mostAttributes) throw refuse(`a tag has more than ${mostAttributes} attributes`)
+    if (++attributes > maxAttributes) throw refuse(`a tag has more than ${maxAttributes} attributes`)
   }
   parser.onopentag = ({ name: tag, attributes: said }) => {
     if (isRead) throw refuse('a second document begins', 'Keep each document in a file of its own.')
@@ -136,7 +139,8 @@ function openReader(file: string) {
     const [what = ''] = message.split('\n')
     // Runners write the control characters of a terminal as `&#27;`, which XML does not know; they matter to nobody.
     if (what === 'Invalid character entity' && entityOf(parser).startsWith('#')) parser.resume()
-    else if (what.startsWith('Max buffer')) throw refuse(`something in it is longer than ${size(longest)}`)
+    else if (what.startsWith('Max buffer'))
+      throw refuse(`something in it is longer than ${formatBytes(longest)}`)
     else if (/^Un(closed root|expected end)/.test(what))
       throw refuse('it ends before it is complete', unfinished)
     else throw refuse(`this is no XML: ${what.replace(/\.$/, '')}`)
@@ -145,9 +149,9 @@ function openReader(file: string) {
     take(text: string) {
       for (let from = 0; from < text.length; from += piece) parser.write(text.slice(from, from + piece))
     },
-    end(): Results {
+    end(): JUnitResults {
       parser.close()
-      if (!isRead) throw usage(`${file} is empty.`, unfinished)
+      if (!isRead) throw usageError(`${file} is empty.`, unfinished)
       return { cases, failed }
     },
   }

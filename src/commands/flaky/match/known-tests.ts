@@ -1,8 +1,8 @@
-import { at, type JsonObject, textAt } from '../../../json.ts'
+import { get, getString, type JsonObject } from '../../../json.ts'
 import type { FailedTest } from './junit.ts'
 
 /** A test that failed here, and the failing test of the service that it is, where there is one. */
-export interface Match {
+export interface TestMatch {
   readonly failed: FailedTest
   readonly test: JsonObject | undefined
   readonly isQuarantined: boolean
@@ -46,10 +46,10 @@ function keysOf(name: string, classname = '', suites: readonly string[] = [], fi
 }
 
 /** How surely a failed test is one of the service's: by its class above all, then its suite, then its file; 0 is not. */
-function likenessOf(failed: FailedTest, test: JsonObject): number {
+function similarityOf(failed: FailedTest, test: JsonObject): number {
   const same = (one: string | undefined, other: string | undefined) =>
     one !== undefined && other !== undefined && plain(one) === plain(other)
-  const [classname, parent, file] = ['classname', 'parent', 'file_path'].map(path => textAt(test, path))
+  const [classname, parent, file] = ['classname', 'parent', 'file_path'].map(path => getString(test, path))
   const byClass = same(failed.classname, classname) ? 4 : 0
   const bySuite = failed.suites.some(suite => same(suite, parent)) ? 2 : 0
   const byFile = failed.file !== undefined && file !== undefined && isSameFile(failed.file, file) ? 1 : 0
@@ -62,7 +62,7 @@ function likenessOf(failed: FailedTest, test: JsonObject): number {
  * that fit, the one that fits best counts; a test is quarantined only if all that fit it best are. Each failed test
  * counts once, however many files it is in.
  */
-export function openMatching(all: readonly FailedTest[]) {
+export function createMatcher(all: readonly FailedTest[]) {
   const byKey = new Map<string, Candidate[]>()
   const candidates = new Map<string, Candidate>()
   for (const failed of all) {
@@ -78,8 +78,8 @@ export function openMatching(all: readonly FailedTest[]) {
     }
   }
   const consider = (candidate: Candidate, test: JsonObject) => {
-    const likeness = likenessOf(candidate.failed, test)
-    const isQuarantined = at(test, 'quarantined') === true
+    const likeness = similarityOf(candidate.failed, test)
+    const isQuarantined = get(test, 'quarantined') === true
     const isBetter = likeness > candidate.likeness
     const isWorseNews =
       likeness === candidate.likeness && likeness > 0 && candidate.isQuarantined && !isQuarantined
@@ -87,11 +87,18 @@ export function openMatching(all: readonly FailedTest[]) {
   }
   return {
     take(test: JsonObject): void {
-      const [classname, parent, file] = ['classname', 'parent', 'file_path'].map(path => textAt(test, path))
-      const keys = keysOf(textAt(test, 'name') ?? '', classname, parent === undefined ? [] : [parent], file)
+      const [classname, parent, file] = ['classname', 'parent', 'file_path'].map(path =>
+        getString(test, path),
+      )
+      const keys = keysOf(
+        getString(test, 'name') ?? '',
+        classname,
+        parent === undefined ? [] : [parent],
+        file,
+      )
       for (const candidate of new Set(keys.flatMap(key => byKey.get(key) ?? []))) consider(candidate, test)
     },
-    matches: (): readonly Match[] =>
+    matches: (): readonly TestMatch[] =>
       [...candidates.values()].map(({ failed, test, isQuarantined }) => ({ failed, test, isQuarantined })),
   }
 }

@@ -1,10 +1,10 @@
-import { type Json, type JsonObject } from '../../../json.ts'
-import { type Shape, span } from '../../../output/view.ts'
 import type { Explanation } from '../../../domain/explain/explanation.ts'
-import { brief, type Step } from '../../../domain/explain/finding.ts'
+import { type NextStep, shorten } from '../../../domain/explain/finding.ts'
+import type { Json, JsonObject } from '../../../json.ts'
+import { formatDuration, type View } from '../../../output/view.ts'
 
 /** What `--json` prints of an explanation. */
-export const documentOf = ({
+export const explanationJson = ({
   queue,
   testRun,
   reasons,
@@ -24,7 +24,7 @@ export const documentOf = ({
 
 const mostTitle = 120
 
-const stepText = ({ command, why }: Step): string => (command === null ? why : `${command}  (${why})`)
+const stepText = ({ command, why }: NextStep): string => (command === null ? why : `${command}  (${why})`)
 
 const safety = new Map<boolean | null, string>([
   [true, 'safe'],
@@ -33,14 +33,15 @@ const safety = new Map<boolean | null, string>([
 ])
 
 /** An explanation from top to bottom: a row for each thing to know. `now` is in milliseconds since 1970. */
-export function explanationShape(explanation: Explanation, now: number): Shape {
+export function explanationView(explanation: Explanation, now: number): View {
   const { pr, verdict, state, since, title, queue, testRun, reasons, next, submitAgain, unread } = explanation
   const passed = now - Date.parse(since ?? '')
-  const standing = state === null ? '' : ` (${brief(state)}${passed >= 0 ? ` for ${span(passed)}` : ''})`
+  const standing =
+    state === null ? '' : ` (${shorten(state)}${passed >= 0 ? ` for ${formatDuration(passed)}` : ''})`
   const rows: readonly (readonly [string, Json])[] = [
     ['verdict', verdict],
-    ...(state === null ? [] : [['state', brief(state)] as const]),
-    ...(since === null ? [] : [['since', brief(since)] as const]),
+    ...(state === null ? [] : [['state', shorten(state)] as const]),
+    ...(since === null ? [] : [['since', shorten(since)] as const]),
     ...(queue?.position == null ? [] : [['position', `${queue.position} of ${queue.length}`] as const]),
     ...reasons.map(({ message }) => ['reason', message] as const),
     ...(testRun === null
@@ -48,7 +49,7 @@ export function explanationShape(explanation: Explanation, now: number): Shape {
       : [
           [
             'test run',
-            `${testRun.id}${testRun.status === null ? '' : ` (${brief(testRun.status)})`}`,
+            `${testRun.id}${testRun.status === null ? '' : ` (${shorten(testRun.status)})`}`,
           ] as const,
         ]),
     ...next.map(step => ['next', stepText(step)] as const),
@@ -57,11 +58,11 @@ export function explanationShape(explanation: Explanation, now: number): Shape {
   ]
   return {
     heading: [
-      `#${pr} ${verdict === 'never-submitted' ? 'was never submitted' : `is ${verdict}`}${standing}${title === null ? '' : `: ${brief(title, mostTitle)}`}`,
+      `#${pr} ${verdict === 'never-submitted' ? 'was never submitted' : `is ${verdict}`}${standing}${title === null ? '' : `: ${shorten(title, mostTitle)}`}`,
     ],
     columns: [
-      { title: 'WHAT', manner: 'plain' },
-      { title: 'HOW IT IS', manner: 'prose' },
+      { title: 'WHAT', format: 'plain' },
+      { title: 'HOW IT IS', format: 'prose' },
     ],
     rows,
   }

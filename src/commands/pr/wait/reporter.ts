@@ -1,38 +1,38 @@
-import type { Change, Outcome } from '../../../domain/wait.ts'
+import { reportErrors } from '../../../cli/concurrency.ts'
+import type { CommandContext } from '../../../cli/context.ts'
+import { repositoryName } from '../../../domain/values/parsers.ts'
+import type { Outcome, StateChange } from '../../../domain/wait.ts'
 import { kindOfOutcome } from '../../../domain/wait.ts'
-import { nameOf } from '../../../domain/values/parsers.ts'
-import { exitOf, type Failure, worst } from '../../../errors.ts'
-import type { Desk } from '../../../cli/context.ts'
-import { tellFailures } from '../../../cli/concurrency.ts'
-import { type JsonObject } from '../../../json.ts'
-import { count, type Shape } from '../../../output/view.ts'
-import type { Watch } from './poll.ts'
+import { exitCodeOf, type MergeqError, mostSevere } from '../../../errors.ts'
+import type { JsonObject } from '../../../json.ts'
+import { pluralize, type View } from '../../../output/view.ts'
+import type { WaitTarget } from './poll.ts'
 
 /** How the wait for one pull request ended. */
-export interface Ended {
+export interface WaitEnd {
   readonly outcome: Outcome
   /** Why it could not be followed to its end. */
-  readonly failure?: Failure
+  readonly failure?: MergeqError
 }
 
 /** Everything that a wait says: changes, signs of life, and exactly one result for each pull request. */
-export interface Report {
-  change(watch: Watch, change: Change): Promise<void>
+export interface WaitReporter {
+  change(watch: WaitTarget, change: StateChange): Promise<void>
   /** Says that it still waits, where no terminal shows it and nothing was said for five minutes. */
-  stillWaiting(watches: readonly Watch[]): Promise<void>
+  stillWaiting(watches: readonly WaitTarget[]): Promise<void>
   /** Milliseconds until the next sign of life is due; on a terminal, none is. */
   quietFor(): number
-  end(watch: Watch, ended: Ended): Promise<void>
+  end(watch: WaitTarget, ended: WaitEnd): Promise<void>
   /** Prints every result that is there, whether or not those before it are. */
   flush(): Promise<void>
   /** Tells the failures, the worst last, and returns the worst exit code. */
   close(): Promise<number>
 }
 
-const longestSilence = 5 * 60_000
+const maxSilence = 5 * 60_000
 
 /** What a person reads about an ending. */
-const inWords: Readonly<Record<Outcome, string>> = {
+const outcomeTexts: Readonly<Record<Outcome, string>> = {
   merged: 'was merged',
   reached: 'is as far as was asked',
   left: 'has left the queue',
@@ -45,24 +45,28 @@ const inWords: Readonly<Record<Outcome, string>> = {
 }
 
 /** What is waited for, on one line. */
-export function pictureOf(watches: readonly Watch[]): string {
+export function describeTargets(watches: readonly WaitTarget[]): string {
   const [first, ...others] = watches
   if (first === undefined) return 'nothing'
   if (others.length === 0) {
-    const { state = 'not there yet', position } = first.known
-    return `#${first.run.values.pr}: ${state}${position === undefined ? '' : `, position ${position}`}`
+    const { state = 'not there yet', position } = first.state
+    return `#${first.invocation.values.pr}: ${state}${position === undefined ? '' : `, position ${position}`}`
   }
-  const states = watches.map(({ known }) => known.state ?? 'not there yet')
+  const states = watches.map(({ state }) => state.state ?? 'not there yet')
   const counts = [...new Set(states)].map(state => `${states.filter(one => one === state).length} ${state}`)
-  return `${count(watches.length, 'pull request')}: ${counts.join(', ')}`
+  return `${pluralize(watches.length, 'pull request')}: ${counts.join(', ')}`
 }
 
 /** Opens the report of a wait for these pull requests, which began at this moment. */
-export function openReport(runs: readonly Watch['run'][], startedAt: number, desk: Desk): Report {
-  const { printer, voice, world, options } = desk
+export function createReporter(
+  runs: readonly WaitTarget['invocation'][],
+  startedAt: number,
+  context: CommandContext,
+): WaitReporter {
+  const { printer, logger, host, options } = context
   const streams = options.format === 'ndjson'
   const results: (JsonObject | undefined)[] = runs.map(() => undefined)
-  const [failures, codes]: [Failure[], number[]] = [[], []]
+  const [failures, codes]: [MergeqError[], number[]] = [[], []]
   let [printed, saidAt] = [0, startedAt]
   let usual: Promise<string | undefined> | undefined
 
@@ -71,9 +75,9 @@ export function openReport(runs: readonly Watch['run'][], startedAt: number, des
     if (result !== undefined) await printer.print(printable(result))
   }
   return {
-    async change({ run }, { from, to, at, position }) {
-      const now = world.clock.now()
-      const { pr } = run.values
+    async change({ invocation }, { from, to, at, position }) {
+      const now = host.clock.now()
+      const { pr } = invocation.values
       if (streams)
         await printer.print(
           printable({
@@ -86,35 +90,35 @@ export function openReport(runs: readonly Watch['run'][], startedAt: number, des
           }),
         )
       else
-        await voice.note(
+        await logger.info(
           `#${pr} ${from === undefined ? '' : `${from} -> `}${to}${position === undefined ? '' : `, position ${position}`}`,
         )
       saidAt = now
     },
     async stillWaiting(watches) {
-      const now = world.clock.now()
-      if (world.err.terminal || now - saidAt < longestSilence) return
+      const now = host.clock.now()
+      if (host.err.terminal || now - saidAt < maxSilence) return
       saidAt = now
-      await voice.note(
-        `Still waiting after ${Math.round((now - startedAt) / 60_000)} minutes for ${pictureOf(watches)}`,
+      await logger.info(
+        `Still waiting after ${Math.round((now - startedAt) / 60_000)} minutes for ${describeTargets(watches)}`,
       )
     },
     quietFor: () =>
-      world.err.terminal
-        ? Number.POSITIVE_INFINITY
-        : Math.max(1, saidAt + longestSilence - world.clock.now()),
-    async end({ run, known }, { outcome, failure }) {
-      const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitOf(kindOfOutcome[outcome])
-      const index = runs.indexOf(run)
-      usual ??= usualRepository(desk)
+      host.err.terminal ? Number.POSITIVE_INFINITY : Math.max(1, saidAt + maxSilence - host.clock.now()),
+    async end({ invocation, state }, { outcome, failure }) {
+      const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
+      const index = runs.indexOf(invocation)
+      usual ??= usualRepository(context)
       results[index] = {
         type: 'result',
-        pr: run.values.pr,
+        pr: invocation.values.pr,
         // Only with its repository can such a result be fed to another command.
-        ...(nameOf(run.values.repo) === (await usual) ? {} : { repo: nameOf(run.values.repo) }),
+        ...(repositoryName(invocation.values.repo) === (await usual)
+          ? {}
+          : { repo: repositoryName(invocation.values.repo) }),
         outcome,
-        state: known.state ?? null,
-        elapsedSeconds: Math.round((world.clock.now() - startedAt) / 1_000),
+        state: state.state ?? null,
+        elapsedSeconds: Math.round((host.clock.now() - startedAt) / 1_000),
         exit,
       }
       codes.push(exit)
@@ -128,16 +132,16 @@ export function openReport(runs: readonly Watch['run'][], startedAt: number, des
     },
     async close() {
       await printer.end()
-      await tellFailures(failures, desk)
-      return worst(codes)
+      await reportErrors(failures, context)
+      return mostSevere(codes)
     },
   }
 }
 
 /** The repository that a number alone would mean here. */
-const usualRepository = ({ settings }: Desk): Promise<string | undefined> =>
+const usualRepository = ({ settings }: CommandContext): Promise<string | undefined> =>
   settings.read('repo').then(
-    repo => repo && nameOf(repo),
+    repo => repo && repositoryName(repo),
     () => undefined,
   )
 
@@ -147,14 +151,14 @@ const printable = (record: JsonObject) => ({
   shape: () => shapeOf(record),
 })
 
-function shapeOf({ pr, outcome, state, elapsedSeconds }: JsonObject): Shape {
-  const words = Object.entries(inWords).find(([known]) => known === outcome)?.[1] ?? outcome
+function shapeOf({ pr, outcome, state, elapsedSeconds }: JsonObject): View {
+  const words = Object.entries(outcomeTexts).find(([known]) => known === outcome)?.[1] ?? outcome
   return {
     columns: [
-      { title: 'PR', manner: 'pr' },
-      { title: 'OUTCOME', manner: 'plain' },
-      { title: 'STATE', manner: 'state' },
-      { title: 'SECONDS', manner: 'number' },
+      { title: 'PR', format: 'pr' },
+      { title: 'OUTCOME', format: 'plain' },
+      { title: 'STATE', format: 'state' },
+      { title: 'SECONDS', format: 'number' },
     ],
     rows: [[pr, outcome, state ?? '', elapsedSeconds]],
     sentence: `#${pr} ${words} after ${elapsedSeconds} s (${state ?? 'never seen'}).`,

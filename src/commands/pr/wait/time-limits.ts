@@ -1,12 +1,12 @@
-import type { Given } from '../../../cli/inputs.ts'
-import { type Aim, mostErrors } from '../../../domain/wait.ts'
-import { duration } from '../../../domain/values/parsers.ts'
-import { usage } from '../../../errors.ts'
-import type { Desk } from '../../../cli/context.ts'
-import type { WaitFlags } from './options.ts'
+import type { CommandContext } from '../../../cli/context.ts'
+import type { ParsedArgs } from '../../../cli/inputs.ts'
+import { parseDuration } from '../../../domain/values/parsers.ts'
+import { defaultMaxErrors, type WaitGoal } from '../../../domain/wait.ts'
+import { usageError } from '../../../errors.ts'
+import type { WaitInputValues } from './options.ts'
 
 /** What a wait is told, with what is usual where it was not told. */
-export interface Terms extends Aim {
+export interface WaitOptions extends WaitGoal {
   /** Milliseconds between polls. */
   readonly interval: number | 'auto'
   readonly maxErrors: number
@@ -19,22 +19,26 @@ export interface Terms extends Aim {
 const minute = 60_000
 
 /** Milliseconds that a whole wait may take: an hour, unless `--timeout` was typed. */
-export function limitOf(given: Given): number {
-  const [typed] = given.get('--timeout') ?? []
-  return typed === undefined ? 60 * minute : duration(typed)
+export function waitTimeLimit(args: ParsedArgs): number {
+  const [typed] = args.get('--timeout') ?? []
+  return typed === undefined ? 60 * minute : parseDuration(typed)
 }
 
 /** The terms of a wait for so many pull requests. Only one alone has a head to match: a usage failure otherwise. */
-export function termsOf(flags: WaitFlags, pullRequests: number, { given }: Pick<Desk, 'given'>): Terms {
+export function readWaitOptions(
+  flags: WaitInputValues,
+  pullRequests: number,
+  { args }: Pick<CommandContext, 'args'>,
+): WaitOptions {
   const {
     until = 'merged',
     interval = 'auto',
     grace = 1.5 * minute,
     matchHead,
-    maxErrors = mostErrors,
+    maxErrors = defaultMaxErrors,
   } = flags
   if (matchHead !== undefined && pullRequests > 1)
-    throw usage('--match-head is for one pull request.', 'Wait for each of several by itself.')
+    throw usageError('--match-head is for one pull request.', 'Wait for each of several by itself.')
   return {
     until,
     interval,
@@ -42,34 +46,38 @@ export function termsOf(flags: WaitFlags, pullRequests: number, { given }: Pick<
     head: matchHead,
     maxErrors,
     failOnPaused: flags.failOnPaused,
-    limit: limitOf(given),
-    stopsOnError: given.has('--stop-on-error'),
+    limit: waitTimeLimit(args),
+    stopsOnError: args.has('--stop-on-error'),
   }
 }
 
-const leastAttempt = 1_000
+const minAttempt = 1_000
 
 /** In a wait `--timeout` bounds the whole wait: attempts have the limit that the environment or the settings give. */
-export async function forAttempts(desk: Desk): Promise<Desk> {
-  const given = new Map(desk.given)
-  given.delete('--timeout')
-  const timeout = await desk.settings.under(given).read('timeout')
-  return { ...desk, options: { ...desk.options, timeout } }
+export async function forAttempts(context: CommandContext): Promise<CommandContext> {
+  const args = new Map(context.args)
+  args.delete('--timeout')
+  const timeout = await context.settings.withArgs(args).read('timeout')
+  return { ...context, options: { ...context.options, timeout } }
 }
 
 /** How long an attempt may take that begins when so many milliseconds of the wait are left: a second is always tried. */
-const attemptIn = (left: number, usual: number): number => Math.min(usual, Math.max(left, leastAttempt))
+const attemptIn = (left: number, usual: number): number => Math.min(usual, Math.max(left, minAttempt))
 
 /**
  * A desk for the rounds of a wait, of which `left` tells the milliseconds that are left: a poll is repeated by the next
  * one, and each takes no longer than what is left when it begins. One that is the only one is repeated as any other
  * reading is.
  */
-export function forRounds(desk: Desk, { limit }: Pick<Terms, 'limit'>, left: () => number): Desk {
-  if (limit === 0) return desk
+export function forRounds(
+  context: CommandContext,
+  { limit }: Pick<WaitOptions, 'limit'>,
+  left: () => number,
+): CommandContext {
+  if (limit === 0) return context
   return {
-    ...desk,
-    options: { ...desk.options, retries: 0 },
+    ...context,
+    options: { ...context.options, retries: 0 },
     limits: { timeout: usual => attemptIn(left(), usual) },
   }
 }
@@ -81,13 +89,16 @@ export function forRounds(desk: Desk, { limit }: Pick<Terms, 'limit'>, left: () 
  * attempts, for how it ended must be known.
  */
 export function beforeWait(
-  desk: Desk,
-  { limit }: Pick<Terms, 'limit'>,
+  context: CommandContext,
+  { limit }: Pick<WaitOptions, 'limit'>,
   left: () => number,
-): { readonly reading: Desk; readonly change: Desk } {
-  if (limit === 0) return { reading: desk, change: desk }
+): { readonly reading: CommandContext; readonly change: CommandContext } {
+  if (limit === 0) return { reading: context, change: context }
   const timeout = (usual: number) => attemptIn(left(), usual)
   const retries = (usual: number, longest: number) =>
     Math.max(0, Math.min(usual, Math.floor(left() / longest) - 1))
-  return { reading: { ...desk, limits: { timeout, retries } }, change: { ...desk, limits: { timeout } } }
+  return {
+    reading: { ...context, limits: { timeout, retries } },
+    change: { ...context, limits: { timeout } },
+  }
 }

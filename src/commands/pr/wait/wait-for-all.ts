@@ -1,19 +1,19 @@
-import { nameOf } from '../../../domain/values/parsers.ts'
-import { asFailure, Failure } from '../../../errors.ts'
-import type { Desk } from '../../../cli/context.ts'
-import { queueOf, type Watch } from './poll.ts'
-import { goRound } from './poll-round.ts'
-import { openReport, pictureOf, type Report } from './reporter.ts'
-import { forAttempts, forRounds, type Terms } from './time-limits.ts'
+import type { CommandContext } from '../../../cli/context.ts'
+import { repositoryName } from '../../../domain/values/parsers.ts'
+import { MergeqError, toMergeqError } from '../../../errors.ts'
+import { queueName, type WaitTarget } from './poll.ts'
+import { pollOnce } from './poll-round.ts'
+import { createReporter, describeTargets, type WaitReporter } from './reporter.ts'
+import { forAttempts, forRounds, type WaitOptions } from './time-limits.ts'
 
 /** A pull request to wait for. */
-export interface Candidate extends Pick<Watch, 'run'> {
+export interface WaitCandidate extends Pick<WaitTarget, 'invocation'> {
   /** The record that was read before it was submitted. */
-  readonly before?: Watch['known']['before']
+  readonly before?: WaitTarget['state']['before']
   /** When it was submitted; left out where somebody else did. */
-  readonly submission?: Watch['known']['submission']
+  readonly submission?: WaitTarget['state']['submission']
   /** Why there is nothing to wait for. */
-  readonly failure?: Failure | undefined
+  readonly failure?: MergeqError | undefined
 }
 
 /**
@@ -21,41 +21,41 @@ export interface Candidate extends Pick<Watch, 'run'> {
  * began at `startedAt`; once that is over, no reading is begun. Ctrl-C ends the waiting and nothing else. With --stop-on-error the first ending that is no success ends it, too.
  */
 export async function waitForAll(
-  candidates: readonly Candidate[],
-  terms: Terms,
-  desk: Desk,
-  startedAt = desk.world.clock.now(),
+  candidates: readonly WaitCandidate[],
+  terms: WaitOptions,
+  context: CommandContext,
+  startedAt = context.host.clock.now(),
 ): Promise<number> {
-  const { clock } = desk.world
-  const runs = candidates.map(({ run }) => run)
-  const report = openReport(runs, startedAt, desk)
+  const { clock } = context.host
+  const runs = candidates.map(({ invocation }) => invocation)
+  const report = createReporter(runs, startedAt, context)
   const remaining = () => startedAt + terms.limit - clock.now()
   const manner = {
     needsQueue: terms.failOnPaused,
     closed: new Set<string>(),
     mayBegin: () => terms.limit === 0 || remaining() > 0,
   }
-  const polling = forRounds(await forAttempts(desk), terms, remaining)
-  let waiting: readonly Watch[] = []
-  for (const { run, before, submission, failure } of candidates) {
-    const watch = { run, known: { before, submission }, errors: 0 }
+  const polling = forRounds(await forAttempts(context), terms, remaining)
+  let waiting: readonly WaitTarget[] = []
+  for (const { invocation, before, submission, failure } of candidates) {
+    const watch = { invocation, state: { before, submission }, errors: 0 }
     if (failure === undefined) waiting = [...waiting, watch]
     else await report.end(watch, { outcome: 'error', failure })
   }
   try {
     while (waiting.length > 0) {
-      const left = await goRound(waiting, terms, manner, report, polling)
+      const left = await pollOnce(waiting, terms, manner, report, polling)
       waiting = left.waiting
       const isOver = remaining() <= 0
-      if (isOver || (left.isSpoilt && terms.stopsOnError)) {
+      if (isOver || (left.hasFailure && terms.stopsOnError)) {
         const outcome = isOver && terms.limit > 0 ? 'timed-out' : 'pending'
         for (const watch of waiting) await report.end(watch, { outcome })
         break
       }
-      if (waiting.length > 0) await rest(Math.min(left.pause, remaining()), waiting, report, desk)
+      if (waiting.length > 0) await sleep(Math.min(left.pause, remaining()), waiting, report, context)
     }
   } catch (error) {
-    const failure = asFailure(error)
+    const failure = toMergeqError(error)
     if (failure.kind !== 'interrupted') throw failure
     await report.flush()
     throw interruption(failure, waiting)
@@ -64,31 +64,36 @@ export async function waitForAll(
 }
 
 /** Prints a result for each where nothing is waited for: some could not be submitted, and the others are left alone. */
-export async function tellUnwaited(
-  candidates: readonly Candidate[],
+export async function reportUnwaited(
+  candidates: readonly WaitCandidate[],
   startedAt: number,
-  desk: Desk,
+  context: CommandContext,
 ): Promise<void> {
-  const report = openReport(
-    candidates.map(({ run }) => run),
+  const report = createReporter(
+    candidates.map(({ invocation }) => invocation),
     startedAt,
-    desk,
+    context,
   )
-  for (const { run, failure } of candidates)
+  for (const { invocation, failure } of candidates)
     await report.end(
-      { run, known: {}, errors: 0 },
+      { invocation, state: {}, errors: 0 },
       failure === undefined ? { outcome: 'pending' } : { outcome: 'error', failure },
     )
   await report.flush()
 }
 
 /** Lets time pass, shown on a terminal, with a sign of life elsewhere. */
-async function rest(pause: number, waiting: readonly Watch[], report: Report, desk: Desk): Promise<void> {
-  const { clock, interrupted } = desk.world
+async function sleep(
+  pause: number,
+  waiting: readonly WaitTarget[],
+  report: WaitReporter,
+  context: CommandContext,
+): Promise<void> {
+  const { clock, interrupted } = context.host
   const until = clock.now() + pause
   await report.stillWaiting(waiting)
-  await desk.during(
-    () => `Waiting for ${pictureOf(waiting)}`,
+  await context.withSpinner(
+    () => `Waiting for ${describeTargets(waiting)}`,
     async () => {
       for (let left = pause; left > 0; left = until - clock.now()) {
         await clock.sleep(Math.min(left, report.quietFor()), interrupted)
@@ -98,20 +103,24 @@ async function rest(pause: number, waiting: readonly Watch[], report: Report, de
   )
 }
 
-const mostNamed = 50
+const maxNamed = 50
 
 /** The failure when a signal ends the waiting: the pull requests stay, and it says how to take them out. */
-function interruption({ message, exit, details }: Failure, waiting: readonly Watch[]): Failure {
-  const cancels = [...new Set(waiting.map(queueOf))].map(name => {
-    const those = waiting.filter(watch => queueOf(watch) === name).map(({ run }) => run.values)
-    const named = those.length > mostNamed ? '<pr>...' : those.map(({ pr }) => pr).join(' ')
-    const where = those.slice(0, 1).map(({ repo, targetBranch }) => `-R ${nameOf(repo)} -b ${targetBranch}`)
+function interruption({ message, exit, details }: MergeqError, waiting: readonly WaitTarget[]): MergeqError {
+  const cancels = [...new Set(waiting.map(queueName))].map(name => {
+    const those = waiting
+      .filter(watch => queueName(watch) === name)
+      .map(({ invocation }) => invocation.values)
+    const named = those.length > maxNamed ? '<pr>...' : those.map(({ pr }) => pr).join(' ')
+    const where = those
+      .slice(0, 1)
+      .map(({ repo, targetBranch }) => `-R ${repositoryName(repo)} -b ${targetBranch}`)
     return `mergeq pr cancel ${named} ${where}`
   })
-  const isSeen = waiting.every(({ known }) => known.state !== undefined)
+  const isSeen = waiting.every(({ state }) => state.state !== undefined)
   const those = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
   const what = isSeen ? `${those} in the queue.` : 'What is in the queue stays there.'
-  return new Failure('interrupted', `${message} Only the waiting has ended.`, {
+  return new MergeqError('interrupted', `${message} Only the waiting has ended.`, {
     ...details,
     exit,
     hint: `${what} To cancel:\n${cancels.join('\n')}`,

@@ -1,49 +1,49 @@
-import { endpoint, type Row } from '../../../api/operation.ts'
-import type { Field, Wire } from '../../../cli/inputs.ts'
-import { onQueue } from '../../../api/operations/pull-requests.ts'
+import { callOperation } from '../../../api/call.ts'
+import { defineOperation, type Operation } from '../../../api/operation.ts'
+import { queueInputs } from '../../../api/operations/pull-requests.ts'
+import { createQueue, updateQueue } from '../../../api/operations/queues.ts'
+import { createReceipt, type Delivery } from '../../../api/receipt.ts'
+import type { CommandContext } from '../../../cli/context.ts'
+import type { BodyValue, Input } from '../../../cli/inputs.ts'
 import {
-  bodyFor,
-  bodyForNew,
+  createBody,
   type Difference,
   differences,
-  digestOf,
-  type Live,
+  type LiveSettings,
+  settingsDigest,
+  updateBody,
 } from '../../../domain/queue-file.ts'
-import { create, update } from '../../../api/operations/queues.ts'
-import { type Delivery, receiptOf } from '../../../api/receipt.ts'
-import { nameOf } from '../../../domain/values/parsers.ts'
-import { asFailure, ended, Failure } from '../../../errors.ts'
-import type { Desk } from '../../../cli/context.ts'
-import { exchange } from '../../../api/call.ts'
-import { type JsonObject } from '../../../json.ts'
-import { line, listed } from '../../../output/view.ts'
-import { encoded } from '../../api.ts'
-import { isDifferent, type Plan, placeName, readLive, shown } from './plan.ts'
+import { repositoryName } from '../../../domain/values/parsers.ts'
+import { MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
+import type { JsonObject } from '../../../json.ts'
+import { joinList, message } from '../../../output/view.ts'
+import { encodeValues } from '../../api.ts'
+import { formatValue, isDifferent, type Plan, queueName, readLive } from './plan.ts'
 
 /** The settings of a file, on their way to the service. */
-const settings: Field<Record<string, Wire>> = { words: [], at: 'body', read: () => ({}) }
+const settings: Input<Record<string, BodyValue>> = { definitions: [], location: 'body', read: () => ({}) }
 
-const changeOf = (row: typeof create | typeof update) =>
-  endpoint({
+const changeOf = (row: typeof createQueue | typeof updateQueue) =>
+  defineOperation({
     command: 'queue apply',
     route: row.route,
     summary: row.summary,
-    changes: row.changes,
-    fields: { ...onQueue, settings },
-    reply: row.reply,
-    view: () => line(''),
+    effect: row.effect,
+    inputs: { ...queueInputs, settings },
+    decoder: row.decoder,
+    view: () => message(''),
     examples: [],
   })
 
-export const [creation, change] = [changeOf(create), changeOf(update)]
+export const [creation, change] = [changeOf(createQueue), changeOf(updateQueue)]
 
 /** How often a change is looked for that does not show at once, and after how many milliseconds (WIRE.md section 2). */
 const pauses = [0, 2_000, 4_000]
 
 /** What came of one queue. */
-export interface Done {
+export interface ApplyResult {
   readonly record: JsonObject
-  readonly failure?: Failure
+  readonly failure?: MergeqError
 }
 
 /** Why what was accepted does not show, as far as that can be told. */
@@ -58,16 +58,16 @@ function hintFor(left: readonly Difference[], path: string): string {
 }
 
 /** Reads back until everything shows, at most three times; returns what does not, and the settings that were read. */
-async function readBack({ run, path, code }: Plan, withState: boolean, desk: Desk) {
-  let [live, left]: [Live | undefined, readonly Difference[]] = [undefined, []]
-  for (const pause of desk.options.retries === 0 ? [0] : pauses) {
-    if (pause > 0) await desk.world.clock.sleep(pause, desk.world.interrupted)
-    live = await readLive(run, withState, desk).catch(error => {
-      const { kind, message, details } = asFailure(error)
+async function readBack({ run, path, code }: Plan, withState: boolean, context: CommandContext) {
+  let [live, left]: [LiveSettings | undefined, readonly Difference[]] = [undefined, []]
+  for (const pause of context.options.retries === 0 ? [0] : pauses) {
+    if (pause > 0) await context.host.clock.sleep(pause, context.host.interrupted)
+    live = await readLive(run, withState, context).catch(error => {
+      const { kind, message, details } = toMergeqError(error)
       if (kind === 'interrupted') throw error
-      throw new Failure(
+      throw new MergeqError(
         'unknown-outcome',
-        `${ended(message)} The change of ${placeName(run)} was accepted; whether it shows could not be read.`,
+        `${withPeriod(message)} The change of ${queueName(run)} was accepted; whether it shows could not be read.`,
         { ...details, delivery: 'unknown', hint: `This tells how it stands: mergeq queue diff -f ${path}` },
       )
     })
@@ -78,47 +78,58 @@ async function readBack({ run, path, code }: Plan, withState: boolean, desk: Des
 }
 
 /** Makes a queue as its file says: created if there is none, then one update with what differs, then read back. */
-export async function applyOne(plan: Plan, withState: boolean, desk: Desk): Promise<Done> {
+export async function applyPlan(
+  plan: Plan,
+  withState: boolean,
+  context: CommandContext,
+): Promise<ApplyResult> {
   const { run, path, code } = plan
   const { repo, targetBranch } = run.values
-  const place = { file: path, repo: nameOf(repo), targetBranch }
+  const place = { file: path, repo: repositoryName(repo), targetBranch }
   if (!isDifferent(plan)) return { record: { ...place, ok: true, outcome: 'unchanged', digest: plan.digest } }
-  let last: Row = change
+  let last: Operation = change
   let delivery: Delivery = 'confirmed'
   let outcome = 'failed'
   let changed: readonly string[] = []
   const send = async (row: typeof change, body: JsonObject) => {
     last = row
-    const came = await exchange(row, { values: { ...run.values, settings: encoded(body) }, sets: [] }, desk)
+    const came = await callOperation(
+      row,
+      { values: { ...run.values, settings: encodeValues(body) }, overrides: [] },
+      context,
+    )
     if (came.delivery !== 'confirmed') delivery = came.delivery
     if (outcome === 'failed') outcome = row === creation ? 'created' : 'updated'
   }
-  const receipt = (failure?: Failure): JsonObject => ({
+  const receipt = (failure?: MergeqError): JsonObject => ({
     ...place,
-    ...receiptOf(last.route, run.values, failure?.details.delivery ?? delivery, failure),
+    ...createReceipt(last.route, run.values, failure?.details.delivery ?? delivery, failure),
     outcome,
     changed,
   })
   try {
     let { differences: changes } = plan
     if (plan.live === undefined) {
-      await send(creation, bodyForNew(code.settings))
-      changes = differences((await readLive(run, withState, desk))?.settings ?? {}, code.settings)
+      await send(creation, createBody(code.settings))
+      changes = differences((await readLive(run, withState, context))?.settings ?? {}, code.settings)
     }
-    if (changes.length > 0) await send(change, bodyFor(changes, code.settings))
+    if (changes.length > 0) await send(change, updateBody(changes, code.settings))
     changed = plan.differences.map(({ setting }) => setting)
-    const { live, left } = await readBack(plan, withState, desk)
-    const digest = await digestOf(live?.settings ?? null)
+    const { live, left } = await readBack(plan, withState, context)
+    const digest = await settingsDigest(live?.settings ?? null)
     if (live !== undefined && left.length === 0) return { record: { ...receipt(), digest } }
     const what =
       live === undefined
         ? 'the queue is not there'
-        : listed(
-            left.map(({ setting, live: is, file }) => `${setting} is ${shown(is)} and not ${shown(file)}`),
+        : joinList(
+            left.map(
+              ({ setting, live: is, file }) =>
+                `${setting} is ${formatValue(is)} and not ${formatValue(file)}`,
+            ),
           )
-    const failure = new Failure(
+    const failure = new MergeqError(
       'differs',
-      `the service accepted the change of ${placeName(run)}, and reading back does not show all of it: ${what}.`,
+      `the service accepted the change of ${queueName(run)}, and reading back does not show all of it: ${what}.`,
       { hint: hintFor(left, path) },
     )
     return {
@@ -126,7 +137,7 @@ export async function applyOne(plan: Plan, withState: boolean, desk: Desk): Prom
       failure,
     }
   } catch (error) {
-    const failure = asFailure(error)
+    const failure = toMergeqError(error)
     const isSent = outcome !== 'failed' || failure.details.delivery !== undefined
     return { record: isSent ? receipt(failure) : {}, failure }
   }

@@ -1,7 +1,7 @@
 import { closestMatch } from 'leven'
-import type { Given } from '../../../cli/inputs.ts'
+import type { ParsedArgs } from '../../../cli/inputs.ts'
 import { settingNames } from '../../../domain/queue-file.ts'
-import { type Failure, usage } from '../../../errors.ts'
+import { type MergeqError, usageError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 
 /** A name without what people write differently: case, and dashes between words. */
@@ -20,10 +20,10 @@ function nearest(name: string, names: readonly string[]): string | undefined {
  * The usage failure for a setting that neither mergeq nor the live queue knows. It names the file, or `--set`, and the
  * setting that was probably meant.
  */
-export function unknownSetting(name: string, path: string, live: JsonObject, given: Given): Failure {
-  const isTyped = given.get('--set')?.some(word => word.startsWith(`${name}=`)) === true
+export function unknownSetting(name: string, path: string, live: JsonObject, args: ParsedArgs): MergeqError {
+  const isTyped = args.get('--set')?.some(word => word.startsWith(`${name}=`)) === true
   const meant = nearest(name, [...settingNames, ...Object.keys(live)])
-  return usage(
+  return usageError(
     `${isTyped ? '--set' : path}: '${name}' is not a setting of a queue.`,
     `${
       meant === undefined ? '`mergeq queue export` shows the settings of a queue.' : `Did you mean ${meant}?`

@@ -17,17 +17,17 @@ import {
   type Tags,
   visit,
 } from 'yaml'
-import type { Spot } from '../../../domain/queue-file.ts'
-import { isFailure, usage } from '../../../errors.ts'
-import { decode, encode } from '../../../output/json-text.ts'
+import type { SourceNode } from '../../../domain/queue-file.ts'
+import { isMergeqError, usageError } from '../../../errors.ts'
 import type { Json, JsonObject } from '../../../json.ts'
+import { parseJson, stringifyJson } from '../../../output/json-text.ts'
 
 /** Values are at most so deep. */
 const deepest = 50
 
 /** A text that JSON would write with escapes nobody sees otherwise: it stands in quotes, escaped. */
 const isUnseen = (text: string): boolean =>
-  encode(text) !== JSON.stringify(text) || /[\uD800-\uDFFF]/u.test(text)
+  stringifyJson(text) !== JSON.stringify(text) || /[\uD800-\uDFFF]/u.test(text)
 
 const strings = 'tag:yaml.org,2002:str'
 
@@ -40,7 +40,7 @@ const customTags = (tags: Tags): Tags =>
       ...tag,
       stringify: (item, ...more) =>
         typeof item.value === 'string' && isUnseen(item.value)
-          ? encode(item.value)
+          ? stringifyJson(item.value)
           : (usual?.(item, ...more) ?? stringify(item.value)),
     }
     return seen
@@ -76,11 +76,11 @@ function isDeep(text: string): boolean {
  * Reads YAML or JSON, which is YAML. Refuses with a usage failure that names file and line: what is no YAML, a key that
  * stands twice, more than one document, anchors, aliases and tags, and what JSON cannot hold.
  */
-export function parseYaml(text: string, file: string): Spot {
+export function parseYaml(text: string, file: string): SourceNode {
   const counter = new LineCounter()
   const lineAt = (offset = 0) => Math.max(1, counter.linePos(offset).line)
   const wrong = (offset: number | undefined, what: string) =>
-    usage(
+    usageError(
       `${file}:${lineAt(offset)}: ${what}`,
       'Mend the file; `mergeq queue export` shows what one looks like.',
     )
@@ -93,11 +93,11 @@ export function parseYaml(text: string, file: string): Spot {
     if (document.contents === null) throw wrong(0, 'this is empty.')
     return spotOf(document.contents)
   } catch (error) {
-    if (isFailure(error)) throw error
+    if (isMergeqError(error)) throw error
     throw wrong(0, `this is no YAML: ${error instanceof Error ? error.message : String(error)}.`)
   }
 
-  function spotOf(node: ParsedNode | null): Spot {
+  function spotOf(node: ParsedNode | null): SourceNode {
     const offset = node?.range[0]
     if (isAlias(node) || node?.anchor !== undefined)
       throw wrong(offset, 'anchors and aliases are not taken: write the value itself.')
@@ -105,7 +105,7 @@ export function parseYaml(text: string, file: string): Spot {
     const line = lineAt(offset)
     if (isSeq(node)) return { line, value: node.items.map(item => spotOf(item).value) }
     if (isMap(node)) {
-      const members = new Map<string, Spot>()
+      const members = new Map<string, SourceNode>()
       for (const { key, value } of node.items) {
         if (!isScalar(key) || typeof key.value !== 'string')
           throw wrong(key.range?.[0] ?? offset, 'a key must be text (which may need quotes).')
@@ -124,7 +124,7 @@ export function parseYaml(text: string, file: string): Spot {
   function scalarOf(value: unknown, source: string, offset: number | undefined): Json {
     if (typeof value === 'number') {
       // A number as JSON writes it keeps all its digits.
-      const exact = decode(source)
+      const exact = parseJson(source)
       if (exact !== undefined && typeof exact !== 'string') return exact
       if (Number.isSafeInteger(value) || (!Number.isInteger(value) && Number.isFinite(value))) return value
       throw wrong(offset, `${source} is a number that cannot be kept exactly.`)
@@ -138,7 +138,7 @@ const toText = (document: Document): string => document.toString({ lineWidth: 0 
 
 /** A value as it stands in block style. */
 function nodeOf(value: Json): Node | null {
-  const { contents } = parseDocument(encode(value), { ...options, intAsBigInt: true })
+  const { contents } = parseDocument(stringifyJson(value), { ...options, intAsBigInt: true })
   visit(contents, {
     Collection: (_, collection) => {
       collection.flow = collection.items.length === 0

@@ -1,11 +1,11 @@
-import { metrics, samplesIn } from '../../../api/operations/metrics.ts'
-import { Failure } from '../../../errors.ts'
-import type { Desk } from '../../../cli/context.ts'
-import { exchange } from '../../../api/call.ts'
-import { readRuns } from '../../../cli/invocation.ts'
+import { callOperation } from '../../../api/call.ts'
+import { getMergeQueueMetrics, samplesIn } from '../../../api/operations/metrics.ts'
+import type { CommandContext } from '../../../cli/context.ts'
+import { readInvocations } from '../../../cli/invocation.ts'
+import { MergeqError } from '../../../errors.ts'
 
 /** What the metrics say of the last hour of a queue. */
-export interface Measured {
+export interface MeasuredLoad {
   readonly prsPerHour: number
   readonly testMinutes: number
   readonly failureRate: number
@@ -16,11 +16,11 @@ export interface Measured {
  * tests took on the average. Where the settings name a target branch, that one alone. An hour without either is no
  * measure: then it is a `not-found` failure.
  */
-export async function measure(desk: Desk): Promise<Measured> {
-  const [run] = await readRuns(metrics, desk)
-  const branch = await desk.settings.read('targetBranch')
-  if (run === undefined) throw new Failure('internal', 'there is nothing to read.')
-  const { reply } = await exchange(metrics, run, desk)
+export async function measureLoad(context: CommandContext): Promise<MeasuredLoad> {
+  const [run] = await readInvocations(getMergeQueueMetrics, context)
+  const branch = await context.settings.read('targetBranch')
+  if (run === undefined) throw new MergeqError('internal', 'there is nothing to read.')
+  const { reply } = await callOperation(getMergeQueueMetrics, run, context)
   const samples = samplesIn(reply.bytes).filter(
     ({ labels }) => branch === undefined || labels.branch === branch,
   )
@@ -32,7 +32,7 @@ export async function measure(desk: Desk): Promise<Measured> {
   const concluded = (merged ?? 0) + (failed ?? 0)
   const tested = sum('mq_pr_test_duration_1h_seconds_count')
   if (concluded === 0 || tested === 0)
-    throw new Failure(
+    throw new MergeqError(
       'not-found',
       'the metrics of the last hour have no test run that ended, or no merge and no failure.',
       {
