@@ -171,7 +171,7 @@ describe('every list in prose is whole', () => {
 
   test('every variable that the source reads is in `help environment`, but those of CI jobs and of the system', async () => {
     const text = readdirSync('src', { recursive: true, encoding: 'utf8' })
-      .filter(path => path.endsWith('.ts') && !/^settings\/(ci|job)\.ts$/.test(path))
+      .filter(path => path.endsWith('.ts') && !/^config\/(ci|ci-systems)\.ts$/.test(path))
       .map(path => readFileSync(join('src', path), 'utf8'))
       .concat(readFileSync(launcher, 'utf8'))
       .join('\n')

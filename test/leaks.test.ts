@@ -448,7 +448,7 @@ const lines: Readonly<Record<string, string>> = {
 /** They ask the sandbox and no service. */
 const elsewhere = /^sandbox /
 const asking = allCommands.filter(
-  ({ asks, command }) => (asks === 'any' || asks.length > 0) && !elsewhere.test(command),
+  ({ operations, command }) => (operations === 'any' || operations.length > 0) && !elsewhere.test(command),
 )
 
 const files = {

@@ -17,12 +17,12 @@ const network = vi.hoisted((): { model: Model | undefined; now: () => number; at
 }))
 
 vi.mock('../src/http/undici.ts', () => ({
-  openWire: async () => ({
-    ways: {
-      to: () => ({ dispatcher: undefined, end: async () => undefined }),
+  createUndiciTransport: async () => ({
+    pools: {
+      poolFor: () => ({ dispatcher: undefined, close: async () => undefined }),
       close: async () => undefined,
     },
-    attempt(...parts: Parameters<Model['attempt']>) {
+    sendOnce(...parts: Parameters<Model['attempt']>) {
       const [, { operation }, , limit] = parts
       network.attempts.push({ operation, at: network.now(), limit })
       return network.model?.attempt(...parts)

@@ -8,7 +8,7 @@ const opened: unknown[] = []
 vi.mock('../src/sandbox/sandbox.ts', async original => ({
   ...(await original<typeof import('../src/sandbox/sandbox.ts')>()),
   // What a sandbox does with its options has tests of its own; here it counts that it gets them.
-  openSandbox: async (options: object) => {
+  startSandbox: async (options: object) => {
     opened.push(options)
     throw usageError('no sandbox is opened here.')
   },

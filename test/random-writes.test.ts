@@ -25,12 +25,12 @@ import {
 const network = vi.hoisted((): { model: Model | undefined } => ({ model: undefined }))
 
 vi.mock('../src/http/undici.ts', () => ({
-  openWire: async () => ({
-    ways: {
-      to: () => ({ dispatcher: undefined, end: async () => undefined }),
+  createUndiciTransport: async () => ({
+    pools: {
+      poolFor: () => ({ dispatcher: undefined, close: async () => undefined }),
       close: async () => undefined,
     },
-    attempt: (...parts: Parameters<Model['attempt']>) => network.model?.attempt(...parts),
+    sendOnce: (...parts: Parameters<Model['attempt']>) => network.model?.attempt(...parts),
   }),
 }))
 

@@ -154,16 +154,16 @@ describe('what a reading means', () => {
     const before = record('FAILED', left)
     const aim = { until: 'merged', grace: 90_000 } as const
     const first = advance({ before }, { record: before, at: noon }, aim)
-    expect(first).toEqual({ known: { before, missingSince: noon, isStill: false } })
-    expect(advance(first.known, { record: before, at: noon + 90_000 }, aim).outcome).toBe('error')
-    const shown = advance(first.known, { record: record('PENDING', submitted), at: noon + 1_000 }, aim)
-    expect(advance(shown.known, { record: before, at: noon + 2_000 }, aim).outcome).toBe('failed')
+    expect(first).toEqual({ state: { before, missingSince: noon, isStill: false } })
+    expect(advance(first.state, { record: before, at: noon + 90_000 }, aim).outcome).toBe('error')
+    const shown = advance(first.state, { record: record('PENDING', submitted), at: noon + 1_000 }, aim)
+    expect(advance(shown.state, { record: before, at: noon + 2_000 }, aim).outcome).toBe('failed')
     for (const other of [
       record('FAILED', { ...left, id: 'other' }),
       record('FAILED', { ...left, stateChangedAt: '2026-01-05T12:00:01.000Z' }),
       record('CANCELLED', left),
     ])
-      expect(advance(first.known, { record: other, at: noon }, aim).outcome).toBeDefined()
+      expect(advance(first.state, { record: other, at: noon }, aim).outcome).toBeDefined()
   })
 
   test('a record of the attempt before is none of this one, also once the queue has listed it', () => {
@@ -171,16 +171,16 @@ describe('what a reading means', () => {
     const aim = { until: 'merged', grace: 90_000, head: 'bbbb222' } as const
     const first = advance({ before }, { record: before, at: noon }, aim)
     expect(first.outcome).toBeUndefined()
-    const listed = advance(first.known, { record: { state: 'PENDING' }, position: 1, at: noon + 1_000 }, aim)
-    const again = advance(listed.known, { record: before, at: noon + 2_000 }, aim)
+    const listed = advance(first.state, { record: { state: 'PENDING' }, position: 1, at: noon + 1_000 }, aim)
+    const again = advance(listed.state, { record: before, at: noon + 2_000 }, aim)
     expect(again.outcome).toBeUndefined()
     const merged = { ...left, prSha: 'bbbb222', stateChangedAt: '2026-01-05T12:00:03.000Z' }
-    const last = advance(again.known, { record: record('MERGED', merged), at: noon + 3_000 }, aim)
+    const last = advance(again.state, { record: record('MERGED', merged), at: noon + 3_000 }, aim)
     expect(last).toMatchObject({ change: { from: 'PENDING', to: 'MERGED' }, outcome: 'merged' })
     // Without the moment nothing tells the two apart: then what the queue lists is the end of the old one.
     const { stateChangedAt: _, ...bare } = before
     const seen = advance({ before: bare }, { record: { state: 'PENDING' }, position: 1, at: noon }, aim)
-    expect(advance(seen.known, { record: { ...bare, prSha: 'bbbb222' }, at: noon }, aim).outcome).toBe(
+    expect(advance(seen.state, { record: { ...bare, prSha: 'bbbb222' }, at: noon }, aim).outcome).toBe(
       'failed',
     )
   })
@@ -218,7 +218,7 @@ describe('what a reading means', () => {
         let known: WaitState = { before }
         for (const [index, one] of history.entries()) {
           const at = noon + index * 10_000
-          const { known: next, outcome } = advance(known, { record: one, at }, { until, grace: 30_000 })
+          const { state: next, outcome } = advance(known, { record: one, at }, { until, grace: 30_000 })
           if (outcome === 'merged') expect(one?.state).toBe('MERGED')
           if (outcome === 'failed' || outcome === 'cancelled') {
             expect(one?.state).toBe(outcome.toUpperCase())

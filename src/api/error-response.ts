@@ -55,7 +55,7 @@ export function errorFromResponse(
     status,
     operation,
     ...(requestId === undefined ? {} : { requestId }),
-    ...(said === undefined ? {} : { said }),
+    ...(said === undefined ? {} : { serviceMessage: said }),
     ...(inSeconds.test(retryAfterOf(headers)) ? { retryAfter: Number(retryAfterOf(headers)) } : {}),
   }
   const fail = (what: string, hint?: string, more: ErrorDetails = {}) =>

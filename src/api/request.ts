@@ -170,7 +170,7 @@ const isTree = (node: BodyValue | undefined): node is BodyTree =>
 const isEncoded = (node: BodyValue): node is EncodedChunks =>
   typeof node === 'object' &&
   node !== null &&
-  'encoded' in node &&
+  'chunks' in node &&
   Array.isArray(node.chunks) &&
   node.chunks[0] instanceof Uint8Array
 

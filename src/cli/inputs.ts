@@ -109,20 +109,20 @@ export function inContextOf<T>(name: string, parse: () => T): T {
   }
 }
 
-type At = { readonly at?: ParamLocation; readonly fills?: readonly string[] }
+type Target = { readonly location?: ParamLocation; readonly fills?: readonly string[] }
 
 /** A flag with a value; undefined when it was not typed. */
 export function option<T>(
   spell: string,
   summary: string,
   parse: (word: string) => T,
-  more: At & Pick<OptionDefinition, 'choices' | 'suggestions' | 'file'> = {},
+  more: Target & Pick<OptionDefinition, 'choices' | 'suggestions' | 'file'> = {},
 ): Input<T | undefined> {
-  const { at, fills, ...rest } = more
+  const { location, fills, ...rest } = more
   const name = optionName(spell)
   return {
     definitions: [{ syntax: spell, summary, ...rest }],
-    ...(at === undefined ? {} : { location: at }),
+    ...(location === undefined ? {} : { location }),
     ...(fills === undefined ? {} : { fills }),
     read: args => {
       const [word] = args.get(name) ?? []
@@ -136,7 +136,7 @@ export function repeatableOption<T>(
   spell: string,
   summary: string,
   parse: (word: string) => T,
-  more: At = {},
+  more: Target = {},
 ): Input<readonly T[] | undefined> {
   const name = optionName(spell)
   return {
@@ -150,16 +150,16 @@ export function repeatableOption<T>(
 export const flag = (
   spell: string,
   summary: string,
-  more: At & { readonly sends?: Json } = {},
+  more: Target & { readonly sends?: Json } = {},
 ): Input<boolean> => ({
   definitions: [{ syntax: spell, summary }],
-  ...(more.at === undefined ? {} : { location: more.at }),
+  ...(more.location === undefined ? {} : { location: more.location }),
   read: args => args.has(optionName(spell)),
   encode: value => (value ? (more.sends ?? true) : undefined),
 })
 
 /** A flag and its `--no-` form; undefined when neither was typed. */
-export function negatableFlag(name: string, summary: string, more: At = {}): Input<boolean | undefined> {
+export function negatableFlag(name: string, summary: string, more: Target = {}): Input<boolean | undefined> {
   const [yes, no] = [`--${name}`, `--no-${name}`]
   return {
     definitions: [
@@ -180,14 +180,17 @@ export const argument = <T>(
   summary: string,
   parse: (word: string) => T,
   {
-    at,
-    needed,
+    location,
+    required,
     ...rest
-  }: At & { readonly needed?: boolean } & Pick<OptionDefinition, 'choices' | 'suggestions' | 'file'> = {},
+  }: Target & { readonly required?: boolean } & Pick<
+      OptionDefinition,
+      'choices' | 'suggestions' | 'file'
+    > = {},
 ): Input<T> => ({
   definitions: [{ syntax: spell, summary, ...rest }],
-  ...(at === undefined ? {} : { location: at }),
-  ...(needed === undefined ? {} : { required: needed }),
+  ...(location === undefined ? {} : { location }),
+  ...(required === undefined ? {} : { required }),
   read: args => parse(args.get(optionName(spell))?.[0] ?? ''),
 })
 

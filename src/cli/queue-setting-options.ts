@@ -47,7 +47,7 @@ const modes = ['single', 'parallel'] as const
 
 export const modeInput = queueSetting(
   option('--mode <mode>', 'One line (single), or lanes by impacted targets (parallel)', choiceParser(modes), {
-    at: 'body.mode',
+    location: 'body.mode',
     choices: modes,
   }),
   textual(choiceParser(modes)),
@@ -56,20 +56,20 @@ export const modeInput = queueSetting(
 /** A setting of the queue that is a whole number (service-observed.md section 3.1). */
 function integerSetting(name: string, key: string, least: number, summary: string) {
   const parse = integerParser(least, maxInteger)
-  return queueSetting(option(`--${name} <n>`, summary, parse, { at: `body.${key}` }), numeric(parse))
+  return queueSetting(option(`--${name} <n>`, summary, parse, { location: `body.${key}` }), numeric(parse))
 }
 
 export const concurrencyInput = integerSetting('concurrency', 'concurrency', 1, 'Test runs at a time')
 
 /** A setting of the queue that is on or off. */
 const booleanSetting = (name: string, key: string, summary: string) =>
-  queueSetting(negatableFlag(name, summary, { at: `body.${key}` }), boolean)
+  queueSetting(negatableFlag(name, summary, { location: `body.${key}` }), boolean)
 
 /** A setting of the queue that is one of a few words. */
 const choiceSetting = (name: string, key: string, choices: readonly string[], summary: string) =>
   queueSetting(
     option(`--${name} <word>`, `${summary}: ${choices.join(', ')}`, choiceParser(choices), {
-      at: `body.${key}`,
+      location: `body.${key}`,
       choices,
     }),
     textual(choiceParser(choices)),
@@ -82,7 +82,7 @@ const toState = (word: string): string => choiceParser(states)(word).toUpperCase
 export const queueSettings = {
   state: queueSetting(
     option('--state <state>', `State of the queue: ${states.join(', ')}`, toState, {
-      at: 'body.state',
+      location: 'body.state',
       choices: states,
     }),
     textual(toState),
@@ -155,12 +155,12 @@ export const queueSettings = {
       '--required-status <name>',
       'A status that a test run must pass; overrides branch protection (repeatable)',
       textParser('status'),
-      { at: 'body.requiredStatuses' },
+      { location: 'body.requiredStatuses' },
     ),
     textList(textParser('status')),
   ),
   deleteRequiredStatuses: flag('--delete-required-statuses', 'Drop the override of required statuses', {
-    at: 'body.deleteRequiredStatuses',
+    location: 'body.deleteRequiredStatuses',
   }),
   extensionEnabled: booleanSetting('extension-enabled', 'extensionEnabled', 'The browser extension'),
   labelCommandsEnabled: booleanSetting('label-commands-enabled', 'labelCommandsEnabled', 'Commands by label'),
@@ -171,7 +171,7 @@ export const queueSettings = {
   ),
   enqueueingLabel: queueSetting(
     option('--enqueueing-label <label>', 'Label that submits a pull request', textParser('label'), {
-      at: 'body.enqueueingLabel',
+      location: 'body.enqueueingLabel',
     }),
     textual(textParser('label')),
   ),

@@ -139,7 +139,7 @@ export const api = defineCommand({
       route: `${chosen} /${name}`,
       summary: '',
       effect: known === undefined ? chosen === 'POST' && unknownRecovery : known.effect,
-      inputs: { ...filledIn(known, has), body: { definitions: [], at: 'body', read: () => body } },
+      inputs: { ...filledIn(known, has), body: { definitions: [], location: 'body', read: () => body } },
       decoder: passThrough(include),
       view: ({ records }) => table(records, []),
       examples: [],

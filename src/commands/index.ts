@@ -21,7 +21,7 @@ export interface RegisteredCommand
     Pick<CommandDefinition, 'toleratesErrors' | 'propagatesExitCode' | 'output'> {
   readonly words: readonly OptionDefinition[]
   /** What it sends: an operation's one, a hand-written command's in the order of its work. */
-  readonly asks: readonly Operation[] | 'any'
+  readonly operations: readonly Operation[] | 'any'
   run(args: ParsedArgs, host: Host, secrets: SecretOutput, runner: CommandRunner): Promise<number>
 }
 
@@ -34,7 +34,7 @@ const sends = ({ route }: Operation): readonly OptionDefinition[] =>
 const operationCommand = (row: Operation): RegisteredCommand => ({
   ...row,
   words: [...wordsOf(row), ...sends(row)],
-  asks: [row],
+  operations: [row],
   run: (args, host, secrets) =>
     withContext(args, host, secrets, { changes: row.effect !== false, changesSettings: false }, context =>
       runOperation(row, context),
@@ -48,7 +48,7 @@ const customCommand = (command: CommandDefinition): RegisteredCommand => ({
     ...wordsOf(command),
     ...(command.operation === undefined ? [] : sends(command.operation)),
   ],
-  asks:
+  operations:
     command.operations === 'any'
       ? 'any'
       : [...(command.operation ? [command.operation] : []), ...(command.operations ?? [])],

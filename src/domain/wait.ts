@@ -86,7 +86,7 @@ export interface StateChange {
 
 /** What a reading means. */
 export interface WaitTransition {
-  readonly known: WaitState
+  readonly state: WaitState
   readonly change?: StateChange
   /** How the wait ended, where it has: an `error` is a pull request that is still not found. */
   readonly outcome?: Outcome
@@ -154,14 +154,14 @@ function outcomeOf(record: JsonObject, until: Milestone): Outcome | undefined {
  * found.
  */
 export function advance(
-  known: WaitState,
+  previous: WaitState,
   sight: WaitObservation,
   { until, grace, head }: WaitGoal,
 ): WaitTransition {
   const { position, at } = sight
   const record =
     position === undefined ? sight.record : { ...sight.record, isCurrentlySubmittedToQueue: true }
-  const { before, submission } = known
+  const { before, submission } = previous
   const age = submission && record && ageOf(record, sight, submission)
   const isRecent = submission !== undefined && at < submission.to + longestDelay
   const isEarlier =
@@ -170,10 +170,10 @@ export function advance(
     hasLeft(record) &&
     (age === 'older' || (age === undefined && isRecent))
   if (record === undefined || isEarlier || isPrevious(record, before)) {
-    const { missingSince = at } = known
+    const { missingSince = at } = previous
     return {
-      known: {
-        ...known,
+      state: {
+        ...previous,
         ...(isEarlier && { earlier: record }),
         missingSince,
         position: undefined,
@@ -192,16 +192,16 @@ export function advance(
   // A queue may list the new attempt while the record of its own is still that of the one before.
   const isAhead = position !== undefined && getString(before, 'stateChangedAt') !== undefined
   return {
-    known: {
+    state: {
       ...(submission && { submission }),
       ...(isAhead && { before }),
       state,
       position,
-      isStill: state === known.state,
+      isStill: state === previous.state,
     },
-    ...(state === undefined || state === known.state
+    ...(state === undefined || state === previous.state
       ? {}
-      : { change: { from: known.state, to: state, at: getString(record, 'stateChangedAt'), position } }),
+      : { change: { from: previous.state, to: state, at: getString(record, 'stateChangedAt'), position } }),
     ...(outcome && { outcome }),
   }
 }

@@ -83,7 +83,7 @@ export function createOperationMethods(
     )
     const failures: MergeqError[] = []
     try {
-      const logger = { ...context.logger, fail: async (failure: MergeqError) => void failures.push(failure) }
+      const logger = { ...context.logger, error: async (failure: MergeqError) => void failures.push(failure) }
       await runOperation(row, { ...context, logger })
     } catch (error) {
       failures.push(toMergeqError(error))

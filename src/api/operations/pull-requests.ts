@@ -97,11 +97,11 @@ export const submitPullRequest = defineOperation({
       'urgent, high, medium, low, or 0 (first) to 255 (last)',
       parsePriority,
       {
-        at: 'body.priority',
+        location: 'body.priority',
         suggestions: priorities,
       },
     ),
-    noBatch: flag('--no-batch', 'Test it alone, never in a batch', { at: 'body.noBatch' }),
+    noBatch: flag('--no-batch', 'Test it alone, never in a batch', { location: 'body.noBatch' }),
   },
   decoder: emptyDecoder,
   view: (_, { pr, targetBranch }) => message(`Submitted #${pr} to the queue of ${targetBranch}.`),
@@ -154,7 +154,7 @@ export const getSubmittedPullRequest = defineOperation({
       'Find it by its head branch instead of its number',
       textParser('head branch'),
       {
-        at: 'body.pr.branch',
+        location: 'body.pr.branch',
       },
     ),
     exitStatus: flag(

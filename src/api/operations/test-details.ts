@@ -39,8 +39,8 @@ export const getTestDetails = defineOperation({
   inputs: {
     ...organizationInputs,
     test: argument('<test-id>', 'The test, a UUID as `flaky list` prints it', parseUuid, {
-      at: 'body.test_id',
-      needed: true,
+      location: 'body.test_id',
+      required: true,
     }),
   },
   decoder: wholeTest,

@@ -70,7 +70,7 @@ export const getMergeQueueTestingDetails = defineOperation({
       'Ask by pull request instead, where the service takes that',
       word => parsePullRequest(word).number,
       {
-        at: 'body.pr.number',
+        location: 'body.pr.number',
       },
     ),
   },

@@ -15,7 +15,7 @@ export const builtinCommands = [
     summary: 'Print the completion script of a shell',
     inputs: {},
     words: [{ syntax: '<shell>', summary: `One of ${shells.join(', ')}`, choices: shells }],
-    asks: [],
+    operations: [],
     output: 'the script, which is also in the folder completions of the package',
     examples: [
       'source <(mergeq completion bash)',
@@ -35,7 +35,7 @@ export const builtinCommands = [
         suggestions: topicNames,
       },
     ],
-    asks: [],
+    operations: [],
     output: {
       table: 'the help, no wider than the terminal or 100 columns',
       json: 'the same as data: commands, arguments, flags, choices, defaults, examples, exit codes',

@@ -14,7 +14,7 @@ export interface DocumentedCommand
   extends CommandDescription,
     Pick<CommandDefinition, 'toleratesErrors' | 'propagatesExitCode' | 'output'> {
   readonly words: readonly OptionDefinition[]
-  readonly asks: readonly Operation[] | 'any'
+  readonly operations: readonly Operation[] | 'any'
   /** The operation, where it is exactly one. */
   readonly route?: Route
 }
@@ -88,9 +88,9 @@ const always: readonly ErrorKind[] = ['ok', 'internal', 'usage', 'output', 'inte
 const ofRequests: readonly ErrorKind[] = ['auth', 'not-found', 'refused', 'unavailable', 'bad-answer']
 
 /** Every kind in which a command can end: from what it sends, whether that changes anything or has pages, and its own. */
-function kindsOf({ asks, exitKinds = [], toleratesErrors }: DocumentedCommand): ReadonlySet<ErrorKind> {
-  const isAny = asks === 'any'
-  const rows = isAny ? [] : asks
+function kindsOf({ operations, exitKinds = [], toleratesErrors }: DocumentedCommand): ReadonlySet<ErrorKind> {
+  const isAny = operations === 'any'
+  const rows = isAny ? [] : operations
   const sent = (isAny || rows.length > 0) && toleratesErrors !== true ? ofRequests : []
   const changes: readonly ErrorKind[] =
     isAny || rows.some(({ effect }) => effect !== false) ? ['unknown-outcome'] : []
@@ -104,7 +104,7 @@ const requestOf = ({ route }: Operation): string => `${operationMethod(route)} /
 
 /** What the operation itself prints. */
 function printed(told: DocumentedCommand): OutputDoc {
-  const [row] = told.asks === 'any' ? [] : told.asks
+  const [row] = told.operations === 'any' ? [] : told.operations
   if (told.output !== undefined || row === undefined) return told.output ?? 'nothing'
   if (row.pagination !== undefined)
     return {
@@ -142,7 +142,7 @@ export const withAlias = (command: string, alias: string): string => command.rep
 
 /** The page of a command. */
 export function commandDoc(told: DocumentedCommand): CommandDoc {
-  const { command, alias, summary, asks } = told
+  const { command, alias, summary, operations } = told
   const words = told.words.filter(({ hidden }) => hidden !== true)
   const typed = words.filter(word => !isOption(word)).map(({ syntax }) => ` ${syntax}`)
   const kinds = kindsOf(told)
@@ -153,7 +153,7 @@ export function commandDoc(told: DocumentedCommand): CommandDoc {
     usage: `mergeq ${command} [flags]${typed.join('')}`,
     arguments: words.filter(word => !isOption(word)).map(word => optionDoc(word)),
     flags: words.filter(isOption).map(word => optionDoc(word)),
-    sends: asks === 'any' ? ['the operation that is named'] : [...new Set(asks.map(requestOf))],
+    sends: operations === 'any' ? ['the operation that is named'] : [...new Set(operations.map(requestOf))],
     prints: printed(told),
     examples: told.examples.map(exampleOf),
     ...(told.propagatesExitCode === true

@@ -23,7 +23,7 @@ export const commandTreeJson = (
   environment: [
     ...settings
       .filter(({ env }) => env.length > 0)
-      .map(({ env, flag, summary, fallback }) => ({ names: env, flag, summary, default: fallback })),
+      .map(({ env, flag, summary, defaultValue }) => ({ names: env, flag, summary, default: defaultValue })),
     ...otherVariables.map(([names, summary]) => ({ names: names.split(', '), summary })),
   ],
   formats: formatRows.map(([name, summary]) => ({ name, summary })),

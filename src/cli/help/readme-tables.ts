@@ -31,11 +31,11 @@ export const commandTable = (commands: readonly DocumentedCommand[]): string =>
 export const settingsTable = (settings: readonly DocumentedSetting[]): string =>
   tableOf(
     ['setting', 'flag', 'environment', 'default'],
-    settings.map(({ summary, flag, env, fallback }) => [
+    settings.map(({ summary, flag, env, defaultValue }) => [
       summary,
       flag === undefined ? '' : `\`${flag}\``,
       env.map(name => `\`${name}\``).join(', '),
-      fallback === undefined ? '' : `\`${fallback}\``,
+      defaultValue === undefined ? '' : `\`${defaultValue}\``,
     ]),
   )
 

@@ -36,7 +36,7 @@ export const commandTree = ({ leaves, globalWords, settings }: HelpSource): Comm
   flags: globalWords.map(word =>
     optionDoc(
       word,
-      settings.find(({ flag }) => flag !== undefined && word.syntax.includes(`${flag} `))?.fallback,
+      settings.find(({ flag }) => flag !== undefined && word.syntax.includes(`${flag} `))?.defaultValue,
     ),
   ),
 })

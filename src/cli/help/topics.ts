@@ -6,7 +6,7 @@ import { alignColumns, indentText, wrapText } from './layout.ts'
 export interface DocumentedSetting {
   readonly flag?: string
   readonly env: readonly string[]
-  readonly fallback?: string
+  readonly defaultValue?: string
   readonly summary: string
 }
 
@@ -33,9 +33,9 @@ export const settingVariables = (
 ): readonly (readonly [names: string, what: string])[] =>
   settings
     .filter(({ env }) => env.length > 0)
-    .map(({ flag, env, summary, fallback }) => [
+    .map(({ flag, env, summary, defaultValue }) => [
       env.join(', '),
-      `${flag === undefined ? '' : `${flag}: `}${summary}${fallback === undefined ? '' : ` (default ${fallback})`}`,
+      `${flag === undefined ? '' : `${flag}: `}${summary}${defaultValue === undefined ? '' : ` (default ${defaultValue})`}`,
     ])
 
 /** What each format is. */

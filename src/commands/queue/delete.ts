@@ -80,7 +80,7 @@ async function cancelAll(values: Queue, context: CommandContext): Promise<number
     return typeof pr === 'number' ? [pr] : []
   })
   const runs = numbers.map(pr => ({ values: { ...values, pr, yes: true }, overrides: [] }))
-  const row = { ...cancelPullRequest, inOrder: true }
+  const row = { ...cancelPullRequest, isOrdered: true }
   const all = await executeAll(row, runs, withoutOutput(context))
   const hasLeft = all.map(({ failure }) => failure?.kind === 'not-found')
   const endings = all.map((ending, index) => (hasLeft[index] === true ? { code: 0 } : ending))

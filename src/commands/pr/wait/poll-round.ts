@@ -75,8 +75,8 @@ function stepTarget(
     const isOver = isPermanent(failure) || errors >= terms.maxErrors || terms.limit === 0
     return { watch: { ...watch, errors }, ...(isOver ? { ended: { outcome: 'error', failure } } : {}) }
   }
-  const { known, change, outcome } = advance(watch.state, found.sight, terms)
-  const next = { ...watch, known, errors: 0 }
+  const { state, change, outcome } = advance(watch.state, found.sight, terms)
+  const next = { ...watch, state, errors: 0 }
   const isStuck = terms.failOnPaused && getString(queue, 'state') === 'PAUSED'
   const ended: WaitEnd | undefined =
     outcome === 'error'
