@@ -1,5 +1,7 @@
-import type { BodyValue, Inputs, ParsedArgs } from '../cli/inputs.ts'
-import { optionName, settingFlags } from '../cli/inputs.ts'
+import type { BodyValue, Inputs } from '../cli/inputs.ts'
+import { optionName } from '../cli/inputs.ts'
+import type { ParsedArgs } from '../config/args.ts'
+import { settingFlags } from '../config/input-settings.ts'
 import { usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
 

@@ -1,6 +1,7 @@
 import type { BodyValue, EncodedChunks, Inputs, InputValues, ParamLocation } from '../cli/inputs.ts'
 import { maxAnswer, maxBodySize } from '../domain/limits.ts'
 import { MergeqError } from '../errors.ts'
+import type { HttpRequest, RequestBody } from '../http/request.ts'
 import { get, type Json } from '../json.ts'
 import { formatInteger } from '../output/view.ts'
 import type { BodyOverride } from './body-overrides.ts'
@@ -8,27 +9,11 @@ import { type Operation, operationMethod, operationName, type Route } from './op
 import { type ResourceRef, resourceOf } from './receipt.ts'
 import { parseResource } from './resource.ts'
 
-/** A body in pieces, with its length in bytes as it will be sent. */
-export interface Body {
-  readonly pieces: readonly Uint8Array[]
-  readonly bytes: number
-}
-
-/** One request as plain data. The token is not in it: the transport puts it where `credential` says. */
-export interface Request {
-  readonly operation: string
-  readonly method: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly credential: 'token' | 'in-headers'
-  readonly body?: Body
-  /** A change is never resent blindly. */
-  readonly isChange: boolean
+/** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
+export interface Request extends HttpRequest {
   readonly expects: 'json' | 'text' | 'anything'
-  /** What it concerns, as its body finally says it. */
+  /** The resource that the request concerns, as its body names it. */
   readonly concerns: ResourceRef
-  /** The largest answer that is read, in bytes after decompression. */
-  readonly maxAnswer: number
 }
 
 /** What a request is made of besides its row and values. */
@@ -189,7 +174,7 @@ function setPath(tree: BodyTree, path: readonly string[], value: BodyValue): voi
 }
 
 /** The body's bytes: what `JSON.stringify` makes of it, with lists that are encoded already standing in it as they are. */
-function encode(tree: BodyTree): Body {
+function encode(tree: BodyTree): RequestBody {
   const pieces: Uint8Array[] = []
   let bytes = 0
   let text = ''
@@ -222,7 +207,7 @@ function encode(tree: BodyTree): Body {
 }
 
 /** The body as text: what is shown of it. */
-export const bodyText = ({ pieces }: Body): string => {
+export const bodyText = ({ pieces }: RequestBody): string => {
   const decoder = new TextDecoder()
   return pieces.map(piece => decoder.decode(piece, { stream: true })).join('') + decoder.decode()
 }

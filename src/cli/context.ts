@@ -1,6 +1,8 @@
+import type { ParsedArgs } from '../config/args.ts'
 import { isLoopback } from '../config/base-url.ts'
 import { type Config, type ResolveOptions, resolveSettings } from '../config/config.ts'
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
+import type { ParseContext } from '../config/parse-context.ts'
 import { findToken, refuseForeignAddress, type Token } from '../config/token.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
@@ -10,7 +12,6 @@ import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter, type Printer, type PrinterOptions } from '../output/printer.ts'
 import { withSpinner } from '../output/progress.ts'
 import { type GlobalOptions, readGlobalOptions } from './global-options.ts'
-import type { ParseContext, ParsedArgs } from './inputs.ts'
 
 /** What one command works with while it runs. */
 export interface CommandContext {

@@ -1,7 +1,8 @@
+import type { ParsedArgs } from '../config/args.ts'
 import type { Config } from '../config/config.ts'
 import { type Format, formats, settingDefinitions } from '../config/setting-definitions.ts'
 import { usageError } from '../errors.ts'
-import type { OptionDefinition, ParsedArgs } from './inputs.ts'
+import type { OptionDefinition } from './inputs.ts'
 
 /** The flags of every command (CLI.md section 2). */
 export const globalOptions: readonly OptionDefinition[] = [

@@ -1,4 +1,6 @@
-import type { Repository } from '../domain/values/parsers.ts'
+import type { ParsedArgs } from '../config/args.ts'
+import type { SettingName, SettingValues } from '../config/input-settings.ts'
+import type { ParseContext } from '../config/parse-context.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
 
@@ -15,48 +17,6 @@ export interface OptionDefinition {
   readonly hidden?: boolean
   /** The value is a file: what completes it. */
   readonly file?: boolean
-}
-
-/** What was typed, by the word's name (`pr`, `--priority`); a flag without a value holds `true`. */
-export type ParsedArgs = ReadonlyMap<string, readonly string[]>
-
-/** The inputs that need not be typed, each found where CLI.md section 3 says. */
-export interface SettingValues {
-  readonly repo: Repository
-  readonly targetBranch: string
-  readonly org: string
-  readonly pr: string
-  readonly sha: string
-  readonly testRun: string
-  readonly forkedRun: string
-}
-export type SettingName = keyof SettingValues
-
-/** The flag that gives each of them, where one does. */
-export const settingFlags = {
-  repo: '--repo',
-  targetBranch: '--target-branch',
-  org: '--org',
-  sha: '--sha',
-  forkedRun: '--forked-run',
-  pr: undefined,
-  testRun: undefined,
-} as const satisfies Readonly<Record<SettingName, string | undefined>>
-
-/** What a field may ask while it reads. */
-export interface ParseContext {
-  /** The value of a setting, or undefined when nothing gives one. */
-  setting<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
-  /** The value of a setting; a usage failure that says what was tried when nothing gives one. */
-  require<N extends SettingName>(name: N): Promise<SettingValues[N]>
-  /** The value only if a flag or the environment gives it. */
-  explicit<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
-  /** The moment of the run, in milliseconds since 1970. */
-  readonly now: number
-  /** The bytes of a file, or of standard input for `-`. */
-  open(path: string): AsyncIterable<Uint8Array>
-  /** Shows a person how far work that takes long has come. */
-  withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
 }
 
 /**

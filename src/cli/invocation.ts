@@ -1,14 +1,16 @@
 import { type BodyOverride, readOverrides } from '../api/body-overrides.ts'
 import type { Operation } from '../api/operation.ts'
 import { bodyTooLargeError, concernsOf, createRequest, type Request } from '../api/request.ts'
+import type { ParsedArgs } from '../config/args.ts'
 import { parseContext } from '../config/config.ts'
+import type { ParseContext } from '../config/parse-context.ts'
 import type { ResolvedValue } from '../config/source.ts'
 import { maxBodySize } from '../domain/limits.ts'
 import { usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { type CommandContext, canPrompt } from './context.ts'
-import type { Inputs, InputValues, ParseContext, ParsedArgs } from './inputs.ts'
+import type { Inputs, InputValues } from './inputs.ts'
 
 /** One run of an operation: the values of its fields, and what `--set` lays over the body. */
 export interface Invocation<F extends Inputs = Inputs> {

@@ -1,4 +1,5 @@
 import { allCommands } from '../commands/index.ts'
+import type { ParsedArgs } from '../config/args.ts'
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import { isMergeqError, toMergeqError } from '../errors.ts'
@@ -13,7 +14,6 @@ import { parseCommandLine } from './command-parser.ts'
 import type { SecretOutput } from './context.ts'
 import { globalOptions, wantsJsonErrors } from './global-options.ts'
 import type { HelpRequest } from './help/render-help.ts'
-import type { ParsedArgs } from './inputs.ts'
 
 /** Runs one command line and returns its exit code. Every failure ends here, told once. */
 export async function runProgram(outside: Host): Promise<number> {

@@ -1,3 +1,5 @@
+import type { ParsedArgs } from '../config/args.ts'
+import type { ParseContext } from '../config/parse-context.ts'
 import { maxBodySize } from '../domain/limits.ts'
 import { createStringArray, type StringArray } from '../domain/values/json-string-array.ts'
 import {
@@ -8,7 +10,7 @@ import {
 } from '../domain/values/target-input.ts'
 import { usageError } from '../errors.ts'
 import { formatBytes, pluralize } from '../output/view.ts'
-import type { EncodedChunks, Input, ParseContext, ParsedArgs } from './inputs.ts'
+import type { EncodedChunks, Input } from './inputs.ts'
 
 /** The targets a pull request impacts: a list, encoded while it was read, or every target there is. */
 export interface Targets {

@@ -1,6 +1,8 @@
-import type { ParseContext, ParsedArgs, SettingValues } from '../cli/inputs.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
+import type { ParsedArgs } from './args.ts'
+import type { SettingValues } from './input-settings.ts'
+import type { ParseContext } from './parse-context.ts'
 import { projectFileSource } from './project-file.ts'
 import {
   attemptLimit,

@@ -1,4 +1,3 @@
-import { settingFlags } from '../cli/inputs.ts'
 import {
   answerSize,
   choiceParser,
@@ -9,6 +8,7 @@ import {
   textParser,
 } from '../domain/values/parsers.ts'
 import { parseBaseUrl } from './base-url.ts'
+import { settingFlags } from './input-settings.ts'
 
 /** One setting: the flag and the variables that give it, and how it is read. */
 export interface SettingDefinition<T> {

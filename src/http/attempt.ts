@@ -1,7 +1,7 @@
 import requestBy from 'undici/lib/api/api-request.js'
-import type { Body, Request } from '../api/request.ts'
 import type { ConnectionPool } from './connection-pools.ts'
 import { type BodySink, passThrough } from './pass-through.ts'
+import type { HttpRequest, RequestBody } from './request.ts'
 import { decompress, decompressStream, readBody, responseTooLargeError } from './response-body.ts'
 import { timeLimitCode } from './transport-error.ts'
 
@@ -35,7 +35,7 @@ const maxOnWire = (max: number): number => Math.min(5 * max, max + 64 * 1024 * 1
  */
 export async function sendOnce(
   { dispatcher, received }: Pick<ConnectionPool, 'dispatcher' | 'received'>,
-  request: Request,
+  request: HttpRequest,
   headers: Readonly<Record<string, string>>,
   limit: number,
   interrupted: AbortSignal,
@@ -133,7 +133,7 @@ function openTimer() {
  * The first piece is asked for when there is a connection.
  */
 function upload(
-  { body }: Request,
+  { body }: HttpRequest,
   sent: () => void,
   alive: () => void,
   began: (() => void) | undefined,
@@ -155,7 +155,7 @@ function upload(
   return pieces(body.pieces)
 }
 
-const whole = ({ pieces, bytes }: Body): Uint8Array => {
+const whole = ({ pieces, bytes }: RequestBody): Uint8Array => {
   const [first] = pieces
   if (pieces.length === 1 && first !== undefined) return first
   const all = new Uint8Array(bytes)

@@ -1,4 +1,3 @@
-import type { Request } from '../api/request.ts'
 import { isMergeqError, MergeqError, toMergeqError } from '../errors.ts'
 import type { Clock, Environment, Runtime } from '../host/host.ts'
 import type { HttpResponse } from './attempt.ts'
@@ -7,6 +6,7 @@ import { parseCertificates } from './certificates.ts'
 import type { BodySink } from './pass-through.ts'
 import { connectLimit, preconnect } from './preconnect.ts'
 import { proxyFromEnvironment } from './proxy.ts'
+import type { HttpRequest } from './request.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
 import type { UndiciTransport } from './undici.ts'
 
@@ -56,7 +56,7 @@ export interface HttpClient {
    * Sends a request and repeats it where WIRE.md section 2 allows: a read after any passing failure, a change only when
    * it was certainly not applied. What is left is the response, or a failure whose `reach` says how far it got.
    */
-  send(request: Request, manner: SendOptions): Promise<HttpResponse & { readonly attempts: number }>
+  send(request: HttpRequest, manner: SendOptions): Promise<HttpResponse & { readonly attempts: number }>
   close(): Promise<void>
 }
 
@@ -86,7 +86,7 @@ export async function createHttpClient(wiring: HttpClientOptions): Promise<HttpC
 
   const once = async (
     { pools, sendOnce }: UndiciTransport,
-    request: Request,
+    request: HttpRequest,
     { token, onAttempt, sink, ...manner }: SendOptions,
   ): Promise<HttpResponse | TransportError> => {
     onAttempt()
@@ -136,7 +136,7 @@ export async function createHttpClient(wiring: HttpClientOptions): Promise<HttpC
   const mayRepeat = async (
     result: HttpResponse | TransportError,
     attempts: number,
-    request: Request,
+    request: HttpRequest,
     manner: SendOptions,
   ): Promise<boolean> => {
     const why = await reasonToRepeat(result, request, manner)
@@ -192,7 +192,7 @@ const withAttempts = ({ kind, message, details }: MergeqError, attempts: number)
 /** Why a request may be sent again; undefined when it must not be, or when that would not help. */
 async function reasonToRepeat(
   result: HttpResponse | TransportError,
-  { isChange }: Request,
+  { isChange }: HttpRequest,
   { isComplete }: SendOptions,
 ): Promise<string | undefined> {
   if ('failure' in result) {

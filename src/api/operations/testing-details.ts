@@ -1,4 +1,6 @@
-import { type Input, option, type ParseContext, type ParsedArgs } from '../../cli/inputs.ts'
+import { type Input, option } from '../../cli/inputs.ts'
+import type { ParsedArgs } from '../../config/args.ts'
+import type { ParseContext } from '../../config/parse-context.ts'
 import { parsePullRequest, textParser } from '../../domain/values/parsers.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../../json.ts'

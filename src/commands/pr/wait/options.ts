@@ -1,11 +1,5 @@
-import {
-  flag,
-  type Input,
-  type InputValues,
-  option,
-  optionName,
-  type ParseContext,
-} from '../../../cli/inputs.ts'
+import { flag, type Input, type InputValues, option, optionName } from '../../../cli/inputs.ts'
+import type { ParseContext } from '../../../config/parse-context.ts'
 import { choiceParser, integerParser, parseDuration, parseInterval } from '../../../domain/values/parsers.ts'
 import { milestones } from '../../../domain/wait.ts'
 import { usageError } from '../../../errors.ts'

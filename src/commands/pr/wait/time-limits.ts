@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../../cli/context.ts'
-import type { ParsedArgs } from '../../../cli/inputs.ts'
+import type { ParsedArgs } from '../../../config/args.ts'
 import { parseDuration } from '../../../domain/values/parsers.ts'
 import { defaultMaxErrors, type WaitGoal } from '../../../domain/wait.ts'
 import { usageError } from '../../../errors.ts'

@@ -1,5 +1,6 @@
 import type { CommandContext } from '../../../cli/context.ts'
-import { flag, option, type ParsedArgs } from '../../../cli/inputs.ts'
+import { flag, option } from '../../../cli/inputs.ts'
+import type { ParsedArgs } from '../../../config/args.ts'
 import { parseContext } from '../../../config/config.ts'
 import { parseQueueFile, type QueueFile, readSetting, type SourceNode } from '../../../domain/queue-file.ts'
 import { textParser } from '../../../domain/values/parsers.ts'

@@ -1,5 +1,5 @@
 import { closestMatch } from 'leven'
-import type { ParsedArgs } from '../../../cli/inputs.ts'
+import type { ParsedArgs } from '../../../config/args.ts'
 import { settingNames } from '../../../domain/queue-file.ts'
 import { type MergeqError, usageError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'

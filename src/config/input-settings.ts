@@ -1,0 +1,26 @@
+import type { Repository } from '../domain/values/parsers.ts'
+
+/** The inputs of operations that need not be typed, because a setting can give each of them (CLI.md section 3). */
+export interface SettingValues {
+  readonly repo: Repository
+  readonly targetBranch: string
+  readonly org: string
+  readonly pr: string
+  readonly sha: string
+  readonly testRun: string
+  readonly forkedRun: string
+}
+
+/** The name of an input that a setting can give. */
+export type SettingName = keyof SettingValues
+
+/** The option that gives each of these inputs; undefined for an input that has no option. */
+export const settingFlags = {
+  repo: '--repo',
+  targetBranch: '--target-branch',
+  org: '--org',
+  sha: '--sha',
+  forkedRun: '--forked-run',
+  pr: undefined,
+  testRun: undefined,
+} as const satisfies Readonly<Record<SettingName, string | undefined>>

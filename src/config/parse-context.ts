@@ -1,0 +1,17 @@
+import type { SettingName, SettingValues } from './input-settings.ts'
+
+/** The services that an input may use while it reads its value: settings, the current time and files. */
+export interface ParseContext {
+  /** Returns the value of a setting, or undefined when no source gives one. */
+  setting<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
+  /** Returns the value of a setting. Throws a usage error that lists the sources when none of them gives one. */
+  require<N extends SettingName>(name: N): Promise<SettingValues[N]>
+  /** Returns the value of a setting only if an option or an environment variable gives it. */
+  explicit<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
+  /** The time at which the command started, in milliseconds since 1970. */
+  readonly now: number
+  /** Reads a file, or standard input for `-`. Throws a usage error when the input cannot be read. */
+  open(path: string): AsyncIterable<Uint8Array>
+  /** Runs `work` and shows a spinner with `text` on an interactive terminal until it ends. */
+  withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
+}
