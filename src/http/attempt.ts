@@ -5,33 +5,37 @@ import type { HttpRequest, RequestBody } from './request.ts'
 import { decompress, decompressStream, readBody, responseTooLargeError } from './response-body.ts'
 import { timeLimitCode } from './transport-error.ts'
 
-/** What came back: the body is decompressed and whole. */
+/** A complete HTTP response with its body decompressed. */
 export interface HttpResponse {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
   readonly bytes: Uint8Array
-  /** How many bytes of the body went into a sink instead. */
+  /** The number of body bytes that were written to a sink; `bytes` is then empty. */
   readonly passedOn?: number
 }
 
+/** The longest pause between two pieces of an upload, in milliseconds. */
 const uploadIdleLimit = 15_000
-/** A body up to this size is handed over in one piece. */
+/** The largest request body that is sent as one piece, in bytes. */
 const maxSinglePiece = 64 * 1024
-/** A larger one goes out in steps of this size, each a sign of life. */
+/** The size of the pieces of a larger body, in bytes. Each piece that is sent restarts the upload timer. */
 const chunkSize = 256 * 1024
 
-/** How often the bytes that came are counted, in milliseconds. */
-const countingPause = 50
+/** The interval at which received bytes are counted, in milliseconds. */
+const countInterval = 50
 /**
- * The bytes that may come on a way for an answer of at most so many: up to four answers of records may come side by side,
- * and pieces, headers and encryption take room. A flood of what is no body ends here.
+ * The number of bytes that a connection pool may receive for a response body of at most `max` bytes. Up to
+ * four pages of records share a pool, and chunks, headers and encryption add bytes. The limit stops a flood
+ * of bytes that are not part of a body.
  */
 const maxOnWire = (max: number): number => Math.min(5 * max, max + 64 * 1024 * 1024) + 1024 * 1024
 
 /**
- * Sends a request once. `limit` bounds the attempt in milliseconds, the upload not counted; `began`, where it
- * matters, is told when the request is handed to a connection: before that, nothing of it can have been applied. The
- * body of a 2xx goes into `sink`, where there is one, unless it is short.
+ * Sends a request once and returns its response. `limit` is the time limit of the attempt in milliseconds,
+ * without the upload. `onBegin` is called when the request is handed to a connection: before that call the
+ * service cannot have applied any part of it. The body of a 2xx response is written to `sink`, if there is
+ * one, unless the body is short. Rejects with the error of undici, with the time limit error, or with the
+ * reason of `interrupted`.
  */
 export async function sendOnce(
   { dispatcher, received }: Pick<ConnectionPool, 'dispatcher' | 'received'>,
@@ -39,23 +43,23 @@ export async function sendOnce(
   headers: Readonly<Record<string, string>>,
   limit: number,
   interrupted: AbortSignal,
-  began: (() => void) | undefined,
+  onBegin: (() => void) | undefined,
   sink?: BodySink,
 ): Promise<HttpResponse> {
   const { origin, pathname, search } = new URL(request.url)
-  const clock = openTimer()
-  const stop = () => clock.end(interrupted.reason)
+  const timer = createAttemptTimer()
+  const stop = () => timer.abort(interrupted.reason)
   interrupted.addEventListener('abort', stop, { once: true })
   if (interrupted.aborted) stop()
-  const about = `${request.operation}: the answer of ${new URL(request.url).host}`
-  const before = received()
-  const counting = setInterval(() => {
-    if (received() - before > maxOnWire(request.maxAnswer))
-      clock.end(responseTooLargeError(about, request.maxAnswer))
-  }, countingPause)
+  const description = `${request.operation}: the response of ${new URL(request.url).host}`
+  const receivedBefore = received()
+  const countTimer = setInterval(() => {
+    if (received() - receivedBefore > maxOnWire(request.maxAnswer))
+      timer.abort(responseTooLargeError(description, request.maxAnswer))
+  }, countInterval)
   try {
-    const sent = () => clock.restart(limit)
-    const answer = requestBy.call(dispatcher, {
+    const onSent = () => timer.restart(limit)
+    const response = requestBy.call(dispatcher, {
       origin,
       path: `${pathname}${search}`,
       method: request.method === 'GET' ? 'GET' : 'POST',
@@ -63,111 +67,120 @@ export async function sendOnce(
         ...headers,
         ...(request.body === undefined ? {} : { 'content-length': String(request.body.bytes) }),
       },
-      body: upload(request, sent, () => clock.restart(uploadIdleLimit), began),
-      signal: clock.signal,
+      body: createUpload(request, onSent, () => timer.restart(uploadIdleLimit), onBegin),
+      signal: timer.signal,
     })
-    // undici heeds the signal only once there is a connection; until then nothing else would bound the wait.
-    answer.catch(() => undefined)
-    const { statusCode, headers: answered, body } = await Promise.race([answer, clock.over])
-    const flat = flatten(answered)
+    // undici observes the signal only after it is connected; this race limits the time before that.
+    response.catch(() => undefined)
+    const { statusCode, headers: rawHeaders, body } = await Promise.race([response, timer.expired])
+    const flatHeaders = flattenHeaders(rawHeaders)
     if (sink !== undefined && statusCode >= 200 && statusCode <= 299) {
-      const pieces = decompressStream(body, flat.get('content-encoding'), request.maxAnswer, about)
-      return await passThrough({ status: statusCode, headers: flat }, pieces, sink, clock.untimed)
+      const chunks = decompressStream(
+        body,
+        flatHeaders.get('content-encoding'),
+        request.maxAnswer,
+        description,
+      )
+      return await passThrough({ status: statusCode, headers: flatHeaders }, chunks, sink, timer.withoutTimer)
     }
-    const bytes = await readBody(body, request.maxAnswer, about)
+    const bytes = await readBody(body, request.maxAnswer, description)
     return {
       status: statusCode,
-      headers: flat,
-      bytes: await decompress(bytes, flat.get('content-encoding'), request.maxAnswer, about),
+      headers: flatHeaders,
+      bytes: await decompress(bytes, flatHeaders.get('content-encoding'), request.maxAnswer, description),
     }
   } catch (error) {
-    if (clock.signal.aborted) throw clock.signal.reason
+    if (timer.signal.aborted) throw timer.signal.reason
     throw error
   } finally {
-    clock.clear()
-    clearInterval(counting)
+    timer.clear()
+    clearInterval(countTimer)
     interrupted.removeEventListener('abort', stop)
   }
 }
 
-/** A timer that aborts: restarted while the upload goes on, then set to the limit of the answer. */
-function openTimer() {
+/**
+ * Creates the timer of an attempt. It aborts `signal` when its time is over, and is restarted during the
+ * upload.
+ */
+function createAttemptTimer() {
   const controller = new AbortController()
-  const over = new Promise<never>((_, reject) => {
+  const expired = new Promise<never>((_, reject) => {
     controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true })
   })
-  over.catch(() => undefined)
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let ends = 0
-  const clear = () => clearTimeout(timer)
+  expired.catch(() => undefined)
+  let timeout: ReturnType<typeof setTimeout> | undefined
+  let endsAt = 0
+  const clear = () => clearTimeout(timeout)
   const restart = (limit: number) => {
     clear()
-    ends = performance.now() + limit
-    timer = setTimeout(
+    endsAt = performance.now() + limit
+    timeout = setTimeout(
       () => controller.abort(Object.assign(new Error('the time is over'), { code: timeLimitCode })),
       limit,
     )
   }
   return {
     signal: controller.signal,
-    /** Rejects when the time is over. */
-    over,
+    /** Rejects when the signal is aborted. */
+    expired,
     clear,
-    end: (reason: unknown) => controller.abort(reason),
+    abort: (reason: unknown) => controller.abort(reason),
     restart,
-    /** Does work whose time does not count. */
-    async untimed<T>(work: () => Promise<T>): Promise<T> {
-      const left = ends - performance.now()
+    /** Runs `work` while the timer is stopped. */
+    async withoutTimer<T>(work: () => Promise<T>): Promise<T> {
+      const remaining = endsAt - performance.now()
       clear()
       try {
         return await work()
       } finally {
-        restart(Math.max(0, left))
+        restart(Math.max(0, remaining))
       }
     },
   }
 }
 
 /**
- * The body as it is handed over: the small one of a read whole, any other piece by piece, each piece a sign of life.
- * The first piece is asked for when there is a connection.
+ * Returns the request body for undici. A small body of a read is one piece; any other body is an iterable
+ * of pieces, and undici asks for the first piece when it is connected. `onPiece` is called before each
+ * piece, `onSent` after the last one.
  */
-function upload(
+function createUpload(
   { body }: HttpRequest,
-  sent: () => void,
-  alive: () => void,
-  began: (() => void) | undefined,
+  onSent: () => void,
+  onPiece: () => void,
+  onBegin: (() => void) | undefined,
 ): Uint8Array | AsyncIterable<Uint8Array> | null {
-  if (body === undefined || (began === undefined && body.bytes <= maxSinglePiece)) {
-    sent()
-    return body === undefined ? null : whole(body)
+  if (body === undefined || (onBegin === undefined && body.bytes <= maxSinglePiece)) {
+    onSent()
+    return body === undefined ? null : joinPieces(body)
   }
-  async function* pieces(list: readonly Uint8Array[]) {
-    began?.()
+  async function* chunks(list: readonly Uint8Array[]) {
+    onBegin?.()
     for (const piece of list)
-      for (let from = 0; from < piece.length; from += chunkSize) {
-        alive()
-        yield piece.subarray(from, from + chunkSize)
+      for (let start = 0; start < piece.length; start += chunkSize) {
+        onPiece()
+        yield piece.subarray(start, start + chunkSize)
       }
-    sent()
+    onSent()
   }
-  sent()
-  return pieces(body.pieces)
+  onSent()
+  return chunks(body.pieces)
 }
 
-const whole = ({ pieces, bytes }: RequestBody): Uint8Array => {
+const joinPieces = ({ pieces, bytes }: RequestBody): Uint8Array => {
   const [first] = pieces
   if (pieces.length === 1 && first !== undefined) return first
-  const all = new Uint8Array(bytes)
+  const joined = new Uint8Array(bytes)
   let offset = 0
   for (const piece of pieces) {
-    all.set(piece, offset)
+    joined.set(piece, offset)
     offset += piece.length
   }
-  return all
+  return joined
 }
 
-const flatten = (
+const flattenHeaders = (
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): ReadonlyMap<string, string> =>
   new Map(

@@ -12,112 +12,123 @@ import type { UndiciTransport } from './undici.ts'
 
 export type { HttpResponse }
 
-/** What a line to the service is made of. */
+/** The settings of an HTTP client. */
 export interface HttpClientOptions {
   readonly env: Environment
   readonly runtime: Runtime
   readonly clock: Clock
+  /** Returns a number from 0 (inclusive) to 1 (exclusive), for the jitter of delays. */
   random(): number
-  /** Further certificate authorities, as PEM. */
+  /** Further certificate authorities, in PEM. */
   readonly authorities: readonly string[]
-  /** The shortest limit of an attempt: connecting takes no longer either. */
+  /** The shortest time limit of an attempt, in milliseconds; it limits opening a connection too. */
   readonly limit: number
-  /** Ends everything that is under way; its reason is the failure to show. */
+  /** Cancels all requests; its reason is the error to show. */
   readonly interrupted: AbortSignal
-  /** How often requests may be repeated in the whole run. */
+  /** The maximum number of retries of all requests together. */
   readonly budget: number
-  /** Whether a host is this machine: it is never reached through a proxy. */
+  /** Returns whether a host is this machine; a loopback host is never reached through a proxy. */
   isLoopback(hostname: string): boolean
-  /** Says on standard error that a request is repeated, and why. */
+  /** Reports a retry and its reason to the user. */
   notify(text: string): Promise<void>
 }
 
-/** How one request is to be sent. */
+/** How a request is sent. */
 export interface SendOptions {
   readonly token: string | undefined
-  /** Milliseconds for an attempt that begins now, the upload not counted; asked anew for each. */
+  /** Returns the time limit of the attempt that begins now, in milliseconds, without the upload. */
   limit(): number
-  /** How often it may be repeated. */
+  /** The maximum number of retries. */
   readonly retries: number
-  /** Told when an attempt begins. */
+  /** Called when an attempt begins. */
   onAttempt(): void
   /**
-   * Whether a 2xx is an answer at all: one that is cut or a web page is repeated like a fault. The failure that this
-   * throws is final.
+   * Returns whether a 2xx response is complete; a truncated response and a web page are retried like a
+   * network error. An error that this function throws ends the request.
    */
   isComplete(response: HttpResponse): Promise<boolean>
-  /** Where a long body goes as it comes. From its first piece on nothing is repeated: what breaks then was cut. */
+  /**
+   * Receives a long response body in pieces. After the first piece the request is not repeated: an error
+   * then means that the response was truncated.
+   */
   readonly sink?: BodySink | undefined
 }
 
-/** A line to the service. */
+/** A client that sends HTTP requests to the service. */
 export interface HttpClient {
   /**
-   * Sends a request and repeats it where WIRE.md section 2 allows: a read after any passing failure, a change only when
-   * it was certainly not applied. What is left is the response, or a failure whose `reach` says how far it got.
+   * Sends a request and repeats it where WIRE.md section 2 allows: a read after any transient error, a
+   * change only when the service certainly did not apply it. Returns the last response. Throws a
+   * MergeqError whose `sentState` says how far the request got.
    */
-  send(request: HttpRequest, manner: SendOptions): Promise<HttpResponse & { readonly attempts: number }>
+  send(request: HttpRequest, options: SendOptions): Promise<HttpResponse & { readonly attempts: number }>
   close(): Promise<void>
 }
 
-/** Opens a line: nothing is connected before the first request. Authorities that cannot be read are a usage failure. */
-export async function createHttpClient(wiring: HttpClientOptions): Promise<HttpClient> {
-  const { env, runtime, clock, interrupted, isLoopback } = wiring
-  const certificates = await parseCertificates(wiring.authorities)
+/**
+ * Creates an HTTP client. It opens no connection before the first request. Throws a usage error for invalid
+ * certificate authorities.
+ */
+export async function createHttpClient(clientOptions: HttpClientOptions): Promise<HttpClient> {
+  const { env, runtime, clock, interrupted, isLoopback } = clientOptions
+  const certificates = await parseCertificates(clientOptions.authorities)
   const proxy = proxyFromEnvironment(env)
   const proxyOf = ({ hostname }: URL) => (isLoopback(hostname) ? undefined : proxy?.host)
-  let opening: Promise<UndiciTransport> | undefined
-  let repeats = 0
+  let transportPromise: Promise<UndiciTransport> | undefined
+  let retryCount = 0
 
-  /** Connects while undici and TLS are being loaded, which takes longer than it takes a packet to come back. */
-  const open = async (url: URL): Promise<UndiciTransport> => {
+  /**
+   * Opens the first connection while undici and TLS are loaded: loading takes longer than a packet needs to
+   * return.
+   */
+  const openTransport = async (url: URL): Promise<UndiciTransport> => {
     const isSecure = url.protocol === 'https:'
-    const limit = Math.min(connectLimit, wiring.limit)
-    const early = isSecure && proxyOf(url) === undefined ? preconnect(url, limit) : undefined
-    await early?.started
+    const limit = Math.min(connectLimit, clientOptions.limit)
+    const connection = isSecure && proxyOf(url) === undefined ? preconnect(url, limit) : undefined
+    await connection?.started
     const { createUndiciTransport } = await import('./undici.ts')
     return createUndiciTransport(env, {
       limit,
-      preconnect: early,
+      preconnect: connection,
       isLoopback,
       certificates: isSecure ? certificates : undefined,
     })
   }
 
-  const once = async (
+  const sendAttempt = async (
     { pools, sendOnce }: UndiciTransport,
     request: HttpRequest,
-    { token, onAttempt, sink, ...manner }: SendOptions,
+    { token, onAttempt, sink, ...options }: SendOptions,
   ): Promise<HttpResponse | TransportError> => {
     onAttempt()
-    const limit = manner.limit()
+    const limit = options.limit()
     const url = new URL(request.url)
-    // A change rides on a connection of its own: one that was kept alive may have been dropped by the server.
-    const way = pools.poolFor(url, request.isChange)
+    // A change uses a new connection: the server may have closed one that was kept alive.
+    const pool = pools.poolFor(url, request.isChange)
     const credential: Record<string, string> =
       request.credential === 'token' && token !== undefined ? { 'x-api-token': token } : {}
     const headers = { ...request.headers, ...credential, 'accept-encoding': 'gzip' }
-    // Where it matters whether anything was sent, the body is watched; elsewhere it goes in one piece.
-    const watched = request.isChange || proxyOf(url) !== undefined
-    let began = !watched
-    const begun = () => {
+    // The start of the upload is observed only where it decides whether the request may have been applied.
+    const isObserved = request.isChange || proxyOf(url) !== undefined
+    let began = !isObserved
+    const markBegun = () => {
       began = true
     }
-    let isHandedOver = false
-    const watchedSink = sink && {
+    let isPassedOn = false
+    const observedSink = sink && {
       ...sink,
-      write(piece: Uint8Array) {
-        isHandedOver = true
-        return sink.write(piece)
+      write(chunk: Uint8Array) {
+        isPassedOn = true
+        return sink.write(chunk)
       },
     }
     try {
-      const onBegin = watched ? begun : undefined
-      return await sendOnce(way, request, headers, limit, interrupted, onBegin, watchedSink)
+      const onBegin = isObserved ? markBegun : undefined
+      return await sendOnce(pool, request, headers, limit, interrupted, onBegin, observedSink)
     } catch (error) {
-      if (isHandedOver && !interrupted.aborted) throw cutOff(error, request.operation, url.host)
+      if (isPassedOn && !interrupted.aborted) throw truncatedResponseError(error, request.operation, url.host)
       if (interrupted.aborted)
-        throw began ? mayBeApplied(toMergeqError(interrupted.reason)) : interrupted.reason
+        throw began ? withAmbiguousState(toMergeqError(interrupted.reason)) : interrupted.reason
       if (isMergeqError(error))
         return { sentState: 'ambiguous', retryable: error.details.overLimit !== true, failure: error }
       return classifyError(error, {
@@ -128,55 +139,60 @@ export async function createHttpClient(wiring: HttpClientOptions): Promise<HttpC
         limit,
       })
     } finally {
-      if (request.isChange) await way.close()
+      if (request.isChange) await pool.close()
     }
   }
 
-  /** Waits before a repeat; false when there is none to be. */
-  const mayRepeat = async (
+  /** Waits before the next attempt. Returns false when the request must not be repeated. */
+  const waitForRetry = async (
     result: HttpResponse | TransportError,
     attempts: number,
     request: HttpRequest,
-    manner: SendOptions,
+    options: SendOptions,
   ): Promise<boolean> => {
-    const why = await reasonToRepeat(result, request, manner)
-    if (why === undefined || attempts > manner.retries || repeats >= wiring.budget) return false
-    const asked = 'status' in result ? retryAfter(result.headers, clock.now()) : undefined
-    if (asked !== undefined && asked > maxRetryAfter) return false
-    const pause = Math.max(backoff(attempts, wiring.random()), asked ?? 0)
-    repeats++
-    await wiring.notify(`${request.operation}: ${why}; trying again in ${(pause / 1_000).toFixed(1)} s.`)
-    await clock.sleep(pause, interrupted)
+    const reason = await retryReason(result, request, options)
+    if (reason === undefined || attempts > options.retries || retryCount >= clientOptions.budget) return false
+    const requestedDelay = 'status' in result ? retryAfter(result.headers, clock.now()) : undefined
+    if (requestedDelay !== undefined && requestedDelay > maxRetryAfter) return false
+    const delay = Math.max(backoff(attempts, clientOptions.random()), requestedDelay ?? 0)
+    retryCount++
+    await clientOptions.notify(
+      `${request.operation}: ${reason}; trying again in ${(delay / 1_000).toFixed(1)} s.`,
+    )
+    await clock.sleep(delay, interrupted)
     return true
   }
 
   return {
-    async send(request, manner) {
-      opening ??= open(new URL(request.url))
-      const wire = await opening
+    async send(request, options) {
+      transportPromise ??= openTransport(new URL(request.url))
+      const transport = await transportPromise
       return withoutWasmTiering(runtime, async () => {
         for (let attempts = 1; ; attempts++) {
-          const result = await once(wire, request, manner)
-          if (await mayRepeat(result, attempts, request, manner)) continue
+          const result = await sendAttempt(transport, request, options)
+          if (await waitForRetry(result, attempts, request, options)) continue
           if ('status' in result) return { ...result, attempts }
           throw withAttempts(result.failure, attempts)
         }
       })
     },
-    close: async () => (await opening)?.pools.close(),
+    close: async () => (await transportPromise)?.pools.close(),
   }
 }
 
-/** An interruption after the request was handed to a connection. */
-const mayBeApplied = ({ kind, message, exit, details }: MergeqError): MergeqError =>
+/** Returns the error for an interruption after the request was handed to a connection. */
+const withAmbiguousState = ({ kind, message, exit, details }: MergeqError): MergeqError =>
   new MergeqError(kind, message, { ...details, exit, sentState: 'ambiguous' })
 
-/** The failure for an answer of which a part was handed over when it broke; ours, and one too large, are told as they are. */
-function cutOff(error: unknown, operation: string, host: string): MergeqError {
-  const what = isMergeqError(error) ? error.message : `${operation}: the answer of ${host} was cut.`
+/**
+ * Returns the error for a response that broke after a part of it was written. Errors of mergeq, such as a
+ * response over the size limit, are returned unchanged.
+ */
+function truncatedResponseError(error: unknown, operation: string, host: string): MergeqError {
+  const message = isMergeqError(error) ? error.message : `${operation}: the answer of ${host} was cut.`
   const hint = 'What was printed is not whole: do not use it. Try again later.'
   if (isMergeqError(error) && error.kind !== 'bad-answer') return error
-  return new MergeqError('bad-answer', `${what} A part of it was printed.`, {
+  return new MergeqError('bad-answer', `${message} A part of it was printed.`, {
     operation,
     hint,
     sentState: 'ambiguous',
@@ -189,8 +205,11 @@ const withAttempts = ({ kind, message, details }: MergeqError, attempts: number)
     attempts,
   })
 
-/** Why a request may be sent again; undefined when it must not be, or when that would not help. */
-async function reasonToRepeat(
+/**
+ * Returns the reason for sending a request again; undefined when the request must not be repeated or a
+ * retry would not help.
+ */
+async function retryReason(
   result: HttpResponse | TransportError,
   { isChange }: HttpRequest,
   { isComplete }: SendOptions,
@@ -209,8 +228,8 @@ async function reasonToRepeat(
 }
 
 /**
- * Runs a request without the background compilation that keeps V8 11 (Node 20) alive for 65 to 95 ms after the answer:
- * undici's parser is WebAssembly and small.
+ * Runs a request without the background compilation of WebAssembly that keeps V8 11 (Node 20) alive for 65
+ * to 95 ms after the response. The parser of undici is WebAssembly, and small enough to need none.
  */
 async function withoutWasmTiering<T>({ v8 }: Runtime, work: () => Promise<T>): Promise<T> {
   if (!v8.startsWith('11.')) return work()

@@ -9,58 +9,65 @@ import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import type { Environment } from '../host/host.ts'
 import { connectLimit, type Preconnect } from './preconnect.ts'
-import { proxyFromEnvironment, variable } from './proxy.ts'
+import { proxyFromEnvironment, readVariable } from './proxy.ts'
 
-// The proxy agent asks its dispatchers to `connect`, which only the whole package would give them.
+// The proxy agent calls `connect` of its dispatchers; only the main module of undici adds that method.
 Object.assign(DispatcherBase.prototype, { connect: connectBy })
 
 type Connector = buildConnector.connector
 
-/** Connecting takes at most so many milliseconds. */
+/** The longest pause between two pieces of a response body, in milliseconds. */
 export const idleLimit = 15_000
+/** The largest response header, in bytes. */
 const maxHeaderSize = 16 * 1024
 
-/** Authorities that certificates are checked against: those of Node, and further ones in PEM. Making them takes a while. */
+/**
+ * Returns a TLS context that trusts the authorities of Node and further ones in PEM. Building the context
+ * takes several milliseconds.
+ */
 export async function createTrust(certificates: readonly string[]): Promise<SecureContext> {
   const { createSecureContext } = await import('node:tls')
   const secureContext = createSecureContext()
-  for (const one of certificates) secureContext.context.addCACert(one)
+  for (const certificate of certificates) secureContext.context.addCACert(certificate)
   return secureContext
 }
 
-/** How connections are made. */
+/** How connections are opened. */
 export interface ConnectOptions {
-  /** Whether a host is this machine: it is never reached through a proxy. */
+  /** Returns whether a host is this machine; a loopback host is never reached through a proxy. */
   isLoopback(hostname: string): boolean
-  /** Bounds connecting, in milliseconds. */
+  /** The time limit for opening a connection, in milliseconds. */
   readonly limit?: number
-  /** What https trusts; Node's own authorities where this is left out. */
+  /** The trusted authorities for https; the authorities of Node by default. */
   readonly secureContext?: SecureContext | undefined
-  /** The connection that the first direct way begins with. */
+  /** A connection for the first direct pool, opened ahead of the first request. */
   readonly preconnect?: Preconnect | undefined
 }
 
-/** A way to an address; whoever got a fresh one ends it. */
+/** Connections to an address. The caller closes a pool that was created with `isFresh`. */
 export interface ConnectionPool {
   readonly dispatcher: Dispatcher
-  /** The bytes that have come on all its connections. */
+  /** Returns the number of bytes received on all connections of the pool. */
   received(): number
   close(): Promise<void>
 }
 
-/** A way that lets one more connection be made for each attempt. */
+/** A pool that may open one more connection to the proxy for each attempt. */
 interface ProxyPool extends ConnectionPool {
   allow(): void
 }
 
-/** The ways to the service: a loopback address directly, any other as the environment's proxy says. */
+/**
+ * The connection pools: direct ones for loopback hosts, and for other hosts as the proxy of the environment
+ * requires.
+ */
 export interface ConnectionPools {
-  /** The way to an address; a fresh one has connections of its own. */
-  poolFor(url: URL, fresh: boolean): ConnectionPool
+  /** Returns the pool for an address; with `isFresh` a new pool whose connections are not shared. */
+  poolFor(url: URL, isFresh: boolean): ConnectionPool
   close(): Promise<void>
 }
 
-/** Opens ways as they are needed. Certificates are checked whatever the environment says. */
+/** Creates pools on demand. Certificates are validated whatever the environment says. */
 export function createConnectionPools(
   env: Environment,
   { isLoopback, limit = connectLimit, secureContext, preconnect }: ConnectOptions,
@@ -73,9 +80,9 @@ export function createConnectionPools(
   }
   const options = { connect, maxHeaderSize, bodyTimeout: idleLimit, headersTimeout: 0 }
   const proxy = proxyFromEnvironment(env)
-  const kept = new Map<boolean, ProxyPool>()
-  const make = (direct: boolean): ProxyPool => {
-    if (direct || proxy === undefined) {
+  const sharedPools = new Map<boolean, ProxyPool>()
+  const createPool = (isDirect: boolean): ProxyPool => {
+    if (isDirect || proxy === undefined) {
       const { connector, received, drop } = trackedConnector(connect, preconnect)
       const agent = new Agent({ ...options, connect: connector })
       return {
@@ -95,7 +102,7 @@ export function createConnectionPools(
       proxyTls: connect,
       httpProxy: proxy.href,
       httpsProxy: proxy.href,
-      noProxy: variable(env, 'NO_PROXY'),
+      noProxy: readVariable(env, 'NO_PROXY'),
       clientFactory: factory,
     })
     return {
@@ -109,40 +116,45 @@ export function createConnectionPools(
     }
   }
   return {
-    poolFor({ hostname }, fresh) {
-      const direct = isLoopback(hostname)
-      const way = (fresh ? undefined : kept.get(direct)) ?? make(direct)
-      if (!fresh) kept.set(direct, way)
-      way.allow()
-      return way
+    poolFor({ hostname }, isFresh) {
+      const isDirect = isLoopback(hostname)
+      const pool = (isFresh ? undefined : sharedPools.get(isDirect)) ?? createPool(isDirect)
+      if (!isFresh) sharedPools.set(isDirect, pool)
+      pool.allow()
+      return pool
     },
     close: async () => {
       preconnect?.drop()
-      await Promise.all([...kept.values()].map(way => way.close()))
+      await Promise.all([...sharedPools.values()].map(pool => pool.close()))
     },
   }
 }
 
-const bytesReadOn = (sockets: Iterable<Socket>): number => {
+const countBytesRead = (sockets: Iterable<Socket>): number => {
   let bytes = 0
   for (const socket of sockets) bytes += socket.bytesRead
   return bytes
 }
 
-/** Connections that can be dropped while they are still being made: an unanswered handshake would keep us alive. */
-function trackedConnector(options: buildConnector.BuildOptions, early: Preconnect | undefined) {
+/**
+ * Returns a connector that can drop connections during their handshake: a handshake without an answer would
+ * keep the process alive.
+ */
+function trackedConnector(options: buildConnector.BuildOptions, preconnect: Preconnect | undefined) {
   const connect = buildConnectorBy(options)
   const sockets = new Set<Socket>()
-  const watched: Connector = (target, callback) => {
+  const trackedConnect: Connector = (target, callback) => {
     const socket: unknown = connect(target, callback)
     if (socket instanceof Socket) sockets.add(socket)
     return socket
   }
   const connector: Connector = (target, callback) =>
-    early?.adopt(watched, target, callback) === true ? early : watched(target, callback)
+    preconnect?.adopt(trackedConnect, target, callback) === true
+      ? preconnect
+      : trackedConnect(target, callback)
   return {
     connector,
-    received: () => bytesReadOn(sockets),
+    received: () => countBytesRead(sockets),
     drop: () => {
       for (const socket of sockets) socket.destroy()
     },
@@ -150,8 +162,9 @@ function trackedConnector(options: buildConnector.BuildOptions, early: Preconnec
 }
 
 /**
- * Connections to a proxy, one for each attempt: undici would ask a proxy that resets for another at once, for ever, and
- * leaves one open whose CONNECT got no answer.
+ * Returns a factory of proxy pools with one connection for each attempt. Without this limit undici
+ * reconnects endlessly to a proxy that resets connections, and leaves a connection open whose CONNECT got
+ * no response.
  */
 function limitedProxyPools() {
   const sockets = new Set<Socket>()
@@ -160,7 +173,7 @@ function limitedProxyPools() {
     allow: () => {
       allowed++
     },
-    received: () => bytesReadOn(sockets),
+    received: () => countBytesRead(sockets),
     drop: () => {
       for (const socket of sockets) socket.destroy()
     },

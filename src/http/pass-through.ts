@@ -1,46 +1,51 @@
-/** What came back, as far as it is known: `bytes` is the body, or its beginning. */
+/** The status and headers of a response, and its body or the beginning of its body. */
 export interface ResponseStart {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
   readonly bytes: Uint8Array
 }
 
-/** Where a body goes as it comes, once it is longer than what is kept to be looked at whole. */
+/** Receives the pieces of a response body that is longer than `maxBuffered`. */
 export interface BodySink {
-  /** Looks at the beginning of the body before any of it is handed over; throws where it is no answer. */
+  /** Checks the beginning of the body before any piece is written. Throws when the response is not valid. */
   begin(start: ResponseStart): void
-  /** Takes the next piece; resolves to whether more is wanted. */
-  write(piece: Uint8Array): Promise<boolean>
-  /** Takes the end of the body. */
+  /** Writes the next piece. Resolves to false when the reader needs no more pieces. */
+  write(chunk: Uint8Array): Promise<boolean>
+  /** Marks the end of the body. */
   end(): Promise<void>
 }
 
-/** A body up to this size, in bytes, is kept: until then an answer that breaks can be asked for again. */
+/**
+ * The largest body that is buffered, in bytes. A response that breaks within this size can be requested
+ * again.
+ */
 export const maxBuffered = 1024 * 1024
 
 /**
- * Reads a body: a short one whole, a longer one into the sink. `untimed` runs work that the limit of the attempt does
- * not count: a reader may be slow. The response of a body that was passed on has no bytes and says how many there were.
+ * Reads a response body: a short body is returned, a longer body is written to the sink. The result for a
+ * body that was written to the sink has no bytes and says in `passedOn` how many there were. `untimed` runs
+ * work that does not count towards the time limit of the attempt, because the reader of the sink may be
+ * slow.
  */
 export async function passThrough(
   head: Omit<ResponseStart, 'bytes'>,
-  pieces: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<Uint8Array>,
   sink: BodySink,
   untimed: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<ResponseStart & { readonly passedOn?: number }> {
-  let kept: Uint8Array[] = []
+  let buffered: Uint8Array[] = []
   let [bytes, isPassedOn] = [0, false]
-  for await (const piece of pieces) {
-    bytes += piece.length
-    kept.push(piece)
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    buffered.push(chunk)
     if (bytes <= maxBuffered) continue
-    const next = Buffer.concat(kept)
-    kept = []
+    const next = Buffer.concat(buffered)
+    buffered = []
     if (!isPassedOn) sink.begin({ ...head, bytes: next })
     isPassedOn = true
     if (!(await untimed(() => sink.write(next)))) break
   }
-  if (!isPassedOn) return { ...head, bytes: Buffer.concat(kept) }
+  if (!isPassedOn) return { ...head, bytes: Buffer.concat(buffered) }
   await untimed(() => sink.end())
   return { ...head, bytes: new Uint8Array(0), passedOn: bytes }
 }

@@ -1,24 +1,31 @@
 import { connect, isIP, Socket } from 'node:net'
 import type { buildConnector } from 'undici'
 
-/** A connection that was begun while what will ride on it was still being loaded. */
+/** A connection that is opened while the HTTP client is still being loaded. */
 export interface Preconnect {
-  /** Resolves when the first packet is out, or when the name of the host takes long to look up. */
+  /** Resolves when the first packet is sent, or when the DNS lookup takes longer than a few milliseconds. */
   readonly started: Promise<void>
-  /** Lets a connector go on from where this is; false when it is taken already or has failed: then it begins by itself. */
-  adopt(...journey: readonly [connect: Connector, ...Parameters<Connector>]): boolean
+  /**
+   * Lets a connector use this connection. Returns false when the connection is in use already or has
+   * failed: the connector then opens a new one.
+   */
+  adopt(...request: readonly [connect: Connector, ...Parameters<Connector>]): boolean
+  /** Closes the connection. */
   drop(): void
 }
 
 type Connector = buildConnector.connector
 
-/** Connecting takes at most so many milliseconds. */
+/** The longest time for opening a connection, in milliseconds. */
 export const connectLimit = 10_000
 
-/** A lookup that takes longer, in milliseconds, is not waited for: loading goes on meanwhile. */
+/** The longest time to wait for a DNS lookup before loading goes on, in milliseconds. */
 const maxLookupWait = 5
 
-/** Begins to connect to an https address; `limit` bounds, in milliseconds, all until TLS stands. */
+/**
+ * Opens a connection to an https address. `limit` is the time limit for TCP and TLS together, in
+ * milliseconds.
+ */
 export function preconnect({ hostname, port }: URL, limit: number): Preconnect {
   const host = hostname.replace(/^\[|\]$/g, '')
   const socket = connect({
@@ -26,44 +33,48 @@ export function preconnect({ hostname, port }: URL, limit: number): Preconnect {
     port: Number(port) || 443,
     autoSelectFamily: true,
   })
-  let top = socket
-  let isFree = true
+  let currentSocket = socket
+  let isAvailable = true
   const timer = setTimeout(
-    () => top.destroy(Object.assign(new Error('no connection in time'), { code: 'UND_ERR_CONNECT_TIMEOUT' })),
+    () =>
+      currentSocket.destroy(
+        Object.assign(new Error('no connection in time'), { code: 'UND_ERR_CONNECT_TIMEOUT' }),
+      ),
     limit,
   )
-  const settled = () => clearTimeout(timer)
-  socket.once('error', settled)
+  const stopTimer = () => clearTimeout(timer)
+  socket.once('error', stopTimer)
   return {
     started: new Promise(resolve => {
-      // Node sends the first packet in its own turn: what is loaded at once would come before it.
-      const soon = () => setImmediate(resolve)
-      if (isIP(host) !== 0) soon()
+      // Node sends the first packet in a later turn of the event loop; resolving at once would load modules
+      // before it.
+      const resolveNext = () => setImmediate(resolve)
+      if (isIP(host) !== 0) resolveNext()
       else {
-        socket.once('lookup', soon)
+        socket.once('lookup', resolveNext)
         setTimeout(resolve, maxLookupWait)
       }
     }),
     adopt(secure, target, callback) {
-      if (!isFree || socket.destroyed) return false
-      isFree = false
+      if (!isAvailable || socket.destroyed) return false
+      isAvailable = false
       const fail = (error: Error) => callback(error, null)
-      const go = () => {
+      const startTls = () => {
         socket.off('error', fail).on('error', () => undefined)
-        const secured: unknown = secure({ ...target, httpSocket: socket }, (...result) => {
-          settled()
+        const tlsSocket: unknown = secure({ ...target, httpSocket: socket }, (...result) => {
+          stopTimer()
           callback(...result)
         })
-        if (secured instanceof Socket) top = secured
+        if (tlsSocket instanceof Socket) currentSocket = tlsSocket
       }
       socket.once('error', fail)
-      if (socket.connecting) socket.once('connect', go)
-      else go()
+      if (socket.connecting) socket.once('connect', startTls)
+      else startTls()
       return true
     },
     drop() {
-      settled()
-      top.destroy()
+      stopTimer()
+      currentSocket.destroy()
     },
   }
 }

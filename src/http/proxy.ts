@@ -1,14 +1,21 @@
 import { usageError } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
 
-/** A variable of the environment, in either case; empty where it is not set. */
-export const variable = (env: Environment, name: string): string => env[name.toLowerCase()] || env[name] || ''
+/**
+ * Returns the value of an environment variable whose name is in lower or upper case; empty when the
+ * variable is not set.
+ */
+export const readVariable = (env: Environment, name: string): string =>
+  env[name.toLowerCase()] || env[name] || ''
 
-/** The proxy that the environment names for https, in either case; an address without its scheme is an http one. */
+/**
+ * Returns the proxy in HTTPS_PROXY (or https_proxy), or undefined when the variable is not set. An address
+ * without a scheme is an http address. Throws a usage error for an invalid address.
+ */
 export function proxyFromEnvironment(env: Environment): URL | undefined {
-  const word = variable(env, 'HTTPS_PROXY')
-  if (word === '') return undefined
-  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(word) ? word : `http://${word}`
+  const value = readVariable(env, 'HTTPS_PROXY')
+  if (value === '') return undefined
+  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`
   if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return new URL(address)
   throw usageError(
     'The proxy in HTTPS_PROXY is not an http or https address.',

@@ -3,86 +3,93 @@ import { isMergeqError, MergeqError } from '../errors.ts'
 
 const hint = 'Check the base address and what stands before the service.'
 
-const sizeOf = (bytes: number): string =>
+const formatSize = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`
 
-/** The failure for an answer of more than so many bytes: it is not asked for again. */
-export const responseTooLargeError = (about: string, max: number): MergeqError =>
-  new MergeqError('bad-answer', `${about} is larger than ${sizeOf(max)}.`, {
+/** Returns the error for a response of more than `max` bytes; the request is not repeated. */
+export const responseTooLargeError = (description: string, max: number): MergeqError =>
+  new MergeqError('bad-answer', `${description} is larger than ${formatSize(max)}.`, {
     hint: `${hint} If this answer is right, raise the limit with --max-answer <size>.`,
     sentState: 'ambiguous',
     overLimit: true,
   })
 
 /**
- * The body in one piece. It is copied as it comes into a buffer that doubles: an answer in very many pieces would cost
- * far more memory than its bytes if the pieces were kept.
+ * Reads a response body of at most `max` bytes into one array. Chunks are copied into a buffer that
+ * doubles: keeping very many small chunks would take far more memory than their bytes. Throws a bad-answer
+ * error for a larger body.
  */
 export async function readBody(
   body: AsyncIterable<Uint8Array>,
   max: number,
-  about: string,
+  description: string,
 ): Promise<Uint8Array> {
-  let all: Uint8Array = new Uint8Array(0)
+  let joined: Uint8Array = new Uint8Array(0)
   let bytes = 0
-  for await (const piece of body) {
+  for await (const chunk of body) {
     const before = bytes
-    bytes += piece.length
-    if (bytes > max) throw responseTooLargeError(about, max)
-    // The one piece of a small answer needs no copy.
-    if (before === 0) all = piece
+    bytes += chunk.length
+    if (bytes > max) throw responseTooLargeError(description, max)
+    // The only chunk of a small response needs no copy.
+    if (before === 0) joined = chunk
     else {
-      if (bytes > all.length) {
+      if (bytes > joined.length) {
         const larger = new Uint8Array(Math.min(max, Math.max(bytes, 2 * before)))
-        larger.set(all.subarray(0, before))
-        all = larger
+        larger.set(joined.subarray(0, before))
+        joined = larger
       }
-      all.set(piece, before)
+      joined.set(chunk, before)
     }
   }
-  return all.subarray(0, bytes)
+  return joined.subarray(0, bytes)
 }
 
-/** A whole body, decompressed as its headers say, to at most so many bytes. */
+/**
+ * Decompresses a complete body as its Content-Encoding header says. Throws a bad-answer error for an
+ * unknown encoding, damaged data, and more than `max` bytes.
+ */
 export async function decompress(
   bytes: Uint8Array,
   encoding: string | undefined,
   max: number,
-  about: string,
+  description: string,
 ): Promise<Uint8Array> {
   if (encoding === undefined || /^(identity)?$/i.test(encoding.trim()) || bytes.length === 0) return bytes
   const { brotliDecompressSync, gunzipSync, inflateSync } = await import('node:zlib')
-  const readers = new Map([
+  const decoders = new Map([
     ['gzip', gunzipSync],
     ['x-gzip', gunzipSync],
     ['deflate', inflateSync],
     ['br', brotliDecompressSync],
   ])
-  const read = readers.get(encoding.trim().toLowerCase())
+  const decode = decoders.get(encoding.trim().toLowerCase())
   try {
-    if (read !== undefined) return read(bytes, { maxOutputLength: max })
+    if (decode !== undefined) return decode(bytes, { maxOutputLength: max })
   } catch (error) {
     if (isMergeqError(error)) throw error
-    if (error instanceof RangeError) throw responseTooLargeError(about, max)
+    if (error instanceof RangeError) throw responseTooLargeError(description, max)
   }
-  throw unreadableBodyError(about, encoding)
+  throw unreadableBodyError(description, encoding)
 }
 
-const unreadableBodyError = (about: string, encoding: string): MergeqError =>
-  new MergeqError('bad-answer', `${about} says that it is ${encoding}, and cannot be read as that.`, {
+const unreadableBodyError = (description: string, encoding: string): MergeqError =>
+  new MergeqError('bad-answer', `${description} says that it is ${encoding}, and cannot be read as that.`, {
     hint,
     sentState: 'ambiguous',
   })
 
-/** The pieces of a body, decompressed as they come; more than the largest answer is a failure. */
+/**
+ * Yields the chunks of a body, decompressed. Throws a bad-answer error for an unknown encoding, damaged
+ * data, and more than `max` bytes.
+ */
 export async function* decompressStream(
   body: Dispatcher.ResponseData['body'],
   encoding: string | undefined,
   max: number,
-  about: string,
+  description: string,
 ): AsyncIterable<Uint8Array> {
   const { createBrotliDecompress, createGunzip, createInflate } = await import('node:zlib')
-  const readers = new Map([
+  const decoders = new Map([
     ['gzip', createGunzip],
     ['x-gzip', createGunzip],
     ['deflate', createInflate],
@@ -90,23 +97,23 @@ export async function* decompressStream(
   ])
   const name = (encoding ?? '').trim().toLowerCase()
   const isPlain = name === '' || name === 'identity'
-  const open = readers.get(name)
-  if (!isPlain && open === undefined) throw unreadableBodyError(about, name)
-  const reader = open?.()
-  if (reader !== undefined) body.on('error', error => reader.destroy(error)).pipe(reader)
+  const createDecoder = decoders.get(name)
+  if (!isPlain && createDecoder === undefined) throw unreadableBodyError(description, name)
+  const decoder = createDecoder?.()
+  if (decoder !== undefined) body.on('error', error => decoder.destroy(error)).pipe(decoder)
   let bytes = 0
   try {
-    for await (const piece of reader ?? body) {
-      bytes += piece.length
-      if (bytes > max) throw responseTooLargeError(about, max)
-      yield piece
+    for await (const chunk of decoder ?? body) {
+      bytes += chunk.length
+      if (bytes > max) throw responseTooLargeError(description, max)
+      yield chunk
     }
   } catch (error) {
-    throw isZlib(error) ? unreadableBodyError(about, name) : error
+    throw isZlibError(error) ? unreadableBodyError(description, name) : error
   } finally {
     body.destroy()
   }
 }
 
-const isZlib = (error: unknown): boolean =>
+const isZlibError = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && /^(Z_|ERR_.*BROTLI|ERR__ERROR)/.test(String(error.code))

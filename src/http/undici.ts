@@ -7,18 +7,18 @@ import {
   createTrust,
 } from './connection-pools.ts'
 
-/** What carries a request: all that knows undici, loaded with the first one. */
+/** The part of the HTTP client that uses undici; it is loaded with the first request. */
 export interface UndiciTransport {
   readonly pools: ConnectionPools
   readonly sendOnce: typeof sendOnce
 }
 
-/** Opens the wire; `certificates`, further authorities in PEM, are given where https is spoken. */
+/** Creates the transport. `certificates` are further authorities in PEM, and undefined without https. */
 export async function createUndiciTransport(
   env: Environment,
-  connecting: ConnectOptions & { readonly certificates: readonly string[] | undefined },
+  options: ConnectOptions & { readonly certificates: readonly string[] | undefined },
 ): Promise<UndiciTransport> {
-  const { certificates } = connecting
+  const { certificates } = options
   const secureContext = certificates === undefined ? undefined : await createTrust(certificates)
-  return { pools: createConnectionPools(env, { ...connecting, secureContext }), sendOnce }
+  return { pools: createConnectionPools(env, { ...options, secureContext }), sendOnce }
 }
