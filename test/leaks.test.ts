@@ -248,8 +248,8 @@ describe('bytes that are passed on in pieces', () => {
   const redactor = createRedactor()
   redactor.hide(token)
   const through = (pieces: readonly string[]): string => {
-    const { take, rest } = redactor.pieces()
-    return Buffer.concat([...pieces.map(piece => take(Buffer.from(piece, 'latin1'))), rest()]).toString(
+    const { push, flush } = redactor.createStream()
+    return Buffer.concat([...pieces.map(piece => push(Buffer.from(piece, 'latin1'))), flush()]).toString(
       'latin1',
     )
   }

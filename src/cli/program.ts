@@ -77,20 +77,20 @@ function withRedaction(outside: Host): {
     return inCi ? escapeWorkflowCommands(redacted, isJson(text)) : redacted
   }
   const guarded = (output: Output) => {
-    const pieces = redactor.pieces()
+    const pieces = redactor.createStream()
     const rest = async () => {
-      const last = pieces.rest()
+      const last = pieces.flush()
       if (last.length > 0) await output.write(last)
     }
     const written = redirected(output, async text => {
       const { terminal } = output
       // What this program sends to a terminal is whole; bytes elsewhere may come in pieces of any size.
       if (typeof text !== 'string' && !terminal) {
-        const ready = pieces.take(text)
+        const ready = pieces.push(text)
         if (ready.length > 0) await output.write(ready)
         return
       }
-      const last = pieces.rest()
+      const last = pieces.flush()
       if (last.length > 0) await output.write(last)
       await output.write(
         typeof text === 'string'

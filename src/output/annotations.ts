@@ -1,7 +1,9 @@
 import { sanitizeLine } from './sanitize.ts'
 import { escapeWorkflowCommands } from './workflow-commands.ts'
 
-/** A note for GitHub's runner to put on a file of a pull request, or on the run where it names no file. */
+/**
+ * An annotation of GitHub Actions, on a file of the pull request or, without `file`, on the workflow run.
+ */
 export interface Annotation {
   readonly level: 'warning' | 'notice'
   readonly file?: string
@@ -9,28 +11,30 @@ export interface Annotation {
   readonly message: string
 }
 
-/** What may not stand in a workflow command as it is; `%` first, so that nothing is escaped twice. */
+/**
+ * Matches the characters that are escaped in workflow commands; a single pass escapes no character twice.
+ */
 const escapes = { data: /[%\r\n]/g, property: /[%\r\n:,]/g }
 
-const escaped = (text: string, where: keyof typeof escapes): string =>
+const escapeText = (text: string, part: keyof typeof escapes): string =>
   text.replace(
-    escapes[where],
+    escapes[part],
     character => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
   )
 
 /**
- * Annotations as workflow commands, a line each: the one thing that we print for a runner to act on. Every text in
- * them is on one line, escaped as GitHub documents it, and holds no command of any runner itself. They are bytes: text
- * is what the program makes harmless in a CI job, so nothing else gets through that way by mistake.
+ * Returns annotations as workflow commands, each on its own line. Every text is a single line, escaped as
+ * GitHub documents it, and contains no command of any runner. The result is bytes: in a CI job, text output
+ * has its workflow commands disabled and bytes do not, so no other text can reach the runner as a command.
  */
 export const annotationLines = (annotations: readonly Annotation[]): Uint8Array =>
-  new TextEncoder().encode(annotations.map(lineOf).join(''))
+  new TextEncoder().encode(annotations.map(formatCommand).join(''))
 
-function lineOf({ level, file, title, message }: Annotation): string {
+function formatCommand({ level, file, title, message }: Annotation): string {
   const safe = (text: string) => escapeWorkflowCommands(sanitizeLine(text))
-  const named = { file: safe(file ?? ''), title: safe(title) }
-  const properties = Object.entries(named)
+  const values = { file: safe(file ?? ''), title: safe(title) }
+  const properties = Object.entries(values)
     .filter(([, value]) => value !== '')
-    .map(([name, value]) => `${name}=${escaped(value, 'property')}`)
-  return `::${level} ${properties.join(',')}::${escaped(safe(message), 'data')}\n`
+    .map(([name, value]) => `${name}=${escapeText(value, 'property')}`)
+  return `::${level} ${properties.join(',')}::${escapeText(safe(message), 'data')}\n`
 }

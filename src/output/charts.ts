@@ -1,29 +1,30 @@
-/** Pictures of numbers in characters that stand in any terminal's font. */
-
+/** Block characters, which every terminal font has. */
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const
 const heights = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 
-/** A bar of at most `width` characters for a value out of `most`; nothing for what is not above 0. */
-export function bar(value: number, most: number, width: number): string {
-  if (!(value > 0) || !(most > 0)) return ''
-  const parts = value >= most ? width * 8 : Math.max(1, Math.round((value / most) * width * 8))
+/**
+ * Returns a bar of at most `width` characters for a value between 0 and `max`; an empty string for a value
+ * that is not above 0.
+ */
+export function bar(value: number, max: number, width: number): string {
+  if (!(value > 0) || !(max > 0)) return ''
+  const parts = value >= max ? width * 8 : Math.max(1, Math.round((value / max) * width * 8))
   return '█'.repeat(Math.floor(parts / 8)) + (eighths[parts % 8] ?? '')
 }
 
 /**
- * A column for each value, as high as it is beside `least` and `most`; a value that is not 0 is always to be seen, and a
- * gap stands for what is no number.
+ * Returns a sparkline with a character for each value, scaled from `min` to `max`. A value other than 0 is
+ * always visible, and NaN is a gap.
  */
 export const sparkline = (
   values: readonly number[],
-  most = values.filter(Number.isFinite).reduce((most, value) => Math.max(most, value), -Infinity),
-  least = values.filter(Number.isFinite).reduce((least, value) => Math.min(least, value), 0),
+  max = values.filter(Number.isFinite).reduce((max, value) => Math.max(max, value), -Infinity),
+  min = values.filter(Number.isFinite).reduce((min, value) => Math.min(min, value), 0),
 ): string =>
   values
     .map(value => {
-      if (Number.isNaN(value) || value === least)
-        return value === least && value !== 0 ? heights[1] : heights[0]
-      const share = value >= most ? 1 : value <= least ? 0 : (value - least) / (most - least)
+      if (Number.isNaN(value) || value === min) return value === min && value !== 0 ? heights[1] : heights[0]
+      const share = value >= max ? 1 : value <= min ? 0 : (value - min) / (max - min)
       return heights[Math.max(1, Math.round(share * 8))] ?? heights[0]
     })
     .join('')

@@ -1,11 +1,14 @@
-/** What decides how output looks (CLI.md section 4.10). */
+/** What decides whether output is coloured (CLI.md section 4.10). */
 export interface ColorOptions {
   readonly color: 'auto' | 'always' | 'never'
   readonly env: Readonly<Record<string, string | undefined>>
   readonly terminal: boolean
 }
 
-/** Whether to colour: `--color`, then NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE and TERM=dumb, then whether it is a terminal. */
+/**
+ * Returns whether to colour output. In this order: `--color`, NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE,
+ * TERM=dumb, whether the output is a terminal.
+ */
 export function shouldColor({ color, env, terminal }: ColorOptions): boolean {
   if (color !== 'auto') return color === 'always'
   if ((env.NO_COLOR ?? '') !== '') return false
@@ -15,5 +18,5 @@ export function shouldColor({ color, env, terminal }: ColorOptions): boolean {
   return terminal && env.TERM !== 'dumb'
 }
 
-/** A text that stands out on a terminal. */
+/** Returns a text in bold, as a terminal sequence. */
 export const bold = (text: string): string => `\u001B[1m${text}\u001B[22m`

@@ -1,22 +1,25 @@
 import papa from 'papaparse'
 
-/** The text of a cell; `isNumber` says that it is a JSON number, which no spreadsheet takes for a formula. */
+/** The text of a cell. `isNumber` marks a JSON number, which a spreadsheet never reads as a formula. */
 export interface CsvCell {
   readonly text: string
   readonly isNumber: boolean
 }
 
-/** What a spreadsheet takes for a formula begins so. */
-const formula = /^[=+\-@\t\r]/
+/** Matches the beginning of a spreadsheet formula. */
+const formulaPrefix = /^[=+\-@\t\r]/
 
-/** RFC 4180 lines with CRLF; formulas are defused by a leading apostrophe, numbers stay as they are. */
+/**
+ * Returns RFC 4180 lines that end with CRLF. A leading apostrophe disables formulas; numbers stay
+ * unchanged.
+ */
 export function csvLines(rows: readonly (readonly CsvCell[])[]): string {
-  const defused = new Set<string>()
+  const disabledFormulas = new Set<string>()
   const safe = ({ text, isNumber }: CsvCell): string => {
-    if (isNumber || !formula.test(text)) return text
-    defused.add(`'${text}`)
+    if (isNumber || !formulaPrefix.test(text)) return text
+    disabledFormulas.add(`'${text}`)
     return `'${text}`
   }
   const cells = rows.map(row => row.map(safe))
-  return `${papa.unparse(cells, { newline: '\r\n', quotes: value => defused.has(value) })}\r\n`
+  return `${papa.unparse(cells, { newline: '\r\n', quotes: value => disabledFormulas.has(value) })}\r\n`
 }

@@ -4,46 +4,50 @@ import { jsonToText } from './json-text.ts'
 import { sanitizeLine } from './sanitize.ts'
 import type { Column, View } from './view.ts'
 
-/** A cell in a plain format: one line, nothing hidden in it. */
-export const cell = (value: Json | undefined): string => sanitizeLine(jsonToText(value))
+/** Returns the text of a value on a single line, without invisible characters. */
+export const formatCell = (value: Json | undefined): string => sanitizeLine(jsonToText(value))
 
-/** Tab-separated rows, without a header: a cell cannot break its row. */
-export const tsv = ({ columns, rows }: View, paint = (state: string) => state): string =>
+/** Returns tab-separated rows without a header. `colorize` colours the values of state columns. */
+export const tsv = ({ columns, rows }: View, colorize = (state: string) => state): string =>
   rows
     .map(row =>
-      row.map((value, index) => (columns[index]?.format === 'state' ? paint(cell(value)) : cell(value))),
+      row.map((value, index) =>
+        columns[index]?.format === 'state' ? colorize(formatCell(value)) : formatCell(value),
+      ),
     )
     .map(cells => `${cells.join('\t')}\n`)
     .join('')
 
-/** A cell of CSV. A number that a double cannot hold is an object of its own kind that keeps its digits. */
-const csvCell = (value: Json | undefined): CsvCell => ({
-  text: cell(value),
+/** A number that a double cannot hold is a LosslessNumber, which is an object and not a JSON object. */
+const toCsvCell = (value: Json | undefined): CsvCell => ({
+  text: formatCell(value),
   isNumber:
     typeof value === 'number' ||
     (typeof value === 'object' && value !== null && !Array.isArray(value) && !isObject(value)),
 })
 
-/** RFC 4180 lines; a cell that a spreadsheet would run is defused by a leading apostrophe, a number never. */
+/** Returns RFC 4180 lines. A leading apostrophe disables spreadsheet formulas; numbers stay unchanged. */
 export async function csv(rows: readonly (readonly (Json | undefined)[])[]): Promise<string> {
   const { csvLines } = await import('./csv.ts')
-  return rows.length === 0 ? '' : csvLines(rows.map(row => row.map(csvCell)))
+  return rows.length === 0 ? '' : csvLines(rows.map(row => row.map(toCsvCell)))
 }
 
-export const titles = (columns: readonly Column[]): readonly string[] =>
+/** Returns the names of columns in a CSV header: `tests passed` becomes `tests_passed`. */
+export const csvHeader = (columns: readonly Column[]): readonly string[] =>
   columns.map(({ title }) => title.toLowerCase().replaceAll(' ', '_'))
 
-const escaped = (text: string): string => text.replace(/[\\|`*_[\]<>~#&]/g, '\\$&').replaceAll('@', '@\u200C')
+const escapeMarkdown = (text: string): string =>
+  text.replace(/[\\|`*_[\]<>~#&]/g, '\\$&').replaceAll('@', '@\u200C')
 
-/** A cell of a Markdown table: nothing in it becomes markup, a mention or another cell. */
-export const markdownCell = (value: Json | undefined): string => escaped(cell(value))
+/** Returns the text of a Markdown table cell, escaped: it contains no markup, mention or cell border. */
+export const markdownCell = (value: Json | undefined): string => escapeMarkdown(formatCell(value))
 
-/** The head of a Markdown table. */
+/** Returns the header of a Markdown table. */
 export const markdownHead = (columns: readonly Column[]): string =>
-  `| ${columns.map(({ title }) => escaped(title.toLowerCase())).join(' | ')} |\n|${columns
+  `| ${columns.map(({ title }) => escapeMarkdown(title.toLowerCase())).join(' | ')} |\n|${columns
     .map(({ format }) => (format === 'number' ? ' ---: |' : ' --- |'))
     .join('')}\n`
 
-/** Rows of a Markdown table, their cells escaped. */
+/** Returns the rows of a Markdown table with escaped cells. */
 export const markdownRows = ({ rows }: View): string =>
   rows.map(row => `| ${row.map(markdownCell).join(' | ')} |\n`).join('')

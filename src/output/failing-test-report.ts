@@ -6,68 +6,77 @@ import { truncateCell } from './table.ts'
 import { formatInteger, pluralize } from './view.ts'
 import { escapeWorkflowCommands } from './workflow-commands.ts'
 
-/** Failing tests, the worst first, and what is told of them all. */
+/** A report of failing tests, ordered by severity. */
 export interface FailingTestReport {
   readonly tests: readonly JsonObject[]
-  /** Whether the range was read to its end. */
+  /** Whether the whole time range could be read. */
   readonly complete: boolean
+  /** The start and end of the time range, as ISO 8601 times. */
   readonly start: string
   readonly end: string
 }
 
+/** The formats of a report: a Markdown summary, annotations of GitHub Actions, or JSON. */
 export type ReportFormat = 'markdown' | 'github' | 'json'
 
-/** Longer names are cut, in columns: a summary is for reading. */
-const longestName = 200
+/** The longest name in a summary, in columns. */
+const maxNameLength = 200
 
 interface ReportLimits {
-  /** At most so many tests. */
+  /** The maximum number of tests. */
   readonly rows: number
-  /** At most so many characters, in all. */
+  /** The maximum length of the report, in characters. */
   readonly characters: number
   /** Whether JSON is indented. */
   readonly pretty: boolean
 }
 
-/** A report in its format, made safe and ready to be written: never longer than allowed, never cut within a test. */
+/**
+ * Returns a report in a format, with untrusted text escaped. The report is never longer than allowed, and
+ * tests are omitted as a whole.
+ */
 export function renderReport(
-  triage: FailingTestReport,
+  report: FailingTestReport,
   format: ReportFormat,
   { rows, characters, pretty }: ReportLimits,
 ): Uint8Array {
   const render = {
-    markdown: (shown: number) => utf8.encode(markdown(triage, shown)),
-    github: (shown: number) => annotationLines(annotations(triage, shown)),
+    markdown: (shown: number) => utf8.encode(renderMarkdown(report, shown)),
+    github: (shown: number) => annotationLines(createAnnotations(report, shown)),
     json: (shown: number) =>
-      utf8.encode(`${escapeWorkflowCommands(stringifyJson(documentOf(triage, shown), pretty))}\n`),
+      utf8.encode(`${escapeWorkflowCommands(stringifyJson(reportDocument(report, shown), pretty))}\n`),
   }[format]
-  return largestThatFits(Math.min(rows, triage.tests.length), render, text => lengthOf(text) <= characters)
+  return largestThatFits(
+    Math.min(rows, report.tests.length),
+    render,
+    text => countCharacters(text) <= characters,
+  )
 }
 
 const utf8 = new TextEncoder()
-const lengthOf = (bytes: Uint8Array): number => new TextDecoder().decode(bytes).length
+const countCharacters = (bytes: Uint8Array): number => new TextDecoder().decode(bytes).length
 
-/** What is rendered of as many as `most` things as fit; of none where not even one does. */
+/** Renders as many of `max` items as fit, found by bisection; no items when not even the first one fits. */
 export function largestThatFits<T>(
-  most: number,
+  max: number,
   render: (shown: number) => T,
   fits: (rendered: T) => boolean,
 ): T {
-  const whole = render(most)
+  const whole = render(max)
   if (fits(whole)) return whole
-  let [few, many] = [0, most]
-  while (many - few > 1) {
-    const middle = Math.floor((few + many) / 2)
-    if (fits(render(middle))) few = middle
-    else many = middle
+  let [fitting, tooMany] = [0, max]
+  while (tooMany - fitting > 1) {
+    const middle = Math.floor((fitting + tooMany) / 2)
+    if (fits(render(middle))) fitting = middle
+    else tooMany = middle
   }
-  return render(few)
+  return render(fitting)
 }
 
 const isQuarantined = (test: JsonObject): boolean => get(test, 'quarantined') === true
 
-/** The document of `--format json`: the service's records, and how many are left out. */
-function documentOf({ tests, complete, start, end }: FailingTestReport, shown: number): JsonObject {
+/** Returns the document of `--format json`: the records of the service, and the number of omitted tests. */
+function reportDocument({ tests, complete, start, end }: FailingTestReport, shown: number): JsonObject {
   return {
     counts: { failing: tests.length, quarantined: tests.filter(isQuarantined).length },
     tests: tests.slice(0, shown),
@@ -79,7 +88,7 @@ function documentOf({ tests, complete, start, end }: FailingTestReport, shown: n
 const statusOf = (test: JsonObject): string =>
   getString(test, 'status.value') ?? getString(test, 'status.reason') ?? ''
 
-/** A test's name, and the variant of it where it has some. */
+/** Returns the name of a test, with its variant in parentheses. */
 function nameOf(test: JsonObject): string {
   const [name = '-', variant = ''] = [getString(test, 'name'), getString(test, 'variant')]
   return variant === '' ? name : `${name} (${variant})`
@@ -95,13 +104,13 @@ const columns = [
   { title: 'ticket', format: 'plain' },
 ] as const
 
-function markdown({ tests, complete, start, end }: FailingTestReport, shown: number): string {
+function renderMarkdown({ tests, complete, start, end }: FailingTestReport, shown: number): string {
   const quarantined = tests.filter(isQuarantined).length
   const parts = [
     `### ${pluralize(tests.length, 'failing test')}, ${formatInteger(quarantined)} quarantined\n\nFrom ${start} to ${end}.`,
     complete ? '\n' : ' **The list is incomplete: not all of that time could be read.**\n',
   ]
-  if (shown > 0) parts.push('\n', markdownHead(columns), ...tests.slice(0, shown).map(markdownRow))
+  if (shown > 0) parts.push('\n', markdownHead(columns), ...tests.slice(0, shown).map(renderMarkdownRow))
   if (tests.length > shown) parts.push(`\n${more(tests.length - shown)}\n`)
   return parts.join('')
 }
@@ -109,59 +118,63 @@ function markdown({ tests, complete, start, end }: FailingTestReport, shown: num
 const more = (left: number): string =>
   `${pluralize(left, 'more test')} ${left === 1 ? 'is' : 'are'} not shown: see \`mergeq flaky list\`.`
 
-function markdownRow(test: JsonObject): string {
+function renderMarkdownRow(test: JsonObject): string {
   const cells = [
-    linked(clipped(nameOf(test)), getString(test, 'html_url')),
-    plain(statusOf(test)),
-    plain(get(test, 'failure_rate_last_7d')),
-    plain(get(test, 'pull_requests_impacted_last_7d')),
+    markdownLink(truncateName(nameOf(test)), getString(test, 'html_url')),
+    markdownText(statusOf(test)),
+    markdownText(get(test, 'failure_rate_last_7d')),
+    markdownText(get(test, 'pull_requests_impacted_last_7d')),
     isQuarantined(test) ? 'yes' : 'no',
-    plain(clipped(getArray(test, 'codeowners').join(', '))),
+    markdownText(truncateName(getArray(test, 'codeowners').join(', '))),
     getString(test, 'ticket.html_url') === undefined
       ? '-'
-      : linked('ticket', getString(test, 'ticket.html_url')),
+      : markdownLink('ticket', getString(test, 'ticket.html_url')),
   ]
   return `| ${cells.join(' | ')} |\n`
 }
 
-const clipped = (text = ''): string => truncateCell(text, longestName)
+const truncateName = (text = ''): string => truncateCell(text, maxNameLength)
 
-/** A cell's text; colons that might begin a runner's command are held apart by a backslash that Markdown drops. */
-const plain = (value: Json | undefined): string => (markdownCell(value) || '-').replace(/:(?=:)/g, ':\\')
+/**
+ * Returns the Markdown text of a value. A backslash, which Markdown drops, separates colons that might
+ * begin a command of a CI runner.
+ */
+const markdownText = (value: Json | undefined): string =>
+  (markdownCell(value) || '-').replace(/:(?=:)/g, ':\\')
 
-/** A text that leads to an address, where that is one of the web. */
-function linked(text: string, address = ''): string {
+/** Returns a Markdown link, or the text alone when the address is not a web address. */
+function markdownLink(text: string, address = ''): string {
   const { protocol, href } = URL.canParse(address) ? new URL(address) : { protocol: '', href: '' }
-  if (!/^https?:$/.test(protocol) || href.length > longestAddress) return plain(text)
-  return `[${plain(text)}](${href.replace(/[^\w/:.?&=#%+,~-]|:(?=:)|#(?=#)/g, percented)})`
+  if (!/^https?:$/.test(protocol) || href.length > maxUrlLength) return markdownText(text)
+  return `[${markdownText(text)}](${href.replace(/[^\w/:.?&=#%+,~-]|:(?=:)|#(?=#)/g, percentEncode)})`
 }
 
-/** Longer addresses are left out, in characters. */
-const longestAddress = 1_000
+/** The longest address of a link, in characters. */
+const maxUrlLength = 1_000
 
-const percented = (character: string): string =>
+const percentEncode = (character: string): string =>
   `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 
-function annotations({ tests, complete }: FailingTestReport, shown: number): readonly Annotation[] {
+function createAnnotations({ tests, complete }: FailingTestReport, shown: number): readonly Annotation[] {
   const left = tests.length - shown
   const notes = [
     ...(complete ? [] : ['The list is incomplete: not all of the range could be read.']),
     ...(left > 0 ? [more(left)] : []),
   ]
   return [
-    ...tests.slice(0, shown).map(annotationOf),
+    ...tests.slice(0, shown).map(createAnnotation),
     ...notes.map(message => ({ level: 'notice', title: 'Failing tests', message }) as const),
   ]
 }
 
-function annotationOf(test: JsonObject): Annotation {
+function createAnnotation(test: JsonObject): Annotation {
   const owners = getArray(test, 'codeowners').join(', ')
-  const told = [
+  const details = [
     statusOf(test),
     `failure rate over 7 days ${get(test, 'failure_rate_last_7d') ?? 'unknown'}`,
     `pull requests impacted ${get(test, 'pull_requests_impacted_last_7d') ?? 'unknown'}`,
     isQuarantined(test) ? 'quarantined' : 'not quarantined',
-    clipped(owners === '' ? 'no owner' : `owned by ${owners}`),
+    truncateName(owners === '' ? 'no owner' : `owned by ${owners}`),
     getString(test, 'html_url') ?? '',
     getString(test, 'ticket.html_url') ?? '',
   ]
@@ -169,10 +182,10 @@ function annotationOf(test: JsonObject): Annotation {
   return {
     level: 'warning',
     ...(file === undefined ? {} : { file }),
-    title: `Failing test: ${clipped(nameOf(test))}`,
-    message: truncateCell(told.filter(text => text !== '').join('; '), longestMessage),
+    title: `Failing test: ${truncateName(nameOf(test))}`,
+    message: truncateCell(details.filter(text => text !== '').join('; '), maxMessageLength),
   }
 }
 
-/** Longer messages are cut, in columns. */
-const longestMessage = 1_000
+/** The longest message of an annotation, in columns. */
+const maxMessageLength = 1_000

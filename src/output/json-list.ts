@@ -2,16 +2,19 @@ import type { JsonObject } from '../json.ts'
 import { stringifyJson } from './json-text.ts'
 import { parts } from './view.ts'
 
-/** One JSON document with a list in it, written while the list is read: it is whole once it was ended. */
+/**
+ * A JSON document with a list that is written while its records arrive. The document is valid JSON after
+ * `end`.
+ */
 export interface JsonList {
-  /** Writes records; nothing is written before the first call. */
+  /** Writes records. Nothing is written before the first call. */
   add(records: readonly JsonObject[]): Promise<void>
-  /** Ends the list and writes what stands beside it, which must not be empty. */
+  /** Ends the list and writes the other members of the document. `around` must not be empty. */
   end(around: JsonObject): Promise<void>
 }
 
-/** Opens a document that is a list and nothing else, written while its records are made. */
-export function openArray(
+/** Creates a JSON document that is a list, written while its records arrive. */
+export function createJsonArray(
   write: (text: string) => Promise<void>,
   pretty: boolean,
 ): { add(records: readonly JsonObject[]): Promise<void>; end(): Promise<void> } {
@@ -27,30 +30,32 @@ export function openArray(
   }
 }
 
-/** Where a document goes part by part; `pause` lets a signal be heard between parts. */
+/** Receives the parts of a document. `pause` lets signals be handled between parts. */
 interface PartSink {
   write(text: string): Promise<void>
   pause?(): Promise<void>
 }
 
-/** Opens a document whose list stands under `key`; what comes out is what `encode` would make of the whole. */
+/**
+ * Creates a JSON document with a list under `key`. The output equals `stringifyJson` of the whole document.
+ */
 export function createJsonList(sink: PartSink, key: string, pretty: boolean): JsonList {
-  const [line, margin] = pretty ? ['\n  ', '\n    '] : ['', '']
+  const [newLine, itemIndent] = pretty ? ['\n  ', '\n    '] : ['', '']
   const item = (record: JsonObject) =>
-    pretty ? stringifyJson(record, true).replaceAll('\n', margin) : stringifyJson(record)
-  let before = `{${line}${stringifyJson(key)}:${pretty ? ' ' : ''}[`
+    pretty ? stringifyJson(record, true).replaceAll('\n', itemIndent) : stringifyJson(record)
+  let prefix = `{${newLine}${stringifyJson(key)}:${pretty ? ' ' : ''}[`
   let isEmpty = true
   return {
     async add(records) {
       for await (const part of parts(records, sink.pause)) {
-        await sink.write(`${before}${margin}${part.map(item).join(`,${margin}`)}`)
-        before = ','
+        await sink.write(`${prefix}${itemIndent}${part.map(item).join(`,${itemIndent}`)}`)
+        prefix = ','
         isEmpty = false
       }
     },
     async end(around) {
       const rest = stringifyJson(around, pretty).slice(1)
-      await sink.write(isEmpty ? `${before}],${rest}\n` : `${line}],${rest}\n`)
+      await sink.write(isEmpty ? `${prefix}],${rest}\n` : `${newLine}],${rest}\n`)
     },
   }
 }

@@ -1,22 +1,25 @@
-/** What is found in a text that is JSON. */
+/** The result of scanning a JSON text. */
 export interface JsonScan {
-  /** Whether it is deeper than is read. */
+  /** Whether the nesting is deeper than the limit. */
   readonly isDeep: boolean
-  /** Whether a number in it may not fit a double: 16 digits or more, or a large exponent. */
+  /** Whether a double may not hold some number: 16 digits or more, or a large exponent. */
   readonly isPrecise: boolean
-  /** Whether blanks stand between its tokens. */
+  /** Whether there is white space between tokens. */
   readonly isSpaced: boolean
-  /** Where the objects in lists of the outermost object begin and end, one after the other. */
+  /** The start and end indexes of the objects in the lists of the outermost object, in order. */
   readonly items: readonly number[]
 }
 
-/** Documents are at most so deep: more is no answer of this service, and would exhaust what walks it. */
-const deepest = 200
+/**
+ * The largest depth of a document: no response of the service is deeper, and recursion over it could
+ * overflow the stack.
+ */
+const maxDepth = 200
 
 const exponent = /[eE][+-]?\d{2}/y
 const [quote, openList, closeList, openObject, closeObject] = [34, 91, 93, 123, 125]
 
-/** Looks once through a text that is JSON. Strings, most of it, are skipped and not read. */
+/** Scans a valid JSON text in a single pass. Strings, which are most of the text, are skipped. */
 export function scanJson(text: string): JsonScan {
   const items: number[] = []
   let [depth, digits, isPrecise, isSpaced] = [0, 0, false, false]
@@ -33,7 +36,7 @@ export function scanJson(text: string): JsonScan {
     digits = 0
     if (code === quote) index = endOfString(text, index)
     else if (code === openObject || code === openList) {
-      if (++depth > deepest) return { isDeep: true, isPrecise, isSpaced, items }
+      if (++depth > maxDepth) return { isDeep: true, isPrecise, isSpaced, items }
       if (depth === 3 && code === openObject) items.push(index)
     } else if (code === closeObject || code === closeList) {
       if (depth-- === 3 && code === closeObject) items.push(index + 1)
@@ -42,7 +45,9 @@ export function scanJson(text: string): JsonScan {
   return { isDeep: false, isPrecise, isSpaced, items }
 }
 
-/** Where the quote stands that ends the string: one that no odd number of backslashes precedes. */
+/**
+ * Returns the index of the quote that ends a string: the first quote after an even number of backslashes.
+ */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     let before = end - 1

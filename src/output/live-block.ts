@@ -1,51 +1,54 @@
 import type { Writer } from './printer.ts'
 
-/** How large a terminal is. */
+/** The size of a terminal in characters. */
 export interface TerminalSize {
   readonly columns: number
   readonly rows: number
 }
 
-/** Lines on a terminal that are written over in place. */
+/** A block of lines on a terminal that is redrawn in place. */
 export interface LiveBlock {
-  /** Puts lines in the place of those that are there, in a terminal of the size that it has now. */
+  /** Replaces the lines of the block. `size` is the current size of the terminal. */
   draw(lines: readonly string[], size: TerminalSize): Promise<void>
-  /** Leaves the lines as they are and the cursor below them, to be seen. */
+  /** Ends the block: its lines stay visible and the cursor is below them. */
   close(): Promise<void>
 }
 
 const [hideCursor, showCursor] = ['\u001B[?25l', '\u001B[?25h']
-/** A character that is wider than it was taken for must not break a line in two. */
+/**
+ * Line wrapping is off while the block is drawn: a character that is wider than expected must not wrap a
+ * line.
+ */
 const [noWrap, wrap] = ['\u001B[?7l', '\u001B[?7h']
 const [toLineEnd, toEnd] = ['\u001B[K', '\u001B[J']
 
 /**
- * Opens a block: nothing is written before the first lines. Each drawing is one write, which clears nothing that it does
- * not write again, so that nothing flickers. A terminal that was made narrower has broken the lines that are there; one
- * that was made lower has scrolled some of them away, and brings them back when it grows.
+ * Creates a block; nothing is written before the first lines. Each frame is a single write that clears only
+ * what it overwrites, so that the block does not flicker. A narrower terminal wraps the lines of the last
+ * frame; a lower terminal scrolls some of them away and shows them again when it grows.
  */
 export async function createLiveBlock(sink: Writer): Promise<LiveBlock> {
   const { lineWidth } = await import('./table.ts')
   let widths: readonly number[] | undefined
-  let [height, away] = [0, 0]
+  let [height, scrolledRows] = [0, 0]
 
-  /** How many rows above the cursor the lines that are there begin. */
-  const above = ({ columns, rows }: TerminalSize): number => {
+  /** Returns how many rows above the cursor the last frame begins. */
+  const rowsAbove = ({ columns, rows }: TerminalSize): number => {
     const lines = (widths ?? []).reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0)
-    const back = Math.min(away, Math.max(0, rows - height))
-    const seen = Math.min(lines, rows - 1)
-    away += lines - seen - back
+    const returned = Math.min(scrolledRows, Math.max(0, rows - height))
+    const visible = Math.min(lines, rows - 1)
+    scrolledRows += lines - visible - returned
     height = rows
-    return seen + back
+    return visible + returned
   }
   return {
     async draw(lines, size) {
-      const up = above(size)
-      const back = up === 0 ? '' : `\u001B[${up}A`
-      const written = lines.map(line => `${line}${toLineEnd}\r\n`).join('')
-      const first = widths === undefined ? hideCursor : ''
+      const distance = rowsAbove(size)
+      const cursorUp = distance === 0 ? '' : `\u001B[${distance}A`
+      const text = lines.map(line => `${line}${toLineEnd}\r\n`).join('')
+      const cursorSwitch = widths === undefined ? hideCursor : ''
       widths = lines.map(lineWidth)
-      await sink.write(`${first}${back}\r${noWrap}${written}${toEnd}${wrap}`)
+      await sink.write(`${cursorSwitch}${cursorUp}\r${noWrap}${text}${toEnd}${wrap}`)
     },
     async close() {
       if (widths !== undefined) await sink.write(showCursor)

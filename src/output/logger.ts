@@ -1,37 +1,38 @@
 import type { MergeqError } from '../errors.ts'
-import { failureDocument, failureText } from './error-text.ts'
+import { errorJson, errorText } from './error-text.ts'
 import type { Writer } from './printer.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 
-/** Standard error: everything that is not the answer goes through here. */
+/** Writes messages to standard error; results go to standard output. Write errors are ignored. */
 export interface Logger {
-  /** Something that a person should know though the run goes on; never silenced. */
+  /** Writes a warning; `--quiet` does not hide it. */
   warn(text: string): Promise<void>
-  /** Progress and remarks; `-q` silences them. */
+  /** Writes progress or a remark, unless `--quiet` is set. */
   info(text: string): Promise<void>
-  /** Told only with `-v`. */
+  /** Writes details, only with `--verbose`. */
   debug(text: string): Promise<void>
-  /** A failure, as text or, where JSON was asked for, as one object. */
-  error(failure: MergeqError): Promise<void>
+  /** Writes an error, as text or, with JSON output, as a JSON object. */
+  error(error: MergeqError): Promise<void>
 }
 
+/** Which messages a logger writes, and whether errors are JSON. */
 export interface LoggerOptions {
   readonly quiet: boolean
   readonly verbose: boolean
   readonly json: boolean
 }
 
-/** Opens standard error. Nobody may read it: a write that fails there changes nothing. */
+/** Creates a logger. A write that fails is ignored, because the command does not depend on its log. */
 export function createLogger(sink: Writer, { quiet, verbose, json }: LoggerOptions): Logger {
-  const say = (text: string) => sink.write(text).catch(() => undefined)
+  const write = (text: string) => sink.write(text).catch(() => undefined)
   return {
-    warn: text => say(`mergeq: ${sanitizeLine(text)}\n`),
+    warn: text => write(`mergeq: ${sanitizeLine(text)}\n`),
     info: async text => {
-      if (!quiet) await say(`${sanitizeLine(text)}\n`)
+      if (!quiet) await write(`${sanitizeLine(text)}\n`)
     },
     debug: async text => {
-      if (verbose) await say(`${sanitizeLines(text)}\n`)
+      if (verbose) await write(`${sanitizeLines(text)}\n`)
     },
-    error: failure => say(json ? failureDocument(failure) : failureText(failure)),
+    error: error => write(json ? errorJson(error) : errorText(error)),
   }
 }

@@ -1,65 +1,68 @@
 import { get, type Json, type JsonObject } from '../json.ts'
-import { csv, markdownHead, markdownRows, titles, tsv } from './delimited.ts'
-import { createJsonList, type JsonList, openArray } from './json-list.ts'
+import { csv, csvHeader, markdownHead, markdownRows, tsv } from './delimited.ts'
+import { createJsonArray, createJsonList, type JsonList } from './json-list.ts'
 import { stringifyJson, stringifyLines } from './json-text.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
-import type { OpenTable } from './table.ts'
+import type { TableRenderer } from './table.ts'
 import { parts, receiptColumns, table, type View, widthRows } from './view.ts'
 
-/** One answer, ready to print in any format. */
+/** A result that can be printed in any format. */
 export interface Printable {
   readonly records: readonly JsonObject[]
-  /** What `--json` prints of the records. */
+  /** Returns what `--json` prints of the records. */
   document(records: readonly JsonObject[]): Json
-  /** The rows of the tables; made only when they are printed. */
+  /** Returns the view of the records; called only for the formats that have rows. */
   shape(records: readonly JsonObject[]): View
-  /** Printed as it is in every format; sanitized on a terminal. */
+  /** Bytes that are printed unchanged in every format, and sanitized on a terminal. */
   readonly rawBody?: Uint8Array
-  /** `verbatim` is a text of our own in which all that came from outside was made safe: a terminal gets it as it is. */
+  /** Whether `rawBody` is a text of mergeq with sanitized values: a terminal gets it unchanged. */
   readonly isSafe?: boolean
 }
 
-/** How answers are printed. */
+/** How results are printed. */
 export interface PrinterOptions {
   readonly format: 'table' | 'json' | 'ndjson' | 'csv' | 'markdown'
-  /** Whether `-o table` was said aloud: then a pipe gets the drawn table too. */
+  /** Whether the user selected the table format explicitly: a pipe then gets the terminal table too. */
   readonly isTableForced: boolean
+  /** The names of the fields to print; all fields when empty. */
   readonly fields: readonly string[]
   readonly terminal: boolean
   readonly columns: number
   readonly color: boolean
+  /** The current time in milliseconds since 1970; relative times refer to it. */
   readonly now: number
 }
 
-/** Standard output, as far as printing needs it. */
+/** A text output. */
 export interface Writer {
   write(text: string | Uint8Array): Promise<void>
-  /** Lets a signal be heard while a long list is written; rejects when one came. */
+  /** Lets signals be handled while a long list is written; rejects with the reason of an interruption. */
   pause?(): Promise<void>
 }
 
+/** Prints the results of a command on standard output. */
 export interface Printer {
-  /** Prints an answer, or keeps it where a table must be drawn whole. */
+  /** Prints a result, or keeps it until `end` where a table must be complete first. */
   print(printable: Printable): Promise<void>
-  /** Opens the one document of `--json` for a list that is printed while it is read. */
+  /** Creates the JSON document of a list that is printed while it is read. */
   list(key: string): JsonList
-  /** Prints the records of one answer, a few at a time. */
-  printAll(batches: Iterable<readonly JsonObject[]>, shape: Printable['shape']): Promise<void>
-  /** Takes the head of CSV and Markdown as printed: by an earlier run, whose output goes on. */
+  /** Prints the records of a single result in batches. */
+  printAll(batches: Iterable<readonly JsonObject[]>, createView: Printable['shape']): Promise<void>
+  /** Omits the header of CSV and Markdown, which an earlier run has printed already. */
   skipHeader(): void
-  /** Prints what was kept. */
+  /** Prints the results that were kept. */
   end(): Promise<void>
 }
 
-/** Only the named fields of a record, nested as they were. */
-function pick(record: JsonObject, fields: readonly string[]): JsonObject {
-  const picked: Record<string, Json> = Object.create(null)
+/** Returns a record with the named fields only, nested as before. */
+function pickFields(record: JsonObject, fields: readonly string[]): JsonObject {
+  const selected: Record<string, Json> = Object.create(null)
   for (const field of fields) {
     const value = get(record, field)
     if (value !== undefined)
-      setNested(picked, Object.hasOwn(record, field) ? [field] : field.split('.'), value)
+      setNested(selected, Object.hasOwn(record, field) ? [field] : field.split('.'), value)
   }
-  return picked
+  return selected
 }
 
 function setNested(target: Record<string, Json>, path: readonly string[], value: Json): void {
@@ -68,144 +71,151 @@ function setNested(target: Record<string, Json>, path: readonly string[], value:
     target[key] = value
     return
   }
-  const below: Record<string, Json> = Object.assign(Object.create(null), target[key])
-  target[key] = below
-  setNested(below, rest, value)
+  const child: Record<string, Json> = Object.assign(Object.create(null), target[key])
+  target[key] = child
+  setNested(child, rest, value)
 }
 
 const utf8 = new TextDecoder()
 
-/** Opens standard output for one run: every answer goes through here, in the format that was asked for. */
-export function createPrinter(sink: Writer, style: PrinterOptions): Printer {
-  const { format, fields } = style
-  const pretty = style.terminal
-  const picked = ({ records }: Pick<Printable, 'records'>) =>
-    fields.length === 0 ? records : records.map(record => pick(record, fields))
-  const isDrawn = format === 'table' && (style.terminal || style.isTableForced)
-  const shapeOf = (printable: Printable): View => {
+/** Creates a printer that writes results to `writer` in the selected format. */
+export function createPrinter(writer: Writer, options: PrinterOptions): Printer {
+  const { format, fields } = options
+  const pretty = options.terminal
+  const selectFields = ({ records }: Pick<Printable, 'records'>) =>
+    fields.length === 0 ? records : records.map(record => pickFields(record, fields))
+  const isTerminalTable = format === 'table' && (options.terminal || options.isTableForced)
+  const viewOf = (printable: Printable): View => {
     if (fields.length > 0)
       return table(
         printable.records,
         fields.map(field => [field, field]),
       )
-    const shape = printable.shape(printable.records)
-    return isDrawn ? (shape.terminalView?.() ?? shape) : withPassages(shape)
+    const view = printable.shape(printable.records)
+    return isTerminalTable ? (view.terminalView?.() ?? view) : withTextBlocks(view)
   }
-  let kept: View[] = []
-  /** Whether what was kept is one table that can be drawn before its end is known, and how many rows it has. */
-  let [isOneTable, rowsKept] = [true, 0]
-  let open: OpenTable | undefined
-  let headed = false
+  let keptViews: View[] = []
+  /**
+   * Whether the kept views form a single table whose rows can be printed before all of them are known; and
+   * their number of rows.
+   */
+  let [isOneTable, keptRows] = [true, 0]
+  let renderer: TableRenderer | undefined
+  let hasHeader = false
 
-  const drawRows = async (table: OpenTable, rows: View['rows']) => {
-    for (const piece of table.draw(rows)) await sink.write(piece)
+  const writeRows = async (table: TableRenderer, rows: View['rows']) => {
+    for (const piece of table.draw(rows)) await writer.write(piece)
   }
 
-  /** Keeps what is drawn at the end; a table of many rows is drawn from then on as they come. */
-  const keep = async (shape: View) => {
-    const isPlain = shape.heading === undefined && shape.textBlocks === undefined
-    if (open !== undefined && isPlain) return drawRows(open, shape.rows)
-    open = undefined
-    isOneTable = kept.length === 0 ? shape.textBlocks === undefined : isOneTable && isPlain
-    kept.push(shape)
-    rowsKept += shape.rows.length
-    if (!isOneTable || rowsKept < widthRows) return
-    const { openTable } = await import('./table.ts')
-    for (const whole of gathered(kept)) {
-      open = openTable(whole, style)
-      await sink.write(open.start)
-      await drawRows(open, whole.rows)
+  /**
+   * Keeps a view until the end; the rows of a long table are printed as they arrive once its widths are
+   * known.
+   */
+  const keep = async (view: View) => {
+    const isPlain = view.heading === undefined && view.textBlocks === undefined
+    if (renderer !== undefined && isPlain) return writeRows(renderer, view.rows)
+    renderer = undefined
+    isOneTable = keptViews.length === 0 ? view.textBlocks === undefined : isOneTable && isPlain
+    keptViews.push(view)
+    keptRows += view.rows.length
+    if (!isOneTable || keptRows < widthRows) return
+    const { createTableRenderer } = await import('./table.ts')
+    for (const merged of mergeViews(keptViews)) {
+      renderer = createTableRenderer(merged, options)
+      await writer.write(renderer.start)
+      await writeRows(renderer, merged.rows)
     }
-    kept = []
-    rowsKept = 0
+    keptViews = []
+    keptRows = 0
   }
 
-  const printTable = async (shape: View) => {
-    if (isDrawn) {
-      // A change that failed has no sentence: its failure is told on standard error.
-      if (shape.sentence !== undefined)
-        await sink.write(shape.sentence === '' ? '' : `${sanitizeLine(shape.sentence)}\n`)
-      else await keep(shape)
-    } else if (shape.raw !== undefined) await sink.write(shape.raw)
+  const printTable = async (view: View) => {
+    if (isTerminalTable) {
+      // A failed change has an empty sentence: its error is on standard error.
+      if (view.sentence !== undefined)
+        await writer.write(view.sentence === '' ? '' : `${sanitizeLine(view.sentence)}\n`)
+      else await keep(view)
+    } else if (view.raw !== undefined) await writer.write(view.raw)
     else {
-      const paint = style.color ? (await import('./table.ts')).colorizeState : undefined
-      for await (const rows of parts(shape.rows, sink.pause))
-        await sink.write(tsv({ ...shape, rows }, paint && (text => paint(text, true))))
+      const paint = options.color ? (await import('./table.ts')).colorizeState : undefined
+      for await (const rows of parts(view.rows, writer.pause))
+        await writer.write(tsv({ ...view, rows }, paint && (text => paint(text, true))))
     }
   }
-  const head = async (text: () => string | Promise<string>) => {
-    if (!headed) await sink.write(await text())
-    headed = true
+  const writeHeader = async (text: () => string | Promise<string>) => {
+    if (!hasHeader) await writer.write(await text())
+    hasHeader = true
   }
   const printer: Printer = {
     async print(printable) {
       if (printable.rawBody !== undefined && fields.length === 0)
-        await sink.write(
-          style.terminal && printable.isSafe !== true
+        await writer.write(
+          options.terminal && printable.isSafe !== true
             ? sanitizeLines(utf8.decode(printable.rawBody))
             : printable.rawBody,
         )
       else if (format === 'json')
-        await sink.write(`${stringifyJson(printable.document(picked(printable)), pretty)}\n`)
+        await writer.write(`${stringifyJson(printable.document(selectFields(printable)), pretty)}\n`)
       else if (format === 'ndjson')
-        for await (const part of parts(picked(printable), sink.pause)) await sink.write(stringifyLines(part))
+        for await (const part of parts(selectFields(printable), writer.pause))
+          await writer.write(stringifyLines(part))
       else if (format === 'csv') {
-        const { columns, rows } = shapeOf(printable)
-        await head(() => csv([fields.length === 0 ? titles(columns) : fields]))
-        for await (const part of parts(rows, sink.pause)) await sink.write(await csv(part))
+        const { columns, rows } = viewOf(printable)
+        await writeHeader(() => csv([fields.length === 0 ? csvHeader(columns) : fields]))
+        for await (const part of parts(rows, writer.pause)) await writer.write(await csv(part))
       } else if (format === 'markdown') {
-        const shape = shapeOf(printable)
-        await head(() => markdownHead(shape.columns))
-        for await (const rows of parts(shape.rows, sink.pause))
-          await sink.write(markdownRows({ ...shape, rows }))
-      } else await printTable(shapeOf(printable))
+        const view = viewOf(printable)
+        await writeHeader(() => markdownHead(view.columns))
+        for await (const rows of parts(view.rows, writer.pause))
+          await writer.write(markdownRows({ ...view, rows }))
+      } else await printTable(viewOf(printable))
     },
-    async printAll(batches, shape) {
-      const array = openArray(text => sink.write(text), pretty)
+    async printAll(batches, createView) {
+      const array = createJsonArray(text => writer.write(text), pretty)
       for (const records of batches) {
-        if (format === 'json') await array.add(picked({ records }))
-        else await printer.print({ records, document: () => null, shape })
-        // Signals and the spinner have their turn.
+        if (format === 'json') await array.add(selectFields({ records }))
+        else await printer.print({ records, document: () => null, shape: createView })
+        // Let signals be handled and the spinner be drawn.
         await new Promise(resolve => setImmediate(resolve))
       }
       if (format === 'json') await array.end()
-      // The head of a table without rows.
-      else await printer.print({ records: [], document: () => null, shape })
+      // Prints the header of a table without rows.
+      else await printer.print({ records: [], document: () => null, shape: createView })
     },
     list(key) {
-      const listing = createJsonList(sink, key, pretty)
-      return { ...listing, add: records => listing.add(picked({ records })) }
+      const jsonList = createJsonList(writer, key, pretty)
+      return { ...jsonList, add: records => jsonList.add(selectFields({ records })) }
     },
     skipHeader() {
-      headed = true
+      hasHeader = true
     },
     async end() {
-      if (kept.length === 0) return
-      const { drawPieces } = await import('./table.ts')
-      for (const shape of gathered(kept))
-        for (const piece of drawPieces(shape, style)) await sink.write(piece)
+      if (keptViews.length === 0) return
+      const { renderView } = await import('./table.ts')
+      for (const view of mergeViews(keptViews))
+        for (const piece of renderView(view, options)) await writer.write(piece)
     },
   }
   return printer
 }
 
-/** Passages as rows, for the formats that are nothing but rows. */
-const withPassages = (shape: View): View => ({
-  ...shape,
+/** Returns a view with its text blocks as rows, for formats that have rows only. */
+const withTextBlocks = (view: View): View => ({
+  ...view,
   rows: [
-    ...shape.rows,
-    ...(shape.textBlocks ?? []).map(({ title, head, text }) => [title, `${head}: ${text}`]),
+    ...view.rows,
+    ...(view.textBlocks ?? []).map(({ title, head, text }) => [title, `${head}: ${text}`]),
   ],
 })
 
-/** Answers with the same columns and nothing around them become one table. */
-function gathered(shapes: readonly View[]): readonly View[] {
-  const [first, ...rest] = shapes
-  if (first === undefined || rest.some(({ heading, textBlocks }) => heading ?? textBlocks)) return shapes
-  return [{ ...first, rows: shapes.flatMap(({ rows }) => rows) }]
+/** Merges views with the same columns into a single view, unless a view has a heading or text blocks. */
+function mergeViews(views: readonly View[]): readonly View[] {
+  const [first, ...rest] = views
+  if (first === undefined || rest.some(({ heading, textBlocks }) => heading ?? textBlocks)) return views
+  return [{ ...first, rows: views.flatMap(({ rows }) => rows) }]
 }
 
-/** A receipt as a row: `pr, ok, delivery, message` (CLI.md section 4.2). */
+/** Returns the view of a receipt: `pr, ok, delivery, message` (CLI.md section 4.2). */
 export const receiptView = (receipt: JsonObject, sentence: string): View => ({
   columns: receiptColumns,
   rows: [[receipt.pr, receipt.ok, receipt.delivery, receipt.message ?? sentence]],

@@ -1,13 +1,14 @@
 import { sanitizeLine } from './sanitize.ts'
 import type { Screen, Spinner } from './spinner.ts'
 
-/** Waiting shorter than this, in milliseconds, is not worth a sign. */
+/** The time before the spinner appears, in milliseconds. */
 const spinnerDelay = 200
+/** The interval between updates of the text, in milliseconds. */
 const refreshInterval = 100
 
 /**
- * Shows what is being waited for until the work is done: a spinner, after 200 ms. Without a
- * `screen` nothing is shown.
+ * Runs `work` and shows a spinner with `text` from 200 ms on until the work ends. Without a `screen`
+ * nothing is shown. Returns what `work` returns.
  */
 export async function withSpinner<T>(
   screen: Screen | undefined,
@@ -17,17 +18,17 @@ export async function withSpinner<T>(
 ): Promise<T> {
   if (screen === undefined) return work()
   let spinner: Spinner | undefined
-  let isOver = false
+  let isDone = false
   let timer = setTimeout(async () => {
     const { startSpinner } = await import('./spinner.ts')
-    if (isOver) return
+    if (isDone) return
     spinner = startSpinner(screen, sanitizeLine(text()), color)
-    timer = setInterval(() => spinner?.say(sanitizeLine(text())), refreshInterval)
+    timer = setInterval(() => spinner?.setText(sanitizeLine(text())), refreshInterval)
   }, spinnerDelay)
   try {
     return await work()
   } finally {
-    isOver = true
+    isDone = true
     clearTimeout(timer)
     spinner?.stop()
   }

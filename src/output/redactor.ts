@@ -1,34 +1,40 @@
-import { beginnings, endOf } from './secret-spellings.ts'
+import { createPrefixPattern, findEnd } from './secret-spellings.ts'
 
-/** Shorter secrets are not hidden: they would take ordinary words with them. */
-const shortest = 8
-const mark = '[REDACTED]'
+/** The shortest secret that is redacted; a shorter text could be part of ordinary words. */
+const minSecretLength = 8
+const placeholder = '[REDACTED]'
 
-/** Hides secrets in everything that is written: raw, escaped, percent-encoded and in base64, in any letter case. */
+/**
+ * Replaces secrets in all output: unescaped, escaped, percent-encoded and in base64, in upper and lower
+ * case.
+ */
 export interface Redactor {
-  /** Hides this text from now on. */
+  /** Adds a secret to redact from now on. A secret of less than 8 characters is ignored. */
   hide(secret: string): void
-  /** The text with every secret replaced; JSON stays JSON. */
+  /** Returns the text with every secret replaced. Valid JSON stays valid. */
   redact(text: string): string
-  /** The same of bytes; those without a secret come back untouched. */
+  /** Returns the bytes with every secret replaced; bytes without a secret are returned unchanged. */
   redactBytes(bytes: Uint8Array): Uint8Array
-  /** Redacts bytes that come in pieces; a secret may lie across several of them. */
-  pieces(): Pieces
+  /** Creates a redactor for bytes that arrive in pieces; a secret may be split between pieces. */
+  createStream(): RedactedStream
 }
 
-/** Bytes that come in pieces. */
-export interface Pieces {
-  /** What can be written now; the last word is kept back, because a secret may begin in it. */
-  take(bytes: Uint8Array): Uint8Array
-  /** What was kept back. */
-  rest(): Uint8Array
+/** Redacts bytes that arrive in pieces. */
+export interface RedactedStream {
+  /**
+   * Returns the bytes that can be written now. The last word is kept back, because a secret may begin in
+   * it.
+   */
+  push(bytes: Uint8Array): Uint8Array
+  /** Returns the bytes that were kept back. */
+  flush(): Uint8Array
 }
 
 /**
- * The forms in which a secret may show. Base64 differs with where in the encoded text the secret begins; characters
- * that also hold bits of its neighbours are left off.
+ * Returns the forms in which a secret may appear. Its base64 form depends on the position in the encoded
+ * text; characters that also hold bits of neighbouring bytes are omitted.
  */
-function formsOf(secret: string): readonly string[] {
+function encodedForms(secret: string): readonly string[] {
   const encoded = [0, 1, 2].map(shift => {
     const bytes = new TextEncoder().encode(`${'x'.repeat(shift)}${secret}`)
     const form = btoa(String.fromCharCode(...bytes)).replace(/=+$/, '')
@@ -37,36 +43,40 @@ function formsOf(secret: string): readonly string[] {
   return [secret, ...encoded, ...encoded.map(form => form.replaceAll('+', '-').replaceAll('/', '_'))]
 }
 
-/** Where in a text a secret was found. */
-interface Place {
+/** The start and end index of a secret in a text. */
+interface SecretRange {
   readonly from: number
   readonly to: number
 }
 
-/** Finds the next place of any secret in a text from an index on; undefined where there is none. */
-type Search = (text: string, from: number) => Place | undefined
+/** Returns the range of the next secret from an index on, or undefined when there is none. */
+type Search = (text: string, from: number) => SecretRange | undefined
 
-function searchFor(secrets: ReadonlySet<string>): Search {
-  const forms = [...new Set([...secrets].flatMap(formsOf).filter(form => form.length >= shortest))]
-  const pattern = beginnings(forms)
-  /** The forms that may begin with a character; an escape may stand for any. */
-  const formsBy = new Map<string, readonly string[]>()
-  const formsAt = (character: string): readonly string[] => {
+function createSearch(secrets: ReadonlySet<string>): Search {
+  const forms = [
+    ...new Set([...secrets].flatMap(encodedForms).filter(form => form.length >= minSecretLength)),
+  ]
+  const pattern = createPrefixPattern(forms)
+  /** The forms that may begin with a character; an escape may represent any character. */
+  const formsByCharacter = new Map<string, readonly string[]>()
+  const formsStartingWith = (character: string): readonly string[] => {
     const isPlain = /[^\\%&"]/.test(character)
-    const own = (form: string) => !isPlain || form.charAt(0).toLowerCase() === character.toLowerCase()
-    const those = formsBy.get(character) ?? forms.filter(own)
-    formsBy.set(character, those)
-    return those
+    const canStart = (form: string) => !isPlain || form.charAt(0).toLowerCase() === character.toLowerCase()
+    const matching = formsByCharacter.get(character) ?? forms.filter(canStart)
+    formsByCharacter.set(character, matching)
+    return matching
   }
   return (text, start) => {
     for (pattern.lastIndex = start; ; ) {
-      const found = pattern.exec(text)
-      if (found === null) return undefined
-      const { index } = found
-      const to = Math.max(...formsAt(text.charAt(index)).map(form => endOf(form, text, index) ?? 0))
+      const match = pattern.exec(text)
+      if (match === null) return undefined
+      const { index } = match
+      const to = Math.max(
+        ...formsStartingWith(text.charAt(index)).map(form => findEnd(form, text, index) ?? 0),
+      )
       pattern.lastIndex = index + 1
       if (to === 0) continue
-      // A backslash that is left alone would escape the mark.
+      // A backslash that stays before the placeholder would escape it.
       let before = index
       while (before > start && text[before - 1] === '\\') before--
       return { from: index - ((index - before) % 2), to }
@@ -74,71 +84,81 @@ function searchFor(secrets: ReadonlySet<string>): Search {
   }
 }
 
-/** The text up to an index with every secret replaced, and where it ends: before a secret that goes on behind it. */
-function replaced(text: string, search: Search, most = text.length): readonly [kept: string, end: number] {
-  let [kept, from, end] = ['', 0, most]
-  for (let place = search(text, 0); place !== undefined && place.from < end; place = search(text, from)) {
-    if (place.to > end) end = place.from
+/**
+ * Returns the text up to an index with every secret replaced, and the index where it ends: before a secret
+ * that crosses `max`.
+ */
+function replaceSecrets(
+  text: string,
+  search: Search,
+  max = text.length,
+): readonly [kept: string, end: number] {
+  let [kept, from, end] = ['', 0, max]
+  for (let range = search(text, 0); range !== undefined && range.from < end; range = search(text, from)) {
+    if (range.to > end) end = range.from
     else {
-      kept += `${text.slice(from, place.from)}${mark}`
-      from = place.to
+      kept += `${text.slice(from, range.from)}${placeholder}`
+      from = range.to
     }
   }
   return [kept + text.slice(from, end), end]
 }
 
-/** More of a last word is not kept back: a secret, however it is spelled, is shorter. */
-const longestKept = 32 * 1024
+/** The longest part of the last word that is kept back, in bytes: every form of a secret is shorter. */
+const maxKeptLength = 32 * 1024
 
-/** Where the last word of a text begins, if that is not too long. */
-function lastWord(text: string): number {
+/** Returns the index where the last word of a text begins, at most `maxKeptLength` before its end. */
+function lastWordStart(text: string): number {
   let start = text.length
-  const least = Math.max(0, start - longestKept)
-  while (start > least && text.charCodeAt(start - 1) > 32) start--
+  const min = Math.max(0, start - maxKeptLength)
+  while (start > min && text.charCodeAt(start - 1) > 32) start--
   return start
 }
 
-/** Bytes as a text of as many characters, and back: what is no UTF-8 stays as it is. */
-const asText = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+/**
+ * Converts bytes to a text with a character for each byte, and back: bytes that are not UTF-8 stay
+ * unchanged.
+ */
+const toText = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
-const asBytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
+const toBytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 
-/** Makes a redactor that knows no secret yet. */
+/** Creates a redactor without secrets. */
 export function createRedactor(): Redactor {
   const secrets = new Set<string>()
-  let made: Search | undefined
+  let currentSearch: Search | undefined
   const search: Search = (text, from) => {
-    made ??= searchFor(secrets)
-    return made(text, from)
+    currentSearch ??= createSearch(secrets)
+    return currentSearch(text, from)
   }
-  const redact = (text: string): string => (secrets.size === 0 ? text : replaced(text, search)[0])
+  const redact = (text: string): string => (secrets.size === 0 ? text : replaceSecrets(text, search)[0])
   return {
     hide(secret) {
-      if (secret.length < shortest || secrets.has(secret)) return
+      if (secret.length < minSecretLength || secrets.has(secret)) return
       secrets.add(secret)
-      made = undefined
+      currentSearch = undefined
     },
     redact,
     redactBytes(bytes) {
       if (secrets.size === 0) return bytes
-      const text = asText(bytes)
+      const text = toText(bytes)
       const redacted = redact(text)
-      return redacted === text ? bytes : asBytes(redacted)
+      return redacted === text ? bytes : toBytes(redacted)
     },
-    pieces() {
+    createStream() {
       let kept = ''
       return {
-        take(bytes) {
+        push(bytes) {
           if (secrets.size === 0 && kept === '') return bytes
-          const text = kept + asText(bytes)
-          const [ready, end] = replaced(text, search, lastWord(text))
+          const text = kept + toText(bytes)
+          const [ready, end] = replaceSecrets(text, search, lastWordStart(text))
           kept = text.slice(end)
-          return asBytes(ready)
+          return toBytes(ready)
         },
-        rest() {
+        flush() {
           const last = redact(kept)
           kept = ''
-          return asBytes(last)
+          return toBytes(last)
         },
       }
     },

@@ -1,4 +1,4 @@
-/** The names that HTML has for characters of a token. */
+/** The names of HTML entities for the characters of a token. */
 const entities = new Map([
   ['!', 'excl'],
   ['"', 'quot'],
@@ -32,20 +32,26 @@ const entities = new Map([
   ['}', 'rcub|rbrace'],
 ])
 
-/** Backslashes before an escaped character: one, or more where JSON stands in JSON. Bounded, so that a search is linear. */
+/**
+ * Backslashes before an escaped character; several of them when JSON is nested in JSON. Their number is
+ * limited, so that a search takes linear time.
+ */
 const slash = '(?:\\\\|%5[Cc])'
 const slashes = `${slash}{1,4}`
-/** What begins an escape of an address or of HTML, itself escaped so often. */
+/** The beginning of a percent escape and of an HTML entity, which may be escaped several times. */
 const percent = (times: string) => `(?:%|${slashes}u0025|&#37;)(?:25){${times}}`
 const ampersand = (times: string) => `(?:&|${slashes}u0026|%26)(?:amp;){${times}}`
-/** Escaped more often than this, nothing is a spelling of a secret. */
+/** The numbers of nested escapes that are recognized. */
 const depths = [0, 1, 2, 3]
 
 const invisible = '\\0-\\x08\\x0E-\\x1A\\x1C-\\x1F\\x7F-\\x84\\x86-\\x9A\\x9C-\\u2027\\u202A-\\uFFFF'
-const unseen = `${invisible}\\x1B\\x9B`
+const unprintable = `${invisible}\\x1B\\x9B`
 
-/** What may stand between two characters and is taken out before a person sees them: what is invisible, and sequences. */
-const between = `(?:${[
+/**
+ * Matches what may be between two characters of a secret and is removed before people see the text:
+ * invisible characters and terminal sequences.
+ */
+const ignorable = `(?:${[
   `[${invisible}]`,
   `(?:\\x1B\\[|\\x9B|${slashes}u001b\\[|${slashes}u009b)[0-?]{0,64}[ -/]{0,8}[@-~]`,
   `(?:\\x1B|${slashes}u001b)[\\]PX^_][^\\x07\\x1B\\x9C"\\\\]{0,256}(?:\\x07|\\x1B\\\\|\\x9C|${slashes}u(?:0007|009c))`,
@@ -54,18 +60,22 @@ const between = `(?:${[
   '%(?:[89a-fA-F][0-9a-fA-F]|0[0-8eE]|1[0-9a-fA-F]|7[fF])',
 ].join('|')}){0,32}`
 
-const quote = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-const cases = (character: string): readonly string[] => [
+const unicodeEscape = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+const bothCases = (character: string): readonly string[] => [
   ...new Set([character.toLowerCase(), character.toUpperCase()]),
 ]
 
-/** One character in its escaped spellings: in JSON, an address or HTML, these themselves escaped so often. */
-function escaped(character: string, times: string): readonly string[] {
+/**
+ * Returns patterns for an escaped character: in JSON, in a percent escape or an HTML entity, themselves
+ * escaped `times` times.
+ */
+function escapedPatterns(character: string, times: string): readonly string[] {
   const code = character.charCodeAt(0)
   const hex = code.toString(16).padStart(2, '0')
-  // No token holds what is beyond ASCII; what was taken for one may, and is only looked for as it is.
-  if (code > 127) return [quote(character)]
-  const eitherCase = [...hex].map(digit => `[${cases(digit).join('')}]`).join('')
+  // A valid token is ASCII; any other secret is searched unescaped only.
+  if (code > 127) return [unicodeEscape(character)]
+  const eitherCase = [...hex].map(digit => `[${bothCases(digit).join('')}]`).join('')
   const name = entities.get(character)
   const named = name === undefined ? '' : `|${name}`
   return [
@@ -76,33 +86,43 @@ function escaped(character: string, times: string): readonly string[] {
 }
 
 /**
- * Patterns for a character in all its spellings and either case. There are several where one that matches may be the
- * beginning of another: `%` is also that of `%25`.
+ * Returns patterns for a character in all its escaped forms, in upper and lower case. There are several
+ * patterns where a match may be the beginning of another match: `%` is also the beginning of `%25`.
  */
-function patternsOf(character: string, before: string): readonly RegExp[] {
-  const made = (source: string) => new RegExp(`${before}(?:${source})`, 'y')
-  const both = cases(character)
-  const plain = both.map(one => `${slash}{0,4}${quote(one)}`)
-  if (!special.test(character))
-    return [made([...plain, ...both.flatMap(one => escaped(one, '0,4'))].join('|'))]
-  const doubled = `${quote(character)}{2}`
-  const bare = character === '\\' ? [quote(character)] : plain
-  return [...bare, doubled, ...depths.flatMap(times => escaped(character, `${times}`))].map(made)
+function createPatterns(character: string, before: string): readonly RegExp[] {
+  const createPattern = (source: string) => new RegExp(`${before}(?:${source})`, 'y')
+  const both = bothCases(character)
+  const plain = both.map(letter => `${slash}{0,4}${unicodeEscape(letter)}`)
+  if (!specialCharacters.test(character))
+    return [createPattern([...plain, ...both.flatMap(letter => escapedPatterns(letter, '0,4'))].join('|'))]
+  const doubled = `${unicodeEscape(character)}{2}`
+  const bare = character === '\\' ? [unicodeEscape(character)] : plain
+  return [...bare, doubled, ...depths.flatMap(times => escapedPatterns(character, `${times}`))].map(
+    createPattern,
+  )
 }
 
 const firstPatterns = new Map<string, readonly RegExp[]>()
 const nextPatterns = new Map<string, readonly RegExp[]>()
 
-const special = /[%&"\\]/
+const specialCharacters = /[%&"\\]/
 
-/** Every index at which a character can end that begins at `from`; where it is no first one, behind what is invisible. */
-function endsOf(character: string, text: string, from: number, isFirst: boolean): readonly number[] {
-  // Mostly a character stands for itself.
-  if (text.charAt(from).toLowerCase() === character.toLowerCase() && !special.test(character))
+/**
+ * Returns every index at which a character can end that begins at `from`. Invisible characters may precede
+ * it, unless it is the first character of a secret.
+ */
+function findCharacterEnds(
+  character: string,
+  text: string,
+  from: number,
+  isFirst: boolean,
+): readonly number[] {
+  // Fast path: most characters are not escaped.
+  if (text.charAt(from).toLowerCase() === character.toLowerCase() && !specialCharacters.test(character))
     return [from + 1]
-  const known = isFirst ? firstPatterns : nextPatterns
-  const patterns = known.get(character) ?? patternsOf(character, isFirst ? '' : between)
-  known.set(character, patterns)
+  const cache = isFirst ? firstPatterns : nextPatterns
+  const patterns = cache.get(character) ?? createPatterns(character, isFirst ? '' : ignorable)
+  cache.set(character, patterns)
   const ends: number[] = []
   for (const pattern of patterns) {
     pattern.lastIndex = from
@@ -111,33 +131,37 @@ function endsOf(character: string, text: string, from: number, isFirst: boolean)
   return ends
 }
 
-/** A text of which so many characters are there counts as there, and reaches as far as it does. */
-const enough = 64
+/** When this number of characters match, the rest of the secret may be missing. */
+const minMatchLength = 64
 
-/** Where a form that begins at an index ends, in any spelling of its characters; undefined where it does not stand. */
-export function endOf(form: string, text: string, from: number): number | undefined {
+/**
+ * Returns the index where a form of a secret ends that begins at `from`, in any escaped form of its
+ * characters; undefined when the text does not contain it there.
+ */
+export function findEnd(form: string, text: string, from: number): number | undefined {
   let ends: readonly number[] = [from]
   for (let index = 0; index < form.length; index++) {
     const character = form.charAt(index)
     const next =
       ends.length === 1
-        ? endsOf(character, text, ends[0] ?? 0, index === 0)
-        : [...new Set(ends.flatMap(end => endsOf(character, text, end, index === 0)))]
-    if (next.length === 0) return index >= enough ? Math.max(...ends) : undefined
+        ? findCharacterEnds(character, text, ends[0] ?? 0, index === 0)
+        : [...new Set(ends.flatMap(end => findCharacterEnds(character, text, end, index === 0)))]
+    if (next.length === 0) return index >= minMatchLength ? Math.max(...ends) : undefined
     ends = next
   }
   return Math.max(...ends)
 }
 
-const oneOf = (characters: readonly string[]): string =>
-  [...new Set(characters.flatMap(cases))].map(quote).join('')
+const characterClass = (characters: readonly string[]): string =>
+  [...new Set(characters.flatMap(bothCases))].map(unicodeEscape).join('')
 
-/** A quick pattern for wherever one of these forms may begin. */
-export function beginnings(forms: readonly string[]): RegExp {
+/** Returns a fast pattern that matches wherever a form of a secret may begin. */
+export function createPrefixPattern(forms: readonly string[]): RegExp {
   const plain = forms.map(
-    form => `[${oneOf([form.charAt(0)])}](?=[${oneOf([form.charAt(1)])}\\\\%&${unseen}])`,
+    form =>
+      `[${characterClass([form.charAt(0)])}](?=[${characterClass([form.charAt(1)])}\\\\%&${unprintable}])`,
   )
-  const firsts = oneOf(forms.map(form => form.charAt(0)))
+  const firsts = characterClass(forms.map(form => form.charAt(0)))
   return new RegExp(
     `${[...new Set(plain)].join('|')}|\\\\{1,4}[ux%&${firsts}]|%[0-9a-fA-F]{2}|&[#a-zA-Z]`,
     'g',

@@ -1,41 +1,42 @@
 import ora, { type Options } from 'ora'
 
+/** A spinner that is shown on a terminal. */
 export interface Spinner {
-  say(text: string): void
+  setText(text: string): void
   stop(): void
 }
 
-/** A terminal that can be moved about in, and the one way to write to it. */
+/** A terminal that supports cursor movement, and the function that writes to it. */
 export interface Screen {
   readonly columns: number
   readonly rows: number
   write(text: string): Promise<void>
 }
 
-/** More writes than this under way, and a terminal is too slow for every frame. */
-const mostWaiting = 8
+/** The largest number of pending writes; with more, the terminal is too slow for every frame. */
+const maxPendingWrites = 8
 
 /**
- * What ora takes for the terminal's stream: whatever it writes goes the way of all other text. Its moves are written as
- * Node's own streams write them.
+ * Returns a stream for ora whose output is written to the screen like all other output. Cursor movements
+ * use the same sequences as the streams of Node.
  */
-function streamOf(screen: Screen) {
-  let waiting = 0
-  const drained = new Set<() => void>()
+function createScreenStream(screen: Screen) {
+  let pendingWrites = 0
+  const drainListeners = new Set<() => void>()
   const write = (text: string | Uint8Array): boolean => {
-    waiting++
+    pendingWrites++
     const done = () => {
-      waiting--
-      if (waiting > 0) return
-      const listeners = [...drained]
-      drained.clear()
+      pendingWrites--
+      if (pendingWrites > 0) return
+      const listeners = [...drainListeners]
+      drainListeners.clear()
       for (const listener of listeners) listener()
     }
     void screen.write(typeof text === 'string' ? text : new TextDecoder().decode(text)).then(done, done)
-    return waiting <= mostWaiting
+    return pendingWrites <= maxPendingWrites
   }
-  const moved = (by: number, [forth, back]: readonly [string, string]): string =>
-    by === 0 ? '' : `\u001B[${Math.abs(by)}${by > 0 ? forth : back}`
+  const moveSequence = (distance: number, [forward, backward]: readonly [string, string]): string =>
+    distance === 0 ? '' : `\u001B[${Math.abs(distance)}${distance > 0 ? forward : backward}`
   return {
     isTTY: true,
     get columns() {
@@ -46,30 +47,33 @@ function streamOf(screen: Screen) {
     },
     write,
     cursorTo: (column: number) => write(`\u001B[${column + 1}G`),
-    moveCursor: (_: number, down: number) => write(moved(down, ['B', 'A'])),
+    moveCursor: (_: number, down: number) => write(moveSequence(down, ['B', 'A'])),
     clearLine: () => write('\u001B[0K'),
-    once: (_: string, listener: () => void) => void drained.add(listener),
-    removeListener: (_: string, listener: () => void) => void drained.delete(listener),
+    once: (_: string, listener: () => void) => void drainListeners.add(listener),
+    removeListener: (_: string, listener: () => void) => void drainListeners.delete(listener),
   }
 }
 
-/** ora uses no more of a stream than is there. */
-const isStream = (stream: object): stream is NonNullable<Options['stream']> => 'write' in stream
+/** ora uses only the members that `createScreenStream` provides. */
+const isOraStream = (stream: object): stream is NonNullable<Options['stream']> => 'write' in stream
 
-/** Turns a spinner. The cursor stays visible and standard input untouched, so that nothing has to be restored. */
+/**
+ * Starts a spinner. The cursor stays visible and standard input is not read, so that nothing has to be
+ * restored when the process ends.
+ */
 export function startSpinner(screen: Screen, text: string, color: boolean): Spinner {
-  const stream = streamOf(screen)
+  const stream = createScreenStream(screen)
   const spinner = ora({
     text,
     ...(color ? {} : { color: false }),
-    ...(isStream(stream) ? { stream } : {}),
+    ...(isOraStream(stream) ? { stream } : {}),
     isEnabled: true,
     hideCursor: false,
     discardStdin: false,
   }).start()
   return {
-    say(news) {
-      spinner.text = news
+    setText(text) {
+      spinner.text = text
     },
     stop: () => void spinner.stop(),
   }

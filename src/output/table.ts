@@ -2,7 +2,7 @@ import { Chalk, type ChalkInstance } from 'chalk'
 import Table from 'cli-table3'
 import stringWidth from 'string-width'
 import type { Json } from '../json.ts'
-import { cell } from './delimited.ts'
+import { formatCell } from './delimited.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import {
   type Column,
@@ -14,22 +14,25 @@ import {
   widthRows,
 } from './view.ts'
 
-/** What a table is drawn for. */
+/** The terminal that a table is rendered for. */
 export interface TableOptions {
   readonly columns: number
   readonly color: boolean
-  /** Milliseconds since 1970: what relative times are counted from. */
+  /** The current time in milliseconds since 1970; relative times refer to it. */
   readonly now: number
 }
 
 const printableAscii = /^[ -~]*$/
 
-/** The columns that a text takes on a terminal, colours not counted. Most texts are ASCII, and need no table for that. */
-const width = (text: string): number => (printableAscii.test(text) ? text.length : stringWidth(text))
+/**
+ * Returns the terminal columns of a text without its colour sequences. Most texts are ASCII and need no
+ * width table.
+ */
+const textWidth = (text: string): number => (printableAscii.test(text) ? text.length : stringWidth(text))
 
-type Paint = (chalk: ChalkInstance, text: string) => string
+type Colorize = (chalk: ChalkInstance, text: string) => string
 
-const paints: readonly [RegExp, Paint][] = [
+const stateColors: readonly [RegExp, Colorize][] = [
   [/^(MERGED|RUNNING|SUCCESS|healthy|pass)$/i, (chalk, text) => chalk.green(text)],
   [/^(FAILED|FAILURE|ERROR|TIMED_OUT|broken|fail|dropped|new)$/i, (chalk, text) => chalk.red(text)],
   [
@@ -39,63 +42,75 @@ const paints: readonly [RegExp, Paint][] = [
   [/^(TESTING|TESTS_PASSED|PENDING|IN_PROGRESS|QUEUED|waiting)$/i, (chalk, text) => chalk.cyan(text)],
 ]
 
-/** A state in its colour; another text as it is. */
+/** Returns a state in its colour; any other text unchanged. */
 export function colorizeState(text: string, color: boolean): string {
-  const [, paint] = paints.find(([states]) => states.test(text)) ?? []
-  return paint === undefined ? text : paint(chalkFor(color), text)
+  const [, colorize] = stateColors.find(([states]) => states.test(text)) ?? []
+  return colorize === undefined ? text : colorize(createChalk(color), text)
 }
 
-const chalkFor = (color: boolean): ChalkInstance => new Chalk({ level: color ? 1 : 0 })
+const createChalk = (color: boolean): ChalkInstance => new Chalk({ level: color ? 1 : 0 })
 
-/** How long ago a moment was: `3m ago`; a date that cannot be read as it came. */
+/**
+ * Returns how long ago a time was, such as `3m ago`. A date that is in the future, invalid or without a
+ * time zone is returned unchanged.
+ */
 export function relativeTime(date: string, now: number): string {
-  const passed = now - Date.parse(date)
-  // A time without its zone is shown as it came: it is not this machine's.
-  if (Number.isNaN(passed) || !/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(date)) return date
-  return passed < 0 ? date : `${formatDuration(passed)} ago`
+  const elapsed = now - Date.parse(date)
+  // A time without a time zone may not be in the time zone of this machine.
+  if (Number.isNaN(elapsed) || !/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(date)) return date
+  return elapsed < 0 ? date : `${formatDuration(elapsed)} ago`
 }
 
-function shown(value: Json | undefined, manner: ColumnFormat, { now }: TableOptions): string {
-  const text = cell(value)
+function cellText(value: Json | undefined, format: ColumnFormat, { now }: TableOptions): string {
+  const text = formatCell(value)
   if (text === '') return '-'
-  if (manner === 'pr') return `#${text}`
-  if (manner === 'time') return relativeTime(text, now)
+  if (format === 'pr') return `#${text}`
+  if (format === 'time') return relativeTime(text, now)
   if (value === true) return 'yes'
   return value === false ? 'no' : text
 }
 
-/** Rows that are laid out at once: the time that the library takes grows with the square of them. */
+/** The number of rows in each layout: cli-table3 takes time in proportion to the square of its rows. */
 const layoutRows = 20
 
-/** A table whose widths are known: its rows can be drawn as they come, and fit below each other. */
-export interface OpenTable {
-  /** What stands above the rows: the heading of the shape, then the titles of the columns. */
+/** A table with known column widths: its rows can be rendered as they arrive, and stay aligned. */
+export interface TableRenderer {
+  /** The text above the rows: the heading of the view, then the column titles. */
   readonly start: string
-  /** Further rows, in pieces that end with a line break. Takes time in proportion to their number. */
+  /** Yields further rows as text that ends with a line break, in time proportional to their number. */
   draw(rows: View['rows']): Generator<string>
 }
 
-/** Opens a table without lines, as wide as the terminal at most; `widthRows` of its rows decide its widths. */
-export function openTable({ heading = [], columns, rows: known }: View, page: TableOptions): OpenTable {
-  const chalk = chalkFor(page.color)
+/**
+ * Creates a table without borders that is at most as wide as the terminal. The first `widthRows` rows
+ * determine the column widths.
+ */
+export function createTableRenderer(
+  { heading = [], columns, rows: firstRows }: View,
+  options: TableOptions,
+): TableRenderer {
+  const chalk = createChalk(options.color)
   const texts = (row: View['rows'][number]) =>
-    row.map((value, index) => shown(value, columns[index]?.format ?? 'plain', page))
-  const widths = fitted(columns, known.slice(0, widthRows).map(texts), page.columns)
-  const fitting = (text: string, most = minColumnWidth) => truncateCell(text, most)
+    row.map((value, index) => cellText(value, columns[index]?.format ?? 'plain', options))
+  const widths = columnWidths(columns, firstRows.slice(0, widthRows).map(texts), options.columns)
+  const truncate = (text: string, maxWidth = minColumnWidth) => truncateCell(text, maxWidth)
   const cells = (row: readonly string[], widths: readonly number[]) =>
     row.map((text, index) => {
-      const manner = columns[index]?.format
-      const fitted = manner === 'prose' ? text : fitting(text, widths[index])
-      const content = manner === 'state' || manner === 'prose' ? colorizeState(fitted, page.color) : fitted
-      // What was cut to its column needs no breaking into lines.
-      return manner === 'prose' ? content : { content, wordWrap: false }
+      const format = columns[index]?.format
+      const fitted = format === 'prose' ? text : truncate(text, widths[index])
+      const content = format === 'state' || format === 'prose' ? colorizeState(fitted, options.color) : fitted
+      // A truncated text needs no line wrapping.
+      return format === 'prose' ? content : { content, wordWrap: false }
     })
-  /** An id is never cut: where a later one is longer, its column is wider among the rows around it. */
-  const widened = (rows: readonly (readonly string[])[]): readonly number[] =>
-    widths.map((own, index) =>
-      columns[index]?.format === 'id' ? Math.min(page.columns, widest(rows, index, own)) : own,
+  /**
+   * Returns the widths for some rows: an id is never truncated, so its column grows for rows with a longer
+   * id.
+   */
+  const widthsFor = (rows: readonly (readonly string[])[]): readonly number[] =>
+    widths.map((width, index) =>
+      columns[index]?.format === 'id' ? Math.min(options.columns, maxCellWidth(rows, index, width)) : width,
     )
-  const layOut = (rows: readonly Table.HorizontalTableRow[], widths: readonly number[]): string => {
+  const renderRows = (rows: readonly Table.HorizontalTableRow[], widths: readonly number[]): string => {
     const table = new Table({
       chars: Object.fromEntries(borders.map(name => [name, name === 'middle' ? '  ' : ''])),
       style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
@@ -107,47 +122,56 @@ export function openTable({ heading = [], columns, rows: known }: View, page: Ta
     const lines = table.toString().split('\n')
     return lines.map(line => `${line.trimEnd()}\n`).join('')
   }
-  const above = heading.map(line => `${sanitizeLine(line)}\n`).join('')
+  const headingText = heading.map(line => `${sanitizeLine(line)}\n`).join('')
   return {
     start:
-      above + layOut([columns.map(({ title }, index) => chalk.bold(fitting(title, widths[index])))], widths),
+      headingText +
+      renderRows([columns.map(({ title }, index) => chalk.bold(truncate(title, widths[index])))], widths),
     *draw(rows) {
-      for (let from = 0; from < rows.length; from += layoutRows) {
-        const some = rows.slice(from, from + layoutRows).map(texts)
-        const fitting = widened(some)
-        yield layOut(
-          some.map(row => cells(row, fitting)),
-          fitting,
+      for (let start = 0; start < rows.length; start += layoutRows) {
+        const batch = rows.slice(start, start + layoutRows).map(texts)
+        const batchWidths = widthsFor(batch)
+        yield renderRows(
+          batch.map(row => cells(row, batchWidths)),
+          batchWidths,
         )
       }
     },
   }
 }
 
-/** Draws a shape for a person, in pieces of whole lines: heading, then a table, then passages. */
-export function* drawPieces(shape: View, page: TableOptions): Generator<string> {
-  if (shape.rows.length === 0) yield (shape.heading ?? []).map(line => `${sanitizeLine(line)}\n`).join('')
+/** Renders a view for a terminal, in pieces of whole lines: heading, table, then text blocks. */
+export function* renderView(view: View, options: TableOptions): Generator<string> {
+  if (view.rows.length === 0) yield (view.heading ?? []).map(line => `${sanitizeLine(line)}\n`).join('')
   else {
-    const table = openTable(shape, page)
+    const table = createTableRenderer(view, options)
     yield table.start
-    yield* table.draw(shape.rows)
+    yield* table.draw(view.rows)
   }
-  for (const passage of shape.textBlocks ?? []) yield block(passage, page, chalkFor(page.color))
+  for (const textBlock of view.textBlocks ?? [])
+    yield renderTextBlock(textBlock, options, createChalk(options.color))
 }
 
-/** The whole drawing of a shape, as one text. */
-export const drawTable = (shape: View, page: TableOptions): string => [...drawPieces(shape, page)].join('')
+/** Renders a view for a terminal as a single text. */
+export const drawTable = (view: View, options: TableOptions): string =>
+  [...renderView(view, options)].join('')
 
-/** More lines of a passage than this are only counted. */
-const maxCellLines = 40
+/** The largest number of lines of a text block that are shown; further lines are only counted. */
+const maxBlockLines = 40
 
-/** A passage as a person reads it: a line that tells of it, then its text, indented. */
-function block({ title, head, text }: TextBlock, { columns }: TableOptions, chalk: ChalkInstance): string {
+/** Renders a text block: a line that introduces the text, then the text, indented. */
+function renderTextBlock(
+  { title, head, text }: TextBlock,
+  { columns }: TableOptions,
+  chalk: ChalkInstance,
+): string {
   const lines = sanitizeLines(text).trim().split('\n')
-  const shown = lines.slice(0, maxCellLines).map(line => `  ${truncateCell(line.trimEnd(), columns - 2)}`)
-  const left = lines.length - shown.length
-  if (left > 0) shown.push(`  … ${pluralize(left, 'more line')}`)
-  return `\n${chalk.bold(sanitizeLine(title))}: ${sanitizeLine(head)}\n${shown.map(line => `${line.trimEnd()}\n`).join('')}`
+  const shownLines = lines
+    .slice(0, maxBlockLines)
+    .map(line => `  ${truncateCell(line.trimEnd(), columns - 2)}`)
+  const hiddenLines = lines.length - shownLines.length
+  if (hiddenLines > 0) shownLines.push(`  … ${pluralize(hiddenLines, 'more line')}`)
+  return `\n${chalk.bold(sanitizeLine(title))}: ${sanitizeLine(head)}\n${shownLines.map(line => `${line.trimEnd()}\n`).join('')}`
 }
 
 const borders = [
@@ -169,81 +193,87 @@ const borders = [
 ] as const
 
 const minColumnWidth = 8
-const clusters = new Intl.Segmenter('en', { granularity: 'grapheme' })
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** The text cut to a width with an ellipsis; no character that is drawn as one is split. */
-export function truncateCell(text: string, most: number): string {
-  if (text.length <= most && width(text) <= most) return text
+/** Returns a text truncated to a width in columns, with an ellipsis. No grapheme is split. */
+export function truncateCell(text: string, maxWidth: number): string {
+  if (text.length <= maxWidth && textWidth(text) <= maxWidth) return text
   let [cut, used] = ['', 0]
-  for (const { segment } of clusters.segment(text.slice(0, most * 16))) {
-    used += width(segment)
-    if (used > most - 1) return `${cut}…`
+  for (const { segment } of graphemes.segment(text.slice(0, maxWidth * 16))) {
+    used += textWidth(segment)
+    if (used > maxWidth - 1) return `${cut}…`
     cut += segment
   }
-  return text.length > most * 16 ? `${cut}…` : cut
+  return text.length > maxWidth * 16 ? `${cut}…` : cut
 }
 
-const colors = /(\u001B\[[\d;]*m)/
+const colorSequence = /(\u001B\[[\d;]*m)/
 
-/** A line in our own colours, cut to a width; what stands behind the cut goes, its colours stay. */
-export function truncateLine(line: string, most: number): string {
-  let left = most
-  const pieces = line.split(colors).map((piece, index) => {
+/** Returns a line with colour sequences truncated to a width in columns. All colour sequences are kept. */
+export function truncateLine(line: string, maxWidth: number): string {
+  let remaining = maxWidth
+  const pieces = line.split(colorSequence).map((piece, index) => {
     if (index % 2 === 1) return piece
-    const kept = left > 0 ? truncateCell(piece, left) : ''
-    left = kept === piece ? left - width(kept) : 0
+    const kept = remaining > 0 ? truncateCell(piece, remaining) : ''
+    remaining = kept === piece ? remaining - textWidth(kept) : 0
     return kept
   })
   return pieces.join('')
 }
 
-/** The columns that a line takes, its colours not counted. */
-export const lineWidth = (line: string): number => width(line)
+/** Returns the terminal columns of a line without its colour sequences. */
+export const lineWidth = (line: string): number => textWidth(line)
 
 /**
- * A shape, and lines below it, as lines that fit a terminal of so many rows: always narrower than it is, and one fewer
- * than it has, so that the cursor can stand below them. Rows that do not fit are counted.
+ * Renders a view and the lines below it as lines that fit a terminal. They are narrower than the terminal,
+ * and at least a row less than its rows, so that the cursor can be below them. A last line counts the rows
+ * that do not fit.
  */
 export function drawFrame(
-  shape: View,
-  foot: readonly string[],
-  page: TableOptions & { readonly rows: number },
+  view: View,
+  footer: readonly string[],
+  options: TableOptions & { readonly rows: number },
 ): readonly string[] {
-  const [most, columns] = [Math.max(0, page.rows - 1), page.columns - 1]
-  const room = most - (shape.heading ?? []).length - 1 - foot.length
-  const fitting = shape.rows.length <= room ? shape.rows.length : Math.max(0, room - 1)
-  const hidden = shape.rows.length - fitting
+  const [maxLines, columns] = [Math.max(0, options.rows - 1), options.columns - 1]
+  const maxRows = maxLines - (view.heading ?? []).length - 1 - footer.length
+  const fitting = view.rows.length <= maxRows ? view.rows.length : Math.max(0, maxRows - 1)
+  const hidden = view.rows.length - fitting
   return [
     ...drawTable(
-      { ...shape, rows: shape.rows.slice(0, fitting) },
-      { ...page, columns: Math.max(minColumnWidth, columns) },
+      { ...view, rows: view.rows.slice(0, fitting) },
+      { ...options, columns: Math.max(minColumnWidth, columns) },
     )
       .split('\n')
       .slice(0, -1),
     ...(hidden > 0 ? [`… and ${hidden} more`] : []),
-    ...foot.map(sanitizeLine),
+    ...footer.map(sanitizeLine),
   ]
-    .slice(0, most)
+    .slice(0, maxLines)
     .map(line => truncateLine(line, columns))
 }
 
-/** The columns that the widest cell of a column takes, at least so many. */
-const widest = (rows: readonly (readonly string[])[], index: number, least: number): number =>
-  rows.reduce((most, row) => Math.max(most, width(row[index] ?? '')), least)
+/** Returns the width of the widest cell of a column, and at least `min`. */
+const maxCellWidth = (rows: readonly (readonly string[])[], index: number, min: number): number =>
+  rows.reduce((max, row) => Math.max(max, textWidth(row[index] ?? '')), min)
 
-/** The width of each column: its widest cell, then the widest columns give way until the terminal holds them all. */
-function fitted(
+/**
+ * Returns the width of each column: the width of its widest cell, with the widest columns narrowed until
+ * the table fits.
+ */
+function columnWidths(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
-  most: number,
+  maxWidth: number,
 ): readonly number[] {
-  const widths = columns.map(({ title }, index) => Math.min(most, widest(rows, index, width(title))))
+  const widths = columns.map(({ title }, index) =>
+    Math.min(maxWidth, maxCellWidth(rows, index, textWidth(title))),
+  )
   const gaps = 2 * (columns.length - 1)
-  const giving = columns.map(({ format }) => format !== 'id')
-  for (let over = widths.reduce((sum, one) => sum + one, gaps) - most; over > 0; over--) {
-    const widest = Math.max(...widths.filter((_, index) => giving[index]))
+  const canShrink = columns.map(({ format }) => format !== 'id')
+  for (let over = widths.reduce((sum, one) => sum + one, gaps) - maxWidth; over > 0; over--) {
+    const widest = Math.max(...widths.filter((_, index) => canShrink[index]))
     if (widest <= minColumnWidth) break
-    widths[widths.findIndex((one, index) => one === widest && giving[index])] = widest - 1
+    widths[widths.findIndex((one, index) => one === widest && canShrink[index])] = widest - 1
   }
   return widths
 }

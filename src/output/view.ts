@@ -1,61 +1,67 @@
 import { get, type Json } from '../json.ts'
 
 /**
- * How a column is shown to a person: `state` is coloured, `time` is relative on a terminal, `number` stands right, `id`
- * is never cut, `prose` goes on in the next line.
+ * How a column is formatted on a terminal: `state` is coloured, `time` is relative, `number` is aligned to
+ * the right, `pr` has a number sign, `id` is never truncated, and `prose` wraps.
  */
 export type ColumnFormat = 'plain' | 'state' | 'time' | 'number' | 'pr' | 'id' | 'prose'
 
+/** A column of a table. */
 export interface Column {
   readonly title: string
   readonly format: ColumnFormat
 }
 
-/** A text of many lines: on a terminal a block of its own below the table, elsewhere a row as any other. */
+/** A text of several lines: a block below the table on a terminal, and a row in every other format. */
 export interface TextBlock {
   readonly title: string
-  /** What is told of the text in one line. */
+  /** A single line that introduces the text. */
   readonly head: string
   readonly text: string
 }
 
-/**
- * An answer made ready for every format: rows under columns, then passages. `heading` lines stand above a table on a
- * terminal only; `sentence` replaces the table there (a receipt), `drawn` another shape, made only there; `raw` replaces it
- * on a pipe, byte for byte; `exit` is the kind of ending that the answer itself means, where it means one.
- */
+/** A result prepared for every output format: rows under columns, then text blocks. */
 export interface View {
+  /** Lines above the table, on a terminal only. */
   readonly heading?: readonly string[]
   readonly columns: readonly Column[]
   readonly rows: readonly (readonly (Json | undefined)[])[]
   readonly textBlocks?: readonly TextBlock[]
+  /** A sentence that replaces the table on a terminal. */
   readonly sentence?: string
+  /** Returns the view that replaces this view on a terminal. It is called only there. */
   terminalView?(): View
+  /** Bytes that replace the table on a pipe, unchanged. */
   readonly raw?: Uint8Array
+  /** The kind of exit code that the result requires, if it is not `ok`. */
   readonly exit?: 'ok' | 'failed' | 'cancelled' | 'pending'
 }
 
-/** So many rows at the beginning of a drawn table decide its widths; from there on rows are drawn as they come. */
+/**
+ * The number of rows that determine the column widths of a terminal table. Later rows are printed as they
+ * arrive.
+ */
 export const widthRows = 1_000
 
-/** A column as a row of the contract writes it: its title, the path of its value, and how it is shown. */
+/** A column of a table of records: its title, the path of its value, and its format (`plain` by default). */
 export type ColumnSpec = readonly [title: string, path: string, format?: ColumnFormat]
 
-/** A table: one row for each record, one column for each path. */
-export const table = (records: readonly Json[], told: readonly ColumnSpec[]): View => ({
-  columns: told.map(([title, , format = 'plain']) => ({ title, format })),
-  rows: records.map(record => told.map(([, path]) => get(record, path))),
+/** Returns a table with a row for each record and a column for each path. */
+export const table = (records: readonly Json[], columnSpecs: readonly ColumnSpec[]): View => ({
+  columns: columnSpecs.map(([title, , format = 'plain']) => ({ title, format })),
+  rows: records.map(record => columnSpecs.map(([, path]) => get(record, path))),
 })
 
-/** One record from top to bottom: a row for each path, as field and value. */
-export const keyValueTable = (record: Json, told: readonly ColumnSpec[]): View => ({
+/** Returns a table of the fields of a record: a row with name and value for each path. */
+export const keyValueTable = (record: Json, columnSpecs: readonly ColumnSpec[]): View => ({
   columns: [
     { title: 'FIELD', format: 'plain' },
     { title: 'VALUE', format: 'plain' },
   ],
-  rows: told.map(([title, path]) => [title, get(record, path)]),
+  rows: columnSpecs.map(([title, path]) => [title, get(record, path)]),
 })
 
+/** The columns of a receipt (CLI.md section 4.2). */
 export const receiptColumns: readonly Column[] = [
   { title: 'PR', format: 'pr' },
   { title: 'OK', format: 'plain' },
@@ -63,14 +69,15 @@ export const receiptColumns: readonly Column[] = [
   { title: 'MESSAGE', format: 'plain' },
 ]
 
-/** What a change says on a terminal: one sentence; elsewhere it is the receipt's row. */
+/** Returns the view of a change: a sentence on a terminal; the receipt replaces it in other formats. */
 export const message = (sentence: string): View => ({ columns: receiptColumns, rows: [], sentence })
 
+/** The number of items in a part. */
 const partLength = 64
 
 /**
- * The items of a list in parts of 64: a long list is written part by part, its whole text never held. Calls `pause` between
- * parts and rejects with what it throws.
+ * Yields a list in parts of 64 items, so that a long list is written without holding its whole text.
+ * `pause` is called between parts; the generator throws what `pause` rejects with.
  */
 export async function* parts<T>(
   items: readonly T[],
@@ -82,36 +89,36 @@ export async function* parts<T>(
   }
 }
 
-/** A number with its thousands marked: `8,412`. */
+/** Formats an integer with thousands separators: `8,412`. */
 export const formatInteger = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',')
 
-/** A number and its noun: `1 test`, `8,412 tests`. */
+/** Formats a number and its noun: `1 test`, `8,412 tests`. */
 export const pluralize = (number: number, noun: string): string =>
   `${formatInteger(number)} ${noun}${number === 1 ? '' : 's'}`
 
-/** A number of bytes as a person reads it: `812 bytes`, `1.3 MiB`. */
+/** Formats a number of bytes: `812 bytes`, `1.3 MiB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return pluralize(bytes, 'byte')
   const [value, unit] = bytes < 1024 * 1024 ? [bytes / 1024, 'KiB'] : [bytes / 1024 / 1024, 'MiB']
   return `${value.toFixed(1)} ${unit}`
 }
 
-const maxListed = 50
+const maxListedNames = 50
 
-/** Names one after the other; of more than 50, the first ones and how many more there are. */
+/** Joins names with commas; of more than 50 names, the first 50 and the number of further names. */
 export const joinList = (names: readonly string[]): string =>
-  names.length <= maxListed
+  names.length <= maxListedNames
     ? names.join(', ')
-    : `${names.slice(0, maxListed).join(', ')} and ${formatInteger(names.length - maxListed)} more`
+    : `${names.slice(0, maxListedNames).join(', ')} and ${formatInteger(names.length - maxListedNames)} more`
 
-const spans: readonly (readonly [length: number, unit: string])[] = [
+const durationUnits: readonly (readonly [length: number, unit: string])[] = [
   [86_400_000, 'd'],
   [3_600_000, 'h'],
   [60_000, 'm'],
 ]
 
-/** A span of milliseconds as a person says it: `3m`, in its largest unit and rounded down. */
+/** Formats a duration in milliseconds in its largest unit, rounded down: `3m`. */
 export function formatDuration(milliseconds: number): string {
-  const [length, unit] = spans.find(([length]) => milliseconds >= length) ?? [1_000, 's']
+  const [length, unit] = durationUnits.find(([length]) => milliseconds >= length) ?? [1_000, 's']
   return `${Math.floor(milliseconds / length)}${unit}`
 }
