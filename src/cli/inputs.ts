@@ -1,4 +1,4 @@
-import type { Repository } from '../domain/values/parsers.ts'
+import type { Repository } from '../domain/values/repository.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
 

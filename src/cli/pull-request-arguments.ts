@@ -1,4 +1,5 @@
-import { parsePullRequest, parseRepository, repositoryName } from '../domain/values/parsers.ts'
+import { parsePullRequest } from '../domain/values/pull-request.ts'
+import { parseRepository, repositoryName } from '../domain/values/repository.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { formatInteger } from '../output/view.ts'

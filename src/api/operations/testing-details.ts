@@ -1,5 +1,6 @@
 import { type Input, option, type ParseContext, type ParsedArgs } from '../../cli/inputs.ts'
-import { parsePullRequest, textParser } from '../../domain/values/parsers.ts'
+import { parsePullRequest } from '../../domain/values/pull-request.ts'
+import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'

@@ -6,7 +6,9 @@ import {
   optionName,
   type ParseContext,
 } from '../../../cli/inputs.ts'
-import { choiceParser, integerParser, parseDuration, parseInterval } from '../../../domain/values/parsers.ts'
+import { integerParser } from '../../../domain/values/numbers.ts'
+import { choiceParser } from '../../../domain/values/text.ts'
+import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
 import { milestones } from '../../../domain/wait.ts'
 import { usageError } from '../../../errors.ts'
 

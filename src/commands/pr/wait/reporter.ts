@@ -1,6 +1,6 @@
 import { reportErrors } from '../../../cli/concurrency.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import { repositoryName } from '../../../domain/values/parsers.ts'
+import { repositoryName } from '../../../domain/values/repository.ts'
 import type { Outcome, StateChange } from '../../../domain/wait.ts'
 import { kindOfOutcome } from '../../../domain/wait.ts'
 import { exitCodeOf, type MergeqError, mostSevere } from '../../../errors.ts'
