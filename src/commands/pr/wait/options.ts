@@ -9,7 +9,7 @@ import {
 import { integerParser } from '../../../domain/values/numbers.ts'
 import { choiceParser } from '../../../domain/values/text.ts'
 import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
-import { milestones } from '../../../domain/wait.ts'
+import { milestones } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
 
 /** Reads an interval: a pause, or `auto`. */

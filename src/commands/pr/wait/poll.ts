@@ -5,7 +5,7 @@ import { mapConcurrent, maxConcurrent } from '../../../cli/concurrency.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { Invocation } from '../../../cli/invocation.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
-import type { WaitObservation, WaitState } from '../../../domain/wait.ts'
+import type { WaitObservation, WaitState } from '../../../domain/wait-state.ts'
 import { isPermanent, type MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import { get, getArray, isObject, type JsonObject } from '../../../json.ts'
 

@@ -1,7 +1,7 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import type { ParsedArgs } from '../../../cli/inputs.ts'
 import { parseDuration } from '../../../domain/values/time.ts'
-import { defaultMaxErrors, type WaitGoal } from '../../../domain/wait.ts'
+import { defaultMaxErrors, type WaitGoal } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
 import type { WaitInputValues } from './options.ts'
 
