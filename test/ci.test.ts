@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { ciSource } from '../src/config/ci.ts'
-import type { SettingKey } from '../src/config/setting-definitions.ts'
-import { settingDefinitions } from '../src/config/setting-definitions.ts'
+import { type SettingKey, settingDefinitions } from '../src/config/setting-definitions.ts'
 import { isMergeqError } from '../src/errors.ts'
 import type { Host, Spawned, SpawnOptions } from '../src/host/host.ts'
+
+
+
+
 
 type Variables = Readonly<Record<string, string>>
 

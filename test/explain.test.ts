@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { explanationJson, explanationView } from '../src/commands/pr/explain/view.ts'
-import { explainPullRequest } from '../src/domain/explain/explain.ts'
+import { explainPullRequest } from '../src/domain/explain/explain-pull-request.ts'
 import type { ExplainSources, ExplanationVerdict } from '../src/domain/explain/explanation.ts'
 import { parseTestRun, testRunOf, testsPullRequest } from '../src/domain/explain/test-run.ts'
 import { pullRequestStates } from '../src/domain/states.ts'

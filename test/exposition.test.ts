@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkMetrics } from '../src/domain/metrics/check.ts'
+import { checkMetrics } from '../src/domain/metrics/check-metrics.ts'
 import {
   numberText,
   parseExposition,

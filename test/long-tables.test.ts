@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkMetrics } from '../src/domain/metrics/check.ts'
+import { checkMetrics } from '../src/domain/metrics/check-metrics.ts'
 import { parseExpression } from '../src/domain/metrics/expression.ts'
 import type { JsonObject } from '../src/json.ts'
 import { createPrinter, type PrinterOptions } from '../src/output/printer.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkMetrics, suggestNames } from '../src/domain/metrics/check.ts'
+import { checkMetrics, suggestNames } from '../src/domain/metrics/check-metrics.ts'
 import { parseSamples } from '../src/domain/metrics/exposition.ts'
 import { parseExpression } from '../src/domain/metrics/expression.ts'
 import { toMergeqError } from '../src/errors.ts'

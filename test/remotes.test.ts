@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseGitRemote } from '../src/config/git-remote.ts'
-import { parseRepository, repositoryName } from '../src/domain/values/parsers.ts'
+import { parseRepository, repositoryName } from '../src/domain/values/repository.ts'
 
 const web = 'github.com/acme/web'
 

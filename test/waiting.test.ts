@@ -8,7 +8,7 @@ import {
   pollDelay,
   type WaitGoal,
   type WaitState,
-} from '../src/domain/wait.ts'
+} from '../src/domain/wait-state.ts'
 import { MergeqError } from '../src/errors.ts'
 import { answers, hangs, launch, pull, resets, unapplied, withFaults, works } from './fault-server.ts'
 import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from './harness.ts'

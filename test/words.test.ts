@@ -12,20 +12,15 @@ import {
   withNormalizedState,
 } from '../src/domain/states.ts'
 import { windows } from '../src/domain/time-range.ts'
+import { integerParser, parseDecimal } from '../src/domain/values/numbers.ts'
 import {
-  choiceParser,
-  integerParser,
   isPullRequestReference,
   maxPullRequestNumber,
-  parseDecimal,
-  parseDuration,
-  parseInstant,
-  parsePriority,
   parsePullRequest,
-  parseRepository,
-  parseUuid,
-  textParser,
-} from '../src/domain/values/parsers.ts'
+} from '../src/domain/values/pull-request.ts'
+import { parseRepository } from '../src/domain/values/repository.ts'
+import { choiceParser, parsePriority, parseUuid, textParser } from '../src/domain/values/text.ts'
+import { parseDuration, parseInstant } from '../src/domain/values/time.ts'
 import { isMergeqError } from '../src/errors.ts'
 import { type Answer, mergeq, noon, type Outcome, type Setting } from './harness.ts'
 

@@ -1,9 +1,13 @@
-import type { BodyValue, Inputs } from '../cli/inputs.ts'
-import { optionName } from '../cli/inputs.ts'
+import { type BodyValue, type Inputs, optionName } from '../cli/inputs.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { settingFlags } from '../config/input-settings.ts'
 import { usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
+
+
+
+
+
 
 /** A value for a path of the body, as `--set path=value` gives it. */
 export interface BodyOverride {

@@ -1,4 +1,4 @@
-import { repositoryName } from '../domain/values/parsers.ts'
+import { repositoryName } from '../domain/values/repository.ts'
 import { type ErrorDetails, type ErrorKind, MergeqError } from '../errors.ts'
 import { errorMessageOf, isWebPage, type ResponseBody } from './decode.ts'
 import type { ResourceRef } from './receipt.ts'

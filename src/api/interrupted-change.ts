@@ -1,5 +1,5 @@
 import { shellWord } from '../domain/shell-quote.ts'
-import { repositoryName } from '../domain/values/parsers.ts'
+import { repositoryName } from '../domain/values/repository.ts'
 import { MergeqError, withPeriod } from '../errors.ts'
 import { joinList } from '../output/view.ts'
 import { type Operation, operationName } from './operation.ts'

@@ -1,5 +1,5 @@
 import type { Inputs, InputValues } from '../cli/inputs.ts'
-import { type Repository, repositoryName } from '../domain/values/parsers.ts'
+import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { operationName, type Route } from './operation.ts'

@@ -1,4 +1,5 @@
-import { maxPullRequestNumber, type Repository } from '../domain/values/parsers.ts'
+import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
+import type { Repository } from '../domain/values/repository.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 
 /** What a request concerns, as far as its body says it: a member that is missing or malformed is left out. */

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../cli/context.ts'
-import { repositoryName } from '../domain/values/parsers.ts'
+import { repositoryName } from '../domain/values/repository.ts'
 import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { isObject } from '../json.ts'
 import { parseJson } from '../output/json-text.ts'

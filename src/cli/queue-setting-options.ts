@@ -1,4 +1,5 @@
-import { choiceParser, integerParser, maxInteger, textParser } from '../domain/values/parsers.ts'
+import { integerParser, maxInteger } from '../domain/values/numbers.ts'
+import { choiceParser, textParser } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
 import { flag, type Input, negatableFlag, option, repeatableOption } from './inputs.ts'

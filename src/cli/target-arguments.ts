@@ -1,13 +1,8 @@
 import type { ParsedArgs } from '../config/args.ts'
 import type { ParseContext } from '../config/parse-context.ts'
 import { maxBodySize } from '../domain/limits.ts'
-import { createStringArray, type StringArray } from '../domain/values/json-string-array.ts'
-import {
-  parseJsonStrings,
-  parseLines,
-  readTargets,
-  type TargetParser,
-} from '../domain/values/target-input.ts'
+import { createStringArray, type StringArray } from '../domain/values/string-array.ts'
+import { parseJsonStrings, parseLines, readTargets, type TargetParser } from '../domain/values/target-list.ts'
 import { usageError } from '../errors.ts'
 import { formatBytes, pluralize } from '../output/view.ts'
 import type { EncodedChunks, Input } from './inputs.ts'

@@ -7,7 +7,7 @@ import { argument, type BodyValue, flag, type Input, option, repeatableOption } 
 import { runOperation } from '../cli/run-operation.ts'
 import { parseContext } from '../config/config.ts'
 import { maxListAnswer } from '../domain/limits.ts'
-import { choiceParser, textParser } from '../domain/values/parsers.ts'
+import { choiceParser, textParser } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { parseJson, stringifyJson } from '../output/json-text.ts'

@@ -15,7 +15,7 @@ import {
   pullRequestName,
   readPullRequestByBranch,
 } from '../domain/git-push.ts'
-import { type Repository, repositoryName } from '../domain/values/parsers.ts'
+import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 

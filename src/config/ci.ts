@@ -1,4 +1,4 @@
-import { repositoryName } from '../domain/values/parsers.ts'
+import { repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { Environment, Files, Host } from '../host/host.ts'
 import { isObject, type Json } from '../json.ts'

@@ -1,5 +1,5 @@
 import gitUrlParse from 'git-url-parse'
-import { parseRepository, type Repository } from '../domain/values/parsers.ts'
+import { parseRepository, type Repository } from '../domain/values/repository.ts'
 
 /** The repository that a git address names, and how it is reached. */
 export interface GitRemote extends Repository {

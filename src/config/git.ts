@@ -1,4 +1,4 @@
-import { type Repository, repositoryName } from '../domain/values/parsers.ts'
+import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { Environment, Host } from '../host/host.ts'
 import { splitCredential } from './remote-credential.ts'

@@ -1,4 +1,4 @@
-import type { Repository } from '../domain/values/parsers.ts'
+import type { Repository } from '../domain/values/repository.ts'
 
 /** The inputs of operations that need not be typed, because a setting can give each of them (CLI.md section 3). */
 export interface SettingValues {

@@ -1,14 +1,18 @@
-import {
-  answerSize,
-  choiceParser,
-  integerParser,
-  parseDuration,
-  parsePullRequest,
-  parseRepository,
-  textParser,
-} from '../domain/values/parsers.ts'
-import { parseBaseUrl } from './base-url.ts'
+import { choiceParser, textParser } from '../domain/values/text.ts'
+import { integerParser, parseByteSize } from '../domain/values/numbers.ts'
+import { parseDuration } from '../domain/values/time.ts'
+import { parsePullRequest } from '../domain/values/pull-request.ts'
+import { parseRepository } from '../domain/values/repository.ts'
 import { settingFlags } from './input-settings.ts'
+import { parseBaseUrl } from './base-url.ts'
+
+
+
+
+
+
+
+
 
 /** One setting: the flag and the variables that give it, and how it is read. */
 export interface SettingDefinition<T> {
@@ -139,7 +143,7 @@ export const settingDefinitions = {
     env: [],
     summary:
       'Largest answer to read, such as 128MiB (default 8MiB; 64MiB for lists of tests, metrics and api)',
-    parse: answerSize,
+    parse: parseByteSize,
   }),
   caFile: setting({
     flag: '--ca-file',

@@ -1,7 +1,8 @@
 import { queueSettings } from '../cli/queue-setting-options.ts'
 import { toMergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { parseRepository, textParser } from './values/parsers.ts'
+import { parseRepository } from './values/repository.ts'
+import { textParser } from './values/text.ts'
 
 /** A value of a file and where it stands: lines count from 1; `members` are those of a mapping. */
 export interface SourceNode {

@@ -1,7 +1,7 @@
 import type { Input } from '../cli/inputs.ts'
 import { usageError } from '../errors.ts'
 import { maxWindow } from './limits.ts'
-import { parseDuration, parseInstant } from './values/parsers.ts'
+import { parseDuration, parseInstant } from './values/time.ts'
 
 /** A range of time in milliseconds since 1970: start inclusive, end exclusive. */
 export interface TimeRange {

@@ -1,4 +1,4 @@
-import { type Repository, repositoryName } from '../domain/values/parsers.ts'
+import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { type Area, areas, reasons, summaries, tickets } from './sample-texts.ts'
 import { pick, randomSequence, type SeedParts, uuid } from './seed.ts'
 

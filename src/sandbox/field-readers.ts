@@ -1,4 +1,4 @@
-import { maxInteger } from '../domain/values/parsers.ts'
+import { maxInteger } from '../domain/values/numbers.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { statusError } from './error-status.ts'
 

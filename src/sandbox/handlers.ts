@@ -1,6 +1,6 @@
 import type { OperationName } from '../api/operations/index.ts'
 import { maxWindow } from '../domain/limits.ts'
-import { repositoryName } from '../domain/values/parsers.ts'
+import { repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import { cancel, configure, restart, setTargets, submit } from './engine/inputs.ts'
 import type { Entry, Queue, Run } from './engine/queue.ts'

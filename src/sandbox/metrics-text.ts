@@ -1,4 +1,4 @@
-import type { Repository } from '../domain/values/parsers.ts'
+import type { Repository } from '../domain/values/repository.ts'
 import type { Lane, Queue, Transition } from './engine/queue.ts'
 
 /** The content type of the metrics (service-api.md section 4.3). */

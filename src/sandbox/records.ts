@@ -1,4 +1,4 @@
-import { type Repository, repositoryName } from '../domain/values/parsers.ts'
+import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import type { Dialect } from './dialects.ts'
 import { headOf } from './engine/head-commits.ts'

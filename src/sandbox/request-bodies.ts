@@ -1,6 +1,7 @@
 import { type Operation, operationName } from '../api/operation.ts'
 import { serviceOperations } from '../api/operations/index.ts'
-import { maxPullRequestNumber, type Repository } from '../domain/values/parsers.ts'
+import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
+import type { Repository } from '../domain/values/repository.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import type { Targets } from './engine/queue.ts'
 import { statusError } from './error-status.ts'

@@ -1,5 +1,5 @@
 import { defaultScenario, scenarioNames } from '../domain/scenario-names.ts'
-import type { Repository } from '../domain/values/parsers.ts'
+import type { Repository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { DialectName } from './dialects.ts'
 import { readScenario } from './scenario-file.ts'

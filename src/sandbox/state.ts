@@ -1,4 +1,4 @@
-import { type Repository, repositoryName } from '../domain/values/parsers.ts'
+import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
 import { configure } from './engine/inputs.ts'

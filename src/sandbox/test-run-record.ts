@@ -1,4 +1,4 @@
-import { repositoryName } from '../domain/values/parsers.ts'
+import { repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import type { Dialect } from './dialects.ts'
 import type { Queue, Run } from './engine/queue.ts'

@@ -5,7 +5,7 @@ import {
   pullRequestNumber,
 } from '../../cli/pull-request-arguments.ts'
 import { outcomes, settledOutcome, withNormalizedState } from '../../domain/states.ts'
-import { parsePriority, priorities, textParser } from '../../domain/values/parsers.ts'
+import { parsePriority, priorities, textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { type ColumnSpec, message, table } from '../../output/view.ts'

@@ -1,7 +1,7 @@
 import { constant } from '../../cli/inputs.ts'
 import { concurrencyInput, modeInput, queueSettings } from '../../cli/queue-setting-options.ts'
 import { type queueStates, withNormalizedState } from '../../domain/states.ts'
-import { repositoryName } from '../../domain/values/parsers.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getString, isObject, type JsonObject } from '../../json.ts'
 import { keyValueTable, message, table, type View } from '../../output/view.ts'

@@ -1,5 +1,5 @@
 import { argument } from '../../cli/inputs.ts'
-import { parseUuid } from '../../domain/values/parsers.ts'
+import { parseUuid } from '../../domain/values/text.ts'
 import { get, getArray, getString, isObject, type Json } from '../../json.ts'
 import { keyValueTable, pluralize, type TextBlock } from '../../output/view.ts'
 import { type ResponseDecoder, recordDecoder, withoutPart } from '../decode.ts'

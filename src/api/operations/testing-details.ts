@@ -1,13 +1,26 @@
 import { type Input, option } from '../../cli/inputs.ts'
 import type { ParsedArgs } from '../../config/args.ts'
 import type { ParseContext } from '../../config/parse-context.ts'
-import { parsePullRequest, textParser } from '../../domain/values/parsers.ts'
+import { parsePullRequest } from '../../domain/values/pull-request.ts'
+import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 import { recordDecoder } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
 import { queueInputs } from './pull-requests.ts'
+
+
+
+
+
+
+
+
+
+
+
+
 
 /** The test run: an id, or a test branch that ends in one; by pull request where that was asked for. */
 const testRunInput: Input<string | undefined> = {

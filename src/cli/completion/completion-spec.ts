@@ -1,8 +1,11 @@
 import { builtinCommands, topicNames } from '../help/builtin-commands.ts'
 import { type DocumentedCommand, isOption } from '../help/command-doc.ts'
 import { groups } from '../help/groups.ts'
-import type { OptionDefinition } from '../inputs.ts'
-import { optionName } from '../inputs.ts'
+import { type OptionDefinition, optionName } from '../inputs.ts'
+
+
+
+
 
 /** What may stand in the place of a value: words that are known, files, programs, or what the settings file holds. */
 export interface CompletionValue {

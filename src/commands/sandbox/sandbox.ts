@@ -3,14 +3,9 @@ import { type CommandContext, sandboxNote } from '../../cli/context.ts'
 import { type Input, type InputValues, option, repeatableOption } from '../../cli/inputs.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { defaultScenario, scenarioNames } from '../../domain/scenario-names.ts'
-import {
-  choiceParser,
-  integerParser,
-  parseDecimal,
-  parseRepository,
-  repositoryName,
-  textParser,
-} from '../../domain/values/parsers.ts'
+import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
+import { parseRepository, repositoryName } from '../../domain/values/repository.ts'
+import { choiceParser, textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import type { Environment } from '../../host/host.ts'
 import { stringifyJson } from '../../output/json-text.ts'

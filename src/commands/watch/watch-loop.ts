@@ -1,7 +1,8 @@
 import type { CommandContext } from '../../cli/context.ts'
 import { flag, type InputValues, option } from '../../cli/inputs.ts'
-import { integerParser, parseDuration, parseInterval } from '../../domain/values/parsers.ts'
-import { defaultMaxErrors, maxPollDelay, requestedDelay } from '../../domain/wait.ts'
+import { integerParser } from '../../domain/values/numbers.ts'
+import { parseDuration, parseInterval } from '../../domain/values/time.ts'
+import { defaultMaxErrors, maxPollDelay, requestedDelay } from '../../domain/wait-state.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
 import type { WatchRenderer } from './renderer.ts'
 

@@ -1,4 +1,4 @@
-import { repositoryName } from '../../domain/values/parsers.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
 import { scriptOf } from '../scenarios.ts'
 import { hex } from '../seed.ts'
 import type { Head, Queue, Targets } from './queue.ts'

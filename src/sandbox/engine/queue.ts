@@ -1,5 +1,5 @@
 import type { pullRequestStates, queueStates } from '../../domain/states.ts'
-import type { Repository } from '../../domain/values/parsers.ts'
+import type { Repository } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Scenario, ScriptedResult } from '../scenarios.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'

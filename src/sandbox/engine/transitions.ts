@@ -1,4 +1,4 @@
-import { repositoryName } from '../../domain/values/parsers.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
 import { type ScriptedResult, scriptedResult, scriptOf } from '../scenarios.ts'
 import { randomSequence, uuid } from '../seed.ts'
 import type { Batch, Entry, Lane, PullRequestState, Queue, Run } from './queue.ts'

@@ -1,4 +1,4 @@
-import { parseUuid } from '../../../domain/values/parsers.ts'
+import { parseUuid } from '../../../domain/values/text.ts'
 import { toMergeqError, usageError } from '../../../errors.ts'
 import { getString, isObject, type Json } from '../../../json.ts'
 import { parseJson } from '../../../output/json-text.ts'

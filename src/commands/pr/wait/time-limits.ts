@@ -1,9 +1,17 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import type { ParsedArgs } from '../../../config/args.ts'
-import { parseDuration } from '../../../domain/values/parsers.ts'
-import { defaultMaxErrors, type WaitGoal } from '../../../domain/wait.ts'
+import { parseDuration } from '../../../domain/values/time.ts'
+import { defaultMaxErrors, type WaitGoal } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
 import type { WaitInputValues } from './options.ts'
+
+
+
+
+
+
+
+
 
 /** What a wait is told, with what is usual where it was not told. */
 export interface WaitOptions extends WaitGoal {

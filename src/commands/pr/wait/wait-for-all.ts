@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../../cli/context.ts'
-import { repositoryName } from '../../../domain/values/parsers.ts'
+import { repositoryName } from '../../../domain/values/repository.ts'
 import { MergeqError, toMergeqError } from '../../../errors.ts'
 import { queueName, type WaitTarget } from './poll.ts'
 import { pollOnce } from './poll-round.ts'

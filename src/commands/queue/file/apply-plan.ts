@@ -13,7 +13,7 @@ import {
   settingsDigest,
   updateBody,
 } from '../../../domain/queue-file.ts'
-import { repositoryName } from '../../../domain/values/parsers.ts'
+import { repositoryName } from '../../../domain/values/repository.ts'
 import { MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 import { joinList, message } from '../../../output/view.ts'

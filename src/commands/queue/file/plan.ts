@@ -10,7 +10,7 @@ import {
   settingsDigest,
   unknownKeys,
 } from '../../../domain/queue-file.ts'
-import { parseRepository, repositoryName } from '../../../domain/values/parsers.ts'
+import { parseRepository, repositoryName } from '../../../domain/values/repository.ts'
 import { toMergeqError, usageError } from '../../../errors.ts'
 import type { Json } from '../../../json.ts'
 import { stringifyJson } from '../../../output/json-text.ts'

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../../cli/context.ts'
 import type { InputValues } from '../../../cli/inputs.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import { testSlots } from '../../../domain/queue-entries.ts'
-import { repositoryName } from '../../../domain/values/parsers.ts'
+import { repositoryName } from '../../../domain/values/repository.ts'
 import { getArray, getString, type Json, type JsonObject } from '../../../json.ts'
 import { pluralize } from '../../../output/view.ts'
 

@@ -3,7 +3,7 @@ import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { isFailedOrCancelled, normalizeState, terminalOutcome } from '../states.ts'
 import type { ExplainSources, Explanation, ExplanationVerdict } from './explanation.ts'
 import { type Facts, type Finding, manualStep, type NextStep } from './finding.ts'
-import { stateFindings } from './states.ts'
+import { stateFindings } from './state-findings.ts'
 import { isSafeToSubmit } from './submit-again.ts'
 import type { TestRun } from './test-run.ts'
 

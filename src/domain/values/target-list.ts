@@ -1,5 +1,5 @@
 import { type MergeqError, usageError } from '../../errors.ts'
-import type { StringArray } from './json-string-array.ts'
+import type { StringArray } from './string-array.ts'
 
 /** After so many bytes of input a list counts as over the limit, however often it repeats itself (CLI.md section 7). */
 const mostInput = 256 * 1024 * 1024

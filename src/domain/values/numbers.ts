@@ -1,0 +1,41 @@
+import { usageError } from '../../errors.ts'
+
+/** The largest value of the service's integers (service-observed.md section 3.1). */
+export const maxInteger = 4_294_967_295
+
+/**
+ * Returns a parser of whole numbers from `min` to `max`, both inclusive, in decimal digits without leading
+ * zeros. The parser throws a usage error for any other text.
+ */
+export const integerParser =
+  (min: number, max: number) =>
+  (text: string): number => {
+    if (!/^(?:0|[1-9]\d{0,15})$/.test(text) || Number(text) < min || Number(text) > max)
+      throw usageError(`'${text}' is not a whole number from ${min} to ${max}.`)
+    return Number(text)
+  }
+
+/** Parses a decimal number, which may be negative or have a fraction; throws a usage error for any other text. */
+export function parseDecimal(text: string): number {
+  if (!/^-?\d+(\.\d+)?$/.test(text)) throw usageError(`'${text}' is not a number.`)
+  return Number(text)
+}
+
+const bytesPerUnit = new Map([
+  ['KiB', 1024],
+  ['MiB', 1024 * 1024],
+])
+const maxByteSize = 256 * 1024 * 1024
+
+/**
+ * Parses a size (`512KiB`, `64MiB`) and returns bytes, from 1 KiB to 256 MiB.
+ * Throws a usage error for any other text.
+ */
+export function parseByteSize(text: string): number {
+  const [, number = '', unit = ''] = /^([1-9]\d{0,8})([KM]iB)$/.exec(text) ?? []
+  const bytes = Number(number) * (bytesPerUnit.get(unit) ?? 0)
+  if (bytes === 0)
+    throw usageError(`'${text}' is not a size.`, 'Write a whole number with KiB or MiB, for example 128MiB.')
+  if (bytes > maxByteSize) throw usageError(`'${text}' is more than 256MiB.`, 'Give at most 256MiB.')
+  return bytes
+}

@@ -1,0 +1,30 @@
+import { usageError } from '../../errors.ts'
+import { looksLikeHost } from './repository.ts'
+
+/** The largest pull request number that the service accepts (service-observed.md section 1.1). */
+export const maxPullRequestNumber = 4_294_967_295
+
+const pullRequestUrl = /^https?:\/\/([^/?#\s@]+)\/([^?#\s]+)\/(?:pull|-\/merge_requests)\/(\d+)\/?$/
+
+const isNumber = (text: string): boolean =>
+  /^#?(?:0|[1-9]\d{0,9})$/.test(text) && Number(text.replace('#', '')) <= maxPullRequestNumber
+
+/** Whether a text has the form of a pull request: `123`, `#123` or a URL. */
+export const isPullRequestReference = (text: string): boolean =>
+  (isNumber(text) && !/^#?0$/.test(text)) || pullRequestUrl.test(text)
+
+/**
+ * Parses a pull request: `123`, `#123` or a URL, which also names the repository (CLI.md section 1).
+ * Throws a usage error for any other text.
+ */
+export function parsePullRequest(text: string): { readonly number: number; readonly repo?: string } {
+  const [, host, path, number = ''] = pullRequestUrl.exec(text) ?? []
+  if (host !== undefined && path !== undefined && looksLikeHost(host) && isPullRequestReference(number))
+    return { number: Number(number), repo: `${host}/${path}` }
+  if (!isPullRequestReference(text) || host !== undefined)
+    throw usageError(
+      `'${text}' is not a pull request.`,
+      `Give its number (123 or #123, at most ${maxPullRequestNumber}) or its address.`,
+    )
+  return { number: Number(text.replace('#', '')) }
+}

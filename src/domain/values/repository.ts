@@ -1,0 +1,38 @@
+import { usageError } from '../../errors.ts'
+
+/** A repository as the service names it (service-api.md section 2.1). */
+export interface Repository {
+  readonly host: string
+  readonly owner: string
+  readonly name: string
+}
+
+/** Returns `host/owner/name`, the form in which receipts and messages name a repository. */
+export const repositoryName = ({ host, owner, name }: Repository): string => `${host}/${owner}/${name}`
+
+const defaultHost = 'github.com'
+const ownerOrName = /^[\p{L}\p{N}._~-]+$/u
+const hostWithPort = /^[\p{L}\p{N}.-]+(:\d+)?$/u
+
+/** Whether the first part of a repository's path is a host: it has a dot or a port, or is `localhost`. */
+export const looksLikeHost = (part: string): boolean => /[.:]/.test(part) || part === 'localhost'
+
+/**
+ * Parses `[host/]owner/name`; the owner may contain slashes, and the default host is github.com.
+ * Throws a usage error for any other text.
+ */
+export function parseRepository(text: string): Repository {
+  const refuse = () =>
+    usageError(
+      `'${text}' is not a repository.`,
+      'Write it as owner/name or host/owner/name, for example acme/web or github.com/acme/web.',
+    )
+  const parts = text.split('/')
+  const host = parts.length > 2 && looksLikeHost(parts[0] ?? '') ? (parts.shift() ?? '') : defaultHost
+  const name = parts.pop() ?? ''
+  if (parts.length === 0 || !hostWithPort.test(host)) throw refuse()
+  for (const part of [...parts, name]) {
+    if (!ownerOrName.test(part) || part === '.' || part === '..') throw refuse()
+  }
+  return { host, owner: parts.join('/'), name }
+}

@@ -1,0 +1,52 @@
+import { usageError } from '../../errors.ts'
+
+/** The priorities that have a name, from the most urgent to the least urgent. */
+export const priorities = ['urgent', 'high', 'medium', 'low']
+
+/**
+ * Parses a priority (CLI.md section 8): returns a name in lower case, and a number from 0 to 255 as an integer,
+ * as the service expects them. Throws a usage error for any other text.
+ */
+export function parsePriority(text: string): string | number {
+  if (priorities.includes(text.toLowerCase())) return text.toLowerCase()
+  if (/^(?:0|[1-9]\d{0,2})$/.test(text) && Number(text) <= 255) return Number(text)
+  throw usageError(
+    `'${text}' is not a priority.`,
+    'Use urgent, high, medium, low, or a number from 0 to 255 (0 is first).',
+  )
+}
+
+/** Checks that a text is a UUID, the id of a test, and returns the text unchanged; throws a usage error if not. */
+export function parseUuid(text: string): string {
+  if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text))
+    throw usageError(`'${text}' is not a test id.`, 'A test id is a UUID, as `mergeq flaky list` prints it.')
+  return text
+}
+
+/**
+ * Matches invisible characters and white space at the start or the end of a text. Zero-width joiners are
+ * allowed, because emoji contain them.
+ */
+const hiddenCharacters = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|^\s|\s$/u
+
+/**
+ * Returns a parser that accepts every text except an empty text, a text with invisible characters, and a text
+ * with white space around it: for these it throws a usage error, which names the value by `valueName`.
+ */
+export const textParser =
+  (valueName: string) =>
+  (text: string): string => {
+    if (text === '') throw usageError(`The ${valueName} must not be empty.`)
+    if (hiddenCharacters.test(text))
+      throw usageError(`The ${valueName} holds blanks around it or characters that cannot be seen.`)
+    return text
+  }
+
+/** Returns a parser that accepts one of the choices in any case; for other texts it throws a usage error. */
+export const choiceParser =
+  <const C extends string>(choices: readonly C[]) =>
+  (text: string): C => {
+    const choice = choices.find(candidate => candidate === text.toLowerCase())
+    if (choice === undefined) throw usageError(`'${text}' is none of ${choices.join(', ')}.`)
+    return choice
+  }

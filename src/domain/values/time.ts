@@ -1,0 +1,68 @@
+import { usageError } from '../../errors.ts'
+
+const millisecondsPerUnit = new Map([
+  ['ms', 1],
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+  ['w', 604_800_000],
+])
+
+/** The maximum duration, in milliseconds: 10,000 weeks, far below what a `Date` can represent. */
+const maxDuration = 10_000 * 604_800_000
+
+/**
+ * Parses a duration (`90s`, `1h30m`, `0` without a unit) and returns milliseconds, at most 10,000 weeks.
+ * Throws a usage error for any other text.
+ */
+export function parseDuration(text: string): number {
+  if (text === '0') return 0
+  const parts = [...text.matchAll(/(\d+)(ms|[smhdw])/g)]
+  const total = parts.reduce(
+    (sum, [, count, unit]) => sum + Number(count) * (millisecondsPerUnit.get(unit ?? '') ?? 0),
+    0,
+  )
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text || total > maxDuration)
+    throw usageError(
+      `'${text}' is not a duration.`,
+      'Write whole numbers with ms, s, m, h, d or w, which may be joined: 90s, 1h30m, 2d.',
+    )
+  return total
+}
+
+const minInterval = 1_000
+const maxInterval = 86_400_000
+
+/**
+ * Parses the interval between two polls, a duration from 1 second to 1 day, and returns milliseconds.
+ * Throws a usage error for any other text.
+ */
+export function parseInterval(text: string): number {
+  const interval = parseDuration(text)
+  if (interval < minInterval)
+    throw usageError(`'${text}' is shorter than a second.`, 'Read at most once a second.')
+  if (interval > maxInterval) throw usageError(`'${text}' is longer than a day.`, 'Read at least once a day.')
+  return interval
+}
+
+const dateOnly = /^\d{4}-\d{2}-\d{2}$/
+const dateTime = /^(\d{4}-\d{2}-\d{2})[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
+
+/**
+ * Parses an instant, in RFC 3339 with an offset or `Z`, or a date without a time, which means midnight UTC.
+ * Returns milliseconds since 1970; throws a usage error for any other text.
+ */
+export function parseInstant(text: string): number {
+  const instant = dateOnly.test(text) ? `${text}T00:00:00Z` : text
+  const [, date] = dateTime.exec(instant) ?? []
+  const time = date === undefined ? Number.NaN : Date.parse(instant.toUpperCase().replace(' ', 'T'))
+  const dateExists =
+    date !== undefined && new Date(`${date}T00:00:00Z`).getUTCDate() === Number(date.slice(8))
+  if (Number.isNaN(time) || !dateExists)
+    throw usageError(
+      `'${text}' is not an instant.`,
+      'Write RFC 3339 with an offset or Z (2026-01-05T09:30:00Z), or a date alone (2026-01-05).',
+    )
+  return time
+}
