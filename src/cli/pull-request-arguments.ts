@@ -1,7 +1,7 @@
+import { formatInteger } from '../domain/format.ts'
 import { parsePullRequest, parseRepository, repositoryName } from '../domain/values/parsers.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { formatInteger } from '../output/view.ts'
 import type { Input, ParseContext, ParsedArgs } from './inputs.ts'
 
 /** Most pull requests that are read from standard input. */

@@ -5,7 +5,7 @@ import { concernsOf } from '../api/request.ts'
 import { curlCommand, previewRequest } from '../api/request-preview.ts'
 import { exitCodeOf, MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { parseJson, stringifyJson, withoutUnseen } from '../output/json-text.ts'
+import { escapeInvisible, parseJson, stringifyJson } from '../json-text.ts'
 import { receiptView } from '../output/printer.ts'
 import type { View } from '../output/view.ts'
 import { mapConcurrent, maxConcurrent, type RunResult, reportResults } from './concurrency.ts'
@@ -169,7 +169,7 @@ export async function printDryRun(
     const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }
     await out.write(`${stringifyJson(document, out.terminal)}\n`)
     // Escaped in the body, what a terminal does not get is sent all the same when the line is copied.
-    const shownBody = body === undefined ? {} : { body: withoutUnseen(body) }
+    const shownBody = body === undefined ? {} : { body: escapeInvisible(body) }
     if (out.terminal) await out.write(`${curlCommand({ ...shown, ...shownBody })}\n`)
   }
   return 0

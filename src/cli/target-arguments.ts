@@ -1,3 +1,4 @@
+import { formatBytes, pluralize } from '../domain/format.ts'
 import { maxBodySize } from '../domain/limits.ts'
 import { createStringArray, type StringArray } from '../domain/values/json-string-array.ts'
 import {
@@ -7,7 +8,6 @@ import {
   type TargetParser,
 } from '../domain/values/target-input.ts'
 import { usageError } from '../errors.ts'
-import { formatBytes, pluralize } from '../output/view.ts'
 import type { EncodedChunks, Input, ParseContext, ParsedArgs } from './inputs.ts'
 
 /** The targets a pull request impacts: a list, encoded while it was read, or every target there is. */

@@ -1,6 +1,6 @@
 import type { MergeqError } from '../errors.ts'
 import type { Json } from '../json.ts'
-import { stringifyJson } from './json-text.ts'
+import { stringifyJson } from '../json-text.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 
 /** A failure for a person: `mergeq: ` and one sentence, then an indented hint (CLI.md section 4.7). */

@@ -81,37 +81,3 @@ export async function* parts<T>(
     yield items.slice(from, from + partLength)
   }
 }
-
-/** A number with its thousands marked: `8,412`. */
-export const formatInteger = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',')
-
-/** A number and its noun: `1 test`, `8,412 tests`. */
-export const pluralize = (number: number, noun: string): string =>
-  `${formatInteger(number)} ${noun}${number === 1 ? '' : 's'}`
-
-/** A number of bytes as a person reads it: `812 bytes`, `1.3 MiB`. */
-export function formatBytes(bytes: number): string {
-  if (bytes < 1024) return pluralize(bytes, 'byte')
-  const [value, unit] = bytes < 1024 * 1024 ? [bytes / 1024, 'KiB'] : [bytes / 1024 / 1024, 'MiB']
-  return `${value.toFixed(1)} ${unit}`
-}
-
-const maxListed = 50
-
-/** Names one after the other; of more than 50, the first ones and how many more there are. */
-export const joinList = (names: readonly string[]): string =>
-  names.length <= maxListed
-    ? names.join(', ')
-    : `${names.slice(0, maxListed).join(', ')} and ${formatInteger(names.length - maxListed)} more`
-
-const spans: readonly (readonly [length: number, unit: string])[] = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'm'],
-]
-
-/** A span of milliseconds as a person says it: `3m`, in its largest unit and rounded down. */
-export function formatDuration(milliseconds: number): string {
-  const [length, unit] = spans.find(([length]) => milliseconds >= length) ?? [1_000, 's']
-  return `${Math.floor(milliseconds / length)}${unit}`
-}

@@ -13,7 +13,7 @@ import {
 } from '../../domain/values/parsers.ts'
 import { usageError } from '../../errors.ts'
 import type { Environment } from '../../host/host.ts'
-import { stringifyJson } from '../../output/json-text.ts'
+import { stringifyJson } from '../../json-text.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import type { ScenarioReport } from '../../sandbox/scenario-report.ts'
 import { sandboxText } from './preview.ts'

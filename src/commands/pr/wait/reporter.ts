@@ -1,11 +1,12 @@
 import { reportErrors } from '../../../cli/concurrency.ts'
 import type { CommandContext } from '../../../cli/context.ts'
+import { pluralize } from '../../../domain/format.ts'
 import { repositoryName } from '../../../domain/values/parsers.ts'
 import type { Outcome, StateChange } from '../../../domain/wait.ts'
 import { kindOfOutcome } from '../../../domain/wait.ts'
 import { exitCodeOf, type MergeqError, mostSevere } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
-import { pluralize, type View } from '../../../output/view.ts'
+import type { View } from '../../../output/view.ts'
 import type { WaitTarget } from './poll.ts'
 
 /** How the wait for one pull request ended. */

@@ -1,22 +1,22 @@
-/** What is found in a text that is JSON. */
+/** What `scanJson` finds in a JSON text. */
 export interface JsonScan {
-  /** Whether it is deeper than is read. */
+  /** Whether the text has more than 200 levels of lists and objects. */
   readonly isDeep: boolean
-  /** Whether a number in it may not fit a double: 16 digits or more, or a large exponent. */
+  /** Whether a number in the text may not fit a double: 16 digits or more, or a large exponent. */
   readonly isPrecise: boolean
-  /** Whether blanks stand between its tokens. */
+  /** Whether there is whitespace between tokens. */
   readonly isSpaced: boolean
-  /** Where the objects in lists of the outermost object begin and end, one after the other. */
+  /** Start and end index of each object in a list of the outermost object, as pairs one after the other. */
   readonly items: readonly number[]
 }
 
-/** Documents are at most so deep: more is no answer of this service, and would exhaust what walks it. */
-const deepest = 200
+/** A deeper document cannot be an answer of the service, and would exhaust the stack of a recursive reader. */
+const maxDepth = 200
 
 const exponent = /[eE][+-]?\d{2}/y
 const [quote, openList, closeList, openObject, closeObject] = [34, 91, 93, 123, 125]
 
-/** Looks once through a text that is JSON. Strings, most of it, are skipped and not read. */
+/** Scans a text that is valid JSON once. Strings, which are most of a document, are skipped. */
 export function scanJson(text: string): JsonScan {
   const items: number[] = []
   let [depth, digits, isPrecise, isSpaced] = [0, 0, false, false]
@@ -33,7 +33,7 @@ export function scanJson(text: string): JsonScan {
     digits = 0
     if (code === quote) index = endOfString(text, index)
     else if (code === openObject || code === openList) {
-      if (++depth > deepest) return { isDeep: true, isPrecise, isSpaced, items }
+      if (++depth > maxDepth) return { isDeep: true, isPrecise, isSpaced, items }
       if (depth === 3 && code === openObject) items.push(index)
     } else if (code === closeObject || code === closeList) {
       if (depth-- === 3 && code === closeObject) items.push(index + 1)
@@ -42,7 +42,7 @@ export function scanJson(text: string): JsonScan {
   return { isDeep: false, isPrecise, isSpaced, items }
 }
 
-/** Where the quote stands that ends the string: one that no odd number of backslashes precedes. */
+/** The index of the quote that ends the string: the next quote after an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     let before = end - 1
