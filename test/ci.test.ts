@@ -7,10 +7,6 @@ import { type SettingKey, settingDefinitions } from '../src/config/setting-defin
 import { isMergeqError } from '../src/errors.ts'
 import type { Host, Spawned, SpawnOptions } from '../src/host/host.ts'
 
-
-
-
-
 type Variables = Readonly<Record<string, string>>
 
 /** The recorded jobs of one system: what all of them set, and what each sets besides. */

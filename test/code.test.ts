@@ -15,7 +15,7 @@ import {
 } from '../src/domain/queue-file.ts'
 import { files } from '../src/host/files.ts'
 import { isObject, type Json, type JsonObject } from '../src/json.ts'
-import { parseJson, stringifyJson } from '../src/output/json-text.ts'
+import { parseJson, stringifyJson } from '../src/json-text.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from './harness.ts'
 
 const dialects = ['document', 'hosted'] as const

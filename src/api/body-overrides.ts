@@ -4,11 +4,6 @@ import { settingFlags } from '../config/input-settings.ts'
 import { usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
 
-
-
-
-
-
 /** A value for a path of the body, as `--set path=value` gives it. */
 export interface BodyOverride {
   readonly path: readonly string[]

@@ -1,7 +1,7 @@
+import { joinList } from '../domain/format.ts'
 import { shellWord } from '../domain/shell-quote.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import { MergeqError, withPeriod } from '../errors.ts'
-import { joinList } from '../output/view.ts'
 import { type Operation, operationName } from './operation.ts'
 import type { ResourceRef } from './receipt.ts'
 

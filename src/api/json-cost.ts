@@ -1,4 +1,4 @@
-import { formatBytes, formatInteger } from '../output/view.ts'
+import { formatBytes, formatInteger } from '../domain/format.ts'
 
 /** What an answer may hold before it is parsed. */
 export interface CostLimits {

@@ -1,9 +1,9 @@
+import { formatInteger, pluralize } from '../domain/format.ts'
 import { createIdTable } from '../domain/id-table.ts'
 import { createPageCursor, type PagePosition, type PageRequest } from '../domain/page-cursor.ts'
 import type { TimeRange } from '../domain/time-range.ts'
 import type { MergeqError } from '../errors.ts'
 import { getString, type Json, type JsonObject } from '../json.ts'
-import { formatInteger, pluralize } from '../output/view.ts'
 import type { DecodedResponse } from './decode.ts'
 
 /** What is left to say when a walk has ended. */

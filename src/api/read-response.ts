@@ -1,7 +1,7 @@
 import { type SecretOutput, takeTurn } from '../cli/context.ts'
 import { MergeqError } from '../errors.ts'
 import type { HttpResponse } from '../http/client.ts'
-import { parseJson } from '../output/json-text.ts'
+import { parseJson } from '../json-text.ts'
 import { isWebPage, type ResponseBody } from './decode.ts'
 import { costLimits, findExcessiveCost } from './json-cost.ts'
 import type { Request } from './request.ts'

@@ -1,19 +1,11 @@
 import type { ParsedArgs } from '../config/args.ts'
 import type { ParseContext } from '../config/parse-context.ts'
+import { formatInteger } from '../domain/format.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository, repositoryName } from '../domain/values/repository.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { formatInteger } from '../output/view.ts'
 import type { Input } from './inputs.ts'
-
-
-
-
-
-
-
-
 
 /** Most pull requests that are read from standard input. */
 const maxPullRequests = 10_000

@@ -1,10 +1,10 @@
 import type { ParsedArgs } from '../config/args.ts'
 import type { ParseContext } from '../config/parse-context.ts'
+import { formatBytes, pluralize } from '../domain/format.ts'
 import { maxBodySize } from '../domain/limits.ts'
 import { createStringArray, type StringArray } from '../domain/values/string-array.ts'
 import { parseJsonStrings, parseLines, readTargets, type TargetParser } from '../domain/values/target-list.ts'
 import { usageError } from '../errors.ts'
-import { formatBytes, pluralize } from '../output/view.ts'
 import type { EncodedChunks, Input } from './inputs.ts'
 
 /** The targets a pull request impacts: a list, encoded while it was read, or every target there is. */

@@ -10,7 +10,7 @@ import { maxListAnswer } from '../domain/limits.ts'
 import { choiceParser, textParser } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import { parseJson, stringifyJson } from '../output/json-text.ts'
+import { parseJson, stringifyJson } from '../json-text.ts'
 import { table } from '../output/view.ts'
 
 /** The name of an operation: a path below the base address, never out of it. */

@@ -1,18 +1,10 @@
-import { choiceParser, textParser } from '../domain/values/text.ts'
 import { integerParser, parseByteSize } from '../domain/values/numbers.ts'
-import { parseDuration } from '../domain/values/time.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository } from '../domain/values/repository.ts'
-import { settingFlags } from './input-settings.ts'
+import { choiceParser, textParser } from '../domain/values/text.ts'
+import { parseDuration } from '../domain/values/time.ts'
 import { parseBaseUrl } from './base-url.ts'
-
-
-
-
-
-
-
-
+import { settingFlags } from './input-settings.ts'
 
 /** One setting: the flag and the variables that give it, and how it is read. */
 export interface SettingDefinition<T> {

@@ -3,7 +3,7 @@ import { lock } from 'proper-lockfile'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { JsonObject } from '../json.ts'
-import { stringifyJson } from '../output/json-text.ts'
+import { stringifyJson } from '../json-text.ts'
 import { configFile } from './directory.ts'
 import { maxStoreSize, readDocument } from './store.ts'
 

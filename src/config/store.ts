@@ -1,7 +1,7 @@
 import { isMergeqError, type MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import { parseJson } from '../output/json-text.ts'
+import { parseJson } from '../json-text.ts'
 import { configFile } from './directory.ts'
 import { type AccessProblem, accessProblems } from './file-access.ts'
 import { configKeyOf } from './setting-definitions.ts'

@@ -3,7 +3,8 @@ import { queueInputs, readPullRequest } from '../api/operations/pull-requests.ts
 import type { Input } from '../cli/inputs.ts'
 import { usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import { formatDuration, message } from '../output/view.ts'
+import { message } from '../output/view.ts'
+import { formatDuration } from './format.ts'
 import { queueEntries } from './queue-entries.ts'
 import { isUnderTest, normalizeState, settledOutcome } from './states.ts'
 

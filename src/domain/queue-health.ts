@@ -1,5 +1,5 @@
 import { getString, type JsonObject } from '../json.ts'
-import { formatDuration, pluralize } from '../output/view.ts'
+import { formatDuration, pluralize } from './format.ts'
 import { type QueueEntry, queueEntries } from './queue-entries.ts'
 import { normalizeState } from './states.ts'
 

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../json.ts'
+import { jsonToText } from '../json-text.ts'
 import type { CsvCell } from './csv.ts'
-import { jsonToText } from './json-text.ts'
 import { sanitizeLine } from './sanitize.ts'
 import type { Column, View } from './view.ts'
 

@@ -1,6 +1,6 @@
 import type { MergeqError } from '../errors.ts'
 import type { Json } from '../json.ts'
-import { stringifyJson } from './json-text.ts'
+import { stringifyJson } from '../json-text.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 
 /** Returns an error for people: `mergeq: ` and the message, then the indented hint (CLI.md section 4.7). */

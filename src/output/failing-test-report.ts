@@ -1,9 +1,9 @@
+import { formatInteger, pluralize } from '../domain/format.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../json.ts'
+import { stringifyJson } from '../json-text.ts'
 import { type Annotation, annotationLines } from './annotations.ts'
 import { markdownCell, markdownHead } from './delimited.ts'
-import { stringifyJson } from './json-text.ts'
 import { truncateCell } from './table.ts'
-import { formatInteger, pluralize } from './view.ts'
 import { escapeWorkflowCommands } from './workflow-commands.ts'
 
 /** A report of failing tests, ordered by severity. */

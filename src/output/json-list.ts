@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts'
-import { stringifyJson } from './json-text.ts'
+import { stringifyJson } from '../json-text.ts'
 import { parts } from './view.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { get, type Json, type JsonObject } from '../json.ts'
+import { stringifyJson, stringifyLines } from '../json-text.ts'
 import { csv, csvHeader, markdownHead, markdownRows, tsv } from './delimited.ts'
 import { createJsonArray, createJsonList, type JsonList } from './json-list.ts'
-import { stringifyJson, stringifyLines } from './json-text.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { TableRenderer } from './table.ts'
 import { parts, receiptColumns, table, type View, widthRows } from './view.ts'

@@ -1,18 +1,11 @@
 import { Chalk, type ChalkInstance } from 'chalk'
 import Table from 'cli-table3'
 import stringWidth from 'string-width'
+import { formatDuration, pluralize } from '../domain/format.ts'
 import type { Json } from '../json.ts'
 import { formatCell } from './delimited.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
-import {
-  type Column,
-  type ColumnFormat,
-  formatDuration,
-  pluralize,
-  type TextBlock,
-  type View,
-  widthRows,
-} from './view.ts'
+import { type Column, type ColumnFormat, type TextBlock, type View, widthRows } from './view.ts'
 
 /** The terminal that a table is rendered for. */
 export interface TableOptions {

@@ -88,37 +88,3 @@ export async function* parts<T>(
     yield items.slice(from, from + partLength)
   }
 }
-
-/** Formats an integer with thousands separators: `8,412`. */
-export const formatInteger = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',')
-
-/** Formats a number and its noun: `1 test`, `8,412 tests`. */
-export const pluralize = (number: number, noun: string): string =>
-  `${formatInteger(number)} ${noun}${number === 1 ? '' : 's'}`
-
-/** Formats a number of bytes: `812 bytes`, `1.3 MiB`. */
-export function formatBytes(bytes: number): string {
-  if (bytes < 1024) return pluralize(bytes, 'byte')
-  const [value, unit] = bytes < 1024 * 1024 ? [bytes / 1024, 'KiB'] : [bytes / 1024 / 1024, 'MiB']
-  return `${value.toFixed(1)} ${unit}`
-}
-
-const maxListedNames = 50
-
-/** Joins names with commas; of more than 50 names, the first 50 and the number of further names. */
-export const joinList = (names: readonly string[]): string =>
-  names.length <= maxListedNames
-    ? names.join(', ')
-    : `${names.slice(0, maxListedNames).join(', ')} and ${formatInteger(names.length - maxListedNames)} more`
-
-const durationUnits: readonly (readonly [length: number, unit: string])[] = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'm'],
-]
-
-/** Formats a duration in milliseconds in its largest unit, rounded down: `3m`. */
-export function formatDuration(milliseconds: number): string {
-  const [length, unit] = durationUnits.find(([length]) => milliseconds >= length) ?? [1_000, 's']
-  return `${Math.floor(milliseconds / length)}${unit}`
-}

@@ -10,18 +10,6 @@ import { recordDecoder } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
 import { queueInputs } from './pull-requests.ts'
 
-
-
-
-
-
-
-
-
-
-
-
-
 /** The test run: an id, or a test branch that ends in one; by pull request where that was asked for. */
 const testRunInput: Input<string | undefined> = {
   definitions: [{ syntax: '[run]', summary: 'Test run id, or the name of a test branch that ends in one' }],

@@ -3,10 +3,6 @@ import { type DocumentedCommand, isOption } from '../help/command-doc.ts'
 import { groups } from '../help/groups.ts'
 import { type OptionDefinition, optionName } from '../inputs.ts'
 
-
-
-
-
 /** What may stand in the place of a value: words that are known, files, programs, or what the settings file holds. */
 export interface CompletionValue {
   readonly words: readonly string[]

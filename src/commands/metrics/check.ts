@@ -4,12 +4,13 @@ import { defineCommand } from '../../cli/command.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { readInvocations } from '../../cli/invocation.ts'
 import { printDryRun } from '../../cli/run-operation.ts'
+import { pluralize } from '../../domain/format.ts'
 import { checkMetrics, describeCheck, type MetricCheckResult } from '../../domain/metrics/check-metrics.ts'
 import { numberText, type Sample } from '../../domain/metrics/exposition.ts'
 import { type Expression, parseExpression } from '../../domain/metrics/expression.ts'
 import { MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { type ColumnSpec, pluralize, table } from '../../output/view.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
 
 const expressions: Input<readonly Expression[]> = {
   definitions: [

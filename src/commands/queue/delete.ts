@@ -7,11 +7,11 @@ import { type CommandContext, withoutOutput } from '../../cli/context.ts'
 import { flag, type InputValues } from '../../cli/inputs.ts'
 import { confirm, readInvocations } from '../../cli/invocation.ts'
 import { executeAll, runOperation } from '../../cli/run-operation.ts'
+import { joinList, pluralize } from '../../domain/format.ts'
 import { isUnderTest } from '../../domain/states.ts'
 import { defaultMaxErrors, pollDelay } from '../../domain/wait-state.ts'
 import { isPermanent, MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
 import { get, getArray, getString, type Json } from '../../json.ts'
-import { joinList, pluralize } from '../../output/view.ts'
 import { forAttempts, forRounds, waitTimeLimit } from '../pr/wait/time-limits.ts'
 
 type Queue = InputValues<typeof getQueue.inputs>

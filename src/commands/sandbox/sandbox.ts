@@ -8,7 +8,7 @@ import { parseRepository, repositoryName } from '../../domain/values/repository.
 import { choiceParser, textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import type { Environment } from '../../host/host.ts'
-import { stringifyJson } from '../../output/json-text.ts'
+import { stringifyJson } from '../../json-text.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import type { ScenarioReport } from '../../sandbox/scenario-report.ts'
 import { sandboxText } from './preview.ts'

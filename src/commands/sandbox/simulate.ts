@@ -4,11 +4,12 @@ import type { CommandContext } from '../../cli/context.ts'
 import { flag, type InputValues, option } from '../../cli/inputs.ts'
 import { readInvocations } from '../../cli/invocation.ts'
 import { printDryRun } from '../../cli/run-operation.ts'
+import { pluralize } from '../../domain/format.ts'
 import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { bar } from '../../output/charts.ts'
-import { type ColumnSpec, pluralize, table, type View } from '../../output/view.ts'
+import { type ColumnSpec, table, type View } from '../../output/view.ts'
 import type { SimulatedLoad, SimulationResult } from '../../sandbox/simulate.ts'
 
 /** Reads a number between two bounds, the lower one not included where `isOpen`. */

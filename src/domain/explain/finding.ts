@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json.ts'
-import { pluralize } from '../../output/view.ts'
+import { pluralize } from '../format.ts'
 import type { QueueEntry } from '../queue-entries.ts'
 
 /** What to do next: a command line of mergeq, or something that is done elsewhere. */

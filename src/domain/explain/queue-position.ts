@@ -1,5 +1,5 @@
 import { get, getString } from '../../json.ts'
-import { pluralize } from '../../output/view.ts'
+import { pluralize } from '../format.ts'
 import { numberAt, type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { normalizeState } from '../states.ts'
 import { type Facts, type Finding, joinSome, shorten } from './finding.ts'

@@ -1,7 +1,7 @@
 import { parseUuid } from '../../../domain/values/text.ts'
 import { toMergeqError, usageError } from '../../../errors.ts'
 import { getString, isObject, type Json } from '../../../json.ts'
-import { parseJson } from '../../../output/json-text.ts'
+import { parseJson } from '../../../json-text.ts'
 
 /**
  * The ids of the tests in a baseline: a list of ids, one a line (blank lines and those that begin with # are skipped),

@@ -1,7 +1,8 @@
 import type { Explanation } from '../../../domain/explain/explanation.ts'
 import { type NextStep, shorten } from '../../../domain/explain/finding.ts'
+import { formatDuration } from '../../../domain/format.ts'
 import type { Json, JsonObject } from '../../../json.ts'
-import { formatDuration, type View } from '../../../output/view.ts'
+import type { View } from '../../../output/view.ts'
 
 /** What `--json` prints of an explanation. */
 export const explanationJson = ({

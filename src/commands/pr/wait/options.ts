@@ -1,19 +1,10 @@
 import { flag, type Input, type InputValues, option, optionName } from '../../../cli/inputs.ts'
 import type { ParseContext } from '../../../config/parse-context.ts'
-import { choiceParser } from '../../../domain/values/text.ts'
 import { integerParser } from '../../../domain/values/numbers.ts'
+import { choiceParser } from '../../../domain/values/text.ts'
 import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
 import { milestones } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
-
-
-
-
-
-
-
-
-
 
 /** Reads an interval: a pause, or `auto`. */
 const interval = (word: string): number | 'auto' => (word === 'auto' ? word : parseInterval(word))

@@ -1,19 +1,12 @@
 import { reportErrors } from '../../../cli/concurrency.ts'
 import type { CommandContext } from '../../../cli/context.ts'
+import { pluralize } from '../../../domain/format.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
-import { type Outcome, type StateChange, kindOfOutcome } from '../../../domain/wait-state.ts'
+import { kindOfOutcome, type Outcome, type StateChange } from '../../../domain/wait-state.ts'
 import { exitCodeOf, type MergeqError, mostSevere } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
-import { pluralize, type View } from '../../../output/view.ts'
+import type { View } from '../../../output/view.ts'
 import type { WaitTarget } from './poll.ts'
-
-
-
-
-
-
-
-
 
 /** How the wait for one pull request ended. */
 export interface WaitEnd {

@@ -5,14 +5,6 @@ import { defaultMaxErrors, type WaitGoal } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
 import type { WaitInputValues } from './options.ts'
 
-
-
-
-
-
-
-
-
 /** What a wait is told, with what is usual where it was not told. */
 export interface WaitOptions extends WaitGoal {
   /** Milliseconds between polls. */

@@ -5,6 +5,7 @@ import { createQueue, updateQueue } from '../../../api/operations/queues.ts'
 import { createReceipt, type Delivery } from '../../../api/receipt.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { BodyValue, Input } from '../../../cli/inputs.ts'
+import { joinList } from '../../../domain/format.ts'
 import {
   createBody,
   type Difference,
@@ -16,7 +17,7 @@ import {
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
-import { joinList, message } from '../../../output/view.ts'
+import { message } from '../../../output/view.ts'
 import { encodeValues } from '../../api.ts'
 import { formatValue, isDifferent, type Plan, queueName, readLive } from './plan.ts'
 

@@ -2,6 +2,7 @@ import { callOperation } from '../../../api/call.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { type Invocation, readInvocations } from '../../../cli/invocation.ts'
+import { joinList, pluralize } from '../../../domain/format.ts'
 import {
   type Difference,
   differences,
@@ -13,8 +14,7 @@ import {
 import { parseRepository, repositoryName } from '../../../domain/values/repository.ts'
 import { toMergeqError, usageError } from '../../../errors.ts'
 import type { Json } from '../../../json.ts'
-import { stringifyJson } from '../../../output/json-text.ts'
-import { joinList, pluralize } from '../../../output/view.ts'
+import { stringifyJson } from '../../../json-text.ts'
 import { type LoadedQueueFile, readQueueFiles, withOverrides } from './read-files.ts'
 
 /** The run that reads a queue. */

@@ -6,7 +6,7 @@ import { parseQueueFile, type QueueFile, readSetting, type SourceNode } from '..
 import { textParser } from '../../../domain/values/text.ts'
 import { toMergeqError, usageError } from '../../../errors.ts'
 import type { Json } from '../../../json.ts'
-import { parseJson } from '../../../output/json-text.ts'
+import { parseJson } from '../../../json-text.ts'
 
 /** A file with a queue in it. */
 export interface LoadedQueueFile {

@@ -20,7 +20,7 @@ import {
 import type { SourceNode } from '../../../domain/queue-file.ts'
 import { isMergeqError, usageError } from '../../../errors.ts'
 import type { Json, JsonObject } from '../../../json.ts'
-import { parseJson, stringifyJson } from '../../../output/json-text.ts'
+import { parseJson, stringifyJson } from '../../../json-text.ts'
 
 /** Values are at most so deep. */
 const deepest = 50

@@ -1,11 +1,11 @@
 import type { getQueue } from '../../../api/operations/queues.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { InputValues } from '../../../cli/inputs.ts'
+import { pluralize } from '../../../domain/format.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import { testSlots } from '../../../domain/queue-entries.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { getArray, getString, type Json, type JsonObject } from '../../../json.ts'
-import { pluralize } from '../../../output/view.ts'
 
 export type WatchedQueue = InputValues<typeof getQueue.inputs>
 

@@ -1,7 +1,7 @@
 import { getQueue } from '../../../api/operations/queues.ts'
+import { formatDuration } from '../../../domain/format.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import type { JsonObject } from '../../../json.ts'
-import { formatDuration } from '../../../output/view.ts'
 import type { LiveScreen } from '../../watch/live-renderer.ts'
 import { type QueueUpdate, queueSummary, type WatchedQueue } from './queue-lines.ts'
 

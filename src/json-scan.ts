@@ -1,25 +1,22 @@
-/** The result of scanning a JSON text. */
+/** What `scanJson` finds in a JSON text. */
 export interface JsonScan {
-  /** Whether the nesting is deeper than the limit. */
+  /** Whether the text has more than 200 levels of lists and objects. */
   readonly isDeep: boolean
-  /** Whether a double may not hold some number: 16 digits or more, or a large exponent. */
+  /** Whether a number in the text may not fit a double: 16 digits or more, or a large exponent. */
   readonly isPrecise: boolean
-  /** Whether there is white space between tokens. */
+  /** Whether there is whitespace between tokens. */
   readonly isSpaced: boolean
-  /** The start and end indexes of the objects in the lists of the outermost object, in order. */
+  /** Start and end index of each object in a list of the outermost object, as pairs one after the other. */
   readonly items: readonly number[]
 }
 
-/**
- * The largest depth of a document: no response of the service is deeper, and recursion over it could
- * overflow the stack.
- */
+/** A deeper document cannot be an answer of the service, and would exhaust the stack of a recursive reader. */
 const maxDepth = 200
 
 const exponent = /[eE][+-]?\d{2}/y
 const [quote, openList, closeList, openObject, closeObject] = [34, 91, 93, 123, 125]
 
-/** Scans a valid JSON text in a single pass. Strings, which are most of the text, are skipped. */
+/** Scans a text that is valid JSON once. Strings, which are most of a document, are skipped. */
 export function scanJson(text: string): JsonScan {
   const items: number[] = []
   let [depth, digits, isPrecise, isSpaced] = [0, 0, false, false]
@@ -45,9 +42,7 @@ export function scanJson(text: string): JsonScan {
   return { isDeep: false, isPrecise, isSpaced, items }
 }
 
-/**
- * Returns the index of the quote that ends a string: the first quote after an even number of backslashes.
- */
+/** The index of the quote that ends the string: the next quote after an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     let before = end - 1
