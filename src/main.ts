@@ -1,20 +1,24 @@
 import { runProgram } from './cli/program.ts'
+import { allCommands } from './commands/index.ts'
 import { MergeqError } from './errors.ts'
 import { createNodeHost } from './host/node-host.ts'
 
 declare const MERGEQ_VERSION: string
 
-const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
-/** Runs the command line of this process and sets its exit code. */
+/** Runs the command line of this process and sets the exit code of the process. */
 export async function main(): Promise<void> {
-  const stop = new AbortController()
-  for (const [signal, exit] of Object.entries(signals))
-    process.once(signal, () => stop.abort(new MergeqError('interrupted', `stopped by ${signal}.`, { exit })))
-  // A file over the limit of the process (`ulimit -f`) fails with EFBIG instead. Without a listener here, the one that
-  // proper-lockfile brings (signal-exit) would end the program. Where there is no such signal, nothing calls it.
+  const interruption = new AbortController()
+  for (const [signal, exit] of Object.entries(signalExitCodes))
+    process.once(signal, () =>
+      interruption.abort(new MergeqError('interrupted', `stopped by ${signal}.`, { exit })),
+    )
+  // With a listener, writing a file over the limit of the process (`ulimit -f`) fails with EFBIG. Without a listener of
+  // ours, the listener of proper-lockfile (signal-exit) would end the program. Windows never emits SIGXFSZ.
   process.on('SIGXFSZ', () => undefined)
-  process.exitCode = await runProgram(createNodeHost(process, MERGEQ_VERSION, stop.signal))
-  // What is still to be handed to a reader who does not read would hold the program for ever.
-  if (stop.signal.aborted) process.exit()
+  const host = createNodeHost(process, MERGEQ_VERSION, interruption.signal)
+  process.exitCode = await runProgram(host, allCommands)
+  // A reader that stopped reading leaves output pending, which would keep the process alive.
+  if (interruption.signal.aborted) process.exit()
 }

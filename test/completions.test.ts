@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { scriptFiles } from '../src/cli/completion/scripts.ts'
-import { shells } from '../src/cli/help/builtin-commands.ts'
+import { completionScriptPaths } from '../src/cli/completion/scripts.ts'
+import { shells } from '../src/cli/completion/shells.ts'
 import { mergeq } from './harness.ts'
 import { bareEnvironment, launcher, testWith } from './programs.ts'
 
@@ -142,7 +142,7 @@ const single = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** Splits a line as readline does, at blanks, `=` and `:`, and calls the function as bash would. */
 const bashDriver = (lines: readonly string[]) => [
-  `source ${single(resolve(scriptFiles.bash))}`,
+  `source ${single(resolve(completionScriptPaths.bash))}`,
   'try() {',
   '  local rest=$1 words=()',
   '  while [[ $rest =~ ^[[:space:]]*([=:]+|[^[:space:]=:]+)(.*)$ ]]; do words+=("${BASH_REMATCH[1]}"); rest=${BASH_REMATCH[2]}; done',
@@ -191,7 +191,7 @@ const zshDriver = (lines: readonly string[]) => [
 ]
 
 const fishDriver = (lines: readonly string[]) => [
-  `source ${single(resolve(scriptFiles.fish))}`,
+  `source ${single(resolve(completionScriptPaths.fish))}`,
   ...lines.map(
     line => `echo ${single(`== ${line}`)}; complete -C ${single(line)} | string replace -r '\\t.*' ''`,
   ),
@@ -278,7 +278,7 @@ const typing = (program: string, setUp: string, keys: string) => [
 
 describe('typed with Tab on a terminal', () => {
   const note = `mergeq() { printf '%s\\n' "$@" > ${single(join(place, 'given'))}; printf GIV; printf 'EN\\n'; }`
-  const inBash = `source ${single(resolve(scriptFiles.bash))}; ${note}; printf REA; printf 'DY\\n'`
+  const inBash = `source ${single(resolve(completionScriptPaths.bash))}; ${note}; printf REA; printf 'DY\\n'`
   const inZsh = `fpath=(${single(resolve('completions'))} $fpath); autoload -Uz compinit; compinit -u -D; ${note}; printf REA; printf 'DY\\n'`
 
   testWith('zsh').each([
@@ -295,7 +295,7 @@ describe('typed with Tab on a terminal', () => {
 })
 
 describe('PowerShell', () => {
-  const script = readFileSync(scriptFiles.powershell, 'utf8')
+  const script = readFileSync(completionScriptPaths.powershell, 'utf8')
 
   test('every quote and bracket of the script is closed', () => {
     const bare = script
@@ -320,7 +320,7 @@ describe('`mergeq completion`', () => {
     const env = { MERGEQ_TOKEN: '', MERGEQ_OUTPUT: 'xml', MERGEQ_CONFIG_DIR: '/dev/null' }
     const { code, out, err, requests } = await mergeq(`completion ${shell}`, { env })
     expect({ code, err, requests }).toEqual({ code: 0, err: '', requests: [] })
-    expect(out).toBe(readFileSync(scriptFiles[shell], 'utf8'))
+    expect(out).toBe(readFileSync(completionScriptPaths[shell], 'utf8'))
     const built = await execa(process.execPath, [launcher, 'completion', shell], {
       env: bareEnvironment('/nowhere'),
       extendEnv: false,

@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseCommandLine } from '../src/cli/command-parser.ts'
-import { commandDoc } from '../src/cli/help/command-doc.ts'
+import { documentCommand } from '../src/cli/help/command-doc.ts'
 import { runProgram } from '../src/cli/program.ts'
-import type { RegisteredCommand } from '../src/commands/index.ts'
+import type { RunnableCommand } from '../src/cli/registered-command.ts'
+import { allCommands } from '../src/commands/index.ts'
 import type { Access, Host, Spawned } from '../src/host/host.ts'
 import { type SandboxOptions, startSandbox } from '../src/sandbox/sandbox.ts'
 
@@ -214,7 +215,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     spawn: async (command, args) => setting.spawn?.(command, args) ?? { code: 127, out: '' },
   }
   try {
-    const code = await runProgram(host)
+    const code = await runProgram(host, allCommands)
     holdToHelp(host, code)
     return { code, out: out.join(''), err: err.join(''), requests: service?.requests ?? [], sleeps }
   } finally {
@@ -224,18 +225,18 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
 
 /** Every test holds the help to its word: a command ends with no exit code that its help does not name. */
 function holdToHelp(host: Host, code: number): void {
-  const leaf = leafOf(host)
-  const { exitCodes = [code] } = leaf === undefined ? {} : commandDoc(leaf)
+  const command = findCommand(host)
+  const { exitCodes = [code] } = command === undefined ? {} : documentCommand(command)
   if (!exitCodes.includes(code))
     throw new Error(
-      `\`mergeq ${leaf?.command}\` ended with ${code}, which its help does not name (\`ends\`).`,
+      `\`mergeq ${command?.command}\` ended with ${code}, which its help does not name (\`exitKinds\`).`,
     )
 }
 
-function leafOf(host: Host): RegisteredCommand | undefined {
+function findCommand(host: Host): RunnableCommand | undefined {
   try {
-    const parsed = parseCommandLine(host, new Map())
-    return 'leaf' in parsed ? parsed.leaf : undefined
+    const parsed = parseCommandLine(host, allCommands, new Map())
+    return 'command' in parsed ? parsed.command : undefined
   } catch {
     return undefined
   }

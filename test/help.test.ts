@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { builtinCommands, topicNames } from '../src/cli/help/builtin-commands.ts'
-import { commandDoc } from '../src/cli/help/command-doc.ts'
+import { documentCommand } from '../src/cli/help/command-doc.ts'
+import { topicNames } from '../src/cli/help/topic-names.ts'
 import { allCommands } from '../src/commands/index.ts'
 import { formats, settingDefinitions } from '../src/config/setting-definitions.ts'
 import { scenarioNames } from '../src/domain/scenario-names.ts'
@@ -12,7 +12,7 @@ import { exitCodeList } from '../src/errors.ts'
 import { mergeq, type Outcome, openStory, type Setting, type Story } from './harness.ts'
 import { bareEnvironment, launcher, testWith } from './programs.ts'
 
-const pages = [...allCommands, ...builtinCommands].map(commandDoc)
+const pages = allCommands.map(documentCommand)
 const groups = [
   ...new Set(
     allCommands.flatMap(({ command }) => (command.includes(' ') ? [command.split(' ')[0] ?? ''] : [])),
@@ -194,8 +194,8 @@ describe('every list in prose is whole', () => {
   })
 
   test('every scenario of the sandbox is in its help', async () => {
-    const words = allCommands.find(({ command }) => command === 'sandbox start')?.words ?? []
-    const { suggestions } = words.find(({ syntax }) => syntax.startsWith('--scenario')) ?? {}
+    const definitions = allCommands.find(({ command }) => command === 'sandbox start')?.definitions ?? []
+    const { suggestions } = definitions.find(({ syntax }) => syntax.startsWith('--scenario')) ?? {}
     expect(suggestions).toEqual(scenarioNames)
   })
 })

@@ -455,8 +455,8 @@ async function traceOf(
   }
 }
 
-const optionsOf = (words: (typeof allCommands)[number]['words']): readonly string[] =>
-  words
+const optionsOf = (definitions: (typeof allCommands)[number]['definitions']): readonly string[] =>
+  definitions
     .filter(({ syntax, hidden }) => syntax.startsWith('-') && hidden !== true)
     .map(({ syntax }) => optionName(syntax))
 
@@ -465,8 +465,8 @@ describe('every option of every command has an effect or is refused', () => {
     const here = Object.entries(table).flatMap(([command, { options }]) =>
       Object.keys(options).map(name => `${command} ${name}`),
     )
-    const there = allCommands.flatMap(({ command, words }) =>
-      optionsOf(words).map(name => `${command} ${name}`),
+    const there = allCommands.flatMap(({ command, definitions }) =>
+      optionsOf(definitions).map(name => `${command} ${name}`),
     )
     expect(here.sort()).toEqual([...there].sort())
   })

@@ -1,13 +1,18 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
-import { scriptFiles, scriptOf } from '../src/cli/completion/scripts.ts'
+import { completionScriptPaths, renderCompletionScript } from '../src/cli/completion/scripts.ts'
+import { shells } from '../src/cli/completion/shells.ts'
 import { globalOptions } from '../src/cli/global-options.ts'
-import { builtinCommands, shells } from '../src/cli/help/builtin-commands.ts'
-import { commandDoc } from '../src/cli/help/command-doc.ts'
-import { manPage } from '../src/cli/help/man-page.ts'
-import { commandTable, exitCodeTable, settingsTable, withParts } from '../src/cli/help/readme-tables.ts'
-import { commandTree } from '../src/cli/help/render-help.ts'
+import { documentCommand } from '../src/cli/help/command-doc.ts'
+import { renderManPage } from '../src/cli/help/man-page.ts'
+import {
+  renderCommandTable,
+  renderExitCodeTable,
+  renderSettingsTable,
+  replaceMarkedParts,
+} from '../src/cli/help/readme-tables.ts'
+import { documentProgram } from '../src/cli/help/render-help.ts'
 import { allCommands } from '../src/commands/index.ts'
 import { settingDefinitions } from '../src/config/setting-definitions.ts'
 import { exitCodeList, mostSevere } from '../src/errors.ts'
@@ -25,10 +30,10 @@ function holds(path: string, made: string): void {
 }
 
 test('the tables of the README are those of the program (npm run reference writes them)', () => {
-  const made = withParts(readFileSync('README.md', 'utf8'), {
-    commands: commandTable([...allCommands, ...builtinCommands]),
-    settings: settingsTable(settings),
-    'exit codes': exitCodeTable(),
+  const made = replaceMarkedParts(readFileSync('README.md', 'utf8'), {
+    commands: renderCommandTable(allCommands),
+    settings: renderSettingsTable(settings),
+    'exit codes': renderExitCodeTable(),
   })
   holds('README.md', made)
   for (const { command } of allCommands) expect(made).toContain(`mergeq ${command}`)
@@ -40,15 +45,15 @@ test('the README is under 300 lines', () => {
 })
 
 test.each(shells)('the completion script of %s is current', shell => {
-  holds(scriptFiles[shell], scriptOf(shell, allCommands, globalOptions))
+  holds(completionScriptPaths[shell], renderCompletionScript(shell, allCommands, globalOptions))
 })
 
 test('the manual page is current', () => {
   holds(
     'man/mergeq.1',
-    manPage(
-      commandTree({ leaves: allCommands, globalWords: globalOptions, settings }),
-      [...allCommands, ...builtinCommands].map(commandDoc),
+    renderManPage(
+      documentProgram({ commands: allCommands, globalOptions, settings }),
+      allCommands.map(documentCommand),
       settings,
     ),
   )

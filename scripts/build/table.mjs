@@ -1,5 +1,5 @@
-// The command table as data. Which commands there are, and with which words, is known when the bundle is made: the file
-// that is read at every start holds that alone, and what the commands do is a part of its own, loaded when one is run.
+// Replaces the commands that main.ts imports by a table of data. The file that is loaded at every start then holds only the
+// definitions of the commands; the code of the commands is a separate file that is loaded when a command runs.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -23,10 +23,11 @@ export async function evaluate(source) {
   return module.exports
 }
 
-const told = ['command', 'alias', 'summary', 'route']
-/** What only the command that is typed, or its help, needs is made when it is asked for. */
-const toldLate = [
-  'words',
+/** The properties of a command that every start needs. */
+const eagerProperties = ['command', 'alias', 'summary', 'route', 'documentation']
+/** The properties that only the command that was typed, or its help, needs: they are created when they are read. */
+const lazyProperties = [
+  'definitions',
   'examples',
   'operations',
   'exitKinds',
@@ -35,41 +36,45 @@ const toldLate = [
   'propagatesExitCode',
 ]
 
-/** Of an operation, what its help says. */
-const askedOf = ({ route, effect, pagination, decoder: { expects } }) => ({
+/** Returns the properties of an operation that the help of a command needs. */
+const describeOperation = ({ route, effect, pagination, decoder: { expects } }) => ({
   route,
   effect: effect !== false,
   ...(pagination === undefined ? {} : { pagination: true }),
   decoder: { expects },
 })
 
-const leafOf = leaf => {
-  const now = told.filter(key => leaf[key] !== undefined).map(key => `${key}: ${JSON.stringify(leaf[key])}`)
-  const asks = Array.isArray(leaf.operations) ? leaf.operations.map(askedOf) : leaf.operations
-  const late = toldLate
-    .filter(key => leaf[key] !== undefined)
-    .map(key => `get ${key}() { return ${JSON.stringify(key === 'operations' ? asks : leaf[key])} }`)
-  return `{ ${[...now, ...late].join(', ')}, run: run(${JSON.stringify(leaf.command)}) }`
+/** Returns the source text of a command in the table. */
+const renderCommand = command => {
+  const operations = Array.isArray(command.operations)
+    ? command.operations.map(describeOperation)
+    : command.operations
+  const eager = eagerProperties
+    .filter(key => command[key] !== undefined)
+    .map(key => `${key}: ${JSON.stringify(command[key])}`)
+  const lazy = lazyProperties
+    .filter(key => command[key] !== undefined)
+    .map(key => `get ${key}() { return ${JSON.stringify(key === 'operations' ? operations : command[key])} }`)
+  const run = command.run === undefined ? [] : [`run: run(${JSON.stringify(command.command)})`]
+  return `{ ${[...eager, ...lazy, ...run].join(', ')} }`
 }
 
-/** Gives the tree the table in place of the commands themselves. */
+/** Gives main.ts the table in place of the commands. */
 export const tableOf = src => ({
   name: 'table',
   setup({ onLoad, onResolve }) {
-    const leaves = join(src, 'commands/index.ts')
-    const front = ['cli/command-parser.ts', 'cli/program.ts'].map(name => join(src, name))
+    const commands = join(src, 'commands/index.ts')
+    const main = join(src, 'main.ts')
     onResolve({ filter: /\/commands\/index\.ts$/ }, ({ importer, kind }) =>
-      front.includes(importer) && kind === 'import-statement'
-        ? { path: 'table', namespace: 'table' }
-        : undefined,
+      importer === main && kind === 'import-statement' ? { path: 'table', namespace: 'table' } : undefined,
     )
     onLoad({ filter: /.*/, namespace: 'table' }, async () => ({
       contents: `
-        const run = command => async (...words) => {
+        const run = name => async (...args) => {
           const { allCommands } = await import('./commands/index.ts')
-          return allCommands.find(one => one.command === command).run(...words)
+          return allCommands.find(({ command }) => command === name).run(...args)
         }
-        export const allCommands = [${(await evaluate(leaves)).allCommands.map(leafOf).join(',\n')}]`,
+        export const allCommands = [${(await evaluate(commands)).allCommands.map(renderCommand).join(',\n')}]`,
       resolveDir: src,
     }))
   },

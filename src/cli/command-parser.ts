@@ -1,182 +1,186 @@
-import { CommanderError, Command as Node, Option } from 'commander'
+import { Command as CommanderCommand, CommanderError, Option } from 'commander'
 import type { CommandDescription } from '../api/operation.ts'
-import { allCommands, type RegisteredCommand } from '../commands/index.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { globalOptions } from './global-options.ts'
-import { builtinCommands } from './help/builtin-commands.ts'
 import { findHelpRequest } from './help/help-request.ts'
 import type { HelpRequest } from './help/render-help.ts'
 import { type OptionDefinition, optionName } from './inputs.ts'
+import type { RegisteredCommand, RunnableCommand } from './registered-command.ts'
 
-/** What a command line asks for: a command, a text to print, or something of the reference. */
+/** What a command line asks for: a command to run, a text to print, or documentation. */
 export type ParsedCommandLine =
-  | { readonly leaf: RegisteredCommand }
+  | { readonly command: RunnableCommand }
   | { readonly text: string }
-  | { readonly asked: HelpRequest }
+  | { readonly helpRequest: HelpRequest }
 
-/** argv → given, and the leaf that it names. A command line that is wrong is a usage failure. */
+/**
+ * Parses `argv`, fills `args` with the arguments and options that were typed, and returns what the command line asks for.
+ * Throws a usage error when the command line is invalid; `args` then holds what was parsed before the error.
+ */
 export function parseCommandLine(
   { argv, runtime }: Pick<Host, 'argv' | 'runtime'>,
+  commands: readonly RegisteredCommand[],
   args: Map<string, string[]>,
 ): ParsedCommandLine {
-  const help = findHelpRequest(argv, allCommands, globalOptions)
-  for (const [name, value] of help?.flags ?? []) args.set(name, [value])
-  if (help !== undefined) return { asked: help.asked }
-  const shown: string[] = []
+  const help = findHelpRequest(argv, commands, globalOptions)
+  for (const [name, value] of help?.options ?? []) args.set(name, [value])
+  if (help !== undefined) return { helpRequest: help.request }
+  const texts: string[] = []
   const typed = new Set(argv)
-  let [chosen, asked]: [RegisteredCommand?, HelpRequest?] = []
-  const formatHelp = (node: Node) => {
-    asked = { about: 'help', words: pathOf(node) }
+  let [command, helpRequest]: [RunnableCommand?, HelpRequest?] = []
+  const formatHelp = (node: CommanderCommand) => {
+    helpRequest = { kind: 'help', args: getPath(node) }
     return ''
   }
-  const root = new Node('mergeq')
+  const root = new CommanderCommand('mergeq')
     .version(runtime.version, '--version', 'Print the version')
     .configureHelp({ formatHelp })
     .configureOutput({
-      writeOut: text => shown.push(text),
-      writeErr: text => shown.push(text),
+      writeOut: text => texts.push(text),
+      writeErr: text => texts.push(text),
       outputError: () => undefined,
     })
     .exitOverride()
     .helpCommand(false)
     .helpOption('-h, --help', 'Print help')
-  const add = (node: Node, words: readonly OptionDefinition[]) => addWords(node, words, args, swallowed)
-  const swallowed = optionsTakenAsValues(argv, typed)
-  add(root, globalOptions)
-  for (const leaf of allCommands) {
-    // A group that is not typed needs no commands, and a command that is not typed no flags: that is most of the tree.
-    const [group = '', ...below] = leaf.command.split(' ')
-    if (below.length > 0 && !typed.has(group)) {
-      groupFor(root, group)
+  const isOptionAsValue = createOptionAsValueTest(argv, commands, typed)
+  const declare = (node: CommanderCommand, definitions: readonly OptionDefinition[]) =>
+    declareOptions(node, definitions, args, isOptionAsValue)
+  declare(root, globalOptions)
+  for (const registered of commands) {
+    // Only the group and the command that were typed are declared in full, which saves most of the work at start-up.
+    const [group = '', ...subcommand] = registered.command.split(' ')
+    if (subcommand.length > 0 && !typed.has(group)) {
+      getGroupNode(root, group)
       continue
     }
-    const node = nodeFor(root, leaf.command)
-    if (leaf.alias !== undefined) node.alias(leaf.alias)
-    add(node, isNamed(leaf, typed) ? leaf.words : leaf.words.filter(isArgument))
-    node.action(() => {
-      chosen = leaf
-    })
-  }
-  for (const { command: about, words } of builtinCommands) {
-    const node = nodeFor(root, about)
-    add(node, words)
-    node.action((word: string | readonly string[] = []) => {
-      asked = { about, words: [word].flat() }
+    const node = addCommandNode(root, registered.command)
+    if (registered.alias !== undefined) node.alias(registered.alias)
+    const { definitions } = registered
+    declare(node, isTyped(registered, typed) ? definitions : definitions.filter(isArgument))
+    node.action((words: string | readonly string[] = []) => {
+      if ('run' in registered) command = registered
+      else helpRequest = { kind: registered.documentation, args: [words].flat() }
     })
   }
   try {
     root.parse([...argv], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode !== 0 && error.code !== 'commander.help') throw sentence(error)
+    if (error.exitCode !== 0 && error.code !== 'commander.help') throw toUsageError(error)
   }
-  if (asked !== undefined) return { asked }
-  return chosen === undefined ? { text: shown.join('') } : { leaf: chosen }
+  if (helpRequest !== undefined) return { helpRequest }
+  return command === undefined ? { text: texts.join('') } : { command }
 }
 
-/** The words that name a command in the tree. */
-const pathOf = (node: Node): readonly string[] =>
-  node.parent === null ? [] : [...pathOf(node.parent), node.name()]
+/** Returns the words that a person types for a node: `['pr', 'get']`, and nothing for the root. */
+const getPath = (node: CommanderCommand): readonly string[] =>
+  node.parent === null ? [] : [...getPath(node.parent), node.name()]
 
 const isArgument = ({ syntax }: OptionDefinition): boolean => !syntax.startsWith('-')
 
-/** Whether the words of a command, or its alias, are among those that were typed. */
-const isNamed = ({ command, alias = '' }: CommandDescription, typed: ReadonlySet<string>): boolean => {
-  const [last, ...before] = command.split(' ').toReversed()
-  return before.every(word => typed.has(word)) && (typed.has(last ?? '') || typed.has(alias))
+/** Whether every word of a command, or of its alias, was typed. */
+const isTyped = ({ command, alias = '' }: CommandDescription, typed: ReadonlySet<string>): boolean => {
+  const [last = '', ...groups] = command.split(' ').toReversed()
+  return groups.every(group => typed.has(group)) && (typed.has(last) || typed.has(alias))
 }
 
-/** The node of a command. */
-function nodeFor(root: Node, command: string): Node {
+/** Adds the node of a command to the tree, and the node of its group where the tree has none yet. */
+function addCommandNode(root: CommanderCommand, command: string): CommanderCommand {
   const [first = '', ...rest] = command.split(' ')
-  const node = rest.length === 0 ? root : groupFor(root, first)
-  return bare(node, rest.length === 0 ? first : rest.join(' '))
+  return rest.length === 0 ? addNode(root, first) : addNode(getGroupNode(root, first), rest.join(' '))
 }
 
-/** The node of a group, made when it is first met. */
-function groupFor(root: Node, name: string): Node {
-  return root.commands.find(node => node.name() === name) ?? bare(root, name)
+/** Returns the node of a group, and adds the node where the tree has none yet. */
+function getGroupNode(root: CommanderCommand, name: string): CommanderCommand {
+  return root.commands.find(node => node.name() === name) ?? addNode(root, name)
 }
 
-const bare = (parent: Node, name: string): Node =>
+const addNode = (parent: CommanderCommand, name: string): CommanderCommand =>
   parent.command(name).helpCommand(false).helpOption('-h, --help', 'Print help')
 
-/** Whether a value of an option is itself spelled like an option, and was typed as a word of its own. */
-type Swallowed = (spell: string, value: string) => boolean
+/** Whether the value of the option with this syntax is an option that was typed right after it. */
+type OptionAsValueTest = (syntax: string, value: string) => boolean
 
-/** The test for a command line: `--org --json` hardly means the organization `--json`. */
-function optionsTakenAsValues(argv: readonly string[], typed: ReadonlySet<string>): Swallowed {
+/** Returns the test for one command line. In `--org --json`, for example, the organization is hardly named `--json`. */
+function createOptionAsValueTest(
+  argv: readonly string[],
+  commands: readonly RegisteredCommand[],
+  typed: ReadonlySet<string>,
+): OptionAsValueTest {
   const end = argv.indexOf('--')
   const words = end < 0 ? argv : argv.slice(0, end)
-  const isOption = (value: string) => {
+  const isKnownOption = (value: string) => {
     const [name = ''] = value.split('=')
-    const known = [
-      ...allCommands.filter(leaf => isNamed(leaf, typed)).flatMap(leaf => leaf.words),
+    const definitions = [
+      ...commands.filter(command => isTyped(command, typed)).flatMap(command => command.definitions),
       ...globalOptions,
     ]
     return (
-      /^-(h|-help|-version)$/.test(name) || known.some(({ syntax }) => spellingsOf(syntax).includes(name))
+      /^-(h|-help|-version)$/.test(name) ||
+      definitions.some(({ syntax }) => getOptionNames(syntax).includes(name))
     )
   }
-  return (spell, value) =>
+  return (syntax, value) =>
     value.startsWith('-') &&
-    words.some((word, index) => spellingsOf(spell).includes(word) && words[index + 1] === value) &&
-    isOption(value)
+    words.some((word, index) => getOptionNames(syntax).includes(word) && words[index + 1] === value) &&
+    isKnownOption(value)
 }
 
-/** `-R` and `--repo` of `-R, --repo <name>`; nothing of an argument. */
-const spellingsOf = (spell: string): readonly string[] => spell.match(/(?<!\S)--?[a-z-]+/gi) ?? []
+/** Returns `-R` and `--repo` for `-R, --repo <name>`, and nothing for an argument. */
+const getOptionNames = (syntax: string): readonly string[] => syntax.match(/(?<!\S)--?[a-z-]+/gi) ?? []
 
 /**
- * Declares words and notes each one as it is typed; one that is typed twice with different values is refused, and so is
- * an option that stands where a value should.
+ * Declares arguments and options on a node and records each value in `args` while commander parses. Parsing then throws a
+ * usage error for an option that is typed twice with different values, and for an option in the place of a value.
  */
-function addWords(
-  node: Node,
-  words: readonly OptionDefinition[],
+function declareOptions(
+  node: CommanderCommand,
+  definitions: readonly OptionDefinition[],
   args: Map<string, string[]>,
-  swallowed: Swallowed,
+  isOptionAsValue: OptionAsValueTest,
 ): void {
-  const names: string[] = []
-  for (const { syntax, summary, variadic } of words) {
+  const argumentNames: string[] = []
+  for (const definition of definitions) {
+    const { syntax, summary, variadic } = definition
     const name = optionName(syntax)
-    if (isArgument({ syntax, summary })) {
+    if (isArgument(definition)) {
       node.argument(syntax, summary)
-      names.push(name)
+      argumentNames.push(name)
       continue
     }
     node.addOption(new Option(syntax, summary))
     node.on(`option:${name.slice(2)}`, (value: string | null) => {
-      const before = args.get(name) ?? []
-      const word = value ?? 'true'
-      if (typeof value === 'string' && swallowed(syntax, value))
+      const values = args.get(name) ?? []
+      const added = value ?? 'true'
+      if (typeof value === 'string' && isOptionAsValue(syntax, value))
         throw usageError(
           `${name} needs a value, and ${value} is an option.`,
           `If ${value} is the value, type ${name}=${value}.`,
         )
-      if (variadic !== true && before.some(other => other !== word))
+      if (variadic !== true && values.some(other => other !== added))
         throw usageError(`${name} was given twice with different values.`, 'Leave one of them out.')
-      if (variadic === true || before.length === 0) args.set(name, [...before, word])
+      if (variadic === true || values.length === 0) args.set(name, [...values, added])
     })
   }
   node.hook('preAction', (_, { processedArgs }) => {
-    for (const [index, name] of names.entries()) {
-      const word: unknown = processedArgs[index]
-      if (typeof word === 'string') args.set(name, [word])
-      if (Array.isArray(word) && word.length > 0) args.set(name, word.map(String))
+    for (const [index, name] of argumentNames.entries()) {
+      const value: unknown = processedArgs[index]
+      if (typeof value === 'string') args.set(name, [value])
+      if (Array.isArray(value) && value.length > 0) args.set(name, value.map(String))
     }
   })
 }
 
-/** What is wrong with a command line, in our words: commander says `error: ...` and perhaps `(Did you mean ...?)`. */
-function sentence({ message, code }: CommanderError): MergeqError {
-  const [what = '', hint] = message
+/** Returns the usage error for an error of commander, whose message is `error: ...` and perhaps `(Did you mean ...?)`. */
+function toUsageError({ message, code }: CommanderError): MergeqError {
+  const [problem = '', hint] = message
     .replace(/^error: /, '')
     .replace(/'(-[^'=]*)=.*'/s, "'$1'")
     .split('\n')
-  const why = what === '' || code === 'commander.help' ? 'that is not a command' : what
-  return new MergeqError('usage', `${why.replace(/\.$/, '')}.`, {
+  const text = problem === '' || code === 'commander.help' ? 'that is not a command' : problem
+  return new MergeqError('usage', `${text.replace(/\.$/, '')}.`, {
     hint: hint?.replace(/^\((.*)\)$/, '$1') ?? 'See `mergeq --help`, or --help after any command.',
   })
 }

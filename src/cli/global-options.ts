@@ -4,7 +4,7 @@ import { type Format, formats, settingDefinitions } from '../config/setting-defi
 import { usageError } from '../errors.ts'
 import type { OptionDefinition } from './inputs.ts'
 
-/** The flags of every command (CLI.md section 2). */
+/** The options that every command accepts (CLI.md section 2). */
 export const globalOptions: readonly OptionDefinition[] = [
   { syntax: '-R, --repo <[host/]owner/name>', summary: settingDefinitions.repo.summary },
   { syntax: '-b, --target-branch <branch>', summary: settingDefinitions.targetBranch.summary },
@@ -29,10 +29,10 @@ export const globalOptions: readonly OptionDefinition[] = [
   { syntax: '--no-input', summary: 'Never ask; what would be asked is an error' },
 ]
 
-/** What the global flags and their variables ask for. */
+/** The values of the global options, of the environment variables for them, and of the settings behind them. */
 export interface GlobalOptions {
   readonly format: Format
-  /** Whether the table was asked for aloud. */
+  /** Whether `--output` was typed: on a pipe, `table` then means the table for people. */
   readonly isTableForced: boolean
   readonly fields: readonly string[]
   readonly dryRun: boolean
@@ -41,13 +41,16 @@ export interface GlobalOptions {
   readonly color: 'auto' | 'always' | 'never'
   readonly noInput: boolean
   readonly retries: number
-  /** Limit of an attempt in milliseconds, where one was given. */
+  /** Time limit of one attempt in milliseconds; undefined means the default of the operation. */
   readonly timeout: number | undefined
-  /** The largest answer that is read, in bytes after decompression, where one was given. */
+  /** Maximum size of a response body in bytes after decompression; undefined means the default. */
   readonly maxAnswer: number | undefined
 }
 
-/** Reads the global flags. */
+/**
+ * Reads the global options from the command line and the settings. Throws a usage error when options contradict each
+ * other or a value is invalid.
+ */
 export async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<GlobalOptions> {
   if (args.has('--json') && args.has('--output') && args.get('--output')?.[0] !== 'json')
     throw usageError('--json and --output contradict each other.', 'Leave one of them out.')
@@ -72,6 +75,9 @@ export async function readGlobalOptions(args: ParsedArgs, settings: Config): Pro
   }
 }
 
-/** Whether errors are to be JSON, as far as it can be told before anything else is read. */
+/**
+ * Whether errors are printed as JSON. The answer depends only on `args` and `output`, the value of MERGEQ_OUTPUT, so that
+ * errors in the settings can be reported too.
+ */
 export const wantsJsonErrors = (args: ParsedArgs, output: string | undefined): boolean =>
   args.has('--json') || /^(nd)?json$/i.test(args.get('--output')?.[0] ?? output ?? '')

@@ -1,8 +1,8 @@
 import type { CommandContext } from './context.ts'
 
 /**
- * Prints what a command would do that changes this machine and not the service (CLI.md section 2): with `--json` as
- * `{"command","would"}`, else as the sentence. Returns the exit code 0.
+ * Prints what a command would change on this machine, for a `--dry-run` that concerns no request (CLI.md section 2):
+ * `{"command","would"}` as JSON, the sentence `would` as text. Returns exit code 0.
  */
 export async function printPreview(
   command: string,
@@ -11,7 +11,7 @@ export async function printPreview(
 ): Promise<number> {
   await printer.print({
     records: [{ command, would }],
-    document: ([one = {}]) => one,
+    document: ([record = {}]) => record,
     shape: () => ({ columns: [{ title: 'WOULD', format: 'prose' }], rows: [[would]], sentence: would }),
   })
   await printer.end()

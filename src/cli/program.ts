@@ -1,4 +1,3 @@
-import { allCommands } from '../commands/index.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
@@ -14,19 +13,30 @@ import { parseCommandLine } from './command-parser.ts'
 import type { SecretOutput } from './context.ts'
 import { globalOptions, wantsJsonErrors } from './global-options.ts'
 import type { HelpRequest } from './help/render-help.ts'
+import type { RegisteredCommand } from './registered-command.ts'
 
-/** Runs one command line and returns its exit code. Every failure ends here, told once. */
-export async function runProgram(outside: Host): Promise<number> {
-  const { host, secrets, flush } = withRedaction(outside)
+/**
+ * Runs the command line of `unfilteredHost.argv` and returns its exit code. Never rejects: every error is reported once
+ * on standard error, as text or as JSON, and becomes an exit code.
+ *
+ * @param commands every command that can be typed
+ */
+export async function runProgram(
+  unfilteredHost: Host,
+  commands: readonly RegisteredCommand[],
+): Promise<number> {
+  const { host, secrets, flush } = withRedaction(unfilteredHost)
   const args = new Map<string, string[]>()
   try {
-    const parsed = parseCommandLine(host, args)
-    if ('leaf' in parsed) {
-      const code = await parsed.leaf.run(args, host, secrets, runnerIn(host))
+    const parsed = parseCommandLine(host, commands, args)
+    if ('command' in parsed) {
+      const exitCode = await parsed.command.run(args, host, secrets, createCommandRunner(host, commands))
       await flush()
-      return code
+      return exitCode
     }
-    await host.out.write('text' in parsed ? parsed.text : await answerTo(parsed.asked, args, host))
+    await host.out.write(
+      'text' in parsed ? parsed.text : await readDocumentation(parsed.helpRequest, commands, args, host),
+    )
     return 0
   } catch (error) {
     await flush().catch(() => undefined)
@@ -40,16 +50,21 @@ export async function runProgram(outside: Host): Promise<number> {
   }
 }
 
-/** What the reference tells: help, a topic or a completion script, as text or, where that was typed, as data. */
-async function answerTo(asked: HelpRequest, args: ParsedArgs, { env, out }: Host): Promise<string> {
+/** Returns help, a topic or a completion script, as text or in the JSON format that the command line asks for. */
+async function readDocumentation(
+  request: HelpRequest,
+  commands: readonly RegisteredCommand[],
+  args: ParsedArgs,
+  { env, out }: Host,
+): Promise<string> {
   const { renderHelp } = await import('./help/render-help.ts')
   const [format = args.has('--json') ? 'json' : 'table'] = args.get('--output') ?? []
-  const typed = args.get('--color')?.[0]
-  const color = typed === 'always' || typed === 'never' ? typed : 'auto'
+  const colorOption = args.get('--color')?.[0]
+  const color = colorOption === 'always' || colorOption === 'never' ? colorOption : 'auto'
   const isBold = shouldColor({ color, env, terminal: out.terminal })
   return renderHelp(
-    asked,
-    { leaves: allCommands, globalWords: globalOptions, settings: Object.values(settingDefinitions) },
+    request,
+    { commands, globalOptions, settings: Object.values(settingDefinitions) },
     {
       width: Math.min(out.columns, 100),
       format: format.toLowerCase(),
@@ -59,89 +74,95 @@ async function answerTo(asked: HelpRequest, args: ParsedArgs, { env, out }: Host
   )
 }
 
-/**
- * The world with an eye on all that is written: no token; on a terminal nothing that acts but our own sequences; in a CI
- * job nothing that acts on its runner. `flush` writes what was kept back because a token may have begun in it.
- */
-function withRedaction(outside: Host): {
+/** A host whose output is filtered. */
+interface RedactedHost {
   readonly host: Host
   readonly secrets: SecretOutput
-  readonly flush: () => Promise<void>
-} {
-  const { env, input } = outside
+  /** Writes the bytes that are held back because a token may begin in them. */
+  flush(): Promise<void>
+}
+
+/**
+ * Returns a host that removes from all output: tokens; on a terminal, control sequences other than our own; in a CI job,
+ * the commands of the CI runner (CLI.md section 4.12).
+ */
+function withRedaction(unfilteredHost: Host): RedactedHost {
+  const { env, input } = unfilteredHost
   const redactor = createRedactor()
   for (const token of [env.MERGEQ_TOKEN, env.TRUNK_API_TOKEN]) redactor.hide(token?.trim() ?? '')
   const inCi = isContinuousIntegration(env)
-  const cleaned = (text: string, terminal: boolean): string => {
+  const filterText = (text: string, terminal: boolean): string => {
     const redacted = redactor.redact(terminal ? forTerminal(text) : text)
     return inCi ? escapeWorkflowCommands(redacted, isJson(text)) : redacted
   }
-  const guarded = (output: Output) => {
+  const filterOutput = (output: Output) => {
     const pieces = redactor.createStream()
-    const rest = async () => {
-      const last = pieces.flush()
-      if (last.length > 0) await output.write(last)
+    const flush = async () => {
+      const heldBack = pieces.flush()
+      if (heldBack.length > 0) await output.write(heldBack)
     }
-    const written = redirected(output, async text => {
+    const filtered = redirectOutput(output, async text => {
       const { terminal } = output
-      // What this program sends to a terminal is whole; bytes elsewhere may come in pieces of any size.
+      // Bytes for a terminal arrive as complete texts. Other bytes may be split anywhere, even inside a token.
       if (typeof text !== 'string' && !terminal) {
         const ready = pieces.push(text)
         if (ready.length > 0) await output.write(ready)
         return
       }
-      const last = pieces.flush()
-      if (last.length > 0) await output.write(last)
+      await flush()
       await output.write(
         typeof text === 'string'
-          ? cleaned(text, terminal)
+          ? filterText(text, terminal)
           : redactor.redact(forTerminal(new TextDecoder().decode(text))),
       )
     })
-    return { written, rest }
+    return { filtered, flush }
   }
-  const [out, err] = [guarded(outside.out), guarded(outside.err)]
+  const [out, err] = [filterOutput(unfilteredHost.out), filterOutput(unfilteredHost.err)]
   return {
     host: {
-      ...outside,
+      ...unfilteredHost,
       input: {
         get terminal() {
           return input.terminal
         },
         read: () => input.read(),
-        ask: (question, hidden) => input.ask(cleaned(question, true), hidden),
+        ask: (question, hidden) => input.ask(filterText(question, true), hidden),
         keys: press => input.keys(press),
       },
-      out: out.written,
-      err: err.written,
+      out: out.filtered,
+      err: err.filtered,
     },
     secrets: {
       hide: redactor.hide,
       redact: redactor.redact,
       redactBytes: redactor.redactBytes,
-      reveal: text => outside.out.write(text),
+      reveal: text => unfilteredHost.out.write(text),
     },
     async flush() {
-      await out.rest()
-      await err.rest()
+      await out.flush()
+      await err.flush()
     },
   }
 }
 
-/** Runs further command lines in this process, in a world that is like this one but for what is said. */
-const runnerIn =
-  (host: Host): CommandRunner =>
+/** Returns a function that runs further command lines in this process, on the same host with redirected output. */
+const createCommandRunner =
+  (host: Host, commands: readonly RegisteredCommand[]): CommandRunner =>
   (argv, env, { terminal, out, err }) =>
-    runProgram({
-      ...host,
-      argv,
-      env,
-      out: { ...redirected(host.out, out), terminal },
-      err: redirected(host.err, err),
-    })
+    runProgram(
+      {
+        ...host,
+        argv,
+        env,
+        out: { ...redirectOutput(host.out, out), terminal },
+        err: redirectOutput(host.err, err),
+      },
+      commands,
+    )
 
-/** The same output, written to elsewhere; whether it is a terminal is asked only when it matters. */
-const redirected = (output: Output, write: Output['write']): Output => ({
+/** Returns an output with the properties of `output` that writes with `write`. Properties are read when they are used. */
+const redirectOutput = (output: Output, write: Output['write']): Output => ({
   get terminal() {
     return output.terminal
   },

@@ -1,29 +1,22 @@
 import { type CommandDescription, type Operation, operationMethod } from '../api/operation.ts'
 import { operationCommands } from '../api/operations/index.ts'
-import type { CommandDefinition, CommandRunner } from '../cli/command.ts'
+import type { CommandDefinition } from '../cli/command.ts'
 import { type CommandContext, createContext, type SecretOutput } from '../cli/context.ts'
 import type { OptionDefinition } from '../cli/inputs.ts'
 import { readInputs } from '../cli/invocation.ts'
+import type { RegisteredCommand, RunnableCommand } from '../cli/registered-command.ts'
 import { runOperation } from '../cli/run-operation.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { parseContext, type ResolveOptions } from '../config/config.ts'
 import type { Host } from '../host/host.ts'
+import { completion } from './completion.ts'
 import { customCommands } from './custom-commands.ts'
+import { help } from './help.ts'
 
 const setOption: OptionDefinition = {
   syntax: '--set <path=value>',
   summary: 'Add a field to the body: JSON or text, dots make nesting (repeatable)',
   variadic: true,
-}
-
-/** One leaf of the tree: what is typed for it, and what it does. */
-export interface RegisteredCommand
-  extends CommandDescription,
-    Pick<CommandDefinition, 'toleratesErrors' | 'propagatesExitCode' | 'output'> {
-  readonly words: readonly OptionDefinition[]
-  /** What it sends: an operation's one, a hand-written command's in the order of its work. */
-  readonly operations: readonly Operation[] | 'any'
-  run(args: ParsedArgs, host: Host, secrets: SecretOutput, runner: CommandRunner): Promise<number>
 }
 
 const wordsOf = ({ inputs }: CommandDescription): readonly OptionDefinition[] =>
@@ -32,9 +25,9 @@ const wordsOf = ({ inputs }: CommandDescription): readonly OptionDefinition[] =>
 const sends = ({ route }: Operation): readonly OptionDefinition[] =>
   operationMethod(route) === 'POST' ? [setOption] : []
 
-const operationCommand = (row: Operation): RegisteredCommand => ({
+const operationCommand = (row: Operation): RunnableCommand => ({
   ...row,
-  words: [...wordsOf(row), ...sends(row)],
+  definitions: [...wordsOf(row), ...sends(row)],
   operations: [row],
   run: (args, host, secrets) =>
     withContext(args, host, secrets, { changes: row.effect !== false, changesSettings: false }, context =>
@@ -42,9 +35,9 @@ const operationCommand = (row: Operation): RegisteredCommand => ({
     ),
 })
 
-const customCommand = (command: CommandDefinition): RegisteredCommand => ({
+const customCommand = (command: CommandDefinition): RunnableCommand => ({
   ...command,
-  words: [
+  definitions: [
     ...(command.operation === undefined ? [] : wordsOf(command.operation)),
     ...wordsOf(command),
     ...(command.operation === undefined ? [] : sends(command.operation)),
@@ -94,6 +87,8 @@ export const allCommands: readonly RegisteredCommand[] = groupedCommands([
   ...customCommands
     .filter(({ command }) => operationCommands.every(row => row.command !== command))
     .map(customCommand),
+  completion,
+  help,
 ])
 
 function groupedCommands(all: readonly RegisteredCommand[]): readonly RegisteredCommand[] {

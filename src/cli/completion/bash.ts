@@ -3,38 +3,39 @@ import {
   type CompletionSpec,
   type CompletionValue,
   generatedNote,
-  optionToken,
   safeName,
   safeValue,
+  toOptionToken,
 } from './completion-spec.ts'
-import { valueFunction } from './posix.ts'
+import { renderValueFunction } from './posix.ts'
 
-const list = (words: readonly string[]): string => shellQuote(words.join(' '))
+const quoteWords = (words: readonly string[]): string => shellQuote(words.join(' '))
 
-function found({ words, file, program, stored }: CompletionValue): string {
+/** Returns the statements that offer the completions of a value. */
+function renderValue({ words, file, program, stored }: CompletionValue): string {
   return [
-    ...(words.length === 0 ? [] : [`words=${list(words)}`]),
+    ...(words.length === 0 ? [] : [`words=${quoteWords(words)}`]),
     ...(file ? ['kind=file'] : []),
     ...(program ? ['kind=program'] : []),
     ...(stored === undefined ? [] : [`_mergeq_stored ${stored}`]),
   ].join(' ')
 }
 
-/** The completion script of bash, 3.2 and later; it needs no other package and starts no process. */
-export function bashScript(spec: CompletionSpec): string {
-  const { places, aliases, globals } = spec
+/** Returns the completion script for bash 3.2 and later. The script needs no package of bash and starts no process. */
+export function renderBashScript(spec: CompletionSpec): string {
+  const { nodes, aliases, globalOptions } = spec
   return `# bash completion for mergeq
 # ${generatedNote}
 
 _mergeq_place() {
   children='' flags=''
   case $1 in
-${places
-  .map(({ path, children, flags }) =>
+${nodes
+  .map(({ path, children, options }) =>
     [
       `    ${shellQuote(path)})`,
-      ...(children.length === 0 ? [] : [`children=${list(children.map(([name]) => name))}`]),
-      ...(flags.length === 0 ? [] : [`flags=${list(flags.map(optionToken))}`]),
+      ...(children.length === 0 ? [] : [`children=${quoteWords(children.map(([name]) => name))}`]),
+      ...(options.length === 0 ? [] : [`flags=${quoteWords(options.map(toOptionToken))}`]),
       ';;',
     ].join(' '),
   )
@@ -42,7 +43,7 @@ ${places
   esac
 }
 
-${valueFunction(spec, found)}
+${renderValueFunction(spec, renderValue)}
 
 # Profiles, or the values of a key in them, as mergeq itself writes them; names that a shell might read otherwise are left out.
 _mergeq_stored() {
@@ -81,7 +82,7 @@ _mergeq_flag() {
 }
 
 _mergeq() {
-  local IFS=$' \\t\\n' globals=${list(globals.map(optionToken))}
+  local IFS=$' \\t\\n' globals=${quoteWords(globalOptions.map(toOptionToken))}
   local children flags name takes words='' kind='' flag bare
   local path='' given=' ' wants='' rest='' count=0 prefix='' index
   local line=\${COMP_LINE:0:COMP_POINT} piece='' full='' tail=''

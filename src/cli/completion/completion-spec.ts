@@ -1,48 +1,52 @@
-import { builtinCommands, topicNames } from '../help/builtin-commands.ts'
 import { type DocumentedCommand, isOption } from '../help/command-doc.ts'
 import { groups } from '../help/groups.ts'
+import { topicNames } from '../help/topic-names.ts'
 import { type OptionDefinition, optionName } from '../inputs.ts'
 
-/** What may stand in the place of a value: words that are known, files, programs, or what the settings file holds. */
+/** The completions of a value: known words, files, programs, or values from the stored settings. */
 export interface CompletionValue {
   readonly words: readonly string[]
   readonly file: boolean
   readonly program: boolean
-  /** A key of the stored settings whose values may stand there, or `profile`. */
+  /** The key of the stored settings whose values are offered, or `profile` for the names of the profiles. */
   readonly stored?: string
-  /** Whether it may stand there several times. */
-  readonly repeats: boolean
+  /** Whether several values may follow each other. */
+  readonly variadic: boolean
 }
 
-/** A flag as a shell completes it. */
+/** An option as shells complete it. */
 export interface CompletionOption {
   readonly name: string
   readonly short?: string
   readonly summary: string
-  readonly repeats: boolean
-  /** The flag that says the opposite: it is not offered beside this one. */
+  /** Whether the option may be typed several times. */
+  readonly repeatable: boolean
+  /** The option with the opposite meaning, which is not offered after this option. */
   readonly opposite?: string
   readonly value?: CompletionValue
 }
 
-/** A place in the tree: what may follow the words of its path. */
-export interface CompletionPlace {
+/** A name that can follow in a command line, with its summary. */
+type NamedSummary = readonly [name: string, summary: string]
+
+/** A node in the tree of commands: the root, a group or a command, with everything that may follow its path. */
+export interface CompletionNode {
   readonly path: string
-  readonly children: readonly (readonly [name: string, summary: string])[]
-  readonly flags: readonly CompletionOption[]
+  readonly children: readonly NamedSummary[]
+  readonly options: readonly CompletionOption[]
   readonly arguments: readonly CompletionValue[]
 }
 
-/** Everything that a completion script is made from. */
+/** Everything from which a completion script is generated. */
 export interface CompletionSpec {
-  readonly places: readonly CompletionPlace[]
-  /** Other names of a path: `pr status` of `pr get`. */
+  readonly nodes: readonly CompletionNode[]
+  /** The aliases of paths: `pr status` for `pr get`. */
   readonly aliases: readonly (readonly [alias: string, path: string])[]
-  readonly globals: readonly CompletionOption[]
+  readonly globalOptions: readonly CompletionOption[]
 }
 
-/** Flags whose values may be found among the stored settings. */
-const stored: ReadonlyMap<string, string> = new Map([
+/** The options whose values are completed from the stored settings, with the key of the setting. */
+const storedSettingKeys: ReadonlyMap<string, string> = new Map([
   ['--profile', 'profile'],
   ['--repo', 'repo'],
   ['--target-branch', 'target-branch'],
@@ -50,24 +54,24 @@ const stored: ReadonlyMap<string, string> = new Map([
   ['--base-url', 'base-url'],
 ])
 
-function toValue({
+function toCompletionValue({
   syntax,
   choices = [],
   suggestions = [],
   file = false,
 }: OptionDefinition): CompletionValue {
-  const key = stored.get(optionName(syntax))
+  const stored = storedSettingKeys.get(optionName(syntax))
   return {
     words: [...choices, ...suggestions],
     file,
     program: syntax.startsWith('<command'),
-    repeats: syntax.includes('...'),
-    ...(key === undefined ? {} : { stored: key }),
+    variadic: syntax.includes('...'),
+    ...(stored === undefined ? {} : { stored }),
   }
 }
 
-function flagOf(word: OptionDefinition, names: readonly string[]): CompletionOption {
-  const { syntax, summary, variadic = false } = word
+function toCompletionOption(definition: OptionDefinition, optionNames: readonly string[]): CompletionOption {
+  const { syntax, summary, variadic = false } = definition
   const name = optionName(syntax)
   const [, short] = /^(-\w), /.exec(syntax) ?? []
   const opposite = name.startsWith('--no-') ? name.replace('--no-', '--') : name.replace('--', '--no-')
@@ -75,105 +79,117 @@ function flagOf(word: OptionDefinition, names: readonly string[]): CompletionOpt
     name,
     ...(short === undefined ? {} : { short }),
     summary,
-    repeats: variadic,
-    ...(names.includes(opposite) ? { opposite } : {}),
-    ...(/--[a-z-]+ ./.test(syntax) ? { value: toValue(word) } : {}),
+    repeatable: variadic,
+    ...(optionNames.includes(opposite) ? { opposite } : {}),
+    ...(/--[a-z-]+ ./.test(syntax) ? { value: toCompletionValue(definition) } : {}),
   }
 }
 
-const flagsOf = (words: readonly OptionDefinition[]): readonly CompletionOption[] => {
-  const flags = words.filter(isOption)
-  return flags.map(word =>
-    flagOf(
-      word,
-      flags.map(({ syntax }) => optionName(syntax)),
-    ),
-  )
+const toCompletionOptions = (definitions: readonly OptionDefinition[]): readonly CompletionOption[] => {
+  const options = definitions.filter(isOption)
+  const names = options.map(({ syntax }) => optionName(syntax))
+  return options.map(definition => toCompletionOption(definition, names))
 }
 
-const helpWord: OptionDefinition = { syntax: '-h, --help', summary: 'Print help' }
-const versionWord: OptionDefinition = { syntax: '--version', summary: 'Print the version' }
+const helpOption: OptionDefinition = { syntax: '-h, --help', summary: 'Print help' }
+const versionOption: OptionDefinition = { syntax: '--version', summary: 'Print the version' }
 
-/** The places below one of the tree, its own children first. */
-function placesOf(leaves: readonly DocumentedCommand[]): readonly CompletionPlace[] {
-  const firsts = [...new Set(leaves.map(({ command }) => command.split(' ')[0] ?? ''))]
-  const below = (group: string) =>
-    leaves
+/** Returns the root, then the groups, the commands, and the groups below `help`. */
+function createNodes(commands: readonly DocumentedCommand[]): readonly CompletionNode[] {
+  const topLevelNames = [...new Set(commands.map(({ command }) => command.split(' ')[0] ?? ''))]
+  const listSubcommands = (group: string) =>
+    commands
       .filter(({ command }) => command.startsWith(`${group} `))
       .flatMap(({ command, alias, summary }) =>
         [command.slice(group.length + 1), ...(alias === undefined ? [] : [alias])].map(
-          name => [name, summary] as const,
+          (name): NamedSummary => [name, summary],
         ),
       )
-  const top = firsts.map(
-    first =>
-      [first, groups[first] ?? leaves.find(({ command }) => command === first)?.summary ?? ''] as const,
+  const topLevel = topLevelNames.map(
+    (name): NamedSummary => [
+      name,
+      groups[name] ?? commands.find(({ command }) => command === name)?.summary ?? '',
+    ],
   )
-  const grouped = firsts.filter(first => Object.hasOwn(groups, first))
-  const bare = { flags: [], arguments: [] }
+  const groupNames = topLevelNames.filter(name => Object.hasOwn(groups, name))
+  const childrenOnly = { options: [], arguments: [] }
   return [
-    { path: '', children: top, flags: flagsOf([versionWord]), arguments: [] },
-    ...grouped.map(group => ({ path: group, children: below(group), ...bare })),
-    ...leaves.map(({ command, words }) => ({
+    { path: '', children: topLevel, options: toCompletionOptions([versionOption]), arguments: [] },
+    ...groupNames.map(group => ({ path: group, children: listSubcommands(group), ...childrenOnly })),
+    ...commands.map(({ command, definitions }) => ({
       path: command,
-      // `help` is followed by what stands elsewhere in the tree.
-      children: command === 'help' ? [...top, ...topicNames.map(name => [name, 'A topic'] as const)] : [],
-      flags: flagsOf(words),
+      // `help` is followed by the name of a command, a group or a topic.
+      children:
+        command === 'help' ? [...topLevel, ...topicNames.map((name): NamedSummary => [name, 'A topic'])] : [],
+      options: toCompletionOptions(definitions),
       arguments:
-        command === 'help' ? [] : words.filter(word => !isOption(word) && word.hidden !== true).map(toValue),
+        command === 'help'
+          ? []
+          : definitions
+              .filter(definition => !isOption(definition) && definition.hidden !== true)
+              .map(toCompletionValue),
     })),
-    ...grouped.map(group => ({ path: `help ${group}`, children: below(group), ...bare })),
+    ...groupNames.map(group => ({
+      path: `help ${group}`,
+      children: listSubcommands(group),
+      ...childrenOnly,
+    })),
   ]
 }
 
-/** What the scripts of all shells are made from: the same tree, flags and values. */
-export const completionSpec = (
-  leaves: readonly DocumentedCommand[],
-  globalWords: readonly OptionDefinition[],
+/** Returns the spec from which the completion scripts of all shells are generated. */
+export const createCompletionSpec = (
+  commands: readonly DocumentedCommand[],
+  globalOptions: readonly OptionDefinition[],
 ): CompletionSpec => ({
-  places: placesOf([...leaves, ...builtinCommands]),
-  aliases: leaves.flatMap(({ command, alias }) =>
+  nodes: createNodes(commands),
+  aliases: commands.flatMap(({ command, alias }) =>
     alias === undefined ? [] : [[command.replace(/\S+$/, alias), command] as const],
   ),
-  globals: flagsOf([...globalWords, helpWord]),
+  globalOptions: toCompletionOptions([...globalOptions, helpOption]),
 })
 
-/** What may stand in a place, by the key under which the scripts look it up. */
+/** The completions of a value, with the key under which the scripts look them up. */
 export type Suggestion = readonly [key: string, value: CompletionValue]
 
-const hasOffer = ({ words, file, program, stored }: CompletionValue): boolean =>
+const hasCompletions = ({ words, file, program, stored }: CompletionValue): boolean =>
   words.length > 0 || file || program || stored !== undefined
 
 /**
- * Every value that something is known of: a flag's under `pr submit --priority`, a global flag's under `--repo`, an
- * argument's under `config get #1`, counted from 1; one that repeats has `#` alone.
+ * Returns every value that has completions. The key is `pr submit --priority` for an option of a command, `--repo` for a
+ * global option, `config get #1` for the first argument of a command, and `pr get #` for arguments that may follow each
+ * other.
  */
-export const suggestionsOf = ({ places, globals }: CompletionSpec): readonly Suggestion[] =>
+export const listSuggestions = ({ nodes, globalOptions }: CompletionSpec): readonly Suggestion[] =>
   [
-    ...globals.flatMap(({ name, value }): readonly Suggestion[] =>
+    ...globalOptions.flatMap(({ name, value }): readonly Suggestion[] =>
       value === undefined ? [] : [[name, value]],
     ),
-    ...places.flatMap(({ path, flags, arguments: values }): readonly Suggestion[] => [
-      ...flags.flatMap(({ name, value }): readonly Suggestion[] =>
+    ...nodes.flatMap(({ path, options, arguments: values }): readonly Suggestion[] => [
+      ...options.flatMap(({ name, value }): readonly Suggestion[] =>
         value === undefined ? [] : [[`${path} ${name}`, value]],
       ),
-      ...values.map((value, index): Suggestion => [`${path} #${value.repeats ? '' : index + 1}`, value]),
+      ...values.map((value, index): Suggestion => [`${path} #${value.variadic ? '' : index + 1}`, value]),
     ]),
-  ].filter(([, value]) => hasOffer(value))
+  ].filter(([, value]) => hasCompletions(value))
 
-/** A flag as the scripts note it: `-X|--method`, then `=` where it takes a value, `+` where it repeats, `!` where it has an opposite. */
-export const optionToken = ({ name, short, value, repeats, opposite }: CompletionOption): string =>
+/**
+ * Returns an option in the notation that the scripts parse: `-X|--method`, then `=` if the option takes a value, `+` if it
+ * may be repeated, `!` if it has an opposite.
+ */
+export const toOptionToken = ({ name, short, value, repeatable, opposite }: CompletionOption): string =>
   [
     short === undefined ? '' : `${short}|`,
     name,
     value === undefined ? '' : '=',
-    repeats ? '+' : '',
+    repeatable ? '+' : '',
     opposite === undefined ? '' : '!',
   ].join('')
 
-/** What stands at the top of every script. */
+/** The comment at the top of every script. */
 export const generatedNote = 'Made from the command tree of mergeq; `mergeq completion` prints it.'
 
-/** Names and values of stored settings that are offered: whatever else stands in the file is left out. */
+/** Regular expression for the names of profiles that are offered. Other names could have a meaning for the shell. */
 export const safeName = '[A-Za-z0-9][A-Za-z0-9._@+-]*'
+/** Regular expression for the stored values that are offered. Other values could have a meaning for the shell. */
 export const safeValue = '[A-Za-z0-9][A-Za-z0-9._@+/:~-]*'

@@ -2,53 +2,55 @@ import {
   type CompletionSpec,
   type CompletionValue,
   generatedNote,
-  optionToken,
+  listSuggestions,
   safeName,
   safeValue,
-  suggestionsOf,
+  toOptionToken,
 } from './completion-spec.ts'
 
-const quoted = (text: string): string => `'${text.replace(/['\\]/g, character => `\\${character}`)}'`
+const quote = (text: string): string => `'${text.replace(/['\\]/g, character => `\\${character}`)}'`
 
-/** Prints lines of `name`, a tab and its summary. */
-const lines = (entries: readonly (readonly [string, string])[]): string =>
-  `printf '%s\\t%s\\n' ${entries.map(entry => entry.map(quoted).join(' ')).join(' ')}`
+/** Returns the command that prints a line for each entry: name, tab, summary. */
+const renderPrintf = (entries: readonly (readonly [string, string])[]): string =>
+  `printf '%s\\t%s\\n' ${entries.map(entry => entry.map(quote).join(' ')).join(' ')}`
 
-const found = ({ words, file, program, stored }: CompletionValue): string =>
+/** Returns the statements that offer the completions of a value. */
+const renderValue = ({ words, file, program, stored }: CompletionValue): string =>
   [
-    ...(words.length === 0 ? [] : [`printf 'word %s\\n' ${words.map(quoted).join(' ')}`]),
+    ...(words.length === 0 ? [] : [`printf 'word %s\\n' ${words.map(quote).join(' ')}`]),
     ...(file ? ['echo file'] : []),
     ...(program ? ['echo program'] : []),
     ...(stored === undefined ? [] : [`__mergeq_stored ${stored}`]),
   ].join('; ')
 
-const cases = (rows: readonly (readonly [key: string, body: string])[]): string =>
-  rows.map(([key, body]) => `        case ${key}\n            ${body}`).join('\n')
+/** Returns the branches of a `switch`. */
+const renderCases = (branches: readonly (readonly [key: string, body: string])[]): string =>
+  branches.map(([key, body]) => `        case ${key}\n            ${body}`).join('\n')
 
-/** The completion script of fish. */
-export function fishScript(spec: CompletionSpec): string {
-  const { places, aliases, globals } = spec
-  const withChildren = places.filter(({ children }) => children.length > 0)
-  const withFlags = places.filter(({ flags }) => flags.length > 0)
+/** Returns the completion script for fish. */
+export function renderFishScript(spec: CompletionSpec): string {
+  const { nodes, aliases, globalOptions } = spec
+  const withChildren = nodes.filter(({ children }) => children.length > 0)
+  const withOptions = nodes.filter(({ options }) => options.length > 0)
   return `# fish completion for mergeq
 # ${generatedNote}
 
 function __mergeq_children
     switch "$argv"
-${cases(withChildren.map(({ path, children }) => [quoted(path), lines(children)]))}
+${renderCases(withChildren.map(({ path, children }) => [quote(path), renderPrintf(children)]))}
     end
 end
 
 function __mergeq_flags
     switch "$argv"
-${cases(withFlags.map(({ path, flags }) => [quoted(path), lines(flags.map(flag => [optionToken(flag), flag.summary]))]))}
+${renderCases(withOptions.map(({ path, options }) => [quote(path), renderPrintf(options.map(option => [toOptionToken(option), option.summary]))]))}
     end
-    ${lines(globals.map(flag => [optionToken(flag), flag.summary]))}
+    ${renderPrintf(globalOptions.map(option => [toOptionToken(option), option.summary]))}
 end
 
 function __mergeq_value
     switch "$argv"
-${cases(suggestionsOf(spec).map(([key, value]) => [quoted(key.endsWith('#') ? `${key}*` : key), found(value)]))}
+${renderCases(listSuggestions(spec).map(([key, value]) => [quote(key.endsWith('#') ? `${key}*` : key), renderValue(value)]))}
     end
 end
 
@@ -110,7 +112,7 @@ function __mergeq_offer
         else if test $rest -eq 0; and test $count -eq 0; and contains -- "$word" $children
             set place (string trim -- "$place $word")
             switch "$place"
-${aliases.map(([alias, path]) => `                case ${quoted(alias)}\n                    set place ${quoted(path)}`).join('\n')}
+${aliases.map(([alias, path]) => `                case ${quote(alias)}\n                    set place ${quote(path)}`).join('\n')}
             end
             set children (__mergeq_children "$place" | string replace -r '\\t.*' '')
             set flags (__mergeq_flags "$place")

@@ -1,14 +1,17 @@
 import { shellQuote } from '../../domain/shell-quote.ts'
-import { type CompletionSpec, type CompletionValue, suggestionsOf } from './completion-spec.ts'
+import { type CompletionSpec, type CompletionValue, listSuggestions } from './completion-spec.ts'
 
-/** The function that finds what may stand at a place, for bash and zsh: `found` sets it in the shell's own way. */
-export const valueFunction = (
+/**
+ * Returns the shell function `_mergeq_value` for bash and zsh. The function offers the values at a position in the command
+ * line; `renderValue` returns the statements that do so in the syntax of the shell.
+ */
+export const renderValueFunction = (
   spec: CompletionSpec,
-  found: (value: CompletionValue) => string,
+  renderValue: (value: CompletionValue) => string,
 ): string => `_mergeq_value() {
   case $1 in
-${suggestionsOf(spec)
-  .map(([key, value]) => `    ${shellQuote(key)}${key.endsWith('#') ? '*' : ''}) ${found(value)} ;;`)
+${listSuggestions(spec)
+  .map(([key, value]) => `    ${shellQuote(key)}${key.endsWith('#') ? '*' : ''}) ${renderValue(value)} ;;`)
   .join('\n')}
     *) return 1 ;;
   esac

@@ -2,56 +2,62 @@ import {
   type CompletionSpec,
   type CompletionValue,
   generatedNote,
-  optionToken,
+  listSuggestions,
   safeName,
   safeValue,
-  suggestionsOf,
+  toOptionToken,
 } from './completion-spec.ts'
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-const list = (words: readonly string[]): string => `@(${words.map(quoted).join(', ')})`
+const renderArray = (words: readonly string[]): string => `@(${words.map(quote).join(', ')})`
 
-const pairs = (entries: readonly (readonly [string, string])[]): string =>
-  list(entries.map(([name, summary]) => `${name}\t${summary}`))
+/** Returns an array of `name`, tab, `summary`. */
+const renderEntries = (entries: readonly (readonly [string, string])[]): string =>
+  renderArray(entries.map(([name, summary]) => `${name}\t${summary}`))
 
-const found = ({ words, file, program, stored }: CompletionValue): string =>
-  list([
+/** Returns the array from which the script offers the completions of a value. */
+const renderValue = ({ words, file, program, stored }: CompletionValue): string =>
+  renderArray([
     ...words.map(word => `word ${word}`),
     ...(file || program ? ['file'] : []),
     ...(stored === undefined ? [] : [`stored ${stored}`]),
   ])
 
-const table = (name: string, rows: readonly (readonly [string, string])[]): string =>
-  [`    $${name} = @{`, ...rows.map(([key, value]) => `        ${quoted(key)} = ${value}`), '    }'].join(
-    '\n',
-  )
+/** Returns the assignment of a hash table to a variable. */
+const renderHashtable = (name: string, rows: readonly (readonly [string, string])[]): string =>
+  [`    $${name} = @{`, ...rows.map(([key, value]) => `        ${quote(key)} = ${value}`), '    }'].join('\n')
 
-/** The completion script of PowerShell, 5.1 and later. */
-export function powershellScript(spec: CompletionSpec): string {
-  const { places, aliases, globals } = spec
+/** Returns the completion script for PowerShell 5.1 and later. */
+export function renderPowershellScript(spec: CompletionSpec): string {
+  const { nodes, aliases, globalOptions } = spec
   return `# PowerShell completion for mergeq
 # ${generatedNote}
 
 Register-ArgumentCompleter -Native -CommandName mergeq -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)
 
-${table(
+${renderHashtable(
   'children',
-  places.filter(({ children }) => children.length > 0).map(({ path, children }) => [path, pairs(children)]),
+  nodes
+    .filter(({ children }) => children.length > 0)
+    .map(({ path, children }) => [path, renderEntries(children)]),
 )}
-${table(
+${renderHashtable(
   'flags',
-  places
-    .filter(({ flags }) => flags.length > 0)
-    .map(({ path, flags }) => [path, pairs(flags.map(flag => [optionToken(flag), flag.summary]))]),
+  nodes
+    .filter(({ options }) => options.length > 0)
+    .map(({ path, options }) => [
+      path,
+      renderEntries(options.map(option => [toOptionToken(option), option.summary])),
+    ]),
 )}
-    $globals = ${pairs(globals.map(flag => [optionToken(flag), flag.summary]))}
-${table(
+    $globals = ${renderEntries(globalOptions.map(option => [toOptionToken(option), option.summary]))}
+${renderHashtable(
   'values',
-  suggestionsOf(spec).map(([key, value]) => [key, found(value)]),
+  listSuggestions(spec).map(([key, value]) => [key, renderValue(value)]),
 )}
-    $aliases = @{ ${aliases.map(([alias, path]) => `${quoted(alias)} = ${quoted(path)}`).join('; ')} }
+    $aliases = @{ ${aliases.map(([alias, path]) => `${quote(alias)} = ${quote(path)}`).join('; ')} }
 
     # Profiles, or the values of a key in them: names that a shell might read otherwise are left out.
     function Get-Stored([string] $key) {

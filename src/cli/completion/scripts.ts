@@ -1,25 +1,30 @@
-import type { Shell } from '../help/builtin-commands.ts'
 import type { DocumentedCommand } from '../help/command-doc.ts'
 import type { OptionDefinition } from '../inputs.ts'
-import { bashScript } from './bash.ts'
-import { completionSpec } from './completion-spec.ts'
-import { fishScript } from './fish.ts'
-import { powershellScript } from './powershell.ts'
-import { zshScript } from './zsh.ts'
+import { renderBashScript } from './bash.ts'
+import { createCompletionSpec } from './completion-spec.ts'
+import { renderFishScript } from './fish.ts'
+import { renderPowershellScript } from './powershell.ts'
+import type { Shell } from './shells.ts'
+import { renderZshScript } from './zsh.ts'
 
-const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript, powershell: powershellScript }
+const renderers = {
+  bash: renderBashScript,
+  zsh: renderZshScript,
+  fish: renderFishScript,
+  powershell: renderPowershellScript,
+}
 
-/** Where each script lies in the package. */
-export const scriptFiles: Readonly<Record<Shell, string>> = {
+/** The path of each completion script in the package. */
+export const completionScriptPaths: Readonly<Record<Shell, string>> = {
   bash: 'completions/mergeq.bash',
   zsh: 'completions/_mergeq',
   fish: 'completions/mergeq.fish',
   powershell: 'completions/mergeq.ps1',
 }
 
-/** The completion script of a shell, the same in the package's folder and from `mergeq completion`. */
-export const scriptOf = (
+/** Returns the completion script of a shell. `mergeq completion` and the files of the package have the same text. */
+export const renderCompletionScript = (
   shell: Shell,
-  leaves: readonly DocumentedCommand[],
-  globalWords: readonly OptionDefinition[],
-): string => scripts[shell](completionSpec(leaves, globalWords))
+  commands: readonly DocumentedCommand[],
+  globalOptions: readonly OptionDefinition[],
+): string => renderers[shell](createCompletionSpec(commands, globalOptions))

@@ -3,16 +3,18 @@ import {
   type CompletionSpec,
   type CompletionValue,
   generatedNote,
-  optionToken,
   safeName,
   safeValue,
+  toOptionToken,
 } from './completion-spec.ts'
-import { valueFunction } from './posix.ts'
+import { renderValueFunction } from './posix.ts'
 
-const list = (entries: readonly (readonly [string, string])[]): string =>
+/** Returns an array of `name:summary`. */
+const renderEntries = (entries: readonly (readonly [string, string])[]): string =>
   `(${entries.map(([name, summary]) => shellQuote(`${name}:${summary}`)).join(' ')})`
 
-const found = ({ words, file, program, stored }: CompletionValue): string =>
+/** Returns the statements that offer the completions of a value. */
+const renderValue = ({ words, file, program, stored }: CompletionValue): string =>
   [
     ...(words.length === 0 ? [] : [`values=(${words.map(shellQuote).join(' ')})`]),
     ...(file ? ['kind=file'] : []),
@@ -20,9 +22,9 @@ const found = ({ words, file, program, stored }: CompletionValue): string =>
     ...(stored === undefined ? [] : [`_mergeq_stored ${stored}`]),
   ].join('; ')
 
-/** The completion script of zsh: a file of its function path, or read with source once compinit has run. */
-export function zshScript(spec: CompletionSpec): string {
-  const { places, aliases, globals } = spec
+/** Returns the completion script for zsh, for a folder of `fpath` or for `source` after `compinit`. */
+export function renderZshScript(spec: CompletionSpec): string {
+  const { nodes, aliases, globalOptions } = spec
   return `#compdef mergeq
 # zsh completion for mergeq
 # ${generatedNote}
@@ -30,12 +32,14 @@ export function zshScript(spec: CompletionSpec): string {
 _mergeq_place() {
   children=() flags=()
   case $1 in
-${places
-  .map(({ path, children, flags }) =>
+${nodes
+  .map(({ path, children, options }) =>
     [
       `    ${shellQuote(path)})`,
-      ...(children.length === 0 ? [] : [`children=${list(children)}`]),
-      ...(flags.length === 0 ? [] : [`flags=${list(flags.map(flag => [optionToken(flag), flag.summary]))}`]),
+      ...(children.length === 0 ? [] : [`children=${renderEntries(children)}`]),
+      ...(options.length === 0
+        ? []
+        : [`flags=${renderEntries(options.map(option => [toOptionToken(option), option.summary]))}`]),
       ';;',
     ].join(' '),
   )
@@ -43,7 +47,7 @@ ${places
   esac
 }
 
-${valueFunction(spec, found)}
+${renderValueFunction(spec, renderValue)}
 
 # Profiles, or the values of a key in them, as mergeq itself writes them; names that a shell might read otherwise are left out.
 _mergeq_stored() {
@@ -89,7 +93,7 @@ _mergeq() {
   setopt extended_glob
   local -a globals children flags values given offered match mbegin mend
   local name takes kind flag bare word opposite place= wants= rest= count=0 index
-  globals=${list(globals.map(flag => [optionToken(flag), flag.summary]))}
+  globals=${renderEntries(globalOptions.map(option => [toOptionToken(option), option.summary]))}
 
   _mergeq_place ''
   for ((index = 2; index < CURRENT; index++)); do

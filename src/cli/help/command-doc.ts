@@ -9,39 +9,43 @@ import { type ErrorKind, exitCodeList } from '../../errors.ts'
 import type { CommandDefinition, OutputDoc } from '../command.ts'
 import { type OptionDefinition, optionName } from '../inputs.ts'
 
-/** What a leaf of the tree tells of itself. */
+/** A command with everything that its documentation is generated from. */
 export interface DocumentedCommand
   extends CommandDescription,
     Pick<CommandDefinition, 'toleratesErrors' | 'propagatesExitCode' | 'output'> {
-  readonly words: readonly OptionDefinition[]
+  /** The arguments and options that the command accepts besides the global options. */
+  readonly definitions: readonly OptionDefinition[]
+  /** The operations that the command may send, in the order of its work; `any` means the operation that is typed. */
   readonly operations: readonly Operation[] | 'any'
-  /** The operation, where it is exactly one. */
+  /** Method and path of the operation, where the command is exactly one operation. */
   readonly route?: Route
 }
 
-/** An argument or a flag. */
+/** The documentation of an argument or option, under the names of `mergeq help --json`. */
 export interface OptionDoc {
-  /** `--repo`, `-R` of it, and its value `<[host/]owner/name>`; an argument has its name alone. */
+  /** `--repo` for an option, `test-id` for an argument. */
   readonly name: string
+  /** The short name of an option: `-R`. */
   readonly short?: string
+  /** The placeholder for the value of an option: `<[host/]owner/name>`. */
   readonly value?: string
   readonly summary: string
-  /** The only words that may stand there. */
+  /** The only values that are accepted. */
   readonly choices?: readonly string[]
   readonly default?: string
   readonly required?: boolean
   readonly repeatable?: boolean
 }
 
-/** A command line that works, and the exit code that it promises. */
+/** An example of a command line and its exit code. */
 export interface Example {
   readonly line: string
   readonly exit: number
-  /** When it does not exit with 0: why. */
+  /** The reason for an exit code other than 0. */
   readonly why?: string
 }
 
-/** All that is known of a command, in the order in which its help tells it. */
+/** The documentation of a command, under the names and in the order of `mergeq help --json`. */
 export interface CommandDoc {
   readonly command: string
   readonly alias?: string
@@ -49,76 +53,86 @@ export interface CommandDoc {
   readonly usage: string
   readonly arguments: readonly OptionDoc[]
   readonly flags: readonly OptionDoc[]
-  /** Method and path of what it sends, in the order of its work. */
+  /** Method and path of each request that the command may send, in the order of its work. */
   readonly sends: readonly string[]
+  /** The contents of standard output. */
   readonly prints: OutputDoc
   readonly examples: readonly Example[]
-  /** The exit codes that it can give; undefined where they are those of the program that it runs. */
+  /** The possible exit codes; undefined for a command that passes on the exit code of a program. */
   readonly exitCodes?: readonly number[]
 }
 
+/** Whether a definition is an option; otherwise it is an argument. */
 export const isOption = ({ syntax }: OptionDefinition): boolean => syntax.startsWith('-')
 
-/** A default stands once, in the summary: `(default 24h)`, or `merged (the default)`. */
-const defaultOf = (summary: string): string | undefined => {
-  const [, behind, before] = /\(default ([^),]+)[),]|(\S+) \(the default\)/.exec(summary) ?? []
-  return behind ?? before?.replaceAll('"', '')
+/** Returns the default that a summary names: `(default 24h)`, or `merged (the default)`. */
+const findDefault = (summary: string): string | undefined => {
+  const [, afterLabel, beforeLabel] = /\(default ([^),]+)[),]|(\S+) \(the default\)/.exec(summary) ?? []
+  return afterLabel ?? beforeLabel?.replaceAll('"', '')
 }
 
-/** A word as it is told; `fallback` is its default where the summary does not say it. */
-export function optionDoc(word: OptionDefinition, fallback?: string): OptionDoc {
-  const { syntax, summary, choices, variadic } = word
+/** Returns the documentation of an argument or option. `fallback` is its default unless the summary names a default. */
+export function documentOption(definition: OptionDefinition, fallback?: string): OptionDoc {
+  const { syntax, summary, choices, variadic } = definition
   const [, short] = /^(-\w), /.exec(syntax) ?? []
   const [, value] = /--[a-z-]+ (.+)$/.exec(syntax) ?? []
-  const told = defaultOf(summary) ?? fallback
+  const defaultValue = findDefault(summary) ?? fallback
   return {
-    name: isOption(word) ? optionName(syntax) : syntax.replace(/[[\]<>]|\.\.\./g, ''),
+    name: isOption(definition) ? optionName(syntax) : syntax.replace(/[[\]<>]|\.\.\./g, ''),
     ...(short === undefined ? {} : { short }),
     ...(value === undefined ? {} : { value }),
     summary,
     ...(choices === undefined ? {} : { choices }),
-    ...(told === undefined ? {} : { default: told }),
-    ...(isOption(word) ? {} : { required: syntax.startsWith('<') }),
+    ...(defaultValue === undefined ? {} : { default: defaultValue }),
+    ...(isOption(definition) ? {} : { required: syntax.startsWith('<') }),
     ...(variadic === true || syntax.includes('...') ? { repeatable: true } : {}),
   }
 }
 
-/** The kinds in which any command can end, and those that a request adds. */
-const always: readonly ErrorKind[] = ['ok', 'internal', 'usage', 'output', 'interrupted']
-const ofRequests: readonly ErrorKind[] = ['auth', 'not-found', 'refused', 'unavailable', 'bad-answer']
+/** The kinds of exit code that every command can have. */
+const commonExitKinds: readonly ErrorKind[] = ['ok', 'internal', 'usage', 'output', 'interrupted']
+/** The kinds of exit code that a request adds. */
+const requestExitKinds: readonly ErrorKind[] = ['auth', 'not-found', 'refused', 'unavailable', 'bad-answer']
 
-/** Every kind in which a command can end: from what it sends, whether that changes anything or has pages, and its own. */
-function kindsOf({ operations, exitKinds = [], toleratesErrors }: DocumentedCommand): ReadonlySet<ErrorKind> {
+/**
+ * Returns every kind of exit code that a command can have. The kinds follow from the operations of the command (whether it
+ * sends any, and whether they change something or have pages) and from `exitKinds`.
+ */
+function listExitKinds({
+  operations,
+  exitKinds = [],
+  toleratesErrors,
+}: DocumentedCommand): ReadonlySet<ErrorKind> {
   const isAny = operations === 'any'
-  const rows = isAny ? [] : operations
-  const sent = (isAny || rows.length > 0) && toleratesErrors !== true ? ofRequests : []
-  const changes: readonly ErrorKind[] =
-    isAny || rows.some(({ effect }) => effect !== false) ? ['unknown-outcome'] : []
-  const paged: readonly ErrorKind[] = rows.some(({ pagination }) => pagination !== undefined)
+  const known = isAny ? [] : operations
+  const ofRequests = (isAny || known.length > 0) && toleratesErrors !== true ? requestExitKinds : []
+  const ofChanges: readonly ErrorKind[] =
+    isAny || known.some(({ effect }) => effect !== false) ? ['unknown-outcome'] : []
+  const ofPages: readonly ErrorKind[] = known.some(({ pagination }) => pagination !== undefined)
     ? ['incomplete']
     : []
-  return new Set([...always, ...sent, ...changes, ...paged, ...exitKinds])
+  return new Set([...commonExitKinds, ...ofRequests, ...ofChanges, ...ofPages, ...exitKinds])
 }
 
-const requestOf = ({ route }: Operation): string => `${operationMethod(route)} /${operationName(route)}`
+const formatRequest = ({ route }: Operation): string => `${operationMethod(route)} /${operationName(route)}`
 
-/** What the operation itself prints. */
-function printed(told: DocumentedCommand): OutputDoc {
-  const [row] = told.operations === 'any' ? [] : told.operations
-  if (told.output !== undefined || row === undefined) return told.output ?? 'nothing'
-  if (row.pagination !== undefined)
+/** Returns what a command prints: its own `output`, or the output that follows from its first operation. */
+function documentOutput({ operations, output }: DocumentedCommand): OutputDoc {
+  const [operation] = operations === 'any' ? [] : operations
+  if (output !== undefined || operation === undefined) return output ?? 'nothing'
+  if (operation.pagination !== undefined)
     return {
       table: 'a row for each record',
       json: "the service's document with all records in it, and the window that was covered",
       ndjson: 'one record a line, as it arrives',
     }
-  if (row.decoder.expects === 'text')
+  if (operation.decoder.expects === 'text')
     return {
       table: "a table on a terminal; on a pipe the service's text, byte for byte",
       json: 'a list of {"name","type","labels","value"}',
       ndjson: 'one sample a line',
     }
-  if (row.decoder.expects === 'json')
+  if (operation.decoder.expects === 'json')
     return {
       table: 'a table on a terminal; on a pipe its rows, separated by tabs',
       json: "the service's own document, one for each that was asked for",
@@ -131,33 +145,34 @@ function printed(told: DocumentedCommand): OutputDoc {
   }
 }
 
-/** An example and its promise: `mergeq ...  # exits with 8, ...`. */
-function exampleOf(example: string): Example {
+/** Parses an example such as `mergeq ...  # exits with 8, ...`. */
+function parseExample(example: string): Example {
   const [line = '', exit, why] = example.split(/ +# exits with (\d+), /)
   return exit === undefined ? { line, exit: 0 } : { line, exit: Number(exit), why: why ?? '' }
 }
 
-/** The name of a command's alias, as it is typed: `pr status` of `pr get`. */
-export const withAlias = (command: string, alias: string): string => command.replace(/\S+$/, alias)
+/** Returns a command with its last word replaced, which is how an alias is typed: `pr status` for `pr get`. */
+export const replaceLastWord = (command: string, word: string): string => command.replace(/\S+$/, word)
 
-/** The page of a command. */
-export function commandDoc(told: DocumentedCommand): CommandDoc {
-  const { command, alias, summary, operations } = told
-  const words = told.words.filter(({ hidden }) => hidden !== true)
-  const typed = words.filter(word => !isOption(word)).map(({ syntax }) => ` ${syntax}`)
-  const kinds = kindsOf(told)
+/** Returns the documentation of a command. */
+export function documentCommand(documented: DocumentedCommand): CommandDoc {
+  const { command, alias, summary, operations, examples, propagatesExitCode } = documented
+  const definitions = documented.definitions.filter(({ hidden }) => hidden !== true)
+  const commandArguments = definitions.filter(definition => !isOption(definition))
+  const exitKinds = listExitKinds(documented)
   return {
     command,
-    ...(alias === undefined ? {} : { alias: withAlias(command, alias) }),
+    ...(alias === undefined ? {} : { alias: replaceLastWord(command, alias) }),
     summary,
-    usage: `mergeq ${command} [flags]${typed.join('')}`,
-    arguments: words.filter(word => !isOption(word)).map(word => optionDoc(word)),
-    flags: words.filter(isOption).map(word => optionDoc(word)),
-    sends: operations === 'any' ? ['the operation that is named'] : [...new Set(operations.map(requestOf))],
-    prints: printed(told),
-    examples: told.examples.map(exampleOf),
-    ...(told.propagatesExitCode === true
+    usage: `mergeq ${command} [flags]${commandArguments.map(({ syntax }) => ` ${syntax}`).join('')}`,
+    arguments: commandArguments.map(definition => documentOption(definition)),
+    flags: definitions.filter(isOption).map(definition => documentOption(definition)),
+    sends:
+      operations === 'any' ? ['the operation that is named'] : [...new Set(operations.map(formatRequest))],
+    prints: documentOutput(documented),
+    examples: examples.map(parseExample),
+    ...(propagatesExitCode === true
       ? {}
-      : { exitCodes: exitCodeList.filter(({ kind }) => kinds.has(kind)).map(({ code }) => code) }),
+      : { exitCodes: exitCodeList.filter(({ kind }) => exitKinds.has(kind)).map(({ code }) => code) }),
   }
 }

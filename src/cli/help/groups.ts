@@ -1,4 +1,4 @@
-/** What the first word of a command stands for. */
+/** The groups of commands, by the first word of their commands, each with a summary. */
 export const groups: Readonly<Record<string, string>> = {
   pr: 'Pull requests in a merge queue',
   queue: 'Merge queues',

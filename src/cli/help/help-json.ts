@@ -1,25 +1,25 @@
 import { exitCodeList } from '../../errors.ts'
 import type { CommandDoc } from './command-doc.ts'
-import type { CommandTree } from './help-text.ts'
+import type { ProgramDoc } from './help-text.ts'
 import { type DocumentedSetting, formatRows, otherVariables } from './topics.ts'
 
-/** A page as data, under the names of `mergeq help --json`. */
-export const commandDocJson = ({ examples, ...page }: CommandDoc) => ({
-  ...page,
+/** Returns the documentation of a command as data: what `mergeq help --json <command>` prints. */
+export const toCommandDocJson = ({ examples, ...doc }: CommandDoc) => ({
+  ...doc,
   examples: examples.map(({ line, exit }) => ({ line, exit })),
 })
 
-/** The whole tree as data: what `mergeq help --json` prints. */
-export const commandTreeJson = (
-  { summary, groups, flags }: CommandTree,
-  pages: readonly CommandDoc[],
+/** Returns the documentation of a program and its commands as data: what `mergeq help --json` prints. */
+export const toProgramDocJson = (
+  { summary, groups, flags }: ProgramDoc,
+  commands: readonly CommandDoc[],
   settings: readonly DocumentedSetting[],
 ) => ({
   name: 'mergeq',
   summary,
   groups: Object.entries(groups).map(([name, summary]) => ({ name, summary })),
   globalFlags: flags,
-  commands: pages.map(commandDocJson),
+  commands: commands.map(toCommandDocJson),
   environment: [
     ...settings
       .filter(({ env }) => env.length > 0)

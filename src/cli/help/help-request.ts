@@ -2,46 +2,48 @@ import type { OptionDefinition } from '../inputs.ts'
 import { groups } from './groups.ts'
 import type { HelpRequest } from './render-help.ts'
 
-/** A word of the tree: what a command is called, and its alias. */
-interface NamedCommand {
+/** The name of a command and the alias of its last word: `pr get` and `status`. */
+interface CommandName {
   readonly command: string
   readonly alias?: string
 }
 
 /**
- * The help that words ask for, and the global flags among them, told without building the tree: `mergeq`, a group alone,
- * `help ...`, and `--help` beside a command and its arguments. Undefined for all else, which the tree judges.
+ * Returns the help that a command line asks for, and the global options in the command line, without building the tree of
+ * commands. Help is asked for by `mergeq` alone, a group alone, `help ...`, and `--help` next to a command and its
+ * arguments. Returns undefined for every other command line, including an invalid one.
  */
 export function findHelpRequest(
   argv: readonly string[],
-  leaves: readonly NamedCommand[],
-  globalWords: readonly OptionDefinition[],
-): { readonly asked: HelpRequest; readonly flags: ReadonlyMap<string, string> } | undefined {
-  const flags = new Map<string, string>()
+  commands: readonly CommandName[],
+  globalOptions: readonly OptionDefinition[],
+): { readonly request: HelpRequest; readonly options: ReadonlyMap<string, string> } | undefined {
+  const options = new Map<string, string>()
   const words: string[] = []
-  let isAsked = false
+  let hasHelpOption = false
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index] ?? ''
-    if (word === '--help' || word === '-h') isAsked = true
+    if (word === '--help' || word === '-h') hasHelpOption = true
     else if (!word.startsWith('-')) words.push(word)
     else {
-      const flag = globalWords.find(({ syntax }) => syntax.split(/, | /).includes(word))
-      const name = flag?.syntax.replace(/^-\w, /, '').split(' ')[0]
-      if (flag === undefined || name === undefined || flags.has(name)) return undefined
-      const value = flag.syntax.includes('<') ? (argv[++index] ?? '') : 'true'
-      // Perhaps an option that stands where a value should.
+      const definition = globalOptions.find(({ syntax }) => syntax.split(/, | /).includes(word))
+      const name = definition?.syntax.replace(/^-\w, /, '').split(' ')[0]
+      if (definition === undefined || name === undefined || options.has(name)) return undefined
+      const value = definition.syntax.includes('<') ? (argv[++index] ?? '') : 'true'
+      // The value may be an option whose own value is missing: the full parser reports that error.
       if (value.startsWith('-')) return undefined
-      flags.set(name, value)
+      options.set(name, value)
     }
   }
   const [first = '', ...rest] = words
   const isGroup = Object.hasOwn(groups, first)
-  if (first === '' || (isGroup && rest.length === 0)) return { asked: { about: 'help', words }, flags }
-  if (first === 'help' && !isAsked) return { asked: { about: 'help', words: rest }, flags }
-  const isCommand = (named: readonly string[]) =>
-    leaves.some(({ command, alias }) =>
-      [command, ...(alias === undefined ? [] : [command.replace(/\S+$/, alias)])].includes(named.join(' ')),
+  if (first === '' || (isGroup && rest.length === 0))
+    return { request: { kind: 'help', args: words }, options }
+  if (first === 'help' && !hasHelpOption) return { request: { kind: 'help', args: rest }, options }
+  const isCommand = (path: readonly string[]) =>
+    commands.some(({ command, alias }) =>
+      [command, ...(alias === undefined ? [] : [command.replace(/\S+$/, alias)])].includes(path.join(' ')),
     )
-  const named = [words.slice(0, 2), [first]].find(isCommand)
-  return isAsked && named !== undefined ? { asked: { about: 'help', words: named }, flags } : undefined
+  const path = [words.slice(0, 2), [first]].find(isCommand)
+  return hasHelpOption && path !== undefined ? { request: { kind: 'help', args: path }, options } : undefined
 }

@@ -1,56 +1,64 @@
 import { exitCodeList } from '../../errors.ts'
 import type { OutputDoc } from '../command.ts'
-import { topicNames } from './builtin-commands.ts'
 import type { CommandDoc, OptionDoc } from './command-doc.ts'
-import { alignColumns, indentText, wrapText } from './layout.ts'
+import { alignColumns, indentText, wrapText } from './text-layout.ts'
+import { topicNames } from './topic-names.ts'
 
-/** How a person sees help: so many columns, and headings that may stand out. */
+/** The layout of help as text. */
 export interface HelpLayout {
+  /** Maximum width of a line, in columns. */
   readonly width: number
+  /** Returns the text of a heading, perhaps with terminal styles. */
   heading(text: string): string
 }
 
-/** What is told of mergeq as a whole. */
-export interface CommandTree {
+/** The documentation of mergeq as a whole. */
+export interface ProgramDoc {
   readonly summary: string
   readonly commands: readonly Pick<CommandDoc, 'command' | 'summary'>[]
-  /** What the first word of a command stands for. */
+  /** The summary of each group, by the first word of its commands. */
   readonly groups: Readonly<Record<string, string>>
+  /** The global options. */
   readonly flags: readonly OptionDoc[]
 }
 
-const paragraph = (text: string, { width }: HelpLayout): string => `${wrapText(text, width).join('\n')}\n`
+const renderParagraph = (text: string, { width }: HelpLayout): string =>
+  `${wrapText(text, width).join('\n')}\n`
 
-const section = (title: string, body: string, look: HelpLayout): readonly string[] =>
-  body === '' ? [] : [`${look.heading(`${title}:`)}\n${body}`]
+const renderSection = (title: string, body: string, layout: HelpLayout): readonly string[] =>
+  body === '' ? [] : [`${layout.heading(`${title}:`)}\n${body}`]
 
-const whole = (parts: readonly string[]): string => parts.join('\n')
+const joinSections = (sections: readonly string[]): string => sections.join('\n')
 
-const isSaid = (summary: string, value: string): boolean =>
+/** Whether a summary already names the default. */
+const namesDefault = (summary: string, value: string): boolean =>
   summary.includes(`default ${value}`) || summary.includes('(the default)')
 
-/** What is said of an entry: its summary, and its choices and default where the summary does not say them. */
+/** Returns the summary of an argument or option, with the choices and the default that the summary does not name. */
 export function describeOption({ summary, choices = [], default: fallback }: OptionDoc): string {
   const missing = choices.filter(choice => !summary.includes(choice))
-  const more = [
+  const additions = [
     ...(missing.length === 0 ? [] : [choices.join(', ')]),
-    ...(fallback === undefined || isSaid(summary, fallback) ? [] : [`default ${fallback}`]),
+    ...(fallback === undefined || namesDefault(summary, fallback) ? [] : [`default ${fallback}`]),
   ]
-  return more.length === 0 ? summary : `${summary} (${more.join('; ')})`
+  return additions.length === 0 ? summary : `${summary} (${additions.join('; ')})`
 }
 
-const spelled = ({ name, short, value }: OptionDoc): string =>
+const formatOptionSyntax = ({ name, short, value }: OptionDoc): string =>
   [`${short === undefined ? '    ' : `${short}, `}${name}`, ...(value === undefined ? [] : [value])].join(' ')
 
-const table = (entries: readonly OptionDoc[], look: HelpLayout): string =>
+const renderOptions = (options: readonly OptionDoc[], layout: HelpLayout): string =>
   alignColumns(
-    entries.map(entry => [entry.name.startsWith('-') ? spelled(entry) : entry.name, describeOption(entry)]),
-    look.width,
+    options.map(option => [
+      option.name.startsWith('-') ? formatOptionSyntax(option) : option.name,
+      describeOption(option),
+    ]),
+    layout.width,
   )
 
-const helpFlag: OptionDoc = { name: '--help', short: '-h', summary: 'Print this help; with --json as data' }
+const helpOption: OptionDoc = { name: '--help', short: '-h', summary: 'Print this help; with --json as data' }
 
-function printsRows(prints: OutputDoc, { width }: HelpLayout): string {
+function renderOutputDoc(prints: OutputDoc, { width }: HelpLayout): string {
   if (typeof prints === 'string') return indentText(prints, width)
   const { table, json, ndjson } = prints
   return alignColumns(
@@ -63,23 +71,23 @@ function printsRows(prints: OutputDoc, { width }: HelpLayout): string {
   )
 }
 
-/** The codes on one line, those of one kind together: `0 ok, 2 usage, 129, 130 or 143 interrupted`. */
-function codes(exitCodes: readonly number[] | undefined): string {
+/** Returns the exit codes in a line, grouped by kind: `0 ok, 2 usage, 129/130/143 interrupted`. */
+function formatExitCodes(exitCodes: readonly number[] | undefined): string {
   if (exitCodes === undefined) return 'that of the command; 2 usage, where it could not be started'
   const kinds = [
     ...new Set(exitCodeList.filter(({ code }) => exitCodes.includes(code)).map(({ kind }) => kind)),
   ]
   return kinds
     .map(kind => {
-      const own = exitCodeList.filter(ending => ending.kind === kind).map(({ code }) => String(code))
-      // A code and its kind stay on one line.
-      return `${own.join('/')}\u00A0${kind}`
+      const codes = exitCodeList.filter(exitCode => exitCode.kind === kind).map(({ code }) => String(code))
+      // A no-break space keeps a code and its kind on the same line.
+      return `${codes.join('/')}\u00A0${kind}`
     })
     .join(', ')
 }
 
-/** The commands whose names go on from this one. */
-const below = (name: string, commands: CommandTree['commands'], { width }: HelpLayout): string =>
+/** Returns a line for each command whose name starts with this name. */
+const renderSubcommands = (name: string, commands: ProgramDoc['commands'], { width }: HelpLayout): string =>
   alignColumns(
     commands
       .filter(({ command }) => command.startsWith(`${name} `))
@@ -87,91 +95,99 @@ const below = (name: string, commands: CommandTree['commands'], { width }: HelpL
     width,
   )
 
-/** The help of a command: summary, usage, arguments, flags, what it sends and prints, examples, exit codes, more. */
-export function commandHelp(
-  page: CommandDoc,
-  { commands, flags }: Pick<CommandTree, 'commands' | 'flags'>,
-  look: HelpLayout,
+/** Returns the help of a command. The order of the sections is the same for every command. */
+export function renderCommandHelp(
+  doc: CommandDoc,
+  { commands, flags }: Pick<ProgramDoc, 'commands' | 'flags'>,
+  layout: HelpLayout,
 ): string {
-  const { width } = look
+  const { width } = layout
   const names = flags.map(({ name, short }) => (short === undefined ? name : `${short}/${name}`))
-  return whole([
-    paragraph(page.summary, look),
+  return joinSections([
+    renderParagraph(doc.summary, layout),
     [
-      paragraph(`Usage: ${page.usage}`, look),
-      ...(page.alias === undefined ? [] : [`Alias: mergeq ${page.alias}\n`]),
+      renderParagraph(`Usage: ${doc.usage}`, layout),
+      ...(doc.alias === undefined ? [] : [`Alias: mergeq ${doc.alias}\n`]),
     ].join(''),
-    ...section('Commands', below(page.command, commands, look), look),
-    ...section('Arguments', table(page.arguments, look), look),
-    ...section('Flags', table([...page.flags, helpFlag], look), look),
-    ...section('Global flags', indentText(names.join(', '), width), look),
-    ...section('Sends', page.sends.map(request => `  ${request}\n`).join(''), look),
-    ...section('Prints', printsRows(page.prints, look), look),
-    ...section(
+    ...renderSection('Commands', renderSubcommands(doc.command, commands, layout), layout),
+    ...renderSection('Arguments', renderOptions(doc.arguments, layout), layout),
+    ...renderSection('Flags', renderOptions([...doc.flags, helpOption], layout), layout),
+    ...renderSection('Global flags', indentText(names.join(', '), width), layout),
+    ...renderSection('Sends', doc.sends.map(request => `  ${request}\n`).join(''), layout),
+    ...renderSection('Prints', renderOutputDoc(doc.prints, layout), layout),
+    ...renderSection(
       'Examples',
-      page.examples
+      doc.examples
         .map(
           ({ line, exit, why }) => `  ${line}${why === undefined ? '' : `  # exits with ${exit}, ${why}`}\n`,
         )
         .join(''),
-      look,
+      layout,
     ),
-    ...section('Exit codes', indentText(codes(page.exitCodes), width).replaceAll('\u00A0', ' '), look),
-    ...section(
+    ...renderSection(
+      'Exit codes',
+      indentText(formatExitCodes(doc.exitCodes), width).replaceAll('\u00A0', ' '),
+      layout,
+    ),
+    ...renderSection(
       'More',
       indentText(
         '`mergeq --help` explains the global flags, `mergeq help exit-codes` and `mergeq help formatting` the rest.',
         width,
       ),
-      look,
+      layout,
     ),
   ])
 }
 
-/** The help of a group: its commands. */
-export function groupHelp(name: string, { groups, commands }: CommandTree, look: HelpLayout): string {
-  return whole([
-    paragraph(groups[name] ?? '', look),
+/** Returns the help of a group: its summary and its commands. */
+export function renderGroupHelp(name: string, { groups, commands }: ProgramDoc, layout: HelpLayout): string {
+  return joinSections([
+    renderParagraph(groups[name] ?? '', layout),
     `Usage: mergeq ${name} <command> [flags]\n`,
-    ...section('Commands', below(name, commands, look), look),
-    ...section(
+    ...renderSection('Commands', renderSubcommands(name, commands, layout), layout),
+    ...renderSection(
       'More',
       indentText(
         `\`mergeq ${name} <command> --help\` tells of each, \`mergeq --help\` of the global flags.`,
-        look.width,
+        layout.width,
       ),
-      look,
+      layout,
     ),
   ])
 }
 
-/** The help of mergeq itself: groups and commands, the flags of every command, the topics. */
-export function rootHelp({ summary, groups, commands, flags }: CommandTree, look: HelpLayout): string {
-  const firsts = [...new Set(commands.map(({ command }) => command.split(' ')[0] ?? ''))]
-  const rows = firsts.map(first => [
-    first,
-    groups[first] ?? commands.find(({ command }) => command === first)?.summary ?? '',
+/** Returns the help of mergeq as a whole: groups and commands, global options, examples, topics. */
+export function renderRootHelp({ summary, groups, commands, flags }: ProgramDoc, layout: HelpLayout): string {
+  const topLevelNames = [...new Set(commands.map(({ command }) => command.split(' ')[0] ?? ''))]
+  const rows = topLevelNames.map(name => [
+    name,
+    groups[name] ?? commands.find(({ command }) => command === name)?.summary ?? '',
   ])
-  const version: OptionDoc = { name: '--version', summary: 'Print the version' }
-  return whole([
-    paragraph(summary, look),
+  const versionOption: OptionDoc = { name: '--version', summary: 'Print the version' }
+  return joinSections([
+    renderParagraph(summary, layout),
     'Usage: mergeq <command> [flags]\n',
-    ...section('Commands', alignColumns(rows, look.width), look),
-    ...section('Flags of every command', table([...flags, version, helpFlag], look), look),
-    ...section(
+    ...renderSection('Commands', alignColumns(rows, layout.width), layout),
+    ...renderSection(
+      'Flags of every command',
+      renderOptions([...flags, versionOption, helpOption], layout),
+      layout,
+    ),
+    ...renderSection(
       'Examples',
       ['mergeq pr submit 123 --wait', 'mergeq pr explain 123', 'mergeq queue watch', 'mergeq sandbox tour']
         .map(line => `  ${line}\n`)
         .join(''),
-      look,
+      layout,
     ),
-    ...section(
+    ...renderSection(
       'More',
       indentText(
         `\`mergeq <command> --help\` tells of each command; \`mergeq help <topic>\` of ${topicNames.join(', ')}; \`man mergeq\` of everything.`,
-        look.width,
+        layout.width,
       ),
-      look,
+      layout,
     ),
   ])
 }

@@ -1,10 +1,10 @@
 import { exitCodeList } from '../../errors.ts'
 import type { CommandDoc, OptionDoc } from './command-doc.ts'
-import { type CommandTree, describeOption } from './help-text.ts'
-import { wrapText } from './layout.ts'
-import { type DocumentedSetting, formatRows, otherVariables, settingVariables } from './topics.ts'
+import { describeOption, type ProgramDoc } from './help-text.ts'
+import { wrapText } from './text-layout.ts'
+import { type DocumentedSetting, formatRows, listSettingVariables, otherVariables } from './topics.ts'
 
-const characters: Readonly<Record<string, string>> = {
+const roffEscapes: Readonly<Record<string, string>> = {
   '\\': '\\e',
   '-': '\\-',
   '`': '\\(ga',
@@ -14,53 +14,62 @@ const characters: Readonly<Record<string, string>> = {
   '"': '\\(dq',
 }
 
-/** A text as roff takes it: nothing in it is a request or an escape. */
-const plain = (text: string): string =>
-  text.replace(/[\\\-`'^~"]/g, character => characters[character] ?? character).replace(/^\./, '\\&.')
+/** Returns a text that roff prints as it is, without requests and escapes. */
+const escapeRoff = (text: string): string =>
+  text.replace(/[\\\-`'^~"]/g, character => roffEscapes[character] ?? character).replace(/^\./, '\\&.')
 
-/** Words between backquotes stand out. */
-const prose = (text: string): string =>
+/** Returns a text for roff with the parts between backquotes in bold. */
+const formatProse = (text: string): string =>
   text
     .split('`')
-    .map((part, index) => (index % 2 === 0 ? plain(part) : bold(part)))
+    .map((part, index) => (index % 2 === 0 ? escapeRoff(part) : formatBold(part)))
     .join('')
 
-/** A paragraph in lines that an editor shows whole. */
-const paragraph = (text: string): string =>
-  wrapText(prose(text), 78)
+/** Returns a paragraph for roff in source lines of at most about 80 columns. */
+const formatParagraph = (text: string): string =>
+  wrapText(formatProse(text), 78)
     .map(line => line.replace(/^\./, '\\&.'))
     .join('\n')
 
-const bold = (text: string): string => `\\fB${plain(text)}\\fR`
-const italic = (text: string): string => `\\fI${plain(text)}\\fR`
+const formatBold = (text: string): string => `\\fB${escapeRoff(text)}\\fR`
+const formatItalic = (text: string): string => `\\fI${escapeRoff(text)}\\fR`
 
-const section = (title: string, ...lines: readonly string[]): readonly string[] => [`.SH ${title}`, ...lines]
+const formatSection = (title: string, ...lines: readonly string[]): readonly string[] => [
+  `.SH ${title}`,
+  ...lines,
+]
 
-/** A term and what it is, indented. */
-const item = (term: string, text: string): readonly string[] => ['.TP', term, paragraph(text)]
+/** Returns a term and, indented below the term, its description. */
+const formatItem = (term: string, description: string): readonly string[] => [
+  '.TP',
+  term,
+  formatParagraph(description),
+]
 
-const sentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`)
+/** Returns a text with a full stop where it has no final punctuation. */
+const toSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`)
 
-const signature = ({ name, short, value }: OptionDoc): string =>
+const formatOptionSyntax = ({ name, short, value }: OptionDoc): string =>
   [
-    [...(short === undefined ? [] : [bold(short)]), bold(name)].join(', '),
-    ...(value === undefined ? [] : [italic(value.replace(/^<|>$/g, ''))]),
+    [...(short === undefined ? [] : [formatBold(short)]), formatBold(name)].join(', '),
+    ...(value === undefined ? [] : [formatItalic(value.replace(/^<|>$/g, ''))]),
   ].join(' ')
 
-const flagItem = (flag: OptionDoc): readonly string[] => item(signature(flag), sentence(describeOption(flag)))
+const formatOption = (option: OptionDoc): readonly string[] =>
+  formatItem(formatOptionSyntax(option), toSentence(describeOption(option)))
 
-function commandLines({
+function formatCommand({
   usage,
   alias,
   summary,
-  arguments: words,
+  arguments: argumentDocs,
   flags,
   sends,
   exitCodes,
   examples,
 }: CommandDoc) {
-  const facts = [
-    sentence(summary),
+  const paragraphs = [
+    toSentence(summary),
     ...(alias === undefined ? [] : [`Also: \`mergeq ${alias}\`.`]),
     ...(sends.length === 0 ? [] : [`Sends: ${sends.join(', ')}.`]),
     exitCodes === undefined
@@ -68,47 +77,57 @@ function commandLines({
       : `Exit status: ${exitCodes.join(', ')}.`,
   ]
   return [
-    `.SS ${plain(usage)}`,
-    ...facts.map(paragraph),
-    ...words.flatMap(({ name, summary }) => item(italic(name), sentence(summary))),
-    ...flags.flatMap(flagItem),
+    `.SS ${escapeRoff(usage)}`,
+    ...paragraphs.map(formatParagraph),
+    ...argumentDocs.flatMap(({ name, summary }) => formatItem(formatItalic(name), toSentence(summary))),
+    ...flags.flatMap(formatOption),
     ...(examples.length === 0 ? [] : ['.PP', 'Examples:', '.PP', '.nf', '.RS']),
-    ...examples.map(({ line }) => plain(line)),
+    ...examples.map(({ line }) => escapeRoff(line)),
     ...(examples.length === 0 ? [] : ['.RE', '.fi']),
   ]
 }
 
-/** The manual page, `mergeq.1`: the whole tree on one page. */
-export function manPage(
-  { summary, flags }: CommandTree,
-  pages: readonly CommandDoc[],
+/** Returns the manual page `mergeq.1`, which documents all commands. */
+export function renderManPage(
+  { summary, flags }: ProgramDoc,
+  commands: readonly CommandDoc[],
   settings: readonly DocumentedSetting[],
 ): string {
   return `${[
     '.\\" Made from the command tree of mergeq by `npm run reference`.',
     '.TH MERGEQ 1 "" "mergeq" "mergeq manual"',
-    ...section('NAME', `mergeq \\- ${plain(summary.replace(/^The/, 'the'))}`),
-    ...section('SYNOPSIS', `${bold('mergeq')} ${italic('command')} [${italic('flags')}]`),
-    ...section(
+    ...formatSection('NAME', `mergeq \\- ${escapeRoff(summary.replace(/^The/, 'the'))}`),
+    ...formatSection(
+      'SYNOPSIS',
+      `${formatBold('mergeq')} ${formatItalic('command')} [${formatItalic('flags')}]`,
+    ),
+    ...formatSection(
       'DESCRIPTION',
-      paragraph(
+      formatParagraph(
         'Submits pull requests to a merge queue, waits for them, reads queues, metrics and failing tests, and ends with an exit status that can be trusted.',
       ),
-      paragraph('`mergeq help` tells the same at the prompt, `mergeq help --json` as data.'),
+      formatParagraph('`mergeq help` tells the same at the prompt, `mergeq help --json` as data.'),
     ),
-    ...section('GLOBAL FLAGS', 'They may stand before or after the command.', ...flags.flatMap(flagItem)),
-    ...section('COMMANDS', ...pages.flatMap(commandLines)),
-    ...section('FORMATS', ...formatRows.flatMap(([name, what]) => item(bold(name), sentence(what)))),
-    ...section(
+    ...formatSection(
+      'GLOBAL FLAGS',
+      'They may stand before or after the command.',
+      ...flags.flatMap(formatOption),
+    ),
+    ...formatSection('COMMANDS', ...commands.flatMap(formatCommand)),
+    ...formatSection(
+      'FORMATS',
+      ...formatRows.flatMap(([name, description]) => formatItem(formatBold(name), toSentence(description))),
+    ),
+    ...formatSection(
       'ENVIRONMENT',
-      ...[...settingVariables(settings), ...otherVariables].flatMap(([names, what]) =>
-        item(bold(names), sentence(what)),
+      ...[...listSettingVariables(settings), ...otherVariables].flatMap(([names, description]) =>
+        formatItem(formatBold(names), toSentence(description)),
       ),
     ),
-    ...section(
+    ...formatSection(
       'EXIT STATUS',
       ...exitCodeList.flatMap(({ code, kind, when }) =>
-        item(bold(String(code)), sentence(`${kind}: ${when}`)),
+        formatItem(formatBold(String(code)), toSentence(`${kind}: ${when}`)),
       ),
     ),
   ].join('\n')}\n`

@@ -3,33 +3,33 @@ import { exitCodeList } from '../../errors.ts'
 import { type DocumentedCommand, isOption } from './command-doc.ts'
 import type { DocumentedSetting } from './topics.ts'
 
-const escaped = (text: string): string => text.replaceAll('|', '\\|')
+const escapeCell = (text: string): string => text.replaceAll('|', '\\|')
 
-const rowOf = (cells: readonly string[]): string => `| ${cells.map(escaped).join(' | ')} |`
+const renderRow = (cells: readonly string[]): string => `| ${cells.map(escapeCell).join(' | ')} |`
 
-const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [rowOf(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(rowOf)].join('\n')
+const renderTable = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [renderRow(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(renderRow)].join('\n')
 
-/** Every command with its arguments, what it does, and the operation that it sends. */
-export const commandTable = (commands: readonly DocumentedCommand[]): string =>
-  tableOf(
+/** Returns the Markdown table of commands: arguments, summary, and the operation where a command is exactly one. */
+export const renderCommandTable = (commands: readonly DocumentedCommand[]): string =>
+  renderTable(
     ['command', 'what it does', 'operation'],
-    commands.map(({ command, alias, summary, words, route }) => {
-      const typed = words
-        .filter(word => word.hidden !== true && !isOption(word))
+    commands.map(({ command, alias, summary, definitions, route }) => {
+      const commandArguments = definitions
+        .filter(definition => definition.hidden !== true && !isOption(definition))
         .map(({ syntax }) => ` ${syntax}`)
       const also = alias === undefined ? '' : ` (also \`${alias}\`)`
       return [
-        `\`mergeq ${command}${typed.join('')}\`${also}`,
+        `\`mergeq ${command}${commandArguments.join('')}\`${also}`,
         summary,
         route === undefined ? '' : operationName(route),
       ]
     }),
   )
 
-/** Every setting: its flag, its variables, its default. */
-export const settingsTable = (settings: readonly DocumentedSetting[]): string =>
-  tableOf(
+/** Returns the Markdown table of settings: option, environment variables, default. */
+export const renderSettingsTable = (settings: readonly DocumentedSetting[]): string =>
+  renderTable(
     ['setting', 'flag', 'environment', 'default'],
     settings.map(({ summary, flag, env, defaultValue }) => [
       summary,
@@ -39,18 +39,21 @@ export const settingsTable = (settings: readonly DocumentedSetting[]): string =>
     ]),
   )
 
-/** The exit codes. */
-export const exitCodeTable = (): string =>
-  tableOf(
+/** Returns the Markdown table of exit codes. */
+export const renderExitCodeTable = (): string =>
+  renderTable(
     ['code', 'kind', 'when'],
     exitCodeList.map(({ code, kind, when }) => [String(code), kind, when]),
   )
 
-/** The text with each part between `<!-- name -->` and `<!-- /name -->` made anew. */
-export const withParts = (text: string, parts: Readonly<Record<string, string>>): string =>
+/**
+ * Returns the text with the part between `<!-- name -->` and `<!-- /name -->` replaced for each name in `parts`. A name
+ * whose marks are missing changes nothing.
+ */
+export const replaceMarkedParts = (text: string, parts: Readonly<Record<string, string>>): string =>
   Object.entries(parts).reduce(
-    (made, [name, part]) =>
-      made.replace(
+    (result, [name, part]) =>
+      result.replace(
         new RegExp(`(<!-- ${name} -->)[^]*?(<!-- /${name} -->)`),
         (_, open: string, close: string) => `${open}\n\n${part}\n\n${close}`,
       ),

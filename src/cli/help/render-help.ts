@@ -1,90 +1,100 @@
 import { usageError } from '../../errors.ts'
+import { shells } from '../completion/shells.ts'
 import type { OptionDefinition } from '../inputs.ts'
-import { builtinCommands, shells, topicNames } from './builtin-commands.ts'
-import { commandDoc, type DocumentedCommand, optionDoc, withAlias } from './command-doc.ts'
+import { type DocumentedCommand, documentCommand, documentOption, replaceLastWord } from './command-doc.ts'
 import { groups } from './groups.ts'
-import { commandDocJson, commandTreeJson } from './help-json.ts'
-import { type CommandTree, commandHelp, groupHelp, type HelpLayout, rootHelp } from './help-text.ts'
+import { toCommandDocJson, toProgramDocJson } from './help-json.ts'
+import {
+  type HelpLayout,
+  type ProgramDoc,
+  renderCommandHelp,
+  renderGroupHelp,
+  renderRootHelp,
+} from './help-text.ts'
+import { topicNames } from './topic-names.ts'
 import { type DocumentedSetting, topics } from './topics.ts'
 
-/** Everything that the reference is made from. */
+/** The definitions from which all documentation is generated. */
 export interface HelpSource {
-  readonly leaves: readonly DocumentedCommand[]
-  readonly globalWords: readonly OptionDefinition[]
+  readonly commands: readonly DocumentedCommand[]
+  readonly globalOptions: readonly OptionDefinition[]
   readonly settings: readonly DocumentedSetting[]
 }
 
-/** What is asked of the reference: the help of the command or topic that words name, or the script of a shell. */
+/** A request for the help of a command, a group or a topic, or for the completion script of a shell. */
 export interface HelpRequest {
-  readonly about: 'help' | 'completion'
-  readonly words: readonly string[]
+  readonly kind: 'help' | 'completion'
+  /** The words of the command or group, the name of the topic, or the name of the shell. */
+  readonly args: readonly string[]
 }
 
-/** How it is to be told: as data, or as text for people. */
+/** The format of help, and the layout of help as text. */
 export interface HelpRenderOptions extends HelpLayout {
+  /** `json` and `ndjson` give data; every other format gives text. */
   readonly format: string
+  /** Whether JSON is indented. */
   readonly pretty: boolean
 }
 
 const summary = 'The command line for a merge queue and its flaky tests'
 
-/** What is told of mergeq as a whole, made from the tree. */
-export const commandTree = ({ leaves, globalWords, settings }: HelpSource): CommandTree => ({
+/** Returns the documentation of mergeq as a whole. */
+export const documentProgram = ({ commands, globalOptions, settings }: HelpSource): ProgramDoc => ({
   summary,
   groups,
-  commands: [...leaves, ...builtinCommands],
-  flags: globalWords.map(word =>
-    optionDoc(
-      word,
-      settings.find(({ flag }) => flag !== undefined && word.syntax.includes(`${flag} `))?.defaultValue,
+  commands,
+  flags: globalOptions.map(definition =>
+    documentOption(
+      definition,
+      settings.find(({ flag }) => flag !== undefined && definition.syntax.includes(`${flag} `))?.defaultValue,
     ),
   ),
 })
 
-/** Tells what was asked; a name that nothing has is a usage failure. */
+/** Returns the requested documentation. Throws a usage error for an unknown command, topic or shell. */
 export async function renderHelp(
-  { about, words }: HelpRequest,
+  { kind, args }: HelpRequest,
   source: HelpSource,
-  manner: HelpRenderOptions,
+  options: HelpRenderOptions,
 ): Promise<string> {
-  if (about === 'completion') {
-    const [word = ''] = words
-    const shell = shells.find(one => one === word.toLowerCase())
+  if (kind === 'completion') {
+    const [name = ''] = args
+    const shell = shells.find(shell => shell === name.toLowerCase())
     if (shell === undefined)
       throw usageError(
-        `'${word}' is no shell with a completion script.`,
+        `'${name}' is no shell with a completion script.`,
         `The shells are ${shells.join(', ')}.`,
       )
-    const { scriptOf } = await import('../completion/scripts.ts')
-    return scriptOf(shell, source.leaves, source.globalWords)
+    const { renderCompletionScript } = await import('../completion/scripts.ts')
+    return renderCompletionScript(shell, source.commands, source.globalOptions)
   }
-  const name = words.join(' ')
-  const topic = topicNames.find(one => one === name)
-  if (topic !== undefined) return topics[topic](manner.width, source.settings)
-  const all: readonly DocumentedCommand[] = [...source.leaves, ...builtinCommands]
-  const told = all.find(
-    ({ command, alias }) => command === name || (alias && withAlias(command, alias) === name),
+  const name = args.join(' ')
+  const topic = topicNames.find(topic => topic === name)
+  if (topic !== undefined) return topics[topic](options.width, source.settings)
+  const found = source.commands.find(
+    ({ command, alias }) => command === name || (alias && replaceLastWord(command, alias) === name),
   )
-  if (told === undefined && name !== '' && !Object.hasOwn(groups, name))
+  if (found === undefined && name !== '' && !Object.hasOwn(groups, name))
     throw usageError(
       `There is no command or topic '${name}'.`,
       `Topics: ${topicNames.join(', ')}. Commands: see \`mergeq --help\`.`,
     )
-  const tree = commandTree(source)
-  if (manner.format === 'json' || manner.format === 'ndjson') {
-    const pages = (
-      told === undefined ? all.filter(({ command }) => `${command} `.startsWith(name && `${name} `)) : [told]
-    ).map(commandDoc)
-    const indent = manner.pretty ? 2 : undefined
-    if (manner.format === 'ndjson')
-      return pages.map(one => `${JSON.stringify(commandDocJson(one))}\n`).join('')
-    const [page] = pages
+  const program = documentProgram(source)
+  if (options.format === 'json' || options.format === 'ndjson') {
+    const commands =
+      found === undefined
+        ? source.commands.filter(({ command }) => `${command} `.startsWith(name && `${name} `))
+        : [found]
+    const docs = commands.map(documentCommand)
+    if (options.format === 'ndjson')
+      return docs.map(doc => `${JSON.stringify(toCommandDocJson(doc))}\n`).join('')
+    const [doc] = docs
     const document =
-      told === undefined || page === undefined
-        ? commandTreeJson(tree, pages, source.settings)
-        : commandDocJson(page)
-    return `${JSON.stringify(document, null, indent)}\n`
+      found === undefined || doc === undefined
+        ? toProgramDocJson(program, docs, source.settings)
+        : toCommandDocJson(doc)
+    return `${JSON.stringify(document, null, options.pretty ? 2 : undefined)}\n`
   }
-  if (told !== undefined) return commandHelp(commandDoc(told), tree, manner)
-  return name === '' ? rootHelp(tree, manner) : groupHelp(name, tree, manner)
+  if (found !== undefined) return renderCommandHelp(documentCommand(found), program, options)
+  return name === '' ? renderRootHelp(program, options) : renderGroupHelp(name, program, options)
 }

@@ -1,17 +1,19 @@
 import { exitCodeList } from '../../errors.ts'
-import type { Topic } from './builtin-commands.ts'
-import { alignColumns, indentText, wrapText } from './layout.ts'
+import { alignColumns, indentText, wrapText } from './text-layout.ts'
+import type { Topic } from './topic-names.ts'
 
-/** What a setting's row tells of itself. */
+/** A setting with everything that its documentation is generated from. */
 export interface DocumentedSetting {
+  /** The option for the setting: `--repo`. */
   readonly flag?: string
+  /** The environment variables for the setting. */
   readonly env: readonly string[]
   readonly defaultValue?: string
   readonly summary: string
 }
 
-/** A variable that is no setting, and what it does. */
-export const otherVariables: readonly (readonly [names: string, what: string])[] = [
+/** The environment variables that belong to no setting, each with a description. */
+export const otherVariables: readonly (readonly [names: string, description: string])[] = [
   ['MERGEQ_TOKEN', 'API token; an empty one counts as unset'],
   ['TRUNK_API_TOKEN', 'API token where MERGEQ_TOKEN is not set, for the default base address only'],
   ['MERGEQ_GUARD', '`off` lets a push go without asking the queue (`mergeq guard`)'],
@@ -27,10 +29,10 @@ export const otherVariables: readonly (readonly [names: string, what: string])[]
   ['NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM', 'Colour, after --color; TERM=dumb has none'],
 ]
 
-/** Every variable that gives a setting: what it is, behind the flag that goes before it. */
-export const settingVariables = (
+/** Returns the environment variables of each setting with a description that begins with the option for the setting. */
+export const listSettingVariables = (
   settings: readonly DocumentedSetting[],
-): readonly (readonly [names: string, what: string])[] =>
+): readonly (readonly [names: string, description: string])[] =>
   settings
     .filter(({ env }) => env.length > 0)
     .map(({ flag, env, summary, defaultValue }) => [
@@ -38,8 +40,8 @@ export const settingVariables = (
       `${flag === undefined ? '' : `${flag}: `}${summary}${defaultValue === undefined ? '' : ` (default ${defaultValue})`}`,
     ])
 
-/** What each format is. */
-export const formatRows: readonly (readonly [name: string, what: string])[] = [
+/** The output formats, each with a description. */
+export const formatRows: readonly (readonly [name: string, description: string])[] = [
   ['table', 'a table on a terminal; on a pipe the same rows as tab-separated values, without a header'],
   [
     'json',
@@ -50,9 +52,9 @@ export const formatRows: readonly (readonly [name: string, what: string])[] = [
   ['markdown', 'a table with its cells escaped'],
 ]
 
-const paragraph = (text: string, width: number): string => `${wrapText(text, width).join('\n')}\n`
+const renderParagraph = (text: string, width: number): string => `${wrapText(text, width).join('\n')}\n`
 
-const exitCodes = (width: number): string =>
+const renderExitCodes = (width: number): string =>
   [
     'Exit codes:\n\n',
     alignColumns(
@@ -60,31 +62,31 @@ const exitCodes = (width: number): string =>
       width,
     ),
     '\n',
-    paragraph(
+    renderParagraph(
       'With several pull requests the worst one wins. A closed pipe on standard output ends quietly, with the code that the command would have had. The help of each command names the codes that it can give.',
       width,
     ),
   ].join('')
 
-const environment = (width: number, settings: readonly DocumentedSetting[]): string =>
+const renderEnvironment = (width: number, settings: readonly DocumentedSetting[]): string =>
   [
     'Environment variables, where no flag is typed:\n\n',
-    alignColumns(settingVariables(settings), width),
+    alignColumns(listSettingVariables(settings), width),
     '\nOthers:\n\n',
     alignColumns(otherVariables, width),
     '\n',
-    paragraph(
+    renderParagraph(
       'First found wins: flag, environment, project file, profile, the variables of the CI job, the git checkout, default. `mergeq config list --show-origin` says where each value comes from here and now.',
       width,
     ),
   ].join('')
 
-const formatting = (width: number): string =>
+const renderFormatting = (width: number): string =>
   [
     'Formats (--output, --json, MERGEQ_OUTPUT):\n\n',
     alignColumns(formatRows, width),
     '\n',
-    paragraph(
+    renderParagraph(
       '--fields state,readiness.hasImpactedTargets picks fields by name, in every format. Standard output is the answer and nothing else; everything else goes to standard error. With JSON an error is one JSON object there.',
       width,
     ),
@@ -93,11 +95,11 @@ const formatting = (width: number): string =>
     indentText('mergeq flaky list --since 7d -o ndjson | jq -r .name', width),
   ].join('')
 
-/** The topics of `mergeq help <topic>`: each is made from the tables that the program itself uses. */
+/** Renders each topic of `mergeq help <topic>` at a width in columns, from the tables that the program itself uses. */
 export const topics: Readonly<
   Record<Topic, (width: number, settings: readonly DocumentedSetting[]) => string>
 > = {
-  'exit-codes': exitCodes,
-  environment,
-  formatting,
+  'exit-codes': renderExitCodes,
+  environment: renderEnvironment,
+  formatting: renderFormatting,
 }
