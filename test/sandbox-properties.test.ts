@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isMergeqError } from '../src/errors.ts'
 import type { JsonObject } from '../src/json.ts'
+import { cancel, configure, restart, setTargets, submit } from '../src/sandbox/engine/actions.ts'
+import { advance } from '../src/sandbox/engine/advance.ts'
 import { headOf } from '../src/sandbox/engine/head-commits.ts'
-import { cancel, configure, restart, setTargets, submit } from '../src/sandbox/engine/inputs.ts'
 import {
   createQueueState,
   type Queue,
@@ -11,8 +12,7 @@ import {
   type Targets,
   timingsFor,
 } from '../src/sandbox/engine/queue.ts'
-import { compareEntries, isEmpty, isSubmitted } from '../src/sandbox/engine/queue-order.ts'
-import { advance } from '../src/sandbox/engine/run-until-stable.ts'
+import { compareEntries, isEmpty, isSubmitted } from '../src/sandbox/engine/queue-queries.ts'
 import { type Scenario, type ScenarioScript, scriptedResult, scriptOf } from '../src/sandbox/scenarios.ts'
 
 /** How many random histories are told; MERGEQ_TEST_STORIES widens it. */

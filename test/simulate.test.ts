@@ -7,7 +7,7 @@ import {
   type SimulatedSetup,
   simulateQueue,
   simulationResult,
-} from '../src/sandbox/simulate.ts'
+} from '../src/sandbox/simulation.ts'
 import { mergeq, openStory } from './harness.ts'
 
 const minute = 60_000

@@ -1,9 +1,9 @@
 // Ten thousand pull requests through the sandbox's parallel queue, by a clock of its own: what the engine costs. It is
 // bundled with the engine before it runs, and fails when one of them does not merge.
 
-import { configure, setTargets, submit } from '../../src/sandbox/engine/inputs.ts'
+import { configure, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
+import { advance } from '../../src/sandbox/engine/advance.ts'
 import { openQueue, paceOf } from '../../src/sandbox/engine/queue.ts'
-import { advance } from '../../src/sandbox/engine/run-until-stable.ts'
 
 const count = 10_000
 const scenario = { name: 'happy', summary: '', scripts: [] }

@@ -2,13 +2,10 @@ import type { OperationName } from '../api/operations/index.ts'
 import { maxWindow } from '../domain/limits.ts'
 import { repositoryName } from '../domain/values/parsers.ts'
 import type { JsonObject } from '../json.ts'
-import { cancel, configure, restart, setTargets, submit } from './engine/inputs.ts'
+import { cancel, configure, restart, setTargets, submit } from './engine/actions.ts'
 import type { Entry, Queue, Run } from './engine/queue.ts'
-import { statusError } from './error-status.ts'
-import { testsFailedBetween } from './failing-tests.ts'
 import { exposition, queuesOf } from './metrics-text.ts'
-import { pageAt } from './paging.ts'
-import { branchOf, pullRequestRecord, queueRecord, settingsRecord, testRecord } from './records.ts'
+import { pageAt } from './paginate.ts'
 import {
   flagIn,
   instantIn,
@@ -20,8 +17,11 @@ import {
   textOrNoneIn,
   valueIn,
   wholeIn,
-} from './request-bodies.ts'
-import type { QueueRef, SandboxState } from './state.ts'
+} from './request-fields.ts'
+import { branchOf, pullRequestRecord, queueRecord, settingsRecord, testRecord } from './response-records.ts'
+import type { QueueRef, SandboxState } from './sandbox-state.ts'
+import { statusError } from './status-error.ts'
+import { testsFailedBetween } from './test-history.ts'
 import { testingRecord } from './test-run-record.ts'
 
 /** A request that may be answered: its token is right, and its body has what the operation needs. */

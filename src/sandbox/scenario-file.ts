@@ -1,9 +1,9 @@
 import { toMergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { defaults, isSetting, stateIn, withChanges } from './engine/settings.ts'
-import { statusError } from './error-status.ts'
-import { type Reader, readField, textReader } from './field-readers.ts'
+import { defaults, isSetting, stateIn, withChanges } from './engine/queue-settings.ts'
+import { type Reader, readField, textReader } from './field-types.ts'
 import type { Scenario, ScenarioScript, ScriptedResult } from './scenarios.ts'
+import { statusError } from './status-error.ts'
 
 /** Reads scenarios of one's own: JSON with the fields of `Scenario` but its name, all of them optional. */
 

@@ -1,6 +1,6 @@
-import { isSubmitted } from './engine/queue-order.ts'
+import { isSubmitted } from './engine/queue-queries.ts'
+import type { SandboxState } from './sandbox-state.ts'
 import type { Scenario } from './scenarios.ts'
-import type { SandboxState } from './state.ts'
 
 /** How a rehearsal went. Whoever is held and merges counts as both. */
 export interface ScenarioReport {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { MergeqError, usageError } from '../errors.ts'
-import { createRequestReader } from './read-request.ts'
+import { createRequestReader } from './request-body-reader.ts'
 import { prefix, type SandboxResponse, type SandboxService, tooLargeMessage } from './service.ts'
 
 /** A service that listens. */

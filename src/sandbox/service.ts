@@ -3,13 +3,13 @@ import { type OperationName, serviceOperations } from '../api/operations/index.t
 import { maxBodySize } from '../domain/limits.ts'
 import { toMergeqError } from '../errors.ts'
 import type { DialectBody } from './dialects.ts'
-import { statusError } from './error-status.ts'
 import { handlers, isOperation } from './handlers.ts'
 import { metricsType } from './metrics-text.ts'
 import { createOutage } from './outage.ts'
-import { bodyOf } from './request-bodies.ts'
+import { bodyOf } from './request-fields.ts'
+import { createSandboxState, type SandboxState, type SandboxStateOptions } from './sandbox-state.ts'
 import { uuid } from './seed.ts'
-import { createSandboxState, type SandboxState, type SandboxStateOptions } from './state.ts'
+import { statusError } from './status-error.ts'
 
 /** The token that a sandbox accepts unless it is told another. */
 export const defaultToken = 'sandbox'

@@ -2,7 +2,7 @@ import { repositoryName } from '../domain/values/parsers.ts'
 import type { JsonObject } from '../json.ts'
 import type { Dialect } from './dialects.ts'
 import type { Queue, Run } from './engine/queue.ts'
-import { pullRequestTitle } from './records.ts'
+import { pullRequestTitle } from './response-records.ts'
 import { hex } from './seed.ts'
 
 /** The checks of a run where the queue requires none by name. The sandbox's own. */

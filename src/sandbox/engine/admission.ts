@@ -1,6 +1,6 @@
 import { hasTargets } from './head-commits.ts'
 import type { Batch, Entry, Queue } from './queue.ts'
-import { hasSlot, merges, overlap, startsTests, targetsOf } from './queue-order.ts'
+import { hasSlot, merges, overlap, startsTests, targetsOf } from './queue-queries.ts'
 import { never, type Rule } from './rule.ts'
 import { changeState, insertWaiting, newBatch, requeueBatches, startRun } from './transitions.ts'
 

@@ -3,7 +3,7 @@ import type { Repository } from '../../domain/values/parsers.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Scenario, ScriptedResult } from '../scenarios.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
-import { defaults, type QueueSettings } from './settings.ts'
+import { defaults, type QueueSettings } from './queue-settings.ts'
 
 /** A state of service-api.md section 2.3. */
 export type PullRequestState = (typeof pullRequestStates)[number]

@@ -1,7 +1,7 @@
+import { cancelEntry, configure } from './actions.ts'
 import { moveHead } from './head-commits.ts'
-import { cancelEntry, configure } from './inputs.ts'
 import type { Queue, ScheduledEvent } from './queue.ts'
-import { isSubmitted } from './queue-order.ts'
+import { isSubmitted } from './queue-queries.ts'
 import type { Rule } from './rule.ts'
 
 /** What a scenario has happen at its own moments, as somebody outside would do it. All of it is the sandbox's own. */

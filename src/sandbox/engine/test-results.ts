@@ -1,6 +1,6 @@
 import { type ScriptedResult, scriptedResult } from '../scenarios.ts'
 import type { Batch, Entry, Queue } from './queue.ts'
-import { ahead, batchesBuiltOn, merges, numbersIn } from './queue-order.ts'
+import { ahead, batchesBuiltOn, merges, numbersIn } from './queue-queries.ts'
 import { dueIn, type Rule } from './rule.ts'
 import { changeState, endRun, enterPhase, remove, removeBatches, rerun, split } from './transitions.ts'
 

@@ -2,7 +2,7 @@ import { repositoryName } from '../../domain/values/parsers.ts'
 import { type ScriptedResult, scriptedResult, scriptOf } from '../scenarios.ts'
 import { randomSequence, uuid } from '../seed.ts'
 import type { Batch, Entry, Lane, PullRequestState, Queue, Run } from './queue.ts'
-import { ahead, batchesBuiltOn, compareEntries, numbersIn, targetsOf } from './queue-order.ts'
+import { ahead, batchesBuiltOn, compareEntries, numbersIn, targetsOf } from './queue-queries.ts'
 
 /** What can happen to a pull request or a batch. Each of these changes the queue at its own moment, `queue.now`. */
 

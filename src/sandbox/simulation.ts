@@ -1,8 +1,8 @@
-import { configure, submit } from './engine/inputs.ts'
+import { configure, submit } from './engine/actions.ts'
+import { advance } from './engine/advance.ts'
 import { createQueueState, type Queue } from './engine/queue.ts'
-import { advance } from './engine/run-until-stable.ts'
+import { defaultQueue } from './sandbox-state.ts'
 import { randomSequence } from './seed.ts'
-import { defaultQueue } from './state.ts'
 
 /** What is put into a simulated queue. */
 export interface SimulatedLoad {

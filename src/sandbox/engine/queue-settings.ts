@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../json.ts'
-import { statusError } from '../error-status.ts'
 import {
   booleanReader,
   choiceReader,
@@ -8,7 +7,8 @@ import {
   readField,
   stringListReader,
   textReader,
-} from '../field-readers.ts'
+} from '../field-types.ts'
+import { statusError } from '../status-error.ts'
 
 /** The settings of a queue under the service's own names (service-observed.md section 3.1). */
 export interface QueueSettings {

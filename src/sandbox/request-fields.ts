@@ -3,8 +3,8 @@ import { serviceOperations } from '../api/operations/index.ts'
 import { maxPullRequestNumber, type Repository } from '../domain/values/parsers.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import type { Targets } from './engine/queue.ts'
-import { statusError } from './error-status.ts'
-import { priorityNamed } from './records.ts'
+import { priorityNamed } from './response-records.ts'
+import { statusError } from './status-error.ts'
 
 /** What requests hold, read out of their bodies. Whatever cannot be read is refused with 400 and the field's name. */
 

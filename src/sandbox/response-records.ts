@@ -3,10 +3,10 @@ import type { JsonObject } from '../json.ts'
 import type { Dialect } from './dialects.ts'
 import { headOf } from './engine/head-commits.ts'
 import type { Entry, Queue } from './engine/queue.ts'
-import { enqueued, isSubmitted, stateOf } from './engine/queue-order.ts'
-import type { SandboxTest } from './failing-tests.ts'
+import { enqueued, isSubmitted, stateOf } from './engine/queue-queries.ts'
 import { authors, titles } from './sample-texts.ts'
 import { pick, randomSequence, uuid } from './seed.ts'
+import type { SandboxTest } from './test-history.ts'
 
 /** What the sandbox tells of itself on the wire, field by field; the sections named are those of service-observed.md. */
 

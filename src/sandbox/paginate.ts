@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts'
-import { statusError } from './error-status.ts'
 import { hex } from './seed.ts'
+import { statusError } from './status-error.ts'
 
 /** One page of a list and the page object that goes with it (service-api.md section 2.6). */
 export interface TestPage<T> {

@@ -1,6 +1,6 @@
 import { admitReady, startTests } from './admission.ts'
 import type { Queue } from './queue.ts'
-import { awaitsRun } from './queue-order.ts'
+import { awaitsRun } from './queue-queries.ts'
 import { never, type Rule } from './rule.ts'
 import { runScheduledEvents } from './scheduled-events.ts'
 import { finishTests, mergePassed, resolveFailures } from './test-results.ts'

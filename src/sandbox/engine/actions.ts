@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../json.ts'
-import { statusError } from '../error-status.ts'
 import { scriptOf } from '../scenarios.ts'
+import { statusError } from '../status-error.ts'
 import { uploadTargets } from './head-commits.ts'
 import type { Entry, Queue, Targets } from './queue.ts'
-import { batchOf, isSubmitted } from './queue-order.ts'
-import { stateIn, withChanges } from './settings.ts'
+import { batchOf, isSubmitted } from './queue-queries.ts'
+import { stateIn, withChanges } from './queue-settings.ts'
 import { changeState, insertWaiting, remove, rerun } from './transitions.ts'
 
 /** What the outside may do to a queue, at the moment up to which it was advanced. */
