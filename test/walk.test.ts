@@ -21,7 +21,7 @@ import { createPageCursor } from '../src/domain/page-cursor.ts'
 import { windows } from '../src/domain/time-range.ts'
 import { parseInstant } from '../src/domain/values/parsers.ts'
 import { startSandbox } from '../src/sandbox/sandbox.ts'
-import { createFailingTests, testsFailedBetween } from '../src/sandbox/test-history.ts'
+import { createFailingTests, listTestsFailedBetween } from '../src/sandbox/test-history.ts'
 import { mergeq, noon, type Outcome, type Seen, type Service, type Setting, serveScript } from './harness.ts'
 import { bareEnvironment, launcher } from './programs.ts'
 
@@ -550,7 +550,7 @@ describe.each(['document', 'hosted'] as const)('30 days of the sandbox in the %s
   const range = { start: opened - 30 * day, end: opened }
   const repo = { host: 'github.com', owner: 'acme', name: 'web' }
   const truth = new Set(
-    testsFailedBetween(createFailingTests(1, repo, opened), range.start, range.end).map(({ id }) => id),
+    listTestsFailedBetween(createFailingTests(1, repo, opened), range.start, range.end).map(({ id }) => id),
   )
   let sandbox: Awaited<ReturnType<typeof startSandbox>>
   let home: string

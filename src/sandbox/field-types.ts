@@ -2,52 +2,62 @@ import { maxInteger } from '../domain/values/parsers.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { statusError } from './status-error.ts'
 
-/** How a value is read, and what it must be if it cannot. */
-export interface Reader<T> {
-  readonly must: string
-  read(value: Json): T | undefined
+/** The type of a JSON field: which values it accepts. */
+export interface FieldType<T> {
+  /** Describes the accepted values, to complete the sentence `<field> must be ...`. */
+  readonly expected: string
+  /** Returns the typed value; undefined for a value that the type does not accept. */
+  parse(value: Json): T | undefined
 }
 
-/** Yes or no. */
-export const booleanReader: Reader<boolean> = {
-  must: 'true or false',
-  read: value => (typeof value === 'boolean' ? value : undefined),
+/** `true` or `false`. */
+export const booleanField: FieldType<boolean> = {
+  expected: 'true or false',
+  parse: value => (typeof value === 'boolean' ? value : undefined),
 }
 
-/** A whole number from a least one on (service-observed.md section 3.1). */
-export const integerReader = (least: number): Reader<number> => ({
-  must: `a whole number from ${least} to ${maxInteger}`,
-  read: value =>
-    typeof value === 'number' && Number.isInteger(value) && value >= least && value <= maxInteger
+/** An integer from a minimum up to the largest number of the service (service-observed.md section 3.1). */
+export const integerField = (min: number): FieldType<number> => ({
+  expected: `a whole number from ${min} to ${maxInteger}`,
+  parse: value =>
+    typeof value === 'number' && Number.isInteger(value) && value >= min && value <= maxInteger
       ? value
       : undefined,
 })
 
-/** One of a few words; requests may use either case (service-observed.md section 1.4). */
-export const choiceReader = <const W extends string>(...words: readonly W[]): Reader<W> => ({
-  must: `one of ${words.join(', ')}`,
-  read: value => words.find(word => typeof value === 'string' && value.toLowerCase() === word),
+/** One of some lower-case choices; requests may use either case (service-observed.md section 1.4). */
+export const choiceField = <const Choice extends string>(
+  ...choices: readonly Choice[]
+): FieldType<Choice> => ({
+  expected: `one of ${choices.join(', ')}`,
+  parse: value => choices.find(choice => typeof value === 'string' && value.toLowerCase() === choice),
 })
 
-/** Text that says something. */
-export const textReader: Reader<string> = {
-  must: 'text that is not empty',
-  read: value => (typeof value === 'string' && value !== '' ? value : undefined),
+/** A string that is not empty. */
+export const nonEmptyTextField: FieldType<string> = {
+  expected: 'text that is not empty',
+  parse: value => (typeof value === 'string' && value !== '' ? value : undefined),
 }
 
-const isString = (value: Json): value is string => typeof value === 'string'
+/** Whether a JSON value is a string. */
+export const isString = (value: Json): value is string => typeof value === 'string'
 
-/** Strings, any number of them. */
-export const stringListReader: Reader<readonly string[]> = {
-  must: 'a list of strings',
-  read: value => (Array.isArray(value) && value.every(isString) ? value : undefined),
+/** A list of strings, which may be empty. */
+export const stringListField: FieldType<readonly string[]> = {
+  expected: 'a list of strings',
+  parse: value => (Array.isArray(value) && value.every(isString) ? value : undefined),
 }
 
-/** The value of a field, or what was before; a value that cannot be read is refused with 400 and its name. */
-export function readField<T>(document: JsonObject, key: string, { must, read }: Reader<T>, before: T): T {
-  const value = Object.hasOwn(document, key) ? document[key] : undefined
-  if (value === undefined) return before
-  const found = read(value)
-  if (found === undefined) throw statusError(400, `${key} must be ${must}.`)
-  return found
+/** Reads a field; an absent field has the default value. Throws 400 with the field's name for a bad value. */
+export function readField<T>(
+  document: JsonObject,
+  name: string,
+  { expected, parse }: FieldType<T>,
+  defaultValue: T,
+): T {
+  const value = Object.hasOwn(document, name) ? document[name] : undefined
+  if (value === undefined) return defaultValue
+  const parsed = parse(value)
+  if (parsed === undefined) throw statusError(400, `${name} must be ${expected}.`)
+  return parsed
 }

@@ -1,53 +1,56 @@
 import type { IncomingMessage } from 'node:http'
 import { maxBodySize } from '../domain/limits.ts'
 
-/** A body as text, or the status of why it was not kept. */
-export type ReadRequest = { readonly body: string } | { readonly trouble: 413 | 503 }
+/** The body of a request as text, or the status that refuses it: 413 for a large body, 503 without free memory. */
+export type BodyReadResult = { readonly body: string } | { readonly refusedWith: 413 | 503 }
 
-/** Most bytes that are held at one moment, of all requests together. */
-const maxHeldBytes = 8 * maxBodySize
+/** Maximum bytes kept in memory at a time, for all requests together. */
+const maxBufferedBytes = 8 * maxBodySize
 
-/** What is read of one request before its connection is given up; what is over the limit is thrown away at once. */
+/** Bytes read of a body that is not kept, before reading stops. */
 const maxReadBytes = 2 * maxBodySize
 
 /**
- * Opens a place where bodies are read, at most so many bytes at a time. A body that is over the limit of
- * service-api.md section 8 is read on for a while without being kept, so that its sender gets to read the refusal.
+ * Creates a function that reads request bodies; together they keep a limited number of bytes in memory. A body over
+ * `maxBodySize` (service-api.md section 8) is read on for a while without being kept, because many clients read the
+ * response only after they have sent the body. The function rejects if the connection closes before the body is complete.
  */
-export function createRequestReader(): (request: IncomingMessage) => Promise<ReadRequest> {
-  let held = 0
+export function createBodyReader(): (request: IncomingMessage) => Promise<BodyReadResult> {
+  let bufferedBytes = 0
   return request =>
     new Promise((resolve, reject) => {
       let chunks: Uint8Array[] = []
-      let [read, kept] = [0, 0]
-      let trouble: 413 | 503 | undefined
-      const letGo = () => {
-        held -= kept
-        kept = 0
+      let [readBytes, keptBytes] = [0, 0]
+      let refusedWith: 413 | 503 | undefined
+      const releaseMemory = () => {
+        bufferedBytes -= keptBytes
+        keptBytes = 0
         chunks = []
       }
-      const take = (chunk: Uint8Array) => {
-        read += chunk.length
-        if (read > maxBodySize) trouble = 413
-        else if (held + chunk.length > maxHeldBytes) trouble ??= 503
-        if (trouble === undefined) {
+      const receiveChunk = (chunk: Uint8Array) => {
+        readBytes += chunk.length
+        if (readBytes > maxBodySize) refusedWith = 413
+        else if (bufferedBytes + chunk.length > maxBufferedBytes) refusedWith ??= 503
+        if (refusedWith === undefined) {
           chunks.push(chunk)
-          kept += chunk.length
-          held += chunk.length
+          keptBytes += chunk.length
+          bufferedBytes += chunk.length
           return
         }
-        letGo()
-        if (read <= maxReadBytes) return
-        request.off('data', take).pause()
-        resolve({ trouble })
+        releaseMemory()
+        if (readBytes <= maxReadBytes) return
+        request.off('data', receiveChunk).pause()
+        resolve({ refusedWith })
       }
-      request.on('data', take)
+      request.on('data', receiveChunk)
       request.once('end', () => {
-        resolve(trouble === undefined ? { body: Buffer.concat(chunks).toString('utf8') } : { trouble })
-        letGo()
+        resolve(
+          refusedWith === undefined ? { body: Buffer.concat(chunks).toString('utf8') } : { refusedWith },
+        )
+        releaseMemory()
       })
       request.once('close', () => {
-        letGo()
+        releaseMemory()
         reject(new Error('the request was cut'))
       })
     })

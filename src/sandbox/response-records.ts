@@ -1,109 +1,113 @@
 import { type Repository, repositoryName } from '../domain/values/parsers.ts'
 import type { JsonObject } from '../json.ts'
 import type { Dialect } from './dialects.ts'
-import { headOf } from './engine/head-commits.ts'
-import type { Entry, Queue } from './engine/queue.ts'
-import { enqueued, isSubmitted, stateOf } from './engine/queue-queries.ts'
+import { getHeadCommit } from './engine/head-commits.ts'
+import type { PullRequest, Queue } from './engine/queue.ts'
+import { getReportedState, isSubmitted, listEnqueued } from './engine/queue-queries.ts'
 import { authors, titles } from './sample-texts.ts'
-import { pick, randomSequence, uuid } from './seed.ts'
+import { createRandom, createUuid, pick } from './seed.ts'
 import type { SandboxTest } from './test-history.ts'
 
-/** What the sandbox tells of itself on the wire, field by field; the sections named are those of service-observed.md. */
+/** The JSON records in responses. A section without a document is one of service-observed.md. */
 
-const names = new Map([
+const priorityNames = new Map([
   [0, 'urgent'],
   [10, 'high'],
   [100, 'medium'],
   [200, 'low'],
 ])
 
-/** The number of a priority's name (section 6); undefined when there is no such name. */
-export const priorityNamed = (name: string): number | undefined =>
-  [...names].find(([, known]) => known === name.toLowerCase())?.[0]
+/** Returns the number of a priority name, in either case (section 6); undefined for an unknown name. */
+export const findPriority = (name: string): number | undefined =>
+  [...priorityNames].find(([, known]) => known === name.toLowerCase())?.[0]
 
-/** The branch that a pull request comes from: `pr-123`. The sandbox's own, as the pull requests are invented. */
-export const branchOf = (number: number): string => `pr-${number}`
+/** Returns the head branch of a pull request, `pr-123`. The name is the sandbox's own: its pull requests are invented. */
+export const getHeadBranch = (number: number): string => `pr-${number}`
 
-const sourceOf = ({ seed, repo }: Queue, number: number) => [seed, repositoryName(repo), number] as const
+const seedPartsFor = ({ seed, repo }: Queue, number: number) => [seed, repositoryName(repo), number] as const
 
-/** The title that was invented for a pull request. */
-export const pullRequestTitle = (queue: Queue, number: number): string =>
-  pick(randomSequence('title', ...sourceOf(queue, number))(), titles)
+/** Returns the invented title of a pull request. */
+export const getTitle = (queue: Queue, number: number): string =>
+  pick(createRandom('title', ...seedPartsFor(queue, number))(), titles)
 
-/** What a pull request's own record and its entry in the queue have in common (sections 2.3 and 3.4). */
-function summaryOf(queue: Queue, entry: Entry, { tellsMore, state, instant }: Dialect): JsonObject {
-  const { number, priority, usesDefaultPriority, noBatch } = entry
-  const source = sourceOf(queue, number)
-  const name = names.get(priority) ?? String(priority)
+/** Formats the fields that a pull request has both in its own record and in the record of its queue (2.3 and 3.4). */
+function formatSummary(
+  queue: Queue,
+  pullRequest: PullRequest,
+  { hasObservedFields, formatState, formatTime }: Dialect,
+): JsonObject {
+  const { number, priority, usesDefaultPriority, noBatch } = pullRequest
+  const seedParts = seedPartsFor(queue, number)
+  const priorityName = priorityNames.get(priority) ?? String(priority)
   return {
-    ...(tellsMore ? { id: uuid('entry', queue.targetBranch, ...source) } : {}),
-    state: state(entry.state),
-    stateChangedAt: instant(entry.stateChangedAt),
+    ...(hasObservedFields ? { id: createUuid('entry', queue.targetBranch, ...seedParts) } : {}),
+    state: formatState(pullRequest.state),
+    stateChangedAt: formatTime(pullRequest.stateChangedAt),
     priorityValue: priority,
-    priorityName: name,
+    priorityName,
     noBatch,
     prNumber: number,
-    prTitle: pullRequestTitle(queue, number),
-    ...(tellsMore
+    prTitle: getTitle(queue, number),
+    ...(hasObservedFields
       ? {
-          ...(usesDefaultPriority ? { usedDefaultPriorityName: name } : {}),
+          ...(usesDefaultPriority ? { usedDefaultPriorityName: priorityName } : {}),
           skipTheLine: priority === 0,
-          prSha: headOf(queue, number).sha,
+          prSha: getHeadCommit(queue, number).sha,
           prBaseBranch: queue.targetBranch,
-          prAuthor: pick(randomSequence('author', ...source)(), authors),
+          prAuthor: pick(createRandom('author', ...seedParts)(), authors),
         }
       : {}),
   }
 }
 
-/** The record of a pull request (service-api.md section 2.3). */
-export function pullRequestRecord(
+/** Formats the record of a pull request (service-api.md section 2.3). */
+export function formatPullRequest(
   queue: Queue,
-  entry: Entry,
+  pullRequest: PullRequest,
   dialect: Dialect,
   withTimeline: boolean,
 ): JsonObject {
-  const isMergeable = queue.now >= entry.mergeableAt
+  const isMergeable = queue.now >= pullRequest.mergeableAt
   return {
-    ...summaryOf(queue, entry, dialect),
-    isCurrentlySubmittedToQueue: isSubmitted(entry),
-    ...(dialect.tellsMore
+    ...formatSummary(queue, pullRequest, dialect),
+    isCurrentlySubmittedToQueue: isSubmitted(pullRequest),
+    ...(dialect.hasObservedFields
       ? {
           forceEnqueued: false,
           readiness: {
             doesBaseBranchMatch: true,
             requiresImpactedTargets: queue.settings.mode === 'parallel',
-            hasImpactedTargets: headOf(queue, entry.number).targets !== undefined,
+            hasImpactedTargets: getHeadCommit(queue, pullRequest.number).targets !== undefined,
             gitHubMergeability: isMergeable ? 'mergeable' : 'in_progress',
           },
-          verifiedByTestRun: entry.state === 'MERGED' ? (entry.lastRun?.id ?? null) : null,
+          verifiedByTestRun: pullRequest.state === 'MERGED' ? (pullRequest.lastRun?.id ?? null) : null,
         }
       : {}),
-    ...(withTimeline ? { timeline: timelineOf(queue, entry, dialect) } : {}),
+    ...(withTimeline ? { timeline: formatTimeline(queue, pullRequest, dialect) } : {}),
   }
 }
 
-/** Newest first, failed is called `failure`; everything else about it is the sandbox's own (section 2.3). */
-const timelineOf = (
+/** Formats the timeline: the newest event first, FAILED as `failure` (section 2.3). The rest is the sandbox's own. */
+const formatTimeline = (
   { transitions }: Queue,
-  { number }: Entry,
-  { state, instant }: Dialect,
+  { number }: PullRequest,
+  { formatState, formatTime }: Dialect,
 ): readonly JsonObject[] =>
   transitions
-    .filter(move => move.number === number)
+    .filter(transition => transition.number === number)
     .map(({ at, to, reason }) => ({
-      timestamp: instant(at),
-      state: state(to === 'FAILED' ? 'FAILURE' : to),
+      timestamp: formatTime(at),
+      state: formatState(to === 'FAILED' ? 'FAILURE' : to),
       reason: reason.replaceAll(/\W+/g, '_').toLowerCase(),
     }))
     .reverse()
 
-/** A queue's state and settings (service-api.md section 2.4, names of section 3.1). */
-export function settingsRecord(queue: Queue, { state }: Dialect): JsonObject {
+/** Formats the state and the settings of a queue (service-api.md section 2.4; names of section 3.1). */
+export function formatQueueSettings(queue: Queue, { formatState }: Dialect): JsonObject {
   const { others, bisectionConcurrency, ...settings } = queue.settings
   return {
     ...others,
-    state: state(stateOf(queue)),
+    state: formatState(getReportedState(queue)),
     branch: queue.targetBranch,
     ...settings,
     bisectionConcurrency: bisectionConcurrency ?? settings.concurrency,
@@ -112,39 +116,43 @@ export function settingsRecord(queue: Queue, { state }: Dialect): JsonObject {
   }
 }
 
-/** A queue with the pull requests in it, in the order in which they are taken (section 3.4). */
-export const queueRecord = (queue: Queue, dialect: Dialect): JsonObject => ({
-  ...settingsRecord(queue, dialect),
-  enqueuedPullRequests: enqueued(queue).map(entry => summaryOf(queue, entry, dialect)),
+/** Formats a queue with its pull requests in the order of testing (section 3.4). */
+export const formatQueue = (queue: Queue, dialect: Dialect): JsonObject => ({
+  ...formatQueueSettings(queue, dialect),
+  enqueuedPullRequests: listEnqueued(queue).map(pullRequest => formatSummary(queue, pullRequest, dialect)),
 })
 
-/** A test case record (service-api.md section 2.5); `status.value` is known from section 5 only. */
-export function testRecord(test: SandboxTest, repo: Repository, { tellsMore, instant }: Dialect): JsonObject {
-  const home = `https://${repositoryName(repo)}`
+/** Formats a test case record (service-api.md section 2.5); only section 5 describes `status.value`. */
+export function formatTest(
+  test: SandboxTest,
+  repo: Repository,
+  { hasObservedFields, formatTime }: Dialect,
+): JsonObject {
+  const repositoryUrl = `https://${repositoryName(repo)}`
   return {
     id: test.id,
-    repository: { html_url: home },
+    repository: { html_url: repositoryUrl },
     html_url: `https://app.sandbox.example/${repo.owner}/flaky-tests/test/${test.id}`,
     name: test.name,
     variant: test.variant,
     status: {
-      ...(tellsMore ? { value: test.value } : {}),
-      reason: test.reason,
-      timestamp: instant(test.since),
+      ...(hasObservedFields ? { value: test.health } : {}),
+      reason: test.healthReason,
+      timestamp: formatTime(test.healthSince),
     },
-    most_common_failures: test.common.map(({ summary, count, lastAt }) => ({
+    most_common_failures: test.commonFailures.map(({ summary, count, lastFailedAt }) => ({
       summary,
       occurrence_count: count,
-      last_occurrence: instant(lastAt),
+      last_occurrence: formatTime(lastFailedAt),
     })),
-    failure_rate_last_7d: test.rate7d,
-    failure_rate_last_24h: test.rate24h,
+    failure_rate_last_7d: test.failureRate7d,
+    failure_rate_last_24h: test.failureRate24h,
     codeowners: test.owners,
-    pull_requests_impacted_last_7d: test.impacted7d,
-    quarantined: test.quarantined,
-    file_path: test.file,
+    pull_requests_impacted_last_7d: test.pullRequestsImpacted7d,
+    quarantined: test.isQuarantined,
+    file_path: test.filePath,
     parent: test.parent,
-    classname: test.classname,
-    ...(test.ticket === undefined ? {} : { ticket: { html_url: test.ticket } }),
+    classname: test.className,
+    ...(test.ticketUrl === undefined ? {} : { ticket: { html_url: test.ticketUrl } }),
   }
 }

@@ -2,56 +2,56 @@ import { type Repository, repositoryName } from '../domain/values/parsers.ts'
 import type { JsonObject } from '../json.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
 import { configure } from './engine/actions.ts'
-import { advance } from './engine/advance.ts'
+import { advanceTo } from './engine/advance.ts'
 import {
-  createQueueState,
+  createEmptyQueue,
+  createTimings,
   type PullRequestState,
   type Queue,
   type Timings,
-  timingsFor,
 } from './engine/queue.ts'
 import { isEmpty } from './engine/queue-queries.ts'
 import type { Scenario } from './scenarios.ts'
 import { statusError } from './status-error.ts'
 import { createFailingTests, type SandboxTest } from './test-history.ts'
 
-/** A branch that a queue merges into. */
+/** Identifies a queue: the branch that it merges into. */
 export interface QueueRef {
   readonly repo: Repository
   readonly targetBranch: string
 }
 
-/** What a sandbox is made of; the same options and requests at the same moments give the same answers. */
+/** Options of a sandbox. The same options, and the same requests at the same times, give the same responses. */
 export interface SandboxStateOptions {
   readonly dialect: DialectName
-  /** Divides every duration; 1 is a test run of about two seconds. */
+  /** Divides every duration, above 0; at 1 a test run takes about two seconds. */
   readonly speed: number
   readonly seed: number
   readonly scenario: Scenario
-  /** Queues besides the default one. */
+  /** Queues in addition to the default queue. */
   readonly queues: readonly QueueRef[]
 }
 
-/** Everything that the handlers play on: queues that are up to date, and tests that have failed. */
+/** The data of a sandbox. Methods that return a queue advance it to the present first. */
 export interface SandboxState {
   readonly dialect: Dialect
   readonly timings: Timings
-  /** For how long a submit does not show in reads of the pull request, in milliseconds. */
+  /** How long after a submit getSubmittedPullRequest does not show it yet, in milliseconds. */
   readonly readDelay: number
-  /** The states that pull requests were told to be in. */
+  /** The pull request states that responses have contained. */
   readonly reportedStates: Set<PullRequestState>
-  /** All queues, at the moment of the request. */
-  queues(): readonly Queue[]
-  /** All queues that there ever were, those deleted as they were then. */
-  everyQueue(): readonly Queue[]
-  /** The queue of a branch, at the moment of the request; 404 when there is none. */
-  queueOf(place: QueueRef): Queue
-  /** A new queue with these settings, the rest as usual; 409 when the branch has one (service-observed.md section 1.3). */
-  create(place: QueueRef, settings: JsonObject): Queue
-  /** Deletes a queue, which must be empty (service-api.md section 3 rule 1). */
-  remove(place: QueueRef): void
-  /** The tests of a repository that has, or had, a queue; 404 for any other. */
-  testsOf(repo: Repository): readonly SandboxTest[]
+  /** Lists all queues. */
+  listQueues(): readonly Queue[]
+  /** Lists all queues and the deleted queues as they were when they were deleted. */
+  listQueuesWithDeleted(): readonly Queue[]
+  /** Returns a queue; throws 404 if there is none. */
+  getQueue(ref: QueueRef): Queue
+  /** Creates a queue with the default settings, except those named; throws 409 if it exists (service-observed.md 1.3). */
+  createQueue(ref: QueueRef, settings: JsonObject): Queue
+  /** Deletes a queue; throws 404 if there is none, or the dialect's status if it is not empty (service-api.md 3). */
+  deleteQueue(ref: QueueRef): void
+  /** Returns the tests of a repository that has, or had, a queue; throws 404 for any other repository. */
+  getTests(repo: Repository): readonly SandboxTest[]
 }
 
 /** The queue that every sandbox starts with. */
@@ -60,79 +60,87 @@ export const defaultQueue: QueueRef = {
   targetBranch: 'main',
 }
 
-const keyOf = ({ repo, targetBranch }: QueueRef): string =>
+const queueKey = ({ repo, targetBranch }: QueueRef): string =>
   JSON.stringify([repositoryName(repo), targetBranch])
 
-/** Sets a stage: the default queue and those asked for, each with the settings of the scenario. */
+/**
+ * Creates a sandbox with the default queue and the queues of the options; they have the settings of the scenario.
+ *
+ * @param now Returns the present time in milliseconds since 1970.
+ */
 export function createSandboxState(
-  { dialect, speed, seed, scenario, queues: more }: SandboxStateOptions,
+  { dialect, speed, seed, scenario, queues: additionalQueues }: SandboxStateOptions,
   now: () => number,
 ): SandboxState {
-  const openedAt = now()
+  const startedAt = now()
   const queues = new Map<string, Queue>()
-  const deleted: Queue[] = []
-  const tests = new Map<string, () => readonly SandboxTest[]>()
-  const timings = timingsFor(speed, scenario)
+  const deletedQueues: Queue[] = []
+  const testsByRepository = new Map<string, () => readonly SandboxTest[]>()
+  const timings = createTimings(speed, scenario)
 
-  const create = ({ repo, targetBranch }: QueueRef, settings: JsonObject): Queue => {
-    const key = keyOf({ repo, targetBranch })
+  const createQueue = ({ repo, targetBranch }: QueueRef, settings: JsonObject): Queue => {
+    const key = queueKey({ repo, targetBranch })
     if (queues.has(key)) throw statusError(409, `${targetBranch} has a queue already.`)
-    const queue = createQueueState({ repo, targetBranch, seed, scenario, timings, now: now() })
+    const queue = createEmptyQueue({ repo, targetBranch, seed, scenario, timings, now: now() })
     configure(queue, settings)
     queues.set(key, queue)
-    if (!tests.has(repositoryName(repo)))
-      tests.set(
+    if (!testsByRepository.has(repositoryName(repo)))
+      testsByRepository.set(
         repositoryName(repo),
-        once(() => createFailingTests(seed, repo, openedAt)),
+        memoize(() => createFailingTests(seed, repo, startedAt)),
       )
     return queue
   }
 
-  /** A queue that is there from the start: what the scenario says of queues is said of these. */
-  const prepare = (place: QueueRef) => {
-    const { scheduledEvents } = create(place, scenario.settings ?? {})
+  /** Creates a queue with the settings and the scheduled changes of the scenario. */
+  const createInitialQueue = (ref: QueueRef) => {
+    const { scheduledEvents } = createQueue(ref, scenario.settings ?? {})
     for (const { after, settings } of scenario.moments ?? [])
-      scheduledEvents.add(openedAt + Math.round(after * timings.second), { what: 'changed', settings })
+      scheduledEvents.add(startedAt + Math.round(after * timings.second), { type: 'configure', settings })
   }
 
-  const queueOf = (place: QueueRef): Queue => {
-    const queue = queues.get(keyOf(place))
+  const getQueue = (ref: QueueRef): Queue => {
+    const queue = queues.get(queueKey(ref))
     if (queue === undefined)
-      throw statusError(404, `${place.targetBranch} of ${repositoryName(place.repo)} has no queue.`)
-    advance(queue, now())
+      throw statusError(404, `${ref.targetBranch} of ${repositoryName(ref.repo)} has no queue.`)
+    advanceTo(queue, now())
     return queue
   }
 
-  for (const place of [defaultQueue, ...more]) if (!queues.has(keyOf(place))) prepare(place)
+  const listQueues = () => [...queues.values()].map(getQueue)
+
+  for (const ref of [defaultQueue, ...additionalQueues])
+    if (!queues.has(queueKey(ref))) createInitialQueue(ref)
 
   return {
     dialect: dialects[dialect],
     timings,
-    readDelay: dialects[dialect].blindness / speed,
+    readDelay: dialects[dialect].readDelay / speed,
     reportedStates: new Set(),
-    queues: () => [...queues.values()].map(queueOf),
-    everyQueue: () => [...deleted, ...[...queues.values()].map(queueOf)],
-    queueOf,
-    create,
-    remove(place) {
-      const queue = queueOf(place)
-      if (!isEmpty(queue)) throw statusError(dialects[dialect].notEmpty, 'The queue is not empty.')
-      deleted.push(queue)
-      queues.delete(keyOf(place))
+    listQueues,
+    listQueuesWithDeleted: () => [...deletedQueues, ...listQueues()],
+    getQueue,
+    createQueue,
+    deleteQueue(ref) {
+      const queue = getQueue(ref)
+      if (!isEmpty(queue)) throw statusError(dialects[dialect].queueNotEmptyStatus, 'The queue is not empty.')
+      deletedQueues.push(queue)
+      queues.delete(queueKey(ref))
     },
-    testsOf: repo => (tests.get(repositoryName(repo)) ?? unknown(repo))(),
+    getTests(repo) {
+      const getTests = testsByRepository.get(repositoryName(repo))
+      if (getTests === undefined)
+        throw statusError(404, `The repository ${repositoryName(repo)} is not known here.`)
+      return getTests()
+    },
   }
 }
 
-function unknown(repo: Repository): never {
-  throw statusError(404, `The repository ${repositoryName(repo)} is not known here.`)
-}
-
-/** Makes a value when it is first asked for and keeps it. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
+/** Returns a function that creates a value at its first call and returns the same value at every call. */
+function memoize<T>(create: () => T): () => T {
+  let created: { readonly value: T } | undefined
   return () => {
-    made ??= { value: make() }
-    return made.value
+    created ??= { value: create() }
+    return created.value
   }
 }

@@ -1,102 +1,115 @@
-import type { Batch, Entry, Lane, Queue, QueueState, Targets } from './queue.ts'
+import type { Batch, ImpactedTargets, PullRequest, Queue, QueueState, RunKind } from './queue.ts'
 
-/** Questions about a queue that change nothing: who is where, and who has to wait for whom. */
+/** Functions that read a queue without changing it. */
 
-const finished: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']
+const finalStates: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']
 
-/** Whether the pull request is in the queue, from NOT_READY on (service-observed.md section 2.3). */
-export const isSubmitted = ({ state }: Pick<Entry, 'state'>): boolean => !finished.includes(state)
+/** Whether the pull request is in the queue; it is from NOT_READY on (service-observed.md section 2.3). */
+export const isSubmitted = ({ state }: Pick<PullRequest, 'state'>): boolean => !finalStates.includes(state)
 
 /**
- * The state of the queue as it is shown (service-api.md section 2.4). A paused queue that is to switch modes shows
- * that it is paused, because that is what it waits for (the sandbox's own).
+ * Returns the state of the queue that the service reports (service-api.md section 2.4). The sandbox's own: a paused
+ * queue that is about to switch modes reports PAUSED, because it cannot switch before it is resumed.
  */
-export const stateOf = ({ state, switchingTo }: Queue): QueueState =>
-  switchingTo === undefined || state === 'PAUSED' ? state : 'SWITCHING_MODES'
+export const getReportedState = ({ state, nextMode }: Queue): QueueState =>
+  nextMode === undefined || state === 'PAUSED' ? state : 'SWITCHING_MODES'
 
-/** Only a running queue starts tests; only a paused one does not merge (service-observed.md section 7). */
-export const startsTests = ({ state, switchingTo }: Queue): boolean =>
-  state === 'RUNNING' && switchingTo === undefined
-export const merges = ({ state }: Queue): boolean => state !== 'PAUSED'
+/** Whether test runs may start: only in a running queue that switches no modes (service-observed.md section 7). */
+export const canStartTests = ({ state, nextMode }: Queue): boolean =>
+  state === 'RUNNING' && nextMode === undefined
 
-/** Below 0 where the first is taken before the other: the lower priority first, then first come, first served. */
-export const compareEntries = (one: Entry, other: Entry): number =>
-  one.priority - other.priority || one.turn - other.turn
+/** Whether pull requests may merge: in every queue that is not paused (service-observed.md section 7). */
+export const canMerge = ({ state }: Queue): boolean => state !== 'PAUSED'
 
-/** What is tested, then what waits; not what is not ready (service-observed.md section 3.4). */
-export const enqueued = ({ batches, waiting }: Queue): readonly Entry[] => [
+/** Compares pull requests by the order of testing: a lower priority number first, then an earlier submit. */
+export const compareTestOrder = (one: PullRequest, other: PullRequest): number =>
+  one.priority - other.priority || one.submitOrder - other.submitOrder
+
+/** Lists the pull requests in test runs, then those that wait, without NOT_READY ones (service-observed.md section 3.4). */
+export const listEnqueued = ({ batches, waiting }: Queue): readonly PullRequest[] => [
   ...batches.flatMap(({ members }) => members),
   ...waiting,
 ]
 
-/** Whether a queue holds nothing at all, so that it can be deleted (service-api.md section 3 rule 1). */
-export const isEmpty = ({ unready, waiting, batches }: Queue): boolean =>
-  unready.size === 0 && waiting.length === 0 && batches.length === 0
+/** Whether the queue contains no pull request, so that it can be deleted (service-api.md section 3 rule 1). */
+export const isEmpty = ({ notReady, waiting, batches }: Queue): boolean =>
+  notReady.size === 0 && waiting.length === 0 && batches.length === 0
 
-/** What some pull requests impact together; one whose targets are not known counts as all of them (the sandbox's own). */
-export function targetsOf({ heads }: Queue, members: readonly Entry[]): Targets {
-  const each = members.map(({ number }) => heads.get(number)?.targets ?? 'ALL')
-  const [only = 'ALL'] = each
-  if (each.length === 1) return only
-  const all = new Set<string>()
-  for (const targets of each) {
+/**
+ * Returns all targets that some pull requests impact. The sandbox's own: a pull request without an upload counts as
+ * impacting every target.
+ */
+export function combineTargets({ headCommits }: Queue, members: readonly PullRequest[]): ImpactedTargets {
+  const targetLists = members.map(({ number }) => headCommits.get(number)?.targets ?? 'ALL')
+  const [first = 'ALL'] = targetLists
+  if (targetLists.length === 1) return first
+  const combined = new Set<string>()
+  for (const targets of targetLists) {
     if (targets === 'ALL') return targets
-    for (const target of targets) all.add(target)
+    for (const target of targets) combined.add(target)
   }
-  return all
+  return combined
 }
 
-type Impact = Pick<Batch, 'targets'>
+type WithTargets = Pick<Batch, 'targets'>
 
-/** Whether two must be tested on top of each other: in one line always, in lanes by their targets. */
-export function overlap(
+/** Whether two batches must build on each other: always in single mode, in parallel mode if they share a target. */
+export function shareTargets(
   { settings }: Queue,
-  { targets: mine }: Impact,
-  { targets: theirs }: Impact,
+  { targets: one }: WithTargets,
+  { targets: other }: WithTargets,
 ): boolean {
-  if (settings.mode === 'single' || mine === 'ALL' || theirs === 'ALL') return true
-  const [few, many] = mine.size < theirs.size ? [mine, theirs] : [theirs, mine]
-  for (const target of few) if (many.has(target)) return true
+  if (settings.mode === 'single' || one === 'ALL' || other === 'ALL') return true
+  const [smaller, larger] = one.size < other.size ? [one, other] : [other, one]
+  for (const target of smaller) if (larger.has(target)) return true
   return false
 }
 
-/** The batches that one builds on, nearest first: those before it that it overlaps, and those that they build on. */
-export function ahead(queue: Queue, batch: Batch): Set<Batch> {
+/**
+ * Returns the batches that a batch must be built on, the nearest first: every batch ahead that shares targets with it,
+ * and the dependencies of these batches. All batches are ahead of a batch that is not in the queue yet.
+ */
+export function findDependencies(queue: Queue, batch: Batch): Set<Batch> {
   const found = new Set<Batch>()
   const { batches } = queue
-  const place = batches.indexOf(batch)
-  for (let index = (place < 0 ? batches.length : place) - 1; index >= 0; index--) {
+  const position = batches.indexOf(batch)
+  for (let index = (position < 0 ? batches.length : position) - 1; index >= 0; index--) {
     const other = batches[index]
-    if (other === undefined || found.has(other) || !overlap(queue, batch, other)) continue
+    if (other === undefined || found.has(other) || !shareTargets(queue, batch, other)) continue
     found.add(other)
-    for (const further of other.below) found.add(further)
+    for (const dependency of other.dependencies) found.add(dependency)
   }
   return found
 }
 
-/** The numbers of the pull requests in some batches. */
-export function numbersIn(batches: Iterable<Batch>): readonly number[] {
+/** Lists the numbers of the pull requests in some batches. */
+export function listNumbers(batches: Iterable<Batch>): readonly number[] {
   const numbers: number[] = []
   for (const { members } of batches) for (const { number } of members) numbers.push(number)
   return numbers
 }
 
-/** Whether a batch can neither merge nor fail before a run starts: its own, or that of one it builds on. */
-export const awaitsRun = (batch: Batch): boolean =>
-  [batch, ...batch.below].some(({ phase }) => phase === 'PENDING')
+/** Whether a batch cannot merge or fail before another run starts, because it or a dependency is PENDING. */
+export const isAwaitingRun = (batch: Batch): boolean =>
+  [batch, ...batch.dependencies].some(({ phase }) => phase === 'PENDING')
 
-/** The batches that were tested with one of these in it without judging it. */
-export const batchesBuiltOn = ({ batches }: Queue, members: readonly Entry[]): readonly Batch[] =>
-  batches.filter(({ builtOn }) => members.some(({ number }) => builtOn.has(number)))
+/** Lists the batches whose runs include the changes of one of these pull requests, without testing it. */
+export const listBatchesBuiltOn = (
+  { batches }: Queue,
+  pullRequests: readonly PullRequest[],
+): readonly Batch[] => batches.filter(({ builtOn }) => pullRequests.some(({ number }) => builtOn.has(number)))
 
-/** The batch that a pull request is tested in; undefined while it waits. */
-export const batchOf = ({ batches }: Queue, entry: Entry): Batch | undefined =>
-  batches.find(({ members }) => members.includes(entry))
+/** Returns the batch that contains a pull request; undefined if there is none. */
+export const findBatch = ({ batches }: Queue, pullRequest: PullRequest): Batch | undefined =>
+  batches.find(({ members }) => members.includes(pullRequest))
 
-/** Whether one more run may start (service-observed.md section 3.1, `concurrency` and `bisectionConcurrency`). */
-export function hasSlot({ batches, settings }: Queue, lane: Lane): boolean {
+/**
+ * Whether another run of a kind may start. `concurrency` limits the main runs, `bisectionConcurrency` the bisection
+ * runs (service-observed.md section 3.1).
+ */
+export function hasFreeSlot({ batches, settings }: Queue, kind: RunKind): boolean {
   const { concurrency, bisectionConcurrency = concurrency } = settings
-  let free = lane === 'main' ? concurrency : bisectionConcurrency
-  for (const batch of batches) if (batch.lane === lane && batch.phase === 'TESTING') free--
-  return free > 0
+  let freeSlots = kind === 'main' ? concurrency : bisectionConcurrency
+  for (const batch of batches) if (batch.kind === kind && batch.phase === 'TESTING') freeSlots--
+  return freeSlots > 0
 }

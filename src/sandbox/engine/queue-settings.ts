@@ -1,20 +1,20 @@
 import type { JsonObject } from '../../json.ts'
 import {
-  booleanReader,
-  choiceReader,
-  integerReader,
-  type Reader,
+  booleanField,
+  choiceField,
+  type FieldType,
+  integerField,
+  nonEmptyTextField,
   readField,
-  stringListReader,
-  textReader,
+  stringListField,
 } from '../field-types.ts'
 import { statusError } from '../status-error.ts'
 
-/** The settings of a queue under the service's own names (service-observed.md section 3.1). */
+/** The settings of a queue, under the names that the service uses (service-observed.md section 3.1). */
 export interface QueueSettings {
   readonly mode: 'single' | 'parallel'
   readonly concurrency: number
-  /** Undefined follows `concurrency`. */
+  /** Undefined means the value of `concurrency`. */
   readonly bisectionConcurrency: number | undefined
   readonly testingTimeoutMinutes: number
   readonly pendingFailureDepth: number
@@ -36,12 +36,15 @@ export interface QueueSettings {
   readonly enqueueingLabel: string
   readonly notReadyTimeoutHours: number
   readonly testBranchConstructionMode: 'rename_temp_branch' | 'push_new_branch_from_temp'
-  /** What updateQueue was sent and nobody here knows: kept, shown, without effect. */
+  /** Settings from updateQueue that the sandbox does not know. It stores and reports them; they have no effect. */
   readonly others: JsonObject
 }
 
-/** What a new queue has. The two batching numbers and `directMergeMode` are the sandbox's own: no source shows them. */
-export const defaults: QueueSettings = {
+/**
+ * The settings of a new queue. The values of `batchingMinSize`, `batchingMaxWaitTimeMinutes` and `directMergeMode` are
+ * the sandbox's own, because no source documents them.
+ */
+export const defaultSettings: QueueSettings = {
   mode: 'single',
   concurrency: 1,
   bisectionConcurrency: undefined,
@@ -68,77 +71,83 @@ export const defaults: QueueSettings = {
   others: {},
 }
 
-const states = choiceReader('running', 'paused', 'draining')
+const stateField = choiceField('running', 'paused', 'draining')
 
-/** The fields of a request that are no settings (service-api.md section 2.2). */
-const notSettings = ['repo', 'targetBranch', 'pr']
-/** Those that are, and are read back as something else or not at all. */
-const notKept = ['state', 'deleteRequiredStatuses']
+/** Fields of an updateQueue body that are not settings (service-api.md section 2.2). */
+const otherFields = ['repo', 'targetBranch', 'pr']
+/** Settings of an updateQueue body that are not stored in QueueSettings under their own name. */
+const separateSettings = ['state', 'deleteRequiredStatuses']
 
-/** Whether updateQueue knows a setting of this name. */
-export const isSetting = (key: string): boolean =>
-  key !== 'others' && (notKept.includes(key) || Object.hasOwn(defaults, key))
+/** Whether updateQueue has a setting of this name. */
+export const isSetting = (name: string): boolean =>
+  name !== 'others' && (separateSettings.includes(name) || Object.hasOwn(defaultSettings, name))
 
-/** The state that a request sets, which is never SWITCHING_MODES (service-observed.md section 3.3). */
-export function stateIn(document: JsonObject): 'RUNNING' | 'PAUSED' | 'DRAINING' | undefined {
-  const state = readField(document, 'state', states, undefined)
+/**
+ * Reads the queue state that an updateQueue body sets; undefined if it sets none. A request cannot set SWITCHING_MODES
+ * (service-observed.md section 3.3). Throws 400 for any other value.
+ */
+export function readQueueState(body: JsonObject): 'RUNNING' | 'PAUSED' | 'DRAINING' | undefined {
+  const state = readField(body, 'state', stateField, undefined)
   return state === undefined
     ? undefined
     : ({ running: 'RUNNING', paused: 'PAUSED', draining: 'DRAINING' } as const)[state]
 }
 
-/** The settings with those that a request names changed; a known one with a bad value is refused with 400. */
-export function withChanges(settings: QueueSettings, document: JsonObject): QueueSettings {
-  const set = <T>(key: string, reader: Reader<T>, before: T): T => readField(document, key, reader, before)
-  const clears = set('deleteRequiredStatuses', booleanReader, false)
-  const required = set('requiredStatuses', stringListReader, [])
-  // The sandbox's own: the service is told never to be sent both, and what it makes of them is not known.
-  if (clears && required.length > 0)
+/**
+ * Returns the settings with those changed that an updateQueue body names. Throws 400 if a known setting has a bad
+ * value.
+ */
+export function mergeSettings(settings: QueueSettings, body: JsonObject): QueueSettings {
+  const read = <T>(name: string, type: FieldType<T>, current: T): T => readField(body, name, type, current)
+  const isCleared = read('deleteRequiredStatuses', booleanField, false)
+  const required = read('requiredStatuses', stringListField, [])
+  // The sandbox's own: clients are told not to send both, and how the service treats both is unknown.
+  if (isCleared && required.length > 0)
     throw statusError(400, 'requiredStatuses and deleteRequiredStatuses exclude each other.')
-  const unknown = Object.entries(document).filter(([key]) => !isSetting(key) && !notSettings.includes(key))
+  const unknown = Object.entries(body).filter(([name]) => !isSetting(name) && !otherFields.includes(name))
   return {
-    mode: set('mode', choiceReader('single', 'parallel'), settings.mode),
-    concurrency: set('concurrency', integerReader(1), settings.concurrency),
-    bisectionConcurrency: set<number | undefined>(
+    mode: read('mode', choiceField('single', 'parallel'), settings.mode),
+    concurrency: read('concurrency', integerField(1), settings.concurrency),
+    bisectionConcurrency: read<number | undefined>(
       'bisectionConcurrency',
-      integerReader(1),
+      integerField(1),
       settings.bisectionConcurrency,
     ),
-    testingTimeoutMinutes: set('testingTimeoutMinutes', integerReader(0), settings.testingTimeoutMinutes),
-    pendingFailureDepth: set('pendingFailureDepth', integerReader(0), settings.pendingFailureDepth),
-    canOptimisticallyMerge: set('canOptimisticallyMerge', booleanReader, settings.canOptimisticallyMerge),
-    batch: set('batch', booleanReader, settings.batch),
-    batchingMinSize: set('batchingMinSize', integerReader(1), settings.batchingMinSize),
-    batchingMaxWaitTimeMinutes: set(
+    testingTimeoutMinutes: read('testingTimeoutMinutes', integerField(0), settings.testingTimeoutMinutes),
+    pendingFailureDepth: read('pendingFailureDepth', integerField(0), settings.pendingFailureDepth),
+    canOptimisticallyMerge: read('canOptimisticallyMerge', booleanField, settings.canOptimisticallyMerge),
+    batch: read('batch', booleanField, settings.batch),
+    batchingMinSize: read('batchingMinSize', integerField(1), settings.batchingMinSize),
+    batchingMaxWaitTimeMinutes: read(
       'batchingMaxWaitTimeMinutes',
-      integerReader(0),
+      integerField(0),
       settings.batchingMaxWaitTimeMinutes,
     ),
-    createPrsForTestingBranches: set(
+    createPrsForTestingBranches: read(
       'createPrsForTestingBranches',
-      booleanReader,
+      booleanField,
       settings.createPrsForTestingBranches,
     ),
-    commentsEnabled: set('commentsEnabled', booleanReader, settings.commentsEnabled),
-    commandsEnabled: set('commandsEnabled', booleanReader, settings.commandsEnabled),
-    statusCheckEnabled: set('statusCheckEnabled', booleanReader, settings.statusCheckEnabled),
-    directMergeMode: set('directMergeMode', choiceReader('off', 'always'), settings.directMergeMode),
-    optimizationMode: set(
+    commentsEnabled: read('commentsEnabled', booleanField, settings.commentsEnabled),
+    commandsEnabled: read('commandsEnabled', booleanField, settings.commandsEnabled),
+    statusCheckEnabled: read('statusCheckEnabled', booleanField, settings.statusCheckEnabled),
+    directMergeMode: read('directMergeMode', choiceField('off', 'always'), settings.directMergeMode),
+    optimizationMode: read(
       'optimizationMode',
-      choiceReader('off', 'bisection_skip_redundant_tests'),
+      choiceField('off', 'bisection_skip_redundant_tests'),
       settings.optimizationMode,
     ),
-    mergeMethod: set('mergeMethod', choiceReader('merge_commit', 'squash', 'rebase'), settings.mergeMethod),
-    // An empty list is ignored; only deleteRequiredStatuses clears it (service-observed.md section 3.3).
-    requiredStatuses: clears ? [] : required.length > 0 ? required : settings.requiredStatuses,
-    extensionEnabled: set('extensionEnabled', booleanReader, settings.extensionEnabled),
-    labelCommandsEnabled: set('labelCommandsEnabled', booleanReader, settings.labelCommandsEnabled),
-    stateLabelsEnabled: set('stateLabelsEnabled', booleanReader, settings.stateLabelsEnabled),
-    enqueueingLabel: set('enqueueingLabel', textReader, settings.enqueueingLabel),
-    notReadyTimeoutHours: set('notReadyTimeoutHours', integerReader(0), settings.notReadyTimeoutHours),
-    testBranchConstructionMode: set(
+    mergeMethod: read('mergeMethod', choiceField('merge_commit', 'squash', 'rebase'), settings.mergeMethod),
+    // An empty list changes nothing; deleteRequiredStatuses clears the list (service-observed.md section 3.3).
+    requiredStatuses: isCleared ? [] : required.length > 0 ? required : settings.requiredStatuses,
+    extensionEnabled: read('extensionEnabled', booleanField, settings.extensionEnabled),
+    labelCommandsEnabled: read('labelCommandsEnabled', booleanField, settings.labelCommandsEnabled),
+    stateLabelsEnabled: read('stateLabelsEnabled', booleanField, settings.stateLabelsEnabled),
+    enqueueingLabel: read('enqueueingLabel', nonEmptyTextField, settings.enqueueingLabel),
+    notReadyTimeoutHours: read('notReadyTimeoutHours', integerField(0), settings.notReadyTimeoutHours),
+    testBranchConstructionMode: read(
       'testBranchConstructionMode',
-      choiceReader('rename_temp_branch', 'push_new_branch_from_temp'),
+      choiceField('rename_temp_branch', 'push_new_branch_from_temp'),
       settings.testBranchConstructionMode,
     ),
     others: { ...settings.others, ...Object.fromEntries(unknown) },
