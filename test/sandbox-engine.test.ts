@@ -3,25 +3,25 @@ import { describe, expect, it } from 'vitest'
 import { scenarioNames } from '../src/domain/scenario-names.ts'
 import { isMergeqError } from '../src/errors.ts'
 import type { JsonObject } from '../src/json.ts'
-import { cancel, configure, restart, setTargets, submit } from '../src/sandbox/engine/inputs.ts'
-import { createQueueState, type Queue, timingsFor } from '../src/sandbox/engine/queue.ts'
-import { enqueued, isEmpty, isSubmitted, stateOf } from '../src/sandbox/engine/queue-order.ts'
-import { advance } from '../src/sandbox/engine/run-until-stable.ts'
-import { readScenario } from '../src/sandbox/scenario-file.ts'
-import { type Scenario, scenarioNamed, scriptedResult } from '../src/sandbox/scenarios.ts'
+import { cancel, configure, restart, setTargets, submit } from '../src/sandbox/engine/actions.ts'
+import { advanceTo } from '../src/sandbox/engine/advance.ts'
+import { createEmptyQueue, createTimings, type Queue } from '../src/sandbox/engine/queue.ts'
+import { getReportedState, isEmpty, isSubmitted, listEnqueued } from '../src/sandbox/engine/queue-queries.ts'
+import { parseScenario } from '../src/sandbox/scenario-file.ts'
+import { findScenario, getScriptedResult, type Scenario } from '../src/sandbox/scenarios.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00Z')
 
 /** A queue at noon, played by a virtual clock. */
-function play(scenario: string | Scenario, settings: JsonObject = {}, seed = 1) {
-  const script = typeof scenario === 'string' ? scenarioNamed(scenario) : scenario
+function openQueue(scenario: string | Scenario, settings: JsonObject = {}, seed = 1) {
+  const script = typeof scenario === 'string' ? findScenario(scenario) : scenario
   if (script === undefined) throw new Error(`no scenario ${scenario}`)
-  const queue = createQueueState({
+  const queue = createEmptyQueue({
     repo: { host: 'github.com', owner: 'acme', name: 'web' },
     targetBranch: 'main',
     seed,
     scenario: script,
-    timings: timingsFor(1, script),
+    timings: createTimings(1, script),
     now: noon,
   })
   configure(queue, { ...script.settings, ...settings })
@@ -31,23 +31,23 @@ function play(scenario: string | Scenario, settings: JsonObject = {}, seed = 1) 
       for (const number of numbers) submit(queue, { number, priority: undefined, noBatch: undefined })
     },
     urgent: (number: number) => submit(queue, { number, priority: 0, noBatch: undefined }),
-    later: (seconds: number) => advance(queue, queue.now + seconds * 1000),
+    later: (seconds: number) => advanceTo(queue, queue.now + seconds * 1000),
     until(condition: () => boolean) {
-      for (let step = 0; step < 100_000 && !condition(); step++) advance(queue, queue.now + 10)
+      for (let step = 0; step < 100_000 && !condition(); step++) advanceTo(queue, queue.now + 10)
       expect(condition()).toBe(true)
     },
-    end: () => advance(queue, queue.now + 3_600_000),
+    end: () => advanceTo(queue, queue.now + 3_600_000),
   }
 }
 
-const stateIn = ({ entries }: Queue, number: number) => entries.get(number)?.state
-const wayOf = ({ transitions }: Queue, number: number) =>
-  transitions.filter(move => move.number === number).map(({ to }) => to)
+const stateIn = ({ pullRequests }: Queue, number: number) => pullRequests.get(number)?.state
+const statesOf = ({ transitions }: Queue, number: number) =>
+  transitions.filter(transition => transition.number === number).map(({ to }) => to)
 const mergesOf = ({ transitions }: Queue) =>
   transitions.filter(({ to }) => to === 'MERGED').map(({ number }) => number)
 
 /** The most pull requests that were being tested at one moment. */
-function mostTested({ transitions }: Queue): number {
+function maxTestedTogether({ transitions }: Queue): number {
   const tested = new Set<number>()
   let most = 0
   for (const [index, { at, number, to }] of transitions.entries()) {
@@ -81,7 +81,7 @@ describe('how each scenario ends', () => {
       { canOptimisticallyMerge: true, pendingFailureDepth: 2, concurrency: 4 },
     ])
       it(`${name} with ${JSON.stringify(settings)}`, () => {
-        const { queue, submit, end } = play(name, settings)
+        const { queue, submit, end } = openQueue(name, settings)
         for (const number of numbers) setTargets(queue, number, new Set([`t${number % 2}`]), undefined)
         submit(...numbers)
         end()
@@ -93,22 +93,22 @@ describe('how each scenario ends', () => {
 
 describe('the way of a pull request', () => {
   it('goes through the states in order, at the pace of speed 1', () => {
-    const { queue, submit, later } = play('happy')
+    const { queue, submit, later } = openQueue('happy')
     submit(1)
     later(0.1)
     expect(stateIn(queue, 1)).toBe('NOT_READY')
     later(0.3)
     expect(stateIn(queue, 1)).toBe('TESTING')
     later(3)
-    expect(wayOf(queue, 1)).toEqual(['NOT_READY', 'PENDING', 'TESTING', 'TESTS_PASSED', 'MERGED'])
+    expect(statesOf(queue, 1)).toEqual(['NOT_READY', 'PENDING', 'TESTING', 'TESTS_PASSED', 'MERGED'])
     expect(queue.transitions.map(({ at }) => at - noon).at(-1)).toBeGreaterThan(2_300)
   })
 
   it('is held and tested again when it is flaky', () => {
-    const { queue, submit, end } = play('flaky')
+    const { queue, submit, end } = openQueue('flaky')
     submit(1)
     end()
-    expect(wayOf(queue, 1)).toEqual([
+    expect(statesOf(queue, 1)).toEqual([
       'NOT_READY',
       'PENDING',
       'TESTING',
@@ -121,17 +121,17 @@ describe('the way of a pull request', () => {
   })
 
   it('starts over with a new submit', () => {
-    const { queue, submit, end } = play('failure')
+    const { queue, submit, end } = openQueue('failure')
     submit(3)
     end()
     submit(3)
     expect(queue.transitions.at(-1)).toMatchObject({ from: 'FAILED', to: 'NOT_READY' })
     end()
-    expect(wayOf(queue, 3).filter(state => state === 'FAILED')).toHaveLength(2)
+    expect(statesOf(queue, 3).filter(state => state === 'FAILED')).toHaveLength(2)
   })
 
   it('refuses to submit what was merged, to cancel and to restart what is not queued', () => {
-    const { queue, submit, end } = play('happy')
+    const { queue, submit, end } = openQueue('happy')
     submit(1)
     end()
     expect(() => submit(1)).toThrow('merged already')
@@ -142,33 +142,33 @@ describe('the way of a pull request', () => {
 
 describe('the line', () => {
   it('takes the lower priority first, then first come, first served', () => {
-    const { queue, submit: submitAll, end, later } = play('happy')
+    const { queue, submit: submitAll, end, later } = openQueue('happy')
     submitAll(1, 2, 3)
     submit(queue, { number: 4, priority: 10, noBatch: undefined })
     submit(queue, { number: 5, priority: 10, noBatch: undefined })
     submit(queue, { number: 2, priority: 200, noBatch: undefined })
     later(1)
-    expect(enqueued(queue).map(({ number }) => number)).toEqual([4, 5, 1, 3, 2])
+    expect(listEnqueued(queue).map(({ number }) => number)).toEqual([4, 5, 1, 3, 2])
     end()
     expect(mergesOf(queue)).toEqual([4, 5, 1, 3, 2])
   })
 
   it('never tests more at once than its concurrency', () => {
     for (const concurrency of [1, 2, 5]) {
-      const { queue, submit, end } = play('failure', { concurrency })
+      const { queue, submit, end } = openQueue('failure', { concurrency })
       submit(1, 2, 3, 4, 5, 6, 7, 8, 9)
       end()
-      expect(mostTested(queue)).toBe(concurrency)
+      expect(maxTestedTogether(queue)).toBe(concurrency)
       expect(mergesOf(queue)).toEqual([1, 2, 4, 5, 7, 8])
     }
   })
 
   it('tests again what was tested on top of a failure, and leaves what was ahead alone', () => {
-    const { queue, submit, end } = play('failure', { concurrency: 4 })
+    const { queue, submit, end } = openQueue('failure', { concurrency: 4 })
     submit(2, 3, 4)
     end()
-    expect(wayOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
-    expect(wayOf(queue, 4)).toEqual([
+    expect(statesOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
+    expect(statesOf(queue, 4)).toEqual([
       'NOT_READY',
       'PENDING',
       'TESTING',
@@ -181,29 +181,29 @@ describe('the line', () => {
   })
 
   it('tests again what was tested on top of a cancelled one', () => {
-    const { queue, submit, later, end } = play('happy', { concurrency: 2 })
+    const { queue, submit, later, end } = openQueue('happy', { concurrency: 2 })
     submit(1, 2)
     later(1)
     cancel(queue, 1)
     end()
-    expect(wayOf(queue, 1).at(-1)).toBe('CANCELLED')
-    expect(wayOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(2)
+    expect(statesOf(queue, 1).at(-1)).toBe('CANCELLED')
+    expect(statesOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(2)
     expect(stateIn(queue, 2)).toBe('MERGED')
   })
 
   it('repeats a run in place', () => {
-    const { queue, submit, later, end } = play('happy', { concurrency: 2 })
+    const { queue, submit, later, end } = openQueue('happy', { concurrency: 2 })
     submit(1, 2)
     later(1)
     restart(queue, 1)
     end()
     expect(mergesOf(queue)).toEqual([1, 2])
-    expect(wayOf(queue, 1).filter(state => state === 'TESTING')).toHaveLength(2)
-    expect(wayOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
+    expect(statesOf(queue, 1).filter(state => state === 'TESTING')).toHaveLength(2)
+    expect(statesOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
   })
 
   it('tests again what a later pass cleared, when one that it builds on is cancelled', () => {
-    const { queue, submit, later, end } = play('happy', { concurrency: 3, canOptimisticallyMerge: true })
+    const { queue, submit, later, end } = openQueue('happy', { concurrency: 3, canOptimisticallyMerge: true })
     submit(1, 2, 3)
     later(1)
     configure(queue, { state: 'paused' })
@@ -218,7 +218,7 @@ describe('the line', () => {
   })
 
   it('lets an urgent one interrupt what is tested', () => {
-    const { queue, submit, urgent, later, end } = play('happy')
+    const { queue, submit, urgent, later, end } = openQueue('happy')
     submit(1, 2)
     later(1)
     expect(stateIn(queue, 1)).toBe('TESTING')
@@ -232,7 +232,7 @@ describe('the line', () => {
 
 describe('the states of the queue', () => {
   it('starts and merges nothing while paused, and lets running tests finish', () => {
-    const { queue, submit, later, end } = play('happy', { concurrency: 1 })
+    const { queue, submit, later, end } = openQueue('happy', { concurrency: 1 })
     submit(1, 2)
     later(1)
     configure(queue, { state: 'PAUSED' })
@@ -244,7 +244,7 @@ describe('the states of the queue', () => {
   })
 
   it('merges and starts nothing while draining', () => {
-    const { queue, submit, later, end } = play('happy')
+    const { queue, submit, later, end } = openQueue('happy')
     submit(1, 2)
     later(1)
     configure(queue, { state: 'draining' })
@@ -253,64 +253,64 @@ describe('the states of the queue', () => {
   })
 
   it('switches modes once nothing is tested', () => {
-    const { queue, submit, later, end } = play('happy')
+    const { queue, submit, later, end } = openQueue('happy')
     submit(1, 2)
     later(1)
     configure(queue, { mode: 'parallel' })
-    expect([stateOf(queue), queue.settings.mode]).toEqual(['SWITCHING_MODES', 'single'])
+    expect([getReportedState(queue), queue.settings.mode]).toEqual(['SWITCHING_MODES', 'single'])
     end()
-    expect([stateOf(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
+    expect([getReportedState(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
     expect(mergesOf(queue)).toEqual([1, 2])
   })
 
   it('repeats in the new mode what is restarted while it switches, and what was tested on top of it', () => {
-    const { queue, submit, later, end } = play('happy', { concurrency: 2 })
+    const { queue, submit, later, end } = openQueue('happy', { concurrency: 2 })
     submit(8, 1)
     later(0.3)
     configure(queue, { mode: 'parallel' })
     restart(queue, 8)
     later(1)
     expect([8, 1].map(number => stateIn(queue, number))).toEqual(['PENDING', 'TESTING'])
-    expect(stateOf(queue)).toBe('SWITCHING_MODES')
+    expect(getReportedState(queue)).toBe('SWITCHING_MODES')
     later(1.5)
     expect([8, 1].map(number => stateIn(queue, number))).toEqual(['TESTING', 'TESTING'])
-    expect([stateOf(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
+    expect([getReportedState(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
     end()
     expect(mergesOf(queue)).toEqual([8, 1])
-    expect(wayOf(queue, 1).slice(2, 6)).toEqual(['TESTING', 'TESTS_PASSED', 'PENDING', 'TESTING'])
+    expect(statesOf(queue, 1).slice(2, 6)).toEqual(['TESTING', 'TESTS_PASSED', 'PENDING', 'TESTING'])
   })
 
   it('repeats in the new mode what looks flaky while it switches', () => {
     const flaky = { name: 'mine', summary: '', scripts: [{ pr: 1, runs: ['flake', 'pass'] }] } as const
-    const { queue, submit, later, end } = play(flaky, { concurrency: 2 })
+    const { queue, submit, later, end } = openQueue(flaky, { concurrency: 2 })
     submit(1, 2)
     later(1)
     configure(queue, { mode: 'parallel' })
     end()
-    expect([stateOf(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
+    expect([getReportedState(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
     expect(mergesOf(queue)).toEqual([1, 2])
   })
 
   it('repeats a run in place when the switch is called off', () => {
-    const { queue, submit, later, end } = play('happy', { concurrency: 2 })
+    const { queue, submit, later, end } = openQueue('happy', { concurrency: 2 })
     submit(1, 2)
     later(1)
     configure(queue, { mode: 'parallel' })
     restart(queue, 1)
     configure(queue, { mode: 'single' })
     end()
-    expect([stateOf(queue), queue.settings.mode]).toEqual(['RUNNING', 'single'])
+    expect([getReportedState(queue), queue.settings.mode]).toEqual(['RUNNING', 'single'])
     expect(mergesOf(queue)).toEqual([1, 2])
-    expect(wayOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
+    expect(statesOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
   })
 })
 
 describe('batches', () => {
   it('tests four together and finds the culprit by bisection', () => {
-    const { queue, submit, end } = play('batch-failure')
+    const { queue, submit, end } = openQueue('batch-failure')
     submit(1, 2, 3, 4)
     end()
-    const runs = [...queue.runs.values()].map(({ tested, lane }) => [lane, ...tested])
+    const runs = [...queue.runs.values()].map(({ tested, kind }) => [kind, ...tested])
     expect(runs[0]).toEqual(['main', 1, 2, 3, 4])
     expect(runs[1]).toEqual(['bisection', 1, 2])
     expect(mergesOf(queue)).toEqual([1, 2, 3])
@@ -322,7 +322,7 @@ describe('batches', () => {
       queue,
       submit: submitAll,
       later,
-    } = play('happy', { batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 5 })
+    } = openQueue('happy', { batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 5 })
     submitAll(1, 2)
     later(4)
     expect(stateIn(queue, 1)).toBe('PENDING')
@@ -331,7 +331,7 @@ describe('batches', () => {
   })
 
   it('tests one alone that asks for it', () => {
-    const { queue, submit: submitAll, end } = play('happy', { batch: true, batchingMinSize: 2 })
+    const { queue, submit: submitAll, end } = openQueue('happy', { batch: true, batchingMinSize: 2 })
     submit(queue, { number: 1, priority: undefined, noBatch: true })
     submitAll(2, 3)
     end()
@@ -343,23 +343,23 @@ describe('limits and what is known already', () => {
   const mine = (scripts: Scenario['scripts']): Scenario => ({ name: 'mine', summary: '', scripts })
 
   it('stops a run at its limit, and blames the one that took too long', () => {
-    const { queue, submit, end } = play('happy', { testingTimeoutMinutes: 1 })
+    const { queue, submit, end } = openQueue('happy', { testingTimeoutMinutes: 1 })
     submit(1)
     end()
-    expect(wayOf(queue, 1)).toEqual(['NOT_READY', 'PENDING', 'TESTING', 'PENDING_FAILURE', 'FAILED'])
+    expect(statesOf(queue, 1)).toEqual(['NOT_READY', 'PENDING', 'TESTING', 'PENDING_FAILURE', 'FAILED'])
     const [run] = queue.runs.values()
     expect([run?.status, (run?.endedAt ?? 0) - (run?.startedAt ?? 0)]).toEqual(['failed', 1_000])
   })
 
   it('has no limit with 0', () => {
-    const { queue, submit, end } = play('slow', { testingTimeoutMinutes: 0 })
+    const { queue, submit, end } = openQueue('slow', { testingTimeoutMinutes: 0 })
     submit(1)
     end()
     expect(mergesOf(queue)).toEqual([1])
   })
 
   it.each(['off', 'bisection_skip_redundant_tests'])('bisects with %s', optimizationMode => {
-    const { queue, submit, end } = play('batch-failure', { optimizationMode })
+    const { queue, submit, end } = openQueue('batch-failure', { optimizationMode })
     submit(1, 2, 3, 4)
     end()
     expect(mergesOf(queue)).toEqual([1, 2, 3])
@@ -371,7 +371,7 @@ describe('limits and what is known already', () => {
   })
 
   it('tests the second half again when the first one was to blame', () => {
-    const { queue, submit, end } = play(mine([{ pr: 1, runs: ['fail'] }]), {
+    const { queue, submit, end } = openQueue(mine([{ pr: 1, runs: ['fail'] }]), {
       ...{ batch: true, batchingMinSize: 4, optimizationMode: 'bisection_skip_redundant_tests' },
     })
     submit(1, 2, 3, 4)
@@ -385,24 +385,24 @@ describe('limits and what is known already', () => {
   })
 
   it('clears one that is held when a later run passes, optimistically', () => {
-    const { queue, submit, end } = play(mine([{ pr: 1, runs: ['flake', 'pass'] }]), {
+    const { queue, submit, end } = openQueue(mine([{ pr: 1, runs: ['flake', 'pass'] }]), {
       ...{ concurrency: 2, canOptimisticallyMerge: true, pendingFailureDepth: 1 },
     })
     submit(1, 2)
     end()
-    expect(wayOf(queue, 1).slice(2)).toEqual(['TESTING', 'PENDING_FAILURE', 'TESTS_PASSED', 'MERGED'])
+    expect(statesOf(queue, 1).slice(2)).toEqual(['TESTING', 'PENDING_FAILURE', 'TESTS_PASSED', 'MERGED'])
   })
 
   it('merges nothing while paused, even when it is to switch modes', () => {
-    const { queue, submit, later, end } = play('happy')
+    const { queue, submit, later, end } = openQueue('happy')
     submit(1)
     later(1)
     configure(queue, { state: 'paused', mode: 'parallel' })
     end()
-    expect([stateOf(queue), stateIn(queue, 1)]).toEqual(['PAUSED', 'TESTS_PASSED'])
+    expect([getReportedState(queue), stateIn(queue, 1)]).toEqual(['PAUSED', 'TESTS_PASSED'])
     configure(queue, { state: 'running' })
     end()
-    expect([stateOf(queue), queue.settings.mode, stateIn(queue, 1)]).toEqual([
+    expect([getReportedState(queue), queue.settings.mode, stateIn(queue, 1)]).toEqual([
       'RUNNING',
       'parallel',
       'MERGED',
@@ -410,7 +410,7 @@ describe('limits and what is known already', () => {
   })
 
   it('lets an urgent one interrupt nothing while no test can start, and wait for no batch', () => {
-    const { queue, submit, urgent, later, end } = play('happy', { batch: true, batchingMinSize: 2 })
+    const { queue, submit, urgent, later, end } = openQueue('happy', { batch: true, batchingMinSize: 2 })
     submit(1, 2)
     later(1)
     configure(queue, { state: 'draining' })
@@ -423,7 +423,7 @@ describe('limits and what is known already', () => {
   })
 
   it('asks for targets again once the head has moved', () => {
-    const { queue, submit, later, end } = play(mine([{ pr: 1, pushedAfter: 1, readyAfter: 2 }]), {
+    const { queue, submit, later, end } = openQueue(mine([{ pr: 1, pushedAfter: 1, readyAfter: 2 }]), {
       mode: 'parallel',
     })
     setTargets(queue, 1, 'ALL', 'old')
@@ -439,16 +439,16 @@ describe('limits and what is known already', () => {
   })
 
   it('merges without a test what comes into an empty queue, if that is wanted', () => {
-    const { queue, submit, end } = play('failure', { directMergeMode: 'always' })
+    const { queue, submit, end } = openQueue('failure', { directMergeMode: 'always' })
     submit(3, 4)
     end()
-    expect(wayOf(queue, 3)).toEqual(['NOT_READY', 'MERGED'])
+    expect(statesOf(queue, 3)).toEqual(['NOT_READY', 'MERGED'])
   })
 })
 
 describe('lanes', () => {
   it('waits for targets, and tests apart what does not overlap', () => {
-    const { queue, submit, later, end } = play('failure', { mode: 'parallel', concurrency: 3 })
+    const { queue, submit, later, end } = openQueue('failure', { mode: 'parallel', concurrency: 3 })
     submit(3, 4, 5)
     later(1)
     expect(stateIn(queue, 3)).toBe('NOT_READY')
@@ -458,12 +458,12 @@ describe('lanes', () => {
     later(0)
     expect([...queue.runs.values()].map(({ builtOn }) => builtOn)).toEqual([[], [], [4, 3]])
     end()
-    expect(wayOf(queue, 4).filter(state => state === 'TESTING')).toHaveLength(1)
+    expect(statesOf(queue, 4).filter(state => state === 'TESTING')).toHaveLength(1)
     expect([3, 4, 5].map(number => stateIn(queue, number))).toEqual(['FAILED', 'MERGED', 'MERGED'])
   })
 
   it('merges nothing before what it was tested on, whatever its targets are by then', () => {
-    const { queue, submit, later, end } = play('happy', { mode: 'parallel', concurrency: 2 })
+    const { queue, submit, later, end } = openQueue('happy', { mode: 'parallel', concurrency: 2 })
     for (const number of [1, 2]) setTargets(queue, number, new Set(['cart']), undefined)
     submit(1, 2)
     later(1)
@@ -474,19 +474,19 @@ describe('lanes', () => {
   })
 
   it('gives up on what is not ready for too long', () => {
-    const { queue, submit, end } = play('happy', { mode: 'parallel', notReadyTimeoutHours: 1 })
+    const { queue, submit, end } = openQueue('happy', { mode: 'parallel', notReadyTimeoutHours: 1 })
     submit(1)
     end()
-    expect(wayOf(queue, 1)).toEqual(['NOT_READY', 'CANCELLED'])
+    expect(statesOf(queue, 1)).toEqual(['NOT_READY', 'CANCELLED'])
   })
 })
 
 describe('a simulation', () => {
   const history = (seed: number, step: number) => {
-    const { queue, submit } = play('failure', { concurrency: 3 }, seed)
+    const { queue, submit } = openQueue('failure', { concurrency: 3 }, seed)
     submit(1, 2, 3, 4, 5, 6)
-    for (let at = 0; at < 60_000; at += step) advance(queue, noon + at)
-    return { moves: queue.transitions, runs: [...queue.runs.keys()] }
+    for (let at = 0; at < 60_000; at += step) advanceTo(queue, noon + at)
+    return { transitions: queue.transitions, runs: [...queue.runs.keys()] }
   }
 
   it('has the same history for the same seed, however often it is asked', () => {
@@ -495,11 +495,11 @@ describe('a simulation', () => {
   })
 
   it('never goes back in time', () => {
-    const { queue, submit, later } = play('happy')
+    const { queue, submit, later } = openQueue('happy')
     submit(1)
     later(5)
     const { length } = queue.transitions
-    advance(queue, noon)
+    advanceTo(queue, noon)
     expect([queue.now, queue.transitions.length]).toEqual([noon + 5_000, length])
   })
 })
@@ -539,19 +539,19 @@ describe('whatever is done to it', () => {
     { name, concurrency, deeds }: typeof story extends fc.Arbitrary<infer S> ? S : never,
     step: number,
   ) {
-    const { queue, end } = play(name, { concurrency })
+    const { queue, end } = openQueue(name, { concurrency })
     for (let pr = 1; pr <= 9; pr++)
       setTargets(queue, pr, pr % 4 === 0 ? 'ALL' : new Set([`t${pr % 3}`]), undefined)
     const check = () => {
-      const { batches, waiting, unready, entries } = queue
-      const placed = [...batches.flatMap(({ members }) => members), ...waiting, ...unready].map(
+      const { batches, waiting, notReady, pullRequests } = queue
+      const placed = [...batches.flatMap(({ members }) => members), ...waiting, ...notReady].map(
         entry => entry.number,
       )
-      const open = [...entries.values()].filter(isSubmitted).map(entry => entry.number)
+      const open = [...pullRequests.values()].filter(isSubmitted).map(entry => entry.number)
       expect([...placed].sort()).toEqual(open.sort())
-      for (const lane of ['main', 'bisection'])
+      for (const kind of ['main', 'bisection'])
         expect(
-          batches.filter(batch => batch.lane === lane && batch.phase === 'TESTING').length,
+          batches.filter(batch => batch.kind === kind && batch.phase === 'TESTING').length,
         ).toBeLessThanOrEqual(concurrency)
       for (const { members, phase } of batches) for (const { state } of members) expect(state).toBe(phase)
       expect([...queue.runs.values()].filter(({ status }) => status === 'in_progress').length).toBe(
@@ -560,7 +560,7 @@ describe('whatever is done to it', () => {
     }
     for (const [wait, deed] of deeds) {
       for (const until = queue.now + wait; queue.now < until; ) {
-        advance(queue, Math.min(until, queue.now + step))
+        advanceTo(queue, Math.min(until, queue.now + step))
         check()
       }
       try {
@@ -585,7 +585,7 @@ describe('whatever is done to it', () => {
         const queue = tell(story, 97)
         expect(queue.transitions).toEqual(tell(story, 100_000).transitions)
         expect(isEmpty(queue)).toBe(true)
-        const isBad = (number: number) => scriptedResult(queue.scenario, number, 9) === 'fail'
+        const isBad = (number: number) => getScriptedResult(queue.scenario, number, 9) === 'fail'
         for (const { number, from, to } of queue.transitions) {
           if (to === 'FAILED') expect(isBad(number)).toBe(true)
           if (to === 'MERGED' && from === 'TESTS_PASSED') expect(isBad(number)).toBe(false)
@@ -598,8 +598,8 @@ describe('whatever is done to it', () => {
 
 describe('a scenario of one’s own', () => {
   it('is read from JSON', () => {
-    const scenario = readScenario('{"scripts":[{"pr":7,"runs":["flake","fail"]}],"stretch":2}', 'mine.json')
-    const { queue, submit, end } = play(scenario)
+    const scenario = parseScenario('{"scripts":[{"pr":7,"runs":["flake","fail"]}],"stretch":2}', 'mine.json')
+    const { queue, submit, end } = openQueue(scenario)
     submit(7, 8)
     end()
     expect([7, 8].map(number => stateIn(queue, number))).toEqual(['FAILED', 'MERGED'])
@@ -615,6 +615,6 @@ describe('a scenario of one’s own', () => {
     '{"settings":1}',
     '{"outage":-1}',
   ])('is refused with its name: %s', text =>
-    expect(() => readScenario(text, 'mine.json')).toThrow('mine.json'),
+    expect(() => parseScenario(text, 'mine.json')).toThrow('mine.json'),
   )
 })

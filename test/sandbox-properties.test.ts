@@ -2,18 +2,23 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isMergeqError } from '../src/errors.ts'
 import type { JsonObject } from '../src/json.ts'
-import { headOf } from '../src/sandbox/engine/head-commits.ts'
-import { cancel, configure, restart, setTargets, submit } from '../src/sandbox/engine/inputs.ts'
+import { cancel, configure, restart, setTargets, submit } from '../src/sandbox/engine/actions.ts'
+import { advanceTo } from '../src/sandbox/engine/advance.ts'
+import { getHeadCommit } from '../src/sandbox/engine/head-commits.ts'
 import {
-  createQueueState,
+  createEmptyQueue,
+  createTimings,
+  type ImpactedTargets,
   type Queue,
-  type Run,
-  type Targets,
-  timingsFor,
+  type SandboxTestRun,
 } from '../src/sandbox/engine/queue.ts'
-import { compareEntries, isEmpty, isSubmitted } from '../src/sandbox/engine/queue-order.ts'
-import { advance } from '../src/sandbox/engine/run-until-stable.ts'
-import { type Scenario, type ScenarioScript, scriptedResult, scriptOf } from '../src/sandbox/scenarios.ts'
+import { compareTestOrder, isEmpty, isSubmitted } from '../src/sandbox/engine/queue-queries.ts'
+import {
+  findScript,
+  getScriptedResult,
+  type Scenario,
+  type ScenarioScript,
+} from '../src/sandbox/scenarios.ts'
 
 /** How many random histories are told; MERGEQ_TEST_STORIES widens it. */
 const stories = Number(process.env.MERGEQ_TEST_STORIES ?? 800)
@@ -23,7 +28,7 @@ const numbers = Array.from({ length: most }, (_, index) => index + 1)
 
 const number = fc.integer({ min: 1, max: most })
 const seconds = fc.integer({ min: 0, max: 80 }).map(tenths => tenths / 10)
-const targets: fc.Arbitrary<Targets> = fc.oneof(
+const targets: fc.Arbitrary<ImpactedTargets> = fc.oneof(
   fc.constant('ALL' as const),
   fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 2 }).map(names => new Set(names)),
 )
@@ -96,37 +101,37 @@ const story = fc.record({
 type Story = typeof story extends fc.Arbitrary<infer S> ? S : never
 
 /** Whether two must be in one lane, judged by what was uploaded and by nothing else. */
-const meet = (one: Targets, other: Targets): boolean =>
+const meet = (one: ImpactedTargets, other: ImpactedTargets): boolean =>
   one === 'ALL' || other === 'ALL' || [...one].some(target => other.has(target))
 
 /** Looks at a queue after each step and says what no moment may show. */
 function watch(queue: Queue): () => void {
   let seen = 0
   return () => {
-    const { batches, waiting, unready, entries, transitions, runs } = queue
+    const { batches, waiting, notReady, pullRequests, transitions, runs } = queue
     if (transitions.length === seen) return
-    const placed = [...batches.flatMap(({ members }) => members), ...waiting, ...unready]
+    const placed = [...batches.flatMap(({ members }) => members), ...waiting, ...notReady]
     expect(placed.length).toBe(new Set(placed).size)
-    expect(placed.length).toBe([...entries.values()].filter(isSubmitted).length)
+    expect(placed.length).toBe([...pullRequests.values()].filter(isSubmitted).length)
     expect(placed.every(isSubmitted)).toBe(true)
-    for (const [index, { members, phase, below }] of batches.entries()) {
+    for (const [index, { members, phase, dependencies }] of batches.entries()) {
       expect(members.every(({ state }) => state === phase)).toBe(true)
       const before = batches.slice(0, index)
-      expect([...below].every(other => before.includes(other))).toBe(true)
+      expect([...dependencies].every(other => before.includes(other))).toBe(true)
     }
-    expect([...waiting].sort(compareEntries)).toEqual(waiting)
+    expect([...waiting].sort(compareTestOrder)).toEqual(waiting)
     const tested = [...runs.values()].filter(({ status }) => status === 'in_progress')
     expect(tested.length).toBe(batches.filter(({ phase }) => phase === 'TESTING').length)
-    for (const move of transitions.slice(seen)) {
-      const { number, from, to } = move
-      const entry = entries.get(number)
+    for (const transition of transitions.slice(seen)) {
+      const { number, from, to } = transition
+      const pullRequest = pullRequests.get(number)
       if (to === 'FAILED') {
-        const isTooLong = entry?.lastRun?.isTooLong === true
-        const could = (scriptOf(queue.scenario, number)?.runs ?? []).includes('fail')
-        expect(could || isTooLong).toBe(true)
+        const timesOut = pullRequest?.lastRun?.timesOut === true
+        const could = (findScript(queue.scenario, number)?.runs ?? []).includes('fail')
+        expect(could || timesOut).toBe(true)
       }
       if (to === 'MERGED' && from === 'TESTS_PASSED') {
-        const run = entry?.lastRun
+        const run = pullRequest?.lastRun
         expect(run).toBeDefined()
         const isCleared = [...runs.values()].some(
           other => other.status === 'succeeded' && other.builtOn.includes(number),
@@ -141,26 +146,26 @@ function watch(queue: Queue): () => void {
 /** Tells a story to a queue that is looked at every `step` milliseconds. */
 function tell({ seed, scripts, settings, moments, targets, deeds }: Story, step: number): Queue {
   const scenario: Scenario = { name: 'any', summary: '', scripts }
-  const queue = createQueueState({
+  const queue = createEmptyQueue({
     repo: { host: 'github.com', owner: 'acme', name: 'web' },
     targetBranch: 'main',
     seed,
     scenario,
-    timings: timingsFor(1, scenario),
+    timings: createTimings(1, scenario),
     now: 0,
   })
   configure(queue, settings)
   for (const { after, settings } of moments)
-    queue.scheduledEvents.add(after * 1_000, { what: 'changed', settings })
+    queue.scheduledEvents.add(after * 1_000, { type: 'configure', settings })
   for (const [index, some] of targets.entries())
     if (index % 3 !== 0) setTargets(queue, index + 1, some, undefined)
   const check = watch(queue)
   const until = (end: number) => {
     while (queue.now < end) {
-      advance(queue, Math.min(end, queue.now + step))
+      advanceTo(queue, Math.min(end, queue.now + step))
       check()
     }
-    advance(queue, end)
+    advanceTo(queue, end)
   }
   for (const [wait, deed] of deeds) {
     until(queue.now + wait)
@@ -177,7 +182,7 @@ function tell({ seed, scripts, settings, moments, targets, deeds }: Story, step:
   // Whatever the scenario still does, the queue runs in the end, and everything that is asked for is there.
   until(queue.now + 10_000)
   configure(queue, { state: 'running' })
-  for (const number of numbers) setTargets(queue, number, 'ALL', headOf(queue, number).sha)
+  for (const number of numbers) setTargets(queue, number, 'ALL', getHeadCommit(queue, number).sha)
   until(queue.now + 300_000)
   return queue
 }
@@ -236,20 +241,21 @@ describe('what stands in a history', () => {
   }
 
   /** Slots, and lanes: each run is held against those that were in progress when it started. */
-  function judgeRuns({ runs, settings }: Queue, targets: readonly Targets[]) {
+  function judgeRuns({ runs, settings }: Queue, targets: readonly ImpactedTargets[]) {
     const { concurrency, bisectionConcurrency = concurrency, mode } = settings
     const impacts = (number: number) => (number % 3 === 1 ? 'ALL' : (targets[number - 1] ?? 'ALL'))
-    const meets = (one: Run, other: Run) =>
+    const meets = (one: SandboxTestRun, other: SandboxTestRun) =>
       mode === 'single' ||
       one.tested.some(mine => other.tested.some(theirs => meet(impacts(mine), impacts(theirs))))
-    const sits = (one: Run, other: Run) => other.tested.every(number => one.builtOn.includes(number))
+    const sits = (one: SandboxTestRun, other: SandboxTestRun) =>
+      other.tested.every(number => one.builtOn.includes(number))
     const all = [...runs.values()]
     for (const [index, run] of all.entries()) {
       const beside = all
         .slice(0, index)
         .filter(({ endedAt = Number.POSITIVE_INFINITY }) => endedAt > run.startedAt)
-      const slots = run.lane === 'main' ? concurrency : bisectionConcurrency
-      expect(beside.filter(({ lane }) => lane === run.lane).length).toBeLessThan(slots)
+      const slots = run.kind === 'main' ? concurrency : bisectionConcurrency
+      expect(beside.filter(({ kind }) => kind === run.kind).length).toBeLessThan(slots)
       for (const other of beside)
         expect(sits(run, other) || sits(other, run) || !meets(run, other)).toBe(true)
     }
@@ -266,19 +272,19 @@ describe('what stands in a history', () => {
           for (const [index, { number, to, at }] of queue.transitions.entries()) {
             if (to === 'FAILED' || to === 'CANCELLED') left.set(number, at)
             if (to !== 'MERGED') continue
-            const entry = queue.entries.get(number)
+            const pullRequest = queue.pullRequests.get(number)
             const isDirect = queue.transitions
               .slice(0, index)
-              .every(move => move.number !== number || move.to !== 'TESTING')
+              .every(transition => transition.number !== number || transition.to !== 'TESTING')
             if (isDirect) {
               expect(queue.settings.directMergeMode).toBe('always')
               continue
             }
             const { canOptimisticallyMerge } = queue.settings
-            const run = entry?.lastRun
+            const run = pullRequest?.lastRun
             if (!canOptimisticallyMerge) {
               expect(run?.status).toBe('succeeded')
-              expect(scriptedResult(queue.scenario, number, entry?.runs ?? 0)).toBe('pass')
+              expect(getScriptedResult(queue.scenario, number, pullRequest?.runCount ?? 0)).toBe('pass')
             }
             // Nothing that its run was built on left the queue without a merge after the run had begun.
             for (const below of run?.status === 'succeeded' ? run.builtOn : [])
@@ -301,17 +307,17 @@ describe('what stands in a history', () => {
       fc.assert(
         fc.property(submits, fc.boolean(), (submits, batch) => {
           const scenario: Scenario = { name: 'any', summary: '', scripts: [] }
-          const queue = createQueueState({
+          const queue = createEmptyQueue({
             repo: { host: 'github.com', owner: 'acme', name: 'web' },
             targetBranch: 'main',
             seed: 1,
             scenario,
-            timings: timingsFor(1, scenario),
+            timings: createTimings(1, scenario),
             now: 0,
           })
           configure(queue, { batch, concurrency: 3 })
           for (const [number, priority] of submits) submit(queue, { number, priority, noBatch: undefined })
-          advance(queue, 100_000)
+          advanceTo(queue, 100_000)
           const merged = queue.transitions.filter(({ to }) => to === 'MERGED').map(({ number }) => number)
           const wanted = [...submits].sort(([, one], [, other]) => one - other).map(([number]) => number)
           expect(merged).toEqual(wanted)

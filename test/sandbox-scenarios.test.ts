@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it, test } from 'vitest'
 import { scenarioNames } from '../src/domain/scenario-names.ts'
 import { isMergeqError } from '../src/errors.ts'
-import { readScenario } from '../src/sandbox/scenario-file.ts'
+import { parseScenario } from '../src/sandbox/scenario-file.ts'
 import { openStory } from './harness.ts'
 
 const dialects = ['document', 'hosted'] as const
@@ -192,7 +192,7 @@ test('hosted tells of the attempt before until a new submit shows', async () => 
 test('the file of the guide is one that can be read', () => {
   const [, json = ''] =
     /```json\n(\{\n {2}"scripts"[\s\S]*?)```/.exec(readFileSync('docs/sandbox.md', 'utf8')) ?? []
-  expect(readScenario(json, 'mine.json')).toMatchObject({ stretch: 2, outages: [{ after: 30, lasts: 5 }] })
+  expect(parseScenario(json, 'mine.json')).toMatchObject({ stretch: 2, outages: [{ after: 30, lasts: 5 }] })
 })
 
 describe('a file that cannot be read says where', () => {
@@ -217,7 +217,7 @@ describe('a file that cannot be read says where', () => {
     ['{"stretch":0}', 'stretch must be a number over 0'],
   ])('%s', (text, said) => {
     try {
-      readScenario(text, 'mine.json')
+      parseScenario(text, 'mine.json')
       expect.unreachable()
     } catch (error) {
       expect(isMergeqError(error) && [error.exit, error.message]).toEqual([2, expect.stringContaining(said)])

@@ -3,8 +3,8 @@ import { serviceOperations } from '../src/api/operations/index.ts'
 import { maxBodySize } from '../src/domain/limits.ts'
 import { parseSamples } from '../src/domain/metrics/exposition.ts'
 import { get, getArray, getString, isObject, type Json, type JsonObject } from '../src/json.ts'
-import { scenarioNamed } from '../src/sandbox/scenarios.ts'
-import { createService, type SandboxCall, type ServiceOptions } from '../src/sandbox/service.ts'
+import { findScenario } from '../src/sandbox/scenarios.ts'
+import { createService, type SandboxRequest, type ServiceOptions } from '../src/sandbox/service.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00.250Z')
 const day = 86_400_000
@@ -18,7 +18,7 @@ type Played = Partial<Omit<ServiceOptions, 'scenario' | 'now'>> & { readonly sce
 
 /** A service and a virtual clock. */
 function play({ scenario: name = 'happy', ...options }: Played = {}) {
-  const scenario = scenarioNamed(name)
+  const scenario = findScenario(name)
   if (scenario === undefined) throw new Error(`no scenario ${name}`)
   let now = noon
   const service = createService({
@@ -31,8 +31,8 @@ function play({ scenario: name = 'happy', ...options }: Played = {}) {
     scenario,
     now: () => now,
   })
-  const raw = (call: Partial<SandboxCall>) =>
-    service.answer({
+  const raw = (call: Partial<SandboxRequest>) =>
+    service.handle({
       method: 'POST',
       path: '/v1/getQueue',
       query: new Map(),

@@ -7,7 +7,7 @@ import {
   type SimulatedSetup,
   simulateQueue,
   simulationResult,
-} from '../src/sandbox/simulate.ts'
+} from '../src/sandbox/simulation.ts'
 import { mergeq, openStory } from './harness.ts'
 
 const minute = 60_000
@@ -36,9 +36,11 @@ function means({ transitions }: Queue) {
   const mean = (values: readonly number[]) =>
     values.reduce((sum, value) => sum + value, 0) / values.length / minute
   return {
-    total: mean(merges.map(({ sinceSubmit }) => sinceSubmit)),
+    total: mean(merges.map(({ timeSinceSubmit }) => timeSinceSubmit)),
     wait: mean(
-      transitions.filter(({ from, to }) => from === 'PENDING' && to === 'TESTING').map(({ after }) => after),
+      transitions
+        .filter(({ from, to }) => from === 'PENDING' && to === 'TESTING')
+        .map(({ timeInPreviousState }) => timeInPreviousState),
     ),
   }
 }
@@ -116,17 +118,17 @@ describe('the history of the engine', () => {
         if (more.failureRate === 0) expect(found.failed).toBe(0)
         const edges = [...queue.runs.values()]
           .flatMap(
-            ({ startedAt, endedAt, lane }) =>
+            ({ startedAt, endedAt, kind }) =>
               [
-                [startedAt, 1, lane],
-                [endedAt ?? Number.POSITIVE_INFINITY, -1, lane],
+                [startedAt, 1, kind],
+                [endedAt ?? Number.POSITIVE_INFINITY, -1, kind],
               ] as const,
           )
           .toSorted(([one, up], [other, down]) => one - other || up - down)
         const busy = { main: 0, bisection: 0 }
-        for (const [, change, lane] of edges) {
-          busy[lane] += change
-          expect(busy[lane]).toBeLessThanOrEqual(setup.concurrency)
+        for (const [, change, kind] of edges) {
+          busy[kind] += change
+          expect(busy[kind]).toBeLessThanOrEqual(setup.concurrency)
         }
       }),
       { numRuns: 15 },
@@ -152,7 +154,9 @@ describe('the history of the engine', () => {
           expect(run.startedAt).toBe(start)
           free[0] = run.endsAt
           merged = Math.max(merged, run.endsAt)
-          const merge = queue.transitions.find(move => move.number === number && move.to === 'MERGED')
+          const merge = queue.transitions.find(
+            transition => transition.number === number && transition.to === 'MERGED',
+          )
           expect(merge?.at).toBe(merged > queue.now ? undefined : merged)
         }
       }),

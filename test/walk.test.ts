@@ -20,8 +20,9 @@ import { createIdTable } from '../src/domain/id-table.ts'
 import { createPageCursor } from '../src/domain/page-cursor.ts'
 import { windows } from '../src/domain/time-range.ts'
 import { parseInstant } from '../src/domain/values/time.ts'
-import { createFailingTests, testsFailedBetween } from '../src/sandbox/failing-tests.ts'
+import { createFailingTests } from '../src/sandbox/failing-tests.ts'
 import { startSandbox } from '../src/sandbox/sandbox.ts'
+import { listTestsFailedBetween } from '../src/sandbox/test-history.ts'
 import { mergeq, noon, type Outcome, type Seen, type Service, type Setting, serveScript } from './harness.ts'
 import { bareEnvironment, launcher } from './programs.ts'
 
@@ -550,7 +551,7 @@ describe.each(['document', 'hosted'] as const)('30 days of the sandbox in the %s
   const range = { start: opened - 30 * day, end: opened }
   const repo = { host: 'github.com', owner: 'acme', name: 'web' }
   const truth = new Set(
-    testsFailedBetween(createFailingTests(1, repo, opened), range.start, range.end).map(({ id }) => id),
+    listTestsFailedBetween(createFailingTests(1, repo, opened), range.start, range.end).map(({ id }) => id),
   )
   let sandbox: Awaited<ReturnType<typeof startSandbox>>
   let home: string

@@ -1,20 +1,20 @@
 // Ten thousand pull requests through the sandbox's parallel queue, by a clock of its own: what the engine costs. It is
 // bundled with the engine before it runs, and fails when one of them does not merge.
 
-import { configure, setTargets, submit } from '../../src/sandbox/engine/inputs.ts'
-import { openQueue, paceOf } from '../../src/sandbox/engine/queue.ts'
-import { advance } from '../../src/sandbox/engine/run-until-stable.ts'
+import { configure, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
+import { advanceTo } from '../../src/sandbox/engine/advance.ts'
+import { createEmptyQueue, createTimings } from '../../src/sandbox/engine/queue.ts'
 
 const count = 10_000
 const scenario = { name: 'happy', summary: '', scripts: [] }
 const [concurrency = 50, targets = 500] = process.argv.slice(2).map(Number)
 
-const queue = openQueue({
+const queue = createEmptyQueue({
   repo: { host: 'github.com', owner: 'acme', name: 'web' },
   targetBranch: 'main',
   seed: 1,
   scenario,
-  pace: paceOf(1, scenario),
+  timings: createTimings(1, scenario),
   now: 0,
 })
 configure(queue, { mode: 'parallel', concurrency, notReadyTimeoutHours: 0 })
@@ -22,10 +22,10 @@ for (let number = 1; number <= count; number++) {
   // Every hundredth touches everything; of the others each touches two parts of the tree.
   const touched = number % 100 === 0 ? 'ALL' : new Set([number % targets, (number * 7) % targets].map(String))
   setTargets(queue, number, touched, undefined)
-  advance(queue, number)
+  advanceTo(queue, number)
   submit(queue, { number, priority: undefined, noBatch: undefined })
 }
-advance(queue, 1e9)
+advanceTo(queue, 1e9)
 
-const merged = queue.moves.filter(({ to }) => to === 'MERGED').length
+const merged = queue.transitions.filter(({ to }) => to === 'MERGED').length
 if (merged !== count) throw new Error(`${merged} of ${count} merged`)

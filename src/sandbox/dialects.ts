@@ -1,67 +1,68 @@
-/** A body and what it is. */
-export interface DialectBody {
-  readonly type: string
+/** The body of a response. */
+export interface ResponseText {
+  readonly contentType: string
   readonly text: string
 }
 
-/** A way to say what the service does, with the few rules that differ with it. */
+/** The differences between what the documentation of the service says and what the hosted service does. */
 export interface Dialect {
-  /** Whether answers have the fields that only service-observed.md knows of. */
-  readonly tellsMore: boolean
-  /** A state, in the case that this dialect writes it in. */
-  state(word: string): string
-  /** An instant in RFC 3339, from milliseconds since 1970. */
-  instant(at: number): string
-  /** What a change is answered with that has nothing to show. */
-  readonly done: DialectBody
-  refused(message: string): DialectBody
-  /** The answer to a method that the path does not take. */
-  readonly wrongMethod: { readonly status: number; readonly body: DialectBody }
-  /** The status of a delete while pull requests are in the queue. */
-  readonly notEmpty: number
-  /** For how long a submit does not show in reads of the pull request, in milliseconds at speed 1. */
-  readonly blindness: number
+  /** Whether responses have the fields that only service-observed.md describes. */
+  readonly hasObservedFields: boolean
+  /** Formats an upper-case state in the case that the dialect uses. */
+  formatState(state: string): string
+  /** Formats a time in milliseconds since 1970 as RFC 3339. */
+  formatTime(time: number): string
+  /** The response to a change that returns no document. */
+  readonly emptyResponse: ResponseText
+  /** Creates the body of an error response. */
+  createErrorBody(message: string): ResponseText
+  /** The response to a method that the path does not support. */
+  readonly methodNotAllowed: { readonly status: number; readonly body: ResponseText }
+  /** The status of a deleteQueue while pull requests are in the queue. */
+  readonly queueNotEmptyStatus: number
+  /** How long after a submit getSubmittedPullRequest does not show it yet, in milliseconds at speed 1. */
+  readonly readDelay: number
 }
 
 const json = 'application/json'
-const wrongMethod = 'This path does not take this method.'
+const methodMessage = 'This path does not take this method.'
 
-const errorJson = (message: string): DialectBody => ({
-  type: json,
+const createJsonError = (message: string): ResponseText => ({
+  contentType: json,
   text: JSON.stringify({ error: { message } }),
 })
 
+/** The dialects by name. */
 export const dialects = {
-  /** As service-api.md says; where it does not say, JSON throughout (the sandbox's own). */
+  /** The service as service-api.md documents it. The sandbox's own: JSON in all cases that are not documented. */
   document: {
-    tellsMore: false,
-    state: word => word,
-    instant: at => new Date(at).toISOString(),
-    done: { type: json, text: '{}' },
-    refused: errorJson,
-    wrongMethod: { status: 405, body: errorJson(wrongMethod) },
-    notEmpty: 409,
-    blindness: 0,
+    hasObservedFields: false,
+    formatState: state => state,
+    formatTime: time => new Date(time).toISOString(),
+    emptyResponse: { contentType: json, text: '{}' },
+    createErrorBody: createJsonError,
+    methodNotAllowed: { status: 405, body: createJsonError(methodMessage) },
+    queueNotEmptyStatus: 409,
+    readDelay: 0,
   },
-  /** As the hosted service has been seen to answer (service-observed.md sections 1.2 to 1.5). */
+  /** The hosted service as it was observed (service-observed.md sections 1.2 to 1.5). */
   hosted: {
-    tellsMore: true,
-    state: word => word.toLowerCase(),
-    instant: at => new Date(Math.floor(at / 1000) * 1000).toISOString(),
-    done: { type: 'text/plain; charset=utf-8', text: 'OK' },
-    refused: message => ({ type: 'application/plain-text', text: message }),
-    wrongMethod: {
+    hasObservedFields: true,
+    formatState: state => state.toLowerCase(),
+    formatTime: time => new Date(Math.floor(time / 1000) * 1000).toISOString(),
+    emptyResponse: { contentType: 'text/plain; charset=utf-8', text: 'OK' },
+    createErrorBody: message => ({ contentType: 'application/plain-text', text: message }),
+    methodNotAllowed: {
       status: 404,
       body: {
-        type: 'text/html; charset=utf-8',
-        text: `<!DOCTYPE html><title>Not Found</title><pre>${wrongMethod}</pre>\n`,
+        contentType: 'text/html; charset=utf-8',
+        text: `<!DOCTYPE html><title>Not Found</title><pre>${methodMessage}</pre>\n`,
       },
     },
-    notEmpty: 400,
-    blindness: 200,
+    queueNotEmptyStatus: 400,
+    readDelay: 200,
   },
 } as const satisfies Readonly<Record<string, Dialect>>
 
+/** The name of a dialect. */
 export type DialectName = keyof typeof dialects
-
-export const dialectNames: readonly string[] = Object.keys(dialects)

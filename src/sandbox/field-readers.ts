@@ -1,6 +1,6 @@
 import { maxInteger } from '../domain/values/numbers.ts'
 import type { Json, JsonObject } from '../json.ts'
-import { statusError } from './error-status.ts'
+import { statusError } from './status-error.ts'
 
 /** How a value is read, and what it must be if it cannot. */
 export interface Reader<T> {

@@ -2,76 +2,90 @@ import type { OperationName } from '../api/operations/index.ts'
 import { maxWindow } from '../domain/limits.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
-import { cancel, configure, restart, setTargets, submit } from './engine/inputs.ts'
-import type { Entry, Queue, Run } from './engine/queue.ts'
-import { statusError } from './error-status.ts'
-import { testsFailedBetween } from './failing-tests.ts'
-import { exposition, queuesOf } from './metrics-text.ts'
-import { pageAt } from './paging.ts'
-import { branchOf, pullRequestRecord, queueRecord, settingsRecord, testRecord } from './records.ts'
+import { cancel, configure, restart, setTargets, submit } from './engine/actions.ts'
+import type { PullRequest, Queue, SandboxTestRun } from './engine/queue.ts'
+import { filterQueues, renderMetrics } from './metrics-text.ts'
+import { paginate } from './paginate.ts'
 import {
-  flagIn,
-  instantIn,
-  priorityIn,
-  pullRequestIn,
-  repositoryIn,
-  targetsIn,
-  textIn,
-  textOrNoneIn,
-  valueIn,
-  wholeIn,
-} from './request-bodies.ts'
-import type { QueueRef, SandboxState } from './state.ts'
-import { testingRecord } from './test-run-record.ts'
+  getField,
+  readInteger,
+  readOptionalBoolean,
+  readOptionalText,
+  readPriority,
+  readPullRequestNumber,
+  readRepository,
+  readTargets,
+  readText,
+  readTime,
+} from './request-fields.ts'
+import {
+  formatPullRequest,
+  formatQueue,
+  formatQueueSettings,
+  formatTest,
+  getHeadBranch,
+} from './response-records.ts'
+import type { QueueRef, SandboxState } from './sandbox-state.ts'
+import { statusError } from './status-error.ts'
+import { listTestsFailedBetween } from './test-history.ts'
+import { formatTestRun } from './test-run-record.ts'
 
-/** A request that may be answered: its token is right, and its body has what the operation needs. */
+/** A request with a valid token, whose body has all fields that the operation requires. */
 export interface HandlerRequest {
   readonly body: JsonObject
   readonly query: ReadonlyMap<string, string>
 }
 
-/** What a handler gives: a document, text (the metrics alone), or nothing to show. */
+/** The result of an operation: a JSON document, text (the metrics), or undefined for an empty response. */
 export type HandlerResult = { readonly document: JsonObject } | { readonly text: string } | undefined
 
-/** Plays one operation. Throws a refusal. */
-export type Handler = (stage: SandboxState, request: HandlerRequest) => HandlerResult
+/** Performs an operation. Throws a status error if the service would refuse the request. */
+export type Handler = (sandbox: SandboxState, request: HandlerRequest) => HandlerResult
 
-const placeIn = (body: JsonObject): QueueRef => ({
-  repo: repositoryIn(body),
-  targetBranch: textIn(body, 'targetBranch'),
+const readQueueRef = (body: JsonObject): QueueRef => ({
+  repo: readRepository(body),
+  targetBranch: readText(body, 'targetBranch'),
 })
 
-/** A handler of a change to a queue that has nothing to show for it. */
-const changing =
+/** Creates the handler of a change to a queue whose response is empty. */
+const createChangeHandler =
   (change: (queue: Queue, body: JsonObject) => void): Handler =>
-  (stage, { body }) => {
-    change(stage.queueOf(placeIn(body)), body)
+  (sandbox, { body }) => {
+    change(sandbox.getQueue(readQueueRef(body)), body)
     return undefined
   }
 
-/** The pull request by its number or its head branch, exactly one of them (service-observed.md section 2.3). */
-function entryIn(queue: Queue, body: JsonObject): Entry {
-  const branch = textOrNoneIn(body, 'pr.branch')
-  const hasNumber = valueIn(body, 'pr.number') !== undefined
+/** Finds a pull request by exactly one of its number and its head branch (service-observed.md section 2.3). */
+function findPullRequest(queue: Queue, body: JsonObject): PullRequest {
+  const branch = readOptionalText(body, 'pr.branch')
+  const hasNumber = getField(body, 'pr.number') !== undefined
   if (hasNumber === (branch !== undefined))
     throw statusError(400, 'The body needs exactly one of pr.number and pr.branch.')
-  const entry =
+  const pullRequest =
     branch === undefined
-      ? queue.entries.get(pullRequestIn(body))
-      : [...queue.entries.values()].find(({ number }) => branchOf(number) === branch)
-  if (entry === undefined) throw neverSubmitted(branch ?? `#${pullRequestIn(body)}`)
-  return entry
+      ? queue.pullRequests.get(readPullRequestNumber(body))
+      : [...queue.pullRequests.values()].find(({ number }) => getHeadBranch(number) === branch)
+  if (pullRequest === undefined) throw notSubmittedError(branch ?? `#${readPullRequestNumber(body)}`)
+  return pullRequest
 }
 
-const neverSubmitted = (what: string) => statusError(404, `${what} was never submitted to this queue.`)
+const notSubmittedError = (pullRequest: string) =>
+  statusError(404, `${pullRequest} was never submitted to this queue.`)
 
-/** A test run, by its id or as the latest one of a pull request; a bisection's suffix is taken (section 2.5). */
-function runIn({ runs, entries }: Queue, body: JsonObject): Run {
-  const id = textOrNoneIn(body, 'testRunId')
-  if (id === undefined && valueIn(body, 'pr.number') === undefined)
+const uuidLength = 36
+
+/**
+ * Finds a test run by its id, or the latest run of a pull request. An id may be followed by the suffix that a bisection
+ * run has in its branch name (service-observed.md section 2.5).
+ */
+function findTestRun({ runs, pullRequests }: Queue, body: JsonObject): SandboxTestRun {
+  const id = readOptionalText(body, 'testRunId')
+  if (id === undefined && getField(body, 'pr.number') === undefined)
     throw statusError(400, 'The body lacks testRunId, or pr.number in its place.')
   const run =
-    id === undefined ? entries.get(pullRequestIn(body))?.lastRun : runs.get(id.toLowerCase().slice(0, 36))
+    id === undefined
+      ? pullRequests.get(readPullRequestNumber(body))?.lastRun
+      : runs.get(id.toLowerCase().slice(0, uuidLength))
   if (run === undefined)
     throw statusError(
       404,
@@ -80,95 +94,100 @@ function runIn({ runs, entries }: Queue, body: JsonObject): Run {
   return run
 }
 
-/** One handler for each operation of service-api.md section 4; the compiler names one that is missing. */
+/** The handler of each operation of service-api.md section 4. The type requires a handler for every operation. */
 export const handlers: Readonly<Record<OperationName, Handler>> = {
-  submitPullRequest: changing((queue, body) =>
+  submitPullRequest: createChangeHandler((queue, body) =>
     submit(queue, {
-      number: pullRequestIn(body),
-      priority: priorityIn(body),
-      noBatch: flagIn(body, 'noBatch'),
+      number: readPullRequestNumber(body),
+      priority: readPriority(body),
+      noBatch: readOptionalBoolean(body, 'noBatch'),
     }),
   ),
 
-  cancelPullRequest: changing((queue, body) => cancel(queue, pullRequestIn(body))),
+  cancelPullRequest: createChangeHandler((queue, body) => cancel(queue, readPullRequestNumber(body))),
 
-  restartTestsOnPullRequest: changing((queue, body) => restart(queue, pullRequestIn(body))),
-
-  getSubmittedPullRequest(stage, { body }) {
-    const queue = stage.queueOf(placeIn(body))
-    const entry = entryIn(queue, body)
-    const { number, submittedAt, before } = entry
-    const isBlind = queue.now < submittedAt + stage.readDelay
-    const shown = isBlind ? before : entry
-    if (shown === undefined) throw neverSubmitted(`#${number}`)
-    stage.reportedStates.add(shown.state)
-    return {
-      document: pullRequestRecord(queue, shown, stage.dialect, flagIn(body, 'includeTimeline') ?? false),
-    }
-  },
-
-  setImpactedTargets: changing((queue, body) =>
-    setTargets(queue, pullRequestIn(body, 1), targetsIn(body), textOrNoneIn(body, 'pr.sha')),
+  restartTestsOnPullRequest: createChangeHandler((queue, body) =>
+    restart(queue, readPullRequestNumber(body)),
   ),
 
-  getMergeQueueTestingDetails(stage, { body }) {
-    const queue = stage.queueOf(placeIn(body))
-    return { document: testingRecord(queue, runIn(queue, body), stage.dialect) }
+  getSubmittedPullRequest(sandbox, { body }) {
+    const queue = sandbox.getQueue(readQueueRef(body))
+    const pullRequest = findPullRequest(queue, body)
+    const { number, submittedAt, previousAttempt } = pullRequest
+    const isSubmitVisible = queue.now >= submittedAt + sandbox.readDelay
+    const visible = isSubmitVisible ? pullRequest : previousAttempt
+    if (visible === undefined) throw notSubmittedError(`#${number}`)
+    sandbox.reportedStates.add(visible.state)
+    const withTimeline = readOptionalBoolean(body, 'includeTimeline') ?? false
+    return { document: formatPullRequest(queue, visible, sandbox.dialect, withTimeline) }
   },
 
-  createQueue(stage, { body }) {
+  setImpactedTargets: createChangeHandler((queue, body) =>
+    setTargets(queue, readPullRequestNumber(body, 1), readTargets(body), readOptionalText(body, 'pr.sha')),
+  ),
+
+  getMergeQueueTestingDetails(sandbox, { body }) {
+    const queue = sandbox.getQueue(readQueueRef(body))
+    return { document: formatTestRun(queue, findTestRun(queue, body), sandbox.dialect) }
+  },
+
+  createQueue(sandbox, { body }) {
     const { mode, concurrency } = body
     const settings = {
       ...(mode === undefined ? {} : { mode }),
       ...(concurrency === undefined ? {} : { concurrency }),
     }
-    stage.create(placeIn(body), settings)
+    sandbox.createQueue(readQueueRef(body), settings)
     return undefined
   },
 
-  getQueue: (stage, { body }) => ({ document: queueRecord(stage.queueOf(placeIn(body)), stage.dialect) }),
+  getQueue: (sandbox, { body }) => ({
+    document: formatQueue(sandbox.getQueue(readQueueRef(body)), sandbox.dialect),
+  }),
 
-  updateQueue(stage, { body }) {
-    const queue = stage.queueOf(placeIn(body))
+  updateQueue(sandbox, { body }) {
+    const queue = sandbox.getQueue(readQueueRef(body))
     configure(queue, body)
-    return { document: settingsRecord(queue, stage.dialect) }
+    return { document: formatQueueSettings(queue, sandbox.dialect) }
   },
 
-  deleteQueue(stage, { body }) {
-    stage.remove(placeIn(body))
+  deleteQueue(sandbox, { body }) {
+    sandbox.deleteQueue(readQueueRef(body))
     return undefined
   },
 
-  getMergeQueueMetrics(stage, { query }) {
+  getMergeQueueMetrics(sandbox, { query }) {
     const [repo, host] = [query.get('repo'), query.get('repoHost')]
     if ((repo === undefined) !== (host === undefined))
       throw statusError(400, 'repo and repoHost must be given together.')
-    return { text: exposition(queuesOf(stage.queues(), repo, host)) }
+    return { text: renderMetrics(filterQueues(sandbox.listQueues(), repo, host)) }
   },
 
-  'flaky-tests/list-failing-tests'(stage, { body }) {
-    const repo = repositoryIn(body)
-    const [start, end] = [instantIn(body, 'start_time'), instantIn(body, 'end_time')]
-    const size = wholeIn(body, 'page_query.page_size', 1, 100)
-    const token = valueIn(body, 'page_query.page_token') ?? ''
-    textIn(body, 'org_url_slug')
+  'flaky-tests/list-failing-tests'(sandbox, { body }) {
+    const repo = readRepository(body)
+    const [start, end] = [readTime(body, 'start_time'), readTime(body, 'end_time')]
+    const pageSize = readInteger(body, 'page_query.page_size', 1, 100)
+    const token = getField(body, 'page_query.page_token') ?? ''
+    readText(body, 'org_url_slug')
     if (typeof token !== 'string') throw statusError(400, 'page_query.page_token must be text.')
     if (Math.abs(end - start) > maxWindow)
       throw statusError(400, 'start_time must be within 7 days of end_time.')
     if (start > end) throw statusError(400, 'start_time must not be after end_time.')
-    const failed = testsFailedBetween(stage.testsOf(repo), start, end)
-    const { rows, page } = pageAt(failed, size, token, `${repositoryName(repo)} ${start} ${end}`)
-    return { document: { tests: rows.map(test => testRecord(test, repo, stage.dialect)), page } }
+    const failedTests = listTestsFailedBetween(sandbox.getTests(repo), start, end)
+    const queryKey = `${repositoryName(repo)} ${start} ${end}`
+    const { items, page } = paginate(failedTests, pageSize, token, queryKey)
+    return { document: { tests: items.map(test => formatTest(test, repo, sandbox.dialect)), page } }
   },
 
-  'flaky-tests/get-test-details'(stage, { body }) {
-    const repo = repositoryIn(body)
-    textIn(body, 'org_url_slug')
-    const id = textIn(body, 'test_id').toLowerCase()
-    const test = stage.testsOf(repo).find(other => other.id === id)
+  'flaky-tests/get-test-details'(sandbox, { body }) {
+    const repo = readRepository(body)
+    readText(body, 'org_url_slug')
+    const id = readText(body, 'test_id').toLowerCase()
+    const test = sandbox.getTests(repo).find(other => other.id === id)
     if (test === undefined) throw statusError(404, `There is no test ${id}.`)
-    return { document: { test: testRecord(test, repo, stage.dialect) } }
+    return { document: { test: formatTest(test, repo, sandbox.dialect) } }
   },
 }
 
-export const isOperation = (name: string): name is OperationName => Object.hasOwn(handlers, name)
+/** Whether the sandbox has an operation of this name. */
+export const isOperationName = (name: string): name is OperationName => Object.hasOwn(handlers, name)

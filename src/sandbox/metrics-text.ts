@@ -1,53 +1,53 @@
 import type { Repository } from '../domain/values/repository.ts'
-import type { Lane, Queue, Transition } from './engine/queue.ts'
+import type { Queue, RunKind, Transition } from './engine/queue.ts'
 
 /** The content type of the metrics (service-api.md section 4.3). */
-export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
+export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
 
 const hour = 3_600_000
 
-/** Upper bounds in seconds (service-observed.md section 4). */
-const bounds = [60, 300, 600, 900, 1800, 3600, 5400, 7200, Number.POSITIVE_INFINITY]
+/** Upper bounds of the histogram buckets in seconds (service-observed.md section 4). */
+const bucketBounds = [60, 300, 600, 900, 1800, 3600, 5400, 7200, Number.POSITIVE_INFINITY]
 
-/** One line of a family, without the labels that every line has. */
-interface Line {
+type Labels = Readonly<Record<string, string>>
+
+/** A line of a metric, without the labels that all lines have. */
+interface MetricSample {
+  /** What follows the name of the metric: `_bucket`, `_sum` or `_count`. */
   readonly suffix?: string
-  readonly labels?: Readonly<Record<string, string>>
+  readonly labels?: Labels
   readonly value: number
 }
 
-/** A metric of a queue's lane, computed from its state and from the moves of its last hour. */
-interface Family {
+/** A metric of one kind of test runs of a queue, computed from the queue and its transitions of the last hour. */
+interface MetricFamily {
   readonly name: string
   readonly type: 'gauge' | 'histogram'
   readonly help: string
-  lines(queue: Queue, lane: Lane, moves: readonly Transition[]): readonly Line[]
+  compute(queue: Queue, kind: RunKind, transitions: readonly Transition[]): readonly MetricSample[]
 }
 
 const gauge = (
   name: string,
   help: string,
-  value: (queue: Queue, lane: Lane, moves: readonly Transition[]) => number,
-): Family => ({
+  compute: (queue: Queue, kind: RunKind, transitions: readonly Transition[]) => number,
+): MetricFamily => ({
   name,
   type: 'gauge',
   help,
-  lines: (queue, lane, moves) => [{ value: value(queue, lane, moves) }],
+  compute: (queue, kind, transitions) => [{ value: compute(queue, kind, transitions) }],
 })
 
-/** The lines of a histogram of durations in milliseconds; what is handed in has one label set. */
-function histogram(
-  durations: readonly number[],
-  labels: Readonly<Record<string, string>> = {},
-): readonly Line[] {
+/** Computes the samples of a histogram from durations in milliseconds. */
+function createHistogram(durations: readonly number[], labels: Labels = {}): readonly MetricSample[] {
   const seconds = durations.map(duration => duration / 1000)
   return [
-    ...bounds.map(bound => ({
+    ...bucketBounds.map(bound => ({
       suffix: '_bucket',
       labels: { ...labels, le: bound === Number.POSITIVE_INFINITY ? '+Inf' : String(bound) },
-      value: seconds.filter(second => second <= bound).length,
+      value: seconds.filter(value => value <= bound).length,
     })),
-    { suffix: '_sum', labels, value: seconds.reduce((sum, second) => sum + second, 0) },
+    { suffix: '_sum', labels, value: seconds.reduce((sum, value) => sum + value, 0) },
     { suffix: '_count', labels, value: seconds.length },
   ]
 }
@@ -58,107 +58,126 @@ const conclusions = [
   ['cancelled', 'CANCELLED'],
 ] as const
 
-const inLane = ({ batches }: Queue, lane: Lane) => batches.filter(batch => batch.lane === lane)
+const batchesOfKind = ({ batches }: Queue, kind: RunKind) => batches.filter(batch => batch.kind === kind)
 
-/** The metrics of the service (service-observed.md section 4). `_1h_` looks back an hour of the true clock. */
-const families: readonly Family[] = [
-  gauge('mq_depth_current', 'Pull requests in the queue, without those that are not ready', (queue, lane) =>
-    inLane(queue, lane).reduce(
+/**
+ * The metrics of the service (service-observed.md section 4). `_1h_` in a name is an hour of real time, whatever the
+ * speed of the sandbox.
+ */
+const families: readonly MetricFamily[] = [
+  gauge('mq_depth_current', 'Pull requests in the queue, without those that are not ready', (queue, kind) =>
+    batchesOfKind(queue, kind).reduce(
       (sum, { members }) => sum + members.length,
-      lane === 'main' ? queue.waiting.length : 0,
+      kind === 'main' ? queue.waiting.length : 0,
     ),
   ),
-  gauge('mq_awaiting_mergeability', 'Pull requests that wait to become mergeable', ({ unready }, lane) =>
-    lane === 'main' ? unready.size : 0,
+  gauge('mq_awaiting_mergeability', 'Pull requests that wait to become mergeable', ({ notReady }, kind) =>
+    kind === 'main' ? notReady.size : 0,
   ),
   gauge(
     'mq_testing_slots_active',
     'Test runs in progress',
-    (queue, lane) => inLane(queue, lane).filter(({ phase }) => phase === 'TESTING').length,
+    (queue, kind) => batchesOfKind(queue, kind).filter(({ phase }) => phase === 'TESTING').length,
   ),
   {
     name: 'mq_pr_conclusions_1h_total',
     type: 'gauge',
     help: 'Pull requests that left the queue in the last hour',
-    lines: (_, __, moves) =>
+    compute: (_, __, transitions) =>
       conclusions.map(([conclusion, state]) => ({
         labels: { conclusion },
-        value: moves.filter(({ to }) => to === state).length,
+        value: transitions.filter(({ to }) => to === state).length,
       })),
   },
   gauge(
     'mq_pr_restarts_1h_total',
     'Times in the last hour that a pull request went from testing back to pending',
-    (_, __, moves) => moves.filter(({ from, to }) => from === 'TESTING' && to === 'PENDING').length,
+    (_, __, transitions) =>
+      transitions.filter(({ from, to }) => from === 'TESTING' && to === 'PENDING').length,
   ),
   {
     name: 'mq_pr_wait_duration_1h_seconds',
     type: 'histogram',
     help: 'Wait before testing, of what started in the last hour',
-    lines: (_, __, moves) =>
-      histogram(
-        moves.filter(({ from, to }) => from === 'PENDING' && to === 'TESTING').map(({ after }) => after),
+    compute: (_, __, transitions) =>
+      createHistogram(
+        transitions
+          .filter(({ from, to }) => from === 'PENDING' && to === 'TESTING')
+          .map(({ timeInPreviousState }) => timeInPreviousState),
       ),
   },
   {
     name: 'mq_pr_test_duration_1h_seconds',
     type: 'histogram',
     help: 'Testing, of what ended in the last hour',
-    lines: (_, __, moves) =>
-      histogram(moves.filter(({ from }) => from === 'TESTING').map(({ after }) => after)),
+    compute: (_, __, transitions) =>
+      createHistogram(
+        transitions
+          .filter(({ from }) => from === 'TESTING')
+          .map(({ timeInPreviousState }) => timeInPreviousState),
+      ),
   },
   {
     name: 'mq_pr_time_in_queue_1h_seconds',
     type: 'histogram',
     help: 'From entry to exit, of what left in the last hour',
-    lines: (_, __, moves) =>
+    compute: (_, __, transitions) =>
       conclusions.flatMap(([conclusion, state]) =>
-        histogram(
-          moves.filter(({ to }) => to === state).map(({ sinceSubmit }) => sinceSubmit),
+        createHistogram(
+          transitions.filter(({ to }) => to === state).map(({ timeSinceSubmit }) => timeSinceSubmit),
           { conclusion },
         ),
       ),
   },
 ]
 
-const lanes = ['main', 'bisection'] as const
+const runKinds = ['main', 'bisection'] as const
 
-const escaped = (text: string): string =>
+const escapeLabel = (text: string): string =>
   text.replaceAll(/[\\"\n]/g, char => (char === '\n' ? '\\n' : `\\${char}`))
 
-const labelled = (labels: Readonly<Record<string, string>>): string =>
+const formatLabels = (labels: Labels): string =>
   Object.entries(labels)
-    .map(([key, value]) => `${key}="${escaped(value)}"`)
+    .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
     .join(',')
 
-/** The metrics of some queues in the text format 0.0.4, as of each queue's own moment. */
-export function exposition(queues: readonly Queue[]): string {
-  const views = queues.flatMap(queue => {
+/** Renders the metrics of some queues in the Prometheus text format 0.0.4, each queue at its own `now`. */
+export function renderMetrics(queues: readonly Queue[]): string {
+  const sources = queues.flatMap(queue => {
     const recent = queue.transitions.filter(({ at }) => at > queue.now - hour)
-    return lanes.map(lane => ({ queue, lane, moves: recent.filter(move => move.lane === lane) }))
+    return runKinds.map(kind => ({
+      queue,
+      kind,
+      transitions: recent.filter(transition => transition.kind === kind),
+    }))
   })
-  const blocks = families.map(({ name, type, help, lines }) => {
-    const samples = views.flatMap(({ queue, lane, moves }) => {
-      const own = {
+  const blocks = families.map(({ name, type, help, compute }) => {
+    const lines = sources.flatMap(({ queue, kind, transitions }) => {
+      const commonLabels = {
         repo: `${queue.repo.owner}/${queue.repo.name}`,
         branch: queue.targetBranch,
-        queue_type: lane,
+        queue_type: kind,
       }
-      return lines(queue, lane, moves).map(
-        ({ suffix = '', labels, value }) => `${name}${suffix}{${labelled({ ...own, ...labels })}} ${value}`,
+      return compute(queue, kind, transitions).map(
+        ({ suffix = '', labels, value }) =>
+          `${name}${suffix}{${formatLabels({ ...commonLabels, ...labels })}} ${value}`,
       )
     })
-    return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples].join('\n')
+    return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines].join('\n')
   })
   return `${blocks.join('\n\n')}\n`
 }
 
-/** The queues of one repository, by `owner/name` and host (service-api.md section 4.3); without one, all. */
-export const queuesOf = (
+/** Lists the queues of the repository `owner/name` on a host (service-api.md section 4.3); without `repo`, all queues. */
+export const filterQueues = (
   queues: readonly Queue[],
   repo: string | undefined,
   host: string | undefined,
-): readonly Queue[] => (repo === undefined ? queues : queues.filter(queue => isOf(queue.repo, repo, host)))
+): readonly Queue[] =>
+  repo === undefined ? queues : queues.filter(queue => isRepository(queue.repo, repo, host))
 
-const isOf = ({ host, owner, name }: Repository, repo: string, repoHost: string | undefined): boolean =>
-  host === repoHost && `${owner}/${name}` === repo
+const isRepository = (
+  { host, owner, name }: Repository,
+  repo: string,
+  repoHost: string | undefined,
+): boolean => host === repoHost && `${owner}/${name}` === repo

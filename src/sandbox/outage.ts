@@ -1,33 +1,36 @@
 import type { Scenario } from './scenarios.ts'
-import { hex } from './seed.ts'
+import { createHex } from './seed.ts'
 
-/** Says of each request in turn whether an outage swallows it. */
-export type Outage = (
+/** Decides whether a request fails with 503. It must be called once for each request, in order. */
+export type OutageCheck = (
   request: { readonly path: string; readonly body: string },
-  changes: boolean,
-  at: number,
+  isChange: boolean,
+  time: number,
 ) => boolean
 
 /**
- * The outages of a scenario. Of so many first requests every second one is lost, the first gets through; a change that
- * was lost gets through when it is sent again, so that whoever repeats it once is never stuck. In the spans that are
- * named everything is lost. All of it is the sandbox's own; moments are in milliseconds, `second` is one of the scenario.
+ * Creates the check for the outages of a scenario. In each span of `outages` every request fails. Of the first `outage`
+ * requests outside these spans every second one fails; there a change that failed is accepted when it is sent again, so
+ * that a client that retries once always succeeds. All of this is the sandbox's own.
+ *
+ * @param startedAt Start of the sandbox, in milliseconds since 1970, as are the times passed to the check.
+ * @param second Length of a second of the scenario, in milliseconds.
  */
-export function createOutage(
+export function createOutageCheck(
   { outage = 0, outages = [] }: Scenario,
-  openedAt: number,
+  startedAt: number,
   second: number,
-): Outage {
-  const lost = new Set<string>()
-  let count = 0
-  return ({ path, body }, changes, at) => {
-    const seconds = (at - openedAt) / second
+): OutageCheck {
+  const failedChanges = new Set<string>()
+  let requestCount = 0
+  return ({ path, body }, isChange, time) => {
+    const seconds = (time - startedAt) / second
     if (outages.some(({ after, lasts }) => seconds >= after && seconds < after + lasts)) return true
-    count++
-    if (count > outage || count % 2 === 1) return false
-    const request = hex(32, path, body)
-    if (changes && lost.has(request)) return false
-    lost.add(request)
+    requestCount++
+    if (requestCount > outage || requestCount % 2 === 1) return false
+    const digest = createHex(32, path, body)
+    if (isChange && failedChanges.has(digest)) return false
+    if (isChange) failedChanges.add(digest)
     return true
   }
 }

@@ -1,11 +1,11 @@
 import { type Operation, operationName } from '../api/operation.ts'
 import { serviceOperations } from '../api/operations/index.ts'
+import type { Targets } from '../cli/target-arguments.ts'
 import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import type { Targets } from './engine/queue.ts'
-import { statusError } from './error-status.ts'
 import { priorityNamed } from './records.ts'
+import { statusError } from './status-error.ts'
 
 /** What requests hold, read out of their bodies. Whatever cannot be read is refused with 400 and the field's name. */
 

@@ -1,25 +1,28 @@
-/** Words that the sandbox's inventions are made of: people, pull requests and tests that nobody has to recognize. */
+/** Texts of generated sample data: the tests, pull requests and authors of an invented product. */
 
-type Some<T> = readonly [T, ...T[]]
+type NonEmptyList<T> = readonly [T, ...T[]]
 
-/** A part of the invented product: where its tests lie, who owns them, and what they say. */
+/** A part of the invented product. Its tests are all combinations of its subjects, behaviors and variants. */
 export interface Area {
-  readonly folder: string
+  readonly directory: string
+  /** The end of the file names of its tests. */
   readonly suffix: string
+  /** Code owners of its tests. */
   readonly owners: readonly string[]
-  readonly variants: Some<string>
-  readonly subjects: Some<string>
-  readonly deeds: Some<string>
+  readonly variants: NonEmptyList<string>
+  readonly subjects: NonEmptyList<string>
+  readonly behaviors: NonEmptyList<string>
 }
 
-export const areas: Some<Area> = [
+/** The parts of the invented product. */
+export const areas: NonEmptyList<Area> = [
   {
-    folder: 'web/cart',
+    directory: 'web/cart',
     suffix: '.test.ts',
     owners: ['@acme/web'],
     variants: ['', 'chromium', 'firefox', 'webkit'],
     subjects: ['Cart', 'Cart totals', 'Coupon field', 'Mini cart', 'Shipping estimate'],
-    deeds: [
+    behaviors: [
       'adds an item while another is being removed',
       'keeps its items after a reload',
       'rounds tax to the nearest cent',
@@ -30,12 +33,12 @@ export const areas: Some<Area> = [
     ],
   },
   {
-    folder: 'web/checkout',
+    directory: 'web/checkout',
     suffix: '.spec.ts',
     owners: ['@acme/web', '@acme/payments'],
     variants: ['chromium', 'firefox', 'webkit'],
     subjects: ['Checkout', 'Address form', 'Card form', 'Order summary', 'Receipt page'],
-    deeds: [
+    behaviors: [
       'submits once on a double click',
       'recovers from a declined card',
       'focuses the first invalid field',
@@ -45,12 +48,12 @@ export const areas: Some<Area> = [
     ],
   },
   {
-    folder: 'api/orders',
+    directory: 'api/orders',
     suffix: '_test.go',
     owners: ['@acme/orders'],
     variants: ['', 'linux-arm64', 'postgres-16'],
     subjects: ['TestOrderStore', 'TestOrderQueue', 'TestRefund', 'TestInvoiceExport'],
-    deeds: [
+    behaviors: [
       'concurrent updates',
       'retries after a deadlock',
       'idempotent create',
@@ -60,12 +63,12 @@ export const areas: Some<Area> = [
     ],
   },
   {
-    folder: 'services/search/tests',
+    directory: 'services/search/tests',
     suffix: '_test.py',
     owners: ['@acme/search'],
     variants: ['', 'py311', 'py312'],
     subjects: ['TestIndexer', 'TestSuggest', 'TestRanking', 'TestSynonyms'],
-    deeds: [
+    behaviors: [
       'test_reindex_while_querying',
       'test_refresh_interval',
       'test_ties_are_stable',
@@ -75,12 +78,12 @@ export const areas: Some<Area> = [
     ],
   },
   {
-    folder: 'mobile/src/androidTest/com/acme',
+    directory: 'mobile/src/androidTest/com/acme',
     suffix: 'Test.kt',
     owners: ['@acme/mobile'],
     variants: ['api-30', 'api-34', 'tablet'],
     subjects: ['LoginScreen', 'PushMessages', 'OfflineSync', 'Camera'],
-    deeds: [
+    behaviors: [
       'rotatesWithoutLosingState',
       'opensFromNotification',
       'resumesUpload',
@@ -89,12 +92,12 @@ export const areas: Some<Area> = [
     ],
   },
   {
-    folder: 'infra/e2e',
+    directory: 'infra/e2e',
     suffix: '.e2e.ts',
     owners: ['@acme/platform'],
     variants: ['us-east', 'eu-west', 'staging'],
     subjects: ['Smoke', 'Sign-in', 'Webhook delivery', 'Nightly import'],
-    deeds: [
+    behaviors: [
       'reaches every region',
       'follows the redirect of the identity provider',
       'delivers in order',
@@ -104,7 +107,8 @@ export const areas: Some<Area> = [
   },
 ]
 
-export const reasons: Readonly<Record<'healthy' | 'flaky' | 'broken', Some<string>>> = {
+/** Why a test is healthy, flaky or broken. */
+export const healthReasons: Readonly<Record<'healthy' | 'flaky' | 'broken', NonEmptyList<string>>> = {
   healthy: ['No failure in the last 7 days'],
   flaky: [
     'Failed and passed on the same commit',
@@ -114,7 +118,8 @@ export const reasons: Readonly<Record<'healthy' | 'flaky' | 'broken', Some<strin
   broken: ['Failed in most runs of the last day', 'Fails on the main branch'],
 }
 
-export const summaries: Some<string> = [
+/** Messages of failed tests. */
+export const failureMessages: NonEmptyList<string> = [
   'Timeout: waited 5000 ms for the element to be visible',
   'AssertionError: expected 3 to be 2',
   'ECONNRESET: socket hang up',
@@ -125,9 +130,14 @@ export const summaries: Some<string> = [
   'Expected status 200, got 502',
 ]
 
-export const tickets: Some<string> = ['https://acme.example/browse/WEB-', 'https://acme.example/browse/CORE-']
+/** Beginnings of ticket addresses; a number completes them. */
+export const ticketUrlPrefixes: NonEmptyList<string> = [
+  'https://acme.example/browse/WEB-',
+  'https://acme.example/browse/CORE-',
+]
 
-export const authors: Some<string> = [
+/** User names of pull request authors. */
+export const authors: NonEmptyList<string> = [
   'ada',
   'grace',
   'alan',
@@ -138,7 +148,8 @@ export const authors: Some<string> = [
   'margaret',
 ]
 
-export const titles: Some<string> = [
+/** Titles of pull requests. */
+export const titles: NonEmptyList<string> = [
   'Fix the rounding of the cart',
   'Cache the suggestions of the search box',
   'Remove the old checkout',

@@ -2,73 +2,70 @@ import { defaultScenario, scenarioNames } from '../domain/scenario-names.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { DialectName } from './dialects.ts'
-import { readScenario } from './scenario-file.ts'
+import { defaultQueue, type QueueRef } from './sandbox-state.ts'
+import { parseScenario } from './scenario-file.ts'
 import { createScenarioReport, type ScenarioReport } from './scenario-report.ts'
-import { type Scenario, scenarioNamed } from './scenarios.ts'
+import { findScenario, type Scenario } from './scenarios.ts'
 import { type RunningServer, startServer } from './server.ts'
 import { createService, defaultToken } from './service.ts'
-import { defaultQueue, type QueueRef } from './state.ts'
 
-export { scenarioNames } from '../domain/scenario-names.ts'
-export { type DialectName, dialectNames } from './dialects.ts'
-export { type Scenario, scenarios } from './scenarios.ts'
-export { defaultToken, sandboxHeader } from './service.ts'
-export { defaultQueue, type QueueRef } from './state.ts'
+/** The slug of the organization that owns the tests of a sandbox; the service accepts any other slug as well. */
+const defaultOrg = 'acme'
 
-/** The organization that a sandbox's tests belong to; any other slug is taken as well. */
-export const defaultOrg = 'acme'
-
-/** What a sandbox may be told; whatever is left out is as a newcomer wants it. */
+/** Options of a sandbox. */
 export interface SandboxOptions {
-  /** 0, the default, takes a free one. */
+  /** 0, the default, is a free port. */
   readonly port?: number | undefined
   /** Divides every duration; at 1, the default, a test run takes about two seconds. */
   readonly speed?: number | undefined
+  /** Determines the sample data; 1 by default. */
   readonly seed?: number | undefined
-  /** A scenario's name, or a file that holds one; `happy` by default. */
+  /** The name of a built-in scenario, or the path of a scenario file; `happy` by default. */
   readonly scenario?: string | undefined
+  /** `document` by default. */
   readonly dialect?: DialectName | undefined
-  /** Queues besides the default one. */
+  /** Queues in addition to the default queue. */
   readonly queues?: readonly QueueRef[] | undefined
+  /** The token that the service accepts; `sandbox` by default. */
   readonly token?: string | undefined
-  /** The moment, in milliseconds since 1970. */
+  /** Returns the present time in milliseconds since 1970. */
   now(): number
-  /** The text of a file; undefined when there is none. */
+  /** Reads a scenario file; undefined if it does not exist. Without this function there are no scenario files. */
   readScenario?(path: string): Promise<string | undefined>
 }
 
-/** A sandbox that serves, and what a client needs to talk to it. */
+/** A running sandbox, and the settings that a client needs for it. */
 export interface Sandbox extends RunningServer {
   readonly token: string
-  /** The default place, whatever queues were added. */
+  /** The repository and branch of the default queue. */
   readonly repo: Repository
   readonly targetBranch: string
   readonly org: string
-  /** How the pull requests fared so far, and what of its scenario has not been seen. */
+  /** Reports the outcomes of the pull requests up to now. */
   report(): ScenarioReport
 }
 
 /**
- * Opens a sandbox of its own on loopback, sharing nothing with any other. An unknown scenario and a port that is
- * taken are usage failures.
+ * Starts a sandbox on the loopback address. Sandboxes share no data. Throws a usage error for an unknown scenario, a
+ * bad scenario file, and a port that is in use or not permitted.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port = 0, speed = 1, seed = 1, dialect = 'document', queues = [], token = defaultToken } = options
-  const scenario = await scenarioOf(options)
+  const scenario = await loadScenario(options)
   const service = createService({ speed, seed, dialect, queues, token, scenario, now: () => options.now() })
-  const served = await startServer(service, { port })
+  const server = await startServer(service, { port })
   return {
-    ...served,
+    ...server,
     ...defaultQueue,
     token,
     org: defaultOrg,
-    report: () => createScenarioReport(service.stage, scenario),
+    report: () => createScenarioReport(service.state, scenario),
   }
 }
 
-async function scenarioOf({ scenario = defaultScenario, ...options }: SandboxOptions): Promise<Scenario> {
-  const named = scenarioNamed(scenario)
-  if (named !== undefined) return named
+async function loadScenario({ scenario = defaultScenario, ...options }: SandboxOptions): Promise<Scenario> {
+  const builtin = findScenario(scenario)
+  if (builtin !== undefined) return builtin
   const text = await options.readScenario?.(scenario).catch((error: Error) => {
     throw usageError(`the scenario ${scenario} cannot be read: ${error.message}.`, 'Name a file of JSON.')
   })
@@ -77,5 +74,5 @@ async function scenarioOf({ scenario = defaultScenario, ...options }: SandboxOpt
       `'${scenario}' is neither a scenario nor a file that can be read.`,
       `The scenarios are ${scenarioNames.join(', ')}.`,
     )
-  return readScenario(text, scenario)
+  return parseScenario(text, scenario)
 }

@@ -1,82 +1,84 @@
 import { toMergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { defaults, isSetting, stateIn, withChanges } from './engine/settings.ts'
-import { statusError } from './error-status.ts'
-import { type Reader, readField, textReader } from './field-readers.ts'
+import { defaultSettings, isSetting, mergeSettings, readQueueState } from './engine/queue-settings.ts'
+import { type FieldType, isString, nonEmptyTextField, readField } from './field-types.ts'
 import type { Scenario, ScenarioScript, ScriptedResult } from './scenarios.ts'
+import { statusError } from './status-error.ts'
 
-/** Reads scenarios of one's own: JSON with the fields of `Scenario` but its name, all of them optional. */
+/** Parses scenario files: JSON objects with the fields of `Scenario` except `name`. All fields are optional. */
 
-const verdicts = ['pass', 'fail', 'flake', 'cancel'] as const satisfies readonly ScriptedResult[]
+const maxNumber = 86_400_000
 
-/** A number that a sandbox can count with, above 0 or from 0 on; the largest is a day in milliseconds. */
-const amount = (from: 'above' | 'at'): Reader<number> => ({
-  must: from === 'above' ? 'a number over 0' : 'a number of seconds, 0 or more',
-  read: value =>
-    typeof value === 'number' && (from === 'above' ? value > 0 : value >= 0) && value <= 86_400_000
-      ? value
-      : undefined,
-})
-const [factor, seconds] = [amount('above'), amount('at')]
-
-const counting: Reader<number> = {
-  must: 'a whole number over 0',
-  read: value => (typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined),
+const factorField: FieldType<number> = {
+  expected: 'a number over 0',
+  parse: value => (typeof value === 'number' && value > 0 && value <= maxNumber ? value : undefined),
 }
 
-const runs: Reader<readonly ScriptedResult[]> = {
-  must: `a list of ${verdicts.join(', ')} that does not end in flake`,
-  read(value) {
+const secondsField: FieldType<number> = {
+  expected: 'a number of seconds, 0 or more',
+  parse: value => (typeof value === 'number' && value >= 0 && value <= maxNumber ? value : undefined),
+}
+
+const positiveIntegerField: FieldType<number> = {
+  expected: 'a whole number over 0',
+  parse: value => (typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined),
+}
+
+const results = ['pass', 'fail', 'flake', 'cancel'] as const satisfies readonly ScriptedResult[]
+
+const resultsField: FieldType<readonly ScriptedResult[]> = {
+  expected: `a list of ${results.join(', ')} that does not end in flake`,
+  parse(value) {
     if (!Array.isArray(value) || value.length === 0 || value.at(-1) === 'flake') return undefined
-    const known = value.flatMap(one => verdicts.find(verdict => verdict === one) ?? [])
-    return known.length === value.length ? known : undefined
+    const parsed = value.flatMap(element => results.find(result => result === element) ?? [])
+    return parsed.length === value.length ? parsed : undefined
   },
 }
 
-const text: Reader<string> = {
-  must: 'text',
-  read: value => (typeof value === 'string' ? value : undefined),
+const textField: FieldType<string> = {
+  expected: 'text',
+  parse: value => (isString(value) ? value : undefined),
 }
 
-/** Reads an object with these keys and no other. */
-function objectIn(value: Json, name: string, keys: readonly string[]): JsonObject {
+/** Returns a value that is an object without other keys than `keys`. Throws an error that names the value. */
+function requireObject(value: Json, name: string, keys: readonly string[]): JsonObject {
   if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
-  const stray = Object.keys(value).find(key => !keys.includes(key))
-  if (stray !== undefined)
-    throw statusError(400, `${name} has no field '${stray}': it may have ${keys.join(', ')}.`)
+  const unknownKey = Object.keys(value).find(key => !keys.includes(key))
+  if (unknownKey !== undefined)
+    throw statusError(400, `${name} has no field '${unknownKey}': it may have ${keys.join(', ')}.`)
   return value
 }
 
-/** Reads each element of a list; what is refused is refused with its place. */
-function listIn<T>(
+/** Parses each element of a list; `parse` gets the name of the element, such as `scripts[0]`, for its errors. */
+function parseList<T>(
   document: JsonObject,
   key: string,
-  read: (value: Json, name: string) => T,
+  parse: (value: Json, name: string) => T,
 ): readonly T[] | undefined {
   const list = document[key]
   if (list === undefined) return undefined
   if (!Array.isArray(list)) throw statusError(400, `${key} must be a list.`)
-  return list.map((value, index) => read(value, `${key}[${index}]`))
+  return list.map((value, index) => parse(value, `${key}[${index}]`))
 }
 
-/** Refuses in the name of a part what was refused within it. */
-function within<T>(name: string, read: () => T): T {
+/** Calls `parse` and prefixes the message of an error with a name. */
+function withErrorPrefix<T>(name: string, parse: () => T): T {
   try {
-    return read()
+    return parse()
   } catch (error) {
     throw statusError(400, `${name}: ${toMergeqError(error).message}`)
   }
 }
 
-/** Settings as updateQueue takes them; one that nobody knows is refused, because here it is a slip of the pen. */
-function settingsIn(value: Json, name: string): JsonObject {
+/** Parses settings in the form of an updateQueue body. Unlike updateQueue it refuses unknown settings, to find typos. */
+function parseSettings(value: Json, name: string): JsonObject {
   if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
-  const stray = Object.keys(value).find(key => !isSetting(key))
-  if (stray !== undefined)
-    throw statusError(400, `${name} has no field '${stray}': no queue has this setting.`)
-  return within(name, () => {
-    withChanges(defaults, value)
-    stateIn(value)
+  const unknownKey = Object.keys(value).find(key => !isSetting(key))
+  if (unknownKey !== undefined)
+    throw statusError(400, `${name} has no field '${unknownKey}': no queue has this setting.`)
+  return withErrorPrefix(name, () => {
+    mergeSettings(defaultSettings, value)
+    readQueueState(value)
     return value
   })
 }
@@ -92,20 +94,20 @@ const scriptKeys = [
   'head',
 ]
 
-function scriptIn(value: Json, name: string): ScenarioScript {
-  const document = objectIn(value, name, scriptKeys)
-  return within(name, () => {
-    const optional = <T>(key: string, reader: Reader<T>) =>
-      readField<T | undefined>(document, key, reader, undefined)
+function parseScript(value: Json, name: string): ScenarioScript {
+  const document = requireObject(value, name, scriptKeys)
+  return withErrorPrefix(name, () => {
+    const readOptional = <T>(key: string, type: FieldType<T>) =>
+      readField<T | undefined>(document, key, type, undefined)
     const script = {
-      pr: optional('pr', counting),
-      divisibleBy: optional('divisibleBy', counting),
-      runs: optional('runs', runs),
-      readyAfter: optional('readyAfter', seconds),
-      cancelledAfter: optional('cancelledAfter', seconds),
-      pushedAfter: optional('pushedAfter', seconds),
-      stretch: optional('stretch', factor),
-      head: optional('head', textReader),
+      pr: readOptional('pr', positiveIntegerField),
+      divisibleBy: readOptional('divisibleBy', positiveIntegerField),
+      runs: readOptional('runs', resultsField),
+      readyAfter: readOptional('readyAfter', secondsField),
+      cancelledAfter: readOptional('cancelledAfter', secondsField),
+      pushedAfter: readOptional('pushedAfter', secondsField),
+      stretch: readOptional('stretch', factorField),
+      head: readOptional('head', nonEmptyTextField),
     }
     if ((script.pr === undefined) === (script.divisibleBy === undefined))
       throw statusError(400, 'it needs either pr or divisibleBy.')
@@ -115,37 +117,45 @@ function scriptIn(value: Json, name: string): ScenarioScript {
   })
 }
 
-function scenarioIn(value: Json, name: string): Scenario {
-  const keys = ['summary', 'scripts', 'settings', 'moments', 'stretch', 'outage', 'outages']
-  const document = objectIn(value, 'it', keys)
-  const spanIn = (value: Json, name: string, key: string) => {
-    const span = objectIn(value, name, ['after', key])
-    if (span.after === undefined || span[key] === undefined)
-      throw statusError(400, `${name} needs after and ${key}.`)
-    return { span, after: within(name, () => readField(span, 'after', seconds, 0)) }
-  }
+/** Parses an object that must have exactly the two fields `after` and `key`. */
+function parseTimed(value: Json, name: string, key: string) {
+  const timed = requireObject(value, name, ['after', key])
+  if (timed.after === undefined || timed[key] === undefined)
+    throw statusError(400, `${name} needs after and ${key}.`)
+  return { timed, after: withErrorPrefix(name, () => readField(timed, 'after', secondsField, 0)) }
+}
+
+const scenarioKeys = ['summary', 'scripts', 'settings', 'moments', 'stretch', 'outage', 'outages']
+
+function parseDocument(value: Json, name: string): Scenario {
+  const document = requireObject(value, 'it', scenarioKeys)
+  const { settings } = document
   return {
     name,
-    summary: readField(document, 'summary', text, ''),
-    scripts: listIn(document, 'scripts', scriptIn) ?? [],
-    settings: document.settings === undefined ? undefined : settingsIn(document.settings, 'settings'),
-    moments: listIn(document, 'moments', (value, name) => {
-      const { span, after } = spanIn(value, name, 'settings')
-      return { after, settings: settingsIn(span.settings ?? null, `${name}.settings`) }
+    summary: readField(document, 'summary', textField, ''),
+    scripts: parseList(document, 'scripts', parseScript) ?? [],
+    settings: settings === undefined ? undefined : parseSettings(settings, 'settings'),
+    moments: parseList(document, 'moments', (element, elementName) => {
+      const { timed, after } = parseTimed(element, elementName, 'settings')
+      return { after, settings: parseSettings(timed.settings ?? null, `${elementName}.settings`) }
     }),
-    stretch: readField<number | undefined>(document, 'stretch', factor, undefined),
-    outage: readField<number | undefined>(document, 'outage', counting, undefined),
-    outages: listIn(document, 'outages', (value, name) => {
-      const { span, after } = spanIn(value, name, 'lasts')
-      return { after, lasts: within(name, () => readField(span, 'lasts', factor, 0)) }
+    stretch: readField<number | undefined>(document, 'stretch', factorField, undefined),
+    outage: readField<number | undefined>(document, 'outage', positiveIntegerField, undefined),
+    outages: parseList(document, 'outages', (element, elementName) => {
+      const { timed, after } = parseTimed(element, elementName, 'lasts')
+      return { after, lasts: withErrorPrefix(elementName, () => readField(timed, 'lasts', factorField, 0)) }
     }),
   }
 }
 
-/** Reads a scenario from JSON. Throws a usage failure that names the part it cannot read. */
-export function readScenario(json: string, name: string): Scenario {
+/**
+ * Parses the text of a scenario file. Throws a usage error that names the part of the file that is wrong.
+ *
+ * @param name The name of the scenario, for errors: the path of the file.
+ */
+export function parseScenario(text: string, name: string): Scenario {
   try {
-    return scenarioIn(parsed(json), name)
+    return parseDocument(parseJson(text), name)
   } catch (error) {
     throw usageError(
       `the scenario ${name} cannot be read: ${toMergeqError(error).message}`,
@@ -154,9 +164,9 @@ export function readScenario(json: string, name: string): Scenario {
   }
 }
 
-function parsed(json: string): Json {
+function parseJson(text: string): Json {
   try {
-    return JSON.parse(json)
+    return JSON.parse(text)
   } catch {
     throw statusError(400, 'it is not JSON.')
   }

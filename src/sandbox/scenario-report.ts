@@ -1,64 +1,68 @@
-import { isSubmitted } from './engine/queue-order.ts'
+import { isSubmitted } from './engine/queue-queries.ts'
+import type { SandboxState } from './sandbox-state.ts'
 import type { Scenario } from './scenarios.ts'
-import type { SandboxState } from './state.ts'
 
-/** How a rehearsal went. Whoever is held and merges counts as both. */
+/** Counts of pull requests by outcome. A pull request that was held and then merged counts in both. */
 export interface ScenarioReport {
   readonly submitted: number
   readonly merged: number
   readonly failed: number
   readonly cancelled: number
+  /** Pull requests that were in PENDING_FAILURE at least once. */
   readonly held: number
+  /** Pull requests that are still in the queue. */
   readonly queued: number
-  /** Endings that the scenario has, and that no answer told of, in words: `a failed pull request`. */
+  /** Outcomes of the scenario that no response has shown, in words: `a failed pull request`. */
   readonly unseen: readonly string[]
 }
 
-/** Counts what became of all pull requests, and names what the scenario would have had to show besides. */
-export function createScenarioReport(stage: SandboxState, scenario: Scenario): ScenarioReport {
-  const queues = stage.everyQueue()
-  const entries = queues.flatMap(({ entries }) => [...entries.values()])
-  const moves = queues.flatMap(({ repo, targetBranch, transitions }) =>
-    transitions.map(({ number, to }) => ({ to, who: JSON.stringify([repo, targetBranch, number]) })),
+/** Counts the outcomes of all pull requests of a sandbox, and lists the outcomes that its client has not seen. */
+export function createScenarioReport(sandbox: SandboxState, scenario: Scenario): ScenarioReport {
+  const queues = sandbox.listQueuesWithDeleted()
+  const pullRequests = queues.flatMap(queue => [...queue.pullRequests.values()])
+  const heldKeys = queues.flatMap(({ repo, targetBranch, transitions }) =>
+    transitions
+      .filter(({ to }) => to === 'PENDING_FAILURE')
+      .map(({ number }) => JSON.stringify([repo, targetBranch, number])),
   )
-  const held = new Set(moves.filter(({ to }) => to === 'PENDING_FAILURE').map(({ who }) => who)).size
-  const counted = (state: string) => entries.filter(entry => entry.state === state).length
-  const { reportedStates } = stage
-  const seen = {
+  const held = new Set(heldKeys).size
+  const countState = (state: string) => pullRequests.filter(pullRequest => pullRequest.state === state).length
+  const { reportedStates } = sandbox
+  const isSeen: Readonly<Record<Outcome, boolean>> = {
     merged: reportedStates.has('MERGED'),
     failed: reportedStates.has('FAILED'),
     cancelled: reportedStates.has('CANCELLED'),
-    // It passes quickly, so that it happened is enough.
+    // PENDING_FAILURE is short: a client that polls may miss it, so its occurrence is enough.
     held: held > 0,
   }
   return {
-    submitted: entries.length,
-    merged: counted('MERGED'),
-    failed: counted('FAILED'),
-    cancelled: counted('CANCELLED'),
+    submitted: pullRequests.length,
+    merged: countState('MERGED'),
+    failed: countState('FAILED'),
+    cancelled: countState('CANCELLED'),
     held,
-    queued: entries.filter(isSubmitted).length,
-    unseen: endingsOf(scenario)
-      .filter(ending => !seen[ending])
-      .map(ending => `a ${ending} pull request`),
+    queued: pullRequests.filter(isSubmitted).length,
+    unseen: listOutcomes(scenario)
+      .filter(outcome => !isSeen[outcome])
+      .map(outcome => `a ${outcome} pull request`),
   }
 }
 
-type Ending = 'merged' | 'failed' | 'cancelled' | 'held'
+type Outcome = 'merged' | 'failed' | 'cancelled' | 'held'
 
-/** The endings that a scenario has for some pull request. */
-function endingsOf({ scripts }: Scenario): readonly Ending[] {
-  const verdicts = scripts.flatMap(({ runs = [] }) => runs)
-  const isCancelled = scripts.some(
+/** Lists the outcomes that a scenario has for at least one pull request. */
+function listOutcomes({ scripts }: Scenario): readonly Outcome[] {
+  const results = scripts.flatMap(({ runs = [] }) => runs)
+  const hasCancelOrPush = scripts.some(
     ({ cancelledAfter, pushedAfter }) => (cancelledAfter ?? pushedAfter) !== undefined,
   )
-  const noneMerges = ({ divisibleBy, runs = ['pass'] }: Scenario['scripts'][number]) =>
+  const preventsAllMerges = ({ divisibleBy, runs = ['pass'] }: Scenario['scripts'][number]) =>
     divisibleBy === 1 && runs.at(-1) !== 'pass'
-  const has: Readonly<Record<Ending, boolean>> = {
-    merged: !scripts.some(noneMerges),
-    failed: verdicts.includes('fail'),
-    cancelled: isCancelled || verdicts.includes('cancel'),
-    held: verdicts.includes('flake'),
+  const hasOutcome: Readonly<Record<Outcome, boolean>> = {
+    merged: !scripts.some(preventsAllMerges),
+    failed: results.includes('fail'),
+    cancelled: hasCancelOrPush || results.includes('cancel'),
+    held: results.includes('flake'),
   }
-  return (['merged', 'failed', 'cancelled', 'held'] as const).filter(ending => has[ending])
+  return (['merged', 'failed', 'cancelled', 'held'] as const).filter(outcome => hasOutcome[outcome])
 }

@@ -2,55 +2,61 @@ import { type ScenarioName, scenarioNames } from '../domain/scenario-names.ts'
 import type { JsonObject } from '../json.ts'
 
 /**
- * How a test run turns out for one pull request. `flake` fails, is held in PENDING_FAILURE and is tested again;
- * `cancel` is cancelled half-way through.
+ * The result of a test run for one pull request. `flake` fails, is held in PENDING_FAILURE and is tested again; `cancel`
+ * is cancelled halfway through the run.
  */
 export type ScriptedResult = 'pass' | 'fail' | 'flake' | 'cancel'
 
-/** What is scripted for some pull requests: one of them, or all whose number can be divided. Times are seconds at speed 1. */
+/**
+ * What happens to some pull requests: to the one with the number `pr`, or to all whose number is divisible by
+ * `divisibleBy`. Times are seconds at speed 1.
+ */
 export interface ScenarioScript {
   readonly pr?: number | undefined
   readonly divisibleBy?: number | undefined
-  /** The verdict of each test run after a submit; the last one stands for all that follow, so it is no flake. */
+  /** The result of each test run after a submit. The last result counts for all further runs, so it is not `flake`. */
   readonly runs?: readonly ScriptedResult[] | undefined
-  /** How long after each submit it becomes mergeable. */
+  /** Time from each submit until the pull request is mergeable. */
   readonly readyAfter?: number | undefined
-  /** How long after its first submit somebody cancels it, wherever it stands then. */
+  /** Time from the first submit until the pull request is cancelled. */
   readonly cancelledAfter?: number | undefined
-  /** How long after its first submit a commit is pushed: its uploads are void, and what is queued is cancelled. */
+  /** Time from the first submit until a commit is pushed, which voids uploads and cancels a queued pull request. */
   readonly pushedAfter?: number | undefined
-  /** How many times as long as usual its test runs take. */
+  /** Multiplies the length of its test runs. */
   readonly stretch?: number | undefined
-  /** Its head commit: uploads for another one do not count. Otherwise uploads are believed. */
+  /** The head commit: uploads for other commits do not count. Without it, uploads determine the head commit. */
   readonly head?: string | undefined
 }
 
-/** What happens in a sandbox, as plain data: what no script names passes, and every rule here is the sandbox's own. */
+/**
+ * What happens in a sandbox, as plain data. A pull request without a script passes its tests. All rules of scenarios
+ * are the sandbox's own.
+ */
 export interface Scenario {
   readonly name: string
   readonly summary: string
-  /** The first script that names a pull request decides. */
+  /** For each pull request the first matching script applies. */
   readonly scripts: readonly ScenarioScript[]
-  /** Settings that the queues start with, as updateQueue takes them. */
+  /** Settings of the queues at the start, in the form of an updateQueue body. */
   readonly settings?: JsonObject | undefined
-  /** Changes of settings that come by themselves, so many seconds after the start: pauses, drains, other modes. */
+  /** Changes of settings at times in seconds after the start, for example a pause or another mode. */
   readonly moments?: readonly { readonly after: number; readonly settings: JsonObject }[] | undefined
-  /** How many times as long as usual a test run takes. */
+  /** Multiplies the length of all test runs. */
   readonly stretch?: number | undefined
-  /** Of so many first requests every second one is answered with 503. */
+  /** Number of requests, from the start, of which every second one fails with 503. */
   readonly outage?: number | undefined
-  /** Spans of seconds after the start in which every request is answered with 503. */
+  /** Spans of time in seconds after the start, in which every request fails with 503. */
   readonly outages?: readonly { readonly after: number; readonly lasts: number }[] | undefined
 }
 
-const each = 1
+/** The value of `divisibleBy` that matches every pull request. */
+const all = 1
 
-/** What happens in each scenario that comes with the sandbox. */
-const contents: Readonly<Record<ScenarioName, Omit<Scenario, 'name'>>> = {
+const builtinScenarios: Readonly<Record<ScenarioName, Omit<Scenario, 'name'>>> = {
   happy: { summary: 'All merge.', scripts: [] },
   flaky: {
     summary: 'Each first run fails, is held in PENDING_FAILURE, then passes and merges.',
-    scripts: [{ divisibleBy: each, runs: ['flake', 'pass'] }],
+    scripts: [{ divisibleBy: all, runs: ['flake', 'pass'] }],
   },
   failure: {
     summary: 'Numbers divisible by 3 fail.',
@@ -58,7 +64,7 @@ const contents: Readonly<Record<ScenarioName, Omit<Scenario, 'name'>>> = {
   },
   cancelled: {
     summary: 'Each is cancelled while it is tested.',
-    scripts: [{ divisibleBy: each, runs: ['cancel'] }],
+    scripts: [{ divisibleBy: all, runs: ['cancel'] }],
   },
   'batch-failure': {
     summary: 'Batches of four; numbers divisible by 4 fail and bisection finds them.',
@@ -78,21 +84,20 @@ const contents: Readonly<Record<ScenarioName, Omit<Scenario, 'name'>>> = {
   slow: { summary: 'Tests take ten times as long; all merge.', scripts: [], stretch: 10 },
 }
 
-/** The scenarios that come with the sandbox (DESIGN.md section 6), the default one first. */
-export const scenarios: readonly Scenario[] = scenarioNames.map(name => ({ name, ...contents[name] }))
+/** Finds a built-in scenario (DESIGN.md section 6); returns undefined for an unknown name. */
+export function findScenario(name: string): Scenario | undefined {
+  const known = scenarioNames.find(scenarioName => scenarioName === name)
+  return known === undefined ? undefined : { name: known, ...builtinScenarios[known] }
+}
 
-/** The scenario of a name; undefined when there is none. */
-export const scenarioNamed = (name: string): Scenario | undefined =>
-  scenarios.find(scenario => scenario.name === name)
-
-/** What is scripted for a pull request. */
-export const scriptOf = ({ scripts }: Scenario, number: number): ScenarioScript | undefined =>
+/** Finds the script that applies to a pull request. */
+export const findScript = ({ scripts }: Scenario, number: number): ScenarioScript | undefined =>
   scripts.find(
     ({ pr, divisibleBy }) => pr === number || (divisibleBy !== undefined && number % divisibleBy === 0),
   )
 
-/** The verdict that is scripted for a pull request's run, counted from 1 since its submit. */
-export function scriptedResult(scenario: Scenario, number: number, run: number): ScriptedResult {
-  const { runs = [] } = scriptOf(scenario, number) ?? {}
+/** Returns the result of a test run of a pull request. `run` counts the runs since the latest submit, from 1. */
+export function getScriptedResult(scenario: Scenario, number: number, run: number): ScriptedResult {
+  const { runs = [] } = findScript(scenario, number) ?? {}
   return runs[Math.max(1, Math.min(run, runs.length)) - 1] ?? 'pass'
 }

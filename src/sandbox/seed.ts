@@ -1,26 +1,27 @@
 import { createHash } from 'node:crypto'
 
-/** What a value is derived from: the seed and the words that name the value. The same source gives the same value. */
+/** The seed and names that identify a generated value. Equal parts give equal values. */
 export type SeedParts = readonly (string | number)[]
 
-const digest = (source: SeedParts) => createHash('sha256').update(JSON.stringify(source)).digest()
+const digest = (parts: SeedParts) => createHash('sha256').update(JSON.stringify(parts)).digest()
 
-/** Lower-case hexadecimal digits, at most 64. */
-export const hex = (length: number, ...source: SeedParts): string =>
-  digest(source).toString('hex').slice(0, length)
+/** Creates lower-case hexadecimal digits; `length` is at most 64. */
+export const createHex = (length: number, ...parts: SeedParts): string =>
+  digest(parts).toString('hex').slice(0, length)
 
-/** A UUID in the layout of version 4. */
-export function uuid(...source: SeedParts): string {
-  const [digits, variant] = [hex(32, ...source), 'uuid-variant']
+/** Creates a UUID in the layout of version 4. */
+export function createUuid(...parts: SeedParts): string {
+  const digits = createHex(32, ...parts)
   const third = `4${digits.slice(13, 16)}`
-  const fourth = `${['8', '9', 'a', 'b'][digest([variant, ...source]).readUInt8(0) % 4]}${digits.slice(17, 20)}`
+  const variant = ['8', '9', 'a', 'b'][digest(['uuid-variant', ...parts]).readUInt8(0) % 4]
+  const fourth = `${variant}${digits.slice(17, 20)}`
   return [digits.slice(0, 8), digits.slice(8, 12), third, fourth, digits.slice(20)].join('-')
 }
 
-/** Numbers from 0 (inclusive) to 1 (exclusive), one for each call, always the same ones for the same source. */
-export function randomSequence(...source: SeedParts): () => number {
-  let state = digest(source).readUInt32LE(0)
-  // mulberry32: small, fast, and good enough for data that only has to look alive.
+/** Creates a generator of pseudo-random numbers: each call returns the next one, from 0 up to but not including 1. */
+export function createRandom(...parts: SeedParts): () => number {
+  let state = digest(parts).readUInt32LE(0)
+  // The mulberry32 generator is small and fast, and good enough for sample data.
   return () => {
     state = (state + 0x6d2b79f5) | 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
@@ -29,6 +30,6 @@ export function randomSequence(...source: SeedParts): () => number {
   }
 }
 
-/** One of a list that is not empty. */
-export const pick = <T>(roll: number, list: readonly [T, ...T[]]): T =>
-  list[Math.floor(roll * list.length)] ?? list[0]
+/** Picks an element of a list by a random number from 0 up to but not including 1. */
+export const pick = <T>(random: number, list: readonly [T, ...T[]]): T =>
+  list[Math.floor(random * list.length)] ?? list[0]

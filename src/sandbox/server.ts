@@ -1,45 +1,50 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { MergeqError, usageError } from '../errors.ts'
-import { createRequestReader } from './read-request.ts'
-import { prefix, type SandboxResponse, type SandboxService, tooLargeMessage } from './service.ts'
+import { createBodyReader } from './request-body-reader.ts'
+import { bodyTooLargeMessage, pathPrefix, type SandboxResponse, type SandboxService } from './service.ts'
 
-/** A service that listens. */
+/** A server that accepts connections. */
 export interface RunningServer {
   readonly port: number
-  /** What `MERGEQ_BASE_URL` takes, prefix and all. */
+  /** The base URL of the service, with its path prefix: a value for `MERGEQ_BASE_URL`. */
   readonly baseUrl: string
-  /** Stops listening and ends every open connection. */
+  /** Stops the server and closes all open connections. */
   close(): Promise<void>
 }
 
-const loopback = '127.0.0.1'
+const loopbackAddress = '127.0.0.1'
 
-/** How many may be connected, and for how long they may say nothing, or half of something, in milliseconds. */
-const connections = 1_000
-const silence = 30_000
-const patience = { headersTimeout: 10_000, requestTimeout: 120_000, connectionsCheckingInterval: 5_000 }
+const maxConnections = 1_000
+/** Time limits in milliseconds: for an idle connection, and for a request to arrive. */
+const idleTimeout = 30_000
+const requestTimeouts = {
+  headersTimeout: 10_000,
+  requestTimeout: 120_000,
+  connectionsCheckingInterval: 5_000,
+}
 
 /**
- * Serves on loopback only, on a free port if `port` is 0. Refuses a `Host` that is not loopback's (DNS rebinding),
- * requests from web pages, and bodies over the limit (WIRE.md section 4). A port that is taken is a usage failure.
+ * Serves on the loopback address only, on a free port if `port` is 0. Refuses a `Host` header with another name, which
+ * prevents DNS rebinding, requests from web pages, and bodies over the limit (WIRE.md section 4). Throws a usage error
+ * for a port that is in use or not permitted.
  */
 export async function startServer(
   service: SandboxService,
   { port }: { readonly port: number },
 ): Promise<RunningServer> {
-  const read = createRequestReader()
-  const server = createServer(patience, (request, response) => {
-    receive(service, request, read).then(
-      answer => send(request, response, answer),
+  const readBody = createBodyReader()
+  const server = createServer(requestTimeouts, (request, response) => {
+    handleRequest(service, request, readBody).then(
+      result => sendResponse(request, response, result),
       () => request.destroy(),
     )
   })
-  server.maxConnections = connections
-  server.setTimeout(silence)
-  const taken = await listen(server, port)
+  server.maxConnections = maxConnections
+  server.setTimeout(idleTimeout)
+  const actualPort = await listen(server, port)
   return {
-    port: taken,
-    baseUrl: `http://${loopback}:${taken}${prefix}`,
+    port: actualPort,
+    baseUrl: `http://${loopbackAddress}:${actualPort}${pathPrefix}`,
     close: () =>
       new Promise(resolve => {
         server.close(() => resolve())
@@ -48,6 +53,7 @@ export async function startServer(
   }
 }
 
+/** Starts to listen; returns the port. */
 function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -57,51 +63,53 @@ function listen(server: Server, port: number): Promise<number> {
         reject(usageError(`port ${port} may not be used.`, 'Choose one over 1023, or 0.'))
       else reject(new MergeqError('internal', `port ${port} cannot be used: ${error.message}`))
     })
-    server.listen({ host: loopback, port, exclusive: true }, () => resolve(portOf(server.address()) ?? port))
+    server.listen({ host: loopbackAddress, port, exclusive: true }, () =>
+      resolve(getPort(server.address()) ?? port),
+    )
   })
 }
 
-const portOf = (address: ReturnType<Server['address']>): number | undefined =>
+const getPort = (address: ReturnType<Server['address']>): number | undefined =>
   typeof address === 'object' ? address?.port : undefined
 
-/** Reads a request and has it answered, or refuses it without reading on. */
-async function receive(
+/** Reads a request and returns the response. A request that is not permitted is refused before its body is read. */
+async function handleRequest(
   service: SandboxService,
   request: IncomingMessage,
-  read: ReturnType<typeof createRequestReader>,
+  readBody: ReturnType<typeof createBodyReader>,
 ): Promise<SandboxResponse> {
-  const barred = barredFor(request)
-  if (barred !== undefined) return service.refuse(403, barred)
-  const taken = await read(request)
-  if ('trouble' in taken)
-    return service.refuse(
-      taken.trouble,
-      taken.trouble === 413 ? tooLargeMessage : 'Too many large bodies at once.',
+  const refusal = findRefusal(request)
+  if (refusal !== undefined) return service.createErrorResponse(403, refusal)
+  const result = await readBody(request)
+  if ('refusedWith' in result)
+    return service.createErrorResponse(
+      result.refusedWith,
+      result.refusedWith === 413 ? bodyTooLargeMessage : 'Too many large bodies at once.',
     )
   const { method = '', url = '', headers } = request
-  const { pathname, searchParams } = new URL(`http://${loopback}${url.startsWith('/') ? url : '/'}`)
-  return service.answer({
+  const { pathname, searchParams } = new URL(`http://${loopbackAddress}${url.startsWith('/') ? url : '/'}`)
+  return service.handle({
     method,
     path: pathname,
     query: new Map(searchParams),
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value?.toString()])),
-    body: taken.body,
+    body: result.body,
   })
 }
 
-/** Why a request is not let in at all: it was meant for another host, or a web page sent it. */
-function barredFor({ headers, socket }: IncomingMessage): string | undefined {
+/** Returns why a request is not permitted: it names another host, or a web page sent it. Otherwise undefined. */
+function findRefusal({ headers, socket }: IncomingMessage): string | undefined {
   const port = socket.localPort
-  const names = [loopback, 'localhost', '[::1]'].map(name => `${name}:${port}`)
-  if (!names.includes((headers.host ?? '').toLowerCase()))
+  const permittedHosts = [loopbackAddress, 'localhost', '[::1]'].map(name => `${name}:${port}`)
+  if (!permittedHosts.includes((headers.host ?? '').toLowerCase()))
     return 'The sandbox answers on loopback only: this Host is not.'
   const site = headers['sec-fetch-site']
-  const isFromPage = headers.origin !== undefined || site === 'cross-site' || site === 'same-site'
-  return isFromPage ? 'The sandbox answers no web pages.' : undefined
+  const isFromWebPage = headers.origin !== undefined || site === 'cross-site' || site === 'same-site'
+  return isFromWebPage ? 'The sandbox answers no web pages.' : undefined
 }
 
-/** Sends an answer. Whoever was refused before the request was whole loses the connection. */
-function send(
+/** Sends a response. Closes the connection if the request was not read completely. */
+function sendResponse(
   request: IncomingMessage,
   response: ServerResponse,
   { status, headers, body }: SandboxResponse,

@@ -2,133 +2,140 @@ import { type Operation, operationMethod, operationName } from '../api/operation
 import { type OperationName, serviceOperations } from '../api/operations/index.ts'
 import { maxBodySize } from '../domain/limits.ts'
 import { toMergeqError } from '../errors.ts'
-import type { DialectBody } from './dialects.ts'
-import { statusError } from './error-status.ts'
-import { handlers, isOperation } from './handlers.ts'
-import { metricsType } from './metrics-text.ts'
-import { createOutage } from './outage.ts'
-import { bodyOf } from './request-bodies.ts'
-import { uuid } from './seed.ts'
-import { createSandboxState, type SandboxState, type SandboxStateOptions } from './state.ts'
+import type { ResponseText } from './dialects.ts'
+import { handlers, isOperationName } from './handlers.ts'
+import { metricsContentType } from './metrics-text.ts'
+import { createOutageCheck } from './outage.ts'
+import { parseBody } from './request-fields.ts'
+import { createSandboxState, type SandboxState, type SandboxStateOptions } from './sandbox-state.ts'
+import { createUuid } from './seed.ts'
+import { statusError } from './status-error.ts'
 
-/** The token that a sandbox accepts unless it is told another. */
+/** The token that a sandbox accepts by default. */
 export const defaultToken = 'sandbox'
 
+/** Options of the service. */
 export interface ServiceOptions extends SandboxStateOptions {
-  /** The only token that is accepted (service-api.md section 5). */
+  /** The only token that the service accepts (service-api.md section 5). */
   readonly token: string
-  /** The moment of a request, in milliseconds since 1970. */
+  /** Returns the present time in milliseconds since 1970. */
   now(): number
 }
 
-/** A request as it came in; header names are lower case, the path is without its query. */
-export interface SandboxCall {
+/** An HTTP request. */
+export interface SandboxRequest {
   readonly method: string
+  /** The path without the query. */
   readonly path: string
   readonly query: ReadonlyMap<string, string>
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string
 }
 
+/** An HTTP response. */
 export interface SandboxResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** The service without its socket. */
+/** The service, independent of the HTTP server. */
 export interface SandboxService {
-  /** Answers any request; never throws. */
-  answer(call: SandboxCall): SandboxResponse
-  /** The answer to a request that was refused before it could be read. */
-  refuse(status: number, message: string): SandboxResponse
-  /** What it plays on, for whoever reports how it went. */
-  readonly stage: SandboxState
+  /** Returns the response to a request; never throws. */
+  handle(request: SandboxRequest): SandboxResponse
+  /** Creates the response to a request that the server refuses without reading it. */
+  createErrorResponse(status: number, message: string): SandboxResponse
+  readonly state: SandboxState
 }
 
-/** Marks every answer, so that a rehearsal is never taken for the real thing (CLI.md section 4). */
+/** The header that marks every response of a sandbox, so that clients recognize it (CLI.md section 4). */
 export const sandboxHeader = 'x-mergeq-sandbox'
 
-/** The version of service-api.md section 9. */
-export const prefix = '/v1'
+/** The path prefix with the version of the API (service-api.md section 9). */
+export const pathPrefix = '/v1'
 
-/** What a body over the limit of service-api.md section 8 is told. */
-export const tooLargeMessage = 'The body is over 20 MiB.'
+/** The message for a body over the limit of service-api.md section 8. */
+export const bodyTooLargeMessage = 'The body is over 20 MiB.'
 
-const rows: ReadonlyMap<string, { readonly method: string; readonly changes: boolean }> = new Map(
-  serviceOperations.map(({ route, effect }: Operation) => [
-    `${prefix}/${operationName(route)}`,
-    { method: operationMethod(route), changes: effect !== false },
-  ]),
-)
+const operationsByPath: ReadonlyMap<string, { readonly method: string; readonly isChange: boolean }> =
+  new Map(
+    serviceOperations.map(({ route, effect }: Operation) => [
+      `${pathPrefix}/${operationName(route)}`,
+      { method: operationMethod(route), isChange: effect !== false },
+    ]),
+  )
 
-/** The one operation that takes a fork's run in place of a token (service-observed.md section 2.4). */
-const openToForks: OperationName = 'setImpactedTargets'
-const forkedRun = 'x-forked-workflow-run-id'
+/** The operation that accepts the id of a forked workflow run instead of a token (service-observed.md section 2.4). */
+const operationForForks: OperationName = 'setImpactedTargets'
+const forkedRunHeader = 'x-forked-workflow-run-id'
 
-/** Opens the service: a pure function of its options, the requests, and the moments at which they come. */
+/** Creates the service. Its responses depend only on the options, the requests, and the times of the requests. */
 export function createService(options: ServiceOptions): SandboxService {
   const { scenario, token, seed } = options
-  const stage = createSandboxState(options, options.now)
-  const { dialect } = stage
-  const isLost = createOutage(scenario, options.now(), stage.timings.second)
-  let calls = 0
+  const state = createSandboxState(options, options.now)
+  const { dialect } = state
+  const isOutage = createOutageCheck(scenario, options.now(), state.timings.second)
+  let requestCount = 0
 
-  const answer = (status: number, { type, text }: DialectBody): SandboxResponse => ({
+  const createResponse = (status: number, { contentType, text }: ResponseText): SandboxResponse => ({
     status,
     headers: {
-      'content-type': type,
+      'content-type': contentType,
       date: new Date(options.now()).toUTCString(),
       [sandboxHeader]: '1',
-      ...(dialect.tellsMore ? { 'x-request-id': uuid(seed, 'request', calls) } : {}),
+      ...(dialect.hasObservedFields ? { 'x-request-id': createUuid(seed, 'request', requestCount) } : {}),
     },
     body: text,
   })
 
-  const authenticate = (operation: OperationName, headers: SandboxCall['headers']) => {
-    const args = headers['x-api-token'] ?? ''
-    if (args === token) return
-    // The sandbox's own: it believes any run id, as it cannot ask for the run.
-    if (operation === openToForks && args === '' && (headers[forkedRun] ?? '') !== '') return
+  const createErrorResponse = (status: number, message: string) =>
+    createResponse(status, dialect.createErrorBody(message))
+
+  const authenticate = (operation: OperationName, headers: SandboxRequest['headers']) => {
+    const sentToken = headers['x-api-token'] ?? ''
+    if (sentToken === token) return
+    // The sandbox's own: any run id is accepted, because the sandbox cannot look up the run.
+    if (operation === operationForForks && sentToken === '' && (headers[forkedRunHeader] ?? '') !== '') return
     throw statusError(
       401,
-      args === '' ? 'The token is missing: send x-api-token.' : 'The token is not valid.',
+      sentToken === '' ? 'The token is missing: send x-api-token.' : 'The token is not valid.',
     )
   }
 
-  /** The operation of a path that takes the method. */
-  const operationAt = (path: string): OperationName => {
-    const name = path.slice(prefix.length + 1)
-    if (!path.startsWith(`${prefix}/`) || !isOperation(name)) throw statusError(404, 'Not Found')
+  const findOperation = (path: string): OperationName => {
+    const name = path.slice(pathPrefix.length + 1)
+    if (!path.startsWith(`${pathPrefix}/`) || !isOperationName(name)) throw statusError(404, 'Not Found')
     return name
   }
 
-  const perform = ({ method, path, query, headers, body }: SandboxCall): SandboxResponse => {
-    if (isLost({ path, body }, rows.get(path)?.changes ?? false, options.now()))
-      throw statusError(503, 'Service Unavailable')
-    const operation = operationAt(path)
-    if (method !== rows.get(path)?.method) return answer(dialect.wrongMethod.status, dialect.wrongMethod.body)
+  const perform = ({ method, path, query, headers, body }: SandboxRequest): SandboxResponse => {
+    const { method: expectedMethod, isChange = false } = operationsByPath.get(path) ?? {}
+    if (isOutage({ path, body }, isChange, options.now())) throw statusError(503, 'Service Unavailable')
+    const operation = findOperation(path)
+    if (method !== expectedMethod)
+      return createResponse(dialect.methodNotAllowed.status, dialect.methodNotAllowed.body)
     authenticate(operation, headers)
-    if (Buffer.byteLength(body) > maxBodySize) throw statusError(413, tooLargeMessage)
-    const request = { query, body: method === 'POST' ? bodyOf(body, operation) : {} }
-    const result = handlers[operation](stage, request)
-    if (result === undefined) return answer(200, dialect.done)
+    if (Buffer.byteLength(body) > maxBodySize) throw statusError(413, bodyTooLargeMessage)
+    const request = { query, body: method === 'POST' ? parseBody(body, operation) : {} }
+    const result = handlers[operation](state, request)
+    if (result === undefined) return createResponse(200, dialect.emptyResponse)
     return 'text' in result
-      ? answer(200, { type: metricsType, text: result.text })
-      : answer(200, { type: 'application/json', text: JSON.stringify(result.document) })
+      ? createResponse(200, { contentType: metricsContentType, text: result.text })
+      : createResponse(200, { contentType: 'application/json', text: JSON.stringify(result.document) })
   }
 
   return {
-    answer(call) {
-      calls++
+    handle(request) {
+      requestCount++
       try {
-        return perform(call)
+        return perform(request)
       } catch (error) {
         const { message, details } = toMergeqError(error)
-        return answer(details.status ?? 500, dialect.refused(message))
+        return createErrorResponse(details.status ?? 500, message)
       }
     },
-    refuse: (status, message) => answer(status, dialect.refused(message)),
-    stage,
+    createErrorResponse,
+    state,
   }
 }

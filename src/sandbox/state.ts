@@ -1,7 +1,8 @@
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
+import { advance } from '../domain/wait-state.ts'
 import type { JsonObject } from '../json.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
-import { configure } from './engine/inputs.ts'
+import { configure } from './engine/actions.ts'
 import {
   createQueueState,
   type PullRequestState,
@@ -9,11 +10,10 @@ import {
   type Timings,
   timingsFor,
 } from './engine/queue.ts'
-import { isEmpty } from './engine/queue-order.ts'
-import { advance } from './engine/run-until-stable.ts'
-import { statusError } from './error-status.ts'
+import { isEmpty } from './engine/queue-queries.ts'
 import { createFailingTests, type SandboxTest } from './failing-tests.ts'
 import type { Scenario } from './scenarios.ts'
+import { statusError } from './status-error.ts'
 
 /** A branch that a queue merges into. */
 export interface QueueRef {

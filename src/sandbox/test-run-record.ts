@@ -1,75 +1,88 @@
 import { repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import type { Dialect } from './dialects.ts'
-import type { Queue, Run } from './engine/queue.ts'
-import { pullRequestTitle } from './records.ts'
-import { hex } from './seed.ts'
+import type { Queue, SandboxTestRun } from './engine/queue.ts'
+import { getTitle } from './response-records.ts'
+import { createHex } from './seed.ts'
 
-/** The checks of a run where the queue requires none by name. The sandbox's own. */
-const usualChecks = ['build', 'test']
+/** The checks of a run in a queue without required statuses. The names are the sandbox's own. */
+const defaultChecks = ['build', 'test']
 
-/** What a check shows: it is over once its share of the run is, and the last one brings the verdict. */
-function checkRun(name: string, home: string, share: number, run: Run, now: number): JsonObject {
+/**
+ * Formats a check of a test run. It succeeds after its share of the run, a number over 0 and up to 1; the last check,
+ * whose share is 1, has the result of the run.
+ */
+function formatCheckRun(
+  name: string,
+  runUrl: string,
+  share: number,
+  run: SandboxTestRun,
+  now: number,
+): JsonObject {
   const { startedAt, endsAt, endedAt = now, status } = run
-  const about = { name, url: `${home}/runs/${encodeURIComponent(name)}` }
-  const isOver = endedAt >= startedAt + (endsAt - startedAt) * share
-  if (share < 1 && isOver) return { ...about, status: 'COMPLETED', conclusion: 'SUCCESS' }
-  if (status === 'in_progress') return { ...about, status: now > startedAt ? 'IN_PROGRESS' : 'QUEUED' }
+  const check = { name, url: `${runUrl}/runs/${encodeURIComponent(name)}` }
+  const isShareOver = endedAt >= startedAt + (endsAt - startedAt) * share
+  if (share < 1 && isShareOver) return { ...check, status: 'COMPLETED', conclusion: 'SUCCESS' }
+  if (status === 'in_progress') return { ...check, status: now > startedAt ? 'IN_PROGRESS' : 'QUEUED' }
   const conclusion = { succeeded: 'SUCCESS', failed: 'FAILURE', cancelled: 'CANCELLED' }[status]
-  return { ...about, status: 'COMPLETED', conclusion }
+  return { ...check, status: 'COMPLETED', conclusion }
 }
 
-/** The statuses of a run, a log with the newest first and a pending row for each context (service-observed.md 2.5). */
-function statusLog(home: string, { status }: Run): readonly JsonObject[] {
-  const row = (state: string) => ({ context: 'ci/deploy-preview', url: `${home}/deploy`, state })
-  const last = {
+/** Formats the status log of a run: the newest status first, and last a pending status (service-observed.md 2.5). */
+function formatStatusLog(runUrl: string, { status }: SandboxTestRun): readonly JsonObject[] {
+  const formatStatus = (state: string) => ({ context: 'ci/deploy-preview', url: `${runUrl}/deploy`, state })
+  const finalStatus = {
     in_progress: [],
-    succeeded: [row('SUCCESS')],
-    failed: [row('FAILURE')],
-    cancelled: [row('ERROR')],
+    succeeded: [formatStatus('SUCCESS')],
+    failed: [formatStatus('FAILURE')],
+    cancelled: [formatStatus('ERROR')],
   }[status]
-  return [...last, row('PENDING')]
+  return [...finalStatus, formatStatus('PENDING')]
 }
 
-function targetNames({ heads }: Queue, number: number): readonly string[] {
-  const known = heads.get(number)?.targets ?? []
-  return known === 'ALL' ? [known] : [...known]
+function listTargets({ headCommits }: Queue, number: number): readonly string[] {
+  const targets = headCommits.get(number)?.targets ?? []
+  return targets === 'ALL' ? [targets] : [...targets]
 }
 
-/** A test run (service-api.md section 4.1 shows no shape; the fields are those of service-observed.md section 2.5). */
-export function testingRecord(queue: Queue, run: Run, { instant }: Dialect): JsonObject {
+/**
+ * Formats a test run. service-api.md section 4.1 documents no fields; these are the fields of service-observed.md
+ * section 2.5.
+ */
+export function formatTestRun(queue: Queue, run: SandboxTestRun, { formatTime }: Dialect): JsonObject {
   const { requiredStatuses, mode } = queue.settings
-  const [first = 0] = run.tested
-  const repo = `https://${repositoryName(queue.repo)}`
-  const checks = requiredStatuses.length > 0 ? requiredStatuses : usualChecks
-  const targetsOf = (numbers: readonly number[]) => [
-    ...new Set(numbers.flatMap(number => targetNames(queue, number))),
+  const [firstTested = 0] = run.tested
+  const repositoryUrl = `https://${repositoryName(queue.repo)}`
+  const runUrl = `${repositoryUrl}/actions/${run.id}`
+  const checks = requiredStatuses.length > 0 ? requiredStatuses : defaultChecks
+  const combineTargetNames = (numbers: readonly number[]) => [
+    ...new Set(numbers.flatMap(number => listTargets(queue, number))),
   ]
   return {
     requiredStatuses: checks,
     requiredStatusesSource:
       requiredStatuses.length > 0 ? 'merge_instance' : 'repo_provider_branch_protection',
-    testBranch: `trunk-merge/pr-${first}/${run.id}${run.lane === 'bisection' ? '-bisection' : ''}`,
-    testBranchSha: hex(40, 'test branch', run.id),
-    createdAt: instant(run.startedAt),
+    testBranch: `trunk-merge/pr-${firstTested}/${run.id}${run.kind === 'bisection' ? '-bisection' : ''}`,
+    testBranchSha: createHex(40, 'test branch', run.id),
+    createdAt: formatTime(run.startedAt),
     status: run.status,
     checkSuites: [
       {
         checkRuns: checks.map((name, index) =>
-          checkRun(name, `${repo}/actions/${run.id}`, (index + 1) / checks.length, run, queue.now),
+          formatCheckRun(name, runUrl, (index + 1) / checks.length, run, queue.now),
         ),
       },
     ],
-    statusChecks: statusLog(`${repo}/actions/${run.id}`, run),
+    statusChecks: formatStatusLog(runUrl, run),
     testedPullRequests: run.tested.map(number => ({
       prNumber: number,
-      prUrl: `${repo}/pull/${number}`,
-      title: pullRequestTitle(queue, number),
+      prUrl: `${repositoryUrl}/pull/${number}`,
+      title: getTitle(queue, number),
     })),
     ...(mode === 'parallel'
       ? {
-          impactedTargetsForTestedPrs: targetsOf(run.tested),
-          impactedTargets: targetsOf([...run.tested, ...run.builtOn]),
+          impactedTargetsForTestedPrs: combineTargetNames(run.tested),
+          impactedTargets: combineTargetNames([...run.tested, ...run.builtOn]),
         }
       : {}),
     dependentPrs: run.builtOn,

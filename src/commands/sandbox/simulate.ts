@@ -10,7 +10,7 @@ import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { bar } from '../../output/charts.ts'
 import { type ColumnSpec, table, type View } from '../../output/view.ts'
-import type { SimulatedLoad, SimulationResult } from '../../sandbox/simulate.ts'
+import type { SimulatedLoad, SimulationResult } from '../../sandbox/simulation.ts'
 
 /** Reads a number between two bounds, the lower one not included where `isOpen`. */
 const between = (least: number, most: number, isOpen: boolean) => (word: string) => {
@@ -123,7 +123,7 @@ export const simulate = defineCommand({
     if (options.dryRun && values.fromMetrics)
       return printDryRun(getMergeQueueMetrics, await readInvocations(getMergeQueueMetrics, context), context)
     const { simulationLimits, maxSubmits, simulationResult, simulateQueue } = await import(
-      '../../sandbox/simulate.ts'
+      '../../sandbox/simulation.ts'
     )
     const load = await loadOf(values, context)
     const { concurrency = [1], batch = [1] } = values

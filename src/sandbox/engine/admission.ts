@@ -1,99 +1,113 @@
-import { hasTargets } from './head-commits.ts'
-import type { Batch, Entry, Queue } from './queue.ts'
-import { hasSlot, merges, overlap, startsTests, targetsOf } from './queue-order.ts'
+import { hasRequiredTargets } from './head-commits.ts'
+import type { Batch, PullRequest, Queue } from './queue.ts'
+import { canMerge, canStartTests, combineTargets, hasFreeSlot, shareTargets } from './queue-queries.ts'
 import { never, type Rule } from './rule.ts'
-import { changeState, insertWaiting, newBatch, requeueBatches, startRun } from './transitions.ts'
+import { changeState, createBatch, insertWaiting, requeueBatches, startRun } from './transitions.ts'
 
-/** The way in: from a submit to a test run. */
+/** The rules from a submit to the start of a test run. */
 
-/** NOT_READY: until mergeable and, in parallel mode, its targets are there; in the end it is cancelled. */
+/**
+ * NOT_READY: ends when the pull request is mergeable and, in parallel mode, its targets are uploaded. A pull request
+ * that is not ready within `notReadyTimeoutHours` is cancelled.
+ */
 export const admitReady: Rule = queue => {
-  const { rechecks, now, timings, settings, unready } = queue
-  // That 0 hours are no limit is the sandbox's own rule.
-  const patience =
+  const { readinessChecks, now, timings, settings, notReady } = queue
+  // That 0 hours set no limit is the sandbox's own rule.
+  const timeLimit =
     settings.notReadyTimeoutHours === 0 ? never : settings.notReadyTimeoutHours * 60 * timings.minute
-  for (let entry = rechecks.due(now); entry !== undefined; entry = rechecks.due(now)) {
-    if (!unready.has(entry)) continue
-    const { mergeableAt, submittedAt, number } = entry
-    const lostAt = submittedAt + patience
-    if (mergeableAt <= now && hasTargets(queue, number)) {
-      unready.delete(entry)
-      enqueue(queue, entry)
-    } else if (lostAt <= now) {
-      unready.delete(entry)
-      changeState(queue, entry, 'CANCELLED', 'it was not ready for too long')
+  for (
+    let pullRequest = readinessChecks.takeDue(now);
+    pullRequest !== undefined;
+    pullRequest = readinessChecks.takeDue(now)
+  ) {
+    if (!notReady.has(pullRequest)) continue
+    const { mergeableAt, submittedAt, number } = pullRequest
+    const cancelAt = submittedAt + timeLimit
+    if (mergeableAt <= now && hasRequiredTargets(queue, number)) {
+      notReady.delete(pullRequest)
+      enqueue(queue, pullRequest)
+    } else if (cancelAt <= now) {
+      notReady.delete(pullRequest)
+      changeState(queue, pullRequest, 'CANCELLED', 'it was not ready for too long')
     } else {
-      const next = mergeableAt > now ? Math.min(mergeableAt, lostAt) : lostAt
-      if (next < never) rechecks.add(next, entry)
+      const nextCheck = mergeableAt > now ? Math.min(mergeableAt, cancelAt) : cancelAt
+      if (nextCheck < never) readinessChecks.add(nextCheck, pullRequest)
     }
   }
-  return rechecks.next()
+  return readinessChecks.nextTime()
 }
 
-/** A pull request that is ready waits for a run; a direct merge needs none. */
-function enqueue(queue: Queue, entry: Entry): void {
+/** Makes a ready pull request wait for a test run. With direct merges and an empty queue, merges it without a test. */
+function enqueue(queue: Queue, pullRequest: PullRequest): void {
   const { directMergeMode } = queue.settings
-  if (directMergeMode === 'always' && queue.batches.length + queue.waiting.length === 0 && merges(queue)) {
-    changeState(queue, entry, 'MERGED', 'it was up to date and the queue was empty')
+  const isEmpty = queue.batches.length + queue.waiting.length === 0
+  if (directMergeMode === 'always' && isEmpty && canMerge(queue)) {
+    changeState(queue, pullRequest, 'MERGED', 'it was up to date and the queue was empty')
     return
   }
-  changeState(queue, entry, 'PENDING', 'it is ready')
-  insertWaiting(queue, entry)
-  if (entry.priority === 0 && startsTests(queue)) interrupt(queue, entry)
+  changeState(queue, pullRequest, 'PENDING', 'it is ready')
+  insertWaiting(queue, pullRequest)
+  if (pullRequest.priority === 0 && canStartTests(queue)) interruptFor(queue, pullRequest)
 }
 
 /**
- * Urgent ones interrupt what is being tested when they enter, but not each other (service-observed.md section 6).
- * That they interrupt nothing while the queue starts no tests, because nobody would gain, is the sandbox's own.
+ * Stops the test runs that share targets with an urgent pull request, and puts their members back behind it. Urgent
+ * pull requests do not interrupt each other (service-observed.md section 6). The sandbox's own: a queue that starts no
+ * tests is not interrupted, because the urgent pull request would gain nothing.
  */
-function interrupt(queue: Queue, urgent: Entry): void {
-  const targets = targetsOf(queue, [urgent])
+function interruptFor(queue: Queue, urgent: PullRequest): void {
+  const targets = combineTargets(queue, [urgent])
   const stopped = new Set<Batch>()
   for (const batch of queue.batches) {
-    const { phase, members, below } = batch
-    const isTested = phase === 'TESTING' || phase === 'PENDING'
-    const gives =
-      isTested && members.every(({ priority }) => priority > 0) && overlap(queue, batch, { targets })
-    if (gives || [...stopped].some(other => below.has(other))) stopped.add(batch)
+    const { phase, members, dependencies } = batch
+    const isUndecided = phase === 'TESTING' || phase === 'PENDING'
+    const hasUrgentMember = members.some(({ priority }) => priority === 0)
+    const isInterrupted = isUndecided && !hasUrgentMember && shareTargets(queue, batch, { targets })
+    // A batch cannot keep its run when the run is built on a batch that is stopped.
+    if (isInterrupted || [...stopped].some(other => dependencies.has(other))) stopped.add(batch)
   }
   requeueBatches(queue, [...stopped], `#${urgent.number} is urgent`)
 }
 
-/** PENDING: until a run is free; what is in the line already comes first. */
+/** PENDING: ends when a slot for a run is free. Batches that need a rerun come before new batches. */
 export const startTests: Rule = queue => {
-  if (!startsTests(queue)) return never
-  const [main, bisection] = [hasSlot(queue, 'main'), hasSlot(queue, 'bisection')]
-  const again = queue.batches.find(
-    ({ phase, lane }) => phase === 'PENDING' && (lane === 'main' ? main : bisection),
-  )
-  if (again !== undefined) {
-    startRun(queue, again)
+  if (!canStartTests(queue)) return never
+  const hasSlot = { main: hasFreeSlot(queue, 'main'), bisection: hasFreeSlot(queue, 'bisection') }
+  const pendingBatch = queue.batches.find(({ phase, kind }) => phase === 'PENDING' && hasSlot[kind])
+  if (pendingBatch !== undefined) {
+    startRun(queue, pendingBatch)
     return queue.now
   }
-  if (queue.waiting.length === 0 || !main) return never
-  const { size, fullAt } = nextBatch(queue)
-  if (fullAt > queue.now) return fullAt
-  const batch = newBatch(queue, queue.waiting.splice(0, size), 'main')
+  if (queue.waiting.length === 0 || !hasSlot.main) return never
+  const { size, startsAt } = planNextBatch(queue)
+  if (startsAt > queue.now) return startsAt
+  const batch = createBatch(queue, queue.waiting.splice(0, size), 'main')
   queue.batches = [...queue.batches, batch]
   startRun(queue, batch)
   return queue.now
 }
 
 /**
- * How many are tested together next, and when they stop waiting for more. Those that are to be tested alone, and
- * urgent ones, are in no batch; a batch that one of them follows is as full as it will get (the sandbox's own).
+ * Returns how many of the waiting pull requests the next batch contains, and when its test run starts. The run starts
+ * once the batch has `batchingMinSize` members, or `batchingMaxWaitTimeMinutes` after its first member became PENDING.
+ * A pull request that is urgent or has `noBatch` is tested alone. The sandbox's own: when such a pull request comes
+ * next, the batch before it does not wait for more members.
  */
-function nextBatch({ waiting, settings, timings, now }: Queue): {
+function planNextBatch({ waiting, settings, timings, now }: Queue): {
   readonly size: number
-  readonly fullAt: number
+  readonly startsAt: number
 } {
-  const most = settings.batch ? settings.batchingMinSize : 1
-  let [size, since] = [0, now]
-  for (; size < most; size++) {
-    const entry = waiting[size]
-    if (entry === undefined) break
-    if (entry.noBatch || entry.priority === 0) return { size: Math.max(1, size), fullAt: now }
-    since = Math.min(since, entry.stateChangedAt)
+  const maxSize = settings.batch ? settings.batchingMinSize : 1
+  let [size, waitingSince] = [0, now]
+  for (; size < maxSize; size++) {
+    const pullRequest = waiting[size]
+    if (pullRequest === undefined) break
+    if (pullRequest.noBatch || pullRequest.priority === 0) return { size: Math.max(1, size), startsAt: now }
+    waitingSince = Math.min(waitingSince, pullRequest.stateChangedAt)
   }
-  return { size, fullAt: size === most ? now : since + settings.batchingMaxWaitTimeMinutes * timings.minute }
+  const isFull = size === maxSize
+  return {
+    size,
+    startsAt: isFull ? now : waitingSince + settings.batchingMaxWaitTimeMinutes * timings.minute,
+  }
 }

@@ -1,61 +1,62 @@
-/** Things to come, the earliest first; what falls on the same moment comes in the order in which it was added. */
+/** Values with a time each, taken in the order of time; values of equal time are taken in the order of `add`. */
 export interface EventQueue<T> {
-  /** The moment of the next one; Infinity where there is none. */
-  next(): number
-  add(at: number, what: T): void
-  /** Takes the next one off if its moment has come. */
-  due(now: number): T | undefined
+  /** Returns the earliest time; Infinity when the queue is empty. */
+  nextTime(): number
+  add(time: number, value: T): void
+  /** Removes and returns the earliest value if its time is not after `now`; otherwise returns undefined. */
+  takeDue(now: number): T | undefined
 }
 
-interface Item<T> {
-  readonly at: number
-  readonly turn: number
-  readonly what: T
+interface HeapItem<T> {
+  readonly time: number
+  /** Number of items added before this one. */
+  readonly sequence: number
+  readonly value: T
 }
 
-const isBefore = (one: Item<unknown>, other: Item<unknown>): boolean =>
-  one.at < other.at || (one.at === other.at && one.turn < other.turn)
+const isBefore = (one: HeapItem<unknown>, other: HeapItem<unknown>): boolean =>
+  one.time < other.time || (one.time === other.time && one.sequence < other.sequence)
 
-/** Opens an agenda: a binary heap, so that ten thousand things to come cost little. */
+/** Creates an empty event queue. It is a binary heap: adding and taking a value cost O(log n). */
 export function createEventQueue<T>(): EventQueue<T> {
-  const heap: Item<T>[] = []
-  let turns = 0
+  const heap: HeapItem<T>[] = []
+  let added = 0
 
-  /** Puts an item where it belongs, from a place downwards: the earlier child moves up as long as there is one. */
-  const sink = (item: Item<T>, from: number) => {
-    let place = from
+  /** Writes an item at an index or, while a child is earlier than the item, moves that child up and goes on below. */
+  const siftDown = (item: HeapItem<T>, from: number) => {
+    let index = from
     for (;;) {
-      const [left, right] = [heap[2 * place + 1], heap[2 * place + 2]]
+      const [left, right] = [heap[2 * index + 1], heap[2 * index + 2]]
       if (left === undefined) break
       const isRight = right !== undefined && isBefore(right, left)
       const child = isRight ? right : left
       if (isBefore(item, child)) break
-      heap[place] = child
-      place = 2 * place + (isRight ? 2 : 1)
+      heap[index] = child
+      index = 2 * index + (isRight ? 2 : 1)
     }
-    heap[place] = item
+    heap[index] = item
   }
 
   return {
-    next: () => heap[0]?.at ?? Number.POSITIVE_INFINITY,
-    add(at, what) {
-      const item = { at, turn: turns++, what }
-      let place = heap.length
-      while (place > 0) {
-        const above = (place - 1) >> 1
-        const parent = heap[above]
+    nextTime: () => heap[0]?.time ?? Number.POSITIVE_INFINITY,
+    add(time, value) {
+      const item = { time, sequence: added++, value }
+      let index = heap.length
+      while (index > 0) {
+        const parentIndex = (index - 1) >> 1
+        const parent = heap[parentIndex]
         if (parent === undefined || isBefore(parent, item)) break
-        heap[place] = parent
-        place = above
+        heap[index] = parent
+        index = parentIndex
       }
-      heap[place] = item
+      heap[index] = item
     },
-    due(now) {
+    takeDue(now) {
       const [first] = heap
-      if (first === undefined || first.at > now) return undefined
+      if (first === undefined || first.time > now) return undefined
       const last = heap.pop()
-      if (last !== undefined && heap.length > 0) sink(last, 0)
-      return first.what
+      if (last !== undefined && heap.length > 0) siftDown(last, 0)
+      return first.value
     },
   }
 }

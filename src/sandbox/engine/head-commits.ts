@@ -1,36 +1,49 @@
 import { repositoryName } from '../../domain/values/repository.ts'
-import { scriptOf } from '../scenarios.ts'
-import { hex } from '../seed.ts'
-import type { Head, Queue, Targets } from './queue.ts'
+import { findScript } from '../scenarios.ts'
+import { createHex } from '../seed.ts'
+import type { HeadCommit, ImpactedTargets, Queue } from './queue.ts'
 
 /**
- * Head commits, and the targets that were uploaded for them (service-observed.md section 2.4). A sandbox sees no
- * repository, so what it believes of head commits is its own: unless a scenario names one, the head is whatever
- * commit an upload named first, or last; a commit that was head once never is again.
+ * Head commits, and the impacted targets that were uploaded for them (service-observed.md section 2.4). The sandbox
+ * reads no repository, so its rules about head commits are its own: unless a scenario sets the head commit, an upload
+ * that names another commit makes that commit the head, and a commit that was replaced never becomes the head again.
  */
 
-/** The head commit of a pull request, made up until something tells it. */
-export function headOf({ heads, scenario, seed, repo }: Queue, number: number): Head {
-  const sha = () => scriptOf(scenario, number)?.head ?? hex(40, 'sha', seed, repositoryName(repo), number)
-  return heads.get(number) ?? { sha: sha(), past: [], targets: undefined }
+/** Returns the head commit of a pull request; an invented commit until an upload or the scenario names a commit. */
+export function getHeadCommit({ headCommits, scenario, seed, repo }: Queue, number: number): HeadCommit {
+  const createSha = () =>
+    findScript(scenario, number)?.head ?? createHex(40, 'sha', seed, repositoryName(repo), number)
+  return headCommits.get(number) ?? { sha: createSha(), previousShas: [], targets: undefined }
 }
 
-/** Keeps what a pull request impacts, before or after its submit: the last upload for the head commit wins. */
-export function uploadTargets(queue: Queue, number: number, targets: Targets, sha: string | undefined): void {
-  const head = headOf(queue, number)
+/**
+ * Stores the targets that a pull request impacts; the pull request may not be submitted yet. The last upload for the
+ * head commit counts. An upload for an earlier head commit changes nothing, nor does an upload for any other commit
+ * than the head commit that the scenario sets. An upload without `sha` is for the head commit.
+ */
+export function recordTargets(
+  queue: Queue,
+  number: number,
+  targets: ImpactedTargets,
+  sha: string | undefined,
+): void {
+  const head = getHeadCommit(queue, number)
   const isHead = sha === undefined || sha === head.sha
-  const isScripted = scriptOf(queue.scenario, number)?.head === head.sha
-  if (!isHead && (isScripted || head.past.includes(sha))) return
-  queue.heads.set(number, isHead ? { ...head, targets } : { sha, past: [...head.past, head.sha], targets })
+  const isScripted = findScript(queue.scenario, number)?.head === head.sha
+  if (!isHead && (isScripted || head.previousShas.includes(sha))) return
+  queue.headCommits.set(
+    number,
+    isHead ? { ...head, targets } : { sha, previousShas: [...head.previousShas, head.sha], targets },
+  )
 }
 
-/** Moves the head to a commit that nobody has named: what was uploaded before does not count any more. */
-export function moveHead(queue: Queue, number: number): void {
-  const { sha, past } = headOf(queue, number)
-  const next = hex(40, 'sha', queue.seed, repositoryName(queue.repo), number, past.length + 1)
-  queue.heads.set(number, { sha: next, past: [...past, sha], targets: undefined })
+/** Replaces the head commit by a new invented commit, for which no targets have been uploaded. */
+export function replaceHeadCommit(queue: Queue, number: number): void {
+  const { sha, previousShas } = getHeadCommit(queue, number)
+  const newSha = createHex(40, 'sha', queue.seed, repositoryName(queue.repo), number, previousShas.length + 1)
+  queue.headCommits.set(number, { sha: newSha, previousShas: [...previousShas, sha], targets: undefined })
 }
 
-/** Whether the targets are known where the queue needs them. */
-export const hasTargets = ({ settings, heads }: Queue, number: number): boolean =>
-  settings.mode === 'single' || heads.get(number)?.targets !== undefined
+/** Whether the queue has the targets of a pull request that it needs: parallel mode needs them, single mode does not. */
+export const hasRequiredTargets = ({ settings, headCommits }: Queue, number: number): boolean =>
+  settings.mode === 'single' || headCommits.get(number)?.targets !== undefined

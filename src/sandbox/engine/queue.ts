@@ -3,165 +3,201 @@ import type { Repository } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Scenario, ScriptedResult } from '../scenarios.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
-import { defaults, type QueueSettings } from './settings.ts'
+import { defaultSettings, type QueueSettings } from './queue-settings.ts'
 
-/** A state of service-api.md section 2.3. */
+/** The data of a simulated merge queue. All times are milliseconds since 1970, all durations milliseconds. */
+
+/** State of a pull request (service-api.md section 2.3). */
 export type PullRequestState = (typeof pullRequestStates)[number]
 
-/** A state of service-api.md section 2.4. */
+/** State of a queue (service-api.md section 2.4). */
 export type QueueState = (typeof queueStates)[number]
 
-/** Which line a run belongs to: the queue's own, or the search for the culprit in a failed batch. */
-export type Lane = 'main' | 'bisection'
+/**
+ * Kind of a test run. `main` tests the next pull requests of the queue. `bisection` tests parts of a batch that failed,
+ * to find the pull requests that caused the failure.
+ */
+export type RunKind = 'main' | 'bisection'
 
-/** What a pull request impacts: targets by name, or every target (service-api.md section 8 rule 1). */
-export type Targets = 'ALL' | ReadonlySet<string>
+/** Targets that a pull request impacts, by name, or `ALL` for every target (service-api.md section 8 rule 1). */
+export type ImpactedTargets = 'ALL' | ReadonlySet<string>
 
-/** The head commit of a pull request, those that were it before, and what was uploaded for it. */
-export interface Head {
+/** The head commit of a pull request. */
+export interface HeadCommit {
   readonly sha: string
-  readonly past: readonly string[]
-  readonly targets: Targets | undefined
+  /** Earlier head commits of the pull request, the oldest first. */
+  readonly previousShas: readonly string[]
+  /** Impacted targets uploaded for this commit; undefined before the first upload. */
+  readonly targets: ImpactedTargets | undefined
 }
 
-/** A pull request that was submitted at least once. It stays known after it has left the queue. */
-export interface Entry {
+/** A pull request that was submitted at least once. The queue keeps its record after the pull request has left. */
+export interface PullRequest {
   readonly number: number
+  /** Time of the latest submit. */
   submittedAt: number
-  /** When it becomes mergeable, unless something happens to it. */
+  /** Time at which the pull request becomes mergeable, unless a push delays it. */
   mergeableAt: number
-  /** Place in the order of submits: first come, first served among equals. */
-  turn: number
+  /** Position in the order of submits; pull requests of equal priority are tested in this order. */
+  submitOrder: number
   state: PullRequestState
   stateChangedAt: number
-  /** As it was when it was submitted again; undefined after a first submit. */
-  before: Entry | undefined
+  /** Copy of this record from before the latest submit; undefined after a first submit. */
+  previousAttempt: PullRequest | undefined
+  /** 0 to 255; a lower number is tested first, and 0 is urgent. */
   priority: number
   usesDefaultPriority: boolean
+  /** Whether the pull request must be tested alone. */
   noBatch: boolean
-  /** Test runs since the last submit. */
-  runs: number
-  lastRun: Run | undefined
+  /** Number of test runs since the latest submit. */
+  runCount: number
+  lastRun: SandboxTestRun | undefined
 }
 
-/** One test run of a batch. */
-export interface Run {
+/** A test run of a batch. */
+export interface SandboxTestRun {
+  /** A UUID. */
   readonly id: string
-  readonly lane: Lane
+  readonly kind: RunKind
+  /** Numbers of the pull requests whose result the run decides. */
   readonly tested: readonly number[]
-  /** Pull requests that are tested along without being judged: those ahead that have not merged yet. */
+  /** Numbers of the pull requests ahead in the queue, not yet merged, whose changes the run includes. */
   readonly builtOn: readonly number[]
   readonly startedAt: number
+  /** Time at which the run ends if nothing cancels it. */
   readonly endsAt: number
-  readonly verdict: ScriptedResult
-  /** Whether it is stopped at its limit, which is nobody's fault but its own. */
-  readonly isTooLong: boolean
+  readonly result: ScriptedResult
+  /** Whether the run is stopped by `testingTimeoutMinutes`. */
+  readonly timesOut: boolean
   status: 'in_progress' | 'succeeded' | 'failed' | 'cancelled'
+  /** Time at which the run ended; undefined while it is in progress. */
   endedAt: number | undefined
 }
 
-/** Pull requests that are tested and merged together; without batching there is one in each. */
+/** Pull requests that are tested and merged together. Without batching a batch has one member. */
 export interface Batch {
-  members: readonly Entry[]
-  readonly lane: Lane
-  /** What its members impacted when they were taken up: an upload that comes later changes no lane. */
-  readonly targets: Targets
+  members: readonly PullRequest[]
+  readonly kind: RunKind
+  /** Targets that the members impacted when the batch was created; later uploads do not change them. */
+  readonly targets: ImpactedTargets
+  /** The state of all members. */
   phase: 'PENDING' | 'TESTING' | 'TESTS_PASSED' | 'PENDING_FAILURE'
-  run: Run | undefined
-  /** Those in the line that it has to wait for: what it overlaps, or was tested with, and what these wait for. */
-  below: Set<Batch>
-  /** What its run, or the one that cleared it, included without judging it; it falls with these. */
+  /** The latest run; undefined before the first run and while the batch waits for a rerun. */
+  run: SandboxTestRun | undefined
+  /**
+   * Batches ahead that must merge or leave before this batch can merge or fail: the batches that share targets with
+   * it or whose changes its run includes, and their own dependencies.
+   */
+  dependencies: Set<Batch>
+  /**
+   * Numbers of the pull requests whose changes are included in the run of this batch, or in the run that passed on
+   * its behalf. If one of these pull requests leaves without merging, the batch is tested again.
+   */
   builtOn: ReadonlySet<number>
-  /** When the phase ends at the earliest; Infinity while it waits for a run. */
-  due: number
+  /** Earliest time at which the phase ends; Infinity while the batch waits for a run. */
+  phaseEndsAt: number
 }
 
-/** One change of one pull request's state. The list of them is the queue's whole history. */
+/** A change of state of one pull request. The list of all transitions is the history of the queue. */
 export interface Transition {
   readonly at: number
   readonly number: number
+  /** Undefined for the first submit. */
   readonly from: PullRequestState | undefined
   readonly to: PullRequestState
-  readonly lane: Lane
-  /** How long it had been in the state it left, and in the queue since its submit, in milliseconds. */
-  readonly after: number
-  readonly sinceSubmit: number
+  readonly kind: RunKind
+  /** How long the pull request had been in the state `from`. */
+  readonly timeInPreviousState: number
+  /** How long ago the pull request was last submitted. */
+  readonly timeSinceSubmit: number
   readonly reason: string
 }
 
-/** Something that a scenario has happen by itself: to a pull request, or to the queue. */
+/** An event that a scenario schedules: a cancel or a push of a pull request, or a change of queue settings. */
 export type ScheduledEvent =
-  | { readonly what: 'cancelled' | 'pushed'; readonly number: number }
-  | { readonly what: 'changed'; readonly settings: JsonObject }
+  | { readonly type: 'cancel' | 'push'; readonly number: number }
+  | { readonly type: 'configure'; readonly settings: JsonObject }
 
-/** How long things take, in milliseconds. All of it is the sandbox's own. */
+/** Minimum time in each state, and the length of time units. All values are the sandbox's own. */
 export interface Timings {
-  /** NOT_READY, until the merge request is known to be mergeable. */
-  readonly ready: number
-  readonly test: number
-  /** PENDING_FAILURE, and longer while one ahead can be to blame. */
-  readonly hold: number
-  /** TESTS_PASSED, and longer while something is ahead. */
-  readonly merge: number
-  /** What a setting calls a minute. */
+  /** NOT_READY, until the pull request is found to be mergeable. */
+  readonly notReady: number
+  /** TESTING: the mean length of a test run. */
+  readonly testing: number
+  /** PENDING_FAILURE; longer while a batch ahead may have caused the failure. */
+  readonly pendingFailure: number
+  /** TESTS_PASSED; longer while a dependency has not merged. */
+  readonly testsPassed: number
+  /** Length of a minute in queue settings. */
   readonly minute: number
-  /** What a scenario calls a second. */
+  /** Length of a second in scenarios. */
   readonly second: number
 }
 
-/** The pace at a speed: at 1 a test run takes about two seconds, times the scenario's stretch. */
-export function timingsFor(speed: number, { stretch = 1 }: Scenario): Timings {
-  const lasting = (milliseconds: number) => Math.max(1, Math.round(milliseconds / speed))
+/**
+ * Creates the timings for a speed above 0. At speed 1 a test run takes about two seconds, multiplied by `stretch` of
+ * the scenario. No state takes less than one millisecond.
+ */
+export function createTimings(speed: number, { stretch = 1 }: Scenario): Timings {
+  const scale = (duration: number) => Math.max(1, Math.round(duration / speed))
   return {
-    ready: lasting(300),
-    test: lasting(2_000 * stretch),
-    hold: lasting(500),
-    merge: lasting(300),
-    minute: lasting(1_000),
+    notReady: scale(300),
+    testing: scale(2_000 * stretch),
+    pendingFailure: scale(500),
+    testsPassed: scale(300),
+    minute: scale(1_000),
     second: 1_000 / speed,
   }
 }
 
-/** A merge queue at a moment. Only `inputs.ts` and `engine.ts` change it. */
+/**
+ * A merge queue at the time `now`. The actions change it, and the rules that `advanceTo` applies; the functions of
+ * queue-queries.ts only read it.
+ */
 export interface Queue {
   readonly repo: Repository
   readonly targetBranch: string
   readonly seed: number
   readonly scenario: Scenario
   readonly timings: Timings
-  /** The moment up to which everything has happened. */
+  /** Time up to which the queue has been simulated. */
   now: number
   settings: QueueSettings
   state: Exclude<QueueState, 'SWITCHING_MODES'>
-  /** The mode that takes over once nothing is tested any more (service-observed.md section 3.3). */
-  switchingTo: QueueSettings['mode'] | undefined
-  readonly entries: Map<number, Entry>
-  readonly heads: Map<number, Head>
-  /** Each unfinished pull request is in exactly one of these three; what waits is in the order in which it is taken. */
-  readonly unready: Set<Entry>
-  readonly waiting: Entry[]
+  /** Mode that takes effect once no batch is being tested (service-observed.md section 3.3). */
+  nextMode: QueueSettings['mode'] | undefined
+  /** All pull requests that were ever submitted, by number. */
+  readonly pullRequests: Map<number, PullRequest>
+  /** Head commits by pull request number, of submitted pull requests and of others. */
+  readonly headCommits: Map<number, HeadCommit>
+  /** Each pull request in the queue is in exactly one of `notReady`, `waiting` and `batches`. */
+  readonly notReady: Set<PullRequest>
+  /** Pull requests in state PENDING that no batch contains, in the order in which they will be tested. */
+  readonly waiting: PullRequest[]
+  /** Batches in the order in which their changes build on each other: dependencies come first. */
   batches: readonly Batch[]
-  /** When to look again at what is not ready. A look too many changes nothing. */
-  readonly rechecks: EventQueue<Entry>
+  /** Times at which to check again whether a pull request is ready. A superfluous check changes nothing. */
+  readonly readinessChecks: EventQueue<PullRequest>
   readonly scheduledEvents: EventQueue<ScheduledEvent>
-  readonly runs: Map<string, Run>
+  /** All test runs by id, in the order in which they started. */
+  readonly runs: Map<string, SandboxTestRun>
   readonly transitions: Transition[]
 }
 
-/** A new queue, empty and running. */
-export const createQueueState = (
-  about: Pick<Queue, 'repo' | 'targetBranch' | 'seed' | 'scenario' | 'timings' | 'now'>,
+/** Creates a queue that is running, has the default settings and contains no pull request. */
+export const createEmptyQueue = (
+  options: Pick<Queue, 'repo' | 'targetBranch' | 'seed' | 'scenario' | 'timings' | 'now'>,
 ): Queue => ({
-  ...about,
-  settings: defaults,
+  ...options,
+  settings: defaultSettings,
   state: 'RUNNING',
-  switchingTo: undefined,
-  entries: new Map(),
-  heads: new Map(),
-  unready: new Set(),
+  nextMode: undefined,
+  pullRequests: new Map(),
+  headCommits: new Map(),
+  notReady: new Set(),
   waiting: [],
   batches: [],
-  rechecks: createEventQueue(),
+  readinessChecks: createEventQueue(),
   scheduledEvents: createEventQueue(),
   runs: new Map(),
   transitions: [],

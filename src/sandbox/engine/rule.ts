@@ -1,21 +1,28 @@
 import type { Batch, Queue } from './queue.ts'
 
-/** Does what is due at `queue.now` and says when it has to be asked again; Infinity waits for something else than time. */
+/**
+ * A rule of the simulation. It applies the changes that are due at `queue.now` and returns the next time at which it
+ * must be applied: `never` if only another change can make it apply again.
+ */
 export type Rule = (queue: Queue) => number
 
+/** The time of an event that no passing of time brings about: Infinity. */
 export const never = Number.POSITIVE_INFINITY
 
-/** The first batch in the line whose phase is over, or when the next one's will be; one that does not meet the condition stays. */
-export function dueIn(
+/**
+ * Finds the first batch in a phase that meets a condition and whose phase may end now. If there is none, `next` is the
+ * earliest time at which the phase of such a batch may end.
+ */
+export function findDueBatch(
   { batches, now }: Queue,
   phase: Batch['phase'],
-  meets: (batch: Batch) => boolean = () => true,
+  meetsCondition: (batch: Batch) => boolean = () => true,
 ): { readonly batch?: Batch; readonly next: number } {
   let next = never
   for (const batch of batches) {
-    if (batch.phase !== phase || !meets(batch)) continue
-    if (batch.due <= now) return { batch, next: now }
-    next = Math.min(next, batch.due)
+    if (batch.phase !== phase || !meetsCondition(batch)) continue
+    if (batch.phaseEndsAt <= now) return { batch, next: now }
+    next = Math.min(next, batch.phaseEndsAt)
   }
   return { next }
 }

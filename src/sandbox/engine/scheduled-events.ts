@@ -1,31 +1,29 @@
-import { moveHead } from './head-commits.ts'
-import { cancelEntry, configure } from './inputs.ts'
+import { cancelPullRequest, configure } from './actions.ts'
+import { replaceHeadCommit } from './head-commits.ts'
 import type { Queue, ScheduledEvent } from './queue.ts'
-import { isSubmitted } from './queue-order.ts'
+import { isSubmitted } from './queue-queries.ts'
 import type { Rule } from './rule.ts'
 
-/** What a scenario has happen at its own moments, as somebody outside would do it. All of it is the sandbox's own. */
-
-/** Lets happen what is due. */
+/** Applies the events of the scenario that are due. All rules about them are the sandbox's own. */
 export const runScheduledEvents: Rule = queue => {
   const { scheduledEvents, now } = queue
-  for (let one = scheduledEvents.due(now); one !== undefined; one = scheduledEvents.due(now))
-    applyEvent(queue, one)
-  return scheduledEvents.next()
+  for (let event = scheduledEvents.takeDue(now); event !== undefined; event = scheduledEvents.takeDue(now))
+    applyEvent(queue, event)
+  return scheduledEvents.nextTime()
 }
 
-function applyEvent(queue: Queue, happening: ScheduledEvent): void {
-  if (happening.what === 'changed') {
-    configure(queue, happening.settings)
+function applyEvent(queue: Queue, event: ScheduledEvent): void {
+  if (event.type === 'configure') {
+    configure(queue, event.settings)
     return
   }
-  const entry = queue.entries.get(happening.number)
-  if (entry === undefined) return
-  if (happening.what === 'pushed') {
-    moveHead(queue, entry.number)
-    // Only what has left NOT_READY is cancelled by a push: the service was seen to keep the others (section 2.3).
-    entry.mergeableAt = queue.now + queue.timings.ready
-    if (queue.unready.has(entry)) queue.rechecks.add(queue.now, entry)
-    else if (isSubmitted(entry)) cancelEntry(queue, entry, 'a commit was pushed')
-  } else if (isSubmitted(entry)) cancelEntry(queue, entry, 'it was cancelled')
+  const pullRequest = queue.pullRequests.get(event.number)
+  if (pullRequest === undefined) return
+  if (event.type === 'push') {
+    replaceHeadCommit(queue, pullRequest.number)
+    pullRequest.mergeableAt = queue.now + queue.timings.notReady
+    // The service was seen to cancel only pull requests that had left NOT_READY (service-observed.md section 2.3).
+    if (queue.notReady.has(pullRequest)) queue.readinessChecks.add(queue.now, pullRequest)
+    else if (isSubmitted(pullRequest)) cancelPullRequest(queue, pullRequest, 'a commit was pushed')
+  } else if (isSubmitted(pullRequest)) cancelPullRequest(queue, pullRequest, 'it was cancelled')
 }

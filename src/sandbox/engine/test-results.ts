@@ -1,85 +1,107 @@
-import { type ScriptedResult, scriptedResult } from '../scenarios.ts'
-import type { Batch, Entry, Queue } from './queue.ts'
-import { ahead, batchesBuiltOn, merges, numbersIn } from './queue-order.ts'
-import { dueIn, type Rule } from './rule.ts'
-import { changeState, endRun, enterPhase, remove, removeBatches, rerun, split } from './transitions.ts'
+import { getScriptedResult, type ScriptedResult } from '../scenarios.ts'
+import type { Batch, PullRequest, Queue } from './queue.ts'
+import { canMerge, findDependencies, listBatchesBuiltOn, listNumbers } from './queue-queries.ts'
+import { findDueBatch, type Rule } from './rule.ts'
+import {
+  changeState,
+  endRun,
+  enterPhase,
+  removeBatches,
+  removeFromBatches,
+  rerun,
+  split,
+} from './transitions.ts'
 
-/** The way out: from a test run to a merge, or to the one that is to blame. */
+/** The rules from the end of a test run to a merge or a failure. */
 
-/** TESTING: until its run ends. */
+const statusByResult = { pass: 'succeeded', cancel: 'cancelled', fail: 'failed', flake: 'failed' } as const
+
+/** TESTING: ends when the run ends. */
 export const finishTests: Rule = queue => {
-  const { batch, next } = dueIn(queue, 'TESTING')
+  const { batch, next } = findDueBatch(queue, 'TESTING')
   const run = batch?.run
   if (batch === undefined || run === undefined) return next
-  endRun(
-    queue,
-    batch,
-    ({ pass: 'succeeded', cancel: 'cancelled', fail: 'failed', flake: 'failed' } as const)[run.verdict],
-  )
-  if (run.verdict === 'pass') pass(queue, batch)
-  else if (run.verdict === 'cancel')
-    remove(queue, thoseWith(queue, batch, 'cancel'), 'CANCELLED', 'it was cancelled')
+  endRun(queue, batch, statusByResult[run.result])
+  if (run.result === 'pass') passTests(queue, batch)
+  else if (run.result === 'cancel')
+    removeFromBatches(queue, listScripted(queue, batch, 'cancel'), 'CANCELLED', 'it was cancelled')
   else
     enterPhase(
       queue,
       batch,
       'PENDING_FAILURE',
-      run.isTooLong ? 'its test run took too long' : 'its test run failed',
+      run.timesOut ? 'its test run took too long' : 'its test run failed',
     )
   return queue.now
 }
 
-/** The members for whom this very run was scripted to turn out so. */
-const thoseWith = ({ scenario }: Queue, { members }: Batch, verdict: ScriptedResult): readonly Entry[] =>
-  members.filter(({ number, runs }) => scriptedResult(scenario, number, runs) === verdict)
+/** Lists the members of a batch for which the scenario scripts a result of the current run. */
+const listScripted = (
+  { scenario }: Queue,
+  { members }: Batch,
+  result: ScriptedResult,
+): readonly PullRequest[] =>
+  members.filter(({ number, runCount }) => getScriptedResult(scenario, number, runCount) === result)
 
-/** A pass, which with `canOptimisticallyMerge` counts for all that the run was built on. */
-function pass(queue: Queue, batch: Batch): void {
+/**
+ * Records that the tests of a batch passed. With `canOptimisticallyMerge` they have passed for every dependency too
+ * whose members the run included.
+ */
+function passTests(queue: Queue, batch: Batch): void {
   enterPhase(queue, batch, 'TESTS_PASSED', 'its tests passed')
   if (!queue.settings.canOptimisticallyMerge) return
-  for (const other of queue.batches.filter(one => batch.below.has(one))) {
-    const isIncluded = other.members.every(({ number }) => batch.builtOn.has(number))
-    if (!isIncluded || other.phase === 'TESTS_PASSED') continue
-    endRun(queue, other)
-    other.below = ahead(queue, other)
-    other.builtOn = new Set(numbersIn(other.below))
-    enterPhase(queue, other, 'TESTS_PASSED', 'one that builds on it passed')
+  for (const dependency of queue.batches.filter(other => batch.dependencies.has(other))) {
+    const isIncluded = dependency.members.every(({ number }) => batch.builtOn.has(number))
+    if (!isIncluded || dependency.phase === 'TESTS_PASSED') continue
+    endRun(queue, dependency)
+    dependency.dependencies = findDependencies(queue, dependency)
+    dependency.builtOn = new Set(listNumbers(dependency.dependencies))
+    enterPhase(queue, dependency, 'TESTS_PASSED', 'one that builds on it passed')
   }
 }
 
-/** PENDING_FAILURE: a moment at least, until nothing ahead can be to blame and the runs behind were waited for. */
+/**
+ * PENDING_FAILURE: ends when the cause of the failure is certain. A flaky failure, and a failure that a dependency
+ * caused, lead to a rerun. Otherwise a batch of several pull requests is split and a single pull request fails.
+ */
 export const resolveFailures: Rule = queue => {
-  const { batch, next } = dueIn(queue, 'PENDING_FAILURE', one => isBlameCertain(queue, one))
+  const { batch, next } = findDueBatch(queue, 'PENDING_FAILURE', other => isCauseCertain(queue, other))
   if (batch === undefined) return next
   const { run, members } = batch
-  const isOwn = run?.isTooLong === true || thoseWith(queue, batch, 'fail').length > 0
-  if (run?.verdict === 'flake') rerun(queue, batch, 'its failure looks flaky')
-  else if (!isOwn) rerun(queue, batch, 'one ahead was to blame')
+  const isOwnFailure = run?.timesOut === true || listScripted(queue, batch, 'fail').length > 0
+  if (run?.result === 'flake') rerun(queue, batch, 'its failure looks flaky')
+  else if (!isOwnFailure) rerun(queue, batch, 'one ahead was to blame')
   else if (members.length > 1) split(queue, batch)
-  else remove(queue, members, 'FAILED', run?.isTooLong ? 'its tests took too long' : 'its tests failed')
+  else
+    removeFromBatches(
+      queue,
+      members,
+      'FAILED',
+      run?.timesOut ? 'its tests took too long' : 'its tests failed',
+    )
   return queue.now
 }
 
 /**
- * Whether a failure can only be its own, and the runs behind it that `pendingFailureDepth` counts have ended. That a
- * flaky one need not wait for those ahead is the sandbox's own rule.
+ * Whether no dependency can have caused the failure of a batch, and the next runs behind the batch, as many as
+ * `pendingFailureDepth` says, have ended. The sandbox's own: a flaky failure does not wait for the dependencies.
  */
-function isBlameCertain(queue: Queue, batch: Batch): boolean {
-  const isClear =
-    batch.run?.verdict === 'flake' || [...batch.below].every(({ phase }) => phase === 'TESTS_PASSED')
-  const { pendingFailureDepth: depth } = queue.settings
-  if (!isClear || depth === 0) return isClear
-  return batchesBuiltOn(queue, batch.members)
-    .slice(0, depth)
+function isCauseCertain(queue: Queue, batch: Batch): boolean {
+  const isOwnFailure =
+    batch.run?.result === 'flake' || [...batch.dependencies].every(({ phase }) => phase === 'TESTS_PASSED')
+  const { pendingFailureDepth } = queue.settings
+  if (!isOwnFailure || pendingFailureDepth === 0) return isOwnFailure
+  return listBatchesBuiltOn(queue, batch.members)
+    .slice(0, pendingFailureDepth)
     .every(({ phase }) => phase !== 'TESTING')
 }
 
-/** TESTS_PASSED: a moment at least, until nothing is ahead. */
+/** TESTS_PASSED: ends with a merge when all dependencies have merged and the queue is not paused. */
 export const mergePassed: Rule = queue => {
-  const isFree = (one: Batch) => one.below.size === 0 && merges(queue)
-  const { batch, next } = dueIn(queue, 'TESTS_PASSED', isFree)
+  const isMergeable = ({ dependencies }: Batch) => dependencies.size === 0 && canMerge(queue)
+  const { batch, next } = findDueBatch(queue, 'TESTS_PASSED', isMergeable)
   if (batch === undefined) return next
   removeBatches(queue, [batch])
-  for (const member of batch.members) changeState(queue, member, 'MERGED', 'it was merged', batch.lane)
+  for (const member of batch.members) changeState(queue, member, 'MERGED', 'it was merged', batch.kind)
   return queue.now
 }

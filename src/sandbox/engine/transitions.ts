@@ -1,103 +1,119 @@
 import { repositoryName } from '../../domain/values/repository.ts'
-import { type ScriptedResult, scriptedResult, scriptOf } from '../scenarios.ts'
-import { randomSequence, uuid } from '../seed.ts'
-import type { Batch, Entry, Lane, PullRequestState, Queue, Run } from './queue.ts'
-import { ahead, batchesBuiltOn, compareEntries, numbersIn, targetsOf } from './queue-order.ts'
+import { findScript, getScriptedResult, type ScriptedResult } from '../scenarios.ts'
+import { createRandom, createUuid } from '../seed.ts'
+import type { Batch, PullRequest, PullRequestState, Queue, RunKind, SandboxTestRun } from './queue.ts'
+import {
+  combineTargets,
+  compareTestOrder,
+  findDependencies,
+  listBatchesBuiltOn,
+  listNumbers,
+} from './queue-queries.ts'
 
-/** What can happen to a pull request or a batch. Each of these changes the queue at its own moment, `queue.now`. */
+/** Changes of pull requests and batches that actions and rules are made of. They happen at `queue.now`. */
 
-/** Brings a pull request into a state and writes it down; a first submit comes from no state. */
+/** Changes the state of a pull request and adds the transition to the history. */
 export function changeState(
   queue: Queue,
-  entry: Entry,
+  pullRequest: PullRequest,
   to: PullRequestState,
   reason: string,
-  lane: Lane = 'main',
+  kind: RunKind = 'main',
 ): void {
   const { now, transitions } = queue
-  const { number } = entry
-  const from = entry.state === to ? undefined : entry.state
-  const after = from === undefined ? 0 : now - entry.stateChangedAt
-  transitions.push({ at: now, number, from, to, lane, after, sinceSubmit: now - entry.submittedAt, reason })
-  entry.state = to
-  entry.stateChangedAt = now
+  const { number } = pullRequest
+  // Only a first submit asks for the state that the pull request already has.
+  const from = pullRequest.state === to ? undefined : pullRequest.state
+  const timeInPreviousState = from === undefined ? 0 : now - pullRequest.stateChangedAt
+  const timeSinceSubmit = now - pullRequest.submittedAt
+  transitions.push({ at: now, number, from, to, kind, timeInPreviousState, timeSinceSubmit, reason })
+  pullRequest.state = to
+  pullRequest.stateChangedAt = now
 }
 
-const waits = { PENDING: Number.POSITIVE_INFINITY, TESTING: Number.POSITIVE_INFINITY }
-
-/** Brings a batch into a phase, its members with it. */
+/** Changes the phase of a batch and the state of its members. The end of TESTING is set by `startRun`. */
 export function enterPhase(queue: Queue, batch: Batch, phase: Batch['phase'], reason: string): void {
   const { now, timings } = queue
+  const minTimes = {
+    PENDING: Number.POSITIVE_INFINITY,
+    TESTING: Number.POSITIVE_INFINITY,
+    TESTS_PASSED: timings.testsPassed,
+    PENDING_FAILURE: timings.pendingFailure,
+  }
   batch.phase = phase
-  batch.due = now + { ...waits, TESTS_PASSED: timings.merge, PENDING_FAILURE: timings.hold }[phase]
-  for (const member of batch.members) changeState(queue, member, phase, reason, batch.lane)
+  batch.phaseEndsAt = now + minTimes[phase]
+  for (const member of batch.members) changeState(queue, member, phase, reason, batch.kind)
 }
 
-/** Puts a pull request among those that wait, in the order in which they are taken. */
-export function insertWaiting(queue: Queue, entry: Entry): void {
+/** Inserts a pull request into the waiting ones, at its position in the order of testing. */
+export function insertWaiting(queue: Queue, pullRequest: PullRequest): void {
   const { waiting } = queue
   let [low, high] = [0, waiting.length]
   while (low < high) {
     const middle = (low + high) >> 1
     const other = waiting[middle]
-    if (other !== undefined && compareEntries(other, entry) < 0) low = middle + 1
+    if (other !== undefined && compareTestOrder(other, pullRequest) < 0) low = middle + 1
     else high = middle
   }
-  waiting.splice(low, 0, entry)
+  waiting.splice(low, 0, pullRequest)
 }
 
-/** Makes a batch that waits for its first run; it is not in the line yet. */
-export const newBatch = (queue: Queue, members: readonly Entry[], lane: Lane): Batch => ({
+/** Creates a batch that has no run yet. The caller adds it to the queue. */
+export const createBatch = (queue: Queue, members: readonly PullRequest[], kind: RunKind): Batch => ({
   members,
-  lane,
-  targets: targetsOf(queue, members),
+  kind,
+  targets: combineTargets(queue, members),
   phase: 'PENDING',
   run: undefined,
-  below: new Set(),
+  dependencies: new Set(),
   builtOn: new Set(),
-  due: Number.POSITIVE_INFINITY,
+  phaseEndsAt: Number.POSITIVE_INFINITY,
 })
 
-/** The verdict of a run: what breaks those ahead breaks it too, and otherwise its own members decide. */
-function verdictFor(
-  { scenario, entries }: Queue,
-  tested: readonly Entry[],
-  below: readonly number[],
+/**
+ * Returns the result of a run from the scenario. A member that is cancelled or fails decides; then a pull request that
+ * the run is built on and that fails makes the run fail as well; then a flaky member decides.
+ */
+function computeResult(
+  { scenario, pullRequests }: Queue,
+  members: readonly PullRequest[],
+  builtOn: readonly number[],
 ): ScriptedResult {
-  const own = tested.map(({ number, runs }) => scriptedResult(scenario, number, runs))
-  const worst = (['cancel', 'fail', 'flake'] as const).find(verdict => own.includes(verdict))
-  if (worst === 'cancel' || worst === 'fail') return worst
-  const isBroken = below.some(
-    number => scriptedResult(scenario, number, entries.get(number)?.runs ?? 1) === 'fail',
+  const results = members.map(({ number, runCount }) => getScriptedResult(scenario, number, runCount))
+  const mostSevere = (['cancel', 'fail', 'flake'] as const).find(result => results.includes(result))
+  if (mostSevere === 'cancel' || mostSevere === 'fail') return mostSevere
+  const hasBrokenBase = builtOn.some(
+    number => getScriptedResult(scenario, number, pullRequests.get(number)?.runCount ?? 1) === 'fail',
   )
-  return isBroken ? 'fail' : (worst ?? 'pass')
+  return hasBrokenBase ? 'fail' : (mostSevere ?? 'pass')
 }
 
 /**
- * Starts a run of a batch that is in the line. A run takes the pace's time, give or take a tenth, and is stopped at
- * the limit that `testingTimeoutMinutes` sets, if it is not 0; that it then failed by itself is the sandbox's own.
+ * Starts a test run of a batch that is in the queue. A run takes 90 to 110 % of the usual time, and half of that if it
+ * is cancelled. It is stopped after `testingTimeoutMinutes`, if that is not 0. The sandbox's own: a run that is stopped
+ * counts as failed by its members.
  */
 export function startRun(queue: Queue, batch: Batch): void {
   const { now, timings, settings, scenario, seed } = queue
-  for (const member of batch.members) member.runs++
-  batch.below = ahead(queue, batch)
-  const below = numbersIn(batch.below)
-  const verdict = verdictFor(queue, batch.members, below)
-  const source = [seed, repositoryName(queue.repo), queue.targetBranch, 'run', queue.runs.size] as const
-  const stretch = Math.max(...batch.members.map(({ number }) => scriptOf(scenario, number)?.stretch ?? 1))
-  const whole = timings.test * stretch * (0.9 + 0.2 * randomSequence(...source)())
-  const length = Math.max(1, Math.round(verdict === 'cancel' ? whole / 2 : whole))
-  const limit = settings.testingTimeoutMinutes * timings.minute || length
-  const isTooLong = length > limit
-  const run: Run = {
-    id: uuid(...source),
-    lane: batch.lane,
+  for (const member of batch.members) member.runCount++
+  batch.dependencies = findDependencies(queue, batch)
+  const builtOn = listNumbers(batch.dependencies)
+  const result = computeResult(queue, batch.members, builtOn)
+  const seedParts = [seed, repositoryName(queue.repo), queue.targetBranch, 'run', queue.runs.size] as const
+  const stretch = Math.max(...batch.members.map(({ number }) => findScript(scenario, number)?.stretch ?? 1))
+  const fullDuration = timings.testing * stretch * (0.9 + 0.2 * createRandom(...seedParts)())
+  const duration = Math.max(1, Math.round(result === 'cancel' ? fullDuration / 2 : fullDuration))
+  const timeLimit = settings.testingTimeoutMinutes * timings.minute || duration
+  const timesOut = duration > timeLimit
+  const run: SandboxTestRun = {
+    id: createUuid(...seedParts),
+    kind: batch.kind,
     tested: batch.members.map(({ number }) => number),
-    builtOn: below,
+    builtOn,
     startedAt: now,
-    endsAt: now + Math.min(length, limit),
-    verdict: isTooLong ? 'fail' : verdict,
-    isTooLong,
+    endsAt: now + Math.min(duration, timeLimit),
+    result: timesOut ? 'fail' : result,
+    timesOut,
     status: 'in_progress',
     endedAt: undefined,
   }
@@ -105,59 +121,62 @@ export function startRun(queue: Queue, batch: Batch): void {
   for (const member of batch.members) member.lastRun = run
   enterPhase(queue, batch, 'TESTING', 'a test run has started')
   batch.run = run
-  batch.builtOn = new Set(below)
-  batch.due = run.endsAt
+  batch.builtOn = new Set(builtOn)
+  batch.phaseEndsAt = run.endsAt
 }
 
-/** Ends a run with its verdict, or because nobody waits for it any more; one that has ended stays as it ended. */
-export function endRun({ now }: Queue, { run }: Batch, status: Run['status'] = 'cancelled'): void {
+/** Ends the run of a batch with a status, `cancelled` by default. A run that has already ended does not change. */
+export function endRun({ now }: Queue, { run }: Batch, status: SandboxTestRun['status'] = 'cancelled'): void {
   if (run?.status !== 'in_progress') return
   run.status = status
   run.endedAt = now
 }
 
-/** Tests a batch again in its place, as soon as a run is free. */
+/** Cancels the run of a batch and makes the batch wait for another run. The batch keeps its position. */
 export function rerun(queue: Queue, batch: Batch, reason: string): void {
   endRun(queue, batch)
   batch.run = undefined
   batch.builtOn = new Set()
-  batch.below = ahead(queue, batch)
+  batch.dependencies = findDependencies(queue, batch)
   if (batch.phase === 'PENDING') return
   enterPhase(queue, batch, 'PENDING', reason)
 }
 
-/** Takes batches out of the line: nobody waits for them any more. */
-export function removeBatches(queue: Queue, gone: readonly Batch[]): void {
-  queue.batches = queue.batches.filter(batch => !gone.includes(batch))
-  for (const { below } of queue.batches) for (const batch of gone) below.delete(batch)
+/** Removes batches from the queue and from the dependencies of the other batches. */
+export function removeBatches(queue: Queue, removed: readonly Batch[]): void {
+  queue.batches = queue.batches.filter(batch => !removed.includes(batch))
+  for (const { dependencies } of queue.batches) for (const batch of removed) dependencies.delete(batch)
 }
 
-/** Takes pull requests out of the line for good; what was tested on top of them is tested again. */
-export function remove(
+/**
+ * Removes pull requests that failed or were cancelled from their batches. The remaining members of these batches are
+ * tested again, and so is every batch whose run included the changes of a removed pull request.
+ */
+export function removeFromBatches(
   queue: Queue,
-  gone: readonly Entry[],
+  removed: readonly PullRequest[],
   to: 'FAILED' | 'CANCELLED',
   reason: string,
 ): void {
-  const shaken = new Set(batchesBuiltOn(queue, gone))
+  const affected = new Set(listBatchesBuiltOn(queue, removed))
   for (const batch of queue.batches) {
-    const rest = batch.members.filter(member => !gone.includes(member))
-    if (rest.length === batch.members.length) continue
+    const remaining = batch.members.filter(member => !removed.includes(member))
+    if (remaining.length === batch.members.length) continue
     for (const member of batch.members)
-      if (gone.includes(member)) changeState(queue, member, to, reason, batch.lane)
-    batch.members = rest
-    if (rest.length === 0) endRun(queue, batch)
-    else shaken.add(batch)
+      if (removed.includes(member)) changeState(queue, member, to, reason, batch.kind)
+    batch.members = remaining
+    if (remaining.length === 0) endRun(queue, batch)
+    else affected.add(batch)
   }
   removeBatches(
     queue,
     queue.batches.filter(({ members }) => members.length === 0),
   )
   for (const batch of queue.batches)
-    if (shaken.has(batch)) rerun(queue, batch, `another was ${to.toLowerCase()}`)
+    if (affected.has(batch)) rerun(queue, batch, `another was ${to.toLowerCase()}`)
 }
 
-/** Puts batches back among what waits, where their members are taken up again in order. */
+/** Dissolves batches; their members wait for a new batch, in the order of testing. */
 export function requeueBatches(queue: Queue, batches: readonly Batch[], reason: string): void {
   for (const batch of batches) {
     endRun(queue, batch)
@@ -168,26 +187,29 @@ export function requeueBatches(queue: Queue, batches: readonly Batch[], reason: 
 }
 
 /**
- * Puts two halves in the place of a batch that failed; bisection ends at the one that is to blame. The second half on
- * top of the first is what has just failed: `bisection_skip_redundant_tests` takes that for its run.
+ * Replaces a failed batch by two batches with half of its members each. Repeated splitting (bisection) ends at the pull
+ * requests that caused the failure. The run of the second half would test the same changes as the run that just failed:
+ * with `bisection_skip_redundant_tests` the second half takes over the result of that run.
  */
 export function split(queue: Queue, batch: Batch): void {
   const middle = Math.ceil(batch.members.length / 2)
-  const first = newBatch(queue, batch.members.slice(0, middle), 'bisection')
-  const second = newBatch(queue, batch.members.slice(middle), 'bisection')
+  const first = createBatch(queue, batch.members.slice(0, middle), 'bisection')
+  const second = createBatch(queue, batch.members.slice(middle), 'bisection')
   queue.batches = queue.batches.flatMap(other => (other === batch ? [first, second] : [other]))
-  for (const { below } of queue.batches) if (below.delete(batch)) below.add(first).add(second)
+  for (const { dependencies } of queue.batches)
+    if (dependencies.delete(batch)) dependencies.add(first).add(second)
   enterPhase(queue, first, 'PENDING', 'the batch failed and is split')
-  first.below = ahead(queue, first)
-  const isKnown = queue.settings.optimizationMode !== 'off' && batch.run?.isTooLong === false
-  if (!isKnown) {
+  first.dependencies = findDependencies(queue, first)
+  // A run that was stopped at its time limit says nothing about the two halves.
+  const isResultKnown = queue.settings.optimizationMode !== 'off' && batch.run?.timesOut === false
+  if (!isResultKnown) {
     enterPhase(queue, second, 'PENDING', 'the batch failed and is split')
-    second.below = ahead(queue, second)
+    second.dependencies = findDependencies(queue, second)
     return
   }
   second.phase = 'PENDING_FAILURE'
-  second.due = queue.now
+  second.phaseEndsAt = queue.now
   second.run = batch.run
-  second.below = new Set([first, ...batch.below])
-  second.builtOn = new Set([...batch.builtOn, ...numbersIn([first])])
+  second.dependencies = new Set([first, ...batch.dependencies])
+  second.builtOn = new Set([...batch.builtOn, ...listNumbers([first])])
 }

@@ -1,0 +1,145 @@
+import type { JsonObject } from '../../json.ts'
+import { findScript } from '../scenarios.ts'
+import { statusError } from '../status-error.ts'
+import { recordTargets } from './head-commits.ts'
+import type { ImpactedTargets, PullRequest, Queue } from './queue.ts'
+import { findBatch, isSubmitted } from './queue-queries.ts'
+import { mergeSettings, readQueueState } from './queue-settings.ts'
+import { changeState, insertWaiting, removeFromBatches, rerun } from './transitions.ts'
+
+/** What users of the service may do to a queue. An action happens at `queue.now`: advance the queue first. */
+
+/** `medium`, the priority of a submit that names none (service-observed.md section 6). */
+export const defaultPriority = 100
+
+/** The parameters of a submit; an option is undefined if the request leaves it out. */
+export interface SubmitRequest {
+  readonly number: number
+  readonly priority: number | 'default' | undefined
+  readonly noBatch: boolean | undefined
+}
+
+/**
+ * Submits a pull request; every number is accepted. A pull request that is already in the queue stays there and gets
+ * the options that the request names. The sandbox's own: the other options keep their values, and a merged pull
+ * request is refused with status 400.
+ */
+export function submit(queue: Queue, { number, priority, noBatch }: SubmitRequest): void {
+  const known = queue.pullRequests.get(number)
+  if (known?.state === 'MERGED') throw statusError(400, `#${number} was merged already.`)
+  const isQueued = known !== undefined && isSubmitted(known)
+  const pullRequest = known ?? createPullRequest(queue, number)
+  if (known === undefined) register(queue, pullRequest)
+  else if (!isQueued) known.previousAttempt = { ...known, previousAttempt: undefined }
+  if (priority !== undefined || !isQueued) {
+    pullRequest.usesDefaultPriority = typeof priority !== 'number'
+    pullRequest.priority = typeof priority === 'number' ? priority : defaultPriority
+  }
+  if (noBatch !== undefined || !isQueued) pullRequest.noBatch = noBatch ?? false
+  if (isQueued) {
+    // A new priority may change the position.
+    if (removeFromList(queue.waiting, pullRequest)) insertWaiting(queue, pullRequest)
+    return
+  }
+  const { readyAfter } = findScript(queue.scenario, number) ?? {}
+  const { notReady, second } = queue.timings
+  pullRequest.submittedAt = queue.now
+  pullRequest.mergeableAt =
+    queue.now + (readyAfter === undefined ? notReady : Math.round(readyAfter * second))
+  // The number of transitions only grows, so it orders the submits.
+  pullRequest.submitOrder = queue.transitions.length
+  pullRequest.runCount = 0
+  queue.notReady.add(pullRequest)
+  queue.readinessChecks.add(queue.now, pullRequest)
+  changeState(queue, pullRequest, 'NOT_READY', 'it was submitted')
+}
+
+const createPullRequest = ({ now }: Queue, number: number): PullRequest => ({
+  number,
+  submittedAt: now,
+  mergeableAt: now,
+  submitOrder: 0,
+  state: 'NOT_READY',
+  stateChangedAt: now,
+  previousAttempt: undefined,
+  priority: defaultPriority,
+  usesDefaultPriority: true,
+  noBatch: false,
+  runCount: 0,
+  lastRun: undefined,
+})
+
+/** Adds a pull request to the records of the queue, and schedules the events that its script has after a submit. */
+function register(
+  { pullRequests, scheduledEvents, scenario, timings, now }: Queue,
+  pullRequest: PullRequest,
+): void {
+  const { number } = pullRequest
+  pullRequests.set(number, pullRequest)
+  const { cancelledAfter, pushedAfter } = findScript(scenario, number) ?? {}
+  const timeAfter = (seconds: number) => now + Math.round(seconds * timings.second)
+  if (pushedAfter !== undefined) scheduledEvents.add(timeAfter(pushedAfter), { type: 'push', number })
+  if (cancelledAfter !== undefined) scheduledEvents.add(timeAfter(cancelledAfter), { type: 'cancel', number })
+}
+
+/** Removes a pull request from a list; returns whether the list contained it. */
+function removeFromList(list: PullRequest[], pullRequest: PullRequest): boolean {
+  const index = list.indexOf(pullRequest)
+  if (index >= 0) list.splice(index, 1)
+  return index >= 0
+}
+
+/** Returns a pull request that is in the queue; throws status 404 for any other (service-observed.md section 1.3). */
+function getQueued(queue: Queue, number: number): PullRequest {
+  const pullRequest = queue.pullRequests.get(number)
+  if (pullRequest === undefined || !isSubmitted(pullRequest))
+    throw statusError(404, `#${number} is not in the queue.`)
+  return pullRequest
+}
+
+/** Cancels a pull request by number (service-api.md section 3 rule 2). Throws 404 if it is not in the queue. */
+export const cancel = (queue: Queue, number: number): void =>
+  cancelPullRequest(queue, getQueued(queue, number), 'it was cancelled')
+
+/** Cancels a pull request that is in the queue, whatever its state. */
+export function cancelPullRequest(queue: Queue, pullRequest: PullRequest, reason: string): void {
+  if (queue.notReady.delete(pullRequest) || removeFromList(queue.waiting, pullRequest))
+    changeState(queue, pullRequest, 'CANCELLED', reason)
+  else removeFromBatches(queue, [pullRequest], 'CANCELLED', reason)
+}
+
+/**
+ * Tests the batch of a pull request again; the batch keeps its position. Does nothing if no batch contains the pull
+ * request yet. Throws 404 if it is not in the queue.
+ */
+export function restart(queue: Queue, number: number): void {
+  const batch = findBatch(queue, getQueued(queue, number))
+  if (batch !== undefined) rerun(queue, batch, 'its tests were restarted')
+}
+
+/** Stores the targets that a pull request impacts, before or after its submit (service-observed.md section 2.4). */
+export function setTargets(
+  queue: Queue,
+  number: number,
+  targets: ImpactedTargets,
+  sha: string | undefined,
+): void {
+  recordTargets(queue, number, targets, sha)
+  const pullRequest = queue.pullRequests.get(number)
+  if (pullRequest !== undefined && queue.notReady.has(pullRequest))
+    queue.readinessChecks.add(queue.now, pullRequest)
+}
+
+/**
+ * Changes the settings that an updateQueue body names. While batches are in progress, a change of the mode is put off
+ * until none is being tested (service-observed.md section 3.3). Throws 400 for a bad value and then changes nothing.
+ */
+export function configure(queue: Queue, body: JsonObject): void {
+  const { mode } = queue.settings
+  const settings = mergeSettings({ ...queue.settings, mode: queue.nextMode ?? mode }, body)
+  queue.state = readQueueState(body) ?? queue.state
+  const isSwitchPending = settings.mode !== mode && queue.batches.length > 0
+  queue.nextMode = isSwitchPending ? settings.mode : undefined
+  queue.settings = isSwitchPending ? { ...settings, mode } : settings
+  for (const pullRequest of queue.notReady) queue.readinessChecks.add(queue.now, pullRequest)
+}

@@ -1,0 +1,55 @@
+import { admitReady, startTests } from './admission.ts'
+import type { Queue } from './queue.ts'
+import { isAwaitingRun } from './queue-queries.ts'
+import { never, type Rule } from './rule.ts'
+import { runScheduledEvents } from './scheduled-events.ts'
+import { finishTests, mergePassed, resolveFailures } from './test-results.ts'
+import { requeueBatches } from './transitions.ts'
+
+/**
+ * The simulation has no timers: each request first advances the queue to the present. The result depends only on the
+ * actions and their times, not on how often the queue is advanced. The rules follow service-observed.md sections 3, 6
+ * and 7; service-api.md section 3 documents no transitions.
+ */
+
+/** Simulates a queue up to a time; every change happens at its own time. The clock never goes back. */
+export function advanceTo(queue: Queue, time: number): void {
+  for (let next = runUntilStable(queue); next <= time; next = runUntilStable(queue)) queue.now = next
+  queue.now = Math.max(queue.now, time)
+}
+
+/** Applies the rules until none of them changes a state; returns the next time at which a rule must be applied. */
+function runUntilStable(queue: Queue): number {
+  for (;;) {
+    const transitionCount = queue.transitions.length
+    const next = Math.min(...rules.map(rule => rule(queue)))
+    if (queue.transitions.length === transitionCount) return next
+  }
+}
+
+/**
+ * SWITCHING_MODES: the new mode takes effect once every batch waits for a run, its own or that of a dependency
+ * (service-observed.md sections 3.3 and 7). No run starts before that, so a batch that needs a rerun, and the batches
+ * that depend on it, are tested in the new mode (the sandbox's own).
+ */
+const switchModes: Rule = queue => {
+  if (queue.nextMode === undefined) return never
+  if (!queue.batches.every(batch => batch.phase !== 'TESTING' && isAwaitingRun(batch))) return never
+  requeueBatches(queue, queue.batches, 'the queue switches modes')
+  queue.settings = { ...queue.settings, mode: queue.nextMode }
+  queue.nextMode = undefined
+  // The new mode may require targets that the old mode did not, or the reverse.
+  for (const pullRequest of queue.notReady) queue.readinessChecks.add(queue.now, pullRequest)
+  return queue.now
+}
+
+/** The order decides which of several changes that are due at the same time happens first. */
+const rules: readonly Rule[] = [
+  runScheduledEvents,
+  admitReady,
+  finishTests,
+  resolveFailures,
+  mergePassed,
+  switchModes,
+  startTests,
+]

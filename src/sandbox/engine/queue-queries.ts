@@ -1,0 +1,115 @@
+import type { Batch, ImpactedTargets, PullRequest, Queue, QueueState, RunKind } from './queue.ts'
+
+/** Functions that read a queue without changing it. */
+
+const finalStates: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']
+
+/** Whether the pull request is in the queue; it is from NOT_READY on (service-observed.md section 2.3). */
+export const isSubmitted = ({ state }: Pick<PullRequest, 'state'>): boolean => !finalStates.includes(state)
+
+/**
+ * Returns the state of the queue that the service reports (service-api.md section 2.4). The sandbox's own: a paused
+ * queue that is about to switch modes reports PAUSED, because it cannot switch before it is resumed.
+ */
+export const getReportedState = ({ state, nextMode }: Queue): QueueState =>
+  nextMode === undefined || state === 'PAUSED' ? state : 'SWITCHING_MODES'
+
+/** Whether test runs may start: only in a running queue that switches no modes (service-observed.md section 7). */
+export const canStartTests = ({ state, nextMode }: Queue): boolean =>
+  state === 'RUNNING' && nextMode === undefined
+
+/** Whether pull requests may merge: in every queue that is not paused (service-observed.md section 7). */
+export const canMerge = ({ state }: Queue): boolean => state !== 'PAUSED'
+
+/** Compares pull requests by the order of testing: a lower priority number first, then an earlier submit. */
+export const compareTestOrder = (one: PullRequest, other: PullRequest): number =>
+  one.priority - other.priority || one.submitOrder - other.submitOrder
+
+/** Lists the pull requests in test runs, then those that wait, without NOT_READY ones (service-observed.md section 3.4). */
+export const listEnqueued = ({ batches, waiting }: Queue): readonly PullRequest[] => [
+  ...batches.flatMap(({ members }) => members),
+  ...waiting,
+]
+
+/** Whether the queue contains no pull request, so that it can be deleted (service-api.md section 3 rule 1). */
+export const isEmpty = ({ notReady, waiting, batches }: Queue): boolean =>
+  notReady.size === 0 && waiting.length === 0 && batches.length === 0
+
+/**
+ * Returns all targets that some pull requests impact. The sandbox's own: a pull request without an upload counts as
+ * impacting every target.
+ */
+export function combineTargets({ headCommits }: Queue, members: readonly PullRequest[]): ImpactedTargets {
+  const targetLists = members.map(({ number }) => headCommits.get(number)?.targets ?? 'ALL')
+  const [first = 'ALL'] = targetLists
+  if (targetLists.length === 1) return first
+  const combined = new Set<string>()
+  for (const targets of targetLists) {
+    if (targets === 'ALL') return targets
+    for (const target of targets) combined.add(target)
+  }
+  return combined
+}
+
+type WithTargets = Pick<Batch, 'targets'>
+
+/** Whether two batches must build on each other: always in single mode, in parallel mode if they share a target. */
+export function shareTargets(
+  { settings }: Queue,
+  { targets: one }: WithTargets,
+  { targets: other }: WithTargets,
+): boolean {
+  if (settings.mode === 'single' || one === 'ALL' || other === 'ALL') return true
+  const [smaller, larger] = one.size < other.size ? [one, other] : [other, one]
+  for (const target of smaller) if (larger.has(target)) return true
+  return false
+}
+
+/**
+ * Returns the batches that a batch must be built on, the nearest first: every batch ahead that shares targets with it,
+ * and the dependencies of these batches. All batches are ahead of a batch that is not in the queue yet.
+ */
+export function findDependencies(queue: Queue, batch: Batch): Set<Batch> {
+  const found = new Set<Batch>()
+  const { batches } = queue
+  const position = batches.indexOf(batch)
+  for (let index = (position < 0 ? batches.length : position) - 1; index >= 0; index--) {
+    const other = batches[index]
+    if (other === undefined || found.has(other) || !shareTargets(queue, batch, other)) continue
+    found.add(other)
+    for (const dependency of other.dependencies) found.add(dependency)
+  }
+  return found
+}
+
+/** Lists the numbers of the pull requests in some batches. */
+export function listNumbers(batches: Iterable<Batch>): readonly number[] {
+  const numbers: number[] = []
+  for (const { members } of batches) for (const { number } of members) numbers.push(number)
+  return numbers
+}
+
+/** Whether a batch cannot merge or fail before another run starts, because it or a dependency is PENDING. */
+export const isAwaitingRun = (batch: Batch): boolean =>
+  [batch, ...batch.dependencies].some(({ phase }) => phase === 'PENDING')
+
+/** Lists the batches whose runs include the changes of one of these pull requests, without testing it. */
+export const listBatchesBuiltOn = (
+  { batches }: Queue,
+  pullRequests: readonly PullRequest[],
+): readonly Batch[] => batches.filter(({ builtOn }) => pullRequests.some(({ number }) => builtOn.has(number)))
+
+/** Returns the batch that contains a pull request; undefined if there is none. */
+export const findBatch = ({ batches }: Queue, pullRequest: PullRequest): Batch | undefined =>
+  batches.find(({ members }) => members.includes(pullRequest))
+
+/**
+ * Whether another run of a kind may start. `concurrency` limits the main runs, `bisectionConcurrency` the bisection
+ * runs (service-observed.md section 3.1).
+ */
+export function hasFreeSlot({ batches, settings }: Queue, kind: RunKind): boolean {
+  const { concurrency, bisectionConcurrency = concurrency } = settings
+  let freeSlots = kind === 'main' ? concurrency : bisectionConcurrency
+  for (const batch of batches) if (batch.kind === kind && batch.phase === 'TESTING') freeSlots--
+  return freeSlots > 0
+}

@@ -1,0 +1,63 @@
+import { maxInteger } from '../domain/values/numbers.ts'
+import type { Json, JsonObject } from '../json.ts'
+import { statusError } from './status-error.ts'
+
+/** The type of a JSON field: which values it accepts. */
+export interface FieldType<T> {
+  /** Describes the accepted values, to complete the sentence `<field> must be ...`. */
+  readonly expected: string
+  /** Returns the typed value; undefined for a value that the type does not accept. */
+  parse(value: Json): T | undefined
+}
+
+/** `true` or `false`. */
+export const booleanField: FieldType<boolean> = {
+  expected: 'true or false',
+  parse: value => (typeof value === 'boolean' ? value : undefined),
+}
+
+/** An integer from a minimum up to the largest number of the service (service-observed.md section 3.1). */
+export const integerField = (min: number): FieldType<number> => ({
+  expected: `a whole number from ${min} to ${maxInteger}`,
+  parse: value =>
+    typeof value === 'number' && Number.isInteger(value) && value >= min && value <= maxInteger
+      ? value
+      : undefined,
+})
+
+/** One of some lower-case choices; requests may use either case (service-observed.md section 1.4). */
+export const choiceField = <const Choice extends string>(
+  ...choices: readonly Choice[]
+): FieldType<Choice> => ({
+  expected: `one of ${choices.join(', ')}`,
+  parse: value => choices.find(choice => typeof value === 'string' && value.toLowerCase() === choice),
+})
+
+/** A string that is not empty. */
+export const nonEmptyTextField: FieldType<string> = {
+  expected: 'text that is not empty',
+  parse: value => (typeof value === 'string' && value !== '' ? value : undefined),
+}
+
+/** Whether a JSON value is a string. */
+export const isString = (value: Json): value is string => typeof value === 'string'
+
+/** A list of strings, which may be empty. */
+export const stringListField: FieldType<readonly string[]> = {
+  expected: 'a list of strings',
+  parse: value => (Array.isArray(value) && value.every(isString) ? value : undefined),
+}
+
+/** Reads a field; an absent field has the default value. Throws 400 with the field's name for a bad value. */
+export function readField<T>(
+  document: JsonObject,
+  name: string,
+  { expected, parse }: FieldType<T>,
+  defaultValue: T,
+): T {
+  const value = Object.hasOwn(document, name) ? document[name] : undefined
+  if (value === undefined) return defaultValue
+  const parsed = parse(value)
+  if (parsed === undefined) throw statusError(400, `${name} must be ${expected}.`)
+  return parsed
+}

@@ -1,0 +1,158 @@
+import { type Repository, repositoryName } from '../domain/values/repository.ts'
+import type { JsonObject } from '../json.ts'
+import type { Dialect } from './dialects.ts'
+import { getHeadCommit } from './engine/head-commits.ts'
+import type { PullRequest, Queue } from './engine/queue.ts'
+import { getReportedState, isSubmitted, listEnqueued } from './engine/queue-queries.ts'
+import { authors, titles } from './sample-texts.ts'
+import { createRandom, createUuid, pick } from './seed.ts'
+import type { SandboxTest } from './test-history.ts'
+
+/** The JSON records in responses. A section without a document is one of service-observed.md. */
+
+const priorityNames = new Map([
+  [0, 'urgent'],
+  [10, 'high'],
+  [100, 'medium'],
+  [200, 'low'],
+])
+
+/** Returns the number of a priority name, in either case (section 6); undefined for an unknown name. */
+export const findPriority = (name: string): number | undefined =>
+  [...priorityNames].find(([, known]) => known === name.toLowerCase())?.[0]
+
+/** Returns the head branch of a pull request, `pr-123`. The name is the sandbox's own: its pull requests are invented. */
+export const getHeadBranch = (number: number): string => `pr-${number}`
+
+const seedPartsFor = ({ seed, repo }: Queue, number: number) => [seed, repositoryName(repo), number] as const
+
+/** Returns the invented title of a pull request. */
+export const getTitle = (queue: Queue, number: number): string =>
+  pick(createRandom('title', ...seedPartsFor(queue, number))(), titles)
+
+/** Formats the fields that a pull request has both in its own record and in the record of its queue (2.3 and 3.4). */
+function formatSummary(
+  queue: Queue,
+  pullRequest: PullRequest,
+  { hasObservedFields, formatState, formatTime }: Dialect,
+): JsonObject {
+  const { number, priority, usesDefaultPriority, noBatch } = pullRequest
+  const seedParts = seedPartsFor(queue, number)
+  const priorityName = priorityNames.get(priority) ?? String(priority)
+  return {
+    ...(hasObservedFields ? { id: createUuid('entry', queue.targetBranch, ...seedParts) } : {}),
+    state: formatState(pullRequest.state),
+    stateChangedAt: formatTime(pullRequest.stateChangedAt),
+    priorityValue: priority,
+    priorityName,
+    noBatch,
+    prNumber: number,
+    prTitle: getTitle(queue, number),
+    ...(hasObservedFields
+      ? {
+          ...(usesDefaultPriority ? { usedDefaultPriorityName: priorityName } : {}),
+          skipTheLine: priority === 0,
+          prSha: getHeadCommit(queue, number).sha,
+          prBaseBranch: queue.targetBranch,
+          prAuthor: pick(createRandom('author', ...seedParts)(), authors),
+        }
+      : {}),
+  }
+}
+
+/** Formats the record of a pull request (service-api.md section 2.3). */
+export function formatPullRequest(
+  queue: Queue,
+  pullRequest: PullRequest,
+  dialect: Dialect,
+  withTimeline: boolean,
+): JsonObject {
+  const isMergeable = queue.now >= pullRequest.mergeableAt
+  return {
+    ...formatSummary(queue, pullRequest, dialect),
+    isCurrentlySubmittedToQueue: isSubmitted(pullRequest),
+    ...(dialect.hasObservedFields
+      ? {
+          forceEnqueued: false,
+          readiness: {
+            doesBaseBranchMatch: true,
+            requiresImpactedTargets: queue.settings.mode === 'parallel',
+            hasImpactedTargets: getHeadCommit(queue, pullRequest.number).targets !== undefined,
+            gitHubMergeability: isMergeable ? 'mergeable' : 'in_progress',
+          },
+          verifiedByTestRun: pullRequest.state === 'MERGED' ? (pullRequest.lastRun?.id ?? null) : null,
+        }
+      : {}),
+    ...(withTimeline ? { timeline: formatTimeline(queue, pullRequest, dialect) } : {}),
+  }
+}
+
+/** Formats the timeline: the newest event first, FAILED as `failure` (section 2.3). The rest is the sandbox's own. */
+const formatTimeline = (
+  { transitions }: Queue,
+  { number }: PullRequest,
+  { formatState, formatTime }: Dialect,
+): readonly JsonObject[] =>
+  transitions
+    .filter(transition => transition.number === number)
+    .map(({ at, to, reason }) => ({
+      timestamp: formatTime(at),
+      state: formatState(to === 'FAILED' ? 'FAILURE' : to),
+      reason: reason.replaceAll(/\W+/g, '_').toLowerCase(),
+    }))
+    .reverse()
+
+/** Formats the state and the settings of a queue (service-api.md section 2.4; names of section 3.1). */
+export function formatQueueSettings(queue: Queue, { formatState }: Dialect): JsonObject {
+  const { others, bisectionConcurrency, ...settings } = queue.settings
+  return {
+    ...others,
+    state: formatState(getReportedState(queue)),
+    branch: queue.targetBranch,
+    ...settings,
+    bisectionConcurrency: bisectionConcurrency ?? settings.concurrency,
+    allowedBotSubmitters: [],
+    batchingRules: [],
+  }
+}
+
+/** Formats a queue with its pull requests in the order of testing (section 3.4). */
+export const formatQueue = (queue: Queue, dialect: Dialect): JsonObject => ({
+  ...formatQueueSettings(queue, dialect),
+  enqueuedPullRequests: listEnqueued(queue).map(pullRequest => formatSummary(queue, pullRequest, dialect)),
+})
+
+/** Formats a test case record (service-api.md section 2.5); only section 5 describes `status.value`. */
+export function formatTest(
+  test: SandboxTest,
+  repo: Repository,
+  { hasObservedFields, formatTime }: Dialect,
+): JsonObject {
+  const repositoryUrl = `https://${repositoryName(repo)}`
+  return {
+    id: test.id,
+    repository: { html_url: repositoryUrl },
+    html_url: `https://app.sandbox.example/${repo.owner}/flaky-tests/test/${test.id}`,
+    name: test.name,
+    variant: test.variant,
+    status: {
+      ...(hasObservedFields ? { value: test.health } : {}),
+      reason: test.healthReason,
+      timestamp: formatTime(test.healthSince),
+    },
+    most_common_failures: test.commonFailures.map(({ summary, count, lastFailedAt }) => ({
+      summary,
+      occurrence_count: count,
+      last_occurrence: formatTime(lastFailedAt),
+    })),
+    failure_rate_last_7d: test.failureRate7d,
+    failure_rate_last_24h: test.failureRate24h,
+    codeowners: test.owners,
+    pull_requests_impacted_last_7d: test.pullRequestsImpacted7d,
+    quarantined: test.isQuarantined,
+    file_path: test.filePath,
+    parent: test.parent,
+    classname: test.className,
+    ...(test.ticketUrl === undefined ? {} : { ticket: { html_url: test.ticketUrl } }),
+  }
+}

@@ -1,0 +1,146 @@
+import { type Repository, repositoryName } from '../domain/values/repository.ts'
+import type { JsonObject } from '../json.ts'
+import { type Dialect, type DialectName, dialects } from './dialects.ts'
+import { configure } from './engine/actions.ts'
+import { advanceTo } from './engine/advance.ts'
+import {
+  createEmptyQueue,
+  createTimings,
+  type PullRequestState,
+  type Queue,
+  type Timings,
+} from './engine/queue.ts'
+import { isEmpty } from './engine/queue-queries.ts'
+import type { Scenario } from './scenarios.ts'
+import { statusError } from './status-error.ts'
+import { createFailingTests, type SandboxTest } from './test-history.ts'
+
+/** Identifies a queue: the branch that it merges into. */
+export interface QueueRef {
+  readonly repo: Repository
+  readonly targetBranch: string
+}
+
+/** Options of a sandbox. The same options, and the same requests at the same times, give the same responses. */
+export interface SandboxStateOptions {
+  readonly dialect: DialectName
+  /** Divides every duration, above 0; at 1 a test run takes about two seconds. */
+  readonly speed: number
+  readonly seed: number
+  readonly scenario: Scenario
+  /** Queues in addition to the default queue. */
+  readonly queues: readonly QueueRef[]
+}
+
+/** The data of a sandbox. Methods that return a queue advance it to the present first. */
+export interface SandboxState {
+  readonly dialect: Dialect
+  readonly timings: Timings
+  /** How long after a submit getSubmittedPullRequest does not show it yet, in milliseconds. */
+  readonly readDelay: number
+  /** The pull request states that responses have contained. */
+  readonly reportedStates: Set<PullRequestState>
+  /** Lists all queues. */
+  listQueues(): readonly Queue[]
+  /** Lists all queues and the deleted queues as they were when they were deleted. */
+  listQueuesWithDeleted(): readonly Queue[]
+  /** Returns a queue; throws 404 if there is none. */
+  getQueue(ref: QueueRef): Queue
+  /** Creates a queue with the default settings, except those named; throws 409 if it exists (service-observed.md 1.3). */
+  createQueue(ref: QueueRef, settings: JsonObject): Queue
+  /** Deletes a queue; throws 404 if there is none, or the dialect's status if it is not empty (service-api.md 3). */
+  deleteQueue(ref: QueueRef): void
+  /** Returns the tests of a repository that has, or had, a queue; throws 404 for any other repository. */
+  getTests(repo: Repository): readonly SandboxTest[]
+}
+
+/** The queue that every sandbox starts with. */
+export const defaultQueue: QueueRef = {
+  repo: { host: 'github.com', owner: 'acme', name: 'web' },
+  targetBranch: 'main',
+}
+
+const queueKey = ({ repo, targetBranch }: QueueRef): string =>
+  JSON.stringify([repositoryName(repo), targetBranch])
+
+/**
+ * Creates a sandbox with the default queue and the queues of the options; they have the settings of the scenario.
+ *
+ * @param now Returns the present time in milliseconds since 1970.
+ */
+export function createSandboxState(
+  { dialect, speed, seed, scenario, queues: additionalQueues }: SandboxStateOptions,
+  now: () => number,
+): SandboxState {
+  const startedAt = now()
+  const queues = new Map<string, Queue>()
+  const deletedQueues: Queue[] = []
+  const testsByRepository = new Map<string, () => readonly SandboxTest[]>()
+  const timings = createTimings(speed, scenario)
+
+  const createQueue = ({ repo, targetBranch }: QueueRef, settings: JsonObject): Queue => {
+    const key = queueKey({ repo, targetBranch })
+    if (queues.has(key)) throw statusError(409, `${targetBranch} has a queue already.`)
+    const queue = createEmptyQueue({ repo, targetBranch, seed, scenario, timings, now: now() })
+    configure(queue, settings)
+    queues.set(key, queue)
+    if (!testsByRepository.has(repositoryName(repo)))
+      testsByRepository.set(
+        repositoryName(repo),
+        memoize(() => createFailingTests(seed, repo, startedAt)),
+      )
+    return queue
+  }
+
+  /** Creates a queue with the settings and the scheduled changes of the scenario. */
+  const createInitialQueue = (ref: QueueRef) => {
+    const { scheduledEvents } = createQueue(ref, scenario.settings ?? {})
+    for (const { after, settings } of scenario.moments ?? [])
+      scheduledEvents.add(startedAt + Math.round(after * timings.second), { type: 'configure', settings })
+  }
+
+  const getQueue = (ref: QueueRef): Queue => {
+    const queue = queues.get(queueKey(ref))
+    if (queue === undefined)
+      throw statusError(404, `${ref.targetBranch} of ${repositoryName(ref.repo)} has no queue.`)
+    advanceTo(queue, now())
+    return queue
+  }
+
+  const listQueues = () => [...queues.values()].map(getQueue)
+
+  for (const ref of [defaultQueue, ...additionalQueues])
+    if (!queues.has(queueKey(ref))) createInitialQueue(ref)
+
+  return {
+    dialect: dialects[dialect],
+    timings,
+    readDelay: dialects[dialect].readDelay / speed,
+    reportedStates: new Set(),
+    listQueues,
+    listQueuesWithDeleted: () => [...deletedQueues, ...listQueues()],
+    getQueue,
+    createQueue,
+    deleteQueue(ref) {
+      const queue = getQueue(ref)
+      if (!isEmpty(queue)) throw statusError(dialects[dialect].queueNotEmptyStatus, 'The queue is not empty.')
+      deletedQueues.push(queue)
+      queues.delete(queueKey(ref))
+    },
+    getTests(repo) {
+      const getTests = testsByRepository.get(repositoryName(repo))
+      if (getTests === undefined)
+        throw statusError(404, `The repository ${repositoryName(repo)} is not known here.`)
+      return getTests()
+    },
+  }
+}
+
+/** Returns a function that creates a value at its first call and returns the same value at every call. */
+function memoize<T>(create: () => T): () => T {
+  let created: { readonly value: T } | undefined
+  return () => {
+    created ??= { value: create() }
+    return created.value
+  }
+}

@@ -1,0 +1,12 @@
+import { type ErrorKind, MergeqError } from '../errors.ts'
+
+const kindsByStatus = new Map<number, ErrorKind>([
+  [401, 'auth'],
+  [403, 'auth'],
+  [404, 'not-found'],
+  [503, 'unavailable'],
+])
+
+/** Creates the error that the service answers with this HTTP status and message (service-api.md section 7). */
+export const statusError = (status: number, message: string): MergeqError =>
+  new MergeqError(kindsByStatus.get(status) ?? 'refused', message, { status })
