@@ -6,6 +6,9 @@ import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { type Invocation, readInvocations } from '../../cli/invocation.ts'
 import { runOperation } from '../../cli/run-operation.ts'
+import { createLiveRenderer, isLive } from '../../cli/watch/live-renderer.ts'
+import { checkWatchInputs, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
+import { createLineRenderer } from '../../cli/watch/watch-renderer.ts'
 import {
   departedEntries,
   departureChange,
@@ -16,9 +19,6 @@ import {
 } from '../../domain/queue-changes.ts'
 import type { QueueEntry } from '../../domain/queue-entries.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
-import { createLiveRenderer, isLive } from '../watch/live-renderer.ts'
-import { createLineRenderer } from '../watch/renderer.ts'
-import { checkWatchInputs, watchInputs, watchLoop } from '../watch/watch-loop.ts'
 import { createQueueLines, type QueueUpdate } from './watch/queue-lines.ts'
 import { createQueueScreen } from './watch/queue-screen.ts'
 

@@ -1,8 +1,8 @@
 import { getQueue } from '../../../api/operations/queues.ts'
+import type { LiveScreen } from '../../../cli/watch/live-renderer.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import type { JsonObject } from '../../../json.ts'
 import { formatDuration } from '../../../output/view.ts'
-import type { LiveScreen } from '../../watch/live-renderer.ts'
 import { type QueueUpdate, queueSummary, type WatchedQueue } from './queue-lines.ts'
 
 /** How many changes stay in sight. */

@@ -1,9 +1,9 @@
-import type { CommandContext } from '../../cli/context.ts'
-import { flag, type InputValues, option } from '../../cli/inputs.ts'
 import { integerParser, parseDuration, parseInterval } from '../../domain/values/parsers.ts'
 import { defaultMaxErrors, maxPollDelay, requestedDelay } from '../../domain/wait.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
-import type { WatchRenderer } from './renderer.ts'
+import type { CommandContext } from '../context.ts'
+import { flag, type InputValues, option } from '../inputs.ts'
+import type { WatchRenderer } from './watch-renderer.ts'
 
 /** The flags of a watch: `what` is watched, read every `usual` (a duration as it is typed). */
 export const watchInputs = (what: string, usual: string) => ({

@@ -1,9 +1,9 @@
-import { type CommandContext, canPrompt } from '../../cli/context.ts'
 import { isContinuousIntegration } from '../../config/continuous-integration.ts'
 import { shouldColor } from '../../output/color.ts'
 import { createLiveBlock } from '../../output/live-block.ts'
 import { formatDuration, type View } from '../../output/view.ts'
-import { type WatchRenderer, withoutRetries } from './renderer.ts'
+import { type CommandContext, canPrompt } from '../context.ts'
+import { type WatchRenderer, withoutRetries } from './watch-renderer.ts'
 
 /** Whether a block is drawn: a table for a person at a terminal that can be moved about in, and nothing else there. */
 export const isLive = ({ options, host }: CommandContext): boolean =>

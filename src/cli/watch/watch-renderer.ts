@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../cli/context.ts'
+import type { CommandContext } from '../context.ts'
 
 /** Where what is watched is shown, and what may end the watching; `L` is what one look finds. */
 export interface WatchRenderer<L> {
