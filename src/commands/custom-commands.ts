@@ -1,7 +1,14 @@
 import type { CommandDefinition } from '../cli/command.ts'
 import { api } from './api.ts'
-import { authCommands } from './auth.ts'
-import { configCommands } from './config.ts'
+import { authLoginCommand } from './auth/login.ts'
+import { authLogoutCommand } from './auth/logout.ts'
+import { authStatusCommand } from './auth/status.ts'
+import { authTokenCommand } from './auth/token.ts'
+import { configGetCommand } from './config/get.ts'
+import { configListCommand } from './config/list.ts'
+import { configPathCommand } from './config/path.ts'
+import { configSetCommand } from './config/set.ts'
+import { configUnsetCommand } from './config/unset.ts'
 import { doctor } from './doctor.ts'
 import { gate } from './flaky/gate.ts'
 import { match } from './flaky/match.ts'
@@ -18,8 +25,10 @@ import { deleteQueueCommand } from './queue/delete.ts'
 import { diff } from './queue/diff.ts'
 import { exportQueue } from './queue/export.ts'
 import { watch } from './queue/watch.ts'
-import { sandboxCommands } from './sandbox/sandbox.ts'
+import { sandboxExecCommand } from './sandbox/exec.ts'
 import { simulate } from './sandbox/simulate.ts'
+import { sandboxStartCommand } from './sandbox/start.ts'
+import { sandboxTourCommand } from './sandbox/tour.ts'
 
 /** The commands that are written by hand. */
 export const customCommands: readonly CommandDefinition[] = [
@@ -39,9 +48,18 @@ export const customCommands: readonly CommandDefinition[] = [
   gate,
   guard,
   api,
-  ...authCommands,
-  ...configCommands,
+  authLoginCommand,
+  authLogoutCommand,
+  authStatusCommand,
+  authTokenCommand,
+  configListCommand,
+  configGetCommand,
+  configSetCommand,
+  configUnsetCommand,
+  configPathCommand,
   doctor,
-  ...sandboxCommands,
+  sandboxStartCommand,
+  sandboxExecCommand,
+  sandboxTourCommand,
   simulate,
 ]

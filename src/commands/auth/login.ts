@@ -1,22 +1,14 @@
-import { callOperation } from '../api/call.ts'
-import { operationName } from '../api/operation.ts'
-import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
-import { defineCommand } from '../cli/command.ts'
-import { type CommandContext, canPrompt } from '../cli/context.ts'
-import { flag, type Input } from '../cli/inputs.ts'
-import { printPreview } from '../cli/preview.ts'
-import { sectionOf, storeFile } from '../config/store.ts'
-import {
-  emptyTokenNote,
-  findToken,
-  isTokenVariableEmpty,
-  parseToken,
-  refuseForeignAddress,
-  type Token,
-} from '../config/token.ts'
-import { usageError } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
-import { keyValueTable } from '../output/view.ts'
+import { callOperation } from '../../api/call.ts'
+import { operationName } from '../../api/operation.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import { defineCommand } from '../../cli/command.ts'
+import { type CommandContext, canPrompt } from '../../cli/context.ts'
+import { flag, type Input } from '../../cli/inputs.ts'
+import { printPreview } from '../../cli/preview.ts'
+import { sectionOf, storeFile } from '../../config/store.ts'
+import { parseToken, refuseForeignAddress, type Token } from '../../config/token.ts'
+import { usageError } from '../../errors.ts'
+import { originOf } from './origin.ts'
 
 /** More than any token and its white space: what is longer is refused unread. */
 const mostInput = 64 * 1024
@@ -35,10 +27,6 @@ const noArgument: Input<undefined> = {
     return undefined
   },
 }
-
-/** The origin that the base address belongs to. */
-const originOf = async ({ settings }: CommandContext): Promise<string> =>
-  new URL(await settings.require('baseUrl')).origin
 
 async function readInput({ host }: CommandContext): Promise<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -89,7 +77,7 @@ async function previewLogin(
   )
 }
 
-const login = defineCommand({
+export const authLoginCommand = defineCommand({
   command: 'auth login',
   summary: 'Store a token for the base address, after the service has taken it',
   operations: [getMergeQueueMetrics],
@@ -108,7 +96,7 @@ const login = defineCommand({
     context.secrets.hide(token.value)
     refuseForeignAddress(token, await context.settings.find('baseUrl'))
     if (!noVerify) await verify(token, context)
-    const { updateStore } = await import('../config/store-update.ts')
+    const { updateStore } = await import('../../config/store-update.ts')
     await updateStore(context.host, document => ({
       ...document,
       tokens: { ...sectionOf(document, 'tokens'), [origin]: token.value },
@@ -125,87 +113,3 @@ const login = defineCommand({
 })
 
 const isSetElsewhere = ({ host }: CommandContext): boolean => (host.env.MERGEQ_TOKEN ?? '').trim() !== ''
-
-const logout = defineCommand({
-  command: 'auth logout',
-  summary: 'Remove the stored token of the base address',
-  output: 'nothing',
-  inputs: {},
-  examples: ['mergeq auth logout'],
-  async run(_, context) {
-    const origin = await originOf(context)
-    const stored = Object.hasOwn(sectionOf(await context.settings.store.read(), 'tokens'), origin)
-    if (context.options.dryRun)
-      return printPreview(
-        'auth logout',
-        stored
-          ? `Would remove the token for ${origin} from ${storeFile(context)}.`
-          : `Would change nothing: no token is stored for ${origin}.`,
-        context,
-      )
-    if (!stored) {
-      const { removeTemporaryFiles } = await import('../config/store-update.ts')
-      await removeTemporaryFiles(context.host).catch(() => undefined)
-      await context.logger.info(`Nothing was stored for ${origin}.`)
-      return 0
-    }
-    const { updateStore } = await import('../config/store-update.ts')
-    await updateStore(context.host, document => {
-      const { [origin]: _, ...tokens } = sectionOf(document, 'tokens')
-      return { ...document, tokens }
-    })
-    await context.logger.info(`Removed the token for ${origin}.`)
-    return 0
-  },
-})
-
-/** At most the last four characters, and none of a token so short that they would give it away. */
-const endOf = ({ value }: Token): string => (value.length < 12 ? '' : value.slice(-4))
-
-const status = defineCommand({
-  command: 'auth status',
-  summary: 'Show which token would be sent, where it comes from, and where it would go',
-  exitKinds: ['auth'],
-  output: {
-    table: 'source, origin, and the last characters',
-    json: '{"source","origin","lastCharacters"}',
-    ndjson: 'the same on one line',
-  },
-  inputs: {},
-  examples: ['mergeq auth status', 'mergeq auth status --json'],
-  async run(_, context) {
-    const origin = await originOf(context)
-    const { env } = context.host
-    if (isTokenVariableEmpty(env)) await context.logger.warn(emptyTokenNote)
-    const token = await findToken(env, await context.settings.require('baseUrl'), context.settings.store)
-    refuseForeignAddress(token, await context.settings.find('baseUrl'))
-    const record: JsonObject = { source: token.source, origin, lastCharacters: endOf(token) }
-    await context.printer.print({
-      records: [record],
-      document: () => record,
-      shape: () =>
-        keyValueTable(record, [
-          ['source', 'source'],
-          ['goes to', 'origin'],
-          ['ends with', 'lastCharacters'],
-        ]),
-    })
-    await context.printer.end()
-    return 0
-  },
-})
-
-const reveal = defineCommand({
-  command: 'auth token',
-  summary: 'Print the token itself: it will be visible where this is printed',
-  exitKinds: ['auth'],
-  output: 'the token and a newline, in every format',
-  inputs: {},
-  examples: ['mergeq auth token | pbcopy'],
-  async run(_, context) {
-    await context.secrets.reveal(`${(await context.token()).value}\n`)
-    return 0
-  },
-})
-
-export const authCommands = [login, logout, status, reveal]

@@ -1,0 +1,47 @@
+import { defineCommand } from '../../cli/command.ts'
+import {
+  emptyTokenNote,
+  findToken,
+  isTokenVariableEmpty,
+  refuseForeignAddress,
+  type Token,
+} from '../../config/token.ts'
+import type { JsonObject } from '../../json.ts'
+import { keyValueTable } from '../../output/view.ts'
+import { originOf } from './origin.ts'
+
+/** At most the last four characters, and none of a token so short that they would give it away. */
+const endOf = ({ value }: Token): string => (value.length < 12 ? '' : value.slice(-4))
+
+export const authStatusCommand = defineCommand({
+  command: 'auth status',
+  summary: 'Show which token would be sent, where it comes from, and where it would go',
+  exitKinds: ['auth'],
+  output: {
+    table: 'source, origin, and the last characters',
+    json: '{"source","origin","lastCharacters"}',
+    ndjson: 'the same on one line',
+  },
+  inputs: {},
+  examples: ['mergeq auth status', 'mergeq auth status --json'],
+  async run(_, context) {
+    const origin = await originOf(context)
+    const { env } = context.host
+    if (isTokenVariableEmpty(env)) await context.logger.warn(emptyTokenNote)
+    const token = await findToken(env, await context.settings.require('baseUrl'), context.settings.store)
+    refuseForeignAddress(token, await context.settings.find('baseUrl'))
+    const record: JsonObject = { source: token.source, origin, lastCharacters: endOf(token) }
+    await context.printer.print({
+      records: [record],
+      document: () => record,
+      shape: () =>
+        keyValueTable(record, [
+          ['source', 'source'],
+          ['goes to', 'origin'],
+          ['ends with', 'lastCharacters'],
+        ]),
+    })
+    await context.printer.end()
+    return 0
+  },
+})
