@@ -26,7 +26,7 @@ import { diff } from './queue/diff.ts'
 import { exportQueue } from './queue/export.ts'
 import { watch } from './queue/watch.ts'
 import { sandboxExecCommand } from './sandbox/exec.ts'
-import { simulate } from './sandbox/simulate.ts'
+import { sandboxSimulateCommand } from './sandbox/simulate.ts'
 import { sandboxStartCommand } from './sandbox/start.ts'
 import { sandboxTourCommand } from './sandbox/tour.ts'
 
@@ -61,5 +61,5 @@ export const customCommands: readonly CommandDefinition[] = [
   sandboxStartCommand,
   sandboxExecCommand,
   sandboxTourCommand,
-  simulate,
+  sandboxSimulateCommand,
 ]

@@ -5,7 +5,10 @@ import { formatDuration, type View } from '../../output/view.ts'
 import { type CommandContext, canPrompt } from '../context.ts'
 import { type WatchRenderer, withoutRetries } from './watch-renderer.ts'
 
-/** Whether a block is drawn: a table for a person at a terminal that can be moved about in, and nothing else there. */
+/**
+ * Whether a block is drawn: a table for a person at a terminal that can be moved about in, and nothing else
+ * there.
+ */
 export const isLive = ({ options, host }: CommandContext): boolean =>
   host.out.terminal &&
   !isContinuousIntegration(host.env) &&

@@ -33,7 +33,10 @@ export function checkWatchInputs({ once, lasting }: WatchInputValues): void {
 /** Looks once; `isLast` says that none comes after it. */
 type WatchReader<L> = (context: CommandContext, isLast: boolean) => Promise<L>
 
-/** Looks again and again until the time is over, a person leaves, or it cannot go on; only once as any other reading. */
+/**
+ * Looks again and again until the time is over, a person leaves, or it cannot go on; only once as any other
+ * reading.
+ */
 export async function watchLoop<L>(
   look: WatchReader<L>,
   { once, interval, lasting, maxErrors = defaultMaxErrors }: WatchInputValues & { readonly interval: number },

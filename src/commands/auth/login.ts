@@ -8,13 +8,15 @@ import { printPreview } from '../../cli/preview.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
 import { parseToken, refuseForeignAddress, type Token } from '../../config/token.ts'
 import { usageError } from '../../errors.ts'
-import { originOf } from './origin.ts'
+import { readOrigin } from './origin.ts'
 
-/** More than any token and its white space: what is longer is refused unread. */
-const mostInput = 64 * 1024
+/** Upper limit for a token and the white space around it, in bytes; longer input is refused. */
+const maxInputBytes = 64 * 1024
 
-/** A token as an argument is refused: its place is standard input. The value is never repeated. */
-const noArgument: Input<undefined> = {
+/**
+ * Refuses a token that is typed as an argument, and never repeats its value: tokens belong on standard input.
+ */
+const tokenArgument: Input<undefined> = {
   definitions: [
     { syntax: '[token]', summary: 'Never given here: an argument is visible to every process', hidden: true },
   ],
@@ -28,13 +30,13 @@ const noArgument: Input<undefined> = {
   },
 }
 
-async function readInput({ host }: CommandContext): Promise<string> {
+async function readTokenInput({ host }: CommandContext): Promise<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  let [text, read] = ['', 0]
-  for await (const piece of host.input.read()) {
-    read += piece.length
-    if (read > mostInput) throw usageError('standard input is too long to be a token.')
-    text += decoder.decode(piece, { stream: true })
+  let [text, bytesRead] = ['', 0]
+  for await (const chunk of host.input.read()) {
+    bytesRead += chunk.length
+    if (bytesRead > maxInputBytes) throw usageError('standard input is too long to be a token.')
+    text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()
 }
@@ -50,33 +52,39 @@ async function askForToken({ options, host }: CommandContext, origin: string): P
   return typed
 }
 
-/** Asks the service whether it takes the token: metrics need no repository. */
-const verify = (token: Token, context: CommandContext) =>
+/**
+ * Verifies a token with a request for the metrics, which need no repository. Rejects when the service refuses
+ * it.
+ */
+const verifyToken = (token: Token, context: CommandContext) =>
   callOperation(
     getMergeQueueMetrics,
     { values: { repo: undefined, branch: undefined }, overrides: [] },
     { ...context, token: async () => token },
   )
 
-/** What a login would do: which token it takes, whether the service is asked, and where the token is stored. */
+/**
+ * Prints where a login would read the token, whether it would verify the token, and where it would store it.
+ */
 async function previewLogin(
   origin: string,
   isPiped: boolean,
   isUnverified: boolean,
   context: CommandContext,
 ) {
-  const from = isPiped ? 'read a token from standard input' : 'ask for a token'
-  const verified = isUnverified
+  const reading = isPiped ? 'read a token from standard input' : 'ask for a token'
+  const verification = isUnverified
     ? ''
     : `, verify it with GET ${await context.settings.require('baseUrl')}/${operationName(getMergeQueueMetrics.route)}`
   const file = storeFile(context)
   return printPreview(
     'auth login',
-    `Would ${from}${verified} and store it for ${origin} in ${file}.`,
+    `Would ${reading}${verification} and store it for ${origin} in ${file}.`,
     context,
   )
 }
 
+/** `auth login`: verifies an API token and stores it for the origin of the base address. */
 export const authLoginCommand = defineCommand({
   command: 'auth login',
   summary: 'Store a token for the base address, after the service has taken it',
@@ -85,17 +93,17 @@ export const authLoginCommand = defineCommand({
   inputs: {
     withToken: flag('--with-token', 'Read the token from standard input'),
     noVerify: flag('--no-verify', 'Store it without asking the service'),
-    noArgument,
+    tokenArgument,
   },
   examples: ['mergeq auth login', 'printf %s "$TOKEN" | mergeq auth login --with-token'],
   async run({ withToken, noVerify }, context) {
-    const origin = await originOf(context)
+    const origin = await readOrigin(context)
     if (context.options.dryRun) return previewLogin(origin, withToken, noVerify, context)
-    const args = withToken ? await readInput(context) : await askForToken(context, origin)
-    const token = parseToken(args, withToken ? 'standard input' : 'what was typed')
+    const input = withToken ? await readTokenInput(context) : await askForToken(context, origin)
+    const token = parseToken(input, withToken ? 'standard input' : 'what was typed')
     context.secrets.hide(token.value)
     refuseForeignAddress(token, await context.settings.find('baseUrl'))
-    if (!noVerify) await verify(token, context)
+    if (!noVerify) await verifyToken(token, context)
     const { updateStore } = await import('../../config/store-update.ts')
     await updateStore(context.host, document => ({
       ...document,
@@ -106,10 +114,10 @@ export const authLoginCommand = defineCommand({
       await context.logger.info(
         'The base address itself was not: `mergeq config set base-url <url>` makes it the usual one.',
       )
-    if (isSetElsewhere(context))
+    if (isTokenVariableSet(context))
       await context.logger.warn('MERGEQ_TOKEN is set and goes first: the stored token is not used here.')
     return 0
   },
 })
 
-const isSetElsewhere = ({ host }: CommandContext): boolean => (host.env.MERGEQ_TOKEN ?? '').trim() !== ''
+const isTokenVariableSet = ({ host }: CommandContext): boolean => (host.env.MERGEQ_TOKEN ?? '').trim() !== ''

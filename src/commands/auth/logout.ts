@@ -1,8 +1,9 @@
 import { defineCommand } from '../../cli/command.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
-import { originOf } from './origin.ts'
+import { readOrigin } from './origin.ts'
 
+/** `auth logout`: removes the stored token of the origin of the base address. */
 export const authLogoutCommand = defineCommand({
   command: 'auth logout',
   summary: 'Remove the stored token of the base address',
@@ -10,17 +11,17 @@ export const authLogoutCommand = defineCommand({
   inputs: {},
   examples: ['mergeq auth logout'],
   async run(_, context) {
-    const origin = await originOf(context)
-    const stored = Object.hasOwn(sectionOf(await context.settings.store.read(), 'tokens'), origin)
+    const origin = await readOrigin(context)
+    const isStored = Object.hasOwn(sectionOf(await context.settings.store.read(), 'tokens'), origin)
     if (context.options.dryRun)
       return printPreview(
         'auth logout',
-        stored
+        isStored
           ? `Would remove the token for ${origin} from ${storeFile(context)}.`
           : `Would change nothing: no token is stored for ${origin}.`,
         context,
       )
-    if (!stored) {
+    if (!isStored) {
       const { removeTemporaryFiles } = await import('../../config/store-update.ts')
       await removeTemporaryFiles(context.host).catch(() => undefined)
       await context.logger.info(`Nothing was stored for ${origin}.`)

@@ -1,5 +1,6 @@
 import { defineCommand } from '../../cli/command.ts'
 
+/** `auth token`: prints the token itself, the only output that is not redacted. */
 export const authTokenCommand = defineCommand({
   command: 'auth token',
   summary: 'Print the token itself: it will be visible where this is printed',

@@ -5,8 +5,8 @@ import { configKeys } from '../../config/setting-definitions.ts'
 import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 
-/** Writes a document of our own in any format. */
-const printOwn = async (
+/** Prints records, with a column for each key of the first record, and returns the exit code 0. */
+const printRecords = async (
   context: CommandContext,
   records: readonly JsonObject[],
   document: JsonObject | readonly JsonObject[],
@@ -24,6 +24,7 @@ const printOwn = async (
   return 0
 }
 
+/** `config list`: prints the effective value of every setting that has a value. */
 export const configListCommand = defineCommand({
   command: 'config list',
   summary: 'Show the settings that commands use here and now',
@@ -37,12 +38,12 @@ export const configListCommand = defineCommand({
   async run({ showOrigin }, context) {
     const records: JsonObject[] = []
     for (const [key, name] of configKeys) {
-      const found = await context.settings.find(name)
-      // Refused where it is wrong, as everywhere: a base address may hold a password.
+      const resolved = await context.settings.find(name)
+      // Reading validates the value before it is printed: an invalid base address may contain a password.
       await context.settings.read(name)
-      if (found !== undefined)
-        records.push({ key, value: found.value, ...(showOrigin ? { origin: found.origin } : {}) })
+      if (resolved !== undefined)
+        records.push({ key, value: resolved.value, ...(showOrigin ? { origin: resolved.origin } : {}) })
     }
-    return printOwn(context, records, records)
+    return printRecords(context, records, records)
   },
 })

@@ -2,8 +2,8 @@ import type { CommandContext } from '../../cli/context.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
 import type { JsonObject } from '../../json.ts'
 
-/** Changes the values of the profile that is meant. */
-export async function changeProfile(
+/** Replaces the stored values of the selected profile with the result of `change`. */
+export async function updateProfile(
   context: CommandContext,
   change: (values: JsonObject) => JsonObject,
 ): Promise<void> {
@@ -15,6 +15,8 @@ export async function changeProfile(
   })
 }
 
-/** The profile that is changed and its file, as a sentence names them. */
-export const placeOf = async (context: CommandContext): Promise<string> =>
+/**
+ * Returns the selected profile and its file as messages name them: `profile work of /home/ann/.config/...`.
+ */
+export const describeProfile = async (context: CommandContext): Promise<string> =>
   `profile ${await context.settings.require('profile')} of ${storeFile(context)}`

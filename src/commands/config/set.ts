@@ -3,15 +3,18 @@ import { argument } from '../../cli/inputs.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { type SettingKey, settingDefinitions } from '../../config/setting-definitions.ts'
 import { isMergeqError, MergeqError, usageError } from '../../errors.ts'
-import { keyField } from './key.ts'
-import { changeProfile, placeOf } from './profile-values.ts'
+import { keyArgument } from './key-argument.ts'
+import { describeProfile, updateProfile } from './profile-values.ts'
 
-const longestValue = 4_096
+/** Upper limit for a stored value, in characters. */
+const maxValueLength = 4_096
 
-/** Refuses what the setting's own reader refuses. */
-function check(key: string, name: SettingKey, value: string): void {
-  if (value.length > longestValue)
-    throw usageError(`${key}: the value is longer than ${longestValue} characters.`)
+/**
+ * Throws a usage error, or the error of the setting's parser, for a value that the setting does not accept.
+ */
+function validateValue(key: string, name: SettingKey, value: string): void {
+  if (value.length > maxValueLength)
+    throw usageError(`${key}: the value is longer than ${maxValueLength} characters.`)
   try {
     settingDefinitions[name].parse(value)
   } catch (error) {
@@ -20,18 +23,23 @@ function check(key: string, name: SettingKey, value: string): void {
   }
 }
 
+/** `config set`: stores a value in the selected profile. */
 export const configSetCommand = defineCommand({
   command: 'config set',
   summary: 'Store a setting, in the profile that --profile names',
   output: 'nothing',
   changesSettings: true,
-  inputs: { key: keyField, value: argument('<value>', 'Its value', word => word) },
+  inputs: { key: keyArgument, value: argument('<value>', 'Its value', text => text) },
   examples: ['mergeq config set repo acme/web', 'mergeq config set target-branch release --profile work'],
   async run({ key: { key, name }, value }, context) {
-    check(key, name, value)
+    validateValue(key, name, value)
     if (context.options.dryRun)
-      return printPreview('config set', `Would set ${key} to ${value} in ${await placeOf(context)}.`, context)
-    await changeProfile(context, values => ({ ...values, [key]: value }))
+      return printPreview(
+        'config set',
+        `Would set ${key} to ${value} in ${await describeProfile(context)}.`,
+        context,
+      )
+    await updateProfile(context, values => ({ ...values, [key]: value }))
     return 0
   },
 })

@@ -12,7 +12,10 @@ import { getString, type JsonObject } from '../../json.ts'
 import { formatInteger, pluralize, table } from '../../output/view.ts'
 import { readBaseline } from './gate/baseline.ts'
 
-/** What a gate needs of `flaky list`: where, when, and its filters. What cuts a list would cut what is counted, and what was counted by an earlier run is gone. */
+/**
+ * What a gate needs of `flaky list`: where, when, and its filters. What cuts a list would cut what is
+ * counted, and what was counted by an earlier run is gone.
+ */
 const { limit, pageToken, sort, resumeFile, ...filters } = listFailingTests.inputs
 
 const answers = ['pass', 'fail'] as const

@@ -12,7 +12,9 @@ import { formatInteger, pluralize, table } from '../../output/view.ts'
 import type { FailedTest } from './match/junit.ts'
 import { createMatcher, type TestMatch } from './match/known-tests.ts'
 
-/** What a failed test is; `unknown` where it was not found and not everything could be read. From bad to good. */
+/**
+ * What a failed test is; `unknown` where it was not found and not everything could be read. From bad to good.
+ */
 const verdicts = ['new', 'unknown', 'known', 'quarantined'] as const
 type Verdict = (typeof verdicts)[number]
 
@@ -32,7 +34,9 @@ const files: Input<readonly string[]> = {
   },
 }
 
-/** The tests that failed in the files. What cannot be read as JUnit XML is refused before anything is sent. */
+/**
+ * The tests that failed in the files. What cannot be read as JUnit XML is refused before anything is sent.
+ */
 async function readFiles(names: readonly string[], context: CommandContext): Promise<readonly FailedTest[]> {
   const { parseJUnit } = await import('./match/junit.ts')
   const inputs = parseContext(context.settings, context)

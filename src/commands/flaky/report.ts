@@ -16,8 +16,8 @@ const formats = ['markdown', 'github', 'json'] as const
 const shortest = 400
 
 /**
- * What a report holds at most where nothing else is said: a comment on GitHub takes 65,536 characters, and of the
- * annotations of one step GitHub shows ten.
+ * What a report holds at most where nothing else is said: a comment on GitHub takes 65,536 characters, and of
+ * the annotations of one step GitHub shows ten.
  */
 const defaultLimits: Readonly<Record<ReportFormat, { readonly characters: number; readonly rows: number }>> =
   {

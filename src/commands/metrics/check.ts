@@ -54,7 +54,9 @@ const columns: readonly ColumnSpec[] = [
 
 type Found = { readonly records: readonly JsonObject[]; readonly failure?: MergeqError }
 
-/** What an expression comes to. That its series is absent is a failure, told after what the others came to. */
+/**
+ * What an expression comes to. That its series is absent is a failure, told after what the others came to.
+ */
 function check(one: Expression, samples: readonly Sample[]): Found {
   try {
     return { records: checkMetrics(one, samples).map(recordOf) }

@@ -45,8 +45,8 @@ function histogramText(histogram: Histogram): string {
 }
 
 /**
- * The metrics as a person sees them: a bar for each value beside the others of its name, a histogram in one row with the
- * number of what it counted, labels that all share said once.
+ * The metrics as a person sees them: a bar for each value beside the others of its name, a histogram in one
+ * row with the number of what it counted, labels that all share said once.
  */
 export function metricsView(samples: readonly Sample[]): View {
   const histograms = histogramsIn(samples)

@@ -52,7 +52,10 @@ function flagsOf({ values: { repo } }: Explained, { args }: CommandContext): str
   return [...(isAddress ? [` --repo ${shellWord(repositoryName(repo))}`] : []), ...flags].join('')
 }
 
-/** The test run that the record names, or the one of this CI job's test branch while the pull request is tested. */
+/**
+ * The test run that the record names, or the one of this CI job's test branch while the pull request is
+ * tested.
+ */
 async function readTestRun(
   record: JsonObject,
   { values: { pr, ...onQueue } }: Explained,

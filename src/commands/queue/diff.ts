@@ -23,8 +23,8 @@ const placeOf = ({ run: { values } }: Plan) => ({
 })
 
 /**
- * Prints what is between queues and their files, and says the digest of the live settings on standard error. Returns
- * whether all queues are as their files say.
+ * Prints what is between queues and their files, and says the digest of the live settings on standard error.
+ * Returns whether all queues are as their files say.
  */
 export async function printPlans(
   plans: readonly Plan[],

@@ -32,7 +32,10 @@ function isJsonOf(file: string | undefined, { args, options }: CommandContext): 
   return isJsonFile
 }
 
-/** What the file should hold now; what stands in it already, comments and all, is kept where it means the same. */
+/**
+ * What the file should hold now; what stands in it already, comments and all, is kept where it means the
+ * same.
+ */
 async function textFor(
   value: { readonly repo: string; readonly targetBranch: string; readonly settings: JsonObject },
   before: { readonly text: string; readonly settings: JsonObject } | undefined,

@@ -6,15 +6,19 @@ import { defaultScenario } from '../../domain/scenario-names.ts'
 import { usageError } from '../../errors.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import type { ScenarioReport } from '../../sandbox/scenario-report.ts'
-import { open, playFields, portField, sandboxText } from './start-options.ts'
+import { describeSandbox, openSandbox, portOption, sandboxOptions } from './start-options.ts'
 
+/** The command to run, with its arguments. */
 const commandLine: Input<readonly string[]> = {
   definitions: [{ syntax: '<command...>', summary: 'The command to run, after --' }],
   read: args => args.get('command') ?? [],
 }
 
-/** Says how a rehearsal went, in a line or two; nothing where no queue was rehearsed. */
-async function report(
+/**
+ * Logs how many pull requests reached each end, and which results of the scenario the command never read.
+ * Logs nothing when no pull request was submitted and no scenario was named.
+ */
+async function logReport(
   { submitted, unseen, ...counts }: ScenarioReport,
   scenario: string | undefined,
   { logger }: CommandContext,
@@ -30,19 +34,20 @@ async function report(
     )
 }
 
+/** `sandbox exec`: runs a command against a sandbox and returns the exit code of the command. */
 export const sandboxExecCommand = defineCommand({
   command: 'sandbox exec',
   summary: 'Run a command against a sandbox of its own, and pass its exit code on',
   propagatesExitCode: true,
   output: 'what the command prints',
-  inputs: { ...portField, ...playFields, commandLine },
+  inputs: { ...portOption, ...sandboxOptions, commandLine },
   examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7 --interval 1s'"],
   async run({ port, commandLine: [program = '', ...args], ...values }, context) {
     if (context.options.dryRun) {
-      const would = `Would run ${[program, ...args].map(sanitizeLine).join(' ')} against ${sandboxText(values, port)}.`
-      return printPreview('sandbox exec', would, context)
+      const preview = `Would run ${[program, ...args].map(sanitizeLine).join(' ')} against ${describeSandbox(values, port)}.`
+      return printPreview('sandbox exec', preview, context)
     }
-    const sandbox = await open(values, port, context)
+    const sandbox = await openSandbox(values, port, context)
     const { interrupted, spawn } = context.host
     try {
       const { code } = await spawn(program, args, {
@@ -53,7 +58,7 @@ export const sandboxExecCommand = defineCommand({
       if (interrupted.aborted) throw interrupted.reason
       if (code === 127)
         throw usageError(`the command ${sanitizeLine(program)} could not be found.`, 'Is it on the PATH?')
-      await report(sandbox.report(), values.scenario, context)
+      await logReport(sandbox.report(), values.scenario, context)
       return code
     } finally {
       await sandbox.close()

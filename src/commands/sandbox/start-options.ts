@@ -13,28 +13,29 @@ import { usageError } from '../../errors.ts'
 import type { Environment } from '../../host/host.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 
-const positive = (word: string): number => {
-  const number = parseDecimal(word)
-  if (number <= 0) throw usageError(`'${word}' is not more than 0.`)
+/** Parses a decimal number above 0; throws a usage error otherwise. */
+const parsePositive = (text: string): number => {
+  const number = parseDecimal(text)
+  if (number <= 0) throw usageError(`'${text}' is not more than 0.`)
   return number
 }
 
-/** Reads `<repo>:<branch>`. */
-function queueName(word: string) {
-  const colon = word.lastIndexOf(':')
-  if (colon < 1) throw usageError(`'${word}' is not <repo>:<branch>.`, 'For example acme/web:release.')
+/** Parses `<repo>:<branch>`; throws a usage error otherwise. */
+function parseQueueName(text: string) {
+  const colon = text.lastIndexOf(':')
+  if (colon < 1) throw usageError(`'${text}' is not <repo>:<branch>.`, 'For example acme/web:release.')
   return {
-    repo: parseRepository(word.slice(0, colon)),
-    targetBranch: textParser('branch')(word.slice(colon + 1)),
+    repo: parseRepository(text.slice(0, colon)),
+    targetBranch: textParser('branch')(text.slice(colon + 1)),
   }
 }
 
-/** The flags of a sandbox (DESIGN.md section 6). */
-export const playFields = {
+/** The options of every command that starts a sandbox (DESIGN.md section 6). */
+export const sandboxOptions = {
   speed: option(
     '--speed <x>',
     'How many times faster than usual (at 1 a test run takes about two seconds)',
-    positive,
+    parsePositive,
   ),
   seed: option(
     '--seed <n>',
@@ -55,32 +56,36 @@ export const playFields = {
       choices: ['document', 'hosted'],
     },
   ),
-  queue: repeatableOption('--queue <repo:branch>', 'A further queue (repeatable)', queueName),
+  queue: repeatableOption('--queue <repo:branch>', 'A further queue (repeatable)', parseQueueName),
 }
 
-export const portField = {
+/** The option for the port of a sandbox. */
+export const portOption = {
   port: option('--port <n>', 'Port to listen on (default: a free one)', integerParser(1, 65_535)),
 }
 
-/** Opens a sandbox on loopback, and says in which environment commands reach it: the real token is not in it. */
-export async function open(
-  values: InputValues<typeof playFields>,
+/**
+ * Starts a sandbox on loopback. Returns the sandbox with the environment in which commands reach it; that
+ * environment does not contain the real token. The caller must close the sandbox.
+ */
+export async function openSandbox(
+  values: InputValues<typeof sandboxOptions>,
   port: number | undefined,
   context: CommandContext,
 ) {
   const { startSandbox } = await import('../../sandbox/sandbox.ts')
   const { clock, env, files } = context.host
-  const { queue: queues, ...others } = values
+  const { queue: queues, ...sandboxValues } = values
   const sandbox = await startSandbox({
-    ...others,
+    ...sandboxValues,
     queues,
     port,
     now: () => clock.now(),
     readScenario: path => files.read(path),
   })
-  const { TRUNK_API_TOKEN: _, ...rest } = env
+  const { TRUNK_API_TOKEN: _, ...envWithoutToken } = env
   const environment: Environment = {
-    ...rest,
+    ...envWithoutToken,
     MERGEQ_BASE_URL: sandbox.baseUrl,
     MERGEQ_TOKEN: sandbox.token,
     MERGEQ_REPO: repositoryName(sandbox.repo),
@@ -90,8 +95,8 @@ export async function open(
   return { ...sandbox, environment }
 }
 
-/** A sandbox as `--dry-run` names it: where it would listen, and what it would play. */
-export const sandboxText = (
+/** Returns a sandbox as `--dry-run` describes it: the port, the scenario and the dialect. */
+export const describeSandbox = (
   {
     scenario = 'happy',
     dialect,

@@ -1,65 +1,71 @@
 import { type CommandRunner, defineCommand } from '../../cli/command.ts'
 import { sandboxNote } from '../../cli/context.ts'
-import { open, playFields } from './start-options.ts'
+import { openSandbox, sandboxOptions } from './start-options.ts'
 
-interface Step {
-  readonly why: string
-  readonly line: string
-  readonly keep?: string
+/** One command of the tour. */
+interface TourStep {
+  /** The comment above the command; none if empty. */
+  readonly comment: string
+  /** The command line without `mergeq`; words are separated by single spaces. */
+  readonly commandLine: string
+  /** Only output lines that contain this text are shown. */
+  readonly grep?: string
 }
 
-/** A step as the tour shows it: why, and the command line. */
-const stepText = ({ why, line, keep }: Step): string =>
-  `${why === '' ? '' : `# ${why}\n`}$ mergeq ${line}${keep === undefined ? '' : ` | grep '${keep}'`}\n`
+/** Returns a step as the tour shows it: the comment and the command line. */
+const formatStep = ({ comment, commandLine, grep }: TourStep): string =>
+  `${comment === '' ? '' : `# ${comment}\n`}$ mergeq ${commandLine}${grep === undefined ? '' : ` | grep '${grep}'`}\n`
 
-/** What a newcomer would do, in order: `| grep` keeps the lines that hold a word. */
-const tourSteps: readonly Step[] = [
+/** What a new user would do, in order. */
+const tourSteps: readonly TourStep[] = [
   {
-    why: 'Create a merge queue for the branch release.',
-    line: 'queue create --target-branch release',
+    comment: 'Create a merge queue for the branch release.',
+    commandLine: 'queue create --target-branch release',
   },
-  { why: 'Submit two pull requests.', line: 'pr submit 101 102 --priority high' },
+  { comment: 'Submit two pull requests.', commandLine: 'pr submit 101 102 --priority high' },
   {
-    why: 'Wait until the first has merged: the exit code tells how it ended.',
-    line: 'pr wait 101 --interval 1s',
+    comment: 'Wait until the first has merged: the exit code tells how it ended.',
+    commandLine: 'pr wait 101 --interval 1s',
   },
-  { why: 'What is in the queue now?', line: 'queue get' },
-  { why: 'Wait for the second, and see where both stand.', line: 'pr wait 102 --interval 1s' },
-  { why: '', line: 'pr get 101 102' },
-  { why: 'The same for a script.', line: 'pr get 101 --json' },
+  { comment: 'What is in the queue now?', commandLine: 'queue get' },
+  { comment: 'Wait for the second, and see where both stand.', commandLine: 'pr wait 102 --interval 1s' },
+  { comment: '', commandLine: 'pr get 101 102' },
+  { comment: 'The same for a script.', commandLine: 'pr get 101 --json' },
   {
-    why: 'Which tests failed today, worst first?',
-    line: 'flaky list --since 24h --sort impact --limit 5 --fields name,failure_rate_last_7d,codeowners',
+    comment: 'Which tests failed today, worst first?',
+    commandLine:
+      'flaky list --since 24h --sort impact --limit 5 --fields name,failure_rate_last_7d,codeowners',
   },
   {
-    why: 'And what does the queue measure?',
-    line: 'metrics',
-    keep: '_total{repo="acme/web",branch="release",queue_type="main"',
+    comment: 'And what does the queue measure?',
+    commandLine: 'metrics',
+    grep: '_total{repo="acme/web",branch="release",queue_type="main"',
   },
 ]
 
+/** `sandbox tour`: runs a sequence of commands against a sandbox and shows what each prints. */
 export const sandboxTourCommand = defineCommand({
   command: 'sandbox tour',
   summary: 'See the main job done: from a new queue to a merge, failing tests and metrics',
   output: 'each command, and what it printed',
-  inputs: playFields,
+  inputs: sandboxOptions,
   examples: ['mergeq sandbox tour', 'mergeq sandbox tour --speed 4'],
   async run(values, context, runner: CommandRunner) {
     const { err, out } = context.host
     if (context.options.dryRun) {
-      for (const step of tourSteps) await out.write(stepText(step))
+      for (const step of tourSteps) await out.write(formatStep(step))
       return 0
     }
-    const sandbox = await open(values, undefined, context)
-    const toured = { ...sandbox.environment, MERGEQ_TARGET_BRANCH: 'release' }
+    const sandbox = await openSandbox(values, undefined, context)
+    const environment = { ...sandbox.environment, MERGEQ_TARGET_BRANCH: 'release' }
     try {
       for (const step of tourSteps) {
-        const { line, keep } = step
-        await out.write(stepText(step))
-        const code = await runner(line.split(' '), toured, {
-          terminal: out.terminal && keep === undefined,
-          out: text => out.write(keep === undefined ? text : linesWith(keep, text)),
-          // Said once for the whole tour, at its end.
+        const { commandLine, grep } = step
+        await out.write(formatStep(step))
+        const code = await runner(commandLine.split(' '), environment, {
+          terminal: out.terminal && grep === undefined,
+          out: text => out.write(grep === undefined ? text : filterLines(grep, text)),
+          // The tour prints this note itself, once, at the end.
           err: async text => (text === `${sandboxNote}\n` ? undefined : err.write(text)),
         })
         await out.write('\n')
@@ -75,8 +81,9 @@ export const sandboxTourCommand = defineCommand({
   },
 })
 
-function linesWith(word: string, text: string | Uint8Array): string {
-  const whole = typeof text === 'string' ? text : new TextDecoder().decode(text)
-  const kept = whole.split('\n').filter(line => line.includes(word))
+/** Returns the lines that contain a text, each with a newline. */
+function filterLines(search: string, text: string | Uint8Array): string {
+  const decoded = typeof text === 'string' ? text : new TextDecoder().decode(text)
+  const kept = decoded.split('\n').filter(line => line.includes(search))
   return kept.map(line => `${line}\n`).join('')
 }

@@ -4,8 +4,9 @@ import { getString, isObject, type Json } from '../../../json.ts'
 import { parseJson } from '../../../output/json-text.ts'
 
 /**
- * The ids of the tests in a baseline: a list of ids, one a line (blank lines and those that begin with # are skipped),
- * or what `flaky list` printed as JSON or NDJSON. Anything else is a usage failure that names file and line.
+ * The ids of the tests in a baseline: a list of ids, one a line (blank lines and those that begin with # are
+ * skipped), or what `flaky list` printed as JSON or NDJSON. Anything else is a usage failure that names file
+ * and line.
  */
 export function readBaseline(text: string, file: string): ReadonlySet<string> {
   const plain = text.replace(/^\uFEFF/, '')

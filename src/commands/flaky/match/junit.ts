@@ -24,7 +24,9 @@ export const maxFileSize = 256 * 1024 * 1024
 const deepest = 200
 const maxAttributes = 200
 
-/** Longer names, attributes and comments are refused, in characters; text between tags may have any length. */
+/**
+ * Longer names, attributes and comments are refused, in characters; text between tags may have any length.
+ */
 const longest = 1024 * 1024
 
 /** The parser sees the text in pieces of so many characters: it checks lengths between them. */
@@ -36,8 +38,8 @@ const hint = 'Name JUnit XML files as test runners write them.'
 
 /**
  * Reads a JUnit XML file as it comes: memory grows by the failures in it and nothing else. Entities are never
- * expanded, nothing outside is ever read. What is no JUnit XML, is cut or is too large is a usage failure that names
- * the file and the line.
+ * expanded, nothing outside is ever read. What is no JUnit XML, is cut or is too large is a usage failure
+ * that names the file and the line.
  */
 export async function parseJUnit(bytes: AsyncIterable<Uint8Array>, file: string): Promise<JUnitResults> {
   const reader = openReader(file)

@@ -16,7 +16,9 @@ interface Candidate {
   isQuarantined: boolean
 }
 
-/** Names are compared as a person sees them: white space and the ways to write an accent make no difference. */
+/**
+ * Names are compared as a person sees them: white space and the ways to write an accent make no difference.
+ */
 const plain = (name: string): string => name.normalize('NFC').replace(/\s+/g, ' ').trim()
 
 const parts = (path: string): readonly string[] =>
@@ -35,7 +37,9 @@ function isSameFile(one: string, other: string): boolean {
 const keyOf = (kind: 'class' | 'suite' | 'file' | 'alone', where: string, name: string): string =>
   JSON.stringify([kind, kind === 'file' ? parts(where).at(-1) : plain(where), plain(name)])
 
-/** Where a test stands, strongest first: its class, then its suites, then its file; alone where none is told. */
+/**
+ * Where a test stands, strongest first: its class, then its suites, then its file; alone where none is told.
+ */
 function keysOf(name: string, classname = '', suites: readonly string[] = [], file = ''): readonly string[] {
   const keys = [
     ...(classname === '' ? [] : [keyOf('class', classname, name)]),
@@ -45,7 +49,10 @@ function keysOf(name: string, classname = '', suites: readonly string[] = [], fi
   return keys.length === 0 ? [keyOf('alone', '', name)] : keys
 }
 
-/** How surely a failed test is one of the service's: by its class above all, then its suite, then its file; 0 is not. */
+/**
+ * How surely a failed test is one of the service's: by its class above all, then its suite, then its file; 0
+ * is not.
+ */
 function similarityOf(failed: FailedTest, test: JsonObject): number {
   const same = (one: string | undefined, other: string | undefined) =>
     one !== undefined && other !== undefined && plain(one) === plain(other)
@@ -58,9 +65,9 @@ function similarityOf(failed: FailedTest, test: JsonObject): number {
 }
 
 /**
- * Looks for failed tests among the service's as these go by, by class name and name, then suite, then file. Of several
- * that fit, the one that fits best counts; a test is quarantined only if all that fit it best are. Each failed test
- * counts once, however many files it is in.
+ * Looks for failed tests among the service's as these go by, by class name and name, then suite, then file.
+ * Of several that fit, the one that fits best counts; a test is quarantined only if all that fit it best are.
+ * Each failed test counts once, however many files it is in.
  */
 export function createMatcher(all: readonly FailedTest[]) {
   const byKey = new Map<string, Candidate[]>()

@@ -44,9 +44,9 @@ export interface PollOptions {
 }
 
 /**
- * Reads where pull requests stand: one reading of a queue for all that are in it, and one for each that is not. One
- * alone is read by itself, unless it stands still where only its queue can say why (CLI.md section 5). A queue that
- * refuses to be read is done without. Only an interruption is thrown.
+ * Reads where pull requests stand: one reading of a queue for all that are in it, and one for each that is
+ * not. One alone is read by itself, unless it stands still where only its queue can say why (CLI.md section
+ * 5). A queue that refuses to be read is done without. Only an interruption is thrown.
  */
 export async function readRound(
   watches: readonly WaitTarget[],

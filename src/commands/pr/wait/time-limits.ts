@@ -24,7 +24,10 @@ export function waitTimeLimit(args: ParsedArgs): number {
   return typed === undefined ? 60 * minute : parseDuration(typed)
 }
 
-/** The terms of a wait for so many pull requests. Only one alone has a head to match: a usage failure otherwise. */
+/**
+ * The terms of a wait for so many pull requests. Only one alone has a head to match: a usage failure
+ * otherwise.
+ */
 export function readWaitOptions(
   flags: WaitInputValues,
   pullRequests: number,
@@ -53,7 +56,10 @@ export function readWaitOptions(
 
 const minAttempt = 1_000
 
-/** In a wait `--timeout` bounds the whole wait: attempts have the limit that the environment or the settings give. */
+/**
+ * In a wait `--timeout` bounds the whole wait: attempts have the limit that the environment or the settings
+ * give.
+ */
 export async function forAttempts(context: CommandContext): Promise<CommandContext> {
   const args = new Map(context.args)
   args.delete('--timeout')
@@ -61,13 +67,16 @@ export async function forAttempts(context: CommandContext): Promise<CommandConte
   return { ...context, options: { ...context.options, timeout } }
 }
 
-/** How long an attempt may take that begins when so many milliseconds of the wait are left: a second is always tried. */
+/**
+ * How long an attempt may take that begins when so many milliseconds of the wait are left: a second is always
+ * tried.
+ */
 const attemptIn = (left: number, usual: number): number => Math.min(usual, Math.max(left, minAttempt))
 
 /**
- * A desk for the rounds of a wait, of which `left` tells the milliseconds that are left: a poll is repeated by the next
- * one, and each takes no longer than what is left when it begins. One that is the only one is repeated as any other
- * reading is.
+ * A desk for the rounds of a wait, of which `left` tells the milliseconds that are left: a poll is repeated
+ * by the next one, and each takes no longer than what is left when it begins. One that is the only one is
+ * repeated as any other reading is.
  */
 export function forRounds(
   context: CommandContext,
@@ -83,10 +92,10 @@ export function forRounds(
 }
 
 /**
- * Desks for what goes before a wait: no attempt takes longer than what is left of the wait when it begins, and a reading
- * is repeated only as often as such attempts fit in it. So a silent service holds the command no longer than the wait,
- * but for a second. A change that was sent is more than that: it is repeated and read back as any other is, in such
- * attempts, for how it ended must be known.
+ * Desks for what goes before a wait: no attempt takes longer than what is left of the wait when it begins,
+ * and a reading is repeated only as often as such attempts fit in it. So a silent service holds the command
+ * no longer than the wait, but for a second. A change that was sent is more than that: it is repeated and
+ * read back as any other is, in such attempts, for how it ended must be known.
  */
 export function beforeWait(
   context: CommandContext,

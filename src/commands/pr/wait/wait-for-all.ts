@@ -18,7 +18,8 @@ export interface WaitCandidate extends Pick<WaitTarget, 'invocation'> {
 
 /**
  * Waits until every pull request has settled, and returns the worst exit code (CLI.md section 5). Its time
- * began at `startedAt`; once that is over, no reading is begun. Ctrl-C ends the waiting and nothing else. With --stop-on-error the first ending that is no success ends it, too.
+ * began at `startedAt`; once that is over, no reading is begun. Ctrl-C ends the waiting and nothing else.
+ * With --stop-on-error the first ending that is no success ends it, too.
  */
 export async function waitForAll(
   candidates: readonly WaitCandidate[],
@@ -63,7 +64,10 @@ export async function waitForAll(
   return report.close()
 }
 
-/** Prints a result for each where nothing is waited for: some could not be submitted, and the others are left alone. */
+/**
+ * Prints a result for each where nothing is waited for: some could not be submitted, and the others are left
+ * alone.
+ */
 export async function reportUnwaited(
   candidates: readonly WaitCandidate[],
   startedAt: number,

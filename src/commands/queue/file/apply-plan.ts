@@ -37,7 +37,10 @@ const changeOf = (row: typeof createQueue | typeof updateQueue) =>
 
 export const [creation, change] = [changeOf(createQueue), changeOf(updateQueue)]
 
-/** How often a change is looked for that does not show at once, and after how many milliseconds (WIRE.md section 2). */
+/**
+ * How often a change is looked for that does not show at once, and after how many milliseconds (WIRE.md
+ * section 2).
+ */
 const pauses = [0, 2_000, 4_000]
 
 /** What came of one queue. */
@@ -57,7 +60,10 @@ function hintFor(left: readonly Difference[], path: string): string {
   return `${why} This tells how it stands: mergeq queue diff -f ${path}`
 }
 
-/** Reads back until everything shows, at most three times; returns what does not, and the settings that were read. */
+/**
+ * Reads back until everything shows, at most three times; returns what does not, and the settings that were
+ * read.
+ */
 async function readBack({ run, path, code }: Plan, withState: boolean, context: CommandContext) {
   let [live, left]: [LiveSettings | undefined, readonly Difference[]] = [undefined, []]
   for (const pause of context.options.retries === 0 ? [0] : pauses) {
@@ -77,7 +83,10 @@ async function readBack({ run, path, code }: Plan, withState: boolean, context: 
   return { live, left }
 }
 
-/** Makes a queue as its file says: created if there is none, then one update with what differs, then read back. */
+/**
+ * Makes a queue as its file says: created if there is none, then one update with what differs, then read
+ * back.
+ */
 export async function applyPlan(
   plan: Plan,
   withState: boolean,

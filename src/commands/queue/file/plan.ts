@@ -37,7 +37,10 @@ export interface Plan extends PlanItem {
 export const queueName = ({ values: { repo, targetBranch } }: QueueRequest): string =>
   `${targetBranch} in ${repositoryName(repo)}`
 
-/** The run for the queue that a file names; what it leaves open comes from the settings, and a flag must not contradict. */
+/**
+ * The run for the queue that a file names; what it leaves open comes from the settings, and a flag must not
+ * contradict.
+ */
 export async function requestFor(
   { path, code }: LoadedQueueFile,
   context: CommandContext,
@@ -110,8 +113,8 @@ export async function readLive(
 }
 
 /**
- * Reads every live queue, and says what differs. A setting that neither mergeq nor the live queue knows is a usage
- * failure, unless it is allowed: then it is warned of.
+ * Reads every live queue, and says what differs. A setting that neither mergeq nor the live queue knows is a
+ * usage failure, unless it is allowed: then it is warned of.
  */
 export async function planAll(
   items: readonly PlanItem[],

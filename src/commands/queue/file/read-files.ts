@@ -74,7 +74,10 @@ async function parsed(text: string, path: string): Promise<SourceNode> {
   return spot
 }
 
-/** The files that a path means: itself, or those of a folder by their names. A missing or empty one is a usage failure. */
+/**
+ * The files that a path means: itself, or those of a folder by their names. A missing or empty one is a usage
+ * failure.
+ */
 export async function readQueueFiles(
   path: string,
   context: CommandContext,

@@ -17,8 +17,8 @@ function nearest(name: string, names: readonly string[]): string | undefined {
 }
 
 /**
- * The usage failure for a setting that neither mergeq nor the live queue knows. It names the file, or `--set`, and the
- * setting that was probably meant.
+ * The usage failure for a setting that neither mergeq nor the live queue knows. It names the file, or
+ * `--set`, and the setting that was probably meant.
  */
 export function unknownSetting(name: string, path: string, live: JsonObject, args: ParsedArgs): MergeqError {
   const isTyped = args.get('--set')?.some(word => word.startsWith(`${name}=`)) === true

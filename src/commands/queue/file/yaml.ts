@@ -46,7 +46,10 @@ const customTags = (tags: Tags): Tags =>
     return seen
   })
 
-/** YAML 1.2 with the schema of its core, whatever a file says; what YAML 1.1 would read otherwise (`off`) is quoted. */
+/**
+ * YAML 1.2 with the schema of its core, whatever a file says; what YAML 1.1 would read otherwise (`off`) is
+ * quoted.
+ */
 const options = {
   schema: 'core',
   compat: 'yaml-1.1',
@@ -55,7 +58,9 @@ const options = {
   logLevel: 'error',
 } as const
 
-/** Whether values are nested too deeply: composing them would exhaust the stack, so tokens are counted first. */
+/**
+ * Whether values are nested too deeply: composing them would exhaust the stack, so tokens are counted first.
+ */
 function isDeep(text: string): boolean {
   const open = [...new Parser().parse(text)].map(token => ({ token, depth: 0 }))
   for (let one = open.pop(); one !== undefined; one = open.pop()) {
@@ -73,8 +78,8 @@ function isDeep(text: string): boolean {
 }
 
 /**
- * Reads YAML or JSON, which is YAML. Refuses with a usage failure that names file and line: what is no YAML, a key that
- * stands twice, more than one document, anchors, aliases and tags, and what JSON cannot hold.
+ * Reads YAML or JSON, which is YAML. Refuses with a usage failure that names file and line: what is no YAML,
+ * a key that stands twice, more than one document, anchors, aliases and tags, and what JSON cannot hold.
  */
 export function parseYaml(text: string, file: string): SourceNode {
   const counter = new LineCounter()
@@ -150,7 +155,9 @@ function nodeOf(value: Json): Node | null {
   return contents
 }
 
-/** The node of a value that takes the place of another: the comments stay, those of what stays in a list too. */
+/**
+ * The node of a value that takes the place of another: the comments stay, those of what stays in a list too.
+ */
 function inPlaceOf(old: unknown, value: Json): Node | null {
   if (isSeq(old) && Array.isArray(value) && value.length > 0) {
     old.items = value.map(one => old.items.find(item => isScalar(item) && item.value === one) ?? nodeOf(one))
@@ -176,7 +183,10 @@ export function writeYaml(value: JsonObject, comment: string): string {
   return toText(document)
 }
 
-/** What a mapping in a file should hold: what stands there and means the same stays as it is, comments and all. */
+/**
+ * What a mapping in a file should hold: what stands there and means the same stays as it is, comments and
+ * all.
+ */
 export interface Rewriting {
   /** What stands at the top of the file besides the mapping, where it is missing. */
   readonly head: JsonObject
