@@ -16,9 +16,9 @@ import { report } from './flaky/report.ts'
 import { guard } from './guard.ts'
 import { metricsCheck } from './metrics/check.ts'
 import { metricsWatch } from './metrics/watch.ts'
-import { explain } from './pr/explain.ts'
+import { prExplainCommand } from './pr/explain.ts'
 import { submitCommand } from './pr/submit.ts'
-import { wait } from './pr/wait.ts'
+import { prWaitCommand } from './pr/wait.ts'
 import { apply } from './queue/apply.ts'
 import { check } from './queue/check.ts'
 import { deleteQueueCommand } from './queue/delete.ts'
@@ -33,8 +33,8 @@ import { sandboxTourCommand } from './sandbox/tour.ts'
 /** The commands that are written by hand. */
 export const customCommands: readonly CommandDefinition[] = [
   submitCommand,
-  wait,
-  explain,
+  prWaitCommand,
+  prExplainCommand,
   watch,
   exportQueue,
   diff,
