@@ -20,11 +20,11 @@ import { prExplainCommand } from './pr/explain.ts'
 import { submitCommand } from './pr/submit.ts'
 import { prWaitCommand } from './pr/wait.ts'
 import { apply } from './queue/apply.ts'
-import { check } from './queue/check.ts'
+import { queueCheckCommand } from './queue/check.ts'
 import { deleteQueueCommand } from './queue/delete.ts'
 import { diff } from './queue/diff.ts'
 import { exportQueue } from './queue/export.ts'
-import { watch } from './queue/watch.ts'
+import { queueWatchCommand } from './queue/watch.ts'
 import { sandboxExecCommand } from './sandbox/exec.ts'
 import { sandboxSimulateCommand } from './sandbox/simulate.ts'
 import { sandboxStartCommand } from './sandbox/start.ts'
@@ -35,11 +35,11 @@ export const customCommands: readonly CommandDefinition[] = [
   submitCommand,
   prWaitCommand,
   prExplainCommand,
-  watch,
+  queueWatchCommand,
   exportQueue,
   diff,
   apply,
-  check,
+  queueCheckCommand,
   deleteQueueCommand,
   metricsCheck,
   metricsWatch,

@@ -6,8 +6,8 @@ import { type CommandContext, canPrompt } from '../context.ts'
 import { type WatchRenderer, withoutRetries } from './watch-renderer.ts'
 
 /**
- * Whether a block is drawn: a table for a person at a terminal that can be moved about in, and nothing else
- * there.
+ * Whether a watch redraws a block on the terminal: for the table format, outside CI, on a terminal that can
+ * move the cursor.
  */
 export const isLive = ({ options, host }: CommandContext): boolean =>
   host.out.terminal &&
@@ -17,94 +17,97 @@ export const isLive = ({ options, host }: CommandContext): boolean =>
   options.fields.length === 0 &&
   !options.verbose
 
-/** Time between drawings: ages grow, and the terminal may have another size. */
+/** Milliseconds between redraws, which show growing ages and follow the size of the terminal. */
 const redrawInterval = 1_000
 
-/** What is to be seen in the block. */
-export interface LiveScreen<L> {
-  /** Takes in what a look found. */
-  update(look: L, now: number): void
-  /** A table, and lines below it. */
+/** The content of the block that is redrawn. */
+export interface LiveScreen<Update> {
+  /** Takes the result of a reading; `now` is in milliseconds since 1970. */
+  update(update: Update, now: number): void
+  /** Returns the table and the lines below it. */
   draw(now: number): { readonly shape: View; readonly foot: readonly string[] }
 }
 
-/** A block that is drawn anew every second, until a person presses q. */
-export async function createLiveRenderer<L>(
-  picture: LiveScreen<L>,
+/**
+ * Creates the renderer that redraws a block every second, until a person presses q. `interval` is the time
+ * between readings, in milliseconds.
+ */
+export async function createLiveRenderer<Update>(
+  screen: LiveScreen<Update>,
   interval: number,
   context: CommandContext,
-): Promise<WatchRenderer<L>> {
+): Promise<WatchRenderer<Update>> {
   const { host } = context
   const { clock, out, env, input } = host
   const { drawFrame } = await import('../../output/table.ts')
   const block = await createLiveBlock(out)
   const color = shouldColor({ color: context.options.color, env, terminal: out.terminal })
-  let trouble: string | undefined
+  let notice: string | undefined
   let readAt = clock.now()
-  const leaving = new AbortController()
-  const left = new Promise<never>((_, reject) =>
-    leaving.signal.addEventListener('abort', () => reject(leaving.signal.reason)),
+  const quit = new AbortController()
+  const quitPromise = new Promise<never>((_, reject) =>
+    quit.signal.addEventListener('abort', () => reject(quit.signal.reason)),
   )
-  left.catch(() => undefined)
-  const stop = AbortSignal.any([host.interrupted, leaving.signal])
-  const release = canPrompt(context)
+  quitPromise.catch(() => undefined)
+  const stopSignal = AbortSignal.any([host.interrupted, quit.signal])
+  const releaseKeys = canPrompt(context)
     ? input.keys(key => {
-        if (/^q$/i.test(key)) leaving.abort()
+        if (/^q$/i.test(key)) quit.abort()
       })
     : undefined
-  const notice = async (text: string) => {
-    trouble = text
+  const setNotice = async (text: string) => {
+    notice = text
   }
-  const plain = withoutRetries(context)
-  // While the block is drawn nothing else may be written to the terminal.
-  const silent: CommandContext = {
-    ...plain,
+  const readContext = withoutRetries(context)
+  // Other output to the terminal would corrupt the block.
+  const silentContext: CommandContext = {
+    ...readContext,
     withSpinner: (_, work) => work(),
-    logger: { ...context.logger, warn: notice, info: notice, debug: async () => undefined },
+    logger: { ...context.logger, warn: setNotice, info: setNotice, debug: async () => undefined },
     noteSandbox: async () => undefined,
-    warnOnce: notice,
+    warnOnce: setNotice,
   }
-  let reading = plain
+  let currentContext = readContext
 
   const draw = async () => {
     const now = clock.now()
     const { columns, rows } = out
-    const { shape, foot } = picture.draw(now)
-    const last = `Read ${formatDuration(now - readAt)} ago, every ${formatDuration(interval)}. ${release === undefined ? 'Ctrl-C' : 'q'} leaves.`
-    const below = ['', ...foot, ...(trouble === undefined ? [] : [trouble]), last]
-    await block.draw(drawFrame(shape, below, { columns, rows, color, now }), { columns, rows })
+    const { shape, foot } = screen.draw(now)
+    const statusLine = `Read ${formatDuration(now - readAt)} ago, every ${formatDuration(interval)}. ${releaseKeys === undefined ? 'Ctrl-C' : 'q'} leaves.`
+    const footLines = ['', ...foot, ...(notice === undefined ? [] : [notice]), statusLine]
+    await block.draw(drawFrame(shape, footLines, { columns, rows, color, now }), { columns, rows })
   }
 
   return {
-    context: () => reading,
-    async show(look) {
+    context: () => currentContext,
+    async show(update) {
       readAt = clock.now()
-      trouble = undefined
-      picture.update(look, readAt)
+      notice = undefined
+      screen.update(update, readAt)
       await draw()
     },
     async notify(text) {
-      await notice(text)
+      await setNotice(text)
       await draw()
     },
     async sleep(milliseconds) {
-      reading = silent
-      const until = clock.now() + milliseconds
+      currentContext = silentContext
+      const wakeAt = clock.now() + milliseconds
       try {
-        for (let ahead = milliseconds; ahead > 0; ahead = until - clock.now()) {
-          await clock.sleep(Math.min(redrawInterval, ahead), stop)
+        for (let remaining = milliseconds; remaining > 0; remaining = wakeAt - clock.now()) {
+          await clock.sleep(Math.min(redrawInterval, remaining), stopSignal)
           await draw()
         }
         return true
       } catch (error) {
-        if (leaving.signal.aborted) return false
+        if (quit.signal.aborted) return false
         throw error
       }
     },
-    unlessLeft: work => Promise.race([work, left]),
-    isLeft: () => leaving.signal.aborted,
+    untilQuit: work => Promise.race([work, quitPromise]),
+    hasQuit: () => quit.signal.aborted,
     async close() {
-      release?.()
+      releaseKeys?.()
       await block.close()
     },
   }

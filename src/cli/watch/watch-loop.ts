@@ -5,15 +5,15 @@ import type { CommandContext } from '../context.ts'
 import { flag, type InputValues, option } from '../inputs.ts'
 import type { WatchRenderer } from './watch-renderer.ts'
 
-/** The flags of a watch: `what` is watched, read every `usual` (a duration as it is typed). */
-export const watchInputs = (what: string, usual: string) => ({
-  once: flag('--once', `Print ${what} as ${what.endsWith('s') ? 'they are' : 'it is'} now, and end`),
+/** Returns the options of a watch; the help shows `subject` and the duration `defaultInterval` (`10s`). */
+export const watchInputs = (subject: string, defaultInterval: string) => ({
+  once: flag('--once', `Print ${subject} as ${subject.endsWith('s') ? 'they are' : 'it is'} now, and end`),
   interval: option(
     '--interval <duration>',
-    `Time between readings, at least 1s (default ${usual})`,
+    `Time between readings, at least 1s (default ${defaultInterval})`,
     parseInterval,
   ),
-  lasting: option('--for <duration>', 'End after so long, with 0', parseDuration),
+  duration: option('--for <duration>', 'End after so long, with 0', parseDuration),
   maxErrors: option(
     '--max-errors <n>',
     'End after so many failed readings in a row (default 10)',
@@ -21,56 +21,62 @@ export const watchInputs = (what: string, usual: string) => ({
   ),
 })
 
-/** What was typed for a watch. */
+/** The values of the options of a watch. */
 export type WatchInputValues = InputValues<ReturnType<typeof watchInputs>>
 
-/** Refuses what contradicts itself. */
-export function checkWatchInputs({ once, lasting }: WatchInputValues): void {
-  if (once && lasting !== undefined)
+/** Throws a usage error for options that contradict each other. */
+export function checkWatchInputs({ once, duration }: WatchInputValues): void {
+  if (once && duration !== undefined)
     throw usageError('--once and --for contradict each other.', 'Leave one of them out.')
 }
 
-/** Looks once; `isLast` says that none comes after it. */
-type WatchReader<L> = (context: CommandContext, isLast: boolean) => Promise<L>
+/** Reads once; `isLast` means that no reading follows. */
+type WatchReader<Update> = (context: CommandContext, isLast: boolean) => Promise<Update>
 
 /**
- * Looks again and again until the time is over, a person leaves, or it cannot go on; only once as any other
- * reading.
+ * Reads and renders repeatedly, until the duration is over, a person quits, or the readings fail permanently
+ * or too often in a row; then it throws the error. With `once` it reads once, with the usual retries. Returns
+ * the exit code 0. All times are in milliseconds.
  */
-export async function watchLoop<L>(
-  look: WatchReader<L>,
-  { once, interval, lasting, maxErrors = defaultMaxErrors }: WatchInputValues & { readonly interval: number },
-  stage: WatchRenderer<L>,
+export async function watchLoop<Update>(
+  read: WatchReader<Update>,
+  {
+    once,
+    interval,
+    duration,
+    maxErrors = defaultMaxErrors,
+  }: WatchInputValues & { readonly interval: number },
+  renderer: WatchRenderer<Update>,
   context: CommandContext,
 ): Promise<number> {
   const { clock, out } = context.host
-  const until = clock.now() + (lasting ?? Number.POSITIVE_INFINITY)
+  const endAt = clock.now() + (duration ?? Number.POSITIVE_INFINITY)
   let errors = 0
   try {
     if (once) {
-      await stage.show(await look(context, true))
+      await renderer.show(await read(context, true))
       return 0
     }
     for (;;) {
-      let asked = 0
+      let retryAfter = 0
       try {
-        await stage.show(await stage.unlessLeft(look(stage.context(), clock.now() >= until)))
+        await renderer.show(await renderer.untilQuit(read(renderer.context(), clock.now() >= endAt)))
         errors = 0
       } catch (error) {
-        if (stage.isLeft()) return 0
+        if (renderer.hasQuit()) return 0
         const failure = toMergeqError(error)
         errors++
         if (isPermanent(failure) || failure.kind === 'not-found' || errors >= maxErrors) throw failure
-        asked = requestedDelay([failure])
-        await stage.notify(`${failure.message} (${errors} in a row)`)
+        retryAfter = requestedDelay([failure])
+        await renderer.notify(`${failure.message} (${errors} in a row)`)
       }
       const now = clock.now()
-      // Nobody reads any more: a closed pipe ends quietly.
-      if (now >= until || out.gone === true) return 0
-      const paced = Math.min(interval * 2 ** Math.min(errors, 9), Math.max(interval, maxPollDelay))
-      if (!(await stage.sleep(Math.min(Math.max(paced, asked), until - now)))) return 0
+      // After the reader has closed the pipe, the watch ends without an error.
+      if (now >= endAt || out.gone === true) return 0
+      const backoff = Math.min(interval * 2 ** Math.min(errors, 9), Math.max(interval, maxPollDelay))
+      if (!(await renderer.sleep(Math.min(Math.max(backoff, retryAfter), endAt - now)))) return 0
     }
   } finally {
-    await stage.close()
+    await renderer.close()
   }
 }

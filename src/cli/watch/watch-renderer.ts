@@ -1,44 +1,46 @@
 import type { CommandContext } from '../context.ts'
 
-/** Where what is watched is shown, and what may end the watching; `L` is what one look finds. */
-export interface WatchRenderer<L> {
-  /** The desk that a reading is made at. */
+/** Shows the updates of a watch, and lets a person end the watch. */
+export interface WatchRenderer<Update> {
+  /** Returns the context for the next reading. */
   context(): CommandContext
-  /** Shows what a look found. */
-  show(look: L): Promise<void>
-  /** Says what went wrong while the watching goes on. */
+  /** Shows the result of a reading. */
+  show(update: Update): Promise<void>
+  /** Shows an error that does not end the watch. */
   notify(text: string): Promise<void>
-  /** Rests so many milliseconds; false when a person has left. */
+  /** Sleeps that many milliseconds. Resolves to false as soon as a person quits. */
   sleep(milliseconds: number): Promise<boolean>
-  /** Waits for work unless a person leaves first; then it rejects. */
-  unlessLeft<T>(work: Promise<T>): Promise<T>
-  isLeft(): boolean
+  /** Resolves with the result of the work; rejects as soon as a person quits. */
+  untilQuit<T>(work: Promise<T>): Promise<T>
+  /** Whether a person has quit. */
+  hasQuit(): boolean
+  /** Releases the terminal. */
   close(): Promise<void>
 }
 
-/** A watch is repeated by itself: a failed reading is counted, not sent again (WIRE.md section 3). */
+/** Returns a context without retries: a watch repeats a failed reading by itself (WIRE.md section 3). */
 export const withoutRetries = (context: CommandContext): CommandContext => ({
   ...context,
   options: { ...context.options, retries: 0 },
 })
 
-/** A stage for a pipe, a CI job, and every format but the table: whatever `show` writes, line by line. */
-export function createLineRenderer<L>(
-  show: (look: L) => Promise<void>,
+/** Creates the renderer for pipes, CI jobs and every format except the table: `show` prints each update. */
+export function createStreamRenderer<Update>(
+  show: (update: Update) => Promise<void>,
   context: CommandContext,
-): WatchRenderer<L> {
+): WatchRenderer<Update> {
   const { logger, host } = context
-  const reading = withoutRetries(context)
+  const readContext = withoutRetries(context)
   return {
-    context: () => reading,
+    context: () => readContext,
     show,
     notify: text => logger.info(text),
     async sleep(milliseconds) {
       await host.clock.sleep(milliseconds, host.interrupted)
       return true
     },
-    unlessLeft: work => work,
-    isLeft: () => false,
+    untilQuit: work => work,
+    hasQuit: () => false,
     close: async () => undefined,
   }
 }

@@ -6,7 +6,7 @@ import { readInvocations } from '../../cli/invocation.ts'
 import { runOperation } from '../../cli/run-operation.ts'
 import { createLiveRenderer, isLive, type LiveScreen } from '../../cli/watch/live-renderer.ts'
 import { checkWatchInputs, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
-import { createLineRenderer } from '../../cli/watch/watch-renderer.ts'
+import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
 import { numberText, type Sample, seriesText } from '../../domain/metrics/exposition.ts'
 import { histogramOf } from '../../domain/metrics/histogram.ts'
 import { usageError } from '../../errors.ts'
@@ -184,7 +184,7 @@ export const metricsWatch = defineCommand({
     }
     const stage = isLive(context)
       ? await createLiveRenderer(picture(), interval, context)
-      : createLineRenderer(lines(context), context)
+      : createStreamRenderer(lines(context), context)
     return watchLoop(look, { ...values, interval }, stage, context)
   },
 })

@@ -42,7 +42,9 @@ async function readDocument<F extends Inputs>(
 const isUnknown = ({ kind, details }: MergeqError): boolean =>
   kind === 'not-found' && details.isWebPage !== true
 
-/** Returns the options with which another command line refers to the same pull request, each after a space. */
+/**
+ * Returns the options with which another command line refers to the same pull request, each after a space.
+ */
 function formatRepeatedOptions({ values: { repo } }: ExplainInvocation, { args }: CommandContext): string {
   const [reference = ''] = args.get('pr') ?? []
   const options = ['--repo', '--target-branch', '--base-url', '--profile'].flatMap(name => {
@@ -54,8 +56,8 @@ function formatRepeatedOptions({ values: { repo } }: ExplainInvocation, { args }
 }
 
 /**
- * Reads the test run that the record names. While the pull request is tested, the test run of this CI job is the
- * default.
+ * Reads the test run that the record names. While the pull request is tested, the test run of this CI job is
+ * the default.
  */
 async function readTestRun(
   record: JsonObject,
