@@ -19,11 +19,11 @@ import { metricsWatch } from './metrics/watch.ts'
 import { prExplainCommand } from './pr/explain.ts'
 import { submitCommand } from './pr/submit.ts'
 import { prWaitCommand } from './pr/wait.ts'
-import { apply } from './queue/apply.ts'
+import { queueApplyCommand } from './queue/apply.ts'
 import { queueCheckCommand } from './queue/check.ts'
 import { deleteQueueCommand } from './queue/delete.ts'
-import { diff } from './queue/diff.ts'
-import { exportQueue } from './queue/export.ts'
+import { queueDiffCommand } from './queue/diff.ts'
+import { queueExportCommand } from './queue/export.ts'
 import { queueWatchCommand } from './queue/watch.ts'
 import { sandboxExecCommand } from './sandbox/exec.ts'
 import { sandboxSimulateCommand } from './sandbox/simulate.ts'
@@ -36,9 +36,9 @@ export const customCommands: readonly CommandDefinition[] = [
   prWaitCommand,
   prExplainCommand,
   queueWatchCommand,
-  exportQueue,
-  diff,
-  apply,
+  queueExportCommand,
+  queueDiffCommand,
+  queueApplyCommand,
   queueCheckCommand,
   deleteQueueCommand,
   metricsCheck,
