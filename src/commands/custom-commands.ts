@@ -10,12 +10,12 @@ import { configPathCommand } from './config/path.ts'
 import { configSetCommand } from './config/set.ts'
 import { configUnsetCommand } from './config/unset.ts'
 import { doctor } from './doctor.ts'
-import { gate } from './flaky/gate.ts'
-import { match } from './flaky/match.ts'
-import { report } from './flaky/report.ts'
+import { flakyGateCommand } from './flaky/gate.ts'
+import { flakyMatchCommand } from './flaky/match.ts'
+import { flakyReportCommand } from './flaky/report.ts'
 import { guard } from './guard.ts'
-import { metricsCheck } from './metrics/check.ts'
-import { metricsWatch } from './metrics/watch.ts'
+import { metricsCheckCommand } from './metrics/check.ts'
+import { metricsWatchCommand } from './metrics/watch.ts'
 import { prExplainCommand } from './pr/explain.ts'
 import { submitCommand } from './pr/submit.ts'
 import { prWaitCommand } from './pr/wait.ts'
@@ -41,11 +41,11 @@ export const customCommands: readonly CommandDefinition[] = [
   queueApplyCommand,
   queueCheckCommand,
   deleteQueueCommand,
-  metricsCheck,
-  metricsWatch,
-  report,
-  match,
-  gate,
+  metricsCheckCommand,
+  metricsWatchCommand,
+  flakyReportCommand,
+  flakyMatchCommand,
+  flakyGateCommand,
   guard,
   api,
   authLoginCommand,
