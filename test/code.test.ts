@@ -839,7 +839,7 @@ describe('properties', () => {
         const of = (index: 0 | 1) =>
           asObject(Object.fromEntries(Object.entries(pairs).map(([key, both]) => [key, both[index]])))
         const rewriting = {
-          head: {},
+          rootValues: {},
           key: 'settings',
           values: of(1),
           isForeign: () => false,

@@ -1,47 +1,65 @@
 import type { CommandDefinition } from '../cli/command.ts'
 import { api } from './api.ts'
-import { authCommands } from './auth.ts'
-import { configCommands } from './config.ts'
+import { authLoginCommand } from './auth/login.ts'
+import { authLogoutCommand } from './auth/logout.ts'
+import { authStatusCommand } from './auth/status.ts'
+import { authTokenCommand } from './auth/token.ts'
+import { configGetCommand } from './config/get.ts'
+import { configListCommand } from './config/list.ts'
+import { configPathCommand } from './config/path.ts'
+import { configSetCommand } from './config/set.ts'
+import { configUnsetCommand } from './config/unset.ts'
 import { doctor } from './doctor.ts'
-import { gate } from './flaky/gate.ts'
-import { match } from './flaky/match.ts'
-import { report } from './flaky/report.ts'
+import { flakyGateCommand } from './flaky/gate.ts'
+import { flakyMatchCommand } from './flaky/match.ts'
+import { flakyReportCommand } from './flaky/report.ts'
 import { guard } from './guard.ts'
-import { metricsCheck } from './metrics/check.ts'
-import { metricsWatch } from './metrics/watch.ts'
-import { explain } from './pr/explain.ts'
+import { metricsCheckCommand } from './metrics/check.ts'
+import { metricsWatchCommand } from './metrics/watch.ts'
+import { prExplainCommand } from './pr/explain.ts'
 import { submitCommand } from './pr/submit.ts'
-import { wait } from './pr/wait.ts'
-import { apply } from './queue/apply.ts'
-import { check } from './queue/check.ts'
+import { prWaitCommand } from './pr/wait.ts'
+import { queueApplyCommand } from './queue/apply.ts'
+import { queueCheckCommand } from './queue/check.ts'
 import { deleteQueueCommand } from './queue/delete.ts'
-import { diff } from './queue/diff.ts'
-import { exportQueue } from './queue/export.ts'
-import { watch } from './queue/watch.ts'
-import { sandboxCommands } from './sandbox/sandbox.ts'
-import { simulate } from './sandbox/simulate.ts'
+import { queueDiffCommand } from './queue/diff.ts'
+import { queueExportCommand } from './queue/export.ts'
+import { queueWatchCommand } from './queue/watch.ts'
+import { sandboxExecCommand } from './sandbox/exec.ts'
+import { sandboxSimulateCommand } from './sandbox/simulate.ts'
+import { sandboxStartCommand } from './sandbox/start.ts'
+import { sandboxTourCommand } from './sandbox/tour.ts'
 
 /** The commands that are written by hand. */
 export const customCommands: readonly CommandDefinition[] = [
   submitCommand,
-  wait,
-  explain,
-  watch,
-  exportQueue,
-  diff,
-  apply,
-  check,
+  prWaitCommand,
+  prExplainCommand,
+  queueWatchCommand,
+  queueExportCommand,
+  queueDiffCommand,
+  queueApplyCommand,
+  queueCheckCommand,
   deleteQueueCommand,
-  metricsCheck,
-  metricsWatch,
-  report,
-  match,
-  gate,
+  metricsCheckCommand,
+  metricsWatchCommand,
+  flakyReportCommand,
+  flakyMatchCommand,
+  flakyGateCommand,
   guard,
   api,
-  ...authCommands,
-  ...configCommands,
+  authLoginCommand,
+  authLogoutCommand,
+  authStatusCommand,
+  authTokenCommand,
+  configListCommand,
+  configGetCommand,
+  configSetCommand,
+  configUnsetCommand,
+  configPathCommand,
   doctor,
-  ...sandboxCommands,
-  simulate,
+  sandboxStartCommand,
+  sandboxExecCommand,
+  sandboxTourCommand,
+  sandboxSimulateCommand,
 ]

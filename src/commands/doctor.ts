@@ -50,7 +50,10 @@ async function storedSettings({ settings }: CommandContext): Promise<Check> {
   return { check: 'settings', result: 'fail', found: trouble.message, mend: trouble.details.hint ?? '' }
 }
 
-/** The check of the stored settings, failed where others own them or may use them; a file that is broken goes first. */
+/**
+ * The check of the stored settings, failed where others own them or may use them; a file that is broken goes
+ * first.
+ */
 async function withAccess(stored: Check, { settings }: CommandContext): Promise<Check> {
   const problems = await settings.store.accessProblems()
   if (stored.result !== 'pass' || problems.length === 0) return stored

@@ -106,7 +106,10 @@ async function blockPush(
   )
 }
 
-/** The same desk for questions that must be answered soon: nothing is repeated, and each has what time is left. */
+/**
+ * The same desk for questions that must be answered soon: nothing is repeated, and each has what time is
+ * left.
+ */
 function withDeadline(context: CommandContext, until: number): CommandContext {
   const { clock } = context.host
   return {

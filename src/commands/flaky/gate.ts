@@ -14,23 +14,26 @@ import { getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 import { readBaseline } from './gate/baseline.ts'
 
-/** What a gate needs of `flaky list`: where, when, and its filters. What cuts a list would cut what is counted, and what was counted by an earlier run is gone. */
+/**
+ * The inputs that a gate shares with `flaky list`. Inputs that shorten or resume a list are left out, because
+ * they would change the count.
+ */
 const { limit, pageToken, sort, resumeFile, ...filters } = listFailingTests.inputs
 
-const answers = ['pass', 'fail'] as const
+const unavailableChoices = ['pass', 'fail'] as const
 
-/** The text of the baseline, from a file or standard input. */
-async function baselineFrom(file: string | undefined, context: CommandContext): Promise<ReadonlySet<string>> {
+/** Reads the ids of a baseline from a file, or from standard input for `-`; empty without a file. */
+async function loadBaseline(file: string | undefined, context: CommandContext): Promise<ReadonlySet<string>> {
   if (file === undefined) return new Set()
   const decoder = new TextDecoder()
-  let read = ''
-  for await (const piece of parseContext(context.settings, context).open(file))
-    read += decoder.decode(piece, { stream: true })
-  return readBaseline(read + decoder.decode(), file === '-' ? 'standard input' : file)
+  let text = ''
+  for await (const chunk of parseContext(context.settings, context).open(file))
+    text += decoder.decode(chunk, { stream: true })
+  return readBaseline(text + decoder.decode(), file === '-' ? 'standard input' : file)
 }
 
-/** `flaky gate`: a gate on how many tests fail. */
-export const gate = defineCommand({
+/** `flaky gate`: throws a `check-failed` error if more than --max tests failed. */
+export const flakyGateCommand = defineCommand({
   command: 'flaky gate',
   summary: 'Check how many tests failed in a range of time: 0 if few enough, 21 if more',
   operation: { ...listFailingTests, inputs: filters },
@@ -51,8 +54,8 @@ export const gate = defineCommand({
     onUnavailable: option(
       '--on-unavailable <pass|fail>',
       'What to do when the service cannot be reached: pass with 0, or fail with 7 (default fail)',
-      choiceParser(answers),
-      { choices: answers },
+      choiceParser(unavailableChoices),
+      { choices: unavailableChoices },
     ),
   },
   examples: [
@@ -61,17 +64,18 @@ export const gate = defineCommand({
   ],
   async run({ max, baseline, onUnavailable }, context) {
     if (max === undefined) throw usageError('No maximum was given.', 'For example --max 10, or --max 0.')
-    const known = await baselineFrom(baseline, context)
-    const runs = await readInvocations(listFailingTests, context)
-    const [run] = runs
-    if (context.options.dryRun || run === undefined) return printDryRun(listFailingTests, runs, context)
-    const pages = listFailingTests.pagination?.(run.values)
+    const baselineIds = await loadBaseline(baseline, context)
+    const invocations = await readInvocations(listFailingTests, context)
+    const [invocation] = invocations
+    if (context.options.dryRun || invocation === undefined)
+      return printDryRun(listFailingTests, invocations, context)
+    const pages = listFailingTests.pagination?.(invocation.values)
     if (pages === undefined) return 0
     const tests: JsonObject[] = []
-    let skipped = 0
-    const met = await collectPages(listFailingTests, run, pages, context, records => {
+    let baselineCount = 0
+    const readError = await collectPages(listFailingTests, invocation, pages, context, records => {
       for (const record of records) {
-        if (known.has((getString(record, 'id') ?? '').toLowerCase())) skipped++
+        if (baselineIds.has((getString(record, 'id') ?? '').toLowerCase())) baselineCount++
         else tests.push(record)
       }
     }).catch(error => {
@@ -79,22 +83,22 @@ export const gate = defineCommand({
       if (failure.kind !== 'unavailable' || onUnavailable !== 'pass') throw failure
       return failure
     })
-    if (met === 'gone') return 0
-    const isPassed = met?.kind === 'unavailable' && onUnavailable === 'pass'
-    const { complete, isBroken, notes } = pages.finish(met?.message)
-    const isOver = tests.length > max
-    const ok = !isOver && (!isBroken || isPassed)
-    const { start, end } = run.values.range
+    if (readError === 'gone') return 0
+    const isPassed = readError?.kind === 'unavailable' && onUnavailable === 'pass'
+    const { complete, isBroken, notes } = pages.finish(readError?.message)
+    const isExceeded = tests.length > max
+    const ok = !isExceeded && (!isBroken || isPassed)
+    const { start, end } = invocation.values.range
     const window = { start: new Date(start).toISOString(), end: new Date(end).toISOString(), complete }
-    const counted = `${pluralize(tests.length, 'test')} failed, ${isOver ? 'more than' : 'at most'} ${formatInteger(max)}`
-    const told = [
-      pages.hasStarted() ? counted : 'not checked',
-      ...(skipped > 0 ? [`${formatInteger(skipped)} of the baseline not counted`] : []),
-      ...(isBroken && !isPassed && !isOver ? ['the list is incomplete'] : []),
-      ...(isPassed && !isOver ? ['passed without the whole list, as the service is unavailable'] : []),
+    const countText = `${pluralize(tests.length, 'test')} failed, ${isExceeded ? 'more than' : 'at most'} ${formatInteger(max)}`
+    const reasons = [
+      pages.hasStarted() ? countText : 'not checked',
+      ...(baselineCount > 0 ? [`${formatInteger(baselineCount)} of the baseline not counted`] : []),
+      ...(isBroken && !isPassed && !isExceeded ? ['the list is incomplete'] : []),
+      ...(isPassed && !isExceeded ? ['passed without the whole list, as the service is unavailable'] : []),
     ]
-    const reason = told.join('; ')
-    const verdict = { ok, failing: tests.length, max, baseline: skipped, complete, reason }
+    const reason = reasons.join('; ')
+    const verdict = { ok, failing: tests.length, max, baseline: baselineCount, complete, reason }
     await context.printer.print({
       records: [verdict],
       document: ([one = {}]) => ({
@@ -112,13 +116,13 @@ export const gate = defineCommand({
     })
     await context.printer.end()
     for (const note of notes) await context.logger.info(note)
-    if (isOver)
+    if (isExceeded)
       throw new MergeqError('check-failed', `flaky gate: ${reason}.`, {
         hint: 'See which: mergeq flaky list, with the same flags.',
       })
     if (isPassed)
-      await context.logger.warn(`${met?.message ?? ''} The gate passes, as --on-unavailable pass says.`)
-    else if (isBroken) throw incompleteError('flaky gate', met)
+      await context.logger.warn(`${readError?.message ?? ''} The gate passes, as --on-unavailable pass says.`)
+    else if (isBroken) throw incompleteError('flaky gate', readError)
     return 0
   },
 })

@@ -13,11 +13,14 @@ import { table } from '../../output/view.ts'
 import type { FailedTest } from './match/junit.ts'
 import { createMatcher, type TestMatch } from './match/known-tests.ts'
 
-/** What a failed test is; `unknown` where it was not found and not everything could be read. From bad to good. */
+/**
+ * The verdicts on a failed test, worst first; `unknown` is a test that an incomplete list did not contain.
+ */
 const verdicts = ['new', 'unknown', 'known', 'quarantined'] as const
 type Verdict = (typeof verdicts)[number]
 
-const files: Input<readonly string[]> = {
+/** The JUnit XML files. */
+const filesArgument: Input<readonly string[]> = {
   definitions: [
     {
       syntax: '<junit.xml...>',
@@ -27,39 +30,39 @@ const files: Input<readonly string[]> = {
     },
   ],
   read(args) {
-    const names = [...new Set(args.get('junitxml') ?? [])]
-    if (names.includes('')) throw usageError('The name of a JUnit XML file must not be empty.')
-    return names
+    const paths = [...new Set(args.get('junitxml') ?? [])]
+    if (paths.includes('')) throw usageError('The name of a JUnit XML file must not be empty.')
+    return paths
   },
 }
 
-/** The tests that failed in the files. What cannot be read as JUnit XML is refused before anything is sent. */
-async function readFiles(names: readonly string[], context: CommandContext): Promise<readonly FailedTest[]> {
+/** Reads the failed tests of JUnit XML files. Throws a usage error for a file that is not JUnit XML. */
+async function readFiles(paths: readonly string[], context: CommandContext): Promise<readonly FailedTest[]> {
   const { parseJUnit } = await import('./match/junit.ts')
-  const inputs = parseContext(context.settings, context)
+  const sources = parseContext(context.settings, context)
   const failed: FailedTest[] = []
-  for (const name of names) {
-    const file = name === '-' ? 'standard input' : name
-    const results = await parseJUnit(inputs.open(name), file)
+  for (const path of paths) {
+    const file = path === '-' ? 'standard input' : path
+    const results = await parseJUnit(sources.open(path), file)
     if (results.cases === 0) await context.logger.warn(`${file} holds no test case.`)
-    for (const one of results.failed) failed.push(one)
+    for (const test of results.failed) failed.push(test)
   }
   return failed
 }
 
-function verdictOf({ test, isQuarantined }: TestMatch, complete: boolean): Verdict {
+function toVerdict({ test, isQuarantined }: TestMatch, complete: boolean): Verdict {
   if (test === undefined) return complete ? 'new' : 'unknown'
   return isQuarantined ? 'quarantined' : 'known'
 }
 
-/** A failed test as `--json` lists it; `test` is the service's own record. */
-const recordOf = (
+/** Returns a failed test as `--json` lists it; `test` is the record of the service. */
+const toRecord = (
   match: TestMatch,
   complete: boolean,
   { redact }: CommandContext['secrets'],
 ): JsonObject => ({
-  verdict: verdictOf(match, complete),
-  // A name may be cut in a table: what must not show is hidden before.
+  verdict: toVerdict(match, complete),
+  // A table may cut a name, and the redactor would not recognize a part of a secret.
   name: redact(match.failed.name),
   classname: match.failed.classname ?? null,
   parent: match.failed.suites[0] ?? null,
@@ -76,15 +79,15 @@ const columns = [
   ['FILE', 'file'],
 ] as const
 
-/** The window of `flaky list`; its filters would make new what they hide. */
+/** The inputs that a match shares with `flaky list`, without filters: a hidden test would count as new. */
 const { range, pageSize, maxPages } = listFailingTests.inputs
 
-/** `flaky match`: which of the tests that failed here are known to fail. */
-export const match = defineCommand({
+/** `flaky match`: classifies failed tests; throws a `check-failed` error if a failed test is new. */
+export const flakyMatchCommand = defineCommand({
   command: 'flaky match',
   summary: 'Tell which failures in JUnit XML files are known, quarantined or new',
   operation: { ...listFailingTests, inputs: { range, pageSize, maxPages } },
-  inputs: { files },
+  inputs: { files: filesArgument },
   exitKinds: ['check-failed'],
   output: {
     table: 'a row for each test that failed, what is new first',
@@ -96,52 +99,53 @@ export const match = defineCommand({
     'mergeq flaky match build/test-results/test/*.xml --json',
     'npx vitest run --reporter=junit | mergeq flaky match -',
   ],
-  async run({ files: names }, context) {
+  async run({ files: paths }, context) {
     const { options, printer, logger } = context
-    const matching = createMatcher(await readFiles(names, context))
-    const runs = await readInvocations(listFailingTests, context)
-    const [run] = runs
-    if (options.dryRun || run === undefined) return printDryRun(listFailingTests, runs, context)
-    const pages = listFailingTests.pagination?.(run.values)
-    const isNeeded = matching.matches().length > 0
+    const matcher = createMatcher(await readFiles(paths, context))
+    const invocations = await readInvocations(listFailingTests, context)
+    const [invocation] = invocations
+    if (options.dryRun || invocation === undefined) return printDryRun(listFailingTests, invocations, context)
+    const pages = listFailingTests.pagination?.(invocation.values)
+    const hasFailures = matcher.matches().length > 0
     const failure =
-      isNeeded && pages !== undefined
-        ? await collectPages(listFailingTests, run, pages, context, tests => {
-            for (const test of tests) matching.take(test)
+      hasFailures && pages !== undefined
+        ? await collectPages(listFailingTests, invocation, pages, context, tests => {
+            for (const test of tests) matcher.take(test)
           })
         : undefined
     if (failure === 'gone') return 0
-    const finish = isNeeded ? pages?.finish(failure?.message) : undefined
+    const finish = hasFailures ? pages?.finish(failure?.message) : undefined
     const complete = finish?.complete ?? true
-    const found = matching.matches().map(one => recordOf(one, complete, context.secrets))
-    const records = verdicts.flatMap(verdict => found.filter(one => one.verdict === verdict))
-    const number = (verdict: Verdict) => found.filter(one => one.verdict === verdict).length
-    const counts = Object.fromEntries(verdicts.map(verdict => [verdict, number(verdict)]))
-    const { start, end } = run.values.range
+    const matchRecords = matcher.matches().map(match => toRecord(match, complete, context.secrets))
+    const records = verdicts.flatMap(verdict => matchRecords.filter(record => record.verdict === verdict))
+    const countOf = (verdict: Verdict) => matchRecords.filter(record => record.verdict === verdict).length
+    const counts = Object.fromEntries(verdicts.map(verdict => [verdict, countOf(verdict)]))
+    const { start, end } = invocation.values.range
     const window = { start: new Date(start).toISOString(), end: new Date(end).toISOString(), complete }
     await printer.print({
       records,
-      document: tests => ({ counts: { failed: found.length, ...counts }, tests, window }),
+      document: tests => ({ counts: { failed: matchRecords.length, ...counts }, tests, window }),
       shape: tests => table(tests, columns),
     })
     await printer.end()
     for (const note of finish?.notes ?? []) await logger.info(note)
-    const told = verdicts
-      .filter(verdict => number(verdict) > 0)
-      .map(verdict => `${formatInteger(number(verdict))} ${verdict}`)
+    const countTexts = verdicts
+      .filter(verdict => countOf(verdict) > 0)
+      .map(verdict => `${formatInteger(countOf(verdict))} ${verdict}`)
     await logger.info(
-      `${pluralize(found.length, 'test')} failed here${told.length > 0 ? `: ${told.join(', ')}` : ''}.`,
+      `${pluralize(matchRecords.length, 'test')} failed here${countTexts.length > 0 ? `: ${countTexts.join(', ')}` : ''}.`,
     )
-    if (number('unknown') > 0) throw incompleteError('flaky match', failure)
-    return number('new') > 0 ? refused(number('new'), found.length) : 0
+    if (countOf('unknown') > 0) throw incompleteError('flaky match', failure)
+    if (countOf('new') > 0) throw newFailuresError(countOf('new'), matchRecords.length)
+    return 0
   },
 })
 
-/** New failures are what a match says no to. */
-function refused(news: number, all: number): never {
-  throw new MergeqError(
+/** Creates the error for failed tests that are new. */
+function newFailuresError(newCount: number, failedCount: number): MergeqError {
+  return new MergeqError(
     'check-failed',
-    `flaky match: ${formatInteger(news)} of ${pluralize(all, 'failed test')} ${news === 1 ? 'is' : 'are'} new: not among the tests that failed in that time.`,
+    `flaky match: ${formatInteger(newCount)} of ${pluralize(failedCount, 'failed test')} ${newCount === 1 ? 'is' : 'are'} new: not among the tests that failed in that time.`,
     { hint: 'Mend what is new, or look further back with --since 30d.' },
   )
 }

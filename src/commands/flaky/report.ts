@@ -13,12 +13,12 @@ import type { ReportFormat } from '../../output/failing-test-report.ts'
 
 const formats = ['markdown', 'github', 'json'] as const
 
-/** A report is at least so long: what it says of the tests left out always fits. */
-const shortest = 400
+/** Lower limit for the length of a report, in characters: the note about omitted tests always fits. */
+const minCharacters = 400
 
 /**
- * What a report holds at most where nothing else is said: a comment on GitHub takes 65,536 characters, and of the
- * annotations of one step GitHub shows ten.
+ * Default limits of a report: a comment on GitHub has at most 65,536 characters, and GitHub shows ten
+ * annotations for each step.
  */
 const defaultLimits: Readonly<Record<ReportFormat, { readonly characters: number; readonly rows: number }>> =
   {
@@ -27,43 +27,43 @@ const defaultLimits: Readonly<Record<ReportFormat, { readonly characters: number
     json: { characters: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY },
   }
 
-const format: Input<ReportFormat | undefined> = option(
+const formatOption: Input<ReportFormat | undefined> = option(
   '--format <format>',
   'markdown for a summary, github for annotations, or json (default markdown)',
   choiceParser(formats),
   { choices: formats },
 )
 
-/** The format of the report; what `-o` says aloud must not contradict it. */
-function formatOf(chosen: ReportFormat | undefined, { args, options }: CommandContext): ReportFormat {
+/** Returns the format of the report. Throws a usage error if --output contradicts it or --fields is given. */
+function resolveFormat(chosen: ReportFormat | undefined, { args, options }: CommandContext): ReportFormat {
   const output = options.format === 'ndjson' ? 'json' : options.format
   if (options.fields.length > 0)
     throw usageError('A report has its own columns.', '--fields goes with `mergeq flaky list`.')
-  const isAloud = args.has('--json') || args.has('--output')
-  const said = formats.find(one => one === output)
-  if (isAloud && (said === undefined || (chosen ?? said) !== said))
+  const isOutputTyped = args.has('--json') || args.has('--output')
+  const outputFormat = formats.find(candidate => candidate === output)
+  if (isOutputTyped && (outputFormat === undefined || (chosen ?? outputFormat) !== outputFormat))
     throw usageError(
       `--output ${output} is not the format of this report.`,
       `Leave it out, and say --format ${formats.join(', ')}.`,
     )
-  return chosen ?? said ?? 'markdown'
+  return chosen ?? outputFormat ?? 'markdown'
 }
 
-/** What `flaky list` takes; a report is printed at once, so there is nothing to resume. */
-const { resumeFile: _, ...words } = listFailingTests.inputs
+/** The inputs that a report shares with `flaky list`; a report is printed at once and cannot be resumed. */
+const { resumeFile: _, ...listInputs } = listFailingTests.inputs
 
-/** `flaky report`: triage of the failing tests, the worst first. */
-export const report = defineCommand({
+/** `flaky report`: prints a summary of the failing tests for a CI job, worst first. */
+export const flakyReportCommand = defineCommand({
   command: 'flaky report',
   summary: 'Sum up the failing tests for a CI job: Markdown, annotations on files, or JSON',
-  operation: { ...listFailingTests, inputs: words },
+  operation: { ...listFailingTests, inputs: listInputs },
   output: 'Markdown, annotations or one JSON document, as --format says (or -o markdown, --json)',
   inputs: {
-    format,
+    format: formatOption,
     maxChars: option(
       '--max-chars <n>',
-      `At most so many characters, at least ${shortest} (default 65536 for markdown)`,
-      integerParser(shortest, Number.MAX_SAFE_INTEGER),
+      `At most so many characters, at least ${minCharacters} (default 65536 for markdown)`,
+      integerParser(minCharacters, Number.MAX_SAFE_INTEGER),
     ),
   },
   examples: [
@@ -73,28 +73,28 @@ export const report = defineCommand({
   ],
   async run({ format: chosen, maxChars }, context) {
     const { options, printer, logger, host } = context
-    const format = formatOf(chosen, context)
-    const runs = await readInvocations(listFailingTests, context)
-    const [run] = runs
-    if (options.dryRun || run === undefined) return printDryRun(listFailingTests, runs, context)
+    const reportFormat = resolveFormat(chosen, context)
+    const invocations = await readInvocations(listFailingTests, context)
+    const [run] = invocations
+    if (options.dryRun || run === undefined) return printDryRun(listFailingTests, invocations, context)
     const { limit, sort = 'impact', ...values } = run.values
-    // The report cuts the list itself: it says how many more there are.
+    // The report applies the limit itself, because it states how many tests it omits.
     const pages = listFailingTests.pagination?.({ ...values, sort, limit: undefined })
     if (pages === undefined) return 0
     const tests: JsonObject[] = []
-    const keep = (records: readonly JsonObject[]) => {
+    const addTests = (records: readonly JsonObject[]) => {
       for (const record of records) tests.push(record)
     }
-    const failure = await collectPages(listFailingTests, run, pages, context, keep)
+    const failure = await collectPages(listFailingTests, run, pages, context, addTests)
     if (failure === 'gone') return 0
     const { records, isBroken, complete, notes } = pages.finish(failure?.message)
-    keep(records)
-    const { characters, rows } = defaultLimits[format]
+    addTests(records)
+    const { characters, rows } = defaultLimits[reportFormat]
     const { start, end } = values.range
-    const { renderReport: made } = await import('../../output/failing-test-report.ts')
-    const text = made(
+    const { renderReport } = await import('../../output/failing-test-report.ts')
+    const text = renderReport(
       { tests, complete, start: new Date(start).toISOString(), end: new Date(end).toISOString() },
-      format,
+      reportFormat,
       { rows: limit ?? rows, characters: maxChars ?? characters, pretty: host.out.terminal },
     )
     await printer.print({

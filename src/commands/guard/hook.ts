@@ -7,8 +7,8 @@ import type { Host } from '../../host/host.ts'
 const mark = '# mergeq guard:'
 
 /**
- * The hook: it asks mergeq, found by its name, and stops the push only when that says so. Whatever else goes wrong, an
- * old Node or a missing mergeq included, lets the push go on, unless it was installed to be strict.
+ * The hook: it asks mergeq, found by its name, and stops the push only when that says so. Whatever else goes
+ * wrong, an old Node or a missing mergeq included, lets the push go on, unless it was installed to be strict.
  */
 const hookText = (isStrict: boolean): string => `#!/bin/sh
 ${mark} keeps a push from taking a pull request out of the merge queue; \`mergeq guard --uninstall\` removes it.
@@ -77,7 +77,10 @@ async function standing(path: string, { files }: Host): Promise<string | undefin
   return files.read(path, 65_536).catch(() => '')
 }
 
-/** Installs the hook where git looks for it. One that is not ours is never touched: the failure says what to add to it. */
+/**
+ * Installs the hook where git looks for it. One that is not ours is never touched: the failure says what to
+ * add to it.
+ */
 export async function install(isStrict: boolean, context: CommandContext): Promise<number> {
   const { files } = context.host
   const path = await hookPath(context.host)

@@ -12,6 +12,7 @@ import { MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
 
+/** The expressions to check. */
 const expressions: Input<readonly Expression[]> = {
   definitions: [
     {
@@ -23,23 +24,27 @@ const expressions: Input<readonly Expression[]> = {
   read: args => (args.get('expression') ?? []).map(parseExpression),
 }
 
-/** A value as `metrics --json` prints it. */
-const told = (value: number): number | string => (Number.isFinite(value) ? value : numberText(value))
+/**
+ * Returns a value as `metrics --json` prints it: text for NaN and infinity, which JSON numbers cannot hold.
+ */
+const jsonNumber = (value: number): number | string => (Number.isFinite(value) ? value : numberText(value))
 
-/** What was found, as `--json` lists it; a quantile says that it is interpolated, and in which bucket. */
-const recordOf = (verdict: MetricCheckResult): JsonObject => ({
-  expression: verdict.expression.text,
-  series: verdict.series,
-  labels: verdict.labels,
-  value: told(verdict.value),
-  holds: verdict.holds,
-  ...(verdict.expression.series.over !== 'quantile'
+/**
+ * Returns a result as `--json` lists it; for a quantile also the bucket that contains the interpolated value.
+ */
+const toRecord = (result: MetricCheckResult): JsonObject => ({
+  expression: result.expression.text,
+  series: result.series,
+  labels: result.labels,
+  value: jsonNumber(result.value),
+  holds: result.holds,
+  ...(result.expression.series.over !== 'quantile'
     ? {}
-    : { interpolated: true, between: verdict.between?.map(told) ?? null }),
-  reason: describeCheck(verdict),
+    : { interpolated: true, between: result.between?.map(jsonNumber) ?? null }),
+  reason: describeCheck(result),
 })
 
-const missing = ({ text }: Expression, { message }: MergeqError): JsonObject => ({
+const missingSeriesRecord = ({ text }: Expression, { message }: MergeqError): JsonObject => ({
   expression: text,
   series: null,
   labels: {},
@@ -53,21 +58,28 @@ const columns: readonly ColumnSpec[] = [
   ['REASON', 'reason', 'prose'],
 ]
 
-type Found = { readonly records: readonly JsonObject[]; readonly failure?: MergeqError }
+/** The records of an expression, and the error if its series is missing. */
+type ExpressionResult = { readonly records: readonly JsonObject[]; readonly failure?: MergeqError }
 
-/** What an expression comes to. That its series is absent is a failure, told after what the others came to. */
-function check(one: Expression, samples: readonly Sample[]): Found {
+/**
+ * Checks an expression. Returns the error for a missing series, so that the other expressions are still
+ * printed.
+ */
+function checkExpression(expression: Expression, samples: readonly Sample[]): ExpressionResult {
   try {
-    return { records: checkMetrics(one, samples).map(recordOf) }
+    return { records: checkMetrics(expression, samples).map(toRecord) }
   } catch (error) {
     const failure = toMergeqError(error)
     if (failure.kind !== 'not-found') throw failure
-    return { records: [missing(one, failure)], failure }
+    return { records: [missingSeriesRecord(expression, failure)], failure }
   }
 }
 
-/** `metrics check`: 0 when all of it holds, 21 when something does not, 5 when a series is absent. */
-export const metricsCheck = defineCommand({
+/**
+ * `metrics check`: compares metrics with thresholds; exits with 21 if one fails and with 5 if a series is
+ * missing.
+ */
+export const metricsCheckCommand = defineCommand({
   command: 'metrics check',
   summary: 'Hold metrics against bounds, as an exit code: 0 if all hold, 21 if not, 5 without the series',
   operation: getMergeQueueMetrics,
@@ -83,34 +95,35 @@ export const metricsCheck = defineCommand({
     'mergeq metrics check \'quantile(0.95, mq_pr_time_in_queue_1h_seconds{queue_type="main",conclusion="merged"}) <= 3600\'',
     'mergeq metrics check \'mq_pr_restarts_1h_total{branch=~"main|release-.*"} < 10\' --json',
   ],
-  async run({ expressions: asked }, context) {
+  async run({ expressions: requested }, context) {
     const { printer, options } = context
-    const runs = await readInvocations(getMergeQueueMetrics, context)
-    const [run] = runs
-    if (options.dryRun || run === undefined) return printDryRun(getMergeQueueMetrics, runs, context)
-    const { reply } = await callOperation(getMergeQueueMetrics, run, context)
+    const invocations = await readInvocations(getMergeQueueMetrics, context)
+    const [invocation] = invocations
+    if (options.dryRun || invocation === undefined)
+      return printDryRun(getMergeQueueMetrics, invocations, context)
+    const { reply } = await callOperation(getMergeQueueMetrics, invocation, context)
     const samples = samplesIn(reply.bytes)
-    const found = asked.map(one => check(one, samples))
-    const records = found.flatMap(one => one.records)
+    const results = requested.map(expression => checkExpression(expression, samples))
+    const records = results.flatMap(({ records }) => records)
     await printer.print({
       records,
       document: all => all,
       shape: all =>
         table(
-          all.map(one => ({ ...one, result: one.holds === true ? 'pass' : 'fail' })),
+          all.map(record => ({ ...record, result: record.holds === true ? 'pass' : 'fail' })),
           columns,
         ),
     })
     await printer.end()
-    const failures = found.flatMap(({ failure }) => (failure === undefined ? [] : [failure]))
-    const [absent] = failures
-    if (absent !== undefined) throw absent
-    const wrong = records.filter(({ holds }) => holds !== true)
-    const [first] = wrong
+    const failures = results.flatMap(({ failure }) => (failure === undefined ? [] : [failure]))
+    const [missingError] = failures
+    if (missingError !== undefined) throw missingError
+    const failing = records.filter(({ holds }) => holds !== true)
+    const [first] = failing
     if (first === undefined) return 0
     throw new MergeqError(
       'check-failed',
-      `metrics check: ${wrong.length} of ${pluralize(records.length, 'value')} ${wrong.length === 1 ? 'does' : 'do'} not hold: ${first.reason}.`,
+      `metrics check: ${failing.length} of ${pluralize(records.length, 'value')} ${failing.length === 1 ? 'does' : 'do'} not hold: ${first.reason}.`,
       { hint: '`mergeq metrics` shows all of them.' },
     )
   },

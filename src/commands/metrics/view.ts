@@ -7,72 +7,75 @@ import type { View } from '../../output/view.ts'
 /** The labels of a series. */
 export type Labels = Readonly<Record<string, string>>
 
+/** Width of a bar, in columns. */
 const barWidth = 16
-/** What stands where there is nothing to draw. */
-const nothing = '·'
+/** The cell of a value without a picture. */
+const emptyPicture = '·'
 
-/** Labels as a person reads them: `branch=main queue_type=main`. */
-export const labelsText = (labels: Labels): string =>
+/** Formats labels for a table: `branch=main queue_type=main`. */
+export const formatLabels = (labels: Labels): string =>
   Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(' ')
 
-/** The labels that every one of several has with the same value. */
-export function sharedBy(all: readonly Labels[]): Labels {
+/** Returns the labels that all series have with the same value; none for a single series. */
+export function findSharedLabels(all: readonly Labels[]): Labels {
   const [first = {}, ...rest] = all
   return rest.length === 0
     ? {}
     : Object.fromEntries(
-        Object.entries(first).filter(([key, value]) => rest.every(one => one[key] === value)),
+        Object.entries(first).filter(([key, value]) => rest.every(labels => labels[key] === value)),
       )
 }
 
-/** Labels but those that are said elsewhere. */
-export const without = (labels: Labels, shared: Labels): Labels =>
-  Object.fromEntries(Object.entries(labels).filter(([key]) => !Object.hasOwn(shared, key)))
+/** Returns labels without the shared labels. */
+export const omitLabels = (labels: Labels, sharedLabels: Labels): Labels =>
+  Object.fromEntries(Object.entries(labels).filter(([key]) => !Object.hasOwn(sharedLabels, key)))
 
-/** How many values are in each bucket alone. */
-const own = ({ buckets }: Histogram): readonly number[] =>
+/** Returns the number of values in each bucket, from the cumulative counts. */
+const countPerBucket = ({ buckets }: Histogram): readonly number[] =>
   buckets.map(({ count }, index) => Math.max(0, count - (buckets[index - 1]?.count ?? 0)))
 
-/** A histogram small: the buckets from the lowest bound on, their bounds, and the mean. */
-function histogramText(histogram: Histogram): string {
+/** Formats a histogram on one line: a bar for each bucket, the lowest and highest bound, and the mean. */
+function formatHistogram(histogram: Histogram): string {
   const { buckets, sum, count } = histogram
   const bounds = buckets.map(({ bound }) => bound)
   const total = count ?? buckets.at(-1)?.count ?? 0
-  if (!(total > 0)) return nothing
+  if (!(total > 0)) return emptyPicture
   const mean = sum === undefined ? '' : `, mean ${numberText(Math.round((sum / total) * 10) / 10)}`
-  return `▕${sparkline(own(histogram))}▏ ${numberText(bounds[0] ?? 0)} to ${numberText(bounds.at(-1) ?? 0)}${mean}`
+  return `▕${sparkline(countPerBucket(histogram))}▏ ${numberText(bounds[0] ?? 0)} to ${numberText(bounds.at(-1) ?? 0)}${mean}`
 }
 
 /**
- * The metrics as a person sees them: a bar for each value beside the others of its name, a histogram in one row with the
- * number of what it counted, labels that all share said once.
+ * Returns the view of metrics for a terminal: a bar for each value, relative to the values of the same name,
+ * a row for each histogram with its count, and the shared labels in the heading.
  */
 export function metricsView(samples: readonly Sample[]): View {
   const histograms = histogramsIn(samples)
-  const drawn = new Set<string>()
-  const most = new Map<string, number>()
+  const drawnHistograms = new Set<string>()
+  const maxByName = new Map<string, number>()
   for (const { name, value } of samples)
-    if (Number.isFinite(value)) most.set(name, Math.max(most.get(name) ?? 0, value))
-  const shared = sharedBy(samples.map(({ labels }) => labels))
+    if (Number.isFinite(value)) maxByName.set(name, Math.max(maxByName.get(name) ?? 0, value))
+  const sharedLabels = findSharedLabels(samples.map(({ labels }) => labels))
   const rows = samples.flatMap(sample => {
-    const series = histogramOf(sample)
-    const histogram = series === undefined ? undefined : histograms.get(series)
-    if (series === undefined || histogram === undefined) {
+    const seriesName = histogramOf(sample)
+    const histogram = seriesName === undefined ? undefined : histograms.get(seriesName)
+    if (seriesName === undefined || histogram === undefined) {
       const { name, labels, value } = sample
-      const picture = bar(value, most.get(name) ?? 0, barWidth) || nothing
-      return [[name, labelsText(without(labels, shared)), numberText(value), picture]]
+      const picture = bar(value, maxByName.get(name) ?? 0, barWidth) || emptyPicture
+      return [[name, formatLabels(omitLabels(labels, sharedLabels)), numberText(value), picture]]
     }
-    if (drawn.has(series)) return []
-    drawn.add(series)
+    if (drawnHistograms.has(seriesName)) return []
+    drawnHistograms.add(seriesName)
     const { name, labels, buckets } = histogram
     const total = histogram.count ?? buckets.at(-1)?.count ?? 0
-    return [[name, labelsText(without(labels, shared)), numberText(total), histogramText(histogram)]]
+    return [
+      [name, formatLabels(omitLabels(labels, sharedLabels)), numberText(total), formatHistogram(histogram)],
+    ]
   })
-  const common = labelsText(shared)
+  const sharedText = formatLabels(sharedLabels)
   return {
-    heading: common === '' ? [] : [`${formatInteger(rows.length)} series of ${common}`],
+    heading: sharedText === '' ? [] : [`${formatInteger(rows.length)} series of ${sharedText}`],
     columns: [
       { title: 'NAME', format: 'plain' },
       { title: 'LABELS', format: 'plain' },

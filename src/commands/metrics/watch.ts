@@ -4,17 +4,17 @@ import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { readInvocations } from '../../cli/invocation.ts'
 import { runOperation } from '../../cli/run-operation.ts'
+import { createLiveRenderer, isLive, type LiveScreen } from '../../cli/watch/live-renderer.ts'
+import { checkWatchInputs, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
+import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
 import { numberText, type Sample, seriesText } from '../../domain/metrics/exposition.ts'
 import { histogramOf } from '../../domain/metrics/histogram.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { sparkline } from '../../output/charts.ts'
-import { createLiveRenderer, isLive, type LiveScreen } from '../watch/live-renderer.ts'
-import { createLineRenderer } from '../watch/renderer.ts'
-import { checkWatchInputs, watchInputs, watchLoop } from '../watch/watch-loop.ts'
-import { type Labels, labelsText, sharedBy, without } from './view.ts'
+import { findSharedLabels, formatLabels, type Labels, omitLabels } from './view.ts'
 
-/** One series of a look; of a histogram its sum and its count, for its buckets are no line of their own. */
+/** The value of a series; a histogram has points for its sum and its count, and none for its buckets. */
 interface Point {
   readonly series: string
   readonly name: string
@@ -22,36 +22,38 @@ interface Point {
   readonly value: number
 }
 
-/** What one look finds, and what of it is another value than before; undefined the first time. */
-type Look = readonly [points: readonly Point[], changes: readonly Moved[] | undefined]
+/** The points of a reading, and the changes since the previous reading (undefined for the first reading). */
+type MetricsUpdate = readonly [points: readonly Point[], changes: readonly PointChange[] | undefined]
 
-interface Moved extends Omit<Point, 'value'> {
-  /** Null where the series was not there. */
+/** A changed value of a series. */
+interface PointChange extends Omit<Point, 'value'> {
+  /** Null if the series is new. */
   readonly from: number | null
-  /** Null where the series is gone. */
+  /** Null if the series disappeared. */
   readonly to: number | null
 }
 
-const pointsIn = (samples: readonly Sample[]): readonly Point[] =>
+const toPoints = (samples: readonly Sample[]): readonly Point[] =>
   samples
     .filter(sample => histogramOf(sample) === undefined || !sample.name.endsWith('_bucket'))
     .map(({ name, labels, value }) => ({ series: seriesText(name, labels), name, labels, value }))
 
-/** What differs between two looks, in the order of the later one; what is gone comes last. */
-function changesIn(before: ReadonlyMap<string, Point>, after: readonly Point[]): readonly Moved[] {
-  const moved = after.flatMap(({ value, ...point }) => {
-    const from = before.get(point.series)?.value ?? null
+/** Returns the changes between two readings in the order of the later reading; removed series come last. */
+function findChanges(previous: ReadonlyMap<string, Point>, after: readonly Point[]): readonly PointChange[] {
+  const changed = after.flatMap(({ value, ...point }) => {
+    const from = previous.get(point.series)?.value ?? null
     return Object.is(from, value) ? [] : [{ ...point, from, to: value }]
   })
-  const there = new Set(after.map(({ series }) => series))
-  const gone = [...before.values()].filter(({ series }) => !there.has(series))
-  return [...moved, ...gone.map(({ value, ...point }) => ({ ...point, from: value, to: null }))]
+  const currentSeries = new Set(after.map(({ series }) => series))
+  const removed = [...previous.values()].filter(({ series }) => !currentSeries.has(series))
+  return [...changed, ...removed.map(({ value, ...point }) => ({ ...point, from: value, to: null }))]
 }
 
-const told = (value: number | null): number | string | null =>
+/** Returns a value for JSON and tables: text for NaN and infinity, null for a missing series. */
+const jsonNumber = (value: number | null): number | string | null =>
   value === null || Number.isFinite(value) ? value : numberText(value)
 
-const text = (value: number | null): string => (value === null ? 'absent' : numberText(value))
+const formatPointValue = (value: number | null): string => (value === null ? 'absent' : numberText(value))
 
 const columns = [
   { title: 'AT', format: 'plain' },
@@ -61,12 +63,17 @@ const columns = [
   { title: 'TO', format: 'number' },
 ] as const
 
-/** A line for each change; the first look is one line that counts, or one NDJSON line with all of it. */
-function lines({ printer, logger, options, host }: CommandContext): (look: Look) => Promise<void> {
+/** Creates a function that prints a record for each change, and prints or logs the first reading. */
+function createChangePrinter({
+  printer,
+  logger,
+  options,
+  host,
+}: CommandContext): (update: MetricsUpdate) => Promise<void> {
   const print = (record: JsonObject, rows: readonly (number | string | null)[] = [], sentence?: string) =>
     printer.print({
       records: [record],
-      document: ([one = {}]) => one,
+      document: ([first = {}]) => first,
       shape: () => ({
         columns,
         rows: rows.length === 0 ? [] : [rows],
@@ -77,52 +84,53 @@ function lines({ printer, logger, options, host }: CommandContext): (look: Look)
     const at = new Date(host.clock.now()).toISOString()
     for (const { series, name, labels, from, to } of changes ?? [])
       await print(
-        { type: 'change', at, name, labels, from: told(from), to: told(to) },
-        [at, name, labelsText(labels), told(from), told(to)],
-        `${series} ${text(from)} -> ${text(to)}`,
+        { type: 'change', at, name, labels, from: jsonNumber(from), to: jsonNumber(to) },
+        [at, name, formatLabels(labels), jsonNumber(from), jsonNumber(to)],
+        `${series} ${formatPointValue(from)} -> ${formatPointValue(to)}`,
       )
     if (changes !== undefined) return
     if (options.format !== 'ndjson') return logger.info(`Watching ${points.length} series.`)
-    const series = points.map(({ name, labels, value }) => ({ name, labels, value: told(value) }))
+    const series = points.map(({ name, labels, value }) => ({ name, labels, value: jsonNumber(value) }))
     await print({ type: 'metrics', at, series })
   }
 }
 
-/** How many looks are kept of each series. */
-const mostKept = 40
+/** How many values of each series are kept. */
+const maxHistory = 40
 
-/** Every series with its last values as a line; those that have moved come first, so that they are seen. */
-function picture(): LiveScreen<Look> {
+/** Creates the screen: every series with its last values as a sparkline, changing series first. */
+function createMetricsScreen(): LiveScreen<MetricsUpdate> {
   const history = new Map<string, { readonly point: Point; readonly values: readonly number[] }>()
-  let looks = 0
+  let updateCount = 0
   return {
     update([points]) {
-      looks++
-      const now = new Map(points.map(point => [point.series, point]))
-      for (const series of new Set([...history.keys(), ...now.keys()])) {
-        const kept = history.get(series)
-        const point = now.get(series) ?? kept?.point
+      updateCount++
+      const pointsBySeries = new Map(points.map(point => [point.series, point]))
+      for (const series of new Set([...history.keys(), ...pointsBySeries.keys()])) {
+        const entry = history.get(series)
+        const point = pointsBySeries.get(series) ?? entry?.point
         if (point === undefined) continue
-        const before = kept?.values ?? Array.from({ length: Math.min(looks - 1, mostKept) }, () => Number.NaN)
-        const values = [...before, now.get(series)?.value ?? Number.NaN].slice(-mostKept)
-        if (values.every(Number.isNaN) && !now.has(series)) history.delete(series)
+        const previous =
+          entry?.values ?? Array.from({ length: Math.min(updateCount - 1, maxHistory) }, () => Number.NaN)
+        const values = [...previous, pointsBySeries.get(series)?.value ?? Number.NaN].slice(-maxHistory)
+        if (values.every(Number.isNaN) && !pointsBySeries.has(series)) history.delete(series)
         else history.set(series, { point, values })
       }
     },
     draw() {
       const all = [...history.values()]
-      const shared = sharedBy(all.map(({ point }) => point.labels))
-      const hasMoved = (values: readonly number[]) => new Set(values).size > 1
+      const sharedLabels = findSharedLabels(all.map(({ point }) => point.labels))
+      const isChanging = (values: readonly number[]) => new Set(values).size > 1
       const sorted = all.toSorted(
-        (one, other) => Number(hasMoved(other.values)) - Number(hasMoved(one.values)),
+        (left, right) => Number(isChanging(right.values)) - Number(isChanging(left.values)),
       )
-      const common = labelsText(shared)
+      const sharedText = formatLabels(sharedLabels)
       return {
         shape: {
           heading: [
-            looks === 0
+            updateCount === 0
               ? 'The metrics could not be read yet.'
-              : `${all.length} series${common === '' ? '' : ` of ${common}`}`,
+              : `${all.length} series${sharedText === '' ? '' : ` of ${sharedText}`}`,
           ],
           columns: [
             { title: 'NAME', format: 'plain' },
@@ -132,9 +140,9 @@ function picture(): LiveScreen<Look> {
           ],
           rows: sorted.map(({ point, values }) => [
             point.name,
-            labelsText(without(point.labels, shared)),
+            formatLabels(omitLabels(point.labels, sharedLabels)),
             numberText(values.at(-1) ?? Number.NaN),
-            // A blank would be trimmed away.
+            // Spaces at the ends would be trimmed.
             sparkline(values).replaceAll(' ', '·'),
           ]),
         },
@@ -144,10 +152,11 @@ function picture(): LiveScreen<Look> {
   }
 }
 
+/** Time between readings, in milliseconds. */
 const defaultInterval = 60_000
 
-/** `metrics watch`: the metrics over time, while it runs. Nothing is stored. */
-export const metricsWatch = defineCommand({
+/** `metrics watch`: shows metrics and their changes until the duration is over or a person quits. */
+export const metricsWatchCommand = defineCommand({
   command: 'metrics watch',
   summary: 'Watch metrics: a line of history for each series, and every change',
   operation: getMergeQueueMetrics,
@@ -172,19 +181,21 @@ export const metricsWatch = defineCommand({
         '`mergeq metrics watch` is a stream, and JSON is one document.',
         'Use -o ndjson for the changes, or --once for the metrics as they are now.',
       )
-    const [one] = await readInvocations(getMergeQueueMetrics, context)
-    if (one === undefined) return 0
+    const [invocation] = await readInvocations(getMergeQueueMetrics, context)
+    if (invocation === undefined) return 0
     const { interval = defaultInterval } = values
-    let before: ReadonlyMap<string, Point> | undefined
-    const look = async (at: CommandContext): Promise<Look> => {
-      const points = pointsIn(samplesIn((await callOperation(getMergeQueueMetrics, one, at)).reply.bytes))
-      const changes = before === undefined ? undefined : changesIn(before, points)
-      before = new Map(points.map(point => [point.series, point]))
+    let previous: ReadonlyMap<string, Point> | undefined
+    const readUpdate = async (readContext: CommandContext): Promise<MetricsUpdate> => {
+      const points = toPoints(
+        samplesIn((await callOperation(getMergeQueueMetrics, invocation, readContext)).reply.bytes),
+      )
+      const changes = previous === undefined ? undefined : findChanges(previous, points)
+      previous = new Map(points.map(point => [point.series, point]))
       return [points, changes]
     }
-    const stage = isLive(context)
-      ? await createLiveRenderer(picture(), interval, context)
-      : createLineRenderer(lines(context), context)
-    return watchLoop(look, { ...values, interval }, stage, context)
+    const renderer = isLive(context)
+      ? await createLiveRenderer(createMetricsScreen(), interval, context)
+      : createStreamRenderer(createChangePrinter(context), context)
+    return watchLoop(readUpdate, { ...values, interval }, renderer, context)
   },
 })

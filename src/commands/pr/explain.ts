@@ -18,16 +18,17 @@ import { isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { explanationJson, explanationView } from './explain/view.ts'
 
-type Explained = Invocation<typeof readPullRequestToExplain.inputs>
+/** The pull request to explain. */
+type ExplainInvocation = Invocation<typeof readPullRequestToExplain.inputs>
 
-/** A document, or the failure that kept it from being read; what concerns every reading is thrown. */
-async function readingOf<F extends Inputs>(
-  row: Operation<Operation['route'], F>,
-  run: Invocation<F>,
+/** Reads a document. Returns the error of a failed read, but throws an error that every read would have. */
+async function readDocument<F extends Inputs>(
+  operation: Operation<Operation['route'], F>,
+  invocation: Invocation<F>,
   context: CommandContext,
 ): Promise<{ readonly document?: JsonObject; readonly failure?: MergeqError }> {
   try {
-    const { reply } = await callOperation(row, run, context)
+    const { reply } = await callOperation(operation, invocation, context)
     const [document = {}] = reply.records
     return { document }
   } catch (error) {
@@ -37,62 +38,69 @@ async function readingOf<F extends Inputs>(
   }
 }
 
-/** Whether the service itself says that it does not know this. */
+/** Whether the service itself answered that the resource does not exist. */
 const isUnknown = ({ kind, details }: MergeqError): boolean =>
   kind === 'not-found' && details.isWebPage !== true
 
-/** What must be repeated in another command line for it to mean the same pull request. */
-function flagsOf({ values: { repo } }: Explained, { args }: CommandContext): string {
-  const [typed = ''] = args.get('pr') ?? []
-  const flags = ['--repo', '--target-branch', '--base-url', '--profile'].flatMap(name => {
+/**
+ * Returns the options with which another command line refers to the same pull request, each after a space.
+ */
+function formatRepeatedOptions({ values: { repo } }: ExplainInvocation, { args }: CommandContext): string {
+  const [reference = ''] = args.get('pr') ?? []
+  const options = ['--repo', '--target-branch', '--base-url', '--profile'].flatMap(name => {
     const [value] = args.get(name) ?? []
     return value === undefined ? [] : [` ${name} ${shellWord(value)}`]
   })
-  const isAddress = typed.includes('/') && !args.has('--repo')
-  return [...(isAddress ? [` --repo ${shellWord(repositoryName(repo))}`] : []), ...flags].join('')
+  const isUrl = reference.includes('/') && !args.has('--repo')
+  return [...(isUrl ? [` --repo ${shellWord(repositoryName(repo))}`] : []), ...options].join('')
 }
 
-/** The test run that the record names, or the one of this CI job's test branch while the pull request is tested. */
+/**
+ * Reads the test run that the record names. While the pull request is tested, the test run of this CI job is
+ * the default.
+ */
 async function readTestRun(
   record: JsonObject,
-  { values: { pr, ...onQueue } }: Explained,
+  { values: { pr, ...queueValues } }: ExplainInvocation,
   context: CommandContext,
 ): Promise<{ readonly run?: TestRun; readonly unread?: UnreadSource }> {
   const isTested = isUnderTest(String(record.state))
   const id = testRunOf(record) ?? (isTested ? await context.settings.read('testRun') : undefined)
   if (id === undefined) return {}
-  const asked = { values: { ...onQueue, testRun: id, pr: undefined }, overrides: [] }
-  const { document, failure } = await readingOf(getMergeQueueTestingDetails, asked, context)
+  const testRunInvocation = { values: { ...queueValues, testRun: id, pr: undefined }, overrides: [] }
+  const { document, failure } = await readDocument(getMergeQueueTestingDetails, testRunInvocation, context)
   if (document === undefined) return { unread: { what: 'test run', why: failure?.message ?? '' } }
-  // The job may run on the test branch of another pull request.
+  // The test branch of this CI job may belong to another pull request.
   return testsPullRequest(document, pr) ? { run: parseTestRun(id, document) } : {}
 }
 
-async function explainOne(run: Explained, context: CommandContext): Promise<void> {
-  const { pr, repo, targetBranch } = run.values
-  const reading = [
-    readingOf(readPullRequestToExplain, run, context),
-    readingOf(getQueue, { values: { repo, targetBranch }, overrides: [] }, context),
+/** Reads what an explanation needs, and prints the explanation. */
+async function explainOne(invocation: ExplainInvocation, context: CommandContext): Promise<void> {
+  const { pr, repo, targetBranch } = invocation.values
+  const reads = [
+    readDocument(readPullRequestToExplain, invocation, context),
+    readDocument(getQueue, { values: { repo, targetBranch }, overrides: [] }, context),
   ] as const
-  // Both come to their end before a failure of one is told: the other would lose its connection and try again.
-  await Promise.allSettled(reading)
-  const [own, queue] = await Promise.all(reading)
-  if (own.failure !== undefined && !isUnknown(own.failure)) throw own.failure
-  const isQueueless = queue.failure !== undefined && isUnknown(queue.failure)
-  const tested = own.document === undefined ? {} : await readTestRun(own.document, run, context)
+  // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
+  await Promise.allSettled(reads)
+  const [pullRequest, queue] = await Promise.all(reads)
+  if (pullRequest.failure !== undefined && !isUnknown(pullRequest.failure)) throw pullRequest.failure
+  const hasNoQueue = queue.failure !== undefined && isUnknown(queue.failure)
+  const testRun =
+    pullRequest.document === undefined ? {} : await readTestRun(pullRequest.document, invocation, context)
   const unread: readonly UnreadSource[] = [
-    ...(queue.failure === undefined || isQueueless
+    ...(queue.failure === undefined || hasNoQueue
       ? []
       : [{ what: 'queue' as const, why: queue.failure.message }]),
-    ...(tested.unread === undefined ? [] : [tested.unread]),
+    ...(testRun.unread === undefined ? [] : [testRun.unread]),
   ]
   const explanation = explainPullRequest({
     pr,
     targetBranch,
-    flags: flagsOf(run, context),
-    record: own.document,
-    queue: isQueueless ? null : queue.document,
-    run: tested.run,
+    flags: formatRepeatedOptions(invocation, context),
+    record: pullRequest.document,
+    queue: hasNoQueue ? null : queue.document,
+    run: testRun.run,
     unread,
   })
   await context.printer.print({
@@ -102,8 +110,8 @@ async function explainOne(run: Explained, context: CommandContext): Promise<void
   })
 }
 
-/** `pr explain`: the record, the queue and the test run read together; 0 for any verdict. */
-export const explain = defineCommand({
+/** `pr explain`: explains the state of a pull request; the exit code is 0 for any verdict. */
+export const prExplainCommand = defineCommand({
   command: 'pr explain',
   summary: 'Say why a pull request is not merging, and what to do next',
   operation: readPullRequestToExplain,
@@ -120,9 +128,9 @@ export const explain = defineCommand({
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
   async run(_, context) {
-    const runs = await readInvocations(readPullRequestToExplain, context)
-    if (context.options.dryRun) return printDryRun(readPullRequestToExplain, runs, context)
-    for (const one of runs) await explainOne(one, context)
+    const invocations = await readInvocations(readPullRequestToExplain, context)
+    if (context.options.dryRun) return printDryRun(readPullRequestToExplain, invocations, context)
+    for (const invocation of invocations) await explainOne(invocation, context)
     await context.printer.end()
     return 0
   },

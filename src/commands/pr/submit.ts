@@ -10,9 +10,9 @@ import { executeAll, printDryRun, runOperation } from '../../cli/run-operation.t
 import { kindOfOutcome } from '../../domain/wait-state.ts'
 import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { type WaitInputValues, waitInputs } from './wait/options.ts'
-import { beforeWait, forAttempts, readWaitOptions } from './wait/time-limits.ts'
+import { limitRequestsBeforeWait, readWaitOptions, withoutWaitTimeout } from './wait/time-limits.ts'
 import { reportUnwaited, waitForAll } from './wait/wait-for-all.ts'
+import { type WaitInputValues, waitInputs } from './wait/wait-inputs.ts'
 
 /** The record of a pull request as it stands; undefined where it was never submitted. */
 async function recordOf(
@@ -40,7 +40,11 @@ async function submitAndWait(flags: WaitInputValues, context: CommandContext): P
   const startedAt = clock.now()
   const left = () => startedAt + terms.limit - clock.now()
   // The answer of a wait is its result: receipts of the submission would be a second document.
-  const { reading, change } = beforeWait(withoutOutput(await forAttempts(context)), terms, left)
+  const { reading, change } = limitRequestsBeforeWait(
+    withoutOutput(await withoutWaitTimeout(context)),
+    terms,
+    left,
+  )
   const before = new Map<Invocation, JsonObject | undefined>()
   const begun = new Map<Invocation, number>()
   const endings = await executeAll(submitPullRequest, runs, change, {

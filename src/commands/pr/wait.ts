@@ -4,12 +4,12 @@ import { defineCommand } from '../../cli/command.ts'
 import { readInvocations } from '../../cli/invocation.ts'
 import { printDryRun } from '../../cli/run-operation.ts'
 import { kindOfOutcome } from '../../domain/wait-state.ts'
-import { waitInputs, waitOutput } from './wait/options.ts'
 import { readWaitOptions } from './wait/time-limits.ts'
 import { waitForAll } from './wait/wait-for-all.ts'
+import { waitInputs, waitOutput } from './wait/wait-inputs.ts'
 
-/** `pr wait`: polls until each pull request has settled. */
-export const wait = defineCommand({
+/** `pr wait`: polls until every pull request has reached the requested state or a final state. */
+export const prWaitCommand = defineCommand({
   command: 'pr wait',
   summary: 'Wait until pull requests have merged, failed or been cancelled',
   operation: readPullRequest,
@@ -22,19 +22,19 @@ export const wait = defineCommand({
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
-  async run(flags, context) {
-    const runs = await readInvocations(readPullRequest, context)
-    const terms = readWaitOptions(flags, runs.length, context)
+  async run(values, context) {
+    const invocations = await readInvocations(readPullRequest, context)
+    const options = readWaitOptions(values, invocations.length, context)
     if (context.options.dryRun) {
-      const [first, ...others] = runs
+      const [first, ...others] = invocations
       if (first === undefined) return 0
       return others.length === 0
         ? printDryRun(readPullRequest, [first], context)
         : printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
     }
     return waitForAll(
-      runs.map(invocation => ({ invocation })),
-      terms,
+      invocations.map(invocation => ({ invocation })),
+      options,
       context,
     )
   },

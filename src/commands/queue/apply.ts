@@ -10,33 +10,34 @@ import { MergeqError, mostSevere, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 import { printPlans } from './diff.ts'
-import { type ApplyResult, applyPlan, change } from './file/apply-plan.ts'
+import { type ApplyResult, applyPlan, updateForApply } from './file/apply-plan.ts'
 import {
+  combineDigests,
+  createPlans,
   describePlan,
-  digestOfAll,
-  isDifferent,
+  hasDifferences,
   type Plan,
-  planAll,
   queueName,
   readItems,
 } from './file/plan.ts'
-import { fileInput, queueFileInputs, requireFile, unknownFlag } from './file/read-files.ts'
+import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
 
-/** What is said on a terminal of a queue that is as its file says now. */
-const sentenceOf = ({ run }: Plan, { outcome, changed }: JsonObject): string =>
+/** Returns the sentence for a plan that was applied. */
+const formatResult = ({ invocation }: Plan, { outcome, changed }: JsonObject): string =>
   outcome === 'unchanged'
-    ? `The queue of ${queueName(run)} is as its file says: nothing was sent.`
-    : `${outcome === 'created' ? 'Created' : 'Updated'} the queue of ${queueName(run)}${
+    ? `The queue of ${queueName(invocation)} is as its file says: nothing was sent.`
+    : `${outcome === 'created' ? 'Created' : 'Updated'} the queue of ${queueName(invocation)}${
         Array.isArray(changed) && changed.length > 0 ? `: ${joinList(changed.map(String))}` : ''
       }.`
 
-const print = async (
+/** Prints the result for a queue; prints nothing if nothing was sent and the plan had changes. */
+const printResult = async (
   plan: Plan,
   { record, failure }: ApplyResult,
   { printer }: CommandContext,
 ): Promise<void> => {
   if (Object.keys(record).length === 0) return
-  const told = [
+  const columns = [
     ['BRANCH', 'targetBranch'],
     ['OK', 'ok'],
     ['OUTCOME', 'outcome'],
@@ -44,24 +45,25 @@ const print = async (
   ] as const
   await printer.print({
     records: [record],
-    document: ([one = {}]) => one,
+    document: ([first = {}]) => first,
     shape: records => ({
-      ...table(records, told),
-      sentence: failure === undefined ? sentenceOf(plan, record) : '',
+      ...table(records, columns),
+      sentence: failure === undefined ? formatResult(plan, record) : '',
     }),
   })
 }
 
-const digest = (word: string): string => {
-  if (/^[0-9a-f]{16}$/.test(word)) return word
+/** Parses a digest of live settings: 16 hexadecimal digits in lower case. Throws a usage error otherwise. */
+const parseDigest = (text: string): string => {
+  if (/^[0-9a-f]{16}$/.test(text)) return text
   throw usageError(
-    `'${word}' is not a digest.`,
+    `'${text}' is not a digest.`,
     '`mergeq queue diff` prints the digest of the live settings.',
   )
 }
 
-/** `queue apply`: makes queues as their files say. */
-export const apply = defineCommand({
+/** `queue apply`: changes the live settings of queues to the settings in files. */
+export const queueApplyCommand = defineCommand({
   command: 'queue apply',
   summary: 'Make queues as their files say: what differs is sent, what is not named is left alone',
   operation: { ...updateQueue, inputs: queueInputs },
@@ -78,48 +80,48 @@ export const apply = defineCommand({
     ifMatch: option(
       '--if-match <digest>',
       'Only if the live settings are those that this digest tells',
-      digest,
+      parseDigest,
     ),
     ...queueFileInputs,
-    ...unknownFlag,
+    ...allowUnknownInput,
   },
   examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes'],
   async run({ file, yes, ifMatch, includeState, allowUnknown }, context) {
     const { logger, host } = context
     const path = requireFile(file)
     const items = await readItems(path, includeState, context)
-    const ask = (text: string) =>
-      confirm({ ...change, confirm: () => (yes ? undefined : { text, answer: 'y' }) }, [], context)
-    if (!context.options.dryRun && !canPrompt(context)) await ask('')
-    const plan = async (expected: string | undefined) => {
-      const plans = await planAll(items, includeState, allowUnknown, context)
-      const found = await digestOfAll(plans)
-      if (expected === undefined || found === expected) return { plans, found }
+    const askToConfirm = (text: string) =>
+      confirm({ ...updateForApply, confirm: () => (yes ? undefined : { text, answer: 'y' }) }, [], context)
+    if (!context.options.dryRun && !canPrompt(context)) await askToConfirm('')
+    const planQueues = async (expected: string | undefined) => {
+      const plans = await createPlans(items, includeState, allowUnknown, context)
+      const digest = await combineDigests(plans)
+      if (expected === undefined || digest === expected) return { plans, digest }
       throw new MergeqError(
         'stale',
-        `queue apply: the live settings are not those of ${expected} any more: their digest is ${found}; nothing was sent.`,
+        `queue apply: the live settings are not those of ${expected} any more: their digest is ${digest}; nothing was sent.`,
         { hint: `See what they are now: mergeq queue diff -f ${path}` },
       )
     }
     if (context.options.dryRun) {
       await logger.info('--dry-run reads the live queues and changes nothing: this is the plan.')
-      await printPlans((await plan(ifMatch)).plans, context)
+      await printPlans((await planQueues(ifMatch)).plans, context)
       return 0
     }
-    let { plans, found } = await plan(ifMatch)
-    const news = plans.filter(isDifferent)
-    for (const one of news) for (const text of describePlan(one)) await logger.info(text)
-    if (news.length > 0 && !yes) {
-      await ask(`Change ${pluralize(news.length, 'queue')}? [y/N]`)
-      // What was agreed to is what was shown.
-      plans = (await plan(found)).plans
+    let { plans, digest } = await planQueues(ifMatch)
+    const changedPlans = plans.filter(hasDifferences)
+    for (const plan of changedPlans) for (const text of describePlan(plan)) await logger.info(text)
+    if (changedPlans.length > 0 && !yes) {
+      await askToConfirm(`Change ${pluralize(changedPlans.length, 'queue')}? [y/N]`)
+      // The settings may have changed since the plan was shown: only the plan that was confirmed is applied.
+      plans = (await planQueues(digest)).plans
     }
     const failures: MergeqError[] = []
-    for (const one of plans) {
-      const done = await applyPlan(one, includeState, context)
-      await print(one, done, context)
-      if (done.failure !== undefined) failures.push(done.failure)
-      if (done.failure?.kind === 'interrupted' || host.interrupted.aborted) break
+    for (const plan of plans) {
+      const result = await applyPlan(plan, includeState, context)
+      await printResult(plan, result, context)
+      if (result.failure !== undefined) failures.push(result.failure)
+      if (result.failure?.kind === 'interrupted' || host.interrupted.aborted) break
     }
     await context.printer.end()
     await reportErrors(failures, context)

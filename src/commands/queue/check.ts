@@ -11,8 +11,8 @@ import { parseDuration } from '../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { table } from '../../output/view.ts'
 
-/** `queue check`: a gate on how a queue is. */
-export const check = defineCommand({
+/** `queue check`: checks the health of a queue; throws a `check-failed` error if a condition fails. */
+export const queueCheckCommand = defineCommand({
   command: 'queue check',
   summary: 'Check how a queue is: 0 if all conditions hold, 21 if one does not',
   operation: getQueue,
@@ -46,10 +46,10 @@ export const check = defineCommand({
         'Name a condition: --max-depth, --stalled or --not-paused.',
       )
     if (stalled === 0) throw usageError('--stalled: 0 would never hold.', 'For example --stalled 2h.')
-    const runs = await readInvocations(getQueue, context)
-    const [run] = runs
-    if (context.options.dryRun || run === undefined) return printDryRun(getQueue, runs, context)
-    const { reply, date } = await callOperation(getQueue, run, context)
+    const invocations = await readInvocations(getQueue, context)
+    const [invocation] = invocations
+    if (context.options.dryRun || invocation === undefined) return printDryRun(getQueue, invocations, context)
+    const { reply, date } = await callOperation(getQueue, invocation, context)
     const [queue = {}] = reply.records
     const checks: readonly HealthCheck[] = [
       ...(maxDepth === undefined ? [] : [checkDepth(queue, maxDepth)]),
@@ -57,17 +57,17 @@ export const check = defineCommand({
       ...(notPaused ? [checkPaused(queue)] : []),
     ]
     const failed = checks.filter(({ ok }) => !ok)
-    const { repo, targetBranch } = run.values
+    const { repo, targetBranch } = invocation.values
     await context.printer.print({
-      records: checks.map(one => ({ ...one })),
-      document: found => ({
+      records: checks.map(result => ({ ...result })),
+      document: records => ({
         ok: failed.length === 0,
         repo: repositoryName(repo),
         targetBranch,
-        checks: found,
+        checks: records,
       }),
-      shape: found =>
-        table(found, [
+      shape: records =>
+        table(records, [
           ['CHECK', 'check'],
           ['OK', 'ok'],
           ['REASON', 'reason', 'prose'],

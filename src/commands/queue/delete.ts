@@ -12,7 +12,7 @@ import { isUnderTest } from '../../domain/states.ts'
 import { defaultMaxErrors, pollDelay } from '../../domain/wait-state.ts'
 import { isPermanent, MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
 import { get, getArray, getString, type Json } from '../../json.ts'
-import { forAttempts, forRounds, waitTimeLimit } from '../pr/wait/time-limits.ts'
+import { limitPolls, readWaitTimeLimit, withoutWaitTimeout } from '../pr/wait/time-limits.ts'
 
 type Queue = InputValues<typeof getQueue.inputs>
 
@@ -31,11 +31,11 @@ const names = (entries: readonly Json[]): string =>
  */
 async function drain(values: Queue, context: CommandContext): Promise<void> {
   const { logger, host, args } = context
-  const patient = await forAttempts(context)
+  const patient = await withoutWaitTimeout(context)
   await callOperation(drainQueue, { values: { ...values, state: 'DRAINING' }, overrides: [] }, patient)
-  const until = host.clock.now() + waitTimeLimit(args)
+  const until = host.clock.now() + readWaitTimeLimit(args)
   const left = () => until - host.clock.now()
-  const polling = forRounds(patient, { limit: waitTimeLimit(args) }, left)
+  const polling = limitPolls(patient, { limit: readWaitTimeLimit(args) }, left)
   let [errors, said] = [0, '']
   try {
     for (;;) {

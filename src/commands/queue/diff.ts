@@ -7,46 +7,51 @@ import { exitCodeOf } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 import {
+  combineDigests,
+  createPlans,
   describePlan,
-  digestOfAll,
   formatValue,
-  isDifferent,
+  hasDifferences,
   type Plan,
-  planAll,
   readItems,
 } from './file/plan.ts'
-import { fileInput, queueFileInputs, requireFile, unknownFlag } from './file/read-files.ts'
+import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
 
-const placeOf = ({ run: { values } }: Plan) => ({
+/** Returns the fields of a record that identify the queue. */
+const queueRecord = ({ invocation: { values } }: Plan) => ({
   repo: repositoryName(values.repo),
   targetBranch: values.targetBranch,
 })
 
 /**
- * Prints what is between queues and their files, and says the digest of the live settings on standard error. Returns
- * whether all queues are as their files say.
+ * Prints the differences between queues and their files, and logs the digest of the live settings. Returns
+ * whether all queues match their files.
  */
 export async function printPlans(
   plans: readonly Plan[],
   { printer, logger }: CommandContext,
 ): Promise<boolean> {
-  const digest = await digestOfAll(plans)
-  const same = !plans.some(isDifferent)
+  const digest = await combineDigests(plans)
+  const isSame = !plans.some(hasDifferences)
   const records: readonly JsonObject[] = plans.flatMap(plan =>
-    plan.differences.map(difference => ({ ...placeOf(plan), ...difference })),
+    plan.differences.map(difference => ({ ...queueRecord(plan), ...difference })),
   )
   const queues = plans.map(plan => ({
     file: plan.path,
-    ...placeOf(plan),
+    ...queueRecord(plan),
     exists: plan.live !== undefined,
     digest: plan.digest,
   }))
   await printer.print({
     records,
-    document: changes => ({ same, digest, queues, changes }),
+    document: changes => ({ same: isSame, digest, queues, changes }),
     shape: changes =>
       table(
-        changes.map(one => ({ ...one, live: formatValue(one.live), file: formatValue(one.file) })),
+        changes.map(change => ({
+          ...change,
+          live: formatValue(change.live),
+          file: formatValue(change.file),
+        })),
         [
           ['BRANCH', 'targetBranch'],
           ['SETTING', 'setting'],
@@ -58,11 +63,11 @@ export async function printPlans(
   if (records.length > 0) await printer.end()
   for (const plan of plans) await logger.info(describePlan(plan)[0] ?? '')
   await logger.info(`The digest of the live settings is ${digest}.`)
-  return same
+  return isSame
 }
 
-/** `queue diff`: what `queue apply` would change. */
-export const diff = defineCommand({
+/** `queue diff`: prints what `queue apply` would change; the exit code is 20 if there is a difference. */
+export const queueDiffCommand = defineCommand({
   command: 'queue diff',
   summary: 'Compare queues with their files: 0 if they are the same, 20 if not',
   operation: getQueue,
@@ -72,12 +77,13 @@ export const diff = defineCommand({
     json: '{"same","digest","queues","changes"}',
     ndjson: 'one difference a line',
   },
-  inputs: { file: fileInput, ...queueFileInputs, ...unknownFlag },
+  inputs: { file: fileInput, ...queueFileInputs, ...allowUnknownInput },
   examples: ['mergeq queue diff -f queue.yaml', 'mergeq queue diff -f queues/ --json | jq -r .digest'],
   async run({ file, includeState, allowUnknown }, context) {
     const items = await readItems(requireFile(file), includeState, context)
-    if (context.options.dryRun) return printDryRun(getQueue, items.map(({ run }) => run).slice(0, 1), context)
-    const same = await printPlans(await planAll(items, includeState, allowUnknown, context), context)
-    return same ? 0 : exitCodeOf('differs')
+    if (context.options.dryRun)
+      return printDryRun(getQueue, items.map(({ invocation }) => invocation).slice(0, 1), context)
+    const isSame = await printPlans(await createPlans(items, includeState, allowUnknown, context), context)
+    return isSame ? 0 : exitCodeOf('differs')
   },
 })

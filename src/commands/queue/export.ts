@@ -10,17 +10,21 @@ import { textParser } from '../../domain/values/text.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { stringifyJson } from '../../json-text.ts'
-import { queueName, readLive, requestFor } from './file/plan.ts'
+import { queueName, readLive, resolveQueue } from './file/plan.ts'
 import { isQueueFileName, parseQueueText, queueFileInputs, readQueueText } from './file/read-files.ts'
 
-const comment =
+/** The comment at the top of a new YAML file. */
+const fileComment =
   ' A merge queue as code: `mergeq queue diff -f` compares it with the live queue,\n `mergeq queue apply -f` makes the queue so. What is not named here is left alone.'
 
-/** The format of what is written: the file's ending says it, else `-o`; nothing else may be said aloud. */
-function isJsonOf(file: string | undefined, { args, options }: CommandContext): boolean {
-  const aloud = args.has('--json') || args.has('--output')
+/**
+ * Whether the output is JSON instead of YAML: by the extension of the file, else by `-o`. Throws a usage
+ * error for other formats, for --fields and for a format that contradicts the extension.
+ */
+function isJsonOutput(file: string | undefined, { args, options }: CommandContext): boolean {
+  const isFormatTyped = args.has('--json') || args.has('--output')
   const isJson = /^(nd)?json$/.test(options.format)
-  if (options.fields.length > 0 || (aloud && !isJson))
+  if (options.fields.length > 0 || (isFormatTyped && !isJson))
     throw usageError('A queue as code is YAML or JSON.', 'Leave --output and --fields out, or say --json.')
   if (file === undefined) return isJson
   if (!isQueueFileName(file))
@@ -29,24 +33,24 @@ function isJsonOf(file: string | undefined, { args, options }: CommandContext): 
       'The ending of the file says its format.',
     )
   const isJsonFile = /\.json$/i.test(file)
-  if (aloud && !isJsonFile) throw usageError(`--output json contradicts the ending of ${file}.`)
+  if (isFormatTyped && !isJsonFile) throw usageError(`--output json contradicts the ending of ${file}.`)
   return isJsonFile
 }
 
-/** What the file should hold now; what stands in it already, comments and all, is kept where it means the same. */
-async function textFor(
-  value: { readonly repo: string; readonly targetBranch: string; readonly settings: JsonObject },
-  before: { readonly text: string; readonly settings: JsonObject } | undefined,
+/** Returns the new text of the file. Comments and unchanged values of an existing YAML file are kept. */
+async function formatQueueFile(
+  queueFile: { readonly repo: string; readonly targetBranch: string; readonly settings: JsonObject },
+  previous: { readonly text: string; readonly settings: JsonObject } | undefined,
   isJson: boolean,
-  withState: boolean,
+  includesState: boolean,
 ): Promise<string> {
-  if (isJson) return `${stringifyJson(value, true)}\n`
+  if (isJson) return `${stringifyJson(queueFile, true)}\n`
   const { rewriteYaml, writeYaml } = await import('./file/yaml.ts')
-  if (before === undefined) return writeYaml(value, comment)
-  const { settings, ...head } = value
-  const isForeign = (key: string) => key === 'state' && !withState
-  return rewriteYaml(before.text, before.settings, {
-    head,
+  if (previous === undefined) return writeYaml(queueFile, fileComment)
+  const { settings, ...identity } = queueFile
+  const isForeign = (key: string) => key === 'state' && !includesState
+  return rewriteYaml(previous.text, previous.settings, {
+    rootValues: identity,
     key: 'settings',
     values: settings,
     isForeign,
@@ -54,8 +58,8 @@ async function textFor(
   })
 }
 
-/** `queue export`: a live queue's settings as a file. */
-export const exportQueue = defineCommand({
+/** `queue export`: writes the live settings of a queue to a file or to standard output. */
+export const queueExportCommand = defineCommand({
   command: 'queue export',
   summary: 'Write the settings of a queue as a file for version control',
   operation: getQueue,
@@ -72,38 +76,48 @@ export const exportQueue = defineCommand({
   examples: ['mergeq queue export > queue.yaml', 'mergeq queue export -f queues/main.yaml'],
   async run({ file, includeState }, context) {
     const { options, printer, logger, host } = context
-    const isJson = isJsonOf(file, context)
-    const standing = file === undefined ? undefined : await readQueueText(file, context)
-    const code = standing === undefined ? { settings: {} } : await parseQueueText(standing, file ?? '')
-    const run = await requestFor({ path: file ?? '', code }, context)
-    if (options.dryRun) return printDryRun(getQueue, [run], context)
-    const live = await readLive(run, includeState, context)
+    const isJson = isJsonOutput(file, context)
+    const existingText = file === undefined ? undefined : await readQueueText(file, context)
+    const existing =
+      existingText === undefined ? { settings: {} } : await parseQueueText(existingText, file ?? '')
+    const invocation = await resolveQueue({ path: file ?? '', content: existing }, context)
+    if (options.dryRun) return printDryRun(getQueue, [invocation], context)
+    const live = await readLive(invocation, includeState, context)
     if (live === undefined)
-      throw new MergeqError('not-found', `queue export: there is no queue of ${queueName(run)}.`, {
+      throw new MergeqError('not-found', `queue export: there is no queue of ${queueName(invocation)}.`, {
         hint: 'Name another with --repo and --target-branch.',
         status: 404,
       })
     if (live.unreadable.length > 0)
       await logger.warn(`left out, as the live value could not be set again: ${joinList(live.unreadable)}.`)
-    const { repo, targetBranch } = run.values
-    const value = { repo: code.repo ?? repositoryName(repo), targetBranch, settings: live.settings }
-    const before = standing === undefined ? undefined : { text: standing, settings: code.settings }
-    const written = await textFor(value, before, isJson && options.format !== 'ndjson', includeState)
+    const { repo, targetBranch } = invocation.values
+    const queueFile = { repo: existing.repo ?? repositoryName(repo), targetBranch, settings: live.settings }
+    const previous =
+      existingText === undefined ? undefined : { text: existingText, settings: existing.settings }
+    const newText = await formatQueueFile(
+      queueFile,
+      previous,
+      isJson && options.format !== 'ndjson',
+      includeState,
+    )
     if (file === undefined)
       await printer.print({
         records: [],
         document: () => null,
         shape: () => ({ columns: [], rows: [] }),
-        rawBody: new TextEncoder().encode(isJson ? `${stringifyJson(value, host.out.terminal)}\n` : written),
+        rawBody: new TextEncoder().encode(
+          isJson ? `${stringifyJson(queueFile, host.out.terminal)}\n` : newText,
+        ),
       })
-    else if (written === standing) await logger.info(`${file} is as the queue of ${queueName(run)} is.`)
+    else if (newText === existingText)
+      await logger.info(`${file} is as the queue of ${queueName(invocation)} is.`)
     else {
-      await host.files.replace(file, written).catch((error: Error) => {
+      await host.files.replace(file, newText).catch((error: Error) => {
         throw new MergeqError('output', `${file} could not be written: ${error.message}.`, {
           hint: 'What was there is as it was. Check the folder and the space on its disk.',
         })
       })
-      await logger.info(`Wrote the queue of ${queueName(run)} to ${file}.`)
+      await logger.info(`Wrote the queue of ${queueName(invocation)} to ${file}.`)
     }
     await logger.info(`The digest of the live settings is ${await settingsDigest(live.settings)}.`)
     return 0

@@ -6,6 +6,9 @@ import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { type Invocation, readInvocations } from '../../cli/invocation.ts'
 import { runOperation } from '../../cli/run-operation.ts'
+import { createLiveRenderer, isLive } from '../../cli/watch/live-renderer.ts'
+import { checkWatchInputs, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
+import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
 import {
   departedEntries,
   departureChange,
@@ -16,30 +19,29 @@ import {
 } from '../../domain/queue-changes.ts'
 import type { QueueEntry } from '../../domain/queue-entries.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
-import { createLiveRenderer, isLive } from '../watch/live-renderer.ts'
-import { createLineRenderer } from '../watch/renderer.ts'
-import { checkWatchInputs, watchInputs, watchLoop } from '../watch/watch-loop.ts'
-import { createQueueLines, type QueueUpdate } from './watch/queue-lines.ts'
-import { createQueueScreen } from './watch/queue-screen.ts'
+import { createQueueScreen } from './watch/live-screen.ts'
+import { createChangePrinter, type QueueUpdate } from './watch/print-changes.ts'
 
-type Queue = Invocation<typeof getQueue.inputs>
+/** The queue to watch. */
+type QueueInvocation = Invocation<typeof getQueue.inputs>
 
+/** Time between readings, in milliseconds. */
 const defaultInterval = 10_000
 
-/** How often the record of one that has left is asked for, a failure each time, before it is given up. */
-const maxTries = 3
+/** How often the record of a pull request that left is read before its outcome counts as unknown. */
+const maxAttempts = 3
 
-/** One that has left and of which it is not known how. */
+/** A pull request that left the queue with an outcome that is not known yet. */
 interface Departure {
   readonly entry: QueueEntry
-  /** How often its record could not be read. */
-  readonly tries: number
+  /** How many readings of its record have failed. */
+  readonly attempts: number
 }
 
-/** How one left, by its record; undefined where that could not be read, and may be asked for again. */
+/** Reads how a pull request left the queue; undefined if that failed and will be attempted again. */
 async function readDeparture(
-  { entry, tries }: Departure,
-  { values }: Queue,
+  { entry, attempts }: Departure,
+  { values }: QueueInvocation,
   context: CommandContext,
   isLast: boolean,
 ): Promise<QueueChange | undefined> {
@@ -54,46 +56,50 @@ async function readDeparture(
   } catch (error) {
     const failure = toMergeqError(error)
     if (isPermanent(failure)) throw failure
-    const isGivenUp = isLast || failure.kind === 'not-found' || tries + 1 >= maxTries
+    const isGivenUp = isLast || failure.kind === 'not-found' || attempts + 1 >= maxAttempts
     return isGivenUp ? departureChange(entry, undefined, clock.now()) : undefined
   }
 }
 
-/** Looks again and again, and knows what was seen before. */
-function createQueueReader(one: Queue): (context: CommandContext, isLast: boolean) => Promise<QueueUpdate> {
-  let before: QueueSnapshot | undefined
-  let open: readonly Departure[] = []
-  const resting = new Map<number, string>()
+/** Creates a function that reads the queue and compares it with the previous reading. */
+function createQueueReader(
+  invocation: QueueInvocation,
+): (context: CommandContext, isLast: boolean) => Promise<QueueUpdate> {
+  let lastSnapshot: QueueSnapshot | undefined
+  let unresolved: readonly Departure[] = []
+  const unlistedStates = new Map<number, string>()
   return async (context, isLast) => {
-    const [queue = {}] = (await callOperation(getQueue, one, context)).reply.records
-    const after = snapshotOf(queue)
-    if (before === undefined) {
-      before = after
+    const [queue = {}] = (await callOperation(getQueue, invocation, context)).reply.records
+    const snapshot = snapshotOf(queue)
+    if (lastSnapshot === undefined) {
+      lastSnapshot = snapshot
       return [queue, undefined]
     }
-    const moved = queueChanges(before, after, resting, context.host.clock.now())
-    const gone: readonly Departure[] = [
-      ...open.filter(({ entry }) => !after.entries.has(entry.pr)),
-      ...departedEntries(before, after).map(entry => ({ entry, tries: 0 })),
+    const changes = queueChanges(lastSnapshot, snapshot, unlistedStates, context.host.clock.now())
+    const departures: readonly Departure[] = [
+      ...unresolved.filter(({ entry }) => !snapshot.entries.has(entry.pr)),
+      ...departedEntries(lastSnapshot, snapshot).map(entry => ({ entry, attempts: 0 })),
     ]
-    const left: (QueueChange | undefined)[] = []
-    const ask = (each: Departure) => readDeparture(each, one, context, isLast)
-    for await (const change of mapConcurrent(gone, maxConcurrent, ask)) left.push(change)
-    for (const pr of after.entries.keys()) resting.delete(pr)
-    open = gone.flatMap(({ entry, tries }, index) =>
-      left[index] === undefined ? [{ entry, tries: tries + 1 }] : [],
+    const departureChanges: (QueueChange | undefined)[] = []
+    const readOneDeparture = (departure: Departure) => readDeparture(departure, invocation, context, isLast)
+    for await (const change of mapConcurrent(departures, maxConcurrent, readOneDeparture))
+      departureChanges.push(change)
+    for (const pr of snapshot.entries.keys()) unlistedStates.delete(pr)
+    unresolved = departures.flatMap(({ entry, attempts }, index) =>
+      departureChanges[index] === undefined ? [{ entry, attempts: attempts + 1 }] : [],
     )
-    for (const { entry } of gone) resting.delete(entry.pr)
-    // What is not ready is not listed, and comes back; so may what has left nobody knows how.
-    for (const { entry } of open) resting.set(entry.pr, entry.state)
-    for (const change of left)
-      if (change?.to === 'NOT_READY' && change.pr !== null) resting.set(change.pr, change.to)
-    before = after
-    return [queue, [...left.flatMap(change => change ?? []), ...moved]]
+    for (const { entry } of departures) unlistedStates.delete(entry.pr)
+    // A pull request that is not ready is not listed and comes back; so may one with an unknown outcome.
+    for (const { entry } of unresolved) unlistedStates.set(entry.pr, entry.state)
+    for (const change of departureChanges)
+      if (change?.to === 'NOT_READY' && change.pr !== null) unlistedStates.set(change.pr, change.to)
+    lastSnapshot = snapshot
+    return [queue, [...departureChanges.flatMap(change => change ?? []), ...changes]]
   }
 }
 
-export const watch = defineCommand({
+/** `queue watch`: shows a queue and its changes until the duration is over or a person quits. */
+export const queueWatchCommand = defineCommand({
   command: 'queue watch',
   summary: 'Watch a queue: what is in it now, and every change',
   operation: getQueue,
@@ -118,12 +124,12 @@ export const watch = defineCommand({
         '`mergeq queue watch` is a stream, and JSON is one document.',
         'Use -o ndjson for the changes, or --once for the queue as it is now.',
       )
-    const [one] = await readInvocations(getQueue, context)
-    if (one === undefined) return 0
+    const [invocation] = await readInvocations(getQueue, context)
+    if (invocation === undefined) return 0
     const { interval = defaultInterval } = values
-    const stage = isLive(context)
-      ? await createLiveRenderer(createQueueScreen(one.values), interval, context)
-      : createLineRenderer(createQueueLines(one.values, context), context)
-    return watchLoop(createQueueReader(one), { ...values, interval }, stage, context)
+    const renderer = isLive(context)
+      ? await createLiveRenderer(createQueueScreen(invocation.values), interval, context)
+      : createStreamRenderer(createChangePrinter(invocation.values, context), context)
+    return watchLoop(createQueueReader(invocation), { ...values, interval }, renderer, context)
   },
 })

@@ -12,41 +12,48 @@ import { bar } from '../../output/charts.ts'
 import { type ColumnSpec, table, type View } from '../../output/view.ts'
 import type { SimulatedLoad, SimulationResult } from '../../sandbox/simulation.ts'
 
-/** Reads a number between two bounds, the lower one not included where `isOpen`. */
-const between = (least: number, most: number, isOpen: boolean) => (word: string) => {
-  const number = parseDecimal(word)
-  if (number < least || number > most || (isOpen && number === least))
-    throw usageError(
-      `'${word}' is not ${isOpen ? `more than ${least} and` : `from ${least} to`} at most ${most}.`,
-    )
+/**
+ * Creates a parser for a number from `min` to `max`; `isOpen` excludes `min`. It throws a usage error
+ * otherwise.
+ */
+const parseNumberBetween = (min: number, max: number, isOpen: boolean) => (text: string) => {
+  const number = parseDecimal(text)
+  if (number < min || number > max || (isOpen && number === min))
+    throw usageError(`'${text}' is not ${isOpen ? `more than ${min} and` : `from ${min} to`} at most ${max}.`)
   return number
 }
 
-/** Reads whole numbers joined by commas, each once. */
-const several = (most: number) => (word: string) => [...new Set(word.split(',').map(integerParser(1, most)))]
+/** Creates a parser for integers from 1 to `max` with commas between them; it drops duplicates. */
+const parseIntegerList = (max: number) => (text: string) => [
+  ...new Set(text.split(',').map(integerParser(1, max))),
+]
 
-const fields = {
+const inputs = {
   prsPerHour: option(
     '--prs-per-hour <n>',
     'How many pull requests are submitted in an hour',
-    between(0, 10_000, true),
+    parseNumberBetween(0, 10_000, true),
   ),
   testMinutes: option(
     '--test-minutes <n>',
     'How long a test run takes, in minutes',
-    between(0, 10_000, true),
+    parseNumberBetween(0, 10_000, true),
   ),
   failureRate: option(
     '--failure-rate <x>',
     'Share of pull requests that fail, 0 to 0.9 (default 0)',
-    between(0, 0.9, false),
+    parseNumberBetween(0, 0.9, false),
   ),
   concurrency: option(
     '--concurrency <n,...>',
     'Test runs at a time; several are compared (default 1)',
-    several(1_000),
+    parseIntegerList(1_000),
   ),
-  batch: option('--batch <n,...>', 'Size of a batch; several are compared (default 1, none)', several(100)),
+  batch: option(
+    '--batch <n,...>',
+    'Size of a batch; several are compared (default 1, none)',
+    parseIntegerList(100),
+  ),
   weeks: option('--weeks <n>', 'How long to simulate (default 4)', integerParser(1, 520)),
   seed: option(
     '--seed <n>',
@@ -56,7 +63,8 @@ const fields = {
   fromMetrics: flag('--from-metrics', 'Take what is not given from the metrics of the last hour'),
 }
 
-const mostSetups = 64
+/** How many combinations of settings are simulated at most. */
+const maxSetups = 64
 
 const columns: readonly ColumnSpec[] = [
   ['CONCURRENCY', 'concurrency', 'number'],
@@ -69,14 +77,17 @@ const columns: readonly ColumnSpec[] = [
   ['LEFT', 'left', 'number'],
 ]
 
-/** What the flags and, where that was asked for, the metrics say. */
-async function loadOf(values: InputValues<typeof fields>, context: CommandContext): Promise<SimulatedLoad> {
+/**
+ * Returns the load from the options and, with --from-metrics, from the metrics. Throws a usage error if it is
+ * incomplete.
+ */
+async function readLoad(values: InputValues<typeof inputs>, context: CommandContext): Promise<SimulatedLoad> {
   const { fromMetrics, weeks = 4, seed = 1 } = values
-  const measured = fromMetrics
+  const measuredLoad = fromMetrics
     ? await (await import('./simulate/measured-load.ts')).measureLoad(context)
     : undefined
-  const { prsPerHour = measured?.prsPerHour, testMinutes = measured?.testMinutes } = values
-  const { failureRate = Math.min(0.9, measured?.failureRate ?? 0) } = values
+  const { prsPerHour = measuredLoad?.prsPerHour, testMinutes = measuredLoad?.testMinutes } = values
+  const { failureRate = Math.min(0.9, measuredLoad?.failureRate ?? 0) } = values
   if (prsPerHour === undefined || testMinutes === undefined)
     throw usageError(
       `${prsPerHour === undefined ? '--prs-per-hour' : '--test-minutes'} is missing.`,
@@ -85,25 +96,27 @@ async function loadOf(values: InputValues<typeof fields>, context: CommandContex
   return { prsPerHour, testMinutes, failureRate, weeks, seed }
 }
 
-const short = (value: number): string => String(Math.round(value * 100) / 100)
+/** Formats a number with at most two decimals. */
+const formatNumber = (value: number): string => String(Math.round(value * 100) / 100)
 
-function picture(load: SimulatedLoad, outcomes: readonly JsonObject[]): View {
-  const { rows, columns: drawn } = table(outcomes, columns)
-  const times = outcomes.map(({ p95 }) => (typeof p95 === 'number' ? p95 : 0))
+/** Returns the view for a terminal: the table with a bar for each 95th percentile. */
+function simulationView(load: SimulatedLoad, simulations: readonly JsonObject[]): View {
+  const { rows, columns: tableColumns } = table(simulations, columns)
+  const times = simulations.map(({ p95 }) => (typeof p95 === 'number' ? p95 : 0))
   return {
     heading: [
-      `${pluralize(load.weeks, 'week')} of ${short(load.prsPerHour)} pull requests an hour, tests of ${short(load.testMinutes)} minutes, ${short(load.failureRate * 100)} % fail`,
+      `${pluralize(load.weeks, 'week')} of ${formatNumber(load.prsPerHour)} pull requests an hour, tests of ${formatNumber(load.testMinutes)} minutes, ${formatNumber(load.failureRate * 100)} % fail`,
     ],
-    columns: [...drawn, { title: 'P95', format: 'plain' }],
+    columns: [...tableColumns, { title: 'P95', format: 'plain' }],
     rows: rows.map((row, index) => [...row, bar(times[index] ?? 0, Math.max(...times), 20) || '·']),
   }
 }
 
-/** A setting that leaves more than this share of what was submitted in the queue does not keep up. */
-const tooMany = 0.05
+/** A queue that leaves a larger share of the submitted pull requests waiting at the end does not keep up. */
+const maxShareLeft = 0.05
 
-/** `sandbox simulate`: what a queue would do under other settings, by the sandbox's own engine. */
-export const simulate = defineCommand({
+/** `sandbox simulate`: predicts throughput under several settings with the engine of the sandbox. */
+export const sandboxSimulateCommand = defineCommand({
   command: 'sandbox simulate',
   summary: 'What if: throughput, time in queue and CI minutes of a queue under several settings',
   operations: [getMergeQueueMetrics],
@@ -112,7 +125,7 @@ export const simulate = defineCommand({
     json: '{"model","results"}: the load and what it leaves out, and a result for each setting',
     ndjson: 'one setting a line',
   },
-  inputs: fields,
+  inputs,
   examples: [
     'mergeq sandbox simulate --prs-per-hour 6 --test-minutes 20 --concurrency 1,2,4',
     'mergeq sandbox simulate --prs-per-hour 12 --test-minutes 30 --failure-rate 0.05 --concurrency 4 --batch 1,4,8',
@@ -125,34 +138,34 @@ export const simulate = defineCommand({
     const { simulationLimits, maxSubmits, simulationResult, simulateQueue } = await import(
       '../../sandbox/simulation.ts'
     )
-    const load = await loadOf(values, context)
+    const load = await readLoad(values, context)
     const { concurrency = [1], batch = [1] } = values
     const setups = concurrency.flatMap(runs => batch.map(size => ({ concurrency: runs, batch: size })))
-    if (setups.length > mostSetups)
-      throw usageError(`These are ${setups.length} settings; at most ${mostSetups} are compared.`)
+    if (setups.length > maxSetups)
+      throw usageError(`These are ${setups.length} settings; at most ${maxSetups} are compared.`)
     if (load.prsPerHour * load.weeks * 168 > maxSubmits)
       throw usageError(
         `These would be more than ${pluralize(maxSubmits, 'pull request')}.`,
         'Simulate fewer --weeks: the answer hardly changes.',
       )
-    const outcomes: SimulationResult[] = []
+    const simulations: SimulationResult[] = []
     for (const setup of setups) {
       const days = simulateQueue(load, setup)
       let step = days.next()
-      // Between two days a signal has its turn.
+      // The event loop runs between two simulated days, so that a signal is handled.
       for (; step.done !== true; step = days.next()) await host.clock.sleep(0, host.interrupted)
-      outcomes.push(simulationResult(step.value, load, setup))
+      simulations.push(simulationResult(step.value, load, setup))
     }
     await printer.print({
-      records: outcomes.map(outcome => ({ ...outcome })),
+      records: simulations.map(simulation => ({ ...simulation })),
       document: results => ({ model: { ...load, leavesOut: simulationLimits }, results }),
-      shape: results => ({ ...table(results, columns), terminalView: () => picture(load, results) }),
+      shape: results => ({ ...table(results, columns), terminalView: () => simulationView(load, results) }),
     })
     await printer.end()
-    const behind = outcomes.filter(({ left, submitted }) => left > submitted * tooMany)
-    if (behind.length > 0)
+    const overloaded = simulations.filter(({ left, submitted }) => left > submitted * maxShareLeft)
+    if (overloaded.length > 0)
       await logger.info(
-        `${pluralize(behind.length, 'setting')} cannot keep up: the longer it lasts, the more is LEFT and the later it merges.`,
+        `${pluralize(overloaded.length, 'setting')} cannot keep up: the longer it lasts, the more is LEFT and the later it merges.`,
       )
     await logger.info(`A model, not a promise: ${simulationLimits.join('; ')}.`)
     return 0

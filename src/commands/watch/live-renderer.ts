@@ -1,10 +1,10 @@
 import { type CommandContext, canPrompt } from '../../cli/context.ts'
+import { type WatchRenderer, withoutRetries } from '../../cli/watch/watch-renderer.ts'
 import { isContinuousIntegration } from '../../config/continuous-integration.ts'
 import { formatDuration } from '../../domain/format.ts'
 import { shouldColor } from '../../output/color.ts'
 import { createLiveBlock } from '../../output/live-block.ts'
 import type { View } from '../../output/view.ts'
-import { type WatchRenderer, withoutRetries } from './renderer.ts'
 
 /** Whether a block is drawn: a table for a person at a terminal that can be moved about in, and nothing else there. */
 export const isLive = ({ options, host }: CommandContext): boolean =>

@@ -1,10 +1,10 @@
 import type { CommandContext } from '../../cli/context.ts'
 import { flag, type InputValues, option } from '../../cli/inputs.ts'
+import type { WatchRenderer } from '../../cli/watch/watch-renderer.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { parseDuration, parseInterval } from '../../domain/values/time.ts'
 import { defaultMaxErrors, maxPollDelay, requestedDelay } from '../../domain/wait-state.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
-import type { WatchRenderer } from './renderer.ts'
 
 /** The flags of a watch: `what` is watched, read every `usual` (a duration as it is typed). */
 export const watchInputs = (what: string, usual: string) => ({

@@ -4,46 +4,49 @@ import { getString, isObject, type Json } from '../../../json.ts'
 import { parseJson } from '../../../json-text.ts'
 
 /**
- * The ids of the tests in a baseline: a list of ids, one a line (blank lines and those that begin with # are skipped),
- * or what `flaky list` printed as JSON or NDJSON. Anything else is a usage failure that names file and line.
+ * Returns the test ids of a baseline, in lower case. A baseline is a list with an id on each line (blank
+ * lines and lines that begin with # are skipped), or the JSON or NDJSON output of `flaky list`. Throws a
+ * usage error that names file and line for anything else.
  */
-export function readBaseline(text: string, file: string): ReadonlySet<string> {
-  const plain = text.replace(/^\uFEFF/, '')
-  const isJson = /^\s*[[{]/.test(plain)
-  const document = isJson ? parseJson(plain) : undefined
-  if (document !== undefined) return new Set(idsIn(document, `${file}:1`))
-  const ids = plain.split(/\r?\n/).flatMap((line, index) => {
-    const [word, place] = [line.trim(), `${file}:${index + 1}`]
-    if (word === '' || (!isJson && word.startsWith('#'))) return []
-    if (!isJson) return [idIn(word, place)]
-    const record = parseJson(word)
-    if (record === undefined) throw wrong(place, 'this is neither JSON nor a line of NDJSON.')
-    return idsIn(record, place)
+export function readBaseline(baseline: string, file: string): ReadonlySet<string> {
+  const content = baseline.replace(/^\uFEFF/, '')
+  const isJson = /^\s*[[{]/.test(content)
+  const document = isJson ? parseJson(content) : undefined
+  if (document !== undefined) return new Set(collectIds(document, `${file}:1`))
+  const ids = content.split(/\r?\n/).flatMap((line, index) => {
+    const [text, location] = [line.trim(), `${file}:${index + 1}`]
+    if (text === '' || (!isJson && text.startsWith('#'))) return []
+    if (!isJson) return [parseTestId(text, location)]
+    const record = parseJson(text)
+    if (record === undefined) throw baselineError(location, 'this is neither JSON nor a line of NDJSON.')
+    return collectIds(record, location)
   })
   return new Set(ids)
 }
 
-const wrong = (place: string, what: string) =>
+const baselineError = (location: string, problem: string) =>
   usageError(
-    `${place}: ${what}`,
+    `${location}: ${problem}`,
     'A baseline is a list of test ids, or what `mergeq flaky list --json` printed.',
   )
 
-/** The ids in a document of `flaky list`, in one of its records, or in a list of either. */
-function idsIn(document: Json, place: string): readonly string[] {
-  if (Array.isArray(document)) return document.flatMap(one => idsIn(one, place))
-  if (typeof document === 'string') return [idIn(document, place)]
-  if (!isObject(document)) throw wrong(place, 'this is no test.')
-  if (Array.isArray(document.tests)) return idsIn(document.tests, place)
+/**
+ * Returns the ids in a document of `flaky list`, in a record of such a document, or in an array of either.
+ */
+function collectIds(document: Json, location: string): readonly string[] {
+  if (Array.isArray(document)) return document.flatMap(item => collectIds(item, location))
+  if (typeof document === 'string') return [parseTestId(document, location)]
+  if (!isObject(document)) throw baselineError(location, 'this is no test.')
+  if (Array.isArray(document.tests)) return collectIds(document.tests, location)
   const id = getString(document, 'id')
-  if (id === undefined) throw wrong(place, 'a test without its id.')
+  if (id === undefined) throw baselineError(location, 'a test without its id.')
   return [id.toLowerCase()]
 }
 
-function idIn(word: string, place: string): string {
+function parseTestId(text: string, location: string): string {
   try {
-    return parseUuid(word).toLowerCase()
+    return parseUuid(text).toLowerCase()
   } catch (error) {
-    throw wrong(place, toMergeqError(error).message)
+    throw baselineError(location, toMergeqError(error).message)
   }
 }

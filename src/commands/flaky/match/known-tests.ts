@@ -1,14 +1,15 @@
 import { get, getString, type JsonObject } from '../../../json.ts'
 import type { FailedTest } from './junit.ts'
 
-/** A test that failed here, and the failing test of the service that it is, where there is one. */
+/** A failed test, and the most similar failing test of the service, if there is one. */
 export interface TestMatch {
   readonly failed: FailedTest
   readonly test: JsonObject | undefined
+  /** Whether every test of the service that matches equally well is quarantined. */
   readonly isQuarantined: boolean
 }
 
-/** What is known of one failed test while the service's tests go by. */
+/** A failed test with its best match so far. */
 interface Candidate {
   readonly failed: FailedTest
   likeness: number
@@ -16,15 +17,15 @@ interface Candidate {
   isQuarantined: boolean
 }
 
-/** Names are compared as a person sees them: white space and the ways to write an accent make no difference. */
-const plain = (name: string): string => name.normalize('NFC').replace(/\s+/g, ' ').trim()
+/** Normalizes white space and accents, so that names that look equal are equal. */
+const normalizeText = (name: string): string => name.normalize('NFC').replace(/\s+/g, ' ').trim()
 
-const parts = (path: string): readonly string[] =>
+const splitPath = (path: string): readonly string[] =>
   path.split(/[\\/]+/).filter(part => part !== '' && part !== '.')
 
-/** Whether two paths name one file, where either may begin further up. */
+/** Whether two paths name the same file; either path may start at a higher folder. */
 function isSameFile(one: string, other: string): boolean {
-  const [longer, shorter] = [parts(one), parts(other)].sort((a, b) => b.length - a.length)
+  const [longer, shorter] = [splitPath(one), splitPath(other)].sort((a, b) => b.length - a.length)
   return (
     shorter !== undefined &&
     shorter.length > 0 &&
@@ -32,65 +33,81 @@ function isSameFile(one: string, other: string): boolean {
   )
 }
 
-const keyOf = (kind: 'class' | 'suite' | 'file' | 'alone', where: string, name: string): string =>
-  JSON.stringify([kind, kind === 'file' ? parts(where).at(-1) : plain(where), plain(name)])
+const createKey = (kind: 'class' | 'suite' | 'file' | 'alone', container: string, name: string): string =>
+  JSON.stringify([
+    kind,
+    kind === 'file' ? splitPath(container).at(-1) : normalizeText(container),
+    normalizeText(name),
+  ])
 
-/** Where a test stands, strongest first: its class, then its suites, then its file; alone where none is told. */
-function keysOf(name: string, classname = '', suites: readonly string[] = [], file = ''): readonly string[] {
+/**
+ * Returns the index keys of a test: for its class, its suites and its file, or for its name if it has none of
+ * them.
+ */
+function createKeys(
+  name: string,
+  classname = '',
+  suites: readonly string[] = [],
+  file = '',
+): readonly string[] {
   const keys = [
-    ...(classname === '' ? [] : [keyOf('class', classname, name)]),
-    ...suites.filter(suite => suite !== '').map(suite => keyOf('suite', suite, name)),
-    ...(file === '' ? [] : [keyOf('file', file, name)]),
+    ...(classname === '' ? [] : [createKey('class', classname, name)]),
+    ...suites.filter(suite => suite !== '').map(suite => createKey('suite', suite, name)),
+    ...(file === '' ? [] : [createKey('file', file, name)]),
   ]
-  return keys.length === 0 ? [keyOf('alone', '', name)] : keys
+  return keys.length === 0 ? [createKey('alone', '', name)] : keys
 }
 
-/** How surely a failed test is one of the service's: by its class above all, then its suite, then its file; 0 is not. */
+/**
+ * Returns how similar a failed test is to a test of the service: class 4, suite 2, file 1, summed; 0 is no
+ * match.
+ */
 function similarityOf(failed: FailedTest, test: JsonObject): number {
-  const same = (one: string | undefined, other: string | undefined) =>
-    one !== undefined && other !== undefined && plain(one) === plain(other)
+  const isSameText = (one: string | undefined, other: string | undefined) =>
+    one !== undefined && other !== undefined && normalizeText(one) === normalizeText(other)
   const [classname, parent, file] = ['classname', 'parent', 'file_path'].map(path => getString(test, path))
-  const byClass = same(failed.classname, classname) ? 4 : 0
-  const bySuite = failed.suites.some(suite => same(suite, parent)) ? 2 : 0
+  const byClass = isSameText(failed.classname, classname) ? 4 : 0
+  const bySuite = failed.suites.some(suite => isSameText(suite, parent)) ? 2 : 0
   const byFile = failed.file !== undefined && file !== undefined && isSameFile(failed.file, file) ? 1 : 0
   const alone = [classname, parent, file].every(one => (one ?? '') === '') ? 1 : 0
   return byClass + bySuite + byFile || alone
 }
 
 /**
- * Looks for failed tests among the service's as these go by, by class name and name, then suite, then file. Of several
- * that fit, the one that fits best counts; a test is quarantined only if all that fit it best are. Each failed test
- * counts once, however many files it is in.
+ * Creates a matcher that compares failed tests with tests of the service by name and class, suite or file.
+ * The most similar test counts; a failed test is quarantined only if all equally similar tests are. A failed
+ * test that occurs in several files counts once.
  */
-export function createMatcher(all: readonly FailedTest[]) {
+export function createMatcher(failedTests: readonly FailedTest[]) {
   const byKey = new Map<string, Candidate[]>()
   const candidates = new Map<string, Candidate>()
-  for (const failed of all) {
+  for (const failed of failedTests) {
     const { name, classname, suites, file } = failed
     const identity = JSON.stringify([name, classname, suites, file])
     if (candidates.has(identity)) continue
     const candidate = { failed, likeness: 0, isQuarantined: false }
     candidates.set(identity, candidate)
-    for (const key of new Set(keysOf(name, classname, suites, file))) {
-      const standing = byKey.get(key)
-      if (standing === undefined) byKey.set(key, [candidate])
-      else standing.push(candidate)
+    for (const key of new Set(createKeys(name, classname, suites, file))) {
+      const sameKey = byKey.get(key)
+      if (sameKey === undefined) byKey.set(key, [candidate])
+      else sameKey.push(candidate)
     }
   }
   const consider = (candidate: Candidate, test: JsonObject) => {
-    const likeness = similarityOf(candidate.failed, test)
+    const similarity = similarityOf(candidate.failed, test)
     const isQuarantined = get(test, 'quarantined') === true
-    const isBetter = likeness > candidate.likeness
-    const isWorseNews =
-      likeness === candidate.likeness && likeness > 0 && candidate.isQuarantined && !isQuarantined
-    if (isBetter || isWorseNews) Object.assign(candidate, { likeness, test, isQuarantined })
+    const isBetter = similarity > candidate.likeness
+    const endsQuarantine =
+      similarity === candidate.likeness && similarity > 0 && candidate.isQuarantined && !isQuarantined
+    if (isBetter || endsQuarantine) Object.assign(candidate, { likeness: similarity, test, isQuarantined })
   }
   return {
+    /** Compares a test of the service with the failed tests. */
     take(test: JsonObject): void {
       const [classname, parent, file] = ['classname', 'parent', 'file_path'].map(path =>
         getString(test, path),
       )
-      const keys = keysOf(
+      const keys = createKeys(
         getString(test, 'name') ?? '',
         classname,
         parent === undefined ? [] : [parent],
@@ -98,6 +115,7 @@ export function createMatcher(all: readonly FailedTest[]) {
       )
       for (const candidate of new Set(keys.flatMap(key => byKey.get(key) ?? []))) consider(candidate, test)
     },
+    /** Returns the failed tests with their matches, in the order of the files. */
     matches: (): readonly TestMatch[] =>
       [...candidates.values()].map(({ failed, test, isQuarantined }) => ({ failed, test, isQuarantined })),
   }

@@ -4,7 +4,7 @@ import { formatDuration } from '../../../domain/format.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import type { View } from '../../../output/view.ts'
 
-/** What `--json` prints of an explanation. */
+/** Returns an explanation as `--json` prints it. */
 export const explanationJson = ({
   queue,
   testRun,
@@ -20,25 +20,27 @@ export const explanationJson = ({
   reasons: reasons.map(reason => ({ ...reason })),
   next: next.map(step => ({ ...step })),
   submitAgain: { ...submitAgain },
-  unread: unread.map(one => ({ ...one })),
+  unread: unread.map(source => ({ ...source })),
 })
 
-const mostTitle = 120
+/** Upper limit for the title in the heading, in characters. */
+const maxTitleLength = 120
 
-const stepText = ({ command, why }: NextStep): string => (command === null ? why : `${command}  (${why})`)
+const formatNextStep = ({ command, why }: NextStep): string =>
+  command === null ? why : `${command}  (${why})`
 
-const safety = new Map<boolean | null, string>([
+const safetyTexts = new Map<boolean | null, string>([
   [true, 'safe'],
   [false, 'not safe'],
   [null, 'unclear'],
 ])
 
-/** An explanation from top to bottom: a row for each thing to know. `now` is in milliseconds since 1970. */
+/** Returns an explanation as a table with a row for each fact. `now` is in milliseconds since 1970. */
 export function explanationView(explanation: Explanation, now: number): View {
   const { pr, verdict, state, since, title, queue, testRun, reasons, next, submitAgain, unread } = explanation
-  const passed = now - Date.parse(since ?? '')
-  const standing =
-    state === null ? '' : ` (${shorten(state)}${passed >= 0 ? ` for ${formatDuration(passed)}` : ''})`
+  const age = now - Date.parse(since ?? '')
+  const stateText =
+    state === null ? '' : ` (${shorten(state)}${age >= 0 ? ` for ${formatDuration(age)}` : ''})`
   const rows: readonly (readonly [string, Json])[] = [
     ['verdict', verdict],
     ...(state === null ? [] : [['state', shorten(state)] as const]),
@@ -53,13 +55,13 @@ export function explanationView(explanation: Explanation, now: number): View {
             `${testRun.id}${testRun.status === null ? '' : ` (${shorten(testRun.status)})`}`,
           ] as const,
         ]),
-    ...next.map(step => ['next', stepText(step)] as const),
-    ['submit again', `${safety.get(submitAgain.safe)}: ${submitAgain.why}`],
+    ...next.map(step => ['next', formatNextStep(step)] as const),
+    ['submit again', `${safetyTexts.get(submitAgain.safe)}: ${submitAgain.why}`],
     ...unread.map(({ what, why }) => ['could not be read', `${what}: ${why}`] as const),
   ]
   return {
     heading: [
-      `#${pr} ${verdict === 'never-submitted' ? 'was never submitted' : `is ${verdict}`}${standing}${title === null ? '' : `: ${shorten(title, mostTitle)}`}`,
+      `#${pr} ${verdict === 'never-submitted' ? 'was never submitted' : `is ${verdict}`}${stateText}${title === null ? '' : `: ${shorten(title, maxTitleLength)}`}`,
     ],
     columns: [
       { title: 'WHAT', format: 'plain' },

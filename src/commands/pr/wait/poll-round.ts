@@ -8,91 +8,108 @@ import {
 } from '../../../domain/wait-state.ts'
 import { isPermanent, MergeqError, withPeriod } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
-import { type PollOptions, type PollResult, queueName, readRound, type WaitTarget } from './poll.ts'
+import {
+  queueName,
+  type ReadOptions,
+  readTargets,
+  type TargetReading,
+  type WaitTarget,
+} from './read-targets.ts'
 import { describeTargets, type WaitEnd, type WaitReporter } from './reporter.ts'
 import type { WaitOptions } from './time-limits.ts'
 
-/** What is left of a wait after a round. */
-export interface RoundResult {
+/** The result of one round of polls. */
+export interface PollRoundResult {
+  /** The pull requests that the wait continues to poll. */
   readonly waiting: readonly WaitTarget[]
   /** Milliseconds until the next round. */
-  readonly pause: number
-  /** Whether a pull request ended as nobody hopes. */
+  readonly delay: number
+  /** Whether the wait for a pull request ended without success. */
   readonly hasFailure: boolean
 }
 
-/** One pull request after a round. */
-interface TargetStep {
-  readonly watch: WaitTarget
+/** What a reading changes for a pull request: its wait state, and a state change or the end of the wait. */
+interface TargetUpdate {
+  readonly target: WaitTarget
   readonly change?: StateChange
-  readonly ended?: WaitEnd
+  readonly end?: WaitEnd
 }
 
 const isSuccess = ({ outcome }: WaitEnd): boolean => /^(merged|reached|left)$/.test(outcome)
 
-/** One round of a wait: reads, tells what changed, and ends those that have settled. */
-export async function pollOnce(
-  before: readonly WaitTarget[],
-  terms: WaitOptions,
-  manner: PollOptions,
-  report: WaitReporter,
+/**
+ * Runs one round of a wait: reads the pull requests, reports state changes, and reports the end of each wait
+ * that is over. Throws only when a signal interrupts the command.
+ */
+export async function runPollRound(
+  targets: readonly WaitTarget[],
+  options: WaitOptions,
+  readOptions: ReadOptions,
+  reporter: WaitReporter,
   context: CommandContext,
-): Promise<RoundResult> {
-  const progress = `waiting for ${describeTargets(before)}`
-  const { found, queues } = await readRound(before, manner, { ...context, progress })
+): Promise<PollRoundResult> {
+  const progress = `waiting for ${describeTargets(targets)}`
+  const { readings, queues } = await readTargets(targets, readOptions, { ...context, progress })
   for (const [name, queue] of queues) await warnQueueState(name, queue, context)
-  const steps: readonly TargetStep[] = before.map((watch, index) => {
-    const one = found[index]
-    return one === undefined ? { watch } : stepTarget(watch, one, queues.get(queueName(watch)), terms)
+  const updates: readonly TargetUpdate[] = targets.map((target, index) => {
+    const reading = readings[index]
+    return reading === undefined
+      ? { target }
+      : updateTarget(target, reading, queues.get(queueName(target)), options)
   })
-  for (const { watch, change, ended } of steps) {
+  for (const { target, change, end } of updates) {
     if (change !== undefined) {
       if (!isKnownState(change.to))
         await context.warnOnce(`${change.to} is a state that mergeq does not know; it is waited out.`)
-      await report.change(watch, change)
+      await reporter.reportChange(target, change)
     }
-    if (ended !== undefined) await report.end(watch, ended)
+    if (end !== undefined) await reporter.reportEnd(target, end)
   }
-  const waiting = steps.flatMap(({ watch, ended }) => (ended === undefined ? [watch] : []))
-  if (terms.head !== undefined && found.some(lacksHead))
+  const waiting = updates.flatMap(({ target, end }) => (end === undefined ? [target] : []))
+  if (options.head !== undefined && readings.some(hasUnknownHead))
     await context.warnOnce('the service does not say which commit the head is: --match-head is not checked.')
-  const failures = found.flatMap(one => ('sight' in one ? [] : [one.failure]))
-  if (waiting.length > 0) await reportPollErrors(failures, waiting, terms, context)
+  const failures = readings.flatMap(reading => ('observation' in reading ? [] : [reading.failure]))
+  if (waiting.length > 0) await reportPollErrors(failures, waiting, options, context)
   return {
     waiting,
-    pause: nextDelay(waiting, failures, terms, context.host.random()),
-    hasFailure: steps.some(({ ended }) => ended !== undefined && !isSuccess(ended)),
+    delay: nextDelay(waiting, failures, options, context.host.random()),
+    hasFailure: updates.some(({ end }) => end !== undefined && !isSuccess(end)),
   }
 }
 
-const lacksHead = (one: PollResult): boolean =>
-  'sight' in one && one.sight.record !== undefined && (getString(one.sight.record, 'prSha') ?? '') === ''
+const hasUnknownHead = (reading: TargetReading): boolean =>
+  'observation' in reading &&
+  reading.observation.record !== undefined &&
+  (getString(reading.observation.record, 'prSha') ?? '') === ''
 
-/** What a reading makes of a pull request. */
-function stepTarget(
-  watch: WaitTarget,
-  found: PollResult,
+/** Applies a reading to the wait state of a pull request. */
+function updateTarget(
+  target: WaitTarget,
+  reading: TargetReading,
   queue: JsonObject | undefined,
-  terms: WaitOptions,
-): TargetStep {
-  if (!('sight' in found)) {
-    const { failure } = found
-    const errors = watch.errors + 1
-    const isOver = isPermanent(failure) || errors >= terms.maxErrors || terms.limit === 0
-    return { watch: { ...watch, errors }, ...(isOver ? { ended: { outcome: 'error', failure } } : {}) }
+  options: WaitOptions,
+): TargetUpdate {
+  if (!('observation' in reading)) {
+    const { failure } = reading
+    const errors = target.errors + 1
+    const isGivenUp = isPermanent(failure) || errors >= options.maxErrors || options.limit === 0
+    return { target: { ...target, errors }, ...(isGivenUp ? { end: { outcome: 'error', failure } } : {}) }
   }
-  const { state, change, outcome } = advance(watch.state, found.sight, terms)
-  const next = { ...watch, state, errors: 0 }
-  const isStuck = terms.failOnPaused && getString(queue, 'state') === 'PAUSED'
-  const ended: WaitEnd | undefined =
+  const { state, change, outcome } = advance(target.state, reading.observation, options)
+  const nextTarget = { ...target, state, errors: 0 }
+  const isStuck = options.failOnPaused && getString(queue, 'state') === 'PAUSED'
+  const end: WaitEnd | undefined =
     outcome === 'error'
-      ? { outcome, failure: found.failure ?? notShown(next) }
+      ? { outcome, failure: reading.failure ?? submissionNotVisibleError(nextTarget) }
       : (outcome ?? (isStuck ? 'pending' : undefined)) && { outcome: outcome ?? 'pending' }
-  return { watch: next, ...(change && { change }), ...(ended && { ended }) }
+  return { target: nextTarget, ...(change && { change }), ...(end && { end }) }
 }
 
-/** The failure when, for all of the grace period, only the record of the previous attempt was there. */
-const notShown = ({ invocation, state: { before = {}, earlier = before } }: WaitTarget): MergeqError =>
+/** Creates the error for a submission that did not show within the grace period, only an earlier attempt. */
+const submissionNotVisibleError = ({
+  invocation,
+  state: { before = {}, earlier = before },
+}: WaitTarget): MergeqError =>
   new MergeqError(
     'not-found',
     `#${invocation.values.pr} was submitted, but the service still shows only its earlier attempt: ${getString(earlier, 'state')} since ${getString(earlier, 'stateChangedAt')}.`,
@@ -101,40 +118,41 @@ const notShown = ({ invocation, state: { before = {}, earlier = before } }: Wait
     },
   )
 
-const whatIsHeld = new Map([
+/** What a queue state that holds pull requests back means for them. */
+const queueStateEffects = new Map([
   ['PAUSED', 'nothing is tested or merged until it is resumed'],
   ['DRAINING', 'no new tests are started'],
 ])
 
-/** A queue that holds pull requests back is told once. */
+/** Warns once in a run that a queue in this state holds pull requests back. */
 async function warnQueueState(name: string, queue: JsonObject, context: CommandContext): Promise<void> {
   const state = getString(queue, 'state') ?? ''
-  const held = whatIsHeld.get(state)
-  if (held !== undefined) await context.warnOnce(`The queue of ${name} is ${state}: ${held}.`)
+  const effect = queueStateEffects.get(state)
+  if (effect !== undefined) await context.warnOnce(`The queue of ${name} is ${state}: ${effect}.`)
 }
 
-/** Failed polls, each kind of trouble once a round. */
+/** Logs the errors of failed polls, each message once in a round. */
 async function reportPollErrors(
   failures: readonly MergeqError[],
   waiting: readonly WaitTarget[],
   { maxErrors }: WaitOptions,
   { logger }: CommandContext,
 ): Promise<void> {
-  const worst = Math.max(...waiting.map(({ errors }) => errors))
-  const inRow = worst > 1 ? ` (${worst} in a row; ${maxErrors} end the wait)` : ''
+  const maxErrorCount = Math.max(...waiting.map(({ errors }) => errors))
+  const retryNote = maxErrorCount > 1 ? ` (${maxErrorCount} in a row; ${maxErrors} end the wait)` : ''
   for (const message of new Set(failures.map(({ message }) => message)))
-    await logger.info(`${withPeriod(message)}${inRow} Still waiting.`)
+    await logger.info(`${withPeriod(message)}${retryNote} Still waiting.`)
 }
 
-/** The shortest pause that suits any of them; no shorter than the service asks for, within reason. */
+/** Returns the shortest delay of all targets, but at least what the service requested, in milliseconds. */
 function nextDelay(
   waiting: readonly WaitTarget[],
   failures: readonly MergeqError[],
   { interval }: WaitOptions,
   random: number,
 ): number {
-  const pauses = waiting.map(({ state, errors }) =>
+  const delays = waiting.map(({ state, errors }) =>
     interval === 'auto' ? pollDelay(state, errors, random) : interval,
   )
-  return Math.max(Math.min(...pauses), requestedDelay(failures))
+  return Math.max(Math.min(...delays), requestedDelay(failures))
 }

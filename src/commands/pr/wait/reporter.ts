@@ -8,30 +8,33 @@ import type { JsonObject } from '../../../json.ts'
 import type { View } from '../../../output/view.ts'
 import type { WaitTarget } from './poll.ts'
 
-/** How the wait for one pull request ended. */
+/** How the wait for a pull request ended. */
 export interface WaitEnd {
   readonly outcome: Outcome
-  /** Why it could not be followed to its end. */
+  /** The error that ended the wait, for the outcome `error`. */
   readonly failure?: MergeqError
 }
 
-/** Everything that a wait says: changes, signs of life, and exactly one result for each pull request. */
+/** The output of a wait: state changes, heartbeats, and exactly one result for each pull request. */
 export interface WaitReporter {
-  change(watch: WaitTarget, change: StateChange): Promise<void>
-  /** Says that it still waits, where no terminal shows it and nothing was said for five minutes. */
-  stillWaiting(watches: readonly WaitTarget[]): Promise<void>
-  /** Milliseconds until the next sign of life is due; on a terminal, none is. */
-  quietFor(): number
-  end(watch: WaitTarget, ended: WaitEnd): Promise<void>
-  /** Prints every result that is there, whether or not those before it are. */
+  /** Reports a state change: a record in NDJSON, a message on standard error otherwise. */
+  reportChange(target: WaitTarget, change: StateChange): Promise<void>
+  /** Logs that the wait continues, unless a terminal shows it or output is less than five minutes old. */
+  heartbeat(targets: readonly WaitTarget[]): Promise<void>
+  /** Returns the milliseconds until the next heartbeat is due; infinity on a terminal. */
+  heartbeatDelay(): number
+  /** Records the result of a pull request, and prints it as soon as the results before it are printed. */
+  reportEnd(target: WaitTarget, end: WaitEnd): Promise<void>
+  /** Prints every recorded result, even if results before it are missing. */
   flush(): Promise<void>
-  /** Tells the failures, the worst last, and returns the worst exit code. */
+  /** Logs the errors, the most severe last, and returns the most severe exit code. */
   close(): Promise<number>
 }
 
+/** How long a wait stays without output, in milliseconds. */
 const maxSilence = 5 * 60_000
 
-/** What a person reads about an ending. */
+/** The verb phrase for each outcome in the sentence of a result. */
 const outcomeTexts: Readonly<Record<Outcome, string>> = {
   merged: 'was merged',
   reached: 'is as far as was asked',
@@ -44,41 +47,43 @@ const outcomeTexts: Readonly<Record<Outcome, string>> = {
   error: 'could not be followed',
 }
 
-/** What is waited for, on one line. */
-export function describeTargets(watches: readonly WaitTarget[]): string {
-  const [first, ...others] = watches
+/** Describes pull requests on one line: the state of a single pull request, or a count for each state. */
+export function describeTargets(targets: readonly WaitTarget[]): string {
+  const [first, ...others] = targets
   if (first === undefined) return 'nothing'
   if (others.length === 0) {
     const { state = 'not there yet', position } = first.state
     return `#${first.invocation.values.pr}: ${state}${position === undefined ? '' : `, position ${position}`}`
   }
-  const states = watches.map(({ state }) => state.state ?? 'not there yet')
-  const counts = [...new Set(states)].map(state => `${states.filter(one => one === state).length} ${state}`)
-  return `${pluralize(watches.length, 'pull request')}: ${counts.join(', ')}`
+  const states = targets.map(({ state }) => state.state ?? 'not there yet')
+  const counts = [...new Set(states)].map(
+    state => `${states.filter(other => other === state).length} ${state}`,
+  )
+  return `${pluralize(targets.length, 'pull request')}: ${counts.join(', ')}`
 }
 
-/** Opens the report of a wait for these pull requests, which began at this moment. */
+/** Creates the reporter of a wait for these pull requests. `startedAt` is in milliseconds since 1970. */
 export function createReporter(
-  runs: readonly WaitTarget['invocation'][],
+  invocations: readonly WaitTarget['invocation'][],
   startedAt: number,
   context: CommandContext,
 ): WaitReporter {
   const { printer, logger, host, options } = context
-  const streams = options.format === 'ndjson'
-  const results: (JsonObject | undefined)[] = runs.map(() => undefined)
+  const isStream = options.format === 'ndjson'
+  const results: (JsonObject | undefined)[] = invocations.map(() => undefined)
   const [failures, codes]: [MergeqError[], number[]] = [[], []]
-  let [printed, saidAt] = [0, startedAt]
-  let usual: Promise<string | undefined> | undefined
+  let [printedCount, lastOutputAt] = [0, startedAt]
+  let defaultRepository: Promise<string | undefined> | undefined
 
   const print = async (index: number) => {
     const result = results[index]
     if (result !== undefined) await printer.print(printable(result))
   }
   return {
-    async change({ invocation }, { from, to, at, position }) {
+    async reportChange({ invocation }, { from, to, at, position }) {
       const now = host.clock.now()
       const { pr } = invocation.values
-      if (streams)
+      if (isStream)
         await printer.print(
           printable({
             type: 'change',
@@ -93,27 +98,29 @@ export function createReporter(
         await logger.info(
           `#${pr} ${from === undefined ? '' : `${from} -> `}${to}${position === undefined ? '' : `, position ${position}`}`,
         )
-      saidAt = now
+      lastOutputAt = now
     },
-    async stillWaiting(watches) {
+    async heartbeat(targets) {
       const now = host.clock.now()
-      if (host.err.terminal || now - saidAt < maxSilence) return
-      saidAt = now
+      if (host.err.terminal || now - lastOutputAt < maxSilence) return
+      lastOutputAt = now
       await logger.info(
-        `Still waiting after ${Math.round((now - startedAt) / 60_000)} minutes for ${describeTargets(watches)}`,
+        `Still waiting after ${Math.round((now - startedAt) / 60_000)} minutes for ${describeTargets(targets)}`,
       )
     },
-    quietFor: () =>
-      host.err.terminal ? Number.POSITIVE_INFINITY : Math.max(1, saidAt + maxSilence - host.clock.now()),
-    async end({ invocation, state }, { outcome, failure }) {
+    heartbeatDelay: () =>
+      host.err.terminal
+        ? Number.POSITIVE_INFINITY
+        : Math.max(1, lastOutputAt + maxSilence - host.clock.now()),
+    async reportEnd({ invocation, state }, { outcome, failure }) {
       const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
-      const index = runs.indexOf(invocation)
-      usual ??= usualRepository(context)
+      const index = invocations.indexOf(invocation)
+      defaultRepository ??= readDefaultRepository(context)
       results[index] = {
         type: 'result',
         pr: invocation.values.pr,
-        // Only with its repository can such a result be fed to another command.
-        ...(repositoryName(invocation.values.repo) === (await usual)
+        // A script needs the repository to pass such a result to another command.
+        ...(repositoryName(invocation.values.repo) === (await defaultRepository)
           ? {}
           : { repo: repositoryName(invocation.values.repo) }),
         outcome,
@@ -123,11 +130,11 @@ export function createReporter(
       }
       codes.push(exit)
       if (failure !== undefined) failures.push(failure)
-      if (streams) await print(index)
-      else for (; results[printed] !== undefined; printed++) await print(printed)
+      if (isStream) await print(index)
+      else for (; results[printedCount] !== undefined; printedCount++) await print(printedCount)
     },
     async flush() {
-      if (!streams) for (; printed < results.length; printed++) await print(printed)
+      if (!isStream) for (; printedCount < results.length; printedCount++) await print(printedCount)
       await printer.end()
     },
     async close() {
@@ -138,21 +145,23 @@ export function createReporter(
   }
 }
 
-/** The repository that a number alone would mean here. */
-const usualRepository = ({ settings }: CommandContext): Promise<string | undefined> =>
+/** Returns the repository that a pull request number alone refers to; undefined if no setting names it. */
+const readDefaultRepository = ({ settings }: CommandContext): Promise<string | undefined> =>
   settings.read('repo').then(
     repo => repo && repositoryName(repo),
     () => undefined,
   )
 
+/** Wraps a record for the printer. */
 const printable = (record: JsonObject) => ({
   records: [record],
-  document: ([one = {}]: readonly JsonObject[]) => one,
-  shape: () => shapeOf(record),
+  document: ([first = {}]: readonly JsonObject[]) => first,
+  shape: () => resultView(record),
 })
 
-function shapeOf({ pr, outcome, state, elapsedSeconds }: JsonObject): View {
-  const words = Object.entries(outcomeTexts).find(([known]) => known === outcome)?.[1] ?? outcome
+/** Returns the table row and the sentence of a result; of a state change, only NDJSON is printed. */
+function resultView({ pr, outcome, state, elapsedSeconds }: JsonObject): View {
+  const outcomeText = Object.entries(outcomeTexts).find(([key]) => key === outcome)?.[1] ?? outcome
   return {
     columns: [
       { title: 'PR', format: 'pr' },
@@ -161,6 +170,6 @@ function shapeOf({ pr, outcome, state, elapsedSeconds }: JsonObject): View {
       { title: 'SECONDS', format: 'number' },
     ],
     rows: [[pr, outcome, state ?? '', elapsedSeconds]],
-    sentence: `#${pr} ${words} after ${elapsedSeconds} s (${state ?? 'never seen'}).`,
+    sentence: `#${pr} ${outcomeText} after ${elapsedSeconds} s (${state ?? 'never seen'}).`,
   }
 }

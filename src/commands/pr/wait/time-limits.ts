@@ -3,31 +3,37 @@ import type { ParsedArgs } from '../../../config/args.ts'
 import { parseDuration } from '../../../domain/values/time.ts'
 import { defaultMaxErrors, type WaitGoal } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
-import type { WaitInputValues } from './options.ts'
+import type { WaitInputValues } from './wait-inputs.ts'
 
-/** What a wait is told, with what is usual where it was not told. */
+/** The options of a wait, with the defaults for options that were not typed. */
 export interface WaitOptions extends WaitGoal {
   /** Milliseconds between polls. */
   readonly interval: number | 'auto'
+  /** How many consecutive failed readings of a pull request end its wait. */
   readonly maxErrors: number
+  /** Whether a paused queue ends the wait. */
   readonly failOnPaused: boolean
-  /** Milliseconds for the whole wait; 0 asks once. */
+  /** Milliseconds for the whole wait; 0 reads every pull request once. */
   readonly limit: number
+  /** Whether the first end without success ends the whole wait. */
   readonly stopsOnError: boolean
 }
 
 const minute = 60_000
 
-/** Milliseconds that a whole wait may take: an hour, unless `--timeout` was typed. */
-export function waitTimeLimit(args: ParsedArgs): number {
+/** Returns the milliseconds that a whole wait may take: `--timeout` if it was typed, else an hour. */
+export function readWaitTimeLimit(args: ParsedArgs): number {
   const [typed] = args.get('--timeout') ?? []
   return typed === undefined ? 60 * minute : parseDuration(typed)
 }
 
-/** The terms of a wait for so many pull requests. Only one alone has a head to match: a usage failure otherwise. */
+/**
+ * Reads the options of a wait for a number of pull requests. Throws a usage error when a head commit is given
+ * for more than one pull request.
+ */
 export function readWaitOptions(
-  flags: WaitInputValues,
-  pullRequests: number,
+  values: WaitInputValues,
+  pullRequestCount: number,
   { args }: Pick<CommandContext, 'args'>,
 ): WaitOptions {
   const {
@@ -36,8 +42,8 @@ export function readWaitOptions(
     grace = 1.5 * minute,
     matchHead,
     maxErrors = defaultMaxErrors,
-  } = flags
-  if (matchHead !== undefined && pullRequests > 1)
+  } = values
+  if (matchHead !== undefined && pullRequestCount > 1)
     throw usageError('--match-head is for one pull request.', 'Wait for each of several by itself.')
   return {
     until,
@@ -45,58 +51,67 @@ export function readWaitOptions(
     grace,
     head: matchHead,
     maxErrors,
-    failOnPaused: flags.failOnPaused,
-    limit: waitTimeLimit(args),
+    failOnPaused: values.failOnPaused,
+    limit: readWaitTimeLimit(args),
     stopsOnError: args.has('--stop-on-error'),
   }
 }
 
-const minAttempt = 1_000
+/** Every attempt has at least this much time, in milliseconds. */
+const minAttemptTime = 1_000
 
-/** In a wait `--timeout` bounds the whole wait: attempts have the limit that the environment or the settings give. */
-export async function forAttempts(context: CommandContext): Promise<CommandContext> {
+/**
+ * Returns a context in which `--timeout` does not limit single attempts, as it limits the whole wait. The
+ * environment and the settings still limit attempts.
+ */
+export async function withoutWaitTimeout(context: CommandContext): Promise<CommandContext> {
   const args = new Map(context.args)
   args.delete('--timeout')
   const timeout = await context.settings.withArgs(args).read('timeout')
   return { ...context, options: { ...context.options, timeout } }
 }
 
-/** How long an attempt may take that begins when so many milliseconds of the wait are left: a second is always tried. */
-const attemptIn = (left: number, usual: number): number => Math.min(usual, Math.max(left, minAttempt))
+/**
+ * Returns the time limit of an attempt that begins when `remaining` milliseconds of the wait remain: at least
+ * a second.
+ */
+const limitAttempt = (remaining: number, usual: number): number =>
+  Math.min(usual, Math.max(remaining, minAttemptTime))
 
 /**
- * A desk for the rounds of a wait, of which `left` tells the milliseconds that are left: a poll is repeated by the next
- * one, and each takes no longer than what is left when it begins. One that is the only one is repeated as any other
- * reading is.
+ * Returns the context for the polls of a wait; `remaining` returns the milliseconds that remain of the wait.
+ * A failed poll is not retried, as the next round repeats it, and no attempt takes longer than the time that
+ * remains when it begins. A wait with the limit 0 polls once: its polls keep the usual retries and time
+ * limits.
  */
-export function forRounds(
+export function limitPolls(
   context: CommandContext,
   { limit }: Pick<WaitOptions, 'limit'>,
-  left: () => number,
+  remaining: () => number,
 ): CommandContext {
   if (limit === 0) return context
   return {
     ...context,
     options: { ...context.options, retries: 0 },
-    limits: { timeout: usual => attemptIn(left(), usual) },
+    limits: { timeout: usual => limitAttempt(remaining(), usual) },
   }
 }
 
 /**
- * Desks for what goes before a wait: no attempt takes longer than what is left of the wait when it begins, and a reading
- * is repeated only as often as such attempts fit in it. So a silent service holds the command no longer than the wait,
- * but for a second. A change that was sent is more than that: it is repeated and read back as any other is, in such
- * attempts, for how it ended must be known.
+ * Returns the contexts for the requests before a wait: `reading` for reads, `change` for the submission. No
+ * attempt takes longer than the time that remains when it begins, and a read has only as many retries as fit
+ * into that time. So a silent service delays the command by at most a second beyond the wait. A submission
+ * keeps the usual retries and is read back as usual, because its outcome must be known.
  */
-export function beforeWait(
+export function limitRequestsBeforeWait(
   context: CommandContext,
   { limit }: Pick<WaitOptions, 'limit'>,
-  left: () => number,
+  remaining: () => number,
 ): { readonly reading: CommandContext; readonly change: CommandContext } {
   if (limit === 0) return { reading: context, change: context }
-  const timeout = (usual: number) => attemptIn(left(), usual)
-  const retries = (usual: number, longest: number) =>
-    Math.max(0, Math.min(usual, Math.floor(left() / longest) - 1))
+  const timeout = (usual: number) => limitAttempt(remaining(), usual)
+  const retries = (usual: number, attemptTime: number) =>
+    Math.max(0, Math.min(usual, Math.floor(remaining() / attemptTime) - 1))
   return {
     reading: { ...context, limits: { timeout, retries } },
     change: { ...context, limits: { timeout } },

@@ -1,128 +1,135 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { MergeqError, toMergeqError } from '../../../errors.ts'
-import { queueName, type WaitTarget } from './poll.ts'
-import { pollOnce } from './poll-round.ts'
+import { runPollRound } from './poll-round.ts'
+import { queueName, type WaitTarget } from './read-targets.ts'
 import { createReporter, describeTargets, type WaitReporter } from './reporter.ts'
-import { forAttempts, forRounds, type WaitOptions } from './time-limits.ts'
+import { limitPolls, type WaitOptions, withoutWaitTimeout } from './time-limits.ts'
 
-/** A pull request to wait for. */
+/** A pull request to wait for, or the error that rules the wait out. */
 export interface WaitCandidate extends Pick<WaitTarget, 'invocation'> {
   /** The record that was read before it was submitted. */
   readonly before?: WaitTarget['state']['before']
-  /** When it was submitted; left out where somebody else did. */
+  /** When this command submitted it; undefined where it was submitted before. */
   readonly submission?: WaitTarget['state']['submission']
-  /** Why there is nothing to wait for. */
+  /** The error that rules the wait out. */
   readonly failure?: MergeqError | undefined
 }
 
 /**
- * Waits until every pull request has settled, and returns the worst exit code (CLI.md section 5). Its time
- * began at `startedAt`; once that is over, no reading is begun. Ctrl-C ends the waiting and nothing else. With --stop-on-error the first ending that is no success ends it, too.
+ * Waits until every pull request has reached the requested state or a final state, and returns the most
+ * severe exit code (CLI.md section 5). The time limit counts from `startedAt`, in milliseconds since 1970;
+ * after it no reading begins. With --stop-on-error the first end without success ends the whole wait. Throws
+ * an `interrupted` error after a signal; the pull requests stay in the queue.
  */
 export async function waitForAll(
   candidates: readonly WaitCandidate[],
-  terms: WaitOptions,
+  options: WaitOptions,
   context: CommandContext,
   startedAt = context.host.clock.now(),
 ): Promise<number> {
   const { clock } = context.host
-  const runs = candidates.map(({ invocation }) => invocation)
-  const report = createReporter(runs, startedAt, context)
-  const remaining = () => startedAt + terms.limit - clock.now()
-  const manner = {
-    needsQueue: terms.failOnPaused,
-    closed: new Set<string>(),
-    mayBegin: () => terms.limit === 0 || remaining() > 0,
+  const invocations = candidates.map(({ invocation }) => invocation)
+  const reporter = createReporter(invocations, startedAt, context)
+  const remaining = () => startedAt + options.limit - clock.now()
+  const readOptions = {
+    needsQueue: options.failOnPaused,
+    unreadableQueues: new Set<string>(),
+    hasTime: () => options.limit === 0 || remaining() > 0,
   }
-  const polling = forRounds(await forAttempts(context), terms, remaining)
+  const pollContext = limitPolls(await withoutWaitTimeout(context), options, remaining)
   let waiting: readonly WaitTarget[] = []
   for (const { invocation, before, submission, failure } of candidates) {
-    const watch = { invocation, state: { before, submission }, errors: 0 }
-    if (failure === undefined) waiting = [...waiting, watch]
-    else await report.end(watch, { outcome: 'error', failure })
+    const target = { invocation, state: { before, submission }, errors: 0 }
+    if (failure === undefined) waiting = [...waiting, target]
+    else await reporter.reportEnd(target, { outcome: 'error', failure })
   }
   try {
     while (waiting.length > 0) {
-      const left = await pollOnce(waiting, terms, manner, report, polling)
-      waiting = left.waiting
+      const result = await runPollRound(waiting, options, readOptions, reporter, pollContext)
+      waiting = result.waiting
       const isOver = remaining() <= 0
-      if (isOver || (left.hasFailure && terms.stopsOnError)) {
-        const outcome = isOver && terms.limit > 0 ? 'timed-out' : 'pending'
-        for (const watch of waiting) await report.end(watch, { outcome })
+      if (isOver || (result.hasFailure && options.stopsOnError)) {
+        const outcome = isOver && options.limit > 0 ? 'timed-out' : 'pending'
+        for (const target of waiting) await reporter.reportEnd(target, { outcome })
         break
       }
-      if (waiting.length > 0) await sleep(Math.min(left.pause, remaining()), waiting, report, context)
+      if (waiting.length > 0)
+        await sleepBetweenPolls(Math.min(result.delay, remaining()), waiting, reporter, context)
     }
   } catch (error) {
     const failure = toMergeqError(error)
     if (failure.kind !== 'interrupted') throw failure
-    await report.flush()
-    throw interruption(failure, waiting)
+    await reporter.flush()
+    throw interruptedWaitError(failure, waiting)
   }
-  return report.close()
+  return reporter.close()
 }
 
-/** Prints a result for each where nothing is waited for: some could not be submitted, and the others are left alone. */
+/** Prints a result for each pull request without a wait: a failed submission stopped the command. */
 export async function reportUnwaited(
   candidates: readonly WaitCandidate[],
   startedAt: number,
   context: CommandContext,
 ): Promise<void> {
-  const report = createReporter(
+  const reporter = createReporter(
     candidates.map(({ invocation }) => invocation),
     startedAt,
     context,
   )
   for (const { invocation, failure } of candidates)
-    await report.end(
+    await reporter.reportEnd(
       { invocation, state: {}, errors: 0 },
       failure === undefined ? { outcome: 'pending' } : { outcome: 'error', failure },
     )
-  await report.flush()
+  await reporter.flush()
 }
 
-/** Lets time pass, shown on a terminal, with a sign of life elsewhere. */
-async function sleep(
-  pause: number,
+/** Sleeps `delay` milliseconds, with a spinner on a terminal and heartbeats elsewhere. */
+async function sleepBetweenPolls(
+  delay: number,
   waiting: readonly WaitTarget[],
-  report: WaitReporter,
+  reporter: WaitReporter,
   context: CommandContext,
 ): Promise<void> {
   const { clock, interrupted } = context.host
-  const until = clock.now() + pause
-  await report.stillWaiting(waiting)
+  const wakeAt = clock.now() + delay
+  await reporter.heartbeat(waiting)
   await context.withSpinner(
     () => `Waiting for ${describeTargets(waiting)}`,
     async () => {
-      for (let left = pause; left > 0; left = until - clock.now()) {
-        await clock.sleep(Math.min(left, report.quietFor()), interrupted)
-        await report.stillWaiting(waiting)
+      for (let remaining = delay; remaining > 0; remaining = wakeAt - clock.now()) {
+        await clock.sleep(Math.min(remaining, reporter.heartbeatDelay()), interrupted)
+        await reporter.heartbeat(waiting)
       }
     },
   )
 }
 
-const maxNamed = 50
+/** How many pull requests the suggested command names at most. */
+const maxNumbers = 50
 
-/** The failure when a signal ends the waiting: the pull requests stay, and it says how to take them out. */
-function interruption({ message, exit, details }: MergeqError, waiting: readonly WaitTarget[]): MergeqError {
-  const cancels = [...new Set(waiting.map(queueName))].map(name => {
-    const those = waiting
-      .filter(watch => queueName(watch) === name)
+/** Creates the error for a wait that a signal ended, with the commands that cancel the pull requests. */
+function interruptedWaitError(
+  { message, exit, details }: MergeqError,
+  waiting: readonly WaitTarget[],
+): MergeqError {
+  const cancelCommands = [...new Set(waiting.map(queueName))].map(name => {
+    const queueValues = waiting
+      .filter(target => queueName(target) === name)
       .map(({ invocation }) => invocation.values)
-    const named = those.length > maxNamed ? '<pr>...' : those.map(({ pr }) => pr).join(' ')
-    const where = those
+    const numbers = queueValues.length > maxNumbers ? '<pr>...' : queueValues.map(({ pr }) => pr).join(' ')
+    const queueOptions = queueValues
       .slice(0, 1)
       .map(({ repo, targetBranch }) => `-R ${repositoryName(repo)} -b ${targetBranch}`)
-    return `mergeq pr cancel ${named} ${where}`
+    return `mergeq pr cancel ${numbers} ${queueOptions}`
   })
   const isSeen = waiting.every(({ state }) => state.state !== undefined)
-  const those = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
-  const what = isSeen ? `${those} in the queue.` : 'What is in the queue stays there.'
+  const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
+  const note = isSeen ? `${subject} in the queue.` : 'What is in the queue stays there.'
   return new MergeqError('interrupted', `${message} Only the waiting has ended.`, {
     ...details,
     exit,
-    hint: `${what} To cancel:\n${cancels.join('\n')}`,
+    hint: `${note} To cancel:\n${cancelCommands.join('\n')}`,
   })
 }

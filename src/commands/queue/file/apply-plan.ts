@@ -19,127 +19,154 @@ import { MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 import { message } from '../../../output/view.ts'
 import { encodeValues } from '../../api.ts'
-import { formatValue, isDifferent, type Plan, queueName, readLive } from './plan.ts'
+import { formatValue, hasDifferences, type Plan, queueName, readLive } from './plan.ts'
 
-/** The settings of a file, on their way to the service. */
-const settings: Input<Record<string, BodyValue>> = { definitions: [], location: 'body', read: () => ({}) }
+/** The settings of a file as the values of a request body. */
+const settingsInput: Input<Record<string, BodyValue>> = {
+  definitions: [],
+  location: 'body',
+  read: () => ({}),
+}
 
-const changeOf = (row: typeof createQueue | typeof updateQueue) =>
+/** Derives an operation that sends the settings of a file. */
+const defineApplyOperation = (operation: typeof createQueue | typeof updateQueue) =>
   defineOperation({
     command: 'queue apply',
-    route: row.route,
-    summary: row.summary,
-    effect: row.effect,
-    inputs: { ...queueInputs, settings },
-    decoder: row.decoder,
+    route: operation.route,
+    summary: operation.summary,
+    effect: operation.effect,
+    inputs: { ...queueInputs, settings: settingsInput },
+    decoder: operation.decoder,
     view: () => message(''),
     examples: [],
   })
 
-export const [creation, change] = [changeOf(createQueue), changeOf(updateQueue)]
+/** The operations with which `queue apply` creates and updates a queue. */
+export const [createForApply, updateForApply] = [
+  defineApplyOperation(createQueue),
+  defineApplyOperation(updateQueue),
+]
 
-/** How often a change is looked for that does not show at once, and after how many milliseconds (WIRE.md section 2). */
-const pauses = [0, 2_000, 4_000]
+/** The delays before each attempt to read a change back, in milliseconds (WIRE.md section 2). */
+const readBackDelays = [0, 2_000, 4_000]
 
-/** What came of one queue. */
+/** The result of a plan. */
 export interface ApplyResult {
+  /** The record to print; empty if nothing was sent. */
   readonly record: JsonObject
   readonly failure?: MergeqError
 }
 
-/** Why what was accepted does not show, as far as that can be told. */
-function hintFor(left: readonly Difference[], path: string): string {
-  const names = left.map(({ setting }) => setting)
-  if (names.includes('requiredStatuses') && left.some(({ file }) => Array.isArray(file) && file.length === 0))
+/** Returns the hint for settings that the service accepted but does not show. */
+function createHint(missing: readonly Difference[], path: string): string {
+  const settingNames = missing.map(({ setting }) => setting)
+  if (
+    settingNames.includes('requiredStatuses') &&
+    missing.some(({ file }) => Array.isArray(file) && file.length === 0)
+  )
     return 'The service ignores an empty list; `requiredStatuses: null` drops the override.'
-  const why = names.includes('mode')
+  const reason = settingNames.includes('mode')
     ? 'Another mode shows once what is being tested is done.'
     : 'Somebody else changed it meanwhile, or the service does not take it.'
-  return `${why} This tells how it stands: mergeq queue diff -f ${path}`
+  return `${reason} This tells how it stands: mergeq queue diff -f ${path}`
 }
 
-/** Reads back until everything shows, at most three times; returns what does not, and the settings that were read. */
-async function readBack({ run, path, code }: Plan, withState: boolean, context: CommandContext) {
-  let [live, left]: [LiveSettings | undefined, readonly Difference[]] = [undefined, []]
-  for (const pause of context.options.retries === 0 ? [0] : pauses) {
-    if (pause > 0) await context.host.clock.sleep(pause, context.host.interrupted)
-    live = await readLive(run, withState, context).catch(error => {
+/**
+ * Reads the live settings back until every change shows, at most three times. Returns the live settings and
+ * the differences that are left. Throws an `unknown-outcome` error if the queue cannot be read.
+ */
+async function readBack(
+  { invocation, path, content }: Plan,
+  includesState: boolean,
+  context: CommandContext,
+) {
+  let [live, missing]: [LiveSettings | undefined, readonly Difference[]] = [undefined, []]
+  for (const delay of context.options.retries === 0 ? [0] : readBackDelays) {
+    if (delay > 0) await context.host.clock.sleep(delay, context.host.interrupted)
+    live = await readLive(invocation, includesState, context).catch(error => {
       const { kind, message, details } = toMergeqError(error)
       if (kind === 'interrupted') throw error
       throw new MergeqError(
         'unknown-outcome',
-        `${withPeriod(message)} The change of ${queueName(run)} was accepted; whether it shows could not be read.`,
+        `${withPeriod(message)} The change of ${queueName(invocation)} was accepted; whether it shows could not be read.`,
         { ...details, delivery: 'unknown', hint: `This tells how it stands: mergeq queue diff -f ${path}` },
       )
     })
-    left = differences(live?.settings ?? {}, code.settings)
-    if (live !== undefined && left.length === 0) break
+    missing = differences(live?.settings ?? {}, content.settings)
+    if (live !== undefined && missing.length === 0) break
   }
-  return { live, left }
+  return { live, missing }
 }
 
-/** Makes a queue as its file says: created if there is none, then one update with what differs, then read back. */
+/**
+ * Applies a plan: creates the queue if it is missing, sends an update with the differences, and reads the
+ * settings back. Returns errors in the result instead of throwing them.
+ */
 export async function applyPlan(
   plan: Plan,
-  withState: boolean,
+  includesState: boolean,
   context: CommandContext,
 ): Promise<ApplyResult> {
-  const { run, path, code } = plan
-  const { repo, targetBranch } = run.values
-  const place = { file: path, repo: repositoryName(repo), targetBranch }
-  if (!isDifferent(plan)) return { record: { ...place, ok: true, outcome: 'unchanged', digest: plan.digest } }
-  let last: Operation = change
+  const { invocation, path, content } = plan
+  const { repo, targetBranch } = invocation.values
+  const identity = { file: path, repo: repositoryName(repo), targetBranch }
+  if (!hasDifferences(plan))
+    return { record: { ...identity, ok: true, outcome: 'unchanged', digest: plan.digest } }
+  let lastOperation: Operation = updateForApply
   let delivery: Delivery = 'confirmed'
   let outcome = 'failed'
   let changed: readonly string[] = []
-  const send = async (row: typeof change, body: JsonObject) => {
-    last = row
-    const came = await callOperation(
-      row,
-      { values: { ...run.values, settings: encodeValues(body) }, overrides: [] },
+  const send = async (operation: typeof updateForApply, body: JsonObject) => {
+    lastOperation = operation
+    const response = await callOperation(
+      operation,
+      { values: { ...invocation.values, settings: encodeValues(body) }, overrides: [] },
       context,
     )
-    if (came.delivery !== 'confirmed') delivery = came.delivery
-    if (outcome === 'failed') outcome = row === creation ? 'created' : 'updated'
+    if (response.delivery !== 'confirmed') delivery = response.delivery
+    if (outcome === 'failed') outcome = operation === createForApply ? 'created' : 'updated'
   }
   const receipt = (failure?: MergeqError): JsonObject => ({
-    ...place,
-    ...createReceipt(last.route, run.values, failure?.details.delivery ?? delivery, failure),
+    ...identity,
+    ...createReceipt(lastOperation.route, invocation.values, failure?.details.delivery ?? delivery, failure),
     outcome,
     changed,
   })
   try {
     let { differences: changes } = plan
     if (plan.live === undefined) {
-      await send(creation, createBody(code.settings))
-      changes = differences((await readLive(run, withState, context))?.settings ?? {}, code.settings)
+      await send(createForApply, createBody(content.settings))
+      changes = differences(
+        (await readLive(invocation, includesState, context))?.settings ?? {},
+        content.settings,
+      )
     }
-    if (changes.length > 0) await send(change, updateBody(changes, code.settings))
+    if (changes.length > 0) await send(updateForApply, updateBody(changes, content.settings))
     changed = plan.differences.map(({ setting }) => setting)
-    const { live, left } = await readBack(plan, withState, context)
+    const { live, missing } = await readBack(plan, includesState, context)
     const digest = await settingsDigest(live?.settings ?? null)
-    if (live !== undefined && left.length === 0) return { record: { ...receipt(), digest } }
-    const what =
+    if (live !== undefined && missing.length === 0) return { record: { ...receipt(), digest } }
+    const problem =
       live === undefined
         ? 'the queue is not there'
         : joinList(
-            left.map(
-              ({ setting, live: is, file }) =>
-                `${setting} is ${formatValue(is)} and not ${formatValue(file)}`,
+            missing.map(
+              ({ setting, live: liveValue, file }) =>
+                `${setting} is ${formatValue(liveValue)} and not ${formatValue(file)}`,
             ),
           )
     const failure = new MergeqError(
       'differs',
-      `the service accepted the change of ${queueName(run)}, and reading back does not show all of it: ${what}.`,
-      { hint: hintFor(left, path) },
+      `the service accepted the change of ${queueName(invocation)}, and reading back does not show all of it: ${problem}.`,
+      { hint: createHint(missing, path) },
     )
     return {
-      record: { ...receipt(failure), notApplied: left.map(({ setting }) => setting), digest },
+      record: { ...receipt(failure), notApplied: missing.map(({ setting }) => setting), digest },
       failure,
     }
   } catch (error) {
     const failure = toMergeqError(error)
-    const isSent = outcome !== 'failed' || failure.details.delivery !== undefined
-    return { record: isSent ? receipt(failure) : {}, failure }
+    const wasSent = outcome !== 'failed' || failure.details.delivery !== undefined
+    return { record: wasSent ? receipt(failure) : {}, failure }
   }
 }

@@ -17,91 +17,100 @@ import type { Json } from '../../../json.ts'
 import { stringifyJson } from '../../../json-text.ts'
 import { type LoadedQueueFile, readQueueFiles, withOverrides } from './read-files.ts'
 
-/** The run that reads a queue. */
-export type QueueRequest = Invocation<typeof getQueue.inputs>
+/** The invocation that reads a queue. */
+export type QueueInvocation = Invocation<typeof getQueue.inputs>
 
-/** A queue that a file describes. */
-export interface PlanItem extends LoadedQueueFile {
-  readonly run: QueueRequest
+/** A queue file, and the invocation that reads the live queue. */
+export interface QueueFileItem extends LoadedQueueFile {
+  readonly invocation: QueueInvocation
 }
 
-/** What is between a file and its live queue. */
-export interface Plan extends PlanItem {
-  /** Undefined where the branch has no queue. */
+/** The differences between a queue file and the live queue. */
+export interface Plan extends QueueFileItem {
+  /** Undefined if the branch has no queue. */
   readonly live: LiveSettings | undefined
+  /** The digest of the live settings. */
   readonly digest: string
   readonly differences: readonly Difference[]
 }
 
-/** `main in github.com/acme/web`. */
-export const queueName = ({ values: { repo, targetBranch } }: QueueRequest): string =>
+/** Returns the name of a queue as messages show it: `main in github.com/acme/web`. */
+export const queueName = ({ values: { repo, targetBranch } }: QueueInvocation): string =>
   `${targetBranch} in ${repositoryName(repo)}`
 
-/** The run for the queue that a file names; what it leaves open comes from the settings, and a flag must not contradict. */
-export async function requestFor(
-  { path, code }: LoadedQueueFile,
+/**
+ * Resolves the queue of a file: repository and target branch come from the file, else from the settings.
+ * Throws a usage error if an option contradicts the file.
+ */
+export async function resolveQueue(
+  { path, content }: LoadedQueueFile,
   context: CommandContext,
-): Promise<QueueRequest> {
+): Promise<QueueInvocation> {
   const args = new Map(context.args)
-  const lay = async (
-    flag: string,
+  const setOption = async (
+    option: string,
     value: string | undefined,
-    typed: () => Promise<string>,
-    plain: string,
+    readTyped: () => Promise<string>,
+    normalized: string,
   ) => {
     if (value === undefined) return
-    if (args.has(flag) && (await typed()) !== plain)
+    if (args.has(option) && (await readTyped()) !== normalized)
       throw usageError(
-        `${flag} says ${args.get(flag)?.[0]}, and ${path} is of ${value}.`,
+        `${option} says ${args.get(option)?.[0]}, and ${path} is of ${value}.`,
         'Leave one of them out.',
       )
-    args.set(flag, [value])
+    args.set(option, [value])
   }
-  const { repo, targetBranch } = code
-  const plainRepo = repo === undefined ? '' : repositoryName(parseRepository(repo))
-  await lay('--repo', repo, async () => repositoryName(await context.settings.require('repo')), plainRepo)
-  await lay(
+  const { repo, targetBranch } = content
+  const normalizedRepo = repo === undefined ? '' : repositoryName(parseRepository(repo))
+  await setOption(
+    '--repo',
+    repo,
+    async () => repositoryName(await context.settings.require('repo')),
+    normalizedRepo,
+  )
+  await setOption(
     '--target-branch',
     targetBranch,
     () => context.settings.require('targetBranch'),
     targetBranch ?? '',
   )
-  const [run] = await readInvocations(getQueue, { ...context, args })
-  if (run === undefined) throw usageError('No queue was given.')
-  return run
+  const [invocation] = await readInvocations(getQueue, { ...context, args })
+  if (invocation === undefined) throw usageError('No queue was given.')
+  return invocation
 }
 
-/** The queues that a path describes, each once. */
+/** Reads the queue files of a path. Throws a usage error if two files describe the same queue. */
 export async function readItems(
   path: string,
-  withState: boolean,
+  includesState: boolean,
   context: CommandContext,
-): Promise<readonly PlanItem[]> {
-  const items: PlanItem[] = []
+): Promise<readonly QueueFileItem[]> {
+  const items: QueueFileItem[] = []
   const args = new Map(context.args)
   args.delete('--set')
   for (const file of await readQueueFiles(path, context)) {
-    const code = withOverrides(file.code, context.args, withState)
-    const run = await requestFor(file, { ...context, args })
-    const twin = items.find(item => queueName(item.run) === queueName(run))
-    if (twin !== undefined)
-      throw usageError(`${twin.path} and ${file.path} are of the same queue: ${queueName(run)}.`)
-    if (Object.hasOwn(file.code.settings, 'state') && !withState)
+    const content = withOverrides(file.content, context.args, includesState)
+    const invocation = await resolveQueue(file, { ...context, args })
+    const duplicate = items.find(item => queueName(item.invocation) === queueName(invocation))
+    if (duplicate !== undefined)
+      throw usageError(`${duplicate.path} and ${file.path} are of the same queue: ${queueName(invocation)}.`)
+    if (Object.hasOwn(file.content.settings, 'state') && !includesState)
       await context.logger.info(`${file.path}: state is left alone (--include-state makes it a part).`)
-    items.push({ ...file, code, run })
+    items.push({ ...file, content, invocation })
   }
   return items
 }
 
-/** The live settings of a queue; undefined where the branch has none. */
+/** Reads the live settings of a queue; undefined if the branch has no queue. */
 export async function readLive(
-  run: QueueRequest,
-  withState: boolean,
+  invocation: QueueInvocation,
+  includesState: boolean,
   context: CommandContext,
 ): Promise<LiveSettings | undefined> {
   try {
-    const { reply } = await callOperation(getQueue, run, context)
-    return liveSettings(reply.records[0] ?? {}, withState)
+    const { reply } = await callOperation(getQueue, invocation, context)
+    return liveSettings(reply.records[0] ?? {}, includesState)
   } catch (error) {
     const { status, isWebPage } = toMergeqError(error).details
     if (status === 404 && isWebPage !== true) return undefined
@@ -110,61 +119,66 @@ export async function readLive(
 }
 
 /**
- * Reads every live queue, and says what differs. A setting that neither mergeq nor the live queue knows is a usage
- * failure, unless it is allowed: then it is warned of.
+ * Reads every live queue and returns the plans. A setting that neither mergeq nor the live queue knows is a
+ * usage error, or a warning if `allowUnknown` is set.
  */
-export async function planAll(
-  items: readonly PlanItem[],
-  withState: boolean,
+export async function createPlans(
+  items: readonly QueueFileItem[],
+  includesState: boolean,
   allowUnknown: boolean,
   context: CommandContext,
 ): Promise<readonly Plan[]> {
   const plans: Plan[] = []
   for (const item of items) {
-    const live = await readLive(item.run, withState, context)
-    const standing = live?.settings ?? {}
-    const odd = unknownKeys(item.code.settings, standing)
-    const [first] = odd
+    const live = await readLive(item.invocation, includesState, context)
+    const liveValues = live?.settings ?? {}
+    const unknown = unknownKeys(item.content.settings, liveValues)
+    const [first] = unknown
     if (first !== undefined && !allowUnknown)
-      throw (await import('./unknown-settings.ts')).unknownSetting(first, item.path, standing, context.args)
-    if (odd.length > 0)
+      throw (await import('./unknown-settings.ts')).unknownSettingError(
+        first,
+        item.path,
+        liveValues,
+        context.args,
+      )
+    if (unknown.length > 0)
       await context.warnOnce(
-        `${item.path}: neither mergeq nor the live queue knows ${joinList(odd)}: sent as it is.`,
+        `${item.path}: neither mergeq nor the live queue knows ${joinList(unknown)}: sent as it is.`,
       )
     const digest = await settingsDigest(live === undefined ? null : live.settings)
-    plans.push({ ...item, live, digest, differences: differences(standing, item.code.settings) })
+    plans.push({ ...item, live, digest, differences: differences(liveValues, item.content.settings) })
   }
   return plans
 }
 
-/** The digest of all live queues: of one, its own. */
-export const digestOfAll = async (plans: readonly Plan[]): Promise<string> => {
+/** Returns the digest of a single plan, or a digest of the digests of several plans. */
+export const combineDigests = async (plans: readonly Plan[]): Promise<string> => {
   const [first, ...rest] = plans.map(({ digest }) => digest)
   return first !== undefined && rest.length === 0 ? first : settingsDigest([first ?? null, ...rest])
 }
 
-/** Whether a queue is not as its file says. */
-export const isDifferent = ({ live, differences }: Plan): boolean =>
+/** Whether the live queue is missing or differs from its file. */
+export const hasDifferences = ({ live, differences }: Plan): boolean =>
   live === undefined || differences.length > 0
 
-/** A value as it stands in a plan. */
+/** Formats a value for a plan: text as it is, everything else as JSON. */
 export const formatValue = (value: Json | undefined): string =>
   typeof value === 'string' ? value : stringifyJson(value ?? null)
 
-/** A plan as a person reads it: what is between the queue and its file, a line each. */
-export function describePlan({ run, live, differences: all }: Plan): readonly string[] {
-  const name = queueName(run)
-  const differ = `${pluralize(all.length, 'setting')} ${all.length === 1 ? 'differs' : 'differ'}`
+/** Returns a plan as lines of text: a summary, and a line for each difference. */
+export function describePlan({ invocation, live, differences: allDifferences }: Plan): readonly string[] {
+  const name = queueName(invocation)
+  const summary = `${pluralize(allDifferences.length, 'setting')} ${allDifferences.length === 1 ? 'differs' : 'differ'}`
   return [
     live === undefined
       ? `The queue of ${name} is not there: it would be created.`
-      : all.length === 0
+      : allDifferences.length === 0
         ? `The queue of ${name} is as its file says.`
-        : `The queue of ${name}: ${differ}.`,
-    ...all.map(({ setting, live: is, file }) =>
+        : `The queue of ${name}: ${summary}.`,
+    ...allDifferences.map(({ setting, live: liveValue, file }) =>
       live === undefined
         ? `- ${setting}: ${formatValue(file)}`
-        : `- ${setting}: ${formatValue(is)} -> ${formatValue(file)}`,
+        : `- ${setting}: ${formatValue(liveValue)} -> ${formatValue(file)}`,
     ),
   ]
 }

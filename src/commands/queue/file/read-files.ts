@@ -8,22 +8,24 @@ import { toMergeqError, usageError } from '../../../errors.ts'
 import type { Json } from '../../../json.ts'
 import { parseJson } from '../../../json-text.ts'
 
-/** A file with a queue in it. */
+/** A queue file that was read. */
 export interface LoadedQueueFile {
+  /** The path as it was typed or found; `-` is standard input. */
   readonly path: string
-  readonly code: QueueFile
+  readonly content: QueueFile
 }
 
-/** The flags of every command that works with queues as files. */
+/** The options of every command that works with queue files. */
 export const queueFileInputs = {
   includeState: flag('--include-state', "Let the queue's state be part of it; without this it is left alone"),
 }
 
-/** The flag of the commands that compare a file with its live queue. */
-export const unknownFlag = {
+/** The option of the commands that compare a file with the live queue. */
+export const allowUnknownInput = {
   allowUnknown: flag('--allow-unknown', 'Allow settings that neither mergeq nor the queue knows'),
 }
 
+/** The option that names the file or folder. */
 export const fileInput = option(
   '-f, --file <file|folder>',
   'The file of a queue (- is standard input), or a folder of such files',
@@ -31,51 +33,55 @@ export const fileInput = option(
   { file: true },
 )
 
-/** The name of a file that must be given. */
+/** Returns the file or folder that was typed. Throws a usage error if there is none. */
 export function requireFile(file: string | undefined): string {
   if (file !== undefined) return file
   throw usageError('No file was given.', 'Name one with -f; `mergeq queue export -f queue.yaml` writes it.')
 }
 
-/** A queue's file is at most so large, in bytes. */
+/** Upper limit for a queue file, in bytes. */
 const maxFileSize = 256 * 1024
 
-const isJson = (path: string): boolean => /\.json$/i.test(path)
+const isJsonFileName = (path: string): boolean => /\.json$/i.test(path)
+/** Whether a file counts as a queue file in a folder: .yaml, .yml or .json, and not hidden. */
 export const isQueueFileName = (path: string): boolean =>
   /^[^.].*\.(ya?ml|json)$/i.test(path.replace(/^.*[\\/]/, ''))
 
-/** The text of a file, or of standard input for `-`; undefined where there is none. */
+/** Reads a file, or standard input for `-`; undefined if there is no file. Throws a usage error. */
 export async function readQueueText(path: string, context: CommandContext): Promise<string | undefined> {
   if (path !== '-')
     return context.host.files.read(path, maxFileSize).catch((error: Error) => {
       throw usageError(`${path} cannot be read: ${error.message}.`, 'Name a file, or a folder of such files.')
     })
   const decoder = new TextDecoder()
-  let read = ''
-  for await (const piece of parseContext(context.settings, context).open(path)) {
-    read += decoder.decode(piece, { stream: true })
-    if (read.length > maxFileSize) throw usageError(`standard input is larger than ${maxFileSize} bytes.`)
+  let text = ''
+  for await (const chunk of parseContext(context.settings, context).open(path)) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.length > maxFileSize) throw usageError(`standard input is larger than ${maxFileSize} bytes.`)
   }
-  return read
+  return text
 }
 
-/** The queue in the text of a file; what is wrong with it is a usage failure that names file and line. */
+/** Parses a queue file. Throws a usage error that names file and line. */
 export async function parseQueueText(text: string, path: string): Promise<QueueFile> {
-  return parseQueueFile(await parsed(text, path), nameOf(path))
+  return parseQueueFile(await parseSource(text, path), displayName(path))
 }
 
-const nameOf = (path: string): string => (path === '-' ? 'standard input' : path)
+const displayName = (path: string): string => (path === '-' ? 'standard input' : path)
 
-async function parsed(text: string, path: string): Promise<SourceNode> {
+async function parseSource(text: string, path: string): Promise<SourceNode> {
   const { parseYaml } = await import('./yaml.ts')
-  const plain = text.replace(/^\uFEFF/, '')
-  const spot = parseYaml(plain, nameOf(path))
-  if (isJson(path) && parseJson(plain) === undefined)
+  const plainText = text.replace(/^\uFEFF/, '')
+  const source = parseYaml(plainText, displayName(path))
+  if (isJsonFileName(path) && parseJson(plainText) === undefined)
     throw usageError(`${path}:1: this is no JSON.`, 'Mend it, or give the file a name that ends in .yaml.')
-  return spot
+  return source
 }
 
-/** The files that a path means: itself, or those of a folder by their names. A missing or empty one is a usage failure. */
+/**
+ * Reads a queue file, or all queue files of a folder in the order of their names. Throws a usage error if the
+ * file is missing or the folder has no queue file.
+ */
 export async function readQueueFiles(
   path: string,
   context: CommandContext,
@@ -89,32 +95,36 @@ export async function readQueueFiles(
   if (names.length > 0 && paths.length === 0)
     throw usageError(`${path} holds no file that ends in .yaml, .yml or .json.`)
   const files: LoadedQueueFile[] = []
-  for (const one of paths.length > 0 ? paths : [path]) {
-    const text = await readQueueText(one, context)
+  for (const filePath of paths.length > 0 ? paths : [path]) {
+    const text = await readQueueText(filePath, context)
     if (text === undefined)
-      throw usageError(`There is no file ${one}.`, 'Write one with `mergeq queue export -f queue.yaml`.')
-    files.push({ path: one, code: await parseQueueText(text, one) })
+      throw usageError(`There is no file ${filePath}.`, 'Write one with `mergeq queue export -f queue.yaml`.')
+    files.push({ path: filePath, content: await parseQueueText(text, filePath) })
   }
   return files
 }
 
-/** A file's queue with what `--set` lays over its settings, without its state unless that is part of it. */
+/** Returns a queue file with the settings of `--set`, and without its state unless `includesState` is set. */
 export function withOverrides(
-  { settings, ...code }: QueueFile,
+  { settings, ...queueFile }: QueueFile,
   args: ParsedArgs,
-  withState: boolean,
+  includesState: boolean,
 ): QueueFile {
-  const laid = (args.get('--set') ?? []).map(readSet)
-  const twice = laid.find(([key], index) => laid.findIndex(([other]) => other === key) < index)
-  if (twice !== undefined) throw usageError(`--set gives ${twice[0]} twice.`, 'Leave one of them out.')
-  const all = Object.entries({ ...settings, ...Object.fromEntries(laid) })
-  return { ...code, settings: Object.fromEntries(all.filter(([key]) => withState || key !== 'state')) }
+  const overrides = (args.get('--set') ?? []).map(parseOverride)
+  const duplicate = overrides.find(([key], index) => overrides.findIndex(([other]) => other === key) < index)
+  if (duplicate !== undefined)
+    throw usageError(`--set gives ${duplicate[0]} twice.`, 'Leave one of them out.')
+  const merged = Object.entries({ ...settings, ...Object.fromEntries(overrides) })
+  return {
+    ...queueFile,
+    settings: Object.fromEntries(merged.filter(([key]) => includesState || key !== 'state')),
+  }
 }
 
-/** `--set key=value`: the value is JSON if it parses as JSON, else a string. */
-function readSet(word: string): readonly [string, Json] {
-  const [, key = '', value = ''] = /^([^=]*)=(.*)$/s.exec(word) ?? []
-  if (!/^[^.]+$/.test(key)) throw usageError(`--set: '${word}' is not <setting>=<value>.`)
+/** Parses `--set key=value`: the value is JSON if it parses as JSON, else text. Throws a usage error. */
+function parseOverride(text: string): readonly [string, Json] {
+  const [, key = '', value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? []
+  if (!/^[^.]+$/.test(key)) throw usageError(`--set: '${text}' is not <setting>=<value>.`)
   try {
     return [key, readSetting(key, parseJson(value) ?? value)]
   } catch (error) {

@@ -22,31 +22,34 @@ import { isMergeqError, usageError } from '../../../errors.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import { parseJson, stringifyJson } from '../../../json-text.ts'
 
-/** Values are at most so deep. */
-const deepest = 50
+/** Upper limit for the nesting depth of values. */
+const maxDepth = 50
 
-/** A text that JSON would write with escapes nobody sees otherwise: it stands in quotes, escaped. */
-const isUnseen = (text: string): boolean =>
+/** Whether a text has characters that a person cannot see; such text is quoted and escaped. */
+const hasInvisibleCharacters = (text: string): boolean =>
   stringifyJson(text) !== JSON.stringify(text) || /[\uD800-\uDFFF]/u.test(text)
 
-const strings = 'tag:yaml.org,2002:str'
+const stringTag = 'tag:yaml.org,2002:str'
 
-/** Texts are written so that nothing in them is invisible; everything else as it is usual. */
+/** Writes text with invisible characters as quoted, escaped JSON, and other values as the library does. */
 const customTags = (tags: Tags): Tags =>
   tags.map(tag => {
-    if (typeof tag === 'string' || tag.tag !== strings || tag.collection !== undefined) return tag
-    const { stringify: usual } = tag
-    const seen: ScalarTag = {
+    if (typeof tag === 'string' || tag.tag !== stringTag || tag.collection !== undefined) return tag
+    const { stringify: stringifyDefault } = tag
+    const escapingTag: ScalarTag = {
       ...tag,
       stringify: (item, ...more) =>
-        typeof item.value === 'string' && isUnseen(item.value)
+        typeof item.value === 'string' && hasInvisibleCharacters(item.value)
           ? stringifyJson(item.value)
-          : (usual?.(item, ...more) ?? stringify(item.value)),
+          : (stringifyDefault?.(item, ...more) ?? stringify(item.value)),
     }
-    return seen
+    return escapingTag
   })
 
-/** YAML 1.2 with the schema of its core, whatever a file says; what YAML 1.1 would read otherwise (`off`) is quoted. */
+/**
+ * YAML 1.2 with the core schema, whatever a file declares; text that YAML 1.1 reads otherwise (`off`) is
+ * quoted.
+ */
 const options = {
   schema: 'core',
   compat: 'yaml-1.1',
@@ -55,89 +58,89 @@ const options = {
   logLevel: 'error',
 } as const
 
-/** Whether values are nested too deeply: composing them would exhaust the stack, so tokens are counted first. */
-function isDeep(text: string): boolean {
-  const open = [...new Parser().parse(text)].map(token => ({ token, depth: 0 }))
-  for (let one = open.pop(); one !== undefined; one = open.pop()) {
-    const { token, depth } = one
-    if (depth > deepest) return true
-    const below =
+/** Whether values are nested too deeply: counts tokens, as composing the values would exhaust the stack. */
+function isTooDeep(text: string): boolean {
+  const pending = [...new Parser().parse(text)].map(token => ({ token, depth: 0 }))
+  for (let entry = pending.pop(); entry !== undefined; entry = pending.pop()) {
+    const { token, depth } = entry
+    if (depth > maxDepth) return true
+    const children =
       'items' in token
         ? token.items.flatMap(({ key, value }) => [key, value])
         : token.type === 'document'
           ? [token.value]
           : []
-    for (const inner of below) if (inner) open.push({ token: inner, depth: depth + 1 })
+    for (const child of children) if (child) pending.push({ token: child, depth: depth + 1 })
   }
   return false
 }
 
 /**
- * Reads YAML or JSON, which is YAML. Refuses with a usage failure that names file and line: what is no YAML, a key that
- * stands twice, more than one document, anchors, aliases and tags, and what JSON cannot hold.
+ * Parses YAML, which includes JSON. Throws a usage error that names file and line for invalid YAML, duplicate
+ * keys, more than one document, anchors, aliases, tags, and values that JSON does not have.
  */
 export function parseYaml(text: string, file: string): SourceNode {
-  const counter = new LineCounter()
-  const lineAt = (offset = 0) => Math.max(1, counter.linePos(offset).line)
-  const wrong = (offset: number | undefined, what: string) =>
+  const lineCounter = new LineCounter()
+  const lineAt = (offset = 0) => Math.max(1, lineCounter.linePos(offset).line)
+  const syntaxError = (offset: number | undefined, problem: string) =>
     usageError(
-      `${file}:${lineAt(offset)}: ${what}`,
+      `${file}:${lineAt(offset)}: ${problem}`,
       'Mend the file; `mergeq queue export` shows what one looks like.',
     )
-  if (isDeep(text)) throw wrong(0, 'this is nested too deeply.')
+  if (isTooDeep(text)) throw syntaxError(0, 'this is nested too deeply.')
   try {
-    const document = parseDocument(text, { ...options, lineCounter: counter })
+    const document = parseDocument(text, { ...options, lineCounter })
     const [error] = document.errors
     if (error !== undefined)
-      throw wrong(error.pos[0], `this is no YAML: ${error.message.replace(/\.?$/, '.')}`)
-    if (document.contents === null) throw wrong(0, 'this is empty.')
-    return spotOf(document.contents)
+      throw syntaxError(error.pos[0], `this is no YAML: ${error.message.replace(/\.?$/, '.')}`)
+    if (document.contents === null) throw syntaxError(0, 'this is empty.')
+    return convertNode(document.contents)
   } catch (error) {
     if (isMergeqError(error)) throw error
-    throw wrong(0, `this is no YAML: ${error instanceof Error ? error.message : String(error)}.`)
+    throw syntaxError(0, `this is no YAML: ${error instanceof Error ? error.message : String(error)}.`)
   }
 
-  function spotOf(node: ParsedNode | null): SourceNode {
+  function convertNode(node: ParsedNode | null): SourceNode {
     const offset = node?.range[0]
     if (isAlias(node) || node?.anchor !== undefined)
-      throw wrong(offset, 'anchors and aliases are not taken: write the value itself.')
-    if (node?.tag !== undefined) throw wrong(offset, `the tag ${node.tag} is not taken.`)
+      throw syntaxError(offset, 'anchors and aliases are not taken: write the value itself.')
+    if (node?.tag !== undefined) throw syntaxError(offset, `the tag ${node.tag} is not taken.`)
     const line = lineAt(offset)
-    if (isSeq(node)) return { line, value: node.items.map(item => spotOf(item).value) }
+    if (isSeq(node)) return { line, value: node.items.map(item => convertNode(item).value) }
     if (isMap(node)) {
       const members = new Map<string, SourceNode>()
       for (const { key, value } of node.items) {
         if (!isScalar(key) || typeof key.value !== 'string')
-          throw wrong(key.range?.[0] ?? offset, 'a key must be text (which may need quotes).')
-        members.set(spotOf(key) && key.value, {
-          ...spotOf(value),
+          throw syntaxError(key.range?.[0] ?? offset, 'a key must be text (which may need quotes).')
+        members.set(convertNode(key) && key.value, {
+          ...convertNode(value),
           line: lineAt(key.range[0]),
         })
       }
-      const value = Object.fromEntries([...members].map(([key, spot]) => [key, spot.value]))
+      const value = Object.fromEntries([...members].map(([key, member]) => [key, member.value]))
       return { line, value, members }
     }
     if (node === null) return { line, value: null }
-    return { line, value: scalarOf(node.value, node.source, offset) }
+    return { line, value: convertScalar(node.value, node.source, offset) }
   }
 
-  function scalarOf(value: unknown, source: string, offset: number | undefined): Json {
+  function convertScalar(value: unknown, source: string, offset: number | undefined): Json {
     if (typeof value === 'number') {
-      // A number as JSON writes it keeps all its digits.
-      const exact = parseJson(source)
-      if (exact !== undefined && typeof exact !== 'string') return exact
+      // The JSON parser keeps all digits of a number.
+      const exactValue = parseJson(source)
+      if (exactValue !== undefined && typeof exactValue !== 'string') return exactValue
       if (Number.isSafeInteger(value) || (!Number.isInteger(value) && Number.isFinite(value))) return value
-      throw wrong(offset, `${source} is a number that cannot be kept exactly.`)
+      throw syntaxError(offset, `${source} is a number that cannot be kept exactly.`)
     }
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
-    throw wrong(offset, 'this is no value that JSON has.')
+    throw syntaxError(offset, 'this is no value that JSON has.')
   }
 }
 
-const toText = (document: Document): string => document.toString({ lineWidth: 0 })
+const formatDocument = (document: Document): string => document.toString({ lineWidth: 0 })
 
-/** A value as it stands in block style. */
-function nodeOf(value: Json): Node | null {
+/** Creates the node of a value in block style. */
+function createNode(value: Json): Node | null {
   const { contents } = parseDocument(stringifyJson(value), { ...options, intAsBigInt: true })
   visit(contents, {
     Collection: (_, collection) => {
@@ -150,69 +153,76 @@ function nodeOf(value: Json): Node | null {
   return contents
 }
 
-/** The node of a value that takes the place of another: the comments stay, those of what stays in a list too. */
-function inPlaceOf(old: unknown, value: Json): Node | null {
-  if (isSeq(old) && Array.isArray(value) && value.length > 0) {
-    old.items = value.map(one => old.items.find(item => isScalar(item) && item.value === one) ?? nodeOf(one))
-    return old
+/** Returns the node of a value that replaces another node; comments of the node and of equal items stay. */
+function replaceNode(previous: unknown, value: Json): Node | null {
+  if (isSeq(previous) && Array.isArray(value) && value.length > 0) {
+    previous.items = value.map(
+      element => previous.items.find(item => isScalar(item) && item.value === element) ?? createNode(element),
+    )
+    return previous
   }
-  const fresh = nodeOf(value)
-  if (fresh !== null && isNode(old)) {
-    fresh.comment = old.comment ?? null
-    fresh.commentBefore = old.commentBefore ?? null
+  const node = createNode(value)
+  if (node !== null && isNode(previous)) {
+    node.comment = previous.comment ?? null
+    node.commentBefore = previous.commentBefore ?? null
   }
-  return fresh
+  return node
 }
 
-const pairOf = (key: string, value: Json) => new Pair(new Scalar(key), nodeOf(value))
+const createPair = (key: string, value: Json) => new Pair(new Scalar(key), createNode(value))
 
-const keyOf = ({ key }: Pair): unknown => (isScalar(key) ? key.value : key)
+const pairKey = ({ key }: Pair): unknown => (isScalar(key) ? key.value : key)
 
-/** A mapping as YAML, below a line or two of comment. */
+/** Formats a mapping as YAML below a comment; each line of the comment begins with a space. */
 export function writeYaml(value: JsonObject, comment: string): string {
   const document = new Document(null, options)
-  document.contents = nodeOf(value)
+  document.contents = createNode(value)
   document.commentBefore = comment
-  return toText(document)
+  return formatDocument(document)
 }
 
-/** What a mapping in a file should hold: what stands there and means the same stays as it is, comments and all. */
-export interface Rewriting {
-  /** What stands at the top of the file besides the mapping, where it is missing. */
-  readonly head: JsonObject
-  /** The name of the mapping. */
+/** New values for a mapping in a YAML file. Equal values and all comments stay unchanged. */
+export interface MappingUpdate {
+  /** Values to add at the top level of the file if they are missing. */
+  readonly rootValues: JsonObject
+  /** The key of the mapping at the top level. */
   readonly key: string
+  /** The new values; other keys are removed. */
   readonly values: JsonObject
-  /** Keys that are none of our business: they stay. */
+  /** Whether a key stays unchanged although the new values do not have it. */
   isForeign(key: string): boolean
+  /** Whether two values of a key mean the same. */
   isSame(key: string, before: Json, after: Json): boolean
 }
 
-/** The text of a file, which `parseYaml` has taken, with other values and all its comments. */
-export function rewriteYaml(text: string, before: JsonObject, rewriting: Rewriting): string {
-  const { head, key, values, isForeign, isSame } = rewriting
+/**
+ * Returns the text of a file with new values in a mapping and with all its comments. `parseYaml` must accept
+ * the text; `before` has the values of the mapping in it.
+ */
+export function rewriteYaml(text: string, before: JsonObject, update: MappingUpdate): string {
+  const { rootValues, key, values, isForeign, isSame } = update
   const document: Document = parseDocument(text, options)
-  const top = document.contents
-  if (!isMap(top)) return text
-  for (const [name, value] of Object.entries(head))
-    if (!top.has(name)) top.items.push(pairOf(name, value ?? null))
-  const holder = top.items.find(one => keyOf(one) === key)
-  const standing = holder?.value
-  if (!isMap(standing)) {
-    if (holder === undefined) top.items.push(pairOf(key, values))
-    else holder.value = inPlaceOf(standing, values)
-    return toText(document)
+  const root = document.contents
+  if (!isMap(root)) return text
+  for (const [name, value] of Object.entries(rootValues))
+    if (!root.has(name)) root.items.push(createPair(name, value ?? null))
+  const mappingPair = root.items.find(pair => pairKey(pair) === key)
+  const mapping = mappingPair?.value
+  if (!isMap(mapping)) {
+    if (mappingPair === undefined) root.items.push(createPair(key, values))
+    else mappingPair.value = replaceNode(mapping, values)
+    return formatDocument(document)
   }
-  standing.items = standing.items.filter(pair => {
-    const name = String(keyOf(pair))
+  mapping.items = mapping.items.filter(pair => {
+    const name = String(pairKey(pair))
     return Object.hasOwn(values, name) || isForeign(name)
   })
   for (const [name, value = null] of Object.entries(values)) {
-    const pair = standing.items.find(one => keyOf(one) === name)
-    if (pair === undefined) standing.items.push(pairOf(name, value))
+    const pair = mapping.items.find(candidate => pairKey(candidate) === name)
+    if (pair === undefined) mapping.items.push(createPair(name, value))
     else if (!isSame(name, before[name] ?? null, value)) {
-      pair.value = inPlaceOf(pair.value, value)
+      pair.value = replaceNode(pair.value, value)
     }
   }
-  return toText(document)
+  return formatDocument(document)
 }

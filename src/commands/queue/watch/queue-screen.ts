@@ -3,7 +3,7 @@ import { formatDuration } from '../../../domain/format.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import type { JsonObject } from '../../../json.ts'
 import type { LiveScreen } from '../../watch/live-renderer.ts'
-import { type QueueUpdate, queueSummary, type WatchedQueue } from './queue-lines.ts'
+import { type QueueUpdate, queueSummary, type WatchedQueue } from './print-changes.ts'
 
 /** How many changes stay in sight. */
 const maxChanges = 3

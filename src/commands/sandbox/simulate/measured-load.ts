@@ -4,31 +4,39 @@ import type { CommandContext } from '../../../cli/context.ts'
 import { readInvocations } from '../../../cli/invocation.ts'
 import { MergeqError } from '../../../errors.ts'
 
-/** What the metrics say of the last hour of a queue. */
+/** The load of a queue in the last hour. */
 export interface MeasuredLoad {
   readonly prsPerHour: number
+  /** Average duration of a test run, in minutes. */
   readonly testMinutes: number
+  /** Share of pull requests that failed, 0 to 1. */
   readonly failureRate: number
 }
 
 /**
- * What a queue has seen in its last hour (service-observed.md section 4): what left it merged or failed, and how long its
- * tests took on the average. Where the settings name a target branch, that one alone. An hour without either is no
- * measure: then it is a `not-found` failure.
+ * Measures the load of the last hour from the metrics (service-observed.md section 4): how many pull requests
+ * merged or failed, and how long test runs took on average. Only the configured target branch counts, if
+ * there is any. Throws a `not-found` error when no pull request merged or failed in that hour, or no test run
+ * ended.
  */
 export async function measureLoad(context: CommandContext): Promise<MeasuredLoad> {
-  const [run] = await readInvocations(getMergeQueueMetrics, context)
+  const [invocation] = await readInvocations(getMergeQueueMetrics, context)
   const branch = await context.settings.read('targetBranch')
-  if (run === undefined) throw new MergeqError('internal', 'there is nothing to read.')
-  const { reply } = await callOperation(getMergeQueueMetrics, run, context)
+  if (invocation === undefined) throw new MergeqError('internal', 'there is nothing to read.')
+  const { reply } = await callOperation(getMergeQueueMetrics, invocation, context)
   const samples = samplesIn(reply.bytes).filter(
     ({ labels }) => branch === undefined || labels.branch === branch,
   )
   const sum = (name: string, conclusion?: string) =>
     samples
-      .filter(one => one.name === name && (conclusion === undefined || one.labels.conclusion === conclusion))
+      .filter(
+        sample =>
+          sample.name === name && (conclusion === undefined || sample.labels.conclusion === conclusion),
+      )
       .reduce((total, { value }) => total + (Number.isFinite(value) ? value : 0), 0)
-  const [merged, failed] = ['merged', 'failed'].map(one => sum('mq_pr_conclusions_1h_total', one))
+  const [merged, failed] = ['merged', 'failed'].map(conclusion =>
+    sum('mq_pr_conclusions_1h_total', conclusion),
+  )
   const concluded = (merged ?? 0) + (failed ?? 0)
   const tested = sum('mq_pr_test_duration_1h_seconds_count')
   if (concluded === 0 || tested === 0)

@@ -6,24 +6,24 @@ import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
 import { milestones } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
 
-/** Reads an interval: a pause, or `auto`. */
-const interval = (word: string): number | 'auto' => (word === 'auto' ? word : parseInterval(word))
+/** Parses a poll interval: a duration of at least one second, in milliseconds, or `auto`. */
+const parsePollInterval = (text: string): number | 'auto' => (text === 'auto' ? text : parseInterval(text))
 
-const spelling = '--match-head <sha|HEAD>'
+const matchHeadSyntax = '--match-head <sha|HEAD>'
 
-/** The commit that the head must stay at; HEAD is the one that the settings find. */
+/** The commit that must stay the head of the pull request; `HEAD` is the commit that the settings resolve. */
 const matchHead: Input<string | undefined> = {
   definitions: [
     {
-      syntax: spelling,
+      syntax: matchHeadSyntax,
       summary: 'End with 14 when the head of the pull request is another commit',
       suggestions: ['HEAD'],
     },
   ],
   async read(args, context: ParseContext) {
-    const [word] = args.get(optionName(spelling)) ?? []
-    if (word === undefined) return undefined
-    const sha = word === 'HEAD' ? await context.setting('sha') : word
+    const [text] = args.get(optionName(matchHeadSyntax)) ?? []
+    if (text === undefined) return undefined
+    const sha = text === 'HEAD' ? await context.setting('sha') : text
     if (sha === undefined)
       throw usageError(
         '--match-head: nothing says which commit HEAD is.',
@@ -35,7 +35,7 @@ const matchHead: Input<string | undefined> = {
   },
 }
 
-/** The flags of a wait (CLI.md section 5); its `--timeout` stands with every command. */
+/** The options of a wait (CLI.md section 5), except `--timeout`, which is a global option. */
 export const waitInputs = {
   until: option(
     '--until <state>',
@@ -45,9 +45,14 @@ export const waitInputs = {
       choices: milestones,
     },
   ),
-  interval: option('--interval <duration|auto>', 'Time between polls, at least 1s (default auto)', interval, {
-    suggestions: ['auto'],
-  }),
+  interval: option(
+    '--interval <duration|auto>',
+    'Time between polls, at least 1s (default auto)',
+    parsePollInterval,
+    {
+      suggestions: ['auto'],
+    },
+  ),
   grace: option(
     '--grace <duration>',
     'For so long, not found means not there yet (default 90s)',
@@ -62,7 +67,7 @@ export const waitInputs = {
   failOnPaused: flag('--fail-on-paused', 'End with 8 when the queue is paused'),
 }
 
-/** What a wait prints. */
+/** What a wait prints in each format, for the help. */
 export const waitOutput = {
   table: 'how each ended, in a sentence or (on a pipe) a row; changes go to standard error',
   json: 'a result for each: {"type":"result","pr","outcome","state","elapsedSeconds","exit"}',
@@ -70,5 +75,5 @@ export const waitOutput = {
     'a line for each change as it comes, {"type":"change","pr","from","to","at","position"}, and the results',
 }
 
-/** What the flags of a wait were given. */
+/** The values of the options of a wait. */
 export type WaitInputValues = InputValues<typeof waitInputs>

@@ -7,13 +7,14 @@ import { testSlots } from '../../../domain/queue-entries.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { getArray, getString, type Json, type JsonObject } from '../../../json.ts'
 
+/** The queue that is watched. */
 export type WatchedQueue = InputValues<typeof getQueue.inputs>
 
-/** What one look at a queue finds, and what changed since the one before; undefined the first time. */
+/** The record of a queue, and its changes since the previous reading (undefined for the first reading). */
 export type QueueUpdate = readonly [queue: JsonObject, changes: readonly QueueChange[] | undefined]
 
-/** How much of a queue is under test: `testing 1 of 2`. */
-function testingText(queue: Json): string {
+/** Formats how many pull requests are under test: `testing 1 of 2`. */
+function formatTestSlots(queue: Json): string {
   const { testing, concurrency, isBatching } = testSlots(queue)
   if (concurrency === undefined) return `testing ${testing.length}`
   return isBatching
@@ -21,13 +22,13 @@ function testingText(queue: Json): string {
     : `testing ${testing.length} of ${concurrency}`
 }
 
-/** What is watched and its state; how much of it is under test. */
+/** Returns two lines: the queue with its state, and the number of pull requests under test and queued. */
 export const queueSummary = (queue: JsonObject, { repo, targetBranch }: WatchedQueue): readonly string[] => [
   `Queue of ${targetBranch} in ${repositoryName(repo)}: ${getString(queue, 'state') ?? '-'}`,
-  `${testingText(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} in the queue`,
+  `${formatTestSlots(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} in the queue`,
 ]
 
-/** The queue as the first line of a stream; what it has under our names gives way. */
+/** Returns the first record of a stream; the fields that this program adds replace those of the service. */
 const queueEvent = (queue: JsonObject, { repo, targetBranch }: WatchedQueue, at: string): JsonObject => {
   const { type: _, at: __, ...rest } = queue
   return { type: 'queue', at, repo: repositoryName(repo), targetBranch, ...rest }
@@ -41,16 +42,16 @@ const columns = [
   { title: 'POSITION', format: 'number' },
 ] as const
 
-/** A line for each change. */
-export function createQueueLines(
+/** Creates a function that prints a record for each change, and prints or logs the first reading. */
+export function createChangePrinter(
   watched: WatchedQueue,
   context: CommandContext,
-): (look: QueueUpdate) => Promise<void> {
+): (update: QueueUpdate) => Promise<void> {
   const { printer, logger, host } = context
   const print = (record: JsonObject, change?: QueueChange) =>
     printer.print({
       records: [record],
-      document: ([one = {}]) => one,
+      document: ([first = {}]) => first,
       shape: () => ({
         columns,
         rows: change === undefined ? [] : [[change.at, change.pr, change.from, change.to, change.position]],

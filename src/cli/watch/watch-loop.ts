@@ -1,0 +1,83 @@
+import { integerParser } from '../../domain/values/numbers.ts'
+import { parseDuration, parseInterval } from '../../domain/values/time.ts'
+import { defaultMaxErrors, maxPollDelay, requestedDelay } from '../../domain/wait-state.ts'
+import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
+import type { CommandContext } from '../context.ts'
+import { flag, type InputValues, option } from '../inputs.ts'
+import type { WatchRenderer } from './watch-renderer.ts'
+
+/** Returns the options of a watch; the help shows `subject` and the duration `defaultInterval` (`10s`). */
+export const watchInputs = (subject: string, defaultInterval: string) => ({
+  once: flag('--once', `Print ${subject} as ${subject.endsWith('s') ? 'they are' : 'it is'} now, and end`),
+  interval: option(
+    '--interval <duration>',
+    `Time between readings, at least 1s (default ${defaultInterval})`,
+    parseInterval,
+  ),
+  duration: option('--for <duration>', 'End after so long, with 0', parseDuration),
+  maxErrors: option(
+    '--max-errors <n>',
+    'End after so many failed readings in a row (default 10)',
+    integerParser(1, 1_000_000),
+  ),
+})
+
+/** The values of the options of a watch. */
+export type WatchInputValues = InputValues<ReturnType<typeof watchInputs>>
+
+/** Throws a usage error for options that contradict each other. */
+export function checkWatchInputs({ once, duration }: WatchInputValues): void {
+  if (once && duration !== undefined)
+    throw usageError('--once and --for contradict each other.', 'Leave one of them out.')
+}
+
+/** Reads once; `isLast` means that no reading follows. */
+type WatchReader<Update> = (context: CommandContext, isLast: boolean) => Promise<Update>
+
+/**
+ * Reads and renders repeatedly, until the duration is over, a person quits, or the readings fail permanently
+ * or too often in a row; then it throws the error. With `once` it reads once, with the usual retries. Returns
+ * the exit code 0. All times are in milliseconds.
+ */
+export async function watchLoop<Update>(
+  read: WatchReader<Update>,
+  {
+    once,
+    interval,
+    duration,
+    maxErrors = defaultMaxErrors,
+  }: WatchInputValues & { readonly interval: number },
+  renderer: WatchRenderer<Update>,
+  context: CommandContext,
+): Promise<number> {
+  const { clock, out } = context.host
+  const endAt = clock.now() + (duration ?? Number.POSITIVE_INFINITY)
+  let errors = 0
+  try {
+    if (once) {
+      await renderer.show(await read(context, true))
+      return 0
+    }
+    for (;;) {
+      let retryAfter = 0
+      try {
+        await renderer.show(await renderer.untilQuit(read(renderer.context(), clock.now() >= endAt)))
+        errors = 0
+      } catch (error) {
+        if (renderer.hasQuit()) return 0
+        const failure = toMergeqError(error)
+        errors++
+        if (isPermanent(failure) || failure.kind === 'not-found' || errors >= maxErrors) throw failure
+        retryAfter = requestedDelay([failure])
+        await renderer.notify(`${failure.message} (${errors} in a row)`)
+      }
+      const now = clock.now()
+      // After the reader has closed the pipe, the watch ends without an error.
+      if (now >= endAt || out.gone === true) return 0
+      const backoff = Math.min(interval * 2 ** Math.min(errors, 9), Math.max(interval, maxPollDelay))
+      if (!(await renderer.sleep(Math.min(Math.max(backoff, retryAfter), endAt - now)))) return 0
+    }
+  } finally {
+    await renderer.close()
+  }
+}

@@ -1,0 +1,46 @@
+import type { CommandContext } from '../context.ts'
+
+/** Shows the updates of a watch, and lets a person end the watch. */
+export interface WatchRenderer<Update> {
+  /** Returns the context for the next reading. */
+  context(): CommandContext
+  /** Shows the result of a reading. */
+  show(update: Update): Promise<void>
+  /** Shows an error that does not end the watch. */
+  notify(text: string): Promise<void>
+  /** Sleeps that many milliseconds. Resolves to false as soon as a person quits. */
+  sleep(milliseconds: number): Promise<boolean>
+  /** Resolves with the result of the work; rejects as soon as a person quits. */
+  untilQuit<T>(work: Promise<T>): Promise<T>
+  /** Whether a person has quit. */
+  hasQuit(): boolean
+  /** Releases the terminal. */
+  close(): Promise<void>
+}
+
+/** Returns a context without retries: a watch repeats a failed reading by itself (WIRE.md section 3). */
+export const withoutRetries = (context: CommandContext): CommandContext => ({
+  ...context,
+  options: { ...context.options, retries: 0 },
+})
+
+/** Creates the renderer for pipes, CI jobs and every format except the table: `show` prints each update. */
+export function createStreamRenderer<Update>(
+  show: (update: Update) => Promise<void>,
+  context: CommandContext,
+): WatchRenderer<Update> {
+  const { logger, host } = context
+  const readContext = withoutRetries(context)
+  return {
+    context: () => readContext,
+    show,
+    notify: text => logger.info(text),
+    async sleep(milliseconds) {
+      await host.clock.sleep(milliseconds, host.interrupted)
+      return true
+    },
+    untilQuit: work => work,
+    hasQuit: () => false,
+    close: async () => undefined,
+  }
+}

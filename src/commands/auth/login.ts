@@ -1,0 +1,123 @@
+import { callOperation } from '../../api/call.ts'
+import { operationName } from '../../api/operation.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import { defineCommand } from '../../cli/command.ts'
+import { type CommandContext, canPrompt } from '../../cli/context.ts'
+import { flag, type Input } from '../../cli/inputs.ts'
+import { printPreview } from '../../cli/preview.ts'
+import { sectionOf, storeFile } from '../../config/store.ts'
+import { parseToken, refuseForeignAddress, type Token } from '../../config/token.ts'
+import { usageError } from '../../errors.ts'
+import { readOrigin } from './origin.ts'
+
+/** Upper limit for a token and the white space around it, in bytes; longer input is refused. */
+const maxInputBytes = 64 * 1024
+
+/**
+ * Refuses a token that is typed as an argument, and never repeats its value: tokens belong on standard input.
+ */
+const tokenArgument: Input<undefined> = {
+  definitions: [
+    { syntax: '[token]', summary: 'Never given here: an argument is visible to every process', hidden: true },
+  ],
+  read(args) {
+    if (args.has('token'))
+      throw usageError(
+        'A token is not taken as an argument, which every process on the machine can see.',
+        'Type it at the prompt of `mergeq auth login`, or pipe it: printf %s "$TOKEN" | mergeq auth login --with-token',
+      )
+    return undefined
+  },
+}
+
+async function readTokenInput({ host }: CommandContext): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  let [text, bytesRead] = ['', 0]
+  for await (const chunk of host.input.read()) {
+    bytesRead += chunk.length
+    if (bytesRead > maxInputBytes) throw usageError('standard input is too long to be a token.')
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+async function askForToken({ options, host }: CommandContext, origin: string): Promise<string> {
+  if (!canPrompt({ options, host }))
+    throw usageError(
+      '`mergeq auth login` asks for the token, and nobody can answer here.',
+      'Pipe it in with --with-token.',
+    )
+  const typed = await host.input.ask(`API token for ${origin} (not shown): `, true)
+  if (typed === undefined || typed.trim() === '') throw usageError('No token was typed; nothing was stored.')
+  return typed
+}
+
+/**
+ * Verifies a token with a request for the metrics, which need no repository. Rejects when the service refuses
+ * it.
+ */
+const verifyToken = (token: Token, context: CommandContext) =>
+  callOperation(
+    getMergeQueueMetrics,
+    { values: { repo: undefined, branch: undefined }, overrides: [] },
+    { ...context, token: async () => token },
+  )
+
+/**
+ * Prints where a login would read the token, whether it would verify the token, and where it would store it.
+ */
+async function previewLogin(
+  origin: string,
+  isPiped: boolean,
+  isUnverified: boolean,
+  context: CommandContext,
+) {
+  const reading = isPiped ? 'read a token from standard input' : 'ask for a token'
+  const verification = isUnverified
+    ? ''
+    : `, verify it with GET ${await context.settings.require('baseUrl')}/${operationName(getMergeQueueMetrics.route)}`
+  const file = storeFile(context)
+  return printPreview(
+    'auth login',
+    `Would ${reading}${verification} and store it for ${origin} in ${file}.`,
+    context,
+  )
+}
+
+/** `auth login`: verifies an API token and stores it for the origin of the base address. */
+export const authLoginCommand = defineCommand({
+  command: 'auth login',
+  summary: 'Store a token for the base address, after the service has taken it',
+  operations: [getMergeQueueMetrics],
+  output: 'nothing',
+  inputs: {
+    withToken: flag('--with-token', 'Read the token from standard input'),
+    noVerify: flag('--no-verify', 'Store it without asking the service'),
+    tokenArgument,
+  },
+  examples: ['mergeq auth login', 'printf %s "$TOKEN" | mergeq auth login --with-token'],
+  async run({ withToken, noVerify }, context) {
+    const origin = await readOrigin(context)
+    if (context.options.dryRun) return previewLogin(origin, withToken, noVerify, context)
+    const input = withToken ? await readTokenInput(context) : await askForToken(context, origin)
+    const token = parseToken(input, withToken ? 'standard input' : 'what was typed')
+    context.secrets.hide(token.value)
+    refuseForeignAddress(token, await context.settings.find('baseUrl'))
+    if (!noVerify) await verifyToken(token, context)
+    const { updateStore } = await import('../../config/store-update.ts')
+    await updateStore(context.host, document => ({
+      ...document,
+      tokens: { ...sectionOf(document, 'tokens'), [origin]: token.value },
+    }))
+    await context.logger.info(`Stored a token for ${origin}${noVerify ? ', unverified' : ''}.`)
+    if (context.args.has('--base-url'))
+      await context.logger.info(
+        'The base address itself was not: `mergeq config set base-url <url>` makes it the usual one.',
+      )
+    if (isTokenVariableSet(context))
+      await context.logger.warn('MERGEQ_TOKEN is set and goes first: the stored token is not used here.')
+    return 0
+  },
+})
+
+const isTokenVariableSet = ({ host }: CommandContext): boolean => (host.env.MERGEQ_TOKEN ?? '').trim() !== ''

@@ -1,0 +1,48 @@
+import { defineCommand } from '../../cli/command.ts'
+import {
+  emptyTokenNote,
+  findToken,
+  isTokenVariableEmpty,
+  refuseForeignAddress,
+  type Token,
+} from '../../config/token.ts'
+import type { JsonObject } from '../../json.ts'
+import { keyValueTable } from '../../output/view.ts'
+import { readOrigin } from './origin.ts'
+
+/** Returns the last four characters of a token, or nothing for a token of fewer than twelve characters. */
+const formatTokenEnd = ({ value }: Token): string => (value.length < 12 ? '' : value.slice(-4))
+
+/** `auth status`: shows the source, the origin and the last characters of the token that would be sent. */
+export const authStatusCommand = defineCommand({
+  command: 'auth status',
+  summary: 'Show which token would be sent, where it comes from, and where it would go',
+  exitKinds: ['auth'],
+  output: {
+    table: 'source, origin, and the last characters',
+    json: '{"source","origin","lastCharacters"}',
+    ndjson: 'the same on one line',
+  },
+  inputs: {},
+  examples: ['mergeq auth status', 'mergeq auth status --json'],
+  async run(_, context) {
+    const origin = await readOrigin(context)
+    const { env } = context.host
+    if (isTokenVariableEmpty(env)) await context.logger.warn(emptyTokenNote)
+    const token = await findToken(env, await context.settings.require('baseUrl'), context.settings.store)
+    refuseForeignAddress(token, await context.settings.find('baseUrl'))
+    const record: JsonObject = { source: token.source, origin, lastCharacters: formatTokenEnd(token) }
+    await context.printer.print({
+      records: [record],
+      document: () => record,
+      shape: () =>
+        keyValueTable(record, [
+          ['source', 'source'],
+          ['goes to', 'origin'],
+          ['ends with', 'lastCharacters'],
+        ]),
+    })
+    await context.printer.end()
+    return 0
+  },
+})

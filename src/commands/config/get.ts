@@ -1,0 +1,28 @@
+import { defineCommand } from '../../cli/command.ts'
+import { settingDefinitions } from '../../config/setting-definitions.ts'
+import { MergeqError } from '../../errors.ts'
+import { table } from '../../output/view.ts'
+import { keyArgument } from './key-argument.ts'
+
+/** `config get`: prints the effective value of a setting. */
+export const configGetCommand = defineCommand({
+  command: 'config get',
+  summary: 'Print one setting as commands use it here and now',
+  exitKinds: ['not-found'],
+  output: { table: 'the value', json: '{"key","value","origin"}', ndjson: 'the same on one line' },
+  inputs: { key: keyArgument },
+  examples: ['mergeq config get repo'],
+  async run({ key: { key, name } }, context) {
+    const resolved = await context.settings.find(name)
+    await context.settings.read(name)
+    if (resolved === undefined)
+      throw new MergeqError('not-found', `${key} is not set.`, { hint: settingDefinitions[name].summary })
+    const record = { key, value: resolved.value, origin: resolved.origin }
+    await context.printer.print({
+      records: [record],
+      document: () => record,
+      shape: () => ({ ...table([record], [['VALUE', 'value']]), sentence: resolved.value }),
+    })
+    return 0
+  },
+})

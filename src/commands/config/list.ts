@@ -1,0 +1,49 @@
+import { defineCommand } from '../../cli/command.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import { flag } from '../../cli/inputs.ts'
+import { configKeys } from '../../config/setting-definitions.ts'
+import type { JsonObject } from '../../json.ts'
+import { table } from '../../output/view.ts'
+
+/** Prints records, with a column for each key of the first record, and returns the exit code 0. */
+const printRecords = async (
+  context: CommandContext,
+  records: readonly JsonObject[],
+  document: JsonObject | readonly JsonObject[],
+) => {
+  await context.printer.print({
+    records,
+    document: () => document,
+    shape: () =>
+      table(
+        records,
+        Object.keys(records[0] ?? {}).map(name => [name.toUpperCase(), name]),
+      ),
+  })
+  await context.printer.end()
+  return 0
+}
+
+/** `config list`: prints the effective value of every setting that has a value. */
+export const configListCommand = defineCommand({
+  command: 'config list',
+  summary: 'Show the settings that commands use here and now',
+  output: {
+    table: 'a row for each setting that has a value',
+    json: '[{"key","value"}], with --show-origin also "origin"',
+    ndjson: 'one setting a line',
+  },
+  inputs: { showOrigin: flag('--show-origin', 'Also say where each value comes from') },
+  examples: ['mergeq config list --show-origin', 'mergeq config list --show-origin --json'],
+  async run({ showOrigin }, context) {
+    const records: JsonObject[] = []
+    for (const [key, name] of configKeys) {
+      const resolved = await context.settings.find(name)
+      // Reading validates the value before it is printed: an invalid base address may contain a password.
+      await context.settings.read(name)
+      if (resolved !== undefined)
+        records.push({ key, value: resolved.value, ...(showOrigin ? { origin: resolved.origin } : {}) })
+    }
+    return printRecords(context, records, records)
+  },
+})

@@ -1,0 +1,45 @@
+import { defineCommand } from '../../cli/command.ts'
+import { argument } from '../../cli/inputs.ts'
+import { printPreview } from '../../cli/preview.ts'
+import { type SettingKey, settingDefinitions } from '../../config/setting-definitions.ts'
+import { isMergeqError, MergeqError, usageError } from '../../errors.ts'
+import { keyArgument } from './key-argument.ts'
+import { describeProfile, updateProfile } from './profile-values.ts'
+
+/** Upper limit for a stored value, in characters. */
+const maxValueLength = 4_096
+
+/**
+ * Throws a usage error, or the error of the setting's parser, for a value that the setting does not accept.
+ */
+function validateValue(key: string, name: SettingKey, value: string): void {
+  if (value.length > maxValueLength)
+    throw usageError(`${key}: the value is longer than ${maxValueLength} characters.`)
+  try {
+    settingDefinitions[name].parse(value)
+  } catch (error) {
+    if (!isMergeqError(error)) throw error
+    throw new MergeqError(error.kind, `${key}: ${error.message}`, error.details)
+  }
+}
+
+/** `config set`: stores a value in the selected profile. */
+export const configSetCommand = defineCommand({
+  command: 'config set',
+  summary: 'Store a setting, in the profile that --profile names',
+  output: 'nothing',
+  changesSettings: true,
+  inputs: { key: keyArgument, value: argument('<value>', 'Its value', text => text) },
+  examples: ['mergeq config set repo acme/web', 'mergeq config set target-branch release --profile work'],
+  async run({ key: { key, name }, value }, context) {
+    validateValue(key, name, value)
+    if (context.options.dryRun)
+      return printPreview(
+        'config set',
+        `Would set ${key} to ${value} in ${await describeProfile(context)}.`,
+        context,
+      )
+    await updateProfile(context, values => ({ ...values, [key]: value }))
+    return 0
+  },
+})

@@ -1,0 +1,27 @@
+import { defineCommand } from '../../cli/command.ts'
+import { printPreview } from '../../cli/preview.ts'
+import { profileIn } from '../../config/store.ts'
+import { keyArgument } from './key-argument.ts'
+import { describeProfile, updateProfile } from './profile-values.ts'
+
+/** `config unset`: removes a value from the selected profile. */
+export const configUnsetCommand = defineCommand({
+  command: 'config unset',
+  summary: 'Remove a stored setting',
+  output: 'nothing',
+  changesSettings: true,
+  inputs: { key: keyArgument },
+  examples: ['mergeq config unset repo'],
+  async run({ key: { key } }, context) {
+    const profile = profileIn(await context.settings.store.read(), await context.settings.require('profile'))
+    if (context.options.dryRun) {
+      const place = await describeProfile(context)
+      const preview = Object.hasOwn(profile, key)
+        ? `Would remove ${key} from ${place}.`
+        : `Would change nothing: ${key} is not set in ${place}.`
+      return printPreview('config unset', preview, context)
+    }
+    await updateProfile(context, ({ [key]: _, ...values }) => values)
+    return 0
+  },
+})

@@ -1,0 +1,67 @@
+import { defineCommand } from '../../cli/command.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import type { Input } from '../../cli/inputs.ts'
+import { printPreview } from '../../cli/preview.ts'
+import { defaultScenario } from '../../domain/scenario-names.ts'
+import { usageError } from '../../errors.ts'
+import { sanitizeLine } from '../../output/sanitize.ts'
+import type { ScenarioReport } from '../../sandbox/scenario-report.ts'
+import { describeSandbox, openSandbox, portOption, sandboxOptions } from './start-options.ts'
+
+/** The command to run, with its arguments. */
+const commandLine: Input<readonly string[]> = {
+  definitions: [{ syntax: '<command...>', summary: 'The command to run, after --' }],
+  read: args => args.get('command') ?? [],
+}
+
+/**
+ * Logs how many pull requests reached each end, and which results of the scenario the command never read.
+ * Logs nothing when no pull request was submitted and no scenario was named.
+ */
+async function logReport(
+  { submitted, unseen, ...counts }: ScenarioReport,
+  scenario: string | undefined,
+  { logger }: CommandContext,
+): Promise<void> {
+  if (submitted === 0 && scenario === undefined) return
+  const { merged, failed, cancelled, held, queued } = counts
+  await logger.info(
+    `mergeq: in the sandbox: ${merged} merged, ${failed} failed, ${cancelled} cancelled, ${held} held on the way, ${queued} still queued.`,
+  )
+  if (unseen.length > 0)
+    await logger.info(
+      `mergeq: your script never saw ${unseen.join(', or ')}, which the scenario ${scenario ?? defaultScenario} has.`,
+    )
+}
+
+/** `sandbox exec`: runs a command against a sandbox and returns the exit code of the command. */
+export const sandboxExecCommand = defineCommand({
+  command: 'sandbox exec',
+  summary: 'Run a command against a sandbox of its own, and pass its exit code on',
+  propagatesExitCode: true,
+  output: 'what the command prints',
+  inputs: { ...portOption, ...sandboxOptions, commandLine },
+  examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7 --interval 1s'"],
+  async run({ port, commandLine: [program = '', ...args], ...values }, context) {
+    if (context.options.dryRun) {
+      const preview = `Would run ${[program, ...args].map(sanitizeLine).join(' ')} against ${describeSandbox(values, port)}.`
+      return printPreview('sandbox exec', preview, context)
+    }
+    const sandbox = await openSandbox(values, port, context)
+    const { interrupted, spawn } = context.host
+    try {
+      const { code } = await spawn(program, args, {
+        env: sandbox.environment,
+        output: 'inherit',
+        until: interrupted,
+      })
+      if (interrupted.aborted) throw interrupted.reason
+      if (code === 127)
+        throw usageError(`the command ${sanitizeLine(program)} could not be found.`, 'Is it on the PATH?')
+      await logReport(sandbox.report(), values.scenario, context)
+      return code
+    } finally {
+      await sandbox.close()
+    }
+  },
+})

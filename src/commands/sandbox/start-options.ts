@@ -1,0 +1,105 @@
+import type { CommandContext } from '../../cli/context.ts'
+import { type InputValues, option, repeatableOption } from '../../cli/inputs.ts'
+import { defaultScenario, scenarioNames } from '../../domain/scenario-names.ts'
+import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
+import { parseRepository, repositoryName } from '../../domain/values/repository.ts'
+import { choiceParser, textParser } from '../../domain/values/text.ts'
+import { usageError } from '../../errors.ts'
+import type { Environment } from '../../host/host.ts'
+import { sanitizeLine } from '../../output/sanitize.ts'
+
+/** Parses a decimal number above 0; throws a usage error otherwise. */
+const parsePositive = (text: string): number => {
+  const number = parseDecimal(text)
+  if (number <= 0) throw usageError(`'${text}' is not more than 0.`)
+  return number
+}
+
+/** Parses `<repo>:<branch>`; throws a usage error otherwise. */
+function parseQueueName(text: string) {
+  const colon = text.lastIndexOf(':')
+  if (colon < 1) throw usageError(`'${text}' is not <repo>:<branch>.`, 'For example acme/web:release.')
+  return {
+    repo: parseRepository(text.slice(0, colon)),
+    targetBranch: textParser('branch')(text.slice(colon + 1)),
+  }
+}
+
+/** The options of every command that starts a sandbox (DESIGN.md section 6). */
+export const sandboxOptions = {
+  speed: option(
+    '--speed <x>',
+    'How many times faster than usual (at 1 a test run takes about two seconds)',
+    parsePositive,
+  ),
+  seed: option(
+    '--seed <n>',
+    'What its data is made from: the same seed gives the same data',
+    integerParser(0, 4_294_967_295),
+  ),
+  scenario: option(
+    '--scenario <name|file>',
+    `How pull requests fare: ${scenarioNames.join(', ')}, or a file (default ${defaultScenario})`,
+    textParser('scenario'),
+    { suggestions: scenarioNames, file: true },
+  ),
+  dialect: option(
+    '--dialect <document|hosted>',
+    'How it answers: as the API document says, or as the hosted service does',
+    choiceParser(['document', 'hosted']),
+    {
+      choices: ['document', 'hosted'],
+    },
+  ),
+  queue: repeatableOption('--queue <repo:branch>', 'A further queue (repeatable)', parseQueueName),
+}
+
+/** The option for the port of a sandbox. */
+export const portOption = {
+  port: option('--port <n>', 'Port to listen on (default: a free one)', integerParser(1, 65_535)),
+}
+
+/**
+ * Starts a sandbox on loopback. Returns the sandbox with the environment in which commands reach it; that
+ * environment does not contain the real token. The caller must close the sandbox.
+ */
+export async function openSandbox(
+  values: InputValues<typeof sandboxOptions>,
+  port: number | undefined,
+  context: CommandContext,
+) {
+  const { startSandbox } = await import('../../sandbox/sandbox.ts')
+  const { clock, env, files } = context.host
+  const { queue: queues, ...sandboxValues } = values
+  const sandbox = await startSandbox({
+    ...sandboxValues,
+    queues,
+    port,
+    now: () => clock.now(),
+    readScenario: path => files.read(path),
+  })
+  const { TRUNK_API_TOKEN: _, ...envWithoutToken } = env
+  const environment: Environment = {
+    ...envWithoutToken,
+    MERGEQ_BASE_URL: sandbox.baseUrl,
+    MERGEQ_TOKEN: sandbox.token,
+    MERGEQ_REPO: repositoryName(sandbox.repo),
+    MERGEQ_TARGET_BRANCH: sandbox.targetBranch,
+    MERGEQ_ORG: sandbox.org,
+  }
+  return { ...sandbox, environment }
+}
+
+/** Returns a sandbox as `--dry-run` describes it: the port, the scenario and the dialect. */
+export const describeSandbox = (
+  {
+    scenario = 'happy',
+    dialect,
+  }: { readonly scenario?: string | undefined; readonly dialect?: string | undefined },
+  port?: number,
+): string =>
+  [
+    `a sandbox on ${port === undefined ? 'a free port of loopback' : `port ${port} of loopback`}`,
+    `scenario ${sanitizeLine(scenario)}`,
+    ...(dialect === undefined ? [] : [`dialect ${dialect}`]),
+  ].join(', ')

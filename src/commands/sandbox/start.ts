@@ -1,0 +1,32 @@
+import { defineCommand } from '../../cli/command.ts'
+import { printPreview } from '../../cli/preview.ts'
+import { stringifyJson } from '../../json-text.ts'
+import { describeSandbox, openSandbox, portOption, sandboxOptions } from './start-options.ts'
+
+/** `sandbox start`: serves a sandbox until a signal ends the process. */
+export const sandboxStartCommand = defineCommand({
+  command: 'sandbox start',
+  summary: 'Serve a sandbox on loopback until it is stopped',
+  output: 'one JSON line, {"baseUrl","token"}, once it serves',
+  inputs: { ...portOption, ...sandboxOptions },
+  examples: [
+    'mergeq sandbox start --port 8080 --scenario failure',
+    'mergeq sandbox start --scenario mine.json',
+  ],
+  async run({ port, ...values }, context) {
+    if (context.options.dryRun)
+      return printPreview('sandbox start', `Would serve ${describeSandbox(values, port)}.`, context)
+    const sandbox = await openSandbox(values, port, context)
+    const { interrupted, out } = context.host
+    try {
+      await out.write(`${stringifyJson({ baseUrl: sandbox.baseUrl, token: sandbox.token })}\n`)
+      await new Promise((_, reject) => {
+        if (interrupted.aborted) reject(interrupted.reason)
+        interrupted.addEventListener('abort', () => reject(interrupted.reason), { once: true })
+      })
+      return 0
+    } finally {
+      await sandbox.close()
+    }
+  },
+})

@@ -1,0 +1,89 @@
+import { type CommandRunner, defineCommand } from '../../cli/command.ts'
+import { sandboxNote } from '../../cli/context.ts'
+import { openSandbox, sandboxOptions } from './start-options.ts'
+
+/** One command of the tour. */
+interface TourStep {
+  /** The comment above the command; none if empty. */
+  readonly comment: string
+  /** The command line without `mergeq`; words are separated by single spaces. */
+  readonly commandLine: string
+  /** Only output lines that contain this text are shown. */
+  readonly grep?: string
+}
+
+/** Returns a step as the tour shows it: the comment and the command line. */
+const formatStep = ({ comment, commandLine, grep }: TourStep): string =>
+  `${comment === '' ? '' : `# ${comment}\n`}$ mergeq ${commandLine}${grep === undefined ? '' : ` | grep '${grep}'`}\n`
+
+/** What a new user would do, in order. */
+const tourSteps: readonly TourStep[] = [
+  {
+    comment: 'Create a merge queue for the branch release.',
+    commandLine: 'queue create --target-branch release',
+  },
+  { comment: 'Submit two pull requests.', commandLine: 'pr submit 101 102 --priority high' },
+  {
+    comment: 'Wait until the first has merged: the exit code tells how it ended.',
+    commandLine: 'pr wait 101 --interval 1s',
+  },
+  { comment: 'What is in the queue now?', commandLine: 'queue get' },
+  { comment: 'Wait for the second, and see where both stand.', commandLine: 'pr wait 102 --interval 1s' },
+  { comment: '', commandLine: 'pr get 101 102' },
+  { comment: 'The same for a script.', commandLine: 'pr get 101 --json' },
+  {
+    comment: 'Which tests failed today, worst first?',
+    commandLine:
+      'flaky list --since 24h --sort impact --limit 5 --fields name,failure_rate_last_7d,codeowners',
+  },
+  {
+    comment: 'And what does the queue measure?',
+    commandLine: 'metrics',
+    grep: '_total{repo="acme/web",branch="release",queue_type="main"',
+  },
+]
+
+/** `sandbox tour`: runs a sequence of commands against a sandbox and shows what each prints. */
+export const sandboxTourCommand = defineCommand({
+  command: 'sandbox tour',
+  summary: 'See the main job done: from a new queue to a merge, failing tests and metrics',
+  output: 'each command, and what it printed',
+  inputs: sandboxOptions,
+  examples: ['mergeq sandbox tour', 'mergeq sandbox tour --speed 4'],
+  async run(values, context, runner: CommandRunner) {
+    const { err, out } = context.host
+    if (context.options.dryRun) {
+      for (const step of tourSteps) await out.write(formatStep(step))
+      return 0
+    }
+    const sandbox = await openSandbox(values, undefined, context)
+    const environment = { ...sandbox.environment, MERGEQ_TARGET_BRANCH: 'release' }
+    try {
+      for (const step of tourSteps) {
+        const { commandLine, grep } = step
+        await out.write(formatStep(step))
+        const code = await runner(commandLine.split(' '), environment, {
+          terminal: out.terminal && grep === undefined,
+          out: text => out.write(grep === undefined ? text : filterLines(grep, text)),
+          // The tour prints this note itself, once, at the end.
+          err: async text => (text === `${sandboxNote}\n` ? undefined : err.write(text)),
+        })
+        await out.write('\n')
+        if (code !== 0) return code
+      }
+      await out.write(
+        'That was a sandbox: nothing in it was real. For the real thing set MERGEQ_TOKEN, and see `mergeq --help`.\n',
+      )
+      return 0
+    } finally {
+      await sandbox.close()
+    }
+  },
+})
+
+/** Returns the lines that contain a text, each with a newline. */
+function filterLines(search: string, text: string | Uint8Array): string {
+  const decoded = typeof text === 'string' ? text : new TextDecoder().decode(text)
+  const kept = decoded.split('\n').filter(line => line.includes(search))
+  return kept.map(line => `${line}\n`).join('')
+}
