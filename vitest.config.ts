@@ -1,9 +1,20 @@
 import { defineConfig } from 'vitest/config'
 
+/** The tests of a folder of test/. */
+const project = (name: string, options: { readonly globalSetup?: string[] } = {}) => ({
+  extends: true as const,
+  test: { name, include: [`test/${name}/**/*.test.ts`], ...options },
+})
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/build.ts'],
+    projects: [
+      project('unit'),
+      project('cli'),
+      // Only these tests run the built program.
+      project('process', { globalSetup: ['test/support/build.ts'] }),
+    ],
+    maxWorkers: '100%',
     reporters: ['default', './scripts/tally.mjs'],
     testTimeout: 20_000,
     env: { NODE_EXTRA_CA_CERTS: '' },

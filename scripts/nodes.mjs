@@ -1,4 +1,4 @@
-// Runs the tests on other versions of Node, each brought by npm into a folder of its own that is kept for the next time.
+// Runs the tests on other versions of Node. npm installs each version into a folder of its own, which later runs reuse.
 //
 //     npm run test:nodes -- [--nodes 22,24,26] [<test file>...]
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -14,7 +14,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 
-/** The folder of a version's program. */
+/** Returns the folder of the `node` program of a version, installed if it is missing. */
 function folderOf(version) {
   const folder = join(tmpdir(), 'mergeq-nodes', version)
   const bin = join(folder, 'node_modules/node/bin')

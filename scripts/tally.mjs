@@ -1,4 +1,4 @@
-// A vitest reporter: the last line of a run is its count, alone on the line.
+// A vitest reporter that prints the number of passed, failed and skipped tests as the last line of a run.
 export default class Tally {
   onTestRunEnd(modules, errors) {
     const count = { passed: 0, failed: errors.length, skipped: 0, pending: 0 }
