@@ -1,31 +1,33 @@
-// Ten thousand pull requests through the sandbox's parallel queue, by a clock of its own: what the engine costs. It is
-// bundled with the engine before it runs, and fails when one of them does not merge.
+// Sends ten thousand pull requests through the sandbox's parallel queue on a virtual clock, to measure the
+// engine. The benchmark bundles this file with the engine and runs the bundle. It throws if a pull request
+// does not merge.
 
 import { configure, setTargets, submit } from '../../src/sandbox/engine/inputs.ts'
-import { openQueue, paceOf } from '../../src/sandbox/engine/queue.ts'
+import { createQueueState, timingsFor } from '../../src/sandbox/engine/queue.ts'
 import { advance } from '../../src/sandbox/engine/run-until-stable.ts'
 
 const count = 10_000
 const scenario = { name: 'happy', summary: '', scripts: [] }
 const [concurrency = 50, targets = 500] = process.argv.slice(2).map(Number)
 
-const queue = openQueue({
+const queue = createQueueState({
   repo: { host: 'github.com', owner: 'acme', name: 'web' },
   targetBranch: 'main',
   seed: 1,
   scenario,
-  pace: paceOf(1, scenario),
+  timings: timingsFor(1, scenario),
   now: 0,
 })
 configure(queue, { mode: 'parallel', concurrency, notReadyTimeoutHours: 0 })
 for (let number = 1; number <= count; number++) {
-  // Every hundredth touches everything; of the others each touches two parts of the tree.
-  const touched = number % 100 === 0 ? 'ALL' : new Set([number % targets, (number * 7) % targets].map(String))
-  setTargets(queue, number, touched, undefined)
+  // Every hundredth pull request impacts all targets, the others two targets each.
+  const impacted =
+    number % 100 === 0 ? 'ALL' : new Set([number % targets, (number * 7) % targets].map(String))
+  setTargets(queue, number, impacted, undefined)
   advance(queue, number)
   submit(queue, { number, priority: undefined, noBatch: undefined })
 }
 advance(queue, 1e9)
 
-const merged = queue.moves.filter(({ to }) => to === 'MERGED').length
+const merged = queue.transitions.filter(({ to }) => to === 'MERGED').length
 if (merged !== count) throw new Error(`${merged} of ${count} merged`)
