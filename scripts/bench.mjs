@@ -1,7 +1,8 @@
-// Measures what calling mergeq costs, as whole processes against `node -e 0` and what people would run instead, and
-// prints one table beside the targets. Timings never decide the exit code; a command that does not work does.
+// Benchmark: measures mergeq as whole processes, compares it with `node -e 0` and with the curl and jq
+// commands that it replaces, and prints one table with the targets. Slow results do not change the exit code;
+// a failing command does.
 //
-// With --readme the figures that the README quotes are written into it, with the machine and the date.
+// --readme writes the quoted figures into the README, with the machine and the date.
 //
 //     npm run bench -- [--rounds 21] [--node <path>] [--json <file>] [--readme]
 import { execFileSync, fork } from 'node:child_process'
@@ -11,14 +12,14 @@ import { cpus, release, tmpdir, totalmem } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { baseline, cases, trip } from './bench/cases.mjs'
-import { cpuMeter, findProgram, memoryMeter, spread, wallTime } from './bench/measure.mjs'
-import { figuresOf, summaryOf, tableOf } from './bench/table.mjs'
+import { baseline, cases, roundTripMs } from './bench/cases.mjs'
+import { cpuMeter, findProgram, memoryMeter, summarize, wallTime } from './bench/measure.mjs'
+import { createFigures, formatSummary, formatTable } from './bench/table.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 const warmUps = 3
-/** Memory and CPU time vary little: so many rounds are enough. */
-const weighings = 7
+/** Rounds for memory and CPU time, which vary less than wall time. */
+const meterRounds = 7
 
 const { values: options } = parseArgs({
   options: {
@@ -30,25 +31,33 @@ const { values: options } = parseArgs({
 })
 const rounds = Number(options.rounds)
 if (!Number.isInteger(rounds) || rounds < 1)
-  throw new Error(`--rounds: '${options.rounds}' is not a number of rounds.`)
+  throw new Error(`--rounds: '${options.rounds}' is not a positive integer.`)
 
-/** What the commands see of this environment: nothing that changes Node (NODE_EXTRA_CA_CERTS costs 37 ms), nobody's settings. */
-function environment(folder, bin) {
-  const kept = Object.entries(process.env).filter(
+/**
+ * The environment of the measured commands: without the variables that change Node (NODE_EXTRA_CA_CERTS costs
+ * 37 ms) and without the settings of the current user.
+ */
+function createEnvironment(folder, bin) {
+  const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(node_|npm_|mergeq_|trunk_|xdg_)|_proxy$|^path$/i.test(name),
   )
   const { PATH = '' } = process.env
-  return { ...Object.fromEntries(kept), HOME: folder, USERPROFILE: folder, PATH: `${bin}${delimiter}${PATH}` }
+  return {
+    ...Object.fromEntries(inherited),
+    HOME: folder,
+    USERPROFILE: folder,
+    PATH: `${bin}${delimiter}${PATH}`,
+  }
 }
 
-const read = (program, args, env) => execFileSync(program, args, { cwd: root, env, encoding: 'utf8' })
+const readOutput = (program, args, env) => execFileSync(program, args, { cwd: root, env, encoding: 'utf8' })
 
-/** What a package made now weighs, and how many packages an install brings. */
-function weigh(env) {
+/** The size of the packed and unpacked package, and how many packages an install adds. */
+function measurePackage(env) {
   const { npm_execpath: npm } = process.env
-  const words = ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error']
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error']
   const [packed] = JSON.parse(
-    npm === undefined ? read('npm', words, env) : read(process.execPath, [npm, ...words], env),
+    npm === undefined ? readOutput('npm', args, env) : readOutput(process.execPath, [npm, ...args], env),
   )
   const { dependencies = {}, optionalDependencies = {} } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),
@@ -60,26 +69,30 @@ function weigh(env) {
   }
 }
 
-/** Runs every case once a round, one after the other, so that what disturbs the machine disturbs all of them. */
-function interleaved(running, times, measure) {
-  const found = new Map(running.map(({ name }) => [name, []]))
-  for (let round = 0; round < times; round++)
-    for (const one of running)
-      if (round < (one.rounds ?? times)) found.get(one.name).push(measure(one.command, one.setting))
-  return found
+/**
+ * Runs every case once in each round, one after the other, so that other load on the machine affects all
+ * cases equally. Returns the measurements by the name of the case.
+ */
+function runInterleaved(running, rounds, measure) {
+  const samples = new Map(running.map(({ name }) => [name, []]))
+  for (let round = 0; round < rounds; round++)
+    for (const benchCase of running)
+      if (round < (benchCase.rounds ?? rounds))
+        samples.get(benchCase.name).push(measure(benchCase.command, benchCase.setting))
+  return samples
 }
 
-/** Measures all cases; a row for each, with what its case says of targets. */
+/** Measures all cases. Returns a row for each case, with its targets. */
 function measureAll(running, env, folder) {
-  interleaved(running, warmUps, wallTime)
-  const walls = interleaved(running, rounds, wallTime)
+  runInterleaved(running, warmUps, wallTime)
+  const wallTimes = runInterleaved(running, rounds, wallTime)
   const [cpu, memory] = [cpuMeter(env), memoryMeter(env, folder)].map(meter =>
-    meter === undefined ? undefined : interleaved(running, Math.min(rounds, weighings), meter),
+    meter === undefined ? undefined : runInterleaved(running, Math.min(rounds, meterRounds), meter),
   )
-  const median = (found, name) => (found === undefined ? undefined : spread(found.get(name)).median)
+  const median = (samples, name) => (samples === undefined ? undefined : summarize(samples.get(name)).median)
   return running.map(({ name, per, quoted, target, peak, megabytes }) => ({
     ...{ name, per, quoted, target, peak, megabytes },
-    ms: spread(walls.get(name)),
+    ms: summarize(wallTimes.get(name)),
     cpuMs: median(cpu, name),
     peakMB: median(memory, name),
   }))
@@ -87,40 +100,41 @@ function measureAll(running, env, folder) {
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-bench-')))
 const bin = join(folder, 'bin')
-const bare = environment(folder, bin)
+const baseEnv = createEnvironment(folder, bin)
 const node = realpathSync(options.node)
 execFileSync(process.execPath, [join(root, 'scripts/build.mjs')], {
-  env: bare,
+  env: baseEnv,
   stdio: ['ignore', 'ignore', 'inherit'],
 })
-const service = fork(join(root, 'scripts/bench/service.mjs'), { env: bare })
-const linkArguments = [folder, String(trip)]
-const far =
-  findProgram('openssl', bare.PATH) === undefined
+const service = fork(join(root, 'scripts/bench/service.mjs'), { env: baseEnv })
+const linkArgs = [folder, String(roundTripMs)]
+const linkProcess =
+  findProgram('openssl', baseEnv.PATH) === undefined
     ? undefined
-    : fork(join(root, 'scripts/bench/link.mjs'), linkArguments, { env: bare })
+    : fork(join(root, 'scripts/bench/link.mjs'), linkArgs, { env: baseEnv })
 try {
-  // A copy is measured: a build that somebody starts meanwhile changes nothing.
+  // Measure a copy, so that a build that starts meanwhile does not change the results.
   for (const part of ['package.json', 'bin', 'dist'])
     cpSync(join(root, part), join(folder, 'mergeq', part), { recursive: true })
-  const linked = far && once(far, 'message')
+  const linkMessage = linkProcess && once(linkProcess, 'message')
   const [baseUrl] = await once(service, 'message')
-  const [link] = (await linked) ?? []
-  const env = { ...bare, MERGEQ_BASE_URL: baseUrl, MERGEQ_TOKEN: 'bench' }
-  const stage = { node, launcher: join(folder, 'mergeq/bin/mergeq.js'), folder, bin, baseUrl, link }
+  const [link] = (await linkMessage) ?? []
+  const env = { ...baseEnv, MERGEQ_BASE_URL: baseUrl, MERGEQ_TOKEN: 'bench' }
+  const context = { node, launcher: join(folder, 'mergeq/bin/mergeq.js'), folder, bin, baseUrl, link }
 
-  const lacking = ({ needs = [] }) => needs.filter(name => findProgram(name, env.PATH) === undefined)
-  const missing = cases.filter(one => lacking(one).length > 0)
+  const missingPrograms = ({ needs = [] }) => needs.filter(name => findProgram(name, env.PATH) === undefined)
+  const skipped = cases.filter(benchCase => missingPrograms(benchCase).length > 0)
   const running = cases
-    .filter(one => !missing.includes(one))
-    .map(one => {
-      one.prepare?.(stage)
-      return { ...one, command: one.command(stage), setting: { env, cwd: folder, exit: one.exit } }
+    .filter(benchCase => !skipped.includes(benchCase))
+    .map(benchCase => {
+      benchCase.prepare?.(context)
+      const setting = { env, cwd: folder, exit: benchCase.exit }
+      return { ...benchCase, command: benchCase.command(context), setting }
     })
-  const version = read(node, ['--version'], env).trim()
+  const version = readOutput(node, ['--version'], env).trim()
   console.error(`measuring ${running.length} commands on Node ${version}, ${rounds} rounds each`)
   const measured = measureAll(running, env, folder)
-  const figures = figuresOf(measured, baseline, weigh(bare))
+  const figures = createFigures(measured, baseline, measurePackage(baseEnv))
 
   const date = new Date().toISOString()
   const [cpu] = cpus()
@@ -130,7 +144,9 @@ try {
     memoryGB: Math.round(totalmem() / 2 ** 30),
     system: `${process.platform} ${process.arch} ${release()}`,
   }
-  const remarks = missing.map(one => `skipped: ${one.name} (${lacking(one).join(', ')} not installed)`)
+  const remarks = skipped.map(
+    benchCase => `skipped: ${benchCase.name} (${missingPrograms(benchCase).join(', ')} not installed)`,
+  )
   if (measured[0]?.peakMB === undefined) remarks.push('memory: not measured (GNU time missing)')
   if (measured[0]?.cpuMs === undefined) remarks.push('CPU time: not measured (bash missing)')
 
@@ -138,15 +154,17 @@ try {
     `Node ${version}, ${machine.cores} x ${machine.cpu}, ${machine.memoryGB} GB, ${machine.system}, ${date}`,
   )
   console.log(`${rounds} interleaved rounds; figure: the median's ratio to \`${baseline}\`\n`)
-  console.log(tableOf(figures))
+  console.log(formatTable(figures))
   if (remarks.length > 0) console.log(`\n${remarks.join('\n')}`)
   if (options.readme) {
     const file = join(root, 'README.md')
-    const told = `Node ${version}, ${machine.cores} x ${machine.cpu}, ${machine.system}, ${date.slice(0, 10)}: medians of ${rounds} rounds.`
-    const part = `<!-- bench -->\n\n${told}\n\n${summaryOf(figures, baseline)}\n\n<!-- /bench -->`
+    const machineText = `${machine.cores} x ${machine.cpu}, ${machine.system}`
+    const machineLine = `Node ${version}, ${machineText}, ${date.slice(0, 10)}: medians of ${rounds} rounds.`
+    const summary = formatSummary(figures, baseline)
+    const section = `<!-- bench -->\n\n${machineLine}\n\n${summary}\n\n<!-- /bench -->`
     writeFileSync(
       file,
-      readFileSync(file, 'utf8').replace(/<!-- bench -->.*?<!-- \/bench -->/s, () => part),
+      readFileSync(file, 'utf8').replace(/<!-- bench -->.*?<!-- \/bench -->/s, () => section),
     )
   }
   if (options.json !== undefined)
@@ -156,6 +174,6 @@ try {
     )
 } finally {
   service.kill()
-  far?.kill()
+  linkProcess?.kill()
   rmSync(folder, { recursive: true, force: true })
 }

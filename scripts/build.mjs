@@ -1,38 +1,40 @@
-// Bundles src/ into a few CommonJS files in dist/. What the source imports lazily (`await import('./room.ts')`) becomes
-// a file of its own, so that a command loads only what it uses.
+// Bundles src/ into a few CommonJS files in dist/. Each module that the source imports dynamically
+// (`await import('./http/client.ts')`) becomes a separate file, so that a command loads only what it uses.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { lean } from './build/lean.mjs'
-import { bundling } from './build/settings.mjs'
-import { modulesIn, providing, takenFrom } from './build/shared.mjs'
+import { bundleOptions } from './build/settings.mjs'
+import { createProviderEntry, importFromProviders, listSourceModules } from './build/shared.mjs'
 import { evaluate, tableOf } from './build/table.mjs'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-/** The file that a lazily imported module becomes: its directory and name, `http-client.cjs`. */
-const partOf = path => `${relative(join(root, 'src'), path).replace(/\.ts$/, '').replaceAll('/', '-')}.cjs`
+/** The output file of a dynamically imported module: its directory and name, such as `http-client.cjs`. */
+const outputName = path =>
+  `${relative(join(root, 'src'), path).replace(/\.ts$/, '').replaceAll('/', '-')}.cjs`
 
 const src = join(root, 'src')
-const [front, commands] = ['main.ts', 'commands/index.ts'].map(path => join(src, path))
-/** The part of each entry, and the entry in whose part it was first met. */
-const parts = new Map([
-  [front, { file: 'mergeq.cjs' }],
-  [join(src, 'library/index.ts'), { file: 'library.cjs', by: commands }],
+const [mainEntry, commands] = ['main.ts', 'commands/index.ts'].map(path => join(src, path))
+/** The output file of each entry module, and the entry whose chunk imports it first. */
+const chunks = new Map([
+  [mainEntry, { file: 'mergeq.cjs' }],
+  [join(src, 'library/index.ts'), { file: 'library.cjs', importedBy: commands }],
 ])
-const fileOf = source => parts.get(source).file
+const outputOf = source => chunks.get(source).file
 
-const lazily = by => ({
-  name: 'lazily',
+/** Build plugin: registers every dynamic import of a module of src/ as a chunk. */
+const splitDynamicImports = importedBy => ({
+  name: 'split-dynamic-imports',
   setup({ onResolve }) {
     onResolve({ filter: /^\.{1,2}\// }, ({ kind, path, resolveDir }) => {
       if (kind !== 'dynamic-import') return undefined
       const source = resolve(resolveDir, path)
-      if (!parts.has(source)) parts.set(source, { file: partOf(source), by })
-      return { path: `./${fileOf(source)}`, external: true }
+      if (!chunks.has(source)) chunks.set(source, { file: outputName(source), importedBy })
+      return { path: `./${outputOf(source)}`, external: true }
     })
   },
 })
@@ -40,55 +42,61 @@ const lazily = by => ({
 const table = tableOf(src)
 const bundle = (source, options) =>
   build({
-    outfile: join(dist, fileOf(source)),
-    ...bundling(version),
+    outfile: join(dist, outputOf(source)),
+    ...bundleOptions(version),
     metafile: true,
     ...options,
   })
 
-// What each part would hold by itself tells what they have in common.
-const held = new Map()
-for (const source of parts.keys()) {
-  const plugins = [table, lazily(source), lean]
+// A first build without output shows which modules each chunk needs, and so which modules several chunks
+// share.
+const modulesOf = new Map()
+for (const source of chunks.keys()) {
+  const plugins = [table, splitDynamicImports(source), lean]
   const { metafile } = await bundle(source, { entryPoints: [source], plugins, write: false })
-  held.set(source, modulesIn({ metafile, root }))
+  modulesOf.set(source, listSourceModules({ metafile, root }))
 }
-const usedBeside = (...those) =>
-  new Set([...held].flatMap(([source, modules]) => (those.includes(source) ? [] : modules)))
-const commonWith = (source, others) => held.get(source).filter(path => path !== source && others.has(path))
-const byFront = commonWith(front, usedBeside(front))
-const byCommands = commonWith(commands, usedBeside(front, commands)).filter(path => !byFront.includes(path))
+const usedOutside = (...excluded) =>
+  new Set([...modulesOf].flatMap(([source, modules]) => (excluded.includes(source) ? [] : modules)))
+const sharedModules = (source, others) =>
+  modulesOf.get(source).filter(path => path !== source && others.has(path))
+const providedByMain = sharedModules(mainEntry, usedOutside(mainEntry))
+const providedByCommands = sharedModules(commands, usedOutside(mainEntry, commands)).filter(
+  path => !providedByMain.includes(path),
+)
 
-const ofFront = byFront.map(path => [path, fileOf(front)])
-const ofCommands = byCommands.map(path => [path, fileOf(commands)])
-/** What a part may take from elsewhere: what the front loads by itself must not wake the commands. */
+const mainProviders = providedByMain.map(path => [path, outputOf(mainEntry)])
+const commandProviders = providedByCommands.map(path => [path, outputOf(commands)])
+/**
+ * The modules that a chunk imports from others. A chunk that the main entry loads must not load the commands.
+ */
 const providersOf = source =>
   new Map(
-    source === front
+    source === mainEntry
       ? []
-      : source === commands || parts.get(source).by === front
-        ? ofFront
-        : [...ofFront, ...ofCommands],
+      : source === commands || chunks.get(source).importedBy === mainEntry
+        ? mainProviders
+        : [...mainProviders, ...commandProviders],
   )
-const provided = new Map([
-  [front, byFront],
-  [commands, byCommands],
+const providedModules = new Map([
+  [mainEntry, providedByMain],
+  [commands, providedByCommands],
 ])
 
 rmSync(dist, { recursive: true, force: true })
 mkdirSync(dist)
-const licensed = new Set()
-for (const source of parts.keys()) {
-  const plugins = [table, lazily(source), takenFrom(providersOf(source), src), lean]
-  const modules = provided.get(source)
+const bundledPackages = new Set()
+for (const source of chunks.keys()) {
+  const plugins = [table, splitDynamicImports(source), importFromProviders(providersOf(source), src), lean]
+  const modules = providedModules.get(source)
   const entry =
     modules === undefined
       ? { entryPoints: [source] }
-      : { stdin: { contents: providing(source, modules, src), resolveDir: src, loader: 'ts' } }
+      : { stdin: { contents: createProviderEntry(source, modules, src), resolveDir: src, loader: 'ts' } }
   const { metafile } = await bundle(source, { ...entry, plugins })
   for (const input of Object.keys(metafile.inputs)) {
     const [, name] = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input) ?? []
-    if (name !== undefined) licensed.add(name)
+    if (name !== undefined) bundledPackages.add(name)
   }
 }
 
@@ -100,19 +108,21 @@ writeFileSync(
 )
 for (const ending of ['d.mts', 'd.cts']) writeFileSync(join(dist, `library.${ending}`), typeDeclarations())
 
-/** The licences of what is inside the bundle. */
-const licences = [...licensed].sort().map(name => {
+/** The licence texts of the packages in the bundle. */
+const licences = [...bundledPackages].sort().map(name => {
   const folder = join(root, 'node_modules', name)
-  const { version: of, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const text = ['LICENSE', 'LICENSE.md', 'license', 'LICENCE', 'LICENSE.txt', 'LICENSE-MIT.txt'].map(file => {
-    try {
-      return readFileSync(join(folder, file), 'utf8').trim()
-    } catch {
-      return ''
-    }
-  })
-  return `${name} ${of} (${license})\n\n${text.find(one => one !== '') ?? ''}\n`
+  const { version: packageVersion, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const texts = ['LICENSE', 'LICENSE.md', 'license', 'LICENCE', 'LICENSE.txt', 'LICENSE-MIT.txt'].map(
+    file => {
+      try {
+        return readFileSync(join(folder, file), 'utf8').trim()
+      } catch {
+        return ''
+      }
+    },
+  )
+  return `${name} ${packageVersion} (${license})\n\n${texts.find(text => text !== '') ?? ''}\n`
 })
 writeFileSync(join(dist, 'LICENSES.txt'), licences.join('\n----\n\n'))
 if (!process.argv.includes('--quiet'))
-  console.log(`built ${[...parts.values()].map(({ file }) => file).join(', ')}`)
+  console.log(`built ${[...chunks.values()].map(({ file }) => file).join(', ')}`)

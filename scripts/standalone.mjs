@@ -1,5 +1,5 @@
-// Builds mergeq as one program that needs no Node on the machine: Node's own binary with the bundle inside (a single
-// executable application).
+// Builds mergeq as one executable that does not need Node on the machine: the Node binary with the bundle
+// inside (a single executable application).
 //
 //     npm run build:standalone -- [--out <file>]
 import { execFileSync } from 'node:child_process'
@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import { inject } from 'postject'
 import { lean } from './build/lean.mjs'
-import { bundling } from './build/settings.mjs'
+import { bundleOptions } from './build/settings.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -30,7 +30,7 @@ try {
       loader: 'ts',
     },
     outfile: bundle,
-    ...bundling(version),
+    ...bundleOptions(version),
     plugins: [lean],
   })
   writeFileSync(

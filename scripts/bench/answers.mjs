@@ -1,4 +1,4 @@
-// What the services of the benchmark answer: fixed good documents.
+// The responses of the benchmark services: fixed, valid documents.
 
 const pullRequest = Buffer.from(
   JSON.stringify({
@@ -35,17 +35,17 @@ const test = index => ({
   classname: 'Cart',
 })
 
-const made = new Map()
+const cachedPages = new Map()
 
-/** A page of the list, made once. */
-function listOf(page) {
-  const list = made.get(page) ?? Buffer.from(makeList(page))
-  made.set(page, list)
-  return list
+/** The body of a page of failing tests; each page is created once. */
+function pageBody(page) {
+  const body = cachedPages.get(page) ?? Buffer.from(createPage(page))
+  cachedPages.set(page, body)
+  return body
 }
 
-/** The token of a page is its number, and the last one has no next. */
-function makeList(page) {
+/** A page of failing tests as JSON. The token of a page is its number; the last page has no next token. */
+function createPage(page) {
   const tests = Array.from({ length: testsOnPage }, (_, index) => test(page * testsOnPage + index))
   return JSON.stringify({
     tests,
@@ -58,22 +58,23 @@ function makeList(page) {
   })
 }
 
-const answers = new Map([
+/** Creates the response body for each path. */
+const responses = new Map([
   ['/v1/getSubmittedPullRequest', () => pullRequest],
   [
     '/v1/flaky-tests/list-failing-tests',
-    body => listOf(Number(JSON.parse(body).page_query?.page_token ?? 0)),
+    body => pageBody(Number(JSON.parse(body).page_query?.page_token ?? 0)),
   ],
   ['/v1/setImpactedTargets', () => Buffer.from('{}')],
 ])
 
-/** Answers a request of Node's http or https server. */
-export function answer(request, response) {
-  const pieces = []
-  request.on('data', piece => pieces.push(piece))
+/** Request listener for an HTTP or HTTPS server: 200 with a fixed document, 404 for every other path. */
+export function handleRequest(request, response) {
+  const chunks = []
+  request.on('data', chunk => chunks.push(chunk))
   request.on('end', () => {
-    const made = answers.get(request.url)?.(Buffer.concat(pieces))
-    response.writeHead(made === undefined ? 404 : 200, { 'content-type': 'application/json' })
-    response.end(made)
+    const body = responses.get(request.url)?.(Buffer.concat(chunks))
+    response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' })
+    response.end(body)
   })
 }

@@ -1,91 +1,95 @@
-// What is measured: one object a row. A new row is one more object.
+// The benchmark cases: one object for each row of the table. To add a row, add an object.
 import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 
 /**
- * @typedef {object} Stage What a case may use.
- * @property {string} node The Node that is measured.
+ * @typedef {object} BenchContext
+ * @property {string} node The path of the Node binary that is measured.
  * @property {string} launcher The file that starts mergeq.
- * @property {string} folder A folder that is thrown away afterwards; commands run in it, and it is their home.
- * @property {string} bin A folder that stands first on the PATH.
- * @property {string} baseUrl Where the service answers.
- * @property {{baseUrl: string, caFile: string}} [link] The same over TLS 1.3 and 40 ms away; only where openssl is.
+ * @property {string} folder A temporary directory: working directory and home of the commands.
+ * @property {string} bin A directory that is first on the PATH.
+ * @property {string} baseUrl The base URL of the service.
+ * @property {{baseUrl: string, caFile: string}} [link] The service over TLS 1.3 with 40 ms of latency;
+ *   undefined if openssl is not installed.
  *
- * @typedef {object} Target What a figure is held against: what it must be at most, and what it aims at.
+ * @typedef {object} Target The upper limits of a figure: `must` is required, `aim` is desired.
  * @property {number} must
  * @property {number} aim
- * @property {string} [against] The row that the time is divided by; `node -e 0` where this is left out.
- * @property {'s'} [unit] Seconds, not a ratio.
- * @property {string} [above] The row whose own figure is taken away, where the target is a surcharge.
+ * @property {string} [against] The case whose time is the divisor; default `node -e 0`.
+ * @property {'s'} [unit] The figure is in seconds instead of a ratio.
+ * @property {string} [above] The case whose figure is subtracted from this figure.
  *
  * @typedef {object} Case
  * @property {string} name
- * @property {readonly string[]} [needs] Programs that must be installed; the row is skipped, by name, where one is not.
- * @property {(stage: Stage) => void} [prepare] Done once, before anything is measured.
- * @property {(stage: Stage) => readonly string[]} command The program and its arguments.
- * @property {number} [exit] The exit code that is right; 0 where this is left out.
- * @property {number} [rounds] At most so many rounds, for a row that takes long.
- * @property {number} [per] The time is divided by this before it is compared: so many pages or pull requests.
- * @property {boolean} [quoted] Whether the README quotes it.
+ * @property {readonly string[]} [needs] Programs without which the case is skipped and reported.
+ * @property {(context: BenchContext) => void} [prepare] Runs once before all measurements.
+ * @property {(context: BenchContext) => readonly string[]} command The program and its arguments.
+ * @property {number} [exit] The expected exit code; default 0.
+ * @property {number} [rounds] The maximum number of rounds, for a slow case.
+ * @property {number} [per] The number of items (pages, pull requests) by which the time is divided.
+ * @property {boolean} [quoted] Whether the README quotes the figure.
  * @property {Target} [target]
- * @property {Omit<Target, 'above'>} [peak] The same for the peak of its memory.
- * @property {{must: number, aim: number, above?: string}} [megabytes] That peak itself, in MB, or how far it is above
- *   that of another row.
+ * @property {Omit<Target, 'above'>} [peak] Target for the peak memory as a ratio.
+ * @property {{must: number, aim: number, above?: string}} [megabytes] Target for the peak memory in MB, or
+ *   for its difference to the peak memory of the case `above`.
  */
 
 export const baseline = 'node -e 0'
 const oneRequest = 'mergeq pr get 7 --json'
 
-/** Milliseconds of round trip of the link. */
-export const trip = 40
-const distant = 'curl, the same POST, TLS 1.3 and 40 ms away'
+/** Round trip time of the connection with latency, in milliseconds. */
+export const roundTripMs = 40
+const curlOverTls = 'curl, the same POST, TLS 1.3 and 40 ms away'
 const pullRequests = 200
 
-const start = { must: 1.45, aim: 1.3 }
-const request = ['pr', 'get', '7', '--json', '-R', 'acme/web', '-b', 'main']
+const startTarget = { must: 1.45, aim: 1.3 }
+const getArgs = ['pr', 'get', '7', '--json', '-R', 'acme/web', '-b', 'main']
 const body = JSON.stringify({
   repo: { host: 'github.com', owner: 'acme', name: 'web' },
   targetBranch: 'main',
   pr: { number: 7 },
 })
 
-const upload = ['-R', 'acme/web', '-b', 'main', '--sha', '4f2a9c1d', '--json']
+const uploadOptions = ['-R', 'acme/web', '-b', 'main', '--sha', '4f2a9c1d', '--json']
 const largeUpload = 'mergeq pr targets, 500,000 labels (18.8 MiB)'
-const pipeline = `jq -R . labels.txt |
+const uploadPipeline = `jq -R . labels.txt |
   jq -s -c '{repo: {host: "github.com", owner: "acme", name: "web"}, targetBranch: "main", pr: {number: 7, sha: "4f2a9c1d"}, impactedTargets: .}' |
   curl -sS --fail -X POST "$MERGEQ_BASE_URL/setImpactedTargets" -H 'content-type: application/json' -H 'x-api-token: bench' --data-binary @-`
 
-/** So many labels, of which the last 20,000 repeat the first. */
-const labels = (count, first = 0) =>
+/** `count` lines with a label each; the last 20,000 labels repeat the first ones. */
+const createLabels = (count, first = 0) =>
   Array.from({ length: count }, (_, index) => {
     const label = first + (index < count - 20_000 ? index : index - (count - 20_000))
     return `//services/cart/lib/module${String(label % 977).padStart(3, '0')}:t${String(label).padStart(7, '0')}\n`
   }).join('')
 
-/** A file of 1 GiB in which 20 MiB of different labels are soon passed. */
+/** Writes a file of 1 GiB whose different labels exceed 20 MiB early. */
 function writeGibibyte(path) {
   const file = openSync(path, 'w')
   for (let [written, first] = [0, 0]; written < 2 ** 30; first += 480_000)
-    written += writeSync(file, labels(500_000, first))
+    written += writeSync(file, createLabels(500_000, first))
   closeSync(file)
 }
 
-const post = [
+const curlPost = [
   ...['-sS', '--fail', '--http1.1', '-X', 'POST', '-H', 'content-type: application/json'],
   ...['-H', 'x-api-token: bench', '--data-binary', body],
 ]
 
-const walkedPages = 1_000
-const loopedPages = 10
-const fewPages = 'mergeq flaky list, 200 pages of 100 tests'
-const loop = 'a loop of curl and jq, per page of 100 tests'
-const list = ['flaky', 'list', '-R', 'acme/web', '--org', 'acme', '-o', 'ndjson', '-q']
+const listedPages = 1_000
+const shellLoopPages = 10
+const shortList = 'mergeq flaky list, 200 pages of 100 tests'
+const shellLoop = 'a loop of curl and jq, per page of 100 tests'
+const listArgs = ['flaky', 'list', '-R', 'acme/web', '--org', 'acme', '-o', 'ndjson', '-q']
 
-/** What people write instead of a walk: it asks, prints the records, and takes the token of the next page. */
-const looped = `token=''
-for page in $(seq ${loopedPages}); do
+/**
+ * The loop in a shell script that `flaky list` replaces: request a page, print its records, take the next
+ * token.
+ */
+const shellLoopScript = `token=''
+for page in $(seq ${shellLoopPages}); do
   answer=$(curl -sS --fail "$MERGEQ_BASE_URL/flaky-tests/list-failing-tests" \\
     -H 'content-type: application/json' -H 'x-api-token: bench' \\
     --data-binary '{"page_query":{"page_size":100,"page_token":"'"$token"'"}}')
@@ -93,21 +97,22 @@ for page in $(seq ${loopedPages}); do
   token=$(printf '%s' "$answer" | jq -r '.page.next_page_token')
 done`
 
+/** Runs mergeq with these arguments. */
 const mergeq =
-  (...words) =>
-  ({ node, launcher }) => [node, launcher, ...words]
+  (...args) =>
+  ({ node, launcher }) => [node, launcher, ...args]
 
 /** @type {readonly Case[]} */
 export const cases = [
   { name: baseline, command: ({ node }) => [node, '-e', '0'] },
   { name: 'mergeq --version', quoted: true, command: mergeq('--version'), target: { must: 1.15, aim: 1.07 } },
-  { name: 'mergeq --help', quoted: true, command: mergeq('--help'), target: start },
-  { name: 'mergeq pr get --help', command: mergeq('pr', 'get', '--help'), target: start },
-  { name: 'mergeq pr sbumit', command: mergeq('pr', 'sbumit'), exit: 2, target: start },
+  { name: 'mergeq --help', quoted: true, command: mergeq('--help'), target: startTarget },
+  { name: 'mergeq pr get --help', command: mergeq('pr', 'get', '--help'), target: startTarget },
+  { name: 'mergeq pr sbumit', command: mergeq('pr', 'sbumit'), exit: 2, target: startTarget },
   {
     name: oneRequest,
     quoted: true,
-    command: mergeq(...request),
+    command: mergeq(...getArgs),
     target: { must: 3, aim: 2 },
     peak: { must: 1.45, aim: 1.3 },
   },
@@ -119,7 +124,7 @@ export const cases = [
       symlinkSync(node, join(bin, 'node'))
       symlinkSync(launcher, join(bin, 'mergeq'))
     },
-    command: ({ bin }) => [join(bin, 'mergeq'), ...request],
+    command: ({ bin }) => [join(bin, 'mergeq'), ...getArgs],
     target: { must: 0.1, aim: 0.05, above: oneRequest },
   },
   {
@@ -139,16 +144,16 @@ export const cases = [
   {
     name: 'curl, the same POST',
     needs: ['curl'],
-    command: ({ baseUrl }) => ['curl', ...post, `${baseUrl}/getSubmittedPullRequest`],
+    command: ({ baseUrl }) => ['curl', ...curlPost, `${baseUrl}/getSubmittedPullRequest`],
   },
   {
-    name: distant,
+    name: curlOverTls,
     needs: ['curl', 'openssl'],
     command: ({ link }) => [
       'curl',
       '--cacert',
       link.caFile,
-      ...post,
+      ...curlPost,
       `${link.baseUrl}/getSubmittedPullRequest`,
     ],
   },
@@ -156,9 +161,9 @@ export const cases = [
     name: `${oneRequest}, TLS 1.3 and 40 ms away`,
     quoted: true,
     needs: ['curl', 'openssl'],
-    command: ({ link, ...stage }) =>
-      mergeq(...request, '--base-url', link.baseUrl, '--ca-file', link.caFile)(stage),
-    target: { must: 1.35, aim: 1.15, against: distant },
+    command: ({ link, ...context }) =>
+      mergeq(...getArgs, '--base-url', link.baseUrl, '--ca-file', link.caFile)(context),
+    target: { must: 1.35, aim: 1.15, against: curlOverTls },
   },
   {
     name: `${pullRequests} pull requests in one command, each`,
@@ -172,23 +177,24 @@ export const cases = [
   },
   {
     name: 'mergeq pr targets, 100 targets',
-    prepare: ({ folder }) => writeFileSync(join(folder, 'hundred.txt'), labels(20_100).slice(0, 100 * 41)),
-    command: mergeq('pr', 'targets', '7', '--from', 'hundred.txt', ...upload),
-    // No slower than reading a pull request, within what one run can tell.
+    prepare: ({ folder }) =>
+      writeFileSync(join(folder, 'hundred.txt'), createLabels(20_100).slice(0, 100 * 41)),
+    command: mergeq('pr', 'targets', '7', '--from', 'hundred.txt', ...uploadOptions),
+    // No slower than reading a pull request, within the precision of one run.
     target: { must: 1.05, aim: 1, against: oneRequest },
   },
   {
     name: 'jq -R . | jq -s | curl, the same labels, none dropped',
     needs: ['jq'],
     rounds: 7,
-    prepare: ({ folder }) => writeFileSync(join(folder, 'labels.txt'), labels(500_000)),
-    command: () => ['sh', '-c', pipeline],
+    prepare: ({ folder }) => writeFileSync(join(folder, 'labels.txt'), createLabels(500_000)),
+    command: () => ['sh', '-c', uploadPipeline],
   },
   {
     name: largeUpload,
     quoted: true,
     rounds: 7,
-    command: mergeq('pr', 'targets', '7', '--from', 'labels.txt', ...upload),
+    command: mergeq('pr', 'targets', '7', '--from', 'labels.txt', ...uploadOptions),
     target: { must: 0.33, aim: 0.22, against: 'jq -R . | jq -s | curl, the same labels, none dropped' },
     megabytes: { must: 120, aim: 90 },
   },
@@ -196,24 +202,30 @@ export const cases = [
     name: 'mergeq pr targets, 1 GiB of labels, stopped early',
     rounds: 7,
     prepare: ({ folder }) => writeGibibyte(join(folder, 'gibibyte.txt')),
-    command: mergeq('pr', 'targets', '7', '--from', 'gibibyte.txt', '-q', ...upload),
+    command: mergeq('pr', 'targets', '7', '--from', 'gibibyte.txt', '-q', ...uploadOptions),
     target: { must: 1.2, aim: 1, against: largeUpload },
     megabytes: { must: 120, aim: 90 },
   },
-  { name: loop, needs: ['jq'], rounds: 7, per: loopedPages, command: () => ['sh', '-c', looped] },
   {
-    name: fewPages,
+    name: shellLoop,
+    needs: ['jq'],
     rounds: 7,
-    command: mergeq(...list, '--max-pages', '200'),
+    per: shellLoopPages,
+    command: () => ['sh', '-c', shellLoopScript],
+  },
+  {
+    name: shortList,
+    rounds: 7,
+    command: mergeq(...listArgs, '--max-pages', '200'),
     exit: 17,
   },
   {
     name: 'mergeq flaky list, per page of 1,000',
     rounds: 7,
-    per: walkedPages,
-    command: mergeq(...list),
-    target: { must: 0.03, aim: 0.015, against: loop },
-    megabytes: { must: 10, aim: 5, above: fewPages },
+    per: listedPages,
+    command: mergeq(...listArgs),
+    target: { must: 0.03, aim: 0.015, against: shellLoop },
+    megabytes: { must: 10, aim: 5, above: shortList },
   },
   { name: 'gh --version', needs: ['gh'], command: () => ['gh', '--version'] },
   { name: 'resend --version', needs: ['resend'], command: () => ['resend', '--version'] },

@@ -1,10 +1,13 @@
-// What one run of a command costs: wall time, CPU time and peak memory of the whole process. Each is measured in runs
-// of its own, so that what measures memory or CPU does not lengthen the time.
+// Measures one run of a command: wall time, CPU time and peak memory of the whole process. Each is measured
+// in separate runs, so that the programs that measure memory and CPU time do not add to the wall time.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Runs a command to its end; what does not end as it should measures nothing, so it is an error. */
+/**
+ * Runs a command and waits for its end. Returns the wall time in milliseconds and standard error. Throws if
+ * the exit code is not `exit`: a command that does not work measures nothing.
+ */
 function run([program, ...args], { env, cwd, exit = 0 }) {
   const started = process.hrtime.bigint()
   const { status, error, stderr } = spawnSync(program, args, {
@@ -16,16 +19,16 @@ function run([program, ...args], { env, cwd, exit = 0 }) {
   const ms = Number(process.hrtime.bigint() - started) / 1e6
   if (error !== undefined) throw error
   if (status !== exit)
-    throw new Error(`\`${program} ${args.join(' ')}\` ended with ${status} instead of ${exit}:\n${stderr}`)
+    throw new Error(`\`${program} ${args.join(' ')}\` exited with ${status} instead of ${exit}:\n${stderr}`)
   return { ms, stderr: stderr.toString() }
 }
 
-/** Wall time in milliseconds, from before the start to after the end. */
+/** Wall time of a command in milliseconds, including the start of the process. */
 export const wallTime = (command, setting) => run(command, setting).ms
 
 /**
- * User and system time together, in milliseconds, as bash's `time` tells it (GNU time tells hundredths of a second
- * only); undefined where there is no bash.
+ * A function that measures user and system time together, in milliseconds, with bash's `time` (GNU time
+ * reports only hundredths of a second); undefined if bash is not installed.
  */
 export function cpuMeter(env) {
   const bash = findProgram('bash', env.PATH)
@@ -39,34 +42,35 @@ export function cpuMeter(env) {
 }
 
 /**
- * Peak memory (the largest resident set) in MiB, as GNU time tells it; undefined where there is none. A program between
- * this process and the measured one is needed: on Linux a child starts with the peak of the process it was forked from,
- * which here would be a Node of 50 MB.
+ * A function that measures peak memory (maximum resident set size) in MiB with GNU time; undefined if GNU
+ * time is not installed. A small program between this process and the measured one is necessary: on Linux a
+ * child process starts with the peak of the process that forked it, which would be 50 MB of Node.
  */
 export function memoryMeter(env, folder) {
   const report = join(folder, 'peak')
-  const by = program => [program, '-f', '%M', '-o', report]
+  const timeCommand = program => [program, '-f', '%M', '-o', report]
   const time = ['time', 'gtime']
     .map(name => findProgram(name, env.PATH))
     .find(
-      program => program !== undefined && spawnSync(program, [...by(program).slice(1), 'true']).status === 0,
+      program =>
+        program !== undefined && spawnSync(program, [...timeCommand(program).slice(1), 'true']).status === 0,
     )
   if (time === undefined) return undefined
   return (command, setting) => {
-    run([...by(time), ...command], setting)
+    run([...timeCommand(time), ...command], setting)
     return Number(readFileSync(report, 'utf8').trim().split('\n').at(-1)) / 1024
   }
 }
 
-/** The file that a name on the PATH stands for. */
+/** The path of an executable file found on the PATH; undefined if there is none. */
 export const findProgram = (name, path = '') =>
   path
     .split(delimiter)
     .filter(folder => folder !== '')
     .map(folder => join(folder, name))
-    .find(isProgram)
+    .find(isExecutable)
 
-function isProgram(file) {
+function isExecutable(file) {
   try {
     accessSync(file, constants.X_OK)
     return statSync(file).isFile()
@@ -75,9 +79,9 @@ function isProgram(file) {
   }
 }
 
-/** The least, the middle and the most of some numbers. */
-export function spread(numbers) {
-  const sorted = [...numbers].sort((one, other) => one - other)
+/** Minimum, median and maximum of a non-empty list of numbers. */
+export function summarize(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b)
   const middle = (sorted.length - 1) / 2
   const median = (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2
   return { min: sorted[0], median, max: sorted.at(-1) }

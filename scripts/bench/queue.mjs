@@ -1,5 +1,6 @@
-// Ten thousand pull requests through the sandbox's parallel queue, by a clock of its own: what the engine costs. It is
-// bundled with the engine before it runs, and fails when one of them does not merge.
+// Sends ten thousand pull requests through the sandbox's parallel queue on a virtual clock, to measure the
+// engine. The benchmark bundles this file with the engine and runs the bundle. It throws if a pull request
+// does not merge.
 
 import { configure, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
 import { advanceTo } from '../../src/sandbox/engine/advance.ts'

@@ -1,21 +1,29 @@
-// What the packages bring and this program never uses, and what stands in its place in the bundle: each entry costs
-// milliseconds at every start or kilobytes in every install.
+// Replacements for modules of packages that mergeq never uses. Each replacement saves milliseconds at every
+// start or kilobytes in every install.
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
 
-/** The two tables of the parser that the client reads, as data: making them takes as long as parsing an answer. */
-const parserTables = () => {
+/**
+ * The two tables of llhttp that undici's client reads, as data: computing them takes as long as parsing a
+ * response.
+ */
+const parserConstants = () => {
   const { ERROR, TYPE } = require('undici/lib/llhttp/constants.js')
   return `module.exports = ${JSON.stringify({ ERROR, TYPE })}`
 }
 
-const never = what => `module.exports = () => { throw new Error(${JSON.stringify(`no ${what}`)}) }`
+/** A module that exports a function that throws, for a feature that mergeq does not use. */
+const unsupported = feature =>
+  `module.exports = () => { throw new Error(${JSON.stringify(`no ${feature}`)}) }`
 
-/** `what` is imported `by` a file, and found to be `instead` (CommonJS) or the file that `is` instead. */
-const standIns = [
+/**
+ * The replacements: the import `what`, in a file whose path matches `by`, resolves to the CommonJS source
+ * `instead` or to the file `is`.
+ */
+const replacements = [
   { what: /^node:child_process$/, by: /commander/, instead: 'module.exports = {}' },
-  { what: /client-h2\.js$/, by: /undici/, instead: never('HTTP/2') },
+  { what: /client-h2\.js$/, by: /undici/, instead: unsupported('HTTP/2') },
   { what: /^node:http$/, by: /undici/, instead: 'module.exports = { maxHeaderSize: 16384 }' },
   {
     what: /^node:assert$/,
@@ -24,22 +32,23 @@ const standIns = [
       if (!isSo) throw message instanceof Error ? message : Object.assign(new Error(message), { code: 'ERR_ASSERTION' })
     }`,
   },
-  // The bodies that fetch knows, and SOCKS: what is handed over is bytes, and a proxy is an http or https address.
-  { what: /web\/fetch\/body\.js$/, by: /undici/, instead: never('bodies of fetch') },
+  // Body types of fetch, and SOCKS: request bodies are bytes, and a proxy has an http or https URL.
+  { what: /web\/fetch\/body\.js$/, by: /undici/, instead: unsupported('bodies of fetch') },
   {
     what: /socks5-proxy-agent$/,
     by: /undici/,
     instead: 'module.exports = { Socks5ProxyAgent: class {} }',
   },
-  { what: /llhttp\/constants\.js$/, by: /undici/, instead: parserTables() },
-  // A tree of well-known header names, made at every start to save a call of toLowerCase for each header.
+  { what: /llhttp\/constants\.js$/, by: /undici/, instead: parserConstants() },
+  // A search tree of well-known header names, built at every start to save a call of toLowerCase for each
+  // header.
   { what: /^\.\/tree$/, by: /undici/, instead: 'module.exports = { tree: { lookup: () => null } }' },
-  // One parser of the two: the one that runs on every processor.
+  // One of the two parsers: the one that runs on every processor.
   { what: /llhttp_simd-wasm\.js$/, by: /undici/, is: require.resolve('undici/lib/llhttp/llhttp-wasm.js') },
-  // Nothing that is stored has a schema or is migrated by conf.
+  // mergeq uses neither the schemas nor the migrations of conf.
   { what: /^ajv\/dist\/2020\.js$/, by: /conf/, instead: 'exports.Ajv2020 = class {}' },
   { what: /^(?:ajv-formats|semver)$/, by: /conf/, instead: 'module.exports = {}' },
-  // The same as modules, of which the bundle takes what is used.
+  // The ES module version, from which the bundler takes only the used parts.
   {
     what: /^yaml$/,
     by: /src.commands/,
@@ -48,13 +57,13 @@ const standIns = [
   {
     what: /^execa$/,
     by: /env-ci/,
-    instead: `exports.execaSync = (file, words, options) => {
+    instead: `exports.execaSync = (file, args, options) => {
       const { execFileSync } = require('node:child_process')
-      const stdout = execFileSync(file, words, { ...options, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+      const stdout = execFileSync(file, args, { ...options, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
       return { stdout: stdout.replace(/\\r?\\n$/, '') }
     }`,
   },
-  // Of a hundred spinners one is turned, or a line where there is no Unicode.
+  // mergeq shows one of the hundred spinners, and a simple one on terminals without Unicode.
   {
     what: /^\.\/spinners\.json$/,
     by: /cli-spinners/,
@@ -69,17 +78,17 @@ const standIns = [
   },
 ]
 
-/** Puts the stand-ins in their places. */
+/** Build plugin: applies the replacements. */
 export const lean = {
   name: 'lean',
   setup({ onLoad, onResolve }) {
-    for (const [index, { what, by, is }] of standIns.entries())
+    for (const [index, { what, by, is }] of replacements.entries())
       onResolve({ filter: what }, ({ importer }) => {
         if (!by.test(importer)) return undefined
         return is === undefined ? { path: String(index), namespace: 'lean' } : { path: is }
       })
     onLoad({ filter: /.*/, namespace: 'lean' }, ({ path }) => ({
-      contents: standIns[Number(path)].instead,
+      contents: replacements[Number(path)].instead,
       resolveDir: import.meta.dirname,
     }))
   },

@@ -1,13 +1,14 @@
-// How everything of src/ is bundled: for the package in parts, for the standalone program in one.
+// Build options for src/: the package is built in several files, the standalone program in one.
 
-/** esbuild's settings for a program of this version. */
-export const bundling = version => ({
+/** The esbuild options for a program of this version. */
+export const bundleOptions = version => ({
   bundle: true,
   minify: true,
   platform: 'node',
   format: 'cjs',
   target: 'node20.18',
-  // `import()` would start the loader of ES modules: it becomes `require`, or what is loaded stands in the same file.
+  // `import()` would start the ES module loader. esbuild replaces it with `require`, or includes the module
+  // itself.
   supported: { 'dynamic-import': false },
   legalComments: 'none',
   define: { MERGEQ_VERSION: JSON.stringify(version) },
