@@ -6,7 +6,15 @@ import { kindOfOutcome, type Outcome, type StateChange } from '../../../domain/w
 import { exitCodeOf, type MergeqError, mostSevere } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 import type { View } from '../../../output/view.ts'
-import type { WaitTarget } from './poll.ts'
+import type { WaitTarget } from './read-targets.ts'
+
+
+
+
+
+
+
+
 
 /** How the wait for a pull request ended. */
 export interface WaitEnd {
