@@ -64,11 +64,7 @@ async function askForToken({ options, host }: CommandContext, origin: string): P
 
 /** Asks the service whether it takes the token: metrics need no repository. */
 const verify = (token: Token, context: CommandContext) =>
-  callOperation(
-    getMergeQueueMetrics,
-    { values: { repo: undefined, branch: undefined }, overrides: [] },
-    { ...context, token: async () => token },
-  )
+  callOperation({ ...context, token: async () => token }, getMergeQueueMetrics, {})
 
 /** What a login would do: which token it takes, whether the service is asked, and where the token is stored. */
 async function previewLogin(

@@ -1,9 +1,9 @@
 import type { ParseContext, ParsedArgs, SettingValues } from '../cli/inputs.ts'
+import { attemptLimit } from '../domain/limits.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { projectFileSource } from './project-file.ts'
 import {
-  attemptLimit,
   type SettingDefinition,
   type SettingKey,
   type SettingValue,

@@ -12,9 +12,9 @@ const inBody = 'body.'
 
 /** The body's fields that an operation needs, as the contract's rows say (service-api.md section 4). */
 const needed: ReadonlyMap<string, readonly string[]> = new Map(
-  serviceOperations.map(({ route, inputs }: Operation) => [
+  serviceOperations.map(({ route, params }: Operation) => [
     operationName(route),
-    Object.values(inputs).flatMap(({ required = false, location: place = '' }) =>
+    Object.values(params).flatMap(({ required = false, location: place = '' }) =>
       required && place.startsWith(inBody) ? [place.slice(inBody.length)] : [],
     ),
   ]),

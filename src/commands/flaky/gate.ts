@@ -12,9 +12,10 @@ import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 import { readBaseline } from './gate/baseline.ts'
+import { flakyList } from './list.ts'
 
 /** What a gate needs of `flaky list`: where, when, and its filters. What cuts a list would cut what is counted, and what was counted by an earlier run is gone. */
-const { limit, pageToken, sort, resumeFile, ...filters } = listFailingTests.inputs
+const { limit, pageToken, sort, resumeFile, ...filters } = flakyList.inputs
 
 const answers = ['pass', 'fail'] as const
 
@@ -32,7 +33,7 @@ async function baselineFrom(file: string | undefined, context: CommandContext): 
 export const gate = defineCommand({
   command: 'flaky gate',
   summary: 'Check how many tests failed in a range of time: 0 if few enough, 21 if more',
-  operation: { ...listFailingTests, inputs: filters },
+  request: { ...flakyList, inputs: filters },
   exitKinds: ['check-failed'],
   output: {
     table: 'the reason, in one line',
@@ -61,14 +62,14 @@ export const gate = defineCommand({
   async run({ max, baseline, onUnavailable }, context) {
     if (max === undefined) throw usageError('No maximum was given.', 'For example --max 10, or --max 0.')
     const known = await baselineFrom(baseline, context)
-    const runs = await readInvocations(listFailingTests, context)
+    const runs = await readInvocations(flakyList, context)
     const [run] = runs
     if (context.options.dryRun || run === undefined) return printDryRun(listFailingTests, runs, context)
     const pages = listFailingTests.pagination?.(run.values)
     if (pages === undefined) return 0
     const tests: JsonObject[] = []
     let skipped = 0
-    const met = await collectPages(listFailingTests, run, pages, context, records => {
+    const met = await collectPages(flakyList, run, pages, context, records => {
       for (const record of records) {
         if (known.has((getString(record, 'id') ?? '').toLowerCase())) skipped++
         else tests.push(record)

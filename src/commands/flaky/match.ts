@@ -10,6 +10,7 @@ import { formatInteger, pluralize } from '../../domain/format.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
+import { flakyList } from './list.ts'
 import type { FailedTest } from './match/junit.ts'
 import { createMatcher, type TestMatch } from './match/known-tests.ts'
 
@@ -77,13 +78,13 @@ const columns = [
 ] as const
 
 /** The window of `flaky list`; its filters would make new what they hide. */
-const { range, pageSize, maxPages } = listFailingTests.inputs
+const { range, pageSize, maxPages } = flakyList.inputs
 
 /** `flaky match`: which of the tests that failed here are known to fail. */
 export const match = defineCommand({
   command: 'flaky match',
   summary: 'Tell which failures in JUnit XML files are known, quarantined or new',
-  operation: { ...listFailingTests, inputs: { range, pageSize, maxPages } },
+  request: { ...flakyList, inputs: { range, pageSize, maxPages } },
   inputs: { files },
   exitKinds: ['check-failed'],
   output: {
@@ -99,14 +100,14 @@ export const match = defineCommand({
   async run({ files: names }, context) {
     const { options, printer, logger } = context
     const matching = createMatcher(await readFiles(names, context))
-    const runs = await readInvocations(listFailingTests, context)
+    const runs = await readInvocations(flakyList, context)
     const [run] = runs
     if (options.dryRun || run === undefined) return printDryRun(listFailingTests, runs, context)
     const pages = listFailingTests.pagination?.(run.values)
     const isNeeded = matching.matches().length > 0
     const failure =
       isNeeded && pages !== undefined
-        ? await collectPages(listFailingTests, run, pages, context, tests => {
+        ? await collectPages(flakyList, run, pages, context, tests => {
             for (const test of tests) matching.take(test)
           })
         : undefined

@@ -9,6 +9,7 @@ import { choiceParser, integerParser } from '../../domain/values/parsers.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ReportFormat } from '../../output/failing-test-report.ts'
+import { flakyList } from './list.ts'
 
 const formats = ['markdown', 'github', 'json'] as const
 
@@ -49,13 +50,13 @@ function formatOf(chosen: ReportFormat | undefined, { args, options }: CommandCo
 }
 
 /** What `flaky list` takes; a report is printed at once, so there is nothing to resume. */
-const { resumeFile: _, ...words } = listFailingTests.inputs
+const { resumeFile: _, ...words } = flakyList.inputs
 
 /** `flaky report`: triage of the failing tests, the worst first. */
 export const report = defineCommand({
   command: 'flaky report',
   summary: 'Sum up the failing tests for a CI job: Markdown, annotations on files, or JSON',
-  operation: { ...listFailingTests, inputs: words },
+  request: { ...flakyList, inputs: words },
   output: 'Markdown, annotations or one JSON document, as --format says (or -o markdown, --json)',
   inputs: {
     format,
@@ -73,7 +74,7 @@ export const report = defineCommand({
   async run({ format: chosen, maxChars }, context) {
     const { options, printer, logger, host } = context
     const format = formatOf(chosen, context)
-    const runs = await readInvocations(listFailingTests, context)
+    const runs = await readInvocations(flakyList, context)
     const [run] = runs
     if (options.dryRun || run === undefined) return printDryRun(listFailingTests, runs, context)
     const { limit, sort = 'impact', ...values } = run.values
@@ -84,7 +85,7 @@ export const report = defineCommand({
     const keep = (records: readonly JsonObject[]) => {
       for (const record of records) tests.push(record)
     }
-    const failure = await collectPages(listFailingTests, run, pages, context, keep)
+    const failure = await collectPages(flakyList, run, pages, context, keep)
     if (failure === 'gone') return 0
     const { records, isBroken, complete, notes } = pages.finish(failure?.message)
     keep(records)

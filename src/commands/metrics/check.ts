@@ -11,6 +11,7 @@ import { type Expression, parseExpression } from '../../domain/metrics/expressio
 import { MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
+import { metrics } from '../metrics.ts'
 
 const expressions: Input<readonly Expression[]> = {
   definitions: [
@@ -70,7 +71,7 @@ function check(one: Expression, samples: readonly Sample[]): Found {
 export const metricsCheck = defineCommand({
   command: 'metrics check',
   summary: 'Hold metrics against bounds, as an exit code: 0 if all hold, 21 if not, 5 without the series',
-  operation: getMergeQueueMetrics,
+  request: metrics,
   exitKinds: ['check-failed'],
   output: {
     table: 'a row for each series that an expression takes',
@@ -85,10 +86,10 @@ export const metricsCheck = defineCommand({
   ],
   async run({ expressions: asked }, context) {
     const { printer, options } = context
-    const runs = await readInvocations(getMergeQueueMetrics, context)
+    const runs = await readInvocations(metrics, context)
     const [run] = runs
     if (options.dryRun || run === undefined) return printDryRun(getMergeQueueMetrics, runs, context)
-    const { reply } = await callOperation(getMergeQueueMetrics, run, context)
+    const { reply } = await callOperation(context, getMergeQueueMetrics, run.values, run)
     const samples = samplesIn(reply.bytes)
     const found = asked.map(one => check(one, samples))
     const records = found.flatMap(one => one.records)

@@ -9,6 +9,7 @@ import { histogramOf } from '../../domain/metrics/histogram.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { sparkline } from '../../output/charts.ts'
+import { metrics } from '../metrics.ts'
 import { createLiveRenderer, isLive, type LiveScreen } from '../watch/live-renderer.ts'
 import { createLineRenderer } from '../watch/renderer.ts'
 import { checkWatchInputs, watchInputs, watchLoop } from '../watch/watch-loop.ts'
@@ -150,7 +151,7 @@ const defaultInterval = 60_000
 export const metricsWatch = defineCommand({
   command: 'metrics watch',
   summary: 'Watch metrics: a line of history for each series, and every change',
-  operation: getMergeQueueMetrics,
+  request: metrics,
   output: {
     table: 'the series, drawn anew, on a terminal; a line for each change elsewhere',
     json: 'the metrics as they are now, with --once alone',
@@ -165,19 +166,20 @@ export const metricsWatch = defineCommand({
   async run(values, context) {
     const { options } = context
     checkWatchInputs(values)
-    if (options.dryRun || (values.once && options.format !== 'ndjson'))
-      return runOperation(getMergeQueueMetrics, context)
+    if (options.dryRun || (values.once && options.format !== 'ndjson')) return runOperation(metrics, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq metrics watch` is a stream, and JSON is one document.',
         'Use -o ndjson for the changes, or --once for the metrics as they are now.',
       )
-    const [one] = await readInvocations(getMergeQueueMetrics, context)
+    const [one] = await readInvocations(metrics, context)
     if (one === undefined) return 0
     const { interval = defaultInterval } = values
     let before: ReadonlyMap<string, Point> | undefined
     const look = async (at: CommandContext): Promise<Look> => {
-      const points = pointsIn(samplesIn((await callOperation(getMergeQueueMetrics, one, at)).reply.bytes))
+      const points = pointsIn(
+        samplesIn((await callOperation(at, getMergeQueueMetrics, one.values, one)).reply.bytes),
+      )
       const changes = before === undefined ? undefined : changesIn(before, points)
       before = new Map(points.map(point => [point.series, point]))
       return [points, changes]

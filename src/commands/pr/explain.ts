@@ -1,12 +1,14 @@
-import { callOperation } from '../../api/call.ts'
-import type { Operation } from '../../api/operation.ts'
-import { readPullRequestToExplain } from '../../api/operations/pull-requests.ts'
+import { type CallOptions, callOperation } from '../../api/call.ts'
+import { type Operation, withDecoder } from '../../api/operation.ts'
+import { getSubmittedPullRequest, partialPullRequestDecoder } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
+import type { Params, ParamValues } from '../../api/param.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import type { Inputs } from '../../cli/inputs.ts'
 import { type Invocation, readInvocations } from '../../cli/invocation.ts'
+import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
+import { queueInputs } from '../../cli/queue-inputs.ts'
 import { printDryRun } from '../../cli/run-operation.ts'
 import { explainPullRequest } from '../../domain/explain/explain.ts'
 import type { UnreadSource } from '../../domain/explain/explanation.ts'
@@ -18,16 +20,24 @@ import { isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { explanationJson, explanationView } from './explain/view.ts'
 
-type Explained = Invocation<typeof readPullRequestToExplain.inputs>
+/** The request that an explanation begins with; its record may lack the state. */
+const explainRequest = {
+  command: 'pr explain',
+  operation: withDecoder(getSubmittedPullRequest, partialPullRequestDecoder),
+  inputs: { ...queueInputs, pr: pullRequestArgument },
+}
+
+type Explained = Invocation<typeof explainRequest.inputs>
 
 /** A document, or the failure that kept it from being read; what concerns every reading is thrown. */
-async function readingOf<F extends Inputs>(
-  row: Operation<Operation['route'], F>,
-  run: Invocation<F>,
+async function readingOf<P extends Params>(
+  operation: Operation<P>,
+  params: ParamValues<P>,
   context: CommandContext,
+  options: CallOptions = {},
 ): Promise<{ readonly document?: JsonObject; readonly failure?: MergeqError }> {
   try {
-    const { reply } = await callOperation(row, run, context)
+    const { reply } = await callOperation(context, operation, params, options)
     const [document = {}] = reply.records
     return { document }
   } catch (error) {
@@ -61,8 +71,11 @@ async function readTestRun(
   const isTested = isUnderTest(String(record.state))
   const id = testRunOf(record) ?? (isTested ? await context.settings.read('testRun') : undefined)
   if (id === undefined) return {}
-  const asked = { values: { ...onQueue, testRun: id, pr: undefined }, overrides: [] }
-  const { document, failure } = await readingOf(getMergeQueueTestingDetails, asked, context)
+  const { document, failure } = await readingOf(
+    getMergeQueueTestingDetails,
+    { ...onQueue, testRun: id },
+    context,
+  )
   if (document === undefined) return { unread: { what: 'test run', why: failure?.message ?? '' } }
   // The job may run on the test branch of another pull request.
   return testsPullRequest(document, pr) ? { run: parseTestRun(id, document) } : {}
@@ -71,8 +84,8 @@ async function readTestRun(
 async function explainOne(run: Explained, context: CommandContext): Promise<void> {
   const { pr, repo, targetBranch } = run.values
   const reading = [
-    readingOf(readPullRequestToExplain, run, context),
-    readingOf(getQueue, { values: { repo, targetBranch }, overrides: [] }, context),
+    readingOf(explainRequest.operation, run.values, context, run),
+    readingOf(getQueue, { repo, targetBranch }, context),
   ] as const
   // Both come to their end before a failure of one is told: the other would lose its connection and try again.
   await Promise.allSettled(reading)
@@ -106,7 +119,7 @@ async function explainOne(run: Explained, context: CommandContext): Promise<void
 export const explain = defineCommand({
   command: 'pr explain',
   summary: 'Say why a pull request is not merging, and what to do next',
-  operation: readPullRequestToExplain,
+  request: explainRequest,
   inputs: {},
   operations: [getQueue, getMergeQueueTestingDetails],
   output: {
@@ -120,8 +133,8 @@ export const explain = defineCommand({
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
   async run(_, context) {
-    const runs = await readInvocations(readPullRequestToExplain, context)
-    if (context.options.dryRun) return printDryRun(readPullRequestToExplain, runs, context)
+    const runs = await readInvocations(explainRequest, context)
+    if (context.options.dryRun) return printDryRun(explainRequest.operation, runs, context)
     for (const one of runs) await explainOne(one, context)
     await context.printer.end()
     return 0

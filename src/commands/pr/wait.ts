@@ -1,18 +1,27 @@
-import { readPullRequest } from '../../api/operations/pull-requests.ts'
+import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { readInvocations } from '../../cli/invocation.ts'
+import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
+import { queueInputs } from '../../cli/queue-inputs.ts'
 import { printDryRun } from '../../cli/run-operation.ts'
 import { kindOfOutcome } from '../../domain/wait.ts'
 import { waitInputs, waitOutput } from './wait/options.ts'
 import { readWaitOptions } from './wait/time-limits.ts'
 import { waitForAll } from './wait/wait-for-all.ts'
 
+/** The request that a wait repeats. */
+const waitRequest = {
+  command: 'pr wait',
+  operation: getSubmittedPullRequest,
+  inputs: { ...queueInputs, pr: pullRequestArguments },
+}
+
 /** `pr wait`: polls until each pull request has settled. */
 export const wait = defineCommand({
   command: 'pr wait',
   summary: 'Wait until pull requests have merged, failed or been cancelled',
-  operation: readPullRequest,
+  request: waitRequest,
   inputs: waitInputs,
   operations: [getQueue],
   exitKinds: Object.values(kindOfOutcome),
@@ -23,13 +32,13 @@ export const wait = defineCommand({
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
   async run(flags, context) {
-    const runs = await readInvocations(readPullRequest, context)
+    const runs = await readInvocations(waitRequest, context)
     const terms = readWaitOptions(flags, runs.length, context)
     if (context.options.dryRun) {
       const [first, ...others] = runs
       if (first === undefined) return 0
       return others.length === 0
-        ? printDryRun(readPullRequest, [first], context)
+        ? printDryRun(getSubmittedPullRequest, [first], context)
         : printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
     }
     return waitForAll(

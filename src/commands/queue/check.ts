@@ -8,12 +8,13 @@ import { checkDepth, checkPaused, checkStalled, type HealthCheck } from '../../d
 import { integerParser, maxInteger, parseDuration, repositoryName } from '../../domain/values/parsers.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { table } from '../../output/view.ts'
+import { queueGet } from './get.ts'
 
 /** `queue check`: a gate on how a queue is. */
 export const check = defineCommand({
   command: 'queue check',
   summary: 'Check how a queue is: 0 if all conditions hold, 21 if one does not',
-  operation: getQueue,
+  request: queueGet,
   exitKinds: ['check-failed'],
   output: {
     table: 'a row for each condition',
@@ -44,10 +45,10 @@ export const check = defineCommand({
         'Name a condition: --max-depth, --stalled or --not-paused.',
       )
     if (stalled === 0) throw usageError('--stalled: 0 would never hold.', 'For example --stalled 2h.')
-    const runs = await readInvocations(getQueue, context)
+    const runs = await readInvocations(queueGet, context)
     const [run] = runs
     if (context.options.dryRun || run === undefined) return printDryRun(getQueue, runs, context)
-    const { reply, date } = await callOperation(getQueue, run, context)
+    const { reply, date } = await callOperation(context, getQueue, run.values, run)
     const [queue = {}] = reply.records
     const checks: readonly HealthCheck[] = [
       ...(maxDepth === undefined ? [] : [checkDepth(queue, maxDepth)]),

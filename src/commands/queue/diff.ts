@@ -16,6 +16,7 @@ import {
   readItems,
 } from './file/plan.ts'
 import { fileInput, queueFileInputs, requireFile, unknownFlag } from './file/read-files.ts'
+import { queueGet } from './get.ts'
 
 const placeOf = ({ run: { values } }: Plan) => ({
   repo: repositoryName(values.repo),
@@ -65,7 +66,7 @@ export async function printPlans(
 export const diff = defineCommand({
   command: 'queue diff',
   summary: 'Compare queues with their files: 0 if they are the same, 20 if not',
-  operation: getQueue,
+  request: queueGet,
   exitKinds: ['differs'],
   output: {
     table: 'a plan: a row for each setting that differs, live and in the file',

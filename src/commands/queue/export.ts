@@ -11,6 +11,7 @@ import type { JsonObject } from '../../json.ts'
 import { stringifyJson } from '../../json-text.ts'
 import { queueName, readLive, requestFor } from './file/plan.ts'
 import { isQueueFileName, parseQueueText, queueFileInputs, readQueueText } from './file/read-files.ts'
+import { queueGet } from './get.ts'
 
 const comment =
   ' A merge queue as code: `mergeq queue diff -f` compares it with the live queue,\n `mergeq queue apply -f` makes the queue so. What is not named here is left alone.'
@@ -57,7 +58,7 @@ async function textFor(
 export const exportQueue = defineCommand({
   command: 'queue export',
   summary: 'Write the settings of a queue as a file for version control',
-  operation: getQueue,
+  request: queueGet,
   output: 'the file, as YAML or, with --json or by its ending, JSON; nothing with -f',
   inputs: {
     file: option(

@@ -1,5 +1,5 @@
 import { callOperation } from '../../api/call.ts'
-import { readPullRequest } from '../../api/operations/pull-requests.ts'
+import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
@@ -19,10 +19,11 @@ import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
 import { createLiveRenderer, isLive } from '../watch/live-renderer.ts'
 import { createLineRenderer } from '../watch/renderer.ts'
 import { checkWatchInputs, watchInputs, watchLoop } from '../watch/watch-loop.ts'
+import { queueGet } from './get.ts'
 import { createQueueLines, type QueueUpdate } from './watch/queue-lines.ts'
 import { createQueueScreen } from './watch/queue-screen.ts'
 
-type Queue = Invocation<typeof getQueue.inputs>
+type Queue = Invocation<typeof queueGet.inputs>
 
 const defaultInterval = 10_000
 
@@ -45,11 +46,7 @@ async function readDeparture(
 ): Promise<QueueChange | undefined> {
   const { clock } = context.host
   try {
-    const { reply } = await callOperation(
-      readPullRequest,
-      { values: { ...values, pr: entry.pr }, overrides: [] },
-      context,
-    )
+    const { reply } = await callOperation(context, getSubmittedPullRequest, { ...values, pr: entry.pr })
     return departureChange(entry, reply.records[0], clock.now())
   } catch (error) {
     const failure = toMergeqError(error)
@@ -65,7 +62,7 @@ function createQueueReader(one: Queue): (context: CommandContext, isLast: boolea
   let open: readonly Departure[] = []
   const resting = new Map<number, string>()
   return async (context, isLast) => {
-    const [queue = {}] = (await callOperation(getQueue, one, context)).reply.records
+    const [queue = {}] = (await callOperation(context, getQueue, one.values, one)).reply.records
     const after = snapshotOf(queue)
     if (before === undefined) {
       before = after
@@ -96,9 +93,9 @@ function createQueueReader(one: Queue): (context: CommandContext, isLast: boolea
 export const watch = defineCommand({
   command: 'queue watch',
   summary: 'Watch a queue: what is in it now, and every change',
-  operation: getQueue,
+  request: queueGet,
   inputs: watchInputs('the queue', '10s'),
-  operations: [readPullRequest],
+  operations: [getSubmittedPullRequest],
   output: {
     table: 'the queue, drawn anew, on a terminal; a line for each change elsewhere',
     json: 'the queue as it is now, with --once alone',
@@ -112,13 +109,13 @@ export const watch = defineCommand({
   async run(values, context) {
     const { options } = context
     checkWatchInputs(values)
-    if (options.dryRun || (values.once && options.format !== 'ndjson')) return runOperation(getQueue, context)
+    if (options.dryRun || (values.once && options.format !== 'ndjson')) return runOperation(queueGet, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq queue watch` is a stream, and JSON is one document.',
         'Use -o ndjson for the changes, or --once for the queue as it is now.',
       )
-    const [one] = await readInvocations(getQueue, context)
+    const [one] = await readInvocations(queueGet, context)
     if (one === undefined) return 0
     const { interval = defaultInterval } = values
     const stage = isLive(context)

@@ -11,6 +11,7 @@ import type { JsonObject } from '../../json.ts'
 import { bar } from '../../output/charts.ts'
 import { type ColumnSpec, table, type View } from '../../output/view.ts'
 import type { SimulatedLoad, SimulationResult } from '../../sandbox/simulate.ts'
+import { metrics } from '../metrics.ts'
 
 /** Reads a number between two bounds, the lower one not included where `isOpen`. */
 const between = (least: number, most: number, isOpen: boolean) => (word: string) => {
@@ -121,7 +122,7 @@ export const simulate = defineCommand({
   async run(values, context) {
     const { printer, host, logger, options } = context
     if (options.dryRun && values.fromMetrics)
-      return printDryRun(getMergeQueueMetrics, await readInvocations(getMergeQueueMetrics, context), context)
+      return printDryRun(getMergeQueueMetrics, await readInvocations(metrics, context), context)
     const { simulationLimits, maxSubmits, simulationResult, simulateQueue } = await import(
       '../../sandbox/simulate.ts'
     )

@@ -1,17 +1,22 @@
 import { callOperation } from '../../../api/call.ts'
-import { readPullRequest } from '../../../api/operations/pull-requests.ts'
+import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import { mapConcurrent, maxConcurrent } from '../../../cli/concurrency.ts'
 import type { CommandContext } from '../../../cli/context.ts'
+import type { Input } from '../../../cli/inputs.ts'
 import type { Invocation } from '../../../cli/invocation.ts'
+import type { queueInputs } from '../../../cli/queue-inputs.ts'
 import { repositoryName } from '../../../domain/values/parsers.ts'
 import type { WaitObservation, WaitState } from '../../../domain/wait.ts'
 import { isPermanent, type MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import { get, getArray, isObject, type JsonObject } from '../../../json.ts'
 
+/** The inputs that name a pull request. */
+type WaitInputs = typeof queueInputs & { readonly pr: Input<number> }
+
 /** One pull request that is waited for. */
 export interface WaitTarget {
-  readonly invocation: Invocation<typeof readPullRequest.inputs>
+  readonly invocation: Invocation<WaitInputs>
   readonly state: WaitState
   /** Failed readings in a row. */
   readonly errors: number
@@ -104,11 +109,7 @@ async function readQueue(
   if (first === undefined) return { record: {}, entries: new Map() }
   const { repo, targetBranch } = first.invocation.values
   try {
-    const { reply } = await callOperation(
-      getQueue,
-      { values: { repo, targetBranch }, overrides: [] },
-      context,
-    )
+    const { reply } = await callOperation(context, getQueue, { repo, targetBranch })
     const [record = {}] = reply.records
     const now = context.host.clock.now()
     const entries = new Map<number, PollResult>()
@@ -127,7 +128,12 @@ async function readOne({ invocation }: WaitTarget, context: CommandContext): Pro
   const { clock } = context.host
   const askedAt = clock.now()
   try {
-    const { reply, date } = await callOperation(readPullRequest, invocation, context)
+    const { reply, date } = await callOperation(
+      context,
+      getSubmittedPullRequest,
+      invocation.values,
+      invocation,
+    )
     const [record = {}] = reply.records
     return { sight: { record, at: clock.now(), askedAt, date } }
   } catch (error) {

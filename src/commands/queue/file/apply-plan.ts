@@ -1,10 +1,7 @@
 import { callOperation } from '../../../api/call.ts'
-import { defineOperation, type Operation } from '../../../api/operation.ts'
-import { queueInputs } from '../../../api/operations/pull-requests.ts'
 import { createQueue, updateQueue } from '../../../api/operations/queues.ts'
 import { createReceipt, type Delivery } from '../../../api/receipt.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import type { BodyValue, Input } from '../../../cli/inputs.ts'
 import { joinList } from '../../../domain/format.ts'
 import {
   createBody,
@@ -17,26 +14,8 @@ import {
 import { repositoryName } from '../../../domain/values/parsers.ts'
 import { MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
-import { message } from '../../../output/view.ts'
 import { encodeValues } from '../../api.ts'
 import { formatValue, isDifferent, type Plan, queueName, readLive } from './plan.ts'
-
-/** The settings of a file, on their way to the service. */
-const settings: Input<Record<string, BodyValue>> = { definitions: [], location: 'body', read: () => ({}) }
-
-const changeOf = (row: typeof createQueue | typeof updateQueue) =>
-  defineOperation({
-    command: 'queue apply',
-    route: row.route,
-    summary: row.summary,
-    effect: row.effect,
-    inputs: { ...queueInputs, settings },
-    decoder: row.decoder,
-    view: () => message(''),
-    examples: [],
-  })
-
-export const [creation, change] = [changeOf(createQueue), changeOf(updateQueue)]
 
 /** How often a change is looked for that does not show at once, and after how many milliseconds (WIRE.md section 2). */
 const pauses = [0, 2_000, 4_000]
@@ -88,19 +67,19 @@ export async function applyPlan(
   const { repo, targetBranch } = run.values
   const place = { file: path, repo: repositoryName(repo), targetBranch }
   if (!isDifferent(plan)) return { record: { ...place, ok: true, outcome: 'unchanged', digest: plan.digest } }
-  let last: Operation = change
+  let last: typeof createQueue | typeof updateQueue = updateQueue
   let delivery: Delivery = 'confirmed'
   let outcome = 'failed'
   let changed: readonly string[] = []
-  const send = async (row: typeof change, body: JsonObject) => {
-    last = row
-    const came = await callOperation(
-      row,
-      { values: { ...run.values, settings: encodeValues(body) }, overrides: [] },
-      context,
-    )
-    if (came.delivery !== 'confirmed') delivery = came.delivery
-    if (outcome === 'failed') outcome = row === creation ? 'created' : 'updated'
+  const send = async (operation: typeof last, settings: JsonObject) => {
+    last = operation
+    const overrides = Object.entries(encodeValues(settings)).map(([key, value]) => ({ path: [key], value }))
+    const sent =
+      operation === createQueue
+        ? await callOperation(context, createQueue, run.values, { overrides })
+        : await callOperation(context, updateQueue, run.values, { overrides })
+    if (sent.delivery !== 'confirmed') delivery = sent.delivery
+    if (outcome === 'failed') outcome = operation === createQueue ? 'created' : 'updated'
   }
   const receipt = (failure?: MergeqError): JsonObject => ({
     ...place,
@@ -111,10 +90,10 @@ export async function applyPlan(
   try {
     let { differences: changes } = plan
     if (plan.live === undefined) {
-      await send(creation, createBody(code.settings))
+      await send(createQueue, createBody(code.settings))
       changes = differences((await readLive(run, withState, context))?.settings ?? {}, code.settings)
     }
-    if (changes.length > 0) await send(change, updateBody(changes, code.settings))
+    if (changes.length > 0) await send(updateQueue, updateBody(changes, code.settings))
     changed = plan.differences.map(({ setting }) => setting)
     const { live, left } = await readBack(plan, withState, context)
     const digest = await settingsDigest(live?.settings ?? null)

@@ -15,10 +15,11 @@ import { parseRepository, repositoryName } from '../../../domain/values/parsers.
 import { toMergeqError, usageError } from '../../../errors.ts'
 import type { Json } from '../../../json.ts'
 import { stringifyJson } from '../../../json-text.ts'
+import { queueGet } from '../get.ts'
 import { type LoadedQueueFile, readQueueFiles, withOverrides } from './read-files.ts'
 
 /** The run that reads a queue. */
-export type QueueRequest = Invocation<typeof getQueue.inputs>
+export type QueueRequest = Invocation<typeof queueGet.inputs>
 
 /** A queue that a file describes. */
 export interface PlanItem extends LoadedQueueFile {
@@ -66,7 +67,7 @@ export async function requestFor(
     () => context.settings.require('targetBranch'),
     targetBranch ?? '',
   )
-  const [run] = await readInvocations(getQueue, { ...context, args })
+  const [run] = await readInvocations(queueGet, { ...context, args })
   if (run === undefined) throw usageError('No queue was given.')
   return run
 }
@@ -100,7 +101,7 @@ export async function readLive(
   context: CommandContext,
 ): Promise<LiveSettings | undefined> {
   try {
-    const { reply } = await callOperation(getQueue, run, context)
+    const { reply } = await callOperation(context, getQueue, run.values, run)
     return liveSettings(reply.records[0] ?? {}, withState)
   } catch (error) {
     const { status, isWebPage } = toMergeqError(error).details

@@ -1,13 +1,13 @@
-import type { getQueue } from '../../../api/operations/queues.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { InputValues } from '../../../cli/inputs.ts'
+import type { queueInputs } from '../../../cli/queue-inputs.ts'
 import { pluralize } from '../../../domain/format.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import { testSlots } from '../../../domain/queue-entries.ts'
 import { repositoryName } from '../../../domain/values/parsers.ts'
 import { getArray, getString, type Json, type JsonObject } from '../../../json.ts'
 
-export type WatchedQueue = InputValues<typeof getQueue.inputs>
+export type WatchedQueue = InputValues<typeof queueInputs>
 
 /** What one look at a queue finds, and what changed since the one before; undefined the first time. */
 export type QueueUpdate = readonly [queue: JsonObject, changes: readonly QueueChange[] | undefined]

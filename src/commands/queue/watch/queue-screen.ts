@@ -1,8 +1,8 @@
-import { getQueue } from '../../../api/operations/queues.ts'
 import { formatDuration } from '../../../domain/format.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import type { JsonObject } from '../../../json.ts'
 import type { LiveScreen } from '../../watch/live-renderer.ts'
+import { queueGet } from '../get.ts'
 import { type QueueUpdate, queueSummary, type WatchedQueue } from './queue-lines.ts'
 
 /** How many changes stay in sight. */
@@ -21,7 +21,7 @@ export function createQueueScreen(watched: WatchedQueue): LiveScreen<QueueUpdate
       changes = [...changes, ...changed.map(change => ({ ...change, noticed: now }))].slice(-maxChanges)
     },
     draw(now) {
-      const { heading: _, ...shape } = getQueue.view(
+      const { heading: _, ...shape } = queueGet.view(
         { records: [queue ?? {}], bytes: new Uint8Array() },
         watched,
       )

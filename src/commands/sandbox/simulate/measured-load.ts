@@ -3,6 +3,7 @@ import { getMergeQueueMetrics, samplesIn } from '../../../api/operations/metrics
 import type { CommandContext } from '../../../cli/context.ts'
 import { readInvocations } from '../../../cli/invocation.ts'
 import { MergeqError } from '../../../errors.ts'
+import { metrics } from '../../metrics.ts'
 
 /** What the metrics say of the last hour of a queue. */
 export interface MeasuredLoad {
@@ -17,10 +18,10 @@ export interface MeasuredLoad {
  * measure: then it is a `not-found` failure.
  */
 export async function measureLoad(context: CommandContext): Promise<MeasuredLoad> {
-  const [run] = await readInvocations(getMergeQueueMetrics, context)
+  const [run] = await readInvocations(metrics, context)
   const branch = await context.settings.read('targetBranch')
   if (run === undefined) throw new MergeqError('internal', 'there is nothing to read.')
-  const { reply } = await callOperation(getMergeQueueMetrics, run, context)
+  const { reply } = await callOperation(context, getMergeQueueMetrics, run.values, run)
   const samples = samplesIn(reply.bytes).filter(
     ({ labels }) => branch === undefined || labels.branch === branch,
   )
