@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Operation } from '../src/api/operation.ts'
-import { serviceOperations } from '../src/api/operations/index.ts'
+import type { OperationCommand } from '../src/cli/command.ts'
 import { createNodeHost } from '../src/host/node-host.ts'
 import { createOperationMethods } from '../src/library/client.ts'
 import { typeDeclarations } from '../src/library/declarations.ts'
 import { methodName, ownMethodOptions } from '../src/library/method-options.ts'
+import { operationCommands } from '../src/library/operation-commands.ts'
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts'
 import { type Answer, type Seen, type Service, serveScript } from './harness.ts'
 
 const never = new AbortController().signal
 const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
-const rows: readonly Operation[] = serviceOperations
+const rows: readonly OperationCommand[] = operationCommands
 
 const open: (Pick<Service, 'close'> | Sandbox)[] = []
 afterEach(() => Promise.all(open.splice(0).map(one => one.close())))

@@ -20,18 +20,10 @@ import { createIdTable } from '../src/domain/id-table.ts'
 import { createPageCursor } from '../src/domain/page-cursor.ts'
 import { windows } from '../src/domain/time-range.ts'
 import { parseInstant } from '../src/domain/values/time.ts'
-import { createFailingTests, listTestsFailedBetween } from '../src/sandbox/test-history.ts'
 import { startSandbox } from '../src/sandbox/sandbox.ts'
+import { createFailingTests, listTestsFailedBetween } from '../src/sandbox/test-history.ts'
 import { mergeq, noon, type Outcome, type Seen, type Service, type Setting, serveScript } from './harness.ts'
 import { bareEnvironment, launcher } from './programs.ts'
-
-
-
-
-
-
-
-
 
 const day = 86_400_000
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseOverride, readOverrides } from '../src/api/body-overrides.ts'
+import { parseOverride } from '../src/api/body-overrides.ts'
+import { readOverrides } from '../src/cli/read-overrides.ts'
 import { isLoopback, parseBaseUrl } from '../src/config/base-url.ts'
 import { parseToken } from '../src/config/token.ts'
 import { parseSamples } from '../src/domain/metrics/exposition.ts'
@@ -1149,14 +1150,15 @@ describe('--set', () => {
   })
 
   const fields = {
-    pr: { definitions: [{ syntax: '[pr...]', summary: '' }], location: 'body.pr.number', read: () => 1 },
-    size: { definitions: [{ syntax: '--size <n>', summary: '' }], location: 'body.size', read: () => 1 },
+    pr: { definitions: [{ syntax: '[pr...]', summary: '' }], read: () => 1 },
+    size: { definitions: [{ syntax: '--size <n>', summary: '' }], read: () => 1 },
   } as const
+  const params = { pr: { location: 'body.pr.number' }, size: { location: 'body.size' } } as const
 
   test.each([[['a=1', 'a=2']], [['a=1', 'a=1']], [['a.b=1', 'a=2']], [['a=1', 'a.b.c=2']]])(
     'a path twice is refused: %j',
     words => {
-      expect(reading(() => readOverrides(new Map([['--set', words]]), fields))).toBe(refusal)
+      expect(reading(() => readOverrides(new Map([['--set', words]]), fields, params))).toBe(refusal)
     },
   )
 
@@ -1173,7 +1175,7 @@ describe('--set', () => {
       ['--set', [set]],
       [name, [value]],
     ])
-    expect(reading(() => readOverrides(args, fields) && 'taken')).toBe(expected)
+    expect(reading(() => readOverrides(args, fields, params) && 'taken')).toBe(expected)
   })
 
   test('any JSON is read back', () => {

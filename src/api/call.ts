@@ -1,102 +1,157 @@
-import type { CommandContext } from '../cli/context.ts'
-import type { Inputs, InputValues } from '../cli/inputs.ts'
-import { buildRequest, type Invocation } from '../cli/invocation.ts'
-import { createBodySink } from '../cli/pass-through.ts'
-import { attemptLimit, changeLimit } from '../config/setting-definitions.ts'
+import { attemptLimit, changeLimit, maxBodySize } from '../domain/limits.ts'
 import { MergeqError, toMergeqError } from '../errors.ts'
 import type { HttpResponse } from '../http/client.ts'
 import type { BodySink } from '../http/pass-through.ts'
 import type { Json } from '../json.ts'
-import { type DecodedResponse, isWebPage, notJsonError, type ResponseBody } from './decode.ts'
+import type { BodyOverride } from './body-overrides.ts'
+import type { ServiceClient } from './client.ts'
+import {
+  type DecodedResponse,
+  isWebPage,
+  notJsonError,
+  type ResponseBody,
+  type ResponseDecoder,
+} from './decode.ts'
 import { errorFromResponse } from './error-response.ts'
 import { interruptedChangeError } from './interrupted-change.ts'
 import type { Operation } from './operation.ts'
+import type { Params, ParamValues } from './param.ts'
 import { isComplete, isOk, type ReadResponse, readResponse } from './read-response.ts'
 import type { Delivery, ResourceRef } from './receipt.ts'
-import type { Request } from './request.ts'
+import { bodyTooLargeError, createRequest, type Request } from './request.ts'
 import { previewRequest } from './request-preview.ts'
 import { recoverWrite } from './write-recovery.ts'
 
-/** An answer that was read, the values that were really sent for it, and what is known of the delivery. */
-export interface CallResult<F extends Inputs> {
+/** Options of a call. */
+export interface CallOptions {
+  /** Values that replace values of the body. */
+  readonly overrides?: readonly BodyOverride[]
+  /** Members of the body that name the next page. */
+  readonly pageQuery?: Readonly<Record<string, Json>>
+  /** Where the answer is written while it arrives; undefined, or a function that returns undefined, reads it whole. */
+  createSink?(decoder: ResponseDecoder, request: Request): BodySink | undefined
+}
+
+/** The answer to a call, the params that were really sent, and what is known of the delivery. */
+export interface CallResult<P extends Params> {
   readonly reply: DecodedResponse
-  /** What the body that was sent concerns. */
+  /** What the request concerns, according to its body. */
   readonly concerns: ResourceRef
-  readonly values: InputValues<F>
+  readonly params: ParamValues<P>
   readonly delivery: Delivery
-  /** The moment of the answer by the service's clock, in milliseconds since 1970. */
+  /** The time of the answer by the service's clock, in milliseconds since 1970. */
   readonly date: number | undefined
 }
 
-/**
- * request → response → reply. Everything but a 2xx that can be read is a failure. A change that got no clear answer is
- * settled by reading back. `more` is laid over the body. `isPrinted`: the answer is all that is printed, so a long one that
- * is printed untouched may be printed while it comes.
- */
-export async function callOperation<F extends Inputs>(
-  row: Operation<Operation['route'], F>,
-  run: Invocation<F>,
-  context: CommandContext,
-  more: Readonly<Record<string, Json>> = {},
-  isPrinted = false,
-): Promise<CallResult<F>> {
-  const { request, values } = await buildRequest(row, run, context, more)
-  const token = request.credential === 'token' ? await context.token() : undefined
-  let sentAt = context.host.clock.now()
-  const begin = () => {
-    sentAt = context.host.clock.now()
+/** Creates the request of a call; the operation's fallback replaces params that make the body too large. */
+export async function buildRequest<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  { overrides = [], pageQuery = {} }: CallOptions = {},
+): Promise<{ readonly request: Request; readonly params: ParamValues<P> }> {
+  const requestOptions = {
+    baseUrl: await client.settings.require('baseUrl'),
+    userAgent: `mergeq/${client.host.runtime.version}`,
+    overrides,
+    maxAnswer: client.options.maxAnswer,
+    pageQuery,
   }
-  /** What ended the sending; where a signal did, what was under way. */
-  const stopped = (error: unknown): MergeqError => {
+  const request = createRequest(operation, params, requestOptions)
+  await logOrigins(client)
+  const bytes = request.body?.bytes ?? 0
+  if (bytes <= maxBodySize) return { request, params }
+  const instead = operation.fallback?.(params, 'limit')
+  if (instead === undefined) throw bodyTooLargeError(request.operation, bytes)
+  await client.logger.warn(instead.warning)
+  return { request: createRequest(operation, instead.params, requestOptions), params: instead.params }
+}
+
+/** How many settings were logged, for each map of used settings. */
+const loggedOrigins = new WeakMap<object, number>()
+
+/** Logs in verbose mode where the settings came from, each setting once. */
+async function logOrigins({ options, settings, logger }: ServiceClient): Promise<void> {
+  if (!options.verbose) return
+  const used = settings.used()
+  const news = [...used].slice(loggedOrigins.get(used) ?? 0)
+  loggedOrigins.set(used, used.size)
+  for (const [name, { value, origin }] of news) await logger.debug(`${name}: ${value} (${origin})`)
+}
+
+/**
+ * Calls an operation. Throws an error for everything but a 2xx that can be decoded. The outcome of a change without a
+ * clear answer is found out by reading back (WIRE.md section 2).
+ */
+export async function callOperation<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  given: ParamValues<P>,
+  callOptions: CallOptions = {},
+): Promise<CallResult<P>> {
+  const { request, params } = await buildRequest(client, operation, given, callOptions)
+  const token = request.credential === 'token' ? await client.token() : undefined
+  let sentAt = client.host.clock.now()
+  const onAttempt = () => {
+    sentAt = client.host.clock.now()
+  }
+  /** The error that ended the call; after a signal it names the change that was under way. */
+  const withInterruptedChange = (error: unknown): MergeqError => {
     const failure = toMergeqError(error)
     const { sentState, delivery } = failure.details
     const isInFlight = failure.kind === 'interrupted' && request.isChange && sentState === 'ambiguous'
     return isInFlight && delivery === undefined
-      ? interruptedChangeError(failure, row, [request.concerns])
+      ? interruptedChangeError(failure, operation, [request.concerns])
       : failure
   }
+  const result = { concerns: request.concerns, params }
   try {
-    const isUntouched = isPrinted && row.effect === false && row.narrow?.(values) === undefined
-    const sink = isUntouched ? createBodySink(row.decoder, request, context) : undefined
-    const answer = await send(request, token?.value, context, begin, sink)
-    if (answer.passedOn !== undefined) {
-      const reply = { records: [], bytes: answer.bytes, isPassedOn: true }
-      return { reply, concerns: request.concerns, values, delivery: 'confirmed', date: dateOf(answer) }
-    }
-    const reply = decodeResponse(row, request, answer, values, token?.source)
-    return { reply, concerns: request.concerns, values, delivery: 'confirmed', date: dateOf(answer) }
+    const isUnchanged = operation.effect === false && operation.narrow?.(params) === undefined
+    const sink = isUnchanged ? callOptions.createSink?.(operation.decoder, request) : undefined
+    const answer = await send(client, request, token?.value, onAttempt, sink)
+    const reply =
+      answer.passedOn === undefined
+        ? decodeResponse(operation, request, answer, params, token?.source)
+        : { records: [], bytes: answer.bytes, isPassedOn: true }
+    return { ...result, reply, delivery: 'confirmed', date: dateOf(answer) }
   } catch (error) {
-    const failure = stopped(error)
+    const failure = withInterruptedChange(error)
     if (failure.kind === 'interrupted') throw failure
-    const change = row.effect
-    const instead = failure.details.status === 413 ? row.fallback?.(values, 'service') : undefined
+    const recovery = operation.effect
+    const instead = failure.details.status === 413 ? operation.fallback?.(params, 'service') : undefined
     if (instead !== undefined) {
-      await context.logger.warn(instead.warning)
-      return callOperation(row, { ...run, values: instead.values }, context, more)
+      await client.logger.warn(instead.warning)
+      const { overrides = [], pageQuery = {} } = callOptions
+      return callOperation(client, operation, instead.params, { overrides, pageQuery })
     }
-    if (change === false || failure.details.sentState !== 'ambiguous') throw failure
-    const { options } = context
-    const once = { ...context, options: { ...options, retries: 0 } }
-    // A reading that fails by chance must not hide what the others tell.
-    const twice = { ...context, options: { ...options, retries: Math.min(options.retries, 1) } }
-    const settled = await recoverWrite(
+    if (recovery === false || failure.details.sentState !== 'ambiguous') throw failure
+    const { options } = client
+    const withoutRetries = { ...client, options: { ...options, retries: 0 } }
+    // A reading that fails by chance must not hide what the other readings say.
+    const withOneRetry = { ...client, options: { ...options, retries: Math.min(options.retries, 1) } }
+    const recovered = await recoverWrite(
       {
-        recovery: change,
+        recovery,
         request,
         sentAt,
         failure,
-        replay: async () =>
-          decodeResponse(row, request, await send(request, token?.value, once), values, token?.source),
-        readBack: back => callOperation(back, { values: { ...request.concerns }, overrides: [] }, twice),
+        replay: async () => {
+          const answer = await send(withoutRetries, request, token?.value)
+          return decodeResponse(operation, request, answer, params, token?.source)
+        },
+        readBack: ({ operation: readOperation, params: names }) => {
+          const concerned = Object.entries(request.concerns).filter(([name]) => names.includes(name))
+          return callOperation(withOneRetry, readOperation, Object.fromEntries(concerned))
+        },
       },
-      context,
+      client,
     ).catch(error => {
       const { kind, message, exit, details } = toMergeqError(error)
       throw kind === 'interrupted'
-        ? stopped(new MergeqError(kind, message, { ...details, exit, sentState: 'ambiguous' }))
+        ? withInterruptedChange(new MergeqError(kind, message, { ...details, exit, sentState: 'ambiguous' }))
         : error
     })
-    return { ...settled, concerns: request.concerns, values, date: undefined }
+    return { ...result, ...recovered, date: undefined }
   }
 }
 
@@ -105,42 +160,42 @@ function dateOf({ headers }: ResponseBody): number | undefined {
   return Number.isNaN(date) ? undefined : date
 }
 
-/** An answer, and how many attempts it took. */
+/** An answer, and the number of attempts. */
 type ReceivedResponse = ResponseBody & Pick<HttpResponse, 'passedOn'> & { readonly attempts: number }
 
-/** One request over the line, told with -v. */
+/** Sends a request; logs it in verbose mode. */
 async function send(
+  client: ServiceClient,
   request: Request,
   token: string | undefined,
-  context: CommandContext,
-  begin: () => void = () => undefined,
+  onAttempt: () => void = () => undefined,
   sink?: BodySink,
 ): Promise<ReceivedResponse> {
-  const { options, logger, host, limits } = context
+  const { options, logger, host, limits } = client
   const usual = options.timeout ?? (request.isChange ? changeLimit : attemptLimit)
-  const line = await context.httpClient()
+  const httpClient = await client.httpClient()
   const started = host.clock.now()
-  if (options.verbose) await logger.debug(describeSent(request, context))
+  if (options.verbose) await logger.debug(describeRequest(request, client))
   let answer: ReadResponse | undefined
-  const reading = { interrupted: host.interrupted, secrets: context.secrets }
-  const manner = {
+  const reading = { interrupted: host.interrupted, secrets: client.secrets }
+  const sendOptions = {
     token,
     limit: () => limits?.timeout(usual) ?? usual,
     retries: limits?.retries?.(options.retries, usual) ?? options.retries,
-    onAttempt: begin,
+    onAttempt,
     sink,
     async isComplete(response: HttpResponse) {
       answer = await readResponse(response, request, reading)
       return isComplete(answer, request)
     },
   }
-  const sending = () => line.send(request, manner)
+  const sending = () => httpClient.send(request, sendOptions)
   const { operation, url } = request
-  const progress = context.progress === undefined ? '' : `, ${context.progress}`
-  const response = await context.withSpinner(() => `${operation} at ${new URL(url).host}${progress}`, sending)
+  const progress = client.progress === undefined ? '' : `, ${client.progress}`
+  const response = await client.withSpinner(() => `${operation} at ${new URL(url).host}${progress}`, sending)
   await logger.debug(`< ${response.status} after ${host.clock.now() - started} ms`)
-  if (response.headers.has('x-mergeq-sandbox')) await context.noteSandbox()
-  // What was opened to see whether it is whole is not opened twice.
+  if (response.headers.has('x-mergeq-sandbox')) await client.noteSandbox()
+  // The check for completeness has read the last answer already.
   const received =
     answer?.came === response.bytes
       ? answer
@@ -148,13 +203,13 @@ async function send(
           throw whileReading(toMergeqError(error))
         })
   if (received.text.includes('\uFFFD') && !isUtf8(response.bytes))
-    await context.warnOnce(
+    await client.warnOnce(
       `${request.operation}: the answer is not all UTF-8; what could not be read is shown as \uFFFD.`,
     )
   return { ...received, attempts: response.attempts }
 }
 
-/** A failure after the whole answer came; where a signal ended the reading, what was asked for may have been done. */
+/** An error after the whole answer arrived; when a signal ended the reading, the change may have been made. */
 const whileReading = (failure: MergeqError): MergeqError =>
   failure.kind === 'interrupted'
     ? new MergeqError('interrupted', failure.message, {
@@ -174,8 +229,8 @@ const isUtf8 = (bytes: Uint8Array): boolean => {
 
 const maxShownBody = 2_048
 
-/** A request as -v tells it: the token redacted, a long body cut. */
-function describeSent(request: Request, { secrets }: CommandContext): string {
+/** A request as verbose mode logs it: with the token redacted and a long body cut. */
+function describeRequest(request: Request, { secrets }: ServiceClient): string {
   const { method, url, headers, body } = previewRequest(request)
   const lines = [`${method} ${url}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)]
   return [...lines, ...(body === undefined ? [] : [truncate(secrets.redact(body))])]
@@ -186,12 +241,12 @@ function describeSent(request: Request, { secrets }: CommandContext): string {
 const truncate = (body: string): string =>
   body.length > maxShownBody ? `${body.slice(0, maxShownBody)}… (${body.length} characters)` : body
 
-/** response → reply; a status outside 2xx, or a body that is no answer, is a failure. */
-function decodeResponse<F extends Inputs>(
-  row: Operation<Operation['route'], F>,
+/** Decodes an answer. Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
+function decodeResponse<P extends Params>(
+  { decoder, narrow }: Operation<P>,
   request: Request,
   answer: ReceivedResponse,
-  values: InputValues<F>,
+  params: ParamValues<P>,
   token: string | undefined,
 ): DecodedResponse {
   const { operation, isChange, concerns } = request
@@ -209,11 +264,11 @@ function decodeResponse<F extends Inputs>(
     throw new MergeqError(failure.kind, failure.message, { ...failure.details, attempts })
   }
   try {
-    // A change may answer with anything, but not with a page from something else or with half a document.
+    // A change may have any answer, but not a web page or a part of a document.
     const cut = isChange && /^\s*[[{]/.test(answer.text) && answer.document === undefined
     if (isChange && (cut || isWebPage(answer.text))) throw notJsonError(answer)
-    const reply = row.decoder.read(answer)
-    return row.narrow?.(values)?.(reply) ?? reply
+    const reply = decoder.read(answer)
+    return narrow?.(params)?.(reply) ?? reply
   } catch (error) {
     const { kind, message, details } = toMergeqError(error)
     throw new MergeqError(kind, `${operation}: ${host}: ${message}`, {

@@ -34,7 +34,7 @@ export function interruptedChangeError(
 const nameIn = ({ pr, targetBranch }: ResourceRef): readonly string[] =>
   pr !== undefined ? [`#${pr}`] : targetBranch === undefined ? [] : [`the queue of ${targetBranch}`]
 
-/** The commands that show the state: one for each queue, with the pull requests in it. */
+/** The commands that show the state: a command for each queue, with its pull requests. */
 function commandsFor(command: string, concerns: readonly ResourceRef[]): readonly string[] {
   const numbers = new Map<string, number[]>()
   for (const { repo, targetBranch, pr } of concerns) {
@@ -46,9 +46,9 @@ function commandsFor(command: string, concerns: readonly ResourceRef[]): readonl
   }
   // A command about a pull request shows nothing without its number.
   const needsNumber = command.startsWith('mergeq pr ')
-  return [...numbers].flatMap(([queue, those]) =>
-    command === '' || (needsNumber && those.length === 0)
+  return [...numbers].flatMap(([queue, pullRequests]) =>
+    command === '' || (needsNumber && pullRequests.length === 0)
       ? []
-      : [[command, ...those, queue].filter(word => word !== '').join(' ')],
+      : [[command, ...pullRequests, queue].filter(word => word !== '').join(' ')],
   )
 }

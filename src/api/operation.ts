@@ -1,50 +1,30 @@
-import type { Inputs, InputValues } from '../cli/inputs.ts'
-import type { ErrorKind } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import type { View } from '../output/view.ts'
 import type { DecodedResponse, ResponseDecoder } from './decode.ts'
 import type { Paginator } from './pagination.ts'
+import type { Params, ParamValues } from './param.ts'
 
 /** Method and path of an operation (service-api.md section 4). */
 export type Route = `${'GET' | 'POST'} /${string}`
 
-/** What every command tells of itself, an operation's and a hand-written one's. */
-export interface CommandDescription<F extends Inputs = Inputs> {
-  /** As typed: `pr submit`. */
-  readonly command: string
-  readonly alias?: string
-  readonly summary: string
-  readonly inputs: F
-  /** Command lines that work; one that ends with another code than 0 says so behind a `#`: `# exits with 8, ...`. */
-  readonly examples: readonly string[]
-  /** Kinds in which it ends besides those of every command and of the operations that it sends (CLI.md section 9). */
-  readonly exitKinds?: readonly ErrorKind[]
-}
-
-/** Who says that a body is too big: the limit of service-api.md section 8, or the service itself (413). */
+/** Who found a body too large: the limit of service-api.md section 8, or the service itself (status 413). */
 export type BodyLimitSource = 'limit' | 'service'
-
-/** What must be answered before something is destroyed: y, or a name typed in full. */
-export interface Confirmation {
-  readonly text: string
-  readonly answer: string
-}
 
 /** What is known when a change got no answer and the service was read again (WIRE.md section 2). */
 export interface WriteObservation {
-  /** What was read; undefined when the service knows nothing of it (404). */
+  /** The record that was read; undefined when the service answered 404. */
   readonly record: JsonObject | undefined
   /** The body that was sent. */
   readonly sent: JsonObject
-  /** The first and the last second in which it may have been sent, by the service's clock, in seconds since 1970. */
+  /** First and last second in which the change may have been sent, by the service's clock, in seconds since 1970. */
   readonly sentFrom: number
   readonly sentTo: number
 }
 
 /**
- * What one reading says of a change. `done`: the change shows. `not-applied`: it does not. `seems-done`: an end shows
- * that may be older than the change, which several readings must show. `refused` says why the change can no longer be
- * made; unless `isDated`, after the sending, several readings must show that as well.
+ * What a reading says about a change. `done`: the record shows the change. `not-applied`: it does not. `seems-done`: the
+ * record shows the result, but the result may be older than the change; several readings must agree. `refused`: why the
+ * change can no longer be made; several readings must agree, unless `isDated` says that the reason arose after the
+ * change was sent.
  */
 export type RecoveryResult =
   | 'done'
@@ -53,52 +33,60 @@ export type RecoveryResult =
   | 'unclear'
   | { readonly refused: string; readonly isDated?: boolean }
 
-/** How a change is settled when no answer came: what to read, what that means, and whether it may be sent once more. */
+/** The operation that reads back what a change should have changed. */
+export interface ReadBack {
+  readonly operation: Operation
+  /** Its params: the body of the change must name every one of them. */
+  readonly params: readonly string[]
+}
+
+/** What happens when a change gets no answer: what to read back, what it means, whether to send the change again. */
 export interface WriteRecovery {
-  /** What is read back; undefined where nothing can tell. */
-  readonly readBack?: Operation
-  /** When the same bytes may be sent once more: after reading that it was not applied, without reading, or never. */
+  /** Left out where no operation shows the change. */
+  readonly readBack?: ReadBack
+  /** When the same bytes may be sent again: after a reading that shows no change, without a reading, or never. */
   readonly replay: 'if-not-applied' | 'unread' | 'never'
-  /** The status that the service answers where the change was made already: to a replay it proves nothing. */
+  /** The status with which the service answers a change that was already made; for a replay it proves nothing. */
   readonly repeated?: number
-  /** The command that tells a person how it stands. */
+  /** The command that shows the current state to a person. */
   readonly inspectCommand: string
   inspect(evidence: WriteObservation): RecoveryResult
 }
 
-/** One operation of the service: a row of data that the line carries from argv to exit code. */
-export interface Operation<P extends Route = Route, F extends Inputs = Inputs> extends CommandDescription<F> {
-  readonly route: P
-  /** `false` for a read; for a change, how it is settled when no answer came: it is never resent blindly. */
+/** An operation of the service: how it is requested, and how its answer is read. */
+export interface Operation<P extends Params = Params, R extends Route = Route> {
+  readonly route: R
+  readonly params: P
+  /** `false` for a read; for a change, how to find out its outcome without an answer. */
   readonly effect: false | WriteRecovery
-  /** Several are sent one after another: the order in which they arrive matters. */
-  readonly isOrdered?: boolean
   readonly decoder: ResponseDecoder
-  /** Leaves out of an answer what was not asked for and the service cannot leave out itself. */
-  narrow?(values: InputValues<F>): ((reply: DecodedResponse) => DecodedResponse) | undefined
-  view(reply: DecodedResponse, values: InputValues<F>): View
-  /** Refuses, before anything is sent, what no field can refuse alone. `sets` are the paths given by `--set`. */
-  check?(values: InputValues<F>, overrides: readonly string[]): void
-  /** What is asked before it destroys something; undefined asks nothing. */
-  confirm?(runs: readonly InputValues<F>[]): Confirmation | undefined
+  /** Removes from an answer what the service cannot leave out; undefined when nothing is to be removed. */
+  narrow?(params: ParamValues<P>): ((reply: DecodedResponse) => DecodedResponse) | undefined
   /**
-   * The values to send instead when the body is too big, `why` says for whom, and what to warn of; undefined refuses, and
-   * so does a failure of its own, which says more than the number of bytes.
+   * Params to send instead when the body is too large, and a warning about them; undefined when there are none. May throw
+   * an error that says more than the number of bytes.
    */
   fallback?(
-    values: InputValues<F>,
-    why: BodyLimitSource,
-  ): { readonly values: InputValues<F>; readonly warning: string } | undefined
-  /** Follows pages: makes one answer of many. */
-  pagination?(values: InputValues<F>): Paginator
+    params: ParamValues<P>,
+    source: BodyLimitSource,
+  ): { readonly params: ParamValues<P>; readonly warning: string } | undefined
+  /** Requests all pages and combines them. */
+  pagination?(params: ParamValues<P>): Paginator
 }
 
-/** Declares an operation; what `view` and `check` get is typed from the row's own `fields`. */
-export const defineOperation = <const P extends Route, const F extends Inputs>(
-  row: Operation<P, F>,
-): Operation<P, F> => row
+/** Defines an operation; the params of its functions are typed from its own `params`. */
+export const defineOperation = <const P extends Params, const R extends Route>(
+  operation: Operation<P, R>,
+): Operation<P, R> => operation
+
+/** The same operation with another decoder for its answers. */
+export const withDecoder = <P extends Params>(
+  operation: Operation<P>,
+  decoder: ResponseDecoder,
+): Operation<P> => ({ ...operation, decoder })
 
 /** The operation's name: its path without the leading slash (`submitPullRequest`). */
 export const operationName = (route: Route): string => route.slice(route.indexOf('/') + 1)
 
+/** The HTTP method of a route. */
 export const operationMethod = (route: Route): 'GET' | 'POST' => (route.startsWith('GET ') ? 'GET' : 'POST')

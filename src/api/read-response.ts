@@ -1,30 +1,31 @@
-import { type SecretOutput, takeTurn } from '../cli/context.ts'
 import { MergeqError } from '../errors.ts'
 import type { HttpResponse } from '../http/client.ts'
 import { parseJson } from '../json-text.ts'
+import type { ServiceClient } from './client.ts'
 import { isWebPage, type ResponseBody } from './decode.ts'
 import { costLimits, findExcessiveCost } from './json-cost.ts'
 import type { Request } from './request.ts'
+import { takeTurn } from './take-turn.ts'
 
 /** Whether a status is a success. */
 export const isOk = ({ status }: Pick<HttpResponse, 'status'>): boolean => status >= 200 && status <= 299
 
-/** Between the steps of reading an answer over so many bytes a signal is heard. */
+/** An answer over this number of bytes is read in steps, between which a signal is noticed. */
 const largeAnswer = 1024 * 1024
 
-/** An answer, with the bytes that it was made of. */
+/** An answer, with the bytes that were received. */
 export type ReadResponse = ResponseBody & { readonly came: Uint8Array }
 
-/** What reading an answer needs: the signal that may end it, and what must be hidden in it. */
+/** The signal that may end the reading, and the secrets to hide. */
 interface ReadOptions {
   readonly interrupted: AbortSignal
-  readonly secrets: Pick<SecretOutput, 'redact' | 'redactBytes'>
+  readonly secrets: ServiceClient['secrets']
 }
 
 /**
- * The body as text, and as a document where it is JSON. What reading it would cost is found out first, in steps between
- * which a signal is heard: a 2xx that would cost too much is a `bad-answer` failure, any other is not read as JSON. A
- * secret in it is hidden here already: what is made of it later may be cut, unescaped or kept in a file.
+ * Reads a body as text and, where it is JSON, as a document. The cost of parsing it is estimated first, in steps between
+ * which a signal is noticed: a 2xx that would cost too much throws a `bad-answer` error, any other is not parsed. Secrets
+ * are redacted here, because the text may later be cut, unescaped or written to a file.
  */
 export async function readResponse(
   response: HttpResponse,
@@ -58,6 +59,6 @@ const tooCostly = (excess: string, operation: string, host: string): MergeqError
     overLimit: true,
   })
 
-/** Whether a 2xx can be read as what was asked for; one that cannot is repeated like a fault. */
+/** Whether a 2xx has the expected form; an answer that does not is repeated like a failed request. */
 export const isComplete = ({ text, document }: ResponseBody, { expects }: Request): boolean =>
   !isWebPage(text) && (expects !== 'json' || text.trim() === '' || document !== undefined)

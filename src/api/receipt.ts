@@ -1,33 +1,33 @@
-import type { Inputs, InputValues } from '../cli/inputs.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { operationName, type Route } from './operation.ts'
+import type { Params, ParamValues } from './param.ts'
 
-/** What a run was about, as far as its values name it: what messages and receipts say. */
+/** What a request concerns, as far as its params name it: messages and receipts name the same. */
 export interface ResourceRef {
   readonly repo?: Repository | undefined
   readonly targetBranch?: string | undefined
   readonly pr?: number | undefined
-  /** Its head branch, where it was asked for by that. */
+  /** The head branch of the pull request, where the request names that. */
   readonly head?: string | undefined
-  /** The impacted targets: how many there are, and whether they are a list or the word ALL. */
+  /** The impacted targets: a list or `ALL`, and the number of targets. */
   readonly targets?: { readonly list: unknown; readonly number: number } | undefined
-  /** The run of a pull request from a fork, whose id was sent in place of the token. */
+  /** The id of the run of a pull request from a fork, which was sent instead of the token. */
   readonly forkedRun?: string | undefined
 }
 
 /** What is known of a change after it was sent (WIRE.md section 2). */
 export type Delivery = 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
 
-/** Our own record of a change (CLI.md section 4.4); with a failure it also says the exit code and why. */
+/** The receipt of a change (CLI.md section 4.4); for an error it has the exit code and the message, too. */
 export function createReceipt(
   route: Route,
-  about: ResourceRef,
+  resource: ResourceRef,
   delivery: Delivery,
   failure?: MergeqError,
 ): JsonObject {
-  const { repo, targetBranch, pr, targets } = about
+  const { repo, targetBranch, pr, targets } = resource
   return {
     operation: operationName(route),
     ...(repo === undefined ? {} : { repo: repositoryName(repo) }),
@@ -40,5 +40,5 @@ export function createReceipt(
   }
 }
 
-/** What the values of any row name. */
-export const resourceOf = (values: InputValues<Inputs>): ResourceRef => values
+/** What the params of a request name. */
+export const resourceOf = (params: ParamValues<Params>): ResourceRef => params

@@ -1,29 +1,29 @@
-import type { BodyValue, EncodedChunks, Inputs, InputValues, ParamLocation } from '../cli/inputs.ts'
 import { formatInteger } from '../domain/format.ts'
 import { maxAnswer, maxBodySize } from '../domain/limits.ts'
 import { MergeqError } from '../errors.ts'
 import type { HttpRequest, RequestBody } from '../http/request.ts'
-import { get, type Json } from '../json.ts'
+import { type EncodedJson, get, type Json } from '../json.ts'
 import type { BodyOverride } from './body-overrides.ts'
-import { type Operation, operationMethod, operationName, type Route } from './operation.ts'
+import { type Operation, operationMethod, operationName } from './operation.ts'
+import type { BodyValue, ParamLocation, Params, ParamValues } from './param.ts'
 import { type ResourceRef, resourceOf } from './receipt.ts'
 import { parseResource } from './resource.ts'
 
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
 export interface Request extends HttpRequest {
   readonly expects: 'json' | 'text' | 'anything'
-  /** The resource that the request concerns, as its body names it. */
+  /** The resource that the request concerns, according to its final body. */
   readonly concerns: ResourceRef
 }
 
-/** What a request is made of besides its row and values. */
+/** What a request is made of besides its operation and params. */
 export interface RequestOptions {
   readonly baseUrl: string
   readonly userAgent: string
   readonly overrides: readonly BodyOverride[]
-  /** What --max-answer says, in bytes; without it each operation has a limit of its own. */
+  /** The largest answer that is read, in bytes; without it, each operation has its own limit. */
   readonly maxAnswer?: number | undefined
-  /** Laid over the body: what a walk asks next. */
+  /** Members of the body that name the next page. */
   readonly pageQuery?: Readonly<Record<string, Json>>
 }
 
@@ -33,92 +33,100 @@ interface BodyTree {
 
 const utf8 = new TextEncoder()
 
-/** Makes the request of an operation. A body over the limit of service-api.md section 8 is a `refused` failure. */
-export function createRequest<P extends Route, F extends Inputs>(
-  row: Operation<P, F>,
-  values: InputValues<F>,
-  making: RequestOptions,
+/** Creates the request of an operation. The body may be over the limit of service-api.md section 8. */
+export function createRequest<P extends Params>(
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  options: RequestOptions,
 ): Request {
-  const body = treeOf(row, values, making)
+  const body = treeOf(operation, params, options)
   const query = new URLSearchParams()
-  const headers: Record<string, string> = { accept: '*/*', 'user-agent': making.userAgent }
+  const headers: Record<string, string> = { accept: '*/*', 'user-agent': options.userAgent }
   let credential: Request['credential'] = 'token'
-  for (const [name, field] of Object.entries(row.inputs)) {
-    const value = field.encode === undefined ? values[name] : field.encode(values[name])
-    if (field.location === undefined || !isWire(value)) continue
-    if (field.location.startsWith('credential.')) {
-      headers[field.location.slice('credential.'.length)] = String(value)
+  for (const [{ location }, value] of encodedParams(operation, params)) {
+    if (location === undefined || !isBodyValue(value)) continue
+    if (location.startsWith('credential.')) {
+      headers[location.slice('credential.'.length)] = String(value)
       credential = 'in-headers'
-    } else if (field.location === 'query')
+    } else if (location === 'query')
       for (const [key, one] of Object.entries(value ?? {})) query.set(key, String(one))
   }
-  const method = operationMethod(row.route)
+  const method = operationMethod(operation.route)
   const search = query.size === 0 ? '' : `?${query}`
   const request = {
-    operation: operationName(row.route),
+    operation: operationName(operation.route),
     method,
-    url: `${making.baseUrl}/${operationName(row.route)}${search}`,
+    url: `${options.baseUrl}/${operationName(operation.route)}${search}`,
     credential,
-    isChange: row.effect !== false,
-    expects: row.decoder.expects,
-    concerns: aboutIn(row, values, body),
-    maxAnswer: making.maxAnswer ?? row.decoder.maxBytes ?? maxAnswer,
+    isChange: operation.effect !== false,
+    expects: operation.decoder.expects,
+    concerns: resourceIn(operation, params, body),
+    maxAnswer: options.maxAnswer ?? operation.decoder.maxBytes ?? maxAnswer,
   }
   if (method === 'GET') return { ...request, headers }
   return { ...request, headers: { ...headers, 'content-type': 'application/json' }, body: encode(body) }
 }
 
-/** What the body of a request is made of. */
+/** Each param of an operation with its encoded value, in the order of the params. */
+const encodedParams = <P extends Params>(operation: Operation<P>, values: ParamValues<P>) =>
+  Object.entries(operation.params).map(([name, param]) => {
+    const value = paramValue(values, name)
+    return [param, param.encode === undefined ? value : param.encode(value)] as const
+  })
+
+/** The value of a param; params are looked up by name, whatever their operation. */
+const paramValue = (values: ParamValues<Params>, name: string): unknown => values[name]
+
+/** What the body of a request is made of besides params. */
 type Parts = Pick<RequestOptions, 'overrides' | 'pageQuery'>
 
-/** The body of an operation, before it is encoded: its fields, then what a walk asks, then `--set`. */
-function treeOf<P extends Route, F extends Inputs>(
-  row: Operation<P, F>,
-  values: InputValues<F>,
+/** The body of a request before it is encoded: the params, then the page query, then the overrides. */
+function treeOf<P extends Params>(
+  operation: Operation<P>,
+  params: ParamValues<P>,
   { overrides, pageQuery = {} }: Parts,
 ): BodyTree {
   const body: BodyTree = plain()
-  for (const [name, field] of Object.entries(row.inputs)) {
-    const value = field.encode === undefined ? values[name] : field.encode(values[name])
-    if (!field.location?.startsWith('body') || !isWire(value)) continue
-    if (field.location === 'body')
-      for (const [key, one] of Object.entries(value ?? {})) setPath(body, [key], one)
-    else setPath(body, pathIn(field.location), value)
+  for (const [{ location }, value] of encodedParams(operation, params)) {
+    if (!location?.startsWith('body') || !isBodyValue(value)) continue
+    if (location === 'body')
+      for (const [key, member] of Object.entries(value ?? {})) setPath(body, [key], member)
+    else setPath(body, pathIn(location), value)
   }
   for (const [key, value] of Object.entries(pageQuery)) setPath(body, [key], value)
   for (const { path, value } of overrides) setPath(body, path, value)
   return body
 }
 
-/** What a run concerns: as the body that will be sent says it, `--set` included; without a body, as its values say it. */
-export const concernsOf = <P extends Route, F extends Inputs>(
-  row: Operation<P, F>,
-  values: InputValues<F>,
+/** What a request concerns: according to its body with all overrides; without a body, according to its params. */
+export const concernsOf = <P extends Params>(
+  operation: Operation<P>,
+  params: ParamValues<P>,
   parts: Parts,
-): ResourceRef => aboutIn(row, values, treeOf(row, values, parts))
+): ResourceRef => resourceIn(operation, params, treeOf(operation, params, parts))
 
-function aboutIn<P extends Route, F extends Inputs>(
-  row: Operation<P, F>,
-  values: InputValues<F>,
+function resourceIn<P extends Params>(
+  operation: Operation<P>,
+  params: ParamValues<P>,
   body: BodyTree,
 ): ResourceRef {
-  const about = resourceOf(values)
-  if (operationMethod(row.route) === 'GET') return about
-  const named = ['repo', 'targetBranch', 'pr'].map(key => [key, jsonOf(body[key])] as const)
-  const { targets } = about
+  const named = resourceOf(params)
+  if (operationMethod(operation.route) === 'GET') return named
+  const sentResource = ['repo', 'targetBranch', 'pr'].map(key => [key, jsonOf(body[key])] as const)
+  const { targets } = named
   const sent = body.impactedTargets
   return {
-    ...parseResource(Object.fromEntries(named)),
-    ...(about.forkedRun === undefined ? {} : { forkedRun: about.forkedRun }),
+    ...parseResource(Object.fromEntries(sentResource)),
+    ...(named.forkedRun === undefined ? {} : { forkedRun: named.forkedRun }),
     ...(sent === undefined ? {} : { targets: sent === targets?.list ? targets : targetsIn(jsonOf(sent)) }),
   }
 }
 
-/** The targets of a body that `--set` or `api` gave; undefined where they are neither a list nor ALL. */
+/** The targets of a body from an override; undefined where they are neither a list nor `ALL`. */
 const targetsIn = (list: Json | undefined): ResourceRef['targets'] =>
   list === 'ALL' || Array.isArray(list) ? { list, number: list.length } : undefined
 
-/** A part of a body as the service will read it; undefined where it is missing or not JSON. */
+/** A part of a body as the service reads it; undefined where it is missing or is not JSON. */
 function jsonOf(node: BodyValue | undefined): Json | undefined {
   if (node === undefined) return undefined
   try {
@@ -129,7 +137,7 @@ function jsonOf(node: BodyValue | undefined): Json | undefined {
   }
 }
 
-/** The failure for a body over the limit. */
+/** The `refused` error for a body over the limit. */
 export const bodyTooLargeError = (operation: string, bytes: number): MergeqError =>
   new MergeqError(
     'refused',
@@ -140,40 +148,40 @@ export const bodyTooLargeError = (operation: string, bytes: number): MergeqError
     },
   )
 
-/** The path below the body that a place names. */
-const pathIn = (place: ParamLocation): readonly string[] => place.slice('body.'.length).split('.')
+/** The path in the body that a location names. */
+const pathIn = (location: ParamLocation): readonly string[] => location.slice('body.'.length).split('.')
 
 const plain = (): BodyTree => Object.create(null)
 
-/** Values that go on the wire as they are; anything else a field must turn into one of these by `wire`. */
-const isWire = (value: unknown): value is BodyValue =>
+/** Whether a value can be part of a body; `encode` of a param turns any other value into one. */
+const isBodyValue = (value: unknown): value is BodyValue =>
   value !== undefined && typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'
 
 const isTree = (node: BodyValue | undefined): node is BodyTree =>
   typeof node === 'object' && node !== null && !Array.isArray(node) && !isEncoded(node)
 
-const isEncoded = (node: BodyValue): node is EncodedChunks =>
+const isEncoded = (node: BodyValue): node is EncodedJson =>
   typeof node === 'object' &&
   node !== null &&
   'chunks' in node &&
   Array.isArray(node.chunks) &&
   node.chunks[0] instanceof Uint8Array
 
-/** Sets the value at a path; what stands in the way of a longer path is replaced. */
+/** Sets the value at a path; a value that is not an object is replaced where the path goes on below it. */
 function setPath(tree: BodyTree, path: readonly string[], value: BodyValue): void {
   const [key = '', ...rest] = path
   if (rest.length === 0) {
     tree[key] = value
     return
   }
-  const standing = tree[key]
+  const current = tree[key]
   const below = plain()
-  if (isTree(standing)) for (const [name, one] of Object.entries(standing)) below[name] = one
+  if (isTree(current)) for (const [name, member] of Object.entries(current)) below[name] = member
   tree[key] = below
   setPath(below, rest, value)
 }
 
-/** The body's bytes: what `JSON.stringify` makes of it, with lists that are encoded already standing in it as they are. */
+/** Encodes a body like `JSON.stringify`; values that are already encoded are inserted unchanged. */
 function encode(tree: BodyTree): RequestBody {
   const pieces: Uint8Array[] = []
   let bytes = 0
@@ -206,7 +214,7 @@ function encode(tree: BodyTree): RequestBody {
   return { pieces, bytes }
 }
 
-/** The body as text: what is shown of it. */
+/** The body as text. */
 export const bodyText = ({ pieces }: RequestBody): string => {
   const decoder = new TextDecoder()
   return pieces.map(piece => decoder.decode(piece, { stream: true })).join('') + decoder.decode()

@@ -1,60 +1,60 @@
-import type { CommandContext } from '../cli/context.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { isObject } from '../json.ts'
 import { parseJson } from '../json-text.ts'
+import type { ServiceClient } from './client.ts'
 import type { DecodedResponse } from './decode.ts'
-import type { Operation, RecoveryResult, WriteObservation, WriteRecovery } from './operation.ts'
+import type { ReadBack, RecoveryResult, WriteObservation, WriteRecovery } from './operation.ts'
 import type { Delivery } from './receipt.ts'
 import { bodyText, type Request } from './request.ts'
 
-/** A change that was sent and got no clear answer. */
+/** A change that was sent and whose outcome is not known. */
 export interface UnansweredWrite {
   readonly recovery: WriteRecovery
   readonly request: Request
-  /** When it was sent first, by our clock. */
+  /** When the change was first sent, by the local clock, in milliseconds since 1970. */
   readonly sentAt: number
   readonly failure: MergeqError
-  /** Sends the same bytes once more, without repeats. */
+  /** Sends the same bytes again, without retries. */
   replay(): Promise<DecodedResponse>
-  /** Reads once what the change would show in; `date` is the moment of the answer by the service's clock. */
-  readBack(back: Operation): Promise<{ readonly reply: DecodedResponse; readonly date: number | undefined }>
+  /** Reads the changed record once; `date` is the time of the answer by the service's clock. */
+  readBack(back: ReadBack): Promise<{ readonly reply: DecodedResponse; readonly date: number | undefined }>
 }
 
-/** Milliseconds before each reading: a change can show late, so one that does not show must be seen three times. */
+/** Milliseconds before each reading: a change can show late, so three readings must agree that it does not. */
 const readBackPauses = [0, 2_000, 4_000]
 
-/** Milliseconds before each further reading, where an end showed that was not seen often enough. */
+/** Milliseconds before each further reading, where too few readings showed the same result. */
 const furtherPauses = [4_000, 4_000]
 
-/** How often an end must be seen that may be older than the change: a reading may come from a replica that is behind. */
+/** How many readings must show a result that may be older than the change: a replica of the service may be behind. */
 const minSightings = 3
 
-/** A replay comes within so many milliseconds of the failure, or not at all: an old change must not undo a newer one. */
+/** Milliseconds after the failure in which a replay is sent: an old change must not undo a newer change. */
 const maxReplayDelay = 60_000
 
 /**
- * Settles a change that got no clear answer (WIRE.md section 2): reads back what its body names, sends the same bytes at
- * most once more, and ends in `confirmed-by-read`, in `confirmed` by the replay's own answer, or in a failure that says
- * what is known.
+ * Finds out the outcome of a change without an answer (WIRE.md section 2): reads back what its body names and sends the
+ * same bytes at most once more. Returns `confirmed-by-read`, or `confirmed` by the answer of the replay; throws an error
+ * that says what is known.
  */
 export async function recoverWrite(
   sent: UnansweredWrite,
-  context: CommandContext,
+  client: ServiceClient,
 ): Promise<{ readonly reply: DecodedResponse; readonly delivery: Delivery }> {
   const { recovery, request, failure } = sent
-  const { clock } = context.host
-  const { retries } = context.options
+  const { clock } = client.host
+  const { retries } = client.options
   const isReadable = canRead(sent)
-  // An answer over its limit is not asked for again: the change may be read back, but is not sent once more.
+  // After an answer over the size limit the change may be read back, but is not sent again.
   const isOverLimit = failure.details.overLimit === true
   if (retries === 0 || (!isReadable && (isOverLimit || recovery.replay !== 'unread')))
     throw unknownOutcome(sent, failure)
   const failedAt = clock.now()
-  await context.logger.info(
+  await client.logger.info(
     `${withPeriod(failure.message)} ${isReadable ? 'Reading back.' : 'Sending it once more.'}`,
   )
-  const first = isReadable ? await readBack(sent, context) : 'not-applied'
+  const first = isReadable ? await readBack(sent, client) : 'not-applied'
   if (first === 'done') return confirmed
   if (typeof first === 'object') throw refused(sent, first.refused)
   if (
@@ -64,14 +64,14 @@ export async function recoverWrite(
     clock.now() - failedAt > maxReplayDelay
   )
     throw unknownOutcome(sent, failure)
-  if (isReadable) await context.logger.info(`${request.operation} was not applied: sending it once more.`)
+  if (isReadable) await client.logger.info(`${request.operation} was not applied: sending it once more.`)
   try {
     return { reply: await sent.replay(), delivery: 'confirmed' }
   } catch (error) {
     const second = toMergeqError(error)
     if (second.kind === 'interrupted') throw second
-    // Whatever the replay was told says nothing of the first sending: what can be read now decides.
-    const then = isReadable ? await readBack(sent, context) : 'unclear'
+    // The answer to the replay says nothing about the first request: a new reading decides.
+    const then = isReadable ? await readBack(sent, client) : 'unclear'
     if (then === 'done') return confirmed
     if (then === 'unclear' || isExplained(sent, second)) throw unknownOutcome(sent, second)
     if (typeof then === 'object') throw refused(sent, then.refused)
@@ -88,31 +88,28 @@ export async function recoverWrite(
 
 const confirmed = { reply: { records: [], bytes: new Uint8Array() }, delivery: 'confirmed-by-read' } as const
 
-/** Whether there is something to read back, and the body says what. */
+/** Whether an operation shows the change, and the body names all params of that operation. */
 const canRead = ({ recovery: { readBack: back }, request: { concerns } }: UnansweredWrite): boolean =>
-  back !== undefined &&
-  Object.entries(back.inputs).every(
-    ([name, { required }]) => required !== true || Object.entries(concerns).some(([key]) => key === name),
-  )
+  back?.params.every(name => Object.hasOwn(concerns, name)) === true
 
-/** Whether the first sending may be why the replay was refused, or the token was refused meanwhile. */
+/** Whether the replay may have been refused because of the first request, or because the token expired meanwhile. */
 const isExplained = ({ recovery: { repeated } }: UnansweredWrite, { kind, details }: MergeqError): boolean =>
   kind === 'auth' || (repeated !== undefined && details.status === repeated)
 
-/** What the readings say together. */
+/** What all readings together say. */
 type Outcome = 'done' | 'not-applied' | 'unclear' | { readonly refused: string }
 
 /**
- * Reads until the change shows, at most three times; a reading that fails says nothing. An end that may be older than
- * the change settles it once it was seen three times and nothing else since: it is read for a little longer.
+ * Reads until the change shows, at most three times; a failed reading says nothing. A result that may be older than the
+ * change counts once three readings in a row showed it: for that, up to two further readings are made.
  */
-async function readBack(sent: UnansweredWrite, context: CommandContext): Promise<Outcome> {
-  const { clock, interrupted } = context.host
+async function readBack(sent: UnansweredWrite, client: ServiceClient): Promise<Outcome> {
+  const { clock, interrupted } = client.host
   const verdicts: (RecoveryResult | undefined)[] = []
   const all = [...readBackPauses, ...furtherPauses]
   for (const [index, pause] of all.entries()) {
     if (pause > 0) await clock.sleep(pause, interrupted)
-    const verdict = await readOnce(sent, context)
+    const verdict = await readOnce(sent, client)
     if (verdict === 'done' || (typeof verdict === 'object' && verdict.isDated)) return verdict
     verdicts.push(verdict)
     const { end, sightings } = lastEnd(verdicts)
@@ -123,7 +120,7 @@ async function readBack(sent: UnansweredWrite, context: CommandContext): Promise
   return verdicts.every(verdict => verdict === 'not-applied') ? 'not-applied' : 'unclear'
 }
 
-/** The end that the last readings show, and how many of them in a row; those that failed are left out. */
+/** The result that the last readings show, and how many in a row showed it; failed readings are ignored. */
 function lastEnd(verdicts: readonly (RecoveryResult | undefined)[]): {
   readonly end?: Exclude<Outcome, 'not-applied' | 'unclear'>
   readonly sightings: number
@@ -138,7 +135,7 @@ function lastEnd(verdicts: readonly (RecoveryResult | undefined)[]): {
   return { end: last === 'seems-done' ? 'done' : last, sightings: read.length - 1 - before }
 }
 
-/** The failure when the readings say why the change can no longer be made. */
+/** The `refused` error when the readings say why the change can no longer be made. */
 const refused = (sent: UnansweredWrite, why: string): MergeqError => {
   const { operation } = sent.request
   return new MergeqError('refused', `${operation}: ${why}.`, {
@@ -148,15 +145,16 @@ const refused = (sent: UnansweredWrite, why: string): MergeqError => {
   })
 }
 
-/** What one reading says; undefined where it failed. */
-async function readOnce(sent: UnansweredWrite, context: CommandContext): Promise<RecoveryResult | undefined> {
-  const { recovery, request, sentAt, readBack: look } = sent
+/** Reads once and returns what the record says; undefined when the reading failed. */
+async function readOnce(sent: UnansweredWrite, client: ServiceClient): Promise<RecoveryResult | undefined> {
+  const { recovery, request, sentAt, readBack: readRecord } = sent
   const { readBack: back } = recovery
   if (back === undefined) return undefined
-  const { clock } = context.host
+  const { clock } = client.host
   const body = parseJson(request.body === undefined ? '{}' : bodyText(request.body))
-  const asked = clock.now()
-  /** The answer was made between the asking and now: so much may the service's clock differ from ours. */
+  const askedAt = clock.now()
+  // The service answered between `askedAt` and now: the clocks may differ by that much.
+
   const judge = (record: WriteObservation['record'], date: number | undefined): RecoveryResult =>
     recovery.inspect({
       record,
@@ -164,24 +162,24 @@ async function readOnce(sent: UnansweredWrite, context: CommandContext): Promise
       sentFrom:
         date === undefined ? Number.NEGATIVE_INFINITY : Math.floor((sentAt + date - clock.now()) / 1_000),
       sentTo:
-        date === undefined ? Number.POSITIVE_INFINITY : Math.floor((sentAt + date + 999 - asked) / 1_000),
+        date === undefined ? Number.POSITIVE_INFINITY : Math.floor((sentAt + date + 999 - askedAt) / 1_000),
     })
   try {
-    const { reply, date } = await look(back)
+    const { reply, date } = await readRecord(back)
     return judge(reply.records[0], date)
   } catch (error) {
     const failure = toMergeqError(error)
     if (failure.kind === 'interrupted') throw failure
-    // Another reading would cost as much and say as little.
+    // Another reading would be over the limit, too.
     if (failure.details.overLimit === true) throw unknownOutcome(sent, failure)
     const { status, isWebPage } = failure.details
     return status === 404 && isWebPage !== true ? judge(undefined, undefined) : undefined
   }
 }
 
-/** The failure when it is not known whether a change was applied: it names the command that tells. */
+/** The error when it is not known whether a change was applied; its hint names the command that shows the state. */
 function unknownOutcome(sent: UnansweredWrite, { message, details }: MergeqError): MergeqError {
-  const tells = inspectCommandOf(sent)
+  const command = inspectCommandOf(sent)
   return new MergeqError(
     'unknown-outcome',
     `${withPeriod(message)} It is not known whether the change was applied.`,
@@ -189,18 +187,18 @@ function unknownOutcome(sent: UnansweredWrite, { message, details }: MergeqError
       ...details,
       operation: sent.request.operation,
       delivery: 'unknown',
-      hint: tells === undefined ? hintWithout(sent.recovery) : `This tells how it stands: ${tells}`,
+      hint: command === undefined ? hintWithout(sent.recovery) : `This tells how it stands: ${command}`,
     },
   )
 }
 
-/** What to do where no command shows how a change stands. */
+/** The hint where no command shows the state. */
 const hintWithout = ({ readBack: back, inspectCommand }: WriteRecovery): string =>
   back === undefined
     ? 'Nothing that can be read tells. Run it again if it does no harm to apply it twice.'
     : `The request body does not say what it concerns, so nothing could be read back. Check it yourself: ${inspectCommand}`
 
-/** The command that tells a person how a change stands; undefined where nothing does. */
+/** The command that shows the state to a person; undefined where there is none. */
 function inspectCommandOf(sent: UnansweredWrite): string | undefined {
   if (!canRead(sent)) return undefined
   const { recovery, request } = sent

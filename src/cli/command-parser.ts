@@ -1,7 +1,7 @@
 import { Command as CommanderCommand, CommanderError, Option } from 'commander'
-import type { CommandDescription } from '../api/operation.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
+import type { CommandDescription } from './command.ts'
 import { globalOptions } from './global-options.ts'
 import { findHelpRequest } from './help/help-request.ts'
 import type { HelpRequest } from './help/render-help.ts'

@@ -1,9 +1,13 @@
-import type { CommandDescription, Operation } from '../api/operation.ts'
+import type { DecodedResponse } from '../api/decode.ts'
+import type { Operation } from '../api/operation.ts'
+import type { Params, ParamValue } from '../api/param.ts'
+import type { ErrorKind } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
+import type { View } from '../output/view.ts'
 import type { CommandContext } from './context.ts'
-import type { Inputs, InputValues } from './inputs.ts'
+import type { Input, Inputs, InputValues } from './inputs.ts'
 
-/** What stands on standard output: in every format, or in each; CSV and Markdown have the rows of the table. */
+/** Documentation of standard output: for every format, or for each; CSV and Markdown have the rows of the table. */
 export type OutputDoc = string | Readonly<Record<'table' | 'json' | 'ndjson', string>>
 
 /** Runs a whole command line in this process, as if it had been typed, and returns its exit code. */
@@ -13,30 +17,86 @@ export type CommandRunner = (
   sinks: RunnerOutput,
 ) => Promise<number>
 
-/** Where a command line that is run in this process writes to. */
+/** The outputs of a command line that runs in this process. */
 export interface RunnerOutput {
-  /** Whether standard output counts as a terminal there. */
+  /** Whether standard output counts as a terminal. */
   readonly terminal: boolean
   out(text: string | Uint8Array): Promise<void>
   err(text: string | Uint8Array): Promise<void>
 }
 
-/** A command that is not exactly one operation: written by hand, on top of rows. */
-export interface CommandDefinition<F extends Inputs = Inputs> extends CommandDescription<F> {
-  /** The operation that it is built on: its words are taken too. */
-  readonly operation?: Operation
-  /** What it sends besides, in the order of its work; `any` is whatever operation is named. */
-  readonly operations?: readonly Operation[] | 'any'
-  /** Whether a failure of what it asks is part of its answer instead of its end. */
-  readonly toleratesErrors?: boolean
-  /** Whether it ends with the exit code of a program that it runs. */
-  readonly propagatesExitCode?: boolean
-  /** What it prints, where that is not what its operation prints. */
+/** What help and the parser need to know about a command. */
+export interface CommandDescription<F extends Inputs = Inputs> {
+  /** The command as it is typed: `pr submit`. */
+  readonly command: string
+  readonly alias?: string
+  readonly summary: string
+  readonly inputs: F
+  /** Command lines that work; a line with another exit code than 0 ends with `# exits with 8, ...`. */
+  readonly examples: readonly string[]
+  /** Error kinds besides those of every command and of the operations that the command sends (CLI.md section 9). */
+  readonly exitKinds?: readonly ErrorKind[]
+  /** What the command prints, where that is not what its operation returns. */
   readonly output?: OutputDoc
-  /** Whether it changes the stored settings: then they are not read first. */
+}
+
+/** What must be answered before something is destroyed: y, or a name in full. */
+export interface Confirmation {
+  readonly text: string
+  readonly answer: string
+}
+
+/** A request of an operation whose params are read from the command line. */
+export interface RequestDefinition<P extends Params = Params, F extends Inputs = Inputs> {
+  /** The command in whose name the request is sent. */
+  readonly command: string
+  readonly operation: Operation<P>
+  /** The inputs, by the names of the params; the operation does not see an input that is no param of it. */
+  readonly inputs: F
+  /** Throws a usage error, before anything is sent, for values that exclude each other; `overrides` are paths of `--set`. */
+  check?(values: InputValues<F>, overrides: readonly string[]): void
+}
+
+/** The inputs of an operation's params: every required param has one. */
+export type ParamInputs<P extends Params> = {
+  readonly [K in keyof P as undefined extends ParamValue<P[K]> ? never : K]: Input<ParamValue<P[K]>>
+} & { readonly [K in keyof P as undefined extends ParamValue<P[K]> ? K : never]?: Input<ParamValue<P[K]>> }
+
+/** A command that is exactly one operation; `runOperation` runs it. */
+export interface OperationCommand<P extends Params = Params, F extends Inputs = Inputs>
+  extends CommandDescription<F>,
+    RequestDefinition<P, F> {
+  readonly command: string
+  readonly inputs: F
+  /** Whether several requests are sent one after another, because their order matters to the service. */
+  readonly isOrdered?: boolean
+  view(reply: DecodedResponse, values: InputValues<F>): View
+  /** The question before something is destroyed; undefined when nothing is asked. */
+  confirm?(runs: readonly InputValues<F>[]): Confirmation | undefined
+}
+
+/** A command with its own flow. */
+export interface CommandDefinition<F extends Inputs = Inputs> extends CommandDescription<F> {
+  /** The operation that the command is, where it is an operation with additions. */
+  readonly operation?: Operation
+  /** The request that the command is built on: the command has its inputs, too. */
+  readonly request?: RequestDefinition
+  /** Operations that the command sends besides, in the order of its work; `any` is an operation that the user names. */
+  readonly operations?: readonly Operation[] | 'any'
+  /** Whether a failed request is a part of the result instead of the end of the command. */
+  readonly toleratesErrors?: boolean
+  /** Whether the command ends with the exit code of a program that it runs. */
+  readonly propagatesExitCode?: boolean
+  /** Whether the command changes the stored settings: then they are not read first. */
   readonly changesSettings?: boolean
   run(values: InputValues<F>, context: CommandContext, runner: CommandRunner): Promise<number>
 }
 
-/** Declares a command; what `run` gets is typed from its own `fields`. */
-export const defineCommand = <const F extends Inputs>(one: CommandDefinition<F>): CommandDefinition<F> => one
+/** Defines a command with its own flow; the values of `run` are typed from its `inputs`. */
+export const defineCommand = <const F extends Inputs>(command: CommandDefinition<F>): CommandDefinition<F> =>
+  command
+
+/** Defines a command that is exactly one operation; its inputs must give every required param. */
+export const defineOperationCommand = <const P extends Params, const F extends ParamInputs<P> & Inputs>(
+  command: OperationCommand<P, F>,
+): OperationCommand<P, F> => command

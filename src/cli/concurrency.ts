@@ -7,16 +7,16 @@ import { MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import type { CommandContext } from './context.ts'
 import type { Invocation } from './invocation.ts'
 
-/** How one of several runs ended. */
+/** How one of several requests ended. */
 export interface RunResult {
   readonly code: number
   readonly failure?: MergeqError
 }
 
-/** At most so many pull requests are worked on at once (CLI.md section 1). */
+/** How many pull requests are processed at a time (CLI.md section 1). */
 export const maxConcurrent = 4
 
-/** Works on so many at once and hands over what came of each in the order given; begins no more once `mayBegin` says no. */
+/** Processes `width` items at a time and yields the results in the order of the items, until `mayBegin` is false. */
 export async function* mapConcurrent<T, R>(
   items: readonly T[],
   width: number,
@@ -27,10 +27,10 @@ export async function* mapConcurrent<T, R>(
   for (let index = 0; ; index++) {
     if (mayBegin())
       for (const item of items.slice(begun.length, index + width)) {
-        const one = work(item)
-        // It may fail before its turn, or never get one: its failure is met where it is awaited.
-        one.catch(() => undefined)
-        begun.push(one)
+        const result = work(item)
+        // It may reject before its turn: the rejection is handled where the result is awaited.
+        result.catch(() => undefined)
+        begun.push(result)
       }
     const next = begun[index]
     if (next === undefined) return
@@ -38,73 +38,77 @@ export async function* mapConcurrent<T, R>(
   }
 }
 
-/** Tells each failure once, the worst last (CLI.md section 4.5). */
+/** Logs each error once, the most severe last (CLI.md section 4.5). */
 export async function reportErrors(
   failures: readonly MergeqError[],
   { logger }: Pick<CommandContext, 'logger'>,
 ): Promise<void> {
-  const last = mostSevere(failures.map(({ exit }) => exit))
-  const once = failures.filter(
+  const worst = mostSevere(failures.map(({ exit }) => exit))
+  const unique = failures.filter(
     ({ message }, index) => failures.findIndex(other => other.message === message) === index,
   )
-  for (const failure of once) if (failure.exit !== last) await logger.error(failure)
-  for (const failure of once) if (failure.exit === last) await logger.error(failure)
+  for (const failure of unique) if (failure.exit !== worst) await logger.error(failure)
+  for (const failure of unique) if (failure.exit === worst) await logger.error(failure)
 }
 
 const wasInterrupted = ({ failure }: RunResult): boolean => failure?.kind === 'interrupted'
 
-/** Whether a run that a signal stopped had been sent: a change says so itself; a read is under way until it ends. */
-const wasInFlight = (row: Operation, ending: RunResult): boolean =>
-  wasInterrupted(ending) && (row.effect === false || ending.failure?.details.delivery !== undefined)
+/** Whether a request that a signal stopped had been sent: the error of a change says so; a read always was. */
+const wasInFlight = ({ effect }: Operation, result: RunResult): boolean =>
+  wasInterrupted(result) && (effect === false || result.failure?.details.delivery !== undefined)
 
 /**
- * Tells how several runs went wrong: every failure, what a signal ended only once, and before that, where not all was
- * done, what was done, what was in flight and what was not begun (CLI.md section 9). Returns the worst exit code.
+ * Logs the errors of several requests, the error of a signal only once. Where not all requests were finished, it first
+ * logs which were done, in flight and not begun (CLI.md section 9). Returns the most severe exit code.
  */
 export async function reportResults(
-  row: Operation,
-  runs: readonly Invocation[],
-  endings: readonly RunResult[],
+  operation: Operation,
+  invocations: readonly Invocation[],
+  results: readonly RunResult[],
   context: CommandContext,
 ): Promise<number> {
-  const stops = endings.filter(wasInterrupted)
-  const isShort = endings.length < runs.length || stops.length > 0
-  const those = (isOne: (ending: RunResult | undefined) => boolean) =>
-    runs.filter((_, index) => isOne(endings[index])).map(({ values }) => resourceOf(values).pr ?? '?')
-  if (isShort && runs.length > 1) {
+  const interruptions = results.filter(wasInterrupted)
+  const isUnfinished = results.length < invocations.length || interruptions.length > 0
+  const numbersOf = (matches: (result: RunResult | undefined) => boolean) =>
+    invocations
+      .filter((_, index) => matches(results[index]))
+      .map(({ values }) => resourceOf(values).pr ?? '?')
+  if (isUnfinished && invocations.length > 1) {
     const parts: readonly (readonly [string, readonly (number | string)[]])[] = [
-      ['Done', those(ending => ending !== undefined && ending.failure === undefined)],
-      ['Failed', those(ending => ending?.failure !== undefined && !wasInterrupted(ending))],
-      ['In flight', those(ending => ending !== undefined && wasInFlight(row, ending))],
+      ['Done', numbersOf(result => result !== undefined && result.failure === undefined)],
+      ['Failed', numbersOf(result => result?.failure !== undefined && !wasInterrupted(result))],
+      ['In flight', numbersOf(result => result !== undefined && wasInFlight(operation, result))],
       [
         'Not begun',
-        those(ending => ending === undefined || (wasInterrupted(ending) && !wasInFlight(row, ending))),
+        numbersOf(
+          result => result === undefined || (wasInterrupted(result) && !wasInFlight(operation, result)),
+        ),
       ],
     ]
-    const told = parts.flatMap(([what, numbers]) =>
-      numbers.length === 0 ? [] : [`${what}: ${joinList(numbers.map(number => `#${number}`))}.`],
+    const summary = parts.flatMap(([title, numbers]) =>
+      numbers.length === 0 ? [] : [`${title}: ${joinList(numbers.map(number => `#${number}`))}.`],
     )
-    await context.logger.warn(`Stopped before the end. ${told.join(' ')}`)
+    await context.logger.warn(`Stopped before the end. ${summary.join(' ')}`)
   }
   const { interrupted } = context.host
-  const flying = runs.filter((_, index) => {
-    const ending = endings[index]
-    return ending !== undefined && wasInFlight(row, ending)
+  const inFlight = invocations.filter((_, index) => {
+    const result = results[index]
+    return result !== undefined && wasInFlight(operation, result)
   })
-  const [first] = stops.flatMap(({ failure }) => failure ?? [])
-  const several = first !== undefined && row.effect !== false && flying.length > 1
-  const stop = several
+  const [first] = interruptions.flatMap(({ failure }) => failure ?? [])
+  const hasSeveralChanges = first !== undefined && operation.effect !== false && inFlight.length > 1
+  const interruption = hasSeveralChanges
     ? interruptedChangeError(
         new MergeqError('interrupted', toMergeqError(interrupted.reason).message, { exit: first.exit }),
-        row,
-        flying.map(one => concernsOf(row, one.values, one)),
+        operation,
+        inFlight.map(invocation => concernsOf(operation, invocation.values, invocation)),
       )
-    : (stops.find(ending => wasInFlight(row, ending))?.failure ??
-      stops[0]?.failure ??
-      (interrupted.aborted && isShort ? toMergeqError(interrupted.reason) : undefined))
-  const failures = endings.flatMap(ending =>
-    ending.failure === undefined || wasInterrupted(ending) ? [] : [ending.failure],
+    : (interruptions.find(result => wasInFlight(operation, result))?.failure ??
+      interruptions[0]?.failure ??
+      (interrupted.aborted && isUnfinished ? toMergeqError(interrupted.reason) : undefined))
+  const failures = results.flatMap(result =>
+    result.failure === undefined || wasInterrupted(result) ? [] : [result.failure],
   )
-  await reportErrors(stop === undefined ? failures : [...failures, stop], context)
-  return mostSevere([...endings.map(({ code }) => code), stop?.exit ?? 0])
+  await reportErrors(interruption === undefined ? failures : [...failures, interruption], context)
+  return mostSevere([...results.map(({ code }) => code), interruption?.exit ?? 0])
 }

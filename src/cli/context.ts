@@ -1,3 +1,5 @@
+import type { RequestLimits } from '../api/client.ts'
+import { takeTurn } from '../api/take-turn.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { isLoopback } from '../config/base-url.ts'
 import { type Config, type ResolveOptions, resolveSettings } from '../config/config.ts'
@@ -13,7 +15,7 @@ import { createPrinter, type Printer, type PrinterOptions } from '../output/prin
 import { withSpinner } from '../output/progress.ts'
 import { type GlobalOptions, readGlobalOptions } from './global-options.ts'
 
-/** What one command works with while it runs. */
+/** What a command uses while it runs; `callOperation` takes it as its client. */
 export interface CommandContext {
   readonly host: Host
   readonly args: ParsedArgs
@@ -21,50 +23,42 @@ export interface CommandContext {
   readonly options: GlobalOptions
   readonly logger: Logger
   readonly printer: Printer
-  /** How far long work has come, for whoever waits. */
+  /** How far a longer task has come: part of the spinner's text. */
   readonly progress?: string
-  /** What bounds each request besides the options; asked anew whenever a request begins. */
+  /** Limits of each request besides the options; evaluated when a request begins. */
   readonly limits?: RequestLimits
   /**
-   * Shows on a terminal, outside CI and unless -q was typed, what is being waited for until the work is done; of work
-   * side by side, what began first.
+   * Shows a spinner with a text until the work is done: on a terminal, outside CI and without --quiet. Of several tasks
+   * at a time, the first has the spinner.
    */
   withSpinner: ParseContext['withSpinner']
-  /** The token for the base address; found when it is first asked for, and hidden in all output from then on. */
+  /** The token for the base address; found on the first call, and redacted in all output from then on. */
   token(): Promise<Token>
   readonly secrets: SecretOutput
-  /** The line to the service, opened when it is first needed: loading it is most of what a request costs. */
+  /** The HTTP client, loaded on the first call: loading it is the largest part of a request's start-up time. */
   httpClient(): Promise<HttpClient>
-  /** Says once that the answers come from a sandbox (CLI.md section 4.14). */
+  /** Tells the user once that the answers come from a sandbox (CLI.md section 4.14). */
   noteSandbox(): Promise<void>
-  /** Warns of something once in a run, however often it happens. */
+  /** Logs a warning, at most once for the same text. */
   warnOnce(text: string): Promise<void>
   close(): Promise<void>
 }
 
-/** Limits that depend on the moment: they are functions, so that copying a context does not freeze them. */
-export interface RequestLimits {
-  /** Milliseconds that an attempt may take if it begins now; `usual` is its limit otherwise. */
-  timeout(usual: number): number
-  /** How often a request may be repeated if it begins now, at most `usual`; `timeout` is the limit of its attempts. */
-  retries?(usual: number, timeout: number): number
-}
-
-/** What every command says once when its answers come from a sandbox. */
+/** The note that every command prints once when its answers come from a sandbox. */
 export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
 
-/** What must not be seen, and the one way around that. */
+/** Redacts secrets in all output; `reveal` is the only exception. */
 export interface SecretOutput {
-  /** Hides a text in everything that is written from now on. */
+  /** Redacts a text in everything that is written from now on. */
   hide(secret: string): void
-  /** A text without what is hidden: for one that is to be cut, which must not leave a part of it. */
+  /** A text without the secrets: for a text that is cut, which could leave a part of a secret. */
   redact(text: string): string
   redactBytes(bytes: Uint8Array): Uint8Array
-  /** Writes to standard output without hiding anything: for `auth token` alone. */
+  /** Writes to standard output without redaction: only for `auth token`. */
   reveal(text: string): Promise<void>
 }
 
-/** Sets a desk for one command. */
+/** Creates the context of a command. */
 export async function createContext(
   args: ParsedArgs,
   host: Host,
@@ -75,13 +69,13 @@ export async function createContext(
   const options = await readGlobalOptions(args, settings)
   const { color, format } = options
   const logger = createLogger(host.err, { ...options, json: format === 'json' || format === 'ndjson' })
-  const trouble = settings.store.trouble()
-  if (trouble !== undefined) await logger.warn(`${trouble.message} Going on without them.`)
+  const storeError = settings.store.trouble()
+  if (storeError !== undefined) await logger.warn(`${storeError.message} Going on without them.`)
   let token: Promise<Token> | undefined
-  let line: Promise<HttpClient> | undefined
-  let saidSandbox = false
-  const said = new Set<string>()
-  let isShowing = false
+  let client: Promise<HttpClient> | undefined
+  let isSandboxNoted = false
+  const warnings = new Set<string>()
+  let hasSpinner = false
   return {
     host,
     args,
@@ -94,47 +88,47 @@ export async function createContext(
     ),
     async withSpinner(text, work) {
       const { terminal, canRedraw = false } = host.err
-      const isShown =
+      const showsSpinner =
         terminal &&
         canRedraw &&
         !options.quiet &&
         !isContinuousIntegration(host.env) &&
         host.env.TERM !== 'dumb'
-      if (isShowing || !isShown) return work()
-      isShowing = true
+      if (hasSpinner || !showsSpinner) return work()
+      hasSpinner = true
       try {
         return await withSpinner(host.err, shouldColor({ color, env: host.env, terminal }), text, work)
       } finally {
-        isShowing = false
+        hasSpinner = false
       }
     },
     secrets,
     token() {
       token ??= settings.require('baseUrl').then(async baseUrl => {
-        const found = await findToken(host.env, baseUrl, settings.store)
-        secrets.hide(found.value)
-        refuseForeignAddress(found, await settings.find('baseUrl'))
-        return found
+        const token = await findToken(host.env, baseUrl, settings.store)
+        secrets.hide(token.value)
+        refuseForeignAddress(token, await settings.find('baseUrl'))
+        return token
       })
       return token
     },
     httpClient() {
-      line ??= connect(settings, options, logger, host)
-      return line
+      client ??= connect(settings, options, logger, host)
+      return client
     },
     async noteSandbox() {
-      if (saidSandbox) return
-      saidSandbox = true
+      if (isSandboxNoted) return
+      isSandboxNoted = true
       await logger.info(sandboxNote)
     },
     async warnOnce(text) {
-      if (said.has(text)) return
-      said.add(text)
+      if (warnings.has(text)) return
+      warnings.add(text)
       await logger.warn(text)
     },
     async close() {
-      // A line that could not be opened was told when it was asked for.
-      await line?.then(
+      // A client that could not be created was reported by httpClient().
+      await client?.then(
         opened => opened.close(),
         () => undefined,
       )
@@ -142,13 +136,7 @@ export async function createContext(
   }
 }
 
-/** Lets the event loop turn once, so that a signal is heard; rejects with its failure when one came. */
-export async function takeTurn({ interrupted }: Pick<Host, 'interrupted'>): Promise<void> {
-  await new Promise(setImmediate)
-  interrupted.throwIfAborted()
-}
-
-/** How answers look here. */
+/** How the printer formats answers. */
 const printerOptions = ({
   options,
   host: { out, env, clock },
@@ -160,17 +148,17 @@ const printerOptions = ({
   now: clock.now(),
 })
 
-/** Whether a person is there to answer: never without a terminal, in CI, or with --no-input (CLI.md section 4.11). */
+/** Whether the user can be asked: not without a terminal, in CI, or with --no-input (CLI.md section 4.11). */
 export const canPrompt = ({ options, host }: Pick<CommandContext, 'options' | 'host'>): boolean =>
   host.input.terminal && !options.noInput && !isContinuousIntegration(host.env)
 
-/** The same desk without its answer: for a step of something that gives another one. */
+/** The same context with a printer that prints nothing: for a step of a command that prints another result. */
 export const withoutOutput = (context: CommandContext): CommandContext => ({
   ...context,
   printer: createPrinter({ write: async () => undefined }, printerOptions(context)),
 })
 
-/** How often requests may be repeated in one run (WIRE.md section 3). */
+/** How often requests may be repeated in one command (WIRE.md section 3). */
 const maxRepeatsPerRun = 10
 
 async function connect(
@@ -195,7 +183,7 @@ async function connect(
   })
 }
 
-/** The authorities of --ca-file, and those of NODE_EXTRA_CA_CERTS, which an authority of our own would displace. */
+/** The certificates of --ca-file, and those of NODE_EXTRA_CA_CERTS, which `ca` options would replace. */
 async function readAuthorities(caFile: string, { env, files }: Host): Promise<readonly string[]> {
   const own = await files.read(caFile).catch((error: Error) => {
     throw usageError(

@@ -4,62 +4,43 @@ import type { ParseContext } from '../config/parse-context.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
 
-/** One word that a person may type: an argument (`[pr...]`, `<test-id>`) or a flag (`--priority <level>`). */
+/** An argument (`[pr...]`, `<test-id>`) or an option (`--priority <level>`) as data. */
 export interface OptionDefinition {
   readonly syntax: string
   readonly summary: string
   readonly choices?: readonly string[]
-  /** Some of the words that may stand here, where others may too. */
+  /** Some of the possible values. */
   readonly suggestions?: readonly string[]
-  /** May be typed several times with different values. */
+  /** Whether it may be typed several times with different values. */
   readonly variadic?: boolean
-  /** Taken only to be refused well: neither help nor completion names it. */
+  /** Accepted only for a good error message: neither help nor completion shows it. */
   readonly hidden?: boolean
-  /** The value is a file: what completes it. */
+  /** Whether the value is a file name, for completion. */
   readonly file?: boolean
 }
 
-/**
- * Where a value lands in the request: a path in the body, the whole body or query, or a header that stands in for
- * the token's (service-observed.md section 2.4).
- */
-export type ParamLocation = 'body' | 'query' | `body.${string}` | `credential.${string}`
-
-/** JSON that was encoded and counted while its input was read; over the limit it is counted, not kept. */
-export interface EncodedChunks {
-  readonly chunks: readonly Uint8Array[]
-  readonly bytes: number
-}
-
-/** What stands in a request: JSON, some of it perhaps encoded already. */
-export type BodyValue = Json | EncodedChunks | { readonly [key: string]: BodyValue | undefined }
-
-/** One input of an operation: the words that give it, how they are read, and where it lands on the wire. */
+/** An input of a command: the options and arguments that give it, and how they are read. */
 export interface Input<T> {
   readonly definitions: readonly OptionDefinition[]
+  /** The setting that gives the value where no option does. */
   readonly setting?: SettingName
-  readonly location?: ParamLocation
-  /** Further paths of the body that it gives where it was typed: `--set` may not give them then. */
-  readonly fills?: readonly string[]
-  /** The service refuses a request without it (service-api.md section 4). */
-  readonly required?: boolean
   read(args: ParsedArgs, context: ParseContext): T | Promise<T>
-  /** What goes to `at`; the value itself where this is left out. Undefined sends nothing. */
-  encode?(value: T): BodyValue | undefined
-  /** Splits what was typed into one run for each pull request. */
+  /** Splits what was typed into one set of arguments for each request. */
   split?(args: ParsedArgs, context: ParseContext): Promise<readonly ParsedArgs[]>
 }
 
+/** The inputs of a command, by name. */
 export type Inputs = Readonly<Record<string, Input<unknown>>>
+/** The values of inputs. */
 export type InputValues<F extends Inputs> = {
   readonly [K in keyof F]: F[K] extends Input<infer T> ? T : never
 }
 
-/** The name under which a word is given: `--priority` of `--priority <level>`, `pr` of `[pr...]`. */
-export const optionName = (spell: string): string =>
-  spell.startsWith('-') ? (/--[a-z-]+/.exec(spell)?.[0] ?? spell) : spell.replace(/[^a-z-]/g, '')
+/** The name of an option or argument: `--priority` of `--priority <level>`, `pr` of `[pr...]`. */
+export const optionName = (syntax: string): string =>
+  syntax.startsWith('-') ? (/--[a-z-]+/.exec(syntax)?.[0] ?? syntax) : syntax.replace(/[^a-z-]/g, '')
 
-/** Runs a parser so that what it refuses is refused in the name of the word. */
+/** Runs a parser; an error that it throws begins with the name of the option. */
 export function inContextOf<T>(name: string, parse: () => T): T {
   try {
     return parse()
@@ -69,21 +50,16 @@ export function inContextOf<T>(name: string, parse: () => T): T {
   }
 }
 
-type Target = { readonly location?: ParamLocation; readonly fills?: readonly string[] }
-
-/** A flag with a value; undefined when it was not typed. */
+/** An option with a value; undefined when it was not typed. */
 export function option<T>(
-  spell: string,
+  syntax: string,
   summary: string,
   parse: (word: string) => T,
-  more: Target & Pick<OptionDefinition, 'choices' | 'suggestions' | 'file'> = {},
+  more: Pick<OptionDefinition, 'choices' | 'suggestions' | 'file'> = {},
 ): Input<T | undefined> {
-  const { location, fills, ...rest } = more
-  const name = optionName(spell)
+  const name = optionName(syntax)
   return {
-    definitions: [{ syntax: spell, summary, ...rest }],
-    ...(location === undefined ? {} : { location }),
-    ...(fills === undefined ? {} : { fills }),
+    definitions: [{ syntax, summary, ...more }],
     read: args => {
       const [word] = args.get(name) ?? []
       return word === undefined ? undefined : inContextOf(name, () => parse(word))
@@ -91,42 +67,33 @@ export function option<T>(
   }
 }
 
-/** A flag with a value that may be typed several times; undefined when it was not typed. */
+/** An option with a value that may be typed several times; undefined when it was not typed. */
 export function repeatableOption<T>(
-  spell: string,
+  syntax: string,
   summary: string,
   parse: (word: string) => T,
-  more: Target = {},
 ): Input<readonly T[] | undefined> {
-  const name = optionName(spell)
+  const name = optionName(syntax)
   return {
-    definitions: [{ syntax: spell, summary, variadic: true }],
-    ...more,
+    definitions: [{ syntax, summary, variadic: true }],
     read: args => args.get(name)?.map(word => inContextOf(name, () => parse(word))),
   }
 }
 
-/** A flag without a value. What it sends, when typed, is `sends`; nothing otherwise. */
-export const flag = (
-  spell: string,
-  summary: string,
-  more: Target & { readonly sends?: Json } = {},
-): Input<boolean> => ({
-  definitions: [{ syntax: spell, summary }],
-  ...(more.location === undefined ? {} : { location: more.location }),
-  read: args => args.has(optionName(spell)),
-  encode: value => (value ? (more.sends ?? true) : undefined),
+/** An option without a value. */
+export const flag = (syntax: string, summary: string): Input<boolean> => ({
+  definitions: [{ syntax, summary }],
+  read: args => args.has(optionName(syntax)),
 })
 
-/** A flag and its `--no-` form; undefined when neither was typed. */
-export function negatableFlag(name: string, summary: string, more: Target = {}): Input<boolean | undefined> {
+/** An option without a value and its `--no-` form; undefined when neither was typed. */
+export function negatableFlag(name: string, summary: string): Input<boolean | undefined> {
   const [yes, no] = [`--${name}`, `--no-${name}`]
   return {
     definitions: [
       { syntax: yes, summary },
       { syntax: no, summary: `The opposite of ${yes}` },
     ],
-    ...more,
     read: args => {
       if (args.has(yes) && args.has(no)) throw usageError(`${yes} and ${no} contradict each other.`)
       return args.has(yes) ? true : args.has(no) ? false : undefined
@@ -134,43 +101,23 @@ export function negatableFlag(name: string, summary: string, more: Target = {}):
   }
 }
 
-/** An argument that must be typed. */
+/** A required argument. */
 export const argument = <T>(
-  spell: string,
+  syntax: string,
   summary: string,
   parse: (word: string) => T,
-  {
-    location,
-    required,
-    ...rest
-  }: Target & { readonly required?: boolean } & Pick<
-      OptionDefinition,
-      'choices' | 'suggestions' | 'file'
-    > = {},
+  more: Pick<OptionDefinition, 'choices' | 'suggestions' | 'file'> = {},
 ): Input<T> => ({
-  definitions: [{ syntax: spell, summary, ...rest }],
-  ...(location === undefined ? {} : { location }),
-  ...(required === undefined ? {} : { required }),
-  read: args => parse(args.get(optionName(spell))?.[0] ?? ''),
+  definitions: [{ syntax, summary, ...more }],
+  read: args => parse(args.get(optionName(syntax))?.[0] ?? ''),
 })
 
-/** A value that is not typed: always the same. */
-export const constant = <T extends Json>(value: T, at: ParamLocation): Input<T> => ({
-  definitions: [],
-  location: at,
-  read: () => value,
-})
+/** A constant that the command stands for. */
+export const constant = <T extends Json>(value: T): Input<T> => ({ definitions: [], read: () => value })
 
-/** A value that a setting gives, which must be there; its flag stands with every command. */
-export const settingInput = <N extends SettingName>(
-  setting: N,
-  at: ParamLocation,
-  wire?: (value: SettingValues[N]) => Json,
-): Input<SettingValues[N]> => ({
+/** The value of a setting, which must not be missing; the setting's option belongs to every command. */
+export const settingInput = <N extends SettingName>(setting: N): Input<SettingValues[N]> => ({
   definitions: [],
   setting,
-  location: at,
-  required: true,
   read: (_, context) => context.require(setting),
-  ...(wire === undefined ? {} : { encode: wire }),
 })

@@ -1,119 +1,88 @@
-import { type BodyOverride, readOverrides } from '../api/body-overrides.ts'
-import type { Operation } from '../api/operation.ts'
-import { bodyTooLargeError, concernsOf, createRequest, type Request } from '../api/request.ts'
+import type { BodyOverride } from '../api/body-overrides.ts'
+import { concernsOf } from '../api/request.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { parseContext } from '../config/config.ts'
 import type { ParseContext } from '../config/parse-context.ts'
-import type { ResolvedValue } from '../config/source.ts'
-import { maxBodySize } from '../domain/limits.ts'
 import { usageError } from '../errors.ts'
-import type { Json } from '../json.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
+import type { OperationCommand, RequestDefinition } from './command.ts'
 import { type CommandContext, canPrompt } from './context.ts'
 import type { Inputs, InputValues } from './inputs.ts'
+import { readOverrides } from './read-overrides.ts'
 
-/** One run of an operation: the values of its fields, and what `--set` lays over the body. */
+/** One request of a command: the values of its inputs, and what `--set` replaces in the body. */
 export interface Invocation<F extends Inputs = Inputs> {
   readonly values: InputValues<F>
   readonly overrides: readonly BodyOverride[]
 }
 
-/** given → values, field by field. */
+/** Reads inputs one after another, in their order. Throws the usage error of the first that is wrong. */
 export async function readInputs<F extends Inputs>(
-  fields: F,
+  inputs: F,
   args: ParsedArgs,
   context: ParseContext,
 ): Promise<InputValues<F>> {
   const entries: [string, unknown][] = []
-  for (const [name, field] of Object.entries(fields)) entries.push([name, await field.read(args, context)])
+  for (const [name, input] of Object.entries(inputs)) entries.push([name, await input.read(args, context)])
   return Object.fromEntries(entries) as InputValues<F>
 }
 
-/** given → values: one run for each pull request. What is wrong with any of them is said before anything is sent. */
+/** Reads the invocations of a command, one for each pull request. Throws a usage error if any of them is wrong. */
 export async function readInvocations<F extends Inputs>(
-  row: Operation<Operation['route'], F>,
+  request: Pick<RequestDefinition, 'operation'> & {
+    readonly inputs: F
+    check?(values: InputValues<F>, overrides: readonly string[]): void
+  },
   context: CommandContext,
 ): Promise<readonly Invocation<F>[]> {
   const { args, settings } = context
-  const overrides = readOverrides(args, row.inputs)
-  const contextFor = (one: ParsedArgs) => parseContext(settings.withArgs(one), context)
-  const split = Object.values(row.inputs).find(field => field.split !== undefined)
-  const givens = (await split?.split?.(args, contextFor(args))) ?? [args]
-  const runs: Invocation<F>[] = []
-  for (const one of givens) {
-    const values = await readInputs(row.inputs, one, contextFor(one))
-    row.check?.(
+  const { operation, inputs } = request
+  const overrides = readOverrides(args, inputs, operation.params)
+  const contextFor = (split: ParsedArgs) => parseContext(settings.withArgs(split), context)
+  const splitter = Object.values(inputs).find(input => input.split !== undefined)
+  const allArgs = (await splitter?.split?.(args, contextFor(args))) ?? [args]
+  const invocations: Invocation<F>[] = []
+  for (const split of allArgs) {
+    const values = await readInputs(inputs, split, contextFor(split))
+    request.check?.(
       values,
       overrides.map(({ path }) => path.join('.')),
     )
-    runs.push({ values: overrides.length === 0 ? values : asSent(row, values, overrides), overrides })
+    invocations.push({
+      values: overrides.length === 0 ? values : withOverriddenResource(request, values, overrides),
+      overrides,
+    })
   }
-  return runs
+  return invocations
 }
 
-/** The values with what `--set` says the request concerns: what is asked, read, waited for and printed is about that. */
-function asSent<F extends Inputs>(
-  row: Operation<Operation['route'], F>,
+/** The values with the resource that the overrides name: confirmations, readings and messages are about that resource. */
+function withOverriddenResource<F extends Inputs>(
+  { operation, inputs }: Pick<RequestDefinition, 'operation'> & { readonly inputs: F },
   values: InputValues<F>,
   overrides: readonly BodyOverride[],
 ): InputValues<F> {
-  const { repo, targetBranch, pr } = concernsOf(row, values, { overrides })
-  const named = Object.entries({ repo, targetBranch, pr }).filter(
-    ([name, value]) => value !== undefined && Object.hasOwn(row.inputs, name),
+  const { repo, targetBranch, pr } = concernsOf(operation, values, { overrides })
+  const overridden = Object.entries({ repo, targetBranch, pr }).filter(
+    ([name, value]) => value !== undefined && Object.hasOwn(inputs, name),
   )
-  return { ...values, ...Object.fromEntries(named) }
+  return { ...values, ...Object.fromEntries(overridden) }
 }
 
-/** values → request; the row's stand-in takes the place of values that make the body too big. */
-export async function buildRequest<F extends Inputs>(
-  row: Operation<Operation['route'], F>,
-  run: Invocation<F>,
-  context: CommandContext,
-  more: Readonly<Record<string, Json>> = {},
-): Promise<{ readonly request: Request; readonly values: InputValues<F> }> {
-  const { options, settings, logger, host } = context
-  const making = {
-    baseUrl: await settings.require('baseUrl'),
-    userAgent: `mergeq/${host.runtime.version}`,
-    overrides: run.overrides,
-    maxAnswer: options.maxAnswer,
-    pageQuery: more,
-  }
-  const request = createRequest(row, run.values, making)
-  await logOrigins(context)
-  const bytes = request.body?.bytes ?? 0
-  if (bytes <= maxBodySize) return { request, values: run.values }
-  const instead = row.fallback?.(run.values, 'limit')
-  if (instead === undefined) throw bodyTooLargeError(request.operation, bytes)
-  await logger.warn(instead.warning)
-  return { request: createRequest(row, instead.values, making), values: instead.values }
-}
-
-const told = new WeakMap<ReadonlyMap<unknown, ResolvedValue>, number>()
-
-/** Says with -v where the values came from, each once. */
-async function logOrigins({ options, settings, logger }: CommandContext): Promise<void> {
-  if (!options.verbose) return
-  const used = settings.used()
-  const news = [...used].slice(told.get(used) ?? 0)
-  told.set(used, used.size)
-  for (const [name, { value, origin }] of news) await logger.debug(`${name}: ${value} (${origin})`)
-}
-
-/** Asks before something is destroyed; where nobody can be asked, a usage failure names the flag. */
+/** Asks before something is destroyed; throws a usage error when the user does not agree or cannot be asked. */
 export async function confirm(
-  row: Operation,
-  runs: readonly Invocation[],
+  { command, confirm: question }: Pick<OperationCommand, 'command' | 'confirm'>,
+  invocations: readonly Invocation[],
   { host, options }: CommandContext,
 ): Promise<void> {
-  const question = row.confirm?.(runs.map(({ values }) => values))
-  if (question === undefined) return
+  const confirmation = question?.(invocations.map(({ values }) => values))
+  if (confirmation === undefined) return
   if (!canPrompt({ options, host }))
     throw usageError(
-      `\`mergeq ${row.command}\` asks before it goes on, and nobody can answer here.`,
+      `\`mergeq ${command}\` asks before it goes on, and nobody can answer here.`,
       'Give --yes to go on without being asked.',
     )
-  const answer = (await host.input.ask(`${sanitizeLine(question.text)} `))?.trim() ?? ''
-  const agreed = question.answer === 'y' ? /^y(es)?$/i.test(answer) : answer === question.answer
-  if (!agreed) throw usageError('Not confirmed; nothing was sent.')
+  const answer = (await host.input.ask(`${sanitizeLine(confirmation.text)} `))?.trim() ?? ''
+  const isConfirmed = confirmation.answer === 'y' ? /^y(es)?$/i.test(answer) : answer === confirmation.answer
+  if (!isConfirmed) throw usageError('Not confirmed; nothing was sent.')
 }

@@ -7,9 +7,9 @@ import type { CommandContext } from './context.ts'
 const lineBreak = 10
 
 /**
- * Standard output as the place where a long answer goes while it comes; undefined where it is not printed untouched. It
- * is written in whole lines, so that no secret is cut in two before it can be hidden; an answer that breaks ends with
- * its last whole line.
+ * A sink that writes an answer to standard output while it arrives; undefined where the answer is not printed unchanged.
+ * It writes whole lines, so that a secret is never split before it is redacted; an answer that breaks off ends with its
+ * last whole line.
  */
 export function createBodySink(
   { passOn }: ResponseDecoder,
@@ -28,7 +28,7 @@ export function createBodySink(
       rest = [piece.subarray(end)]
       await out.write(lines)
     }
-    // Nobody reads any more: a closed pipe ends quietly.
+    // Nobody reads standard output any more: that is no error.
     return out.gone !== true
   }
   return {

@@ -7,10 +7,10 @@ import { type MergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import type { Input } from './inputs.ts'
 
-/** Most pull requests that are read from standard input. */
+/** How many pull requests can be read from standard input. */
 const maxPullRequests = 10_000
 
-/** The words, with those of standard input in the place of `-`. */
+/** The typed words, with the words of standard input instead of `-`. */
 async function withInput(typed: readonly string[], context: ParseContext): Promise<readonly string[]> {
   const decoder = new TextDecoder()
   let text = ''
@@ -26,7 +26,7 @@ async function withInput(typed: readonly string[], context: ParseContext): Promi
   return words
 }
 
-/** Far more than so many receipts are, in characters. */
+/** Characters of standard input; far more than the receipts of 10,000 pull requests have. */
 const maxInputLength = 16 * 1024 * 1024
 
 const tooMany = (number: string): MergeqError =>
@@ -35,14 +35,14 @@ const tooMany = (number: string): MergeqError =>
     'Give them in several runs.',
   )
 
-/** Whether a line of an earlier run is done with: a change of state, a success; undefined where it is none of these. */
+/** Whether a line of an earlier run needs no further work; undefined when it is not a line of mergeq. */
 function isDone({ type, ok, exit }: JsonObject): boolean | undefined {
   if (type === 'change') return true
   if (type === 'result') return typeof exit === 'number' ? exit === 0 : undefined
   return typeof ok === 'boolean' ? ok : undefined
 }
 
-/** The pull request on a line: as it would be typed, or the one of a receipt or of a wait's result that is no success. */
+/** The pull request on a line: as it is typed, or from a receipt or a result of a wait that was not a success. */
 function wordsIn(line: string): readonly string[] {
   if (!line.trim().startsWith('{')) return [line.trim()]
   const receipt = parsed(line)
@@ -66,7 +66,7 @@ function parsed(line: string): Json | undefined {
   }
 }
 
-/** What was typed, for one pull request: its number, and its repository where the word was an address. */
+/** The arguments for one pull request: its number, and its repository where the word is an address. */
 export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
   const { number, repo } = parsePullRequest(word)
   const one = new Map(args).set('pr', [String(number)])
@@ -80,11 +80,11 @@ export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
   return one.set('--repo', [repo])
 }
 
-/** The number of the one pull request that was given. */
+/** The number of the pull request in the arguments of one request. */
 export const pullRequestNumber = (args: ParsedArgs): number =>
   parsePullRequest(args.get('pr')?.[0] ?? '').number
 
-/** The pull requests a command is about: each one typed, or else the one that the settings find. */
+/** The pull requests of a command: those that were typed, else the pull request that the settings give. */
 export const pullRequestArguments: Input<number> = {
   definitions: [
     {
@@ -94,8 +94,6 @@ export const pullRequestArguments: Input<number> = {
     { syntax: '--stop-on-error', summary: 'With several, stop at the first failure' },
   ],
   setting: 'pr',
-  location: 'body.pr.number',
-  required: true,
   async split(args, context) {
     const typed = args.get('pr') ?? [await context.require('pr')]
     const words = typed.includes('-') ? await withInput(typed, context) : typed
@@ -104,7 +102,7 @@ export const pullRequestArguments: Input<number> = {
   read: pullRequestNumber,
 }
 
-/** The one pull request that a command is about: the one typed, or else the one that the settings find. */
+/** The one pull request of a command: the one that was typed, else the one that the settings give. */
 export const pullRequestArgument: Input<number> = {
   ...pullRequestArguments,
   definitions: [{ syntax: '[pr]', summary: 'Pull request: 123, #123 or its address' }],

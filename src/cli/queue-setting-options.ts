@@ -4,9 +4,9 @@ import { usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
 import { flag, type Input, negatableFlag, option, repeatableOption } from './inputs.ts'
 
-/** A setting of the queue: what a flag gives as a word, a file gives as a value. */
+/** A setting of a queue: an option gives it as a word, a queue file as a JSON value. */
 export type QueueSettingInput<T> = Input<T> & {
-  /** The value as the service takes it; a usage failure says what it must be. */
+  /** The value as it is sent to the service. Throws a usage error that says what the value must be. */
   accept(value: Json): Json
 }
 
@@ -46,31 +46,30 @@ const boolean = (value: Json): Json => {
 
 const modes = ['single', 'parallel'] as const
 
+/** The mode of a queue. */
 export const modeInput = queueSetting(
   option('--mode <mode>', 'One line (single), or lanes by impacted targets (parallel)', choiceParser(modes), {
-    location: 'body.mode',
     choices: modes,
   }),
   textual(choiceParser(modes)),
 )
 
-/** A setting of the queue that is a whole number (service-observed.md section 3.1). */
-function integerSetting(name: string, key: string, least: number, summary: string) {
-  const parse = integerParser(least, maxInteger)
-  return queueSetting(option(`--${name} <n>`, summary, parse, { location: `body.${key}` }), numeric(parse))
+/** A setting that is an integer (service-observed.md section 3.1). */
+function integerSetting(name: string, min: number, summary: string) {
+  const parse = integerParser(min, maxInteger)
+  return queueSetting(option(`--${name} <n>`, summary, parse), numeric(parse))
 }
 
-export const concurrencyInput = integerSetting('concurrency', 'concurrency', 1, 'Test runs at a time')
+/** How many test runs a queue has at a time. */
+export const concurrencyInput = integerSetting('concurrency', 1, 'Test runs at a time')
 
-/** A setting of the queue that is on or off. */
-const booleanSetting = (name: string, key: string, summary: string) =>
-  queueSetting(negatableFlag(name, summary, { location: `body.${key}` }), boolean)
+/** A setting that is on or off. */
+const booleanSetting = (name: string, summary: string) => queueSetting(negatableFlag(name, summary), boolean)
 
-/** A setting of the queue that is one of a few words. */
-const choiceSetting = (name: string, key: string, choices: readonly string[], summary: string) =>
+/** A setting with a fixed set of values. */
+const choiceSetting = (name: string, choices: readonly string[], summary: string) =>
   queueSetting(
     option(`--${name} <word>`, `${summary}: ${choices.join(', ')}`, choiceParser(choices), {
-      location: `body.${key}`,
       choices,
     }),
     textual(choiceParser(choices)),
@@ -79,11 +78,10 @@ const choiceSetting = (name: string, key: string, choices: readonly string[], su
 const states = ['running', 'paused', 'draining']
 const toState = (word: string): string => choiceParser(states)(word).toUpperCase()
 
-/** Every setting that updateQueue takes, one flag for each (service-observed.md section 3.1). */
+/** Every setting of updateQueue as an option (service-observed.md section 3.1). */
 export const queueSettings = {
   state: queueSetting(
     option('--state <state>', `State of the queue: ${states.join(', ')}`, toState, {
-      location: 'body.state',
       choices: states,
     }),
     textual(toState),
@@ -92,99 +90,68 @@ export const queueSettings = {
   concurrency: concurrencyInput,
   bisectionConcurrency: integerSetting(
     'bisection-concurrency',
-    'bisectionConcurrency',
     1,
     'Test runs at a time while a failed batch is split',
   ),
   testingTimeoutMinutes: integerSetting(
     'testing-timeout-minutes',
-    'testingTimeoutMinutes',
     0,
     'Limit of a test run, in minutes; 0 is none',
   ),
   pendingFailureDepth: integerSetting(
     'pending-failure-depth',
-    'pendingFailureDepth',
     0,
     'Runs behind a failure to wait for before it counts',
   ),
-  canOptimisticallyMerge: booleanSetting(
-    'can-optimistically-merge',
-    'canOptimisticallyMerge',
-    'A pass counts for all ahead',
-  ),
-  batch: booleanSetting('batch', 'batch', 'Test several pull requests together'),
-  batchingMinSize: integerSetting('batching-min-size', 'batchingMinSize', 1, 'Size of a batch'),
+  canOptimisticallyMerge: booleanSetting('can-optimistically-merge', 'A pass counts for all ahead'),
+  batch: booleanSetting('batch', 'Test several pull requests together'),
+  batchingMinSize: integerSetting('batching-min-size', 1, 'Size of a batch'),
   batchingMaxWaitTimeMinutes: integerSetting(
     'batching-max-wait-time-minutes',
-    'batchingMaxWaitTimeMinutes',
     1,
     'Time to fill a batch, in minutes',
   ),
   createPrsForTestingBranches: booleanSetting(
     'create-prs-for-testing-branches',
-    'createPrsForTestingBranches',
     'Draft pull requests for test branches',
   ),
-  commentsEnabled: booleanSetting('comments-enabled', 'commentsEnabled', 'Comments on pull requests'),
-  commandsEnabled: booleanSetting('commands-enabled', 'commandsEnabled', 'Commands in comments'),
-  statusCheckEnabled: booleanSetting(
-    'status-check-enabled',
-    'statusCheckEnabled',
-    'A status check on pull requests',
-  ),
+  commentsEnabled: booleanSetting('comments-enabled', 'Comments on pull requests'),
+  commandsEnabled: booleanSetting('commands-enabled', 'Commands in comments'),
+  statusCheckEnabled: booleanSetting('status-check-enabled', 'A status check on pull requests'),
   directMergeMode: choiceSetting(
     'direct-merge-mode',
-    'directMergeMode',
     ['off', 'always'],
     'Merge untested when up to date and the queue is empty',
   ),
   optimizationMode: choiceSetting(
     'optimization-mode',
-    'optimizationMode',
     ['off', 'bisection_skip_redundant_tests'],
     'Reuse failures in a bisection',
   ),
-  mergeMethod: choiceSetting(
-    'merge-method',
-    'mergeMethod',
-    ['merge_commit', 'squash', 'rebase'],
-    'How to merge',
-  ),
+  mergeMethod: choiceSetting('merge-method', ['merge_commit', 'squash', 'rebase'], 'How to merge'),
   requiredStatuses: queueSetting(
     repeatableOption(
       '--required-status <name>',
       'A status that a test run must pass; overrides branch protection (repeatable)',
       textParser('status'),
-      { location: 'body.requiredStatuses' },
     ),
     textList(textParser('status')),
   ),
-  deleteRequiredStatuses: flag('--delete-required-statuses', 'Drop the override of required statuses', {
-    location: 'body.deleteRequiredStatuses',
-  }),
-  extensionEnabled: booleanSetting('extension-enabled', 'extensionEnabled', 'The browser extension'),
-  labelCommandsEnabled: booleanSetting('label-commands-enabled', 'labelCommandsEnabled', 'Commands by label'),
-  stateLabelsEnabled: booleanSetting(
-    'state-labels-enabled',
-    'stateLabelsEnabled',
-    'Labels that show the state',
-  ),
+  deleteRequiredStatuses: flag('--delete-required-statuses', 'Drop the override of required statuses'),
+  extensionEnabled: booleanSetting('extension-enabled', 'The browser extension'),
+  labelCommandsEnabled: booleanSetting('label-commands-enabled', 'Commands by label'),
+  stateLabelsEnabled: booleanSetting('state-labels-enabled', 'Labels that show the state'),
   enqueueingLabel: queueSetting(
-    option('--enqueueing-label <label>', 'Label that submits a pull request', textParser('label'), {
-      location: 'body.enqueueingLabel',
-    }),
+    option('--enqueueing-label <label>', 'Label that submits a pull request', textParser('label')),
     textual(textParser('label')),
   ),
   notReadyTimeoutHours: integerSetting(
     'not-ready-timeout-hours',
-    'notReadyTimeoutHours',
     0,
     'Cancel what is not ready after so many hours',
   ),
   testBranchConstructionMode: choiceSetting(
     'test-branch-construction-mode',
-    'testBranchConstructionMode',
     ['rename_temp_branch', 'push_new_branch_from_temp'],
     'How test branches are made',
   ),

@@ -1,43 +1,48 @@
-import type { Operation } from '../api/operation.ts'
+import { buildRequest } from '../api/call.ts'
 import { type Checkpoint, describeRange, type Paginator } from '../api/pagination.ts'
 import { pluralize } from '../domain/format.ts'
 import { rangeInput as rangeField } from '../domain/time-range.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { get, getString, isObject, type Json, type JsonObject } from '../json.ts'
 import { jsonToText, parseJson, stringifyJson } from '../json-text.ts'
+import type { RequestDefinition } from './command.ts'
 import type { CommandContext } from './context.ts'
 import { optionName } from './inputs.ts'
-import { buildRequest, type Invocation } from './invocation.ts'
+import type { Invocation } from './invocation.ts'
 
-/** What a resume file calls itself, in its first line; a later form of it gets another number. */
+/** The format in the first line of a resume file; another format gets another number. */
 const fileFormat = 'mergeq walk 1'
-/** A larger file is not read: the ids of some ten million tests. */
+/** A larger file is not read: the ids of about ten million tests. */
 const maxFileSize = 400 * 1024 * 1024
 
-/** A walk whose standing is noted in a file, so that another run goes on where this one ended. */
+/** A file that holds how far a list was printed, so that another run can go on from there. */
 export interface ResumeFile {
-  /** Notes before a page is printed that a run is under way. */
+  /** Writes that a run is active, before a page is printed. */
   begin(): Promise<void>
-  /** Notes how far the walk has come, once everything up to there has been handed over. */
+  /** Writes how far the list was printed, after everything up to there was written to standard output. */
   save(): Promise<void>
-  /** Notes that the run has ended by itself, unless it ended while a page was printed. */
+  /** Writes that the run has ended, unless it ended while a page was printed. */
   close(): Promise<void>
   readonly resumeHint: string
 }
 
-/** What makes a walk another one: the service, the body, the flags that choose records, and how they are printed. */
+/** What identifies a query: the service, the body, the options that select records, and the output format. */
 type QueryIdentity = Readonly<Record<string, string>>
 
 const rangeOptions = rangeField.definitions.map(({ syntax }) => optionName(syntax))
-/** What a second run may change. */
+/** Options that a second run may change. */
 const changeableOptions = ['--max-pages', '--resume-file', ...rangeOptions]
 
-async function queryOf(row: Operation, run: Invocation, context: CommandContext): Promise<QueryIdentity> {
+async function queryOf(
+  { operation, inputs }: RequestDefinition,
+  { values, overrides }: Invocation,
+  context: CommandContext,
+): Promise<QueryIdentity> {
   const { args, options } = context
-  const { request } = await buildRequest(row, run, context)
+  const { request } = await buildRequest(context, operation, values, { overrides })
   const pieces = request.body?.pieces ?? []
   const body = parseJson(pieces.map(piece => new TextDecoder().decode(piece)).join(''))
-  const flags = Object.values(row.inputs)
+  const flags = Object.values(inputs)
     .flatMap(({ definitions }) => definitions.map(({ syntax }) => optionName(syntax)))
     .filter(name => args.has(name) && !changeableOptions.includes(name))
   const told = (value: Json | undefined) =>
@@ -51,18 +56,18 @@ async function queryOf(row: Operation, run: Invocation, context: CommandContext)
   ])
 }
 
-/** The words of the range as they were typed: the same words in a second run mean the range of the first. */
+/** The range options as they were typed: the same options in a second run mean the range of the first run. */
 const rangeOf = ({ args }: CommandContext): string =>
   rangeOptions.flatMap(name => (args.has(name) ? [`${name} ${args.get(name)?.[0]}`] : [])).join(' ')
 
 const quoted = (text: string | undefined): string =>
   text === undefined || text === '' ? 'not given' : `'${text}'`
 
-/** Refuses a file of another walk, naming what differs on both sides. */
+/** Throws a usage error for a file of another query; it names what differs. */
 function compare(
   file: string,
-  here: QueryIdentity,
-  there: Json | undefined,
+  current: QueryIdentity,
+  saved: Json | undefined,
   ranges: readonly [Checkpoint, Checkpoint],
 ): void {
   const refuse = (what: string, one: string, other: string) =>
@@ -70,31 +75,31 @@ function compare(
       `--resume-file: ${file} belongs to another walk: ${what} is ${one} there and ${other} here.`,
       'Name another file, or run the command that it belongs to.',
     )
-  const keys = new Set([...Object.keys(isObject(there) ? there : {}), ...Object.keys(here)])
+  const keys = new Set([...Object.keys(isObject(saved) ? saved : {}), ...Object.keys(current)])
   for (const key of keys) {
-    const [one, other] = [isObject(there) ? getString(there, key) : undefined, here[key]]
+    const [one, other] = [isObject(saved) ? getString(saved, key) : undefined, current[key]]
     if ((one ?? '') !== (other ?? '')) throw refuse(key, quoted(one), quoted(other))
   }
   const [one, other] = ranges.map(({ range }) => describeRange(range))
   if (one !== other) throw refuse('the range', one ?? '', other ?? '')
 }
 
-/** What stands in a resume file: the mark, and the ids that were met, a line for each page. */
+/** The content of a resume file: the checkpoint, and the ids of the printed tests, a line for each page. */
 interface SavedProgress {
-  readonly mark: Checkpoint
+  readonly checkpoint: Checkpoint
   readonly query: Json | undefined
   readonly typed: string | undefined
   readonly lines: string
   readonly ids: readonly string[]
-  /** Whether the run that wrote the file was cut off: what it printed last may be cut, and was not noted. */
+  /** Whether the run that wrote the file was killed: its last page may be incomplete and is not in the file. */
   readonly isCutOff: boolean
 }
 
 const isCount = (value: Json | undefined): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0
 
-/** Reads the text of a resume file; undefined when it is none, or is not whole. */
-function parse(text: string): SavedProgress | undefined {
+/** Parses a resume file; undefined when the text is not a complete resume file. */
+function parseResumeFile(text: string): SavedProgress | undefined {
   const [first = '', ...rest] = text.split('\n')
   const head = parseJson(first)
   const token = getString(head, 'token')
@@ -121,7 +126,7 @@ function parse(text: string): SavedProgress | undefined {
   )
     return undefined
   return {
-    mark: { range: { start, end }, window, token, pages, tests, complete: complete === true },
+    checkpoint: { range: { start, end }, window, token, pages, tests, complete: complete === true },
     query: get(head, 'query'),
     typed: getString(head, 'typed'),
     lines: rest.join('\n'),
@@ -130,7 +135,7 @@ function parse(text: string): SavedProgress | undefined {
   }
 }
 
-/** What is read of the file; undefined where there is none. A file that is no resume file is refused, and stays. */
+/** Reads a resume file; undefined when there is none. Throws a usage error when the file is not a resume file. */
 async function readSavedProgress(
   file: string,
   target: string,
@@ -145,33 +150,33 @@ async function readSavedProgress(
     throw refuse(`cannot be read: ${error.message}`)
   })
   if (text === undefined) return undefined
-  const standing = parse(text)
-  if (standing === undefined) throw refuse('is no resume file of mergeq, or it is damaged')
-  return standing
+  const saved = parseResumeFile(text)
+  if (saved === undefined) throw refuse('is no resume file of mergeq, or it is damaged')
+  return saved
 }
 
-/** Removes what a run that was killed while it wrote has left beside the file. */
+/** Removes the temporary files of runs that were killed while they wrote. */
 async function removeTemporaryFiles(target: string, { files }: CommandContext['host']): Promise<void> {
   const folder = target.replace(/[^\\/]*$/, '')
   const name = target.slice(folder.length)
-  for (const one of await files.list(folder === '' ? '.' : folder))
-    if (one.startsWith(`.${name}.`) && /^[\da-f-]{36}\.new$/.test(one.slice(name.length + 2)))
-      await files.remove(`${folder}${one}`)
+  for (const entry of await files.list(folder === '' ? '.' : folder))
+    if (entry.startsWith(`.${name}.`) && /^[\da-f-]{36}\.new$/.test(entry.slice(name.length + 2)))
+      await files.remove(`${folder}${entry}`)
 }
 
 /**
- * Opens the file that a walk is resumed from, where one is named, and takes the walk to where it says; undefined where
- * none is. The file belongs to one query: with another it is refused. Each page is printed first and noted then: a run
- * that is killed in between leaves a page that the next run prints again, so each test is printed at least once.
+ * Opens the resume file, where one is named, and moves the pages to its checkpoint; undefined where none is named.
+ * Throws a usage error when the file belongs to another query. Each page is printed first and saved then: when a run is
+ * killed in between, the next run prints the page again, so each test is printed at least once.
  */
 export async function openResumeFile(
-  row: Operation,
-  run: Invocation,
-  walk: Paginator,
+  definition: RequestDefinition,
+  invocation: Invocation,
+  pages: Paginator,
   context: CommandContext,
 ): Promise<ResumeFile | undefined> {
   const { options, printer, logger, host } = context
-  const file = walk.resumeFile
+  const file = pages.resumeFile
   if (file === undefined) return undefined
   if (
     options.format === 'json' ||
@@ -184,22 +189,22 @@ export async function openResumeFile(
   const target = await host.files.follow(file).catch((error: Error) => {
     throw usageError(`--resume-file: ${file}: ${error.message}.`)
   })
-  const query = await queryOf(row, run, context)
+  const query = await queryOf(definition, invocation, context)
   const typed = rangeOf(context)
-  const standing = await readSavedProgress(file, target, context)
-  const begins = walk.checkpoint()
-  let [lines, ids, isBegun] = [standing?.lines ?? '', standing?.ids.length ?? 0, false]
-  if (standing !== undefined) {
-    const { mark } = standing
-    compare(file, query, standing.query, [mark, standing.typed === typed ? mark : begins])
-    walk.resume(mark, standing.ids)
-    if (mark.pages > 0) printer.skipHeader()
+  const saved = await readSavedProgress(file, target, context)
+  const initial = pages.checkpoint()
+  let [lines, ids, isBegun] = [saved?.lines ?? '', saved?.ids.length ?? 0, false]
+  if (saved !== undefined) {
+    const { checkpoint } = saved
+    compare(file, query, saved.query, [checkpoint, saved.typed === typed ? checkpoint : initial])
+    pages.resume(checkpoint, saved.ids)
+    if (checkpoint.pages > 0) printer.skipHeader()
     await logger.info(
-      mark.complete
+      checkpoint.complete
         ? `${file}: this list was printed whole. Remove the file to begin anew.`
-        : `${file}: going on after ${pluralize(mark.pages, 'page')} with ${pluralize(mark.tests, 'test')}.`,
+        : `${file}: going on after ${pluralize(checkpoint.pages, 'page')} with ${pluralize(checkpoint.tests, 'test')}.`,
     )
-    if (standing.isCutOff)
+    if (saved.isCutOff)
       await logger.info(
         `${file}: the run before was cut off: its last line may be cut, and the tests of one page may come twice.`,
       )
@@ -227,22 +232,22 @@ export async function openResumeFile(
       if (isBegun) return
       isBegun = true
       await removeTemporaryFiles(target, host)
-      await write(standing === undefined ? begins : walk.checkpoint(), true)
-      // A line that was cut must not run into the first one of this run.
-      if (standing?.isCutOff === true) await host.out.write(options.format === 'csv' ? '\r\n' : '\n')
+      await write(saved === undefined ? initial : pages.checkpoint(), true)
+      // A line that was cut off must not run into the first line of this run.
+      if (saved?.isCutOff === true) await host.out.write(options.format === 'csv' ? '\r\n' : '\n')
     },
     async save() {
-      const mark = walk.checkpoint()
-      const news = walk.newIds()
-      // A list that is complete needs no ids any more.
-      ids = mark.complete ? 0 : ids + news.length
-      lines = mark.complete ? '' : `${lines}${news.length > 0 ? `${stringifyJson(news)}\n` : ''}`
-      await write(mark, !mark.complete)
+      const checkpoint = pages.checkpoint()
+      const news = pages.newIds()
+      // A complete list needs no ids any more.
+      ids = checkpoint.complete ? 0 : ids + news.length
+      lines = checkpoint.complete ? '' : `${lines}${news.length > 0 ? `${stringifyJson(news)}\n` : ''}`
+      await write(checkpoint, !checkpoint.complete)
       isPrinting = false
     },
     async close() {
-      const mark = walk.checkpoint()
-      if (isBegun && !isPrinting && !mark.complete) await write(mark, false)
+      const checkpoint = pages.checkpoint()
+      if (isBegun && !isPrinting && !checkpoint.complete) await write(checkpoint, false)
     },
     resumeHint: `Run the same command again to go on: ${file} holds how far it came.`,
   }

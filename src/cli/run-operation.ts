@@ -1,4 +1,4 @@
-import { callOperation } from '../api/call.ts'
+import { buildRequest, callOperation } from '../api/call.ts'
 import { type Operation, operationName } from '../api/operation.ts'
 import { createReceipt, type ResourceRef, resourceOf } from '../api/receipt.ts'
 import { concernsOf } from '../api/request.ts'
@@ -8,78 +8,87 @@ import type { JsonObject } from '../json.ts'
 import { escapeInvisible, parseJson, stringifyJson } from '../json-text.ts'
 import { receiptView } from '../output/printer.ts'
 import type { View } from '../output/view.ts'
+import type { OperationCommand } from './command.ts'
 import { mapConcurrent, maxConcurrent, type RunResult, reportResults } from './concurrency.ts'
 import type { CommandContext } from './context.ts'
-import { buildRequest, confirm, type Invocation, readInvocations } from './invocation.ts'
+import { confirm, type Invocation, readInvocations } from './invocation.ts'
+import { createBodySink } from './pass-through.ts'
 import { streamPages } from './stream-pages.ts'
 
 /**
- * The line: carries an operation from what was given to its exit code.
- *
- *     argv → row + given → settings → values → request → response → reply → view → text → exit code
+ * Runs a command that is one operation: reads its invocations, asks for confirmation, sends the requests, prints the
+ * answers. Returns the exit code.
  */
 export async function runOperation(
-  row: Operation,
+  command: OperationCommand,
   context: CommandContext,
   hooks: RunHooks = {},
 ): Promise<number> {
-  const runs = await readInvocations(row, context)
-  if (runs.length === 0) await context.logger.info(`${row.command}: nothing is left to do.`)
-  if (context.options.dryRun) return printDryRun(row, runs, context)
-  await confirm(row, runs, context)
+  const runs = await readInvocations(command, context)
+  if (runs.length === 0) await context.logger.info(`${command.command}: nothing is left to do.`)
+  if (context.options.dryRun) return printDryRun(command.operation, runs, context)
+  await confirm(command, runs, context)
   const [first] = runs
-  const pages = first && row.pagination?.(first.values)
-  if (first !== undefined && pages !== undefined) return streamPages(row, first, pages, context)
-  return reportResults(row, runs, await executeAll(row, runs, context, hooks), context)
+  const pages = first && command.operation.pagination?.(first.values)
+  if (first !== undefined && pages !== undefined) return streamPages(command, first, pages, context)
+  return reportResults(command.operation, runs, await executeAll(command, runs, context, hooks), context)
 }
 
-/** What a command that is built on an operation adds to each run of it. */
+/** What a command that is built on an operation adds to each request. */
 export interface RunHooks {
-  /** Done right before a run is sent; what it throws is the run's failure. */
-  before?(one: Invocation): Promise<void>
-  /** Says more of a failure than the answer did. */
+  /** Runs right before a request is sent; an error that it throws is the error of the request. */
+  before?(invocation: Invocation): Promise<void>
+  /** Replaces an error with an error that says more. */
   explain?(failure: MergeqError): Promise<MergeqError>
 }
 
-/** Prints: what is left to do for a run once its turn has come. */
+/** Prints the result of a request, once it is its turn. */
 type PrintResult = () => Promise<RunResult>
 
 /**
- * Does every run, several side by side, and prints in the order given. Failures are left to be told. One failure stops
- * the rest only if that was asked, a signal always: what is in flight then comes to its end, and no more is begun.
+ * Sends every request, several at a time, and prints the results in the order of the invocations. Errors are returned,
+ * not logged. An error stops the rest only with --stop-on-error, a signal always: then requests in flight are finished,
+ * and no further request is begun.
  */
 export async function executeAll(
-  row: Operation,
+  command: OperationCommand,
   runs: readonly Invocation[],
   context: CommandContext,
   hooks: RunHooks = {},
 ): Promise<readonly RunResult[]> {
-  const stops = context.args.has('--stop-on-error')
-  const width = stops || row.isOrdered === true ? 1 : maxConcurrent
+  const stopsOnError = context.args.has('--stop-on-error')
+  const width = stopsOnError || command.isOrdered === true ? 1 : maxConcurrent
   const { interrupted } = context.host
-  const work = (one: Invocation) => execute(row, one, context, hooks, runs.length > 1)
-  const endings: RunResult[] = []
+  const work = (invocation: Invocation) => execute(command, invocation, context, hooks, runs.length > 1)
+  const results: RunResult[] = []
   for await (const print of mapConcurrent(runs, width, work, () => !interrupted.aborted)) {
-    const ending = await print()
-    endings.push(ending)
-    if (stops && ending.code !== 0) break
+    const result = await print()
+    results.push(result)
+    if (stopsOnError && result.code !== 0) break
   }
   await context.printer.end()
-  return endings
+  return results
 }
 
-/** One run: sent and read now, printed when its turn comes. A change that was sent and failed has its receipt. */
+/** Sends a request now; the returned function prints its result. A change that was sent and failed has a receipt. */
 async function execute(
-  row: Operation,
-  one: Invocation,
+  command: OperationCommand,
+  invocation: Invocation,
   context: CommandContext,
   { before, explain }: RunHooks,
   isAmongSeveral: boolean,
 ): Promise<PrintResult> {
   const { printer } = context
+  const { operation } = command
   try {
-    await before?.(one)
-    const { reply, values, concerns, delivery } = await callOperation(row, one, context, {}, !isAmongSeveral)
+    await before?.(invocation)
+    const { reply, params, concerns, delivery } = await callOperation(context, operation, invocation.values, {
+      overrides: invocation.overrides,
+      ...(isAmongSeveral
+        ? {}
+        : { createSink: (decoder, request) => createBodySink(decoder, request, context) }),
+    })
+    const values = { ...invocation.values, ...params }
     return async () => {
       if (reply.isPassedOn === true) return { code: 0 }
       const { batches } = reply
@@ -89,14 +98,14 @@ async function execute(
       ) {
         const { interrupted } = context.host
         await printer.printAll(untilAborted(batches(), interrupted), records =>
-          row.view({ records, bytes: reply.bytes }, values),
+          command.view({ records, bytes: reply.bytes }, values),
         )
         return { code: 0 }
       }
-      const view = row.view(reply, values)
-      const shape = isNamed(resourceOf(values), concerns) ? view : withoutNames(view, row)
+      const view = command.view(reply, values)
+      const shape = isNamed(resourceOf(values), concerns) ? view : withoutNames(view, operation)
       if (reply.document === undefined)
-        await printer.print(receipt(createReceipt(row.route, concerns, delivery), shape.sentence ?? ''))
+        await printer.print(receipt(createReceipt(operation.route, concerns, delivery), shape.sentence ?? ''))
       else
         await printer.print({
           // Only rows are printed of what comes in batches: its records are not made.
@@ -108,38 +117,38 @@ async function execute(
       return { code: exitCodeOf(shape.exit ?? 'ok') }
     }
   } catch (error) {
-    const met = toMergeqError(error)
-    const explained = (await explain?.(met)) ?? met
+    const original = toMergeqError(error)
+    const explained = (await explain?.(original)) ?? original
     const isOwn = isAmongSeveral && explained.kind !== 'interrupted'
-    const concerns = concernsOf(row, one.values, one)
+    const concerns = concernsOf(operation, invocation.values, invocation)
     const failure = isOwn ? withPullRequest(explained, concerns) : explained
     return async () => {
       const { delivery } = failure.details
       if (delivery !== undefined)
-        await printer.print(receipt(createReceipt(row.route, concerns, delivery, failure), ''))
+        await printer.print(receipt(createReceipt(operation.route, concerns, delivery, failure), ''))
       return { code: failure.exit, failure }
     }
   }
 }
 
-/** Whether the body that was sent names everything that its values name: `--set` may have replaced it. */
+/** Whether the body that was sent names everything that its params name: `--set` may have replaced it. */
 const isNamed = ({ repo, targetBranch, pr, targets }: ResourceRef, concerns: ResourceRef): boolean =>
   (repo === undefined || concerns.repo !== undefined) &&
   (targetBranch === undefined || concerns.targetBranch !== undefined) &&
   (pr === undefined || concerns.pr !== undefined) &&
   targets === concerns.targets
 
-/** What a person reads where the values do not say what the request was about. */
+/** The view where the params do not say what the request was about. */
 const withoutNames = ({ heading, sentence, ...shape }: View, { route }: Operation): View => ({
   ...shape,
   ...(sentence === undefined ? {} : { sentence: `${operationName(route)} was accepted.` }),
 })
 
-/** What is left of a list when a signal comes is not made any more. */
+/** The items of a list until a signal arrives; then throws the reason of the interruption. */
 function* untilAborted<T>(list: Iterable<T>, interrupted: AbortSignal): Generator<T> {
-  for (const one of list) {
+  for (const item of list) {
     interrupted.throwIfAborted()
-    yield one
+    yield item
   }
 }
 
@@ -149,26 +158,27 @@ const receipt = (record: JsonObject, sentence: string) => ({
   shape: () => receiptView(record, sentence),
 })
 
-/** Among several, a failure of one's own names its pull request, where its sentence does not already. */
+/** An error whose message names its pull request, for one of several requests. */
 function withPullRequest(failure: MergeqError, { pr }: ResourceRef): MergeqError {
   if (pr === undefined || failure.message.includes(`#${pr}`)) return failure
   const { kind, exit, message, details } = failure
   return new MergeqError(kind, message.replace(/\.?$/, ` (#${pr}).`), { ...details, exit })
 }
 
-/** Prints the requests instead of sending them (CLI.md section 2): asks nothing, needs no token. */
+/** Prints the requests instead of sending them (CLI.md section 2), without confirmation and without a token. */
 export async function printDryRun(
-  row: Operation,
-  runs: readonly Invocation[],
+  operation: Operation,
+  invocations: readonly Invocation[],
   context: CommandContext,
 ): Promise<number> {
   const { out } = context.host
-  for (const one of runs) {
-    const { request } = await buildRequest(row, one, context, row.pagination?.(one.values).nextQuery())
+  for (const { values, overrides } of invocations) {
+    const pageQuery = operation.pagination?.(values).nextQuery() ?? {}
+    const { request } = await buildRequest(context, operation, values, { overrides, pageQuery })
     const { body, ...shown } = previewRequest(request)
     const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }
     await out.write(`${stringifyJson(document, out.terminal)}\n`)
-    // Escaped in the body, what a terminal does not get is sent all the same when the line is copied.
+    // The escapes in the body are JSON: the copied command sends the same characters.
     const shownBody = body === undefined ? {} : { body: escapeInvisible(body) }
     if (out.terminal) await out.write(`${curlCommand({ ...shown, ...shownBody })}\n`)
   }

@@ -1,39 +1,40 @@
 import { callOperation } from '../api/call.ts'
-import type { Operation } from '../api/operation.ts'
 import type { PaginationEnd, Paginator } from '../api/pagination.ts'
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import { pluralize } from '../domain/format.ts'
 import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import type { OperationCommand, RequestDefinition } from './command.ts'
 import type { CommandContext } from './context.ts'
 import type { Invocation } from './invocation.ts'
 import { openResumeFile } from './resume-file.ts'
 
-/** In CI a long walk says so often, in milliseconds, how far it has come. */
+/** Milliseconds between two progress messages in CI. */
 const progressInterval = 60_000
 
 /**
- * Asks for page after page and hands on the records of each, until the walk ends or nobody reads any more (`gone`).
- * Returns the failure that ended it early once a part had been read; any other is thrown.
+ * Requests page after page and passes the records of each to `take`, until the list ends or nobody reads standard output
+ * any more (`gone`). Returns the error that ended the list early after a part had been read; throws any other error.
  */
 export async function collectPages(
-  row: Operation,
-  run: Invocation,
+  { command, operation }: Pick<RequestDefinition, 'command' | 'operation'>,
+  { values, overrides }: Invocation,
   pages: Paginator,
   context: CommandContext,
   take: (records: readonly JsonObject[]) => Promise<void> | void,
 ): Promise<MergeqError | 'gone' | undefined> {
   const { logger, host } = context
   const inCi = isContinuousIntegration(host.env)
-  let [read, tests, told] = [0, 0, host.clock.now()]
+  let [read, tests, loggedAt] = [0, 0, host.clock.now()]
   try {
-    for (let ask = pages.nextQuery(); ask !== undefined; ask = pages.nextQuery()) {
+    for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
       const progress = `${pluralize(read, 'page')} and ${pluralize(tests, 'test')} so far`
-      if (inCi && host.clock.now() - told >= progressInterval) {
-        told = host.clock.now()
-        await logger.info(`${row.command}: ${progress}.`)
+      if (inCi && host.clock.now() - loggedAt >= progressInterval) {
+        loggedAt = host.clock.now()
+        await logger.info(`${command}: ${progress}.`)
       }
-      const answer = await callOperation(row, run, { ...context, progress }, ask).catch(error => {
+      const call = { overrides, pageQuery }
+      const answer = await callOperation({ ...context, progress }, operation, values, call).catch(error => {
         if (!pages.recover(toMergeqError(error))) throw error
       })
       if (answer === undefined) continue
@@ -41,7 +42,7 @@ export async function collectPages(
       read++
       tests += records.length
       await take(records)
-      // Nobody reads any more: a closed pipe ends quietly.
+      // Nobody reads standard output any more: that is no error.
       if (host.out.gone === true) return 'gone'
     }
   } catch (error) {
@@ -52,7 +53,7 @@ export async function collectPages(
   return undefined
 }
 
-/** What a command ends with when its list could not be read wholly: `auth` if the token is why (CLI.md section 6). */
+/** The error of a list that could not be read completely: `auth` if the token is the reason (CLI.md section 6). */
 export const incompleteError = (command: string, failure: MergeqError | undefined): MergeqError =>
   failure === undefined
     ? new MergeqError('incomplete', `${command}: the list is incomplete.`)
@@ -64,28 +65,32 @@ export const incompleteError = (command: string, failure: MergeqError | undefine
 
 const withoutExit = ({ details: { exit: _, ...details } }: MergeqError) => details
 
-/** Where the records of a walk go while it is under way, and what is printed at its end. */
+/** Prints the records of pages while they arrive, and the rest at the end. */
 interface PageOutput {
   take(records: readonly JsonObject[]): Promise<void> | void
   end(finish: PaginationEnd): Promise<void>
-  /** Whether something that was begun must be ended, however the walk ends. */
+  /** Whether a document was begun that must be ended even after an error. */
   isOpen(): boolean
 }
 
-/** Prints records as they come where no order was asked for; a drawn table waits for the rows that decide its widths. */
-function createPageOutput(row: Operation, run: Invocation, { options, printer }: CommandContext): PageOutput {
+/** Prints records as they arrive; a table on a terminal waits for the rows that decide its column widths. */
+function createPageOutput(
+  { view }: OperationCommand,
+  { values }: Invocation,
+  { options, printer }: CommandContext,
+): PageOutput {
   if (options.format === 'json') {
-    const listing = printer.list('tests')
+    const list = printer.list('tests')
     let isOpen = false
     return {
       async take(records) {
         isOpen = true
-        await listing.add(records)
+        await list.add(records)
       },
       async end({ records, envelope }) {
         isOpen = false
-        await listing.add(records)
-        await listing.end(envelope)
+        await list.add(records)
+        await list.end(envelope)
       },
       isOpen: () => isOpen,
     }
@@ -94,7 +99,7 @@ function createPageOutput(row: Operation, run: Invocation, { options, printer }:
     printer.print({
       records,
       document: () => null,
-      shape: found => row.view({ records: found, bytes: new Uint8Array() }, run.values),
+      shape: found => view({ records: found, bytes: new Uint8Array() }, values),
     })
   return {
     take: print,
@@ -106,33 +111,33 @@ function createPageOutput(row: Operation, run: Invocation, { options, printer }:
   }
 }
 
-/** Follows pages, and prints what they hold. */
+/** Requests all pages of a list and prints them. Returns exit code 0; throws an error for an incomplete list. */
 export async function streamPages(
-  row: Operation,
-  run: Invocation,
+  command: OperationCommand,
+  invocation: Invocation,
   pages: Paginator,
   context: CommandContext,
 ): Promise<number> {
   const { logger, host } = context
-  const resume = await openResumeFile(row, run, pages, context)
-  const outlet = createPageOutput(row, run, context)
-  const failure = await collectPages(row, run, pages, context, async records => {
+  const resume = await openResumeFile(command, invocation, pages, context)
+  const output = createPageOutput(command, invocation, context)
+  const failure = await collectPages(command, invocation, pages, context, async records => {
     await resume?.begin()
-    await outlet.take(records)
-    // What a reader that has gone did not take was not printed.
+    await output.take(records)
+    // Records that nobody read count as not printed.
     if (host.out.gone !== true) await resume?.save()
   }).catch(async error => {
     await resume?.close()
     const { kind, message } = toMergeqError(error)
-    if (outlet.isOpen() && kind !== 'output') await outlet.end(pages.finish(message))
+    if (output.isOpen() && kind !== 'output') await output.end(pages.finish(message))
     throw error
   })
   if (failure === 'gone') return 0
   await resume?.close()
   const finish = pages.finish(failure?.message)
-  await outlet.end(finish)
+  await output.end(finish)
   for (const note of finish.notes) await logger.info(note)
   if (!finish.isBroken) return 0
   if (resume !== undefined) await logger.info(resume.resumeHint)
-  throw incompleteError(row.command, failure)
+  throw incompleteError(command.command, failure)
 }

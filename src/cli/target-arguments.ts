@@ -1,3 +1,4 @@
+import type { ImpactedTargets } from '../api/operations/impacted-targets.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import type { ParseContext } from '../config/parse-context.ts'
 import { formatBytes, pluralize } from '../domain/format.ts'
@@ -5,24 +6,15 @@ import { maxBodySize } from '../domain/limits.ts'
 import { createStringArray, type StringArray } from '../domain/values/string-array.ts'
 import { parseJsonStrings, parseLines, readTargets, type TargetParser } from '../domain/values/target-list.ts'
 import { usageError } from '../errors.ts'
-import type { EncodedChunks, Input } from './inputs.ts'
+import type { Input } from './inputs.ts'
 
-/** The targets a pull request impacts: a list, encoded while it was read, or every target there is. */
-export interface Targets {
-  readonly list: 'ALL' | EncodedChunks
-  readonly number: number
-  readonly dropped: number
-  /** How much of an input was read, in bytes. */
-  readonly bytesRead: number
-}
-
-/** The words that name where targets come from; exactly one of them must be typed. */
+/** The argument and options that give targets; exactly one of them must be typed. */
 const sources = ['target', '--from', '--from-json', '--all', '--none']
 
 const openList = (): StringArray => createStringArray(maxBodySize)
 
-/** A list of which too much was read to tell its end counts as over the limit. */
-const targetsOf = (list: StringArray, read = list.bytes, isWhole = true): Targets => ({
+/** A list that was not read to its end counts as over the limit. */
+const targetsOf = (list: StringArray, read = list.bytes, isWhole = true): ImpactedTargets => ({
   list: isWhole
     ? list.encoded()
     : { chunks: [new Uint8Array(0)], bytes: Math.max(list.bytes, maxBodySize + 1) },
@@ -36,7 +28,7 @@ async function readInput(
   name: string,
   reading: TargetParser,
   context: ParseContext,
-): Promise<Targets> {
+): Promise<ImpactedTargets> {
   const list = openList()
   let read = 0
   const isWhole = await context.withSpinner(
@@ -49,7 +41,7 @@ async function readInput(
   return targetsOf(list, read, isWhole)
 }
 
-function readArguments(words: readonly string[]): Targets {
+function readArguments(words: readonly string[]): ImpactedTargets {
   const list = openList()
   for (const word of words) {
     if (word === '') throw usageError('A target must not be empty.')
@@ -60,8 +52,8 @@ function readArguments(words: readonly string[]): Targets {
 
 const shown = (name: string): string => (name === 'target' ? 'Targets as arguments' : name)
 
-/** The targets, from arguments, a file or standard input; an empty list is never a request by itself. */
-export const targetArguments: Input<Targets> = {
+/** The targets, from arguments, a file or standard input; an empty list needs --none. */
+export const targetArguments: Input<ImpactedTargets> = {
   definitions: [
     { syntax: '[target...]', summary: 'Impacted targets, any names' },
     {
@@ -73,9 +65,6 @@ export const targetArguments: Input<Targets> = {
     { syntax: '--all', summary: 'The pull request impacts every target' },
     { syntax: '--none', summary: 'The pull request impacts no target' },
   ],
-  location: 'body.impactedTargets',
-  required: true,
-  encode: ({ list }) => list,
   read(args: ParsedArgs, context: ParseContext) {
     const typed = sources.filter(name => args.has(name))
     if (typed.length !== 1)

@@ -1,9 +1,10 @@
 import type { ResponseBody, ResponseDecoder } from '../api/decode.ts'
-import { defineOperation, type Operation, operationMethod, operationName } from '../api/operation.ts'
-import { operationCommands, serviceOperations } from '../api/operations/index.ts'
+import { type Operation, operationMethod, operationName } from '../api/operation.ts'
+import { serviceOperations } from '../api/operations/index.ts'
+import type { BodyValue, Param } from '../api/param.ts'
 import { unknownRecovery } from '../api/recovery-rules.ts'
-import { defineCommand } from '../cli/command.ts'
-import { argument, type BodyValue, flag, type Input, option, repeatableOption } from '../cli/inputs.ts'
+import { defineCommand, type OperationCommand } from '../cli/command.ts'
+import { argument, flag, option, repeatableOption, settingInput } from '../cli/inputs.ts'
 import { runOperation } from '../cli/run-operation.ts'
 import { parseContext } from '../config/config.ts'
 import { maxListAnswer } from '../domain/limits.ts'
@@ -74,17 +75,19 @@ export function encodeValues(document: JsonObject): Record<string, BodyValue> {
   return body
 }
 
-/** The settings that a known operation gets, unless the body has them already. */
+const settingParams = ['repo', 'targetBranch', 'org'] as const
+type SettingParam = (typeof settingParams)[number]
+
+/** The params of a known operation that the settings give, unless the body has them already. */
 function filledIn(
   known: Operation | undefined,
   body: Readonly<Record<string, BodyValue>>,
-): Record<string, Input<unknown>> {
-  const fields = Object.entries(known?.inputs ?? {}).filter(
-    ([name, { location = '' }]) =>
-      (name === 'repo' || name === 'targetBranch' || name === 'org') &&
-      !Object.hasOwn(body, location.replace('body.', '')),
-  )
-  return Object.fromEntries(fields)
+): readonly (readonly [SettingParam, Param<unknown>])[] {
+  return settingParams.flatMap(name => {
+    const param = known?.params[name]
+    const isGiven = param === undefined || Object.hasOwn(body, (param.location ?? '').replace('body.', ''))
+    return isGiven ? [] : [[name, param] as const]
+  })
 }
 
 export const api = defineCommand({
@@ -125,7 +128,7 @@ export const api = defineCommand({
     'mergeq api listPullRequests -F state=MERGED  # exits with 5, where the service has none of that name',
   ],
   async run({ operation: name, method, set = [], input, include }, context) {
-    const known = operationCommands.find(({ route }) => operationName(route) === name)
+    const known: Operation | undefined = serviceOperations.find(({ route }) => operationName(route) === name)
     const body =
       input === undefined ? {} : await readBody(parseContext(context.settings, context).open(input))
     const hasBody = input !== undefined || set.length > 0
@@ -134,18 +137,25 @@ export const api = defineCommand({
     if (chosen === 'GET' && hasBody)
       throw usageError('A GET has no body.', 'Leave out -F and --input, or use -X post.')
     const has = { ...body, ...Object.fromEntries(set.map(word => [word.split(/[.=]/)[0] ?? '', null])) }
-    const row = defineOperation({
+    const settings = filledIn(known, has)
+    const request: OperationCommand = {
       command: 'api',
-      route: `${chosen} /${name}`,
       summary: '',
-      effect: known === undefined ? chosen === 'POST' && unknownRecovery : known.effect,
-      inputs: { ...filledIn(known, has), body: { definitions: [], location: 'body', read: () => body } },
-      decoder: passThrough(include),
+      operation: {
+        route: `${chosen} /${name}`,
+        effect: known === undefined ? chosen === 'POST' && unknownRecovery : known.effect,
+        params: { ...Object.fromEntries(settings), body: { location: 'body' } },
+        decoder: passThrough(include),
+      },
+      inputs: {
+        ...Object.fromEntries(settings.map(([setting]) => [setting, settingInput(setting)])),
+        body: { definitions: [], read: () => body },
+      },
       view: ({ records }) => table(records, []),
       examples: [],
-    })
+    }
     const args = new Map(context.args)
     if (set.length > 0) args.set('--set', set)
-    return runOperation(row, { ...context, args })
+    return runOperation(request, { ...context, args })
   },
 })

@@ -122,11 +122,7 @@ async function service(context: CommandContext): Promise<readonly Check[]> {
   const started = clock.now()
   try {
     const once = { ...context, options: { ...context.options, retries: 0 } }
-    const { date } = await callOperation(
-      getMergeQueueMetrics,
-      { values: { repo: undefined, branch: undefined }, overrides: [] },
-      once,
-    )
+    const { date } = await callOperation(once, getMergeQueueMetrics, {})
     const found = `answered after ${clock.now() - started} ms: DNS, TLS and the token are good`
     return [{ check: 'service', result: 'pass', found }, skew(date, started, clock.now())]
   } catch (error) {

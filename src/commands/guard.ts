@@ -1,9 +1,11 @@
 import { callOperation } from '../api/call.ts'
+import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { flag, type Input } from '../cli/inputs.ts'
 import { readInvocations } from '../cli/invocation.ts'
+import { queueInputs } from '../cli/queue-inputs.ts'
 import { printDryRun } from '../cli/run-operation.ts'
 import { parseContext } from '../config/config.ts'
 import {
@@ -13,11 +15,14 @@ import {
   type PushedBranch,
   parsePushes,
   pullRequestName,
-  readPullRequestByBranch,
 } from '../domain/git-push.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import { queueGet } from './queue/get.ts'
+
+/** The request for the pull request of a head branch. */
+const guardRequest = { operation: getSubmittedPullRequest, inputs: queueInputs }
 
 /** What git gives its hook: the name of the remote, and its address. */
 const remote: Input<string | undefined> = {
@@ -57,10 +62,9 @@ async function findQueuedPullRequest(
   address: string | undefined,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
-  const [run] = await readInvocations(readPullRequestByBranch, context)
+  const [run] = await readInvocations(guardRequest, context)
   if (run === undefined) return undefined
-  const one = { ...run, values: { ...run.values, head: branch } }
-  const record = await callOperation(readPullRequestByBranch, one, context)
+  const record = await callOperation(context, getSubmittedPullRequest, { ...run.values, head: branch }, run)
     .then(({ reply }) => reply.records[0])
     .catch(error => {
       const failure = toMergeqError(error)
@@ -81,11 +85,11 @@ async function blockPush(
   { branch, isDeletion }: PushedBranch,
   context: CommandContext,
 ): Promise<MergeqError> {
-  const [run] = await readInvocations(getQueue, context)
+  const [run] = await readInvocations(queueGet, context)
   const queue =
     run === undefined
       ? undefined
-      : await callOperation(getQueue, run, context).then(
+      : await callOperation(context, getQueue, run.values, run).then(
           ({ reply }) => reply.records[0],
           () => undefined,
         )
@@ -126,9 +130,9 @@ async function guardPush(address: string | undefined, context: CommandContext): 
   const hasty = withDeadline(context, host.clock.now() + Math.min(maxWait, options.timeout ?? maxWait))
   for (const push of pushes) {
     if (options.dryRun) {
-      const runs = await readInvocations(readPullRequestByBranch, context)
+      const runs = await readInvocations(guardRequest, context)
       return printDryRun(
-        readPullRequestByBranch,
+        getSubmittedPullRequest,
         runs.map(run => ({ ...run, values: { ...run.values, head: push.branch } })),
         context,
       )
@@ -143,7 +147,7 @@ async function guardPush(address: string | undefined, context: CommandContext): 
 export const guard = defineCommand({
   command: 'guard',
   summary: 'Keep a push from taking a pull request out of the queue: a git pre-push hook',
-  operations: [readPullRequestByBranch, getQueue],
+  operations: [getSubmittedPullRequest, getQueue],
   exitKinds: ['check-failed'],
   output: 'nothing; what it says stands on standard error',
   inputs: {

@@ -1,17 +1,59 @@
-import { type CommandDescription, type Operation, operationMethod } from '../api/operation.ts'
-import { operationCommands } from '../api/operations/index.ts'
-import type { CommandDefinition } from '../cli/command.ts'
+import { type Operation, operationMethod } from '../api/operation.ts'
+import type { CommandDefinition, OperationCommand, RequestDefinition } from '../cli/command.ts'
 import { type CommandContext, createContext, type SecretOutput } from '../cli/context.ts'
-import type { OptionDefinition } from '../cli/inputs.ts'
+import type { Inputs, OptionDefinition } from '../cli/inputs.ts'
 import { readInputs } from '../cli/invocation.ts'
 import type { RegisteredCommand, RunnableCommand } from '../cli/registered-command.ts'
 import { runOperation } from '../cli/run-operation.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { parseContext, type ResolveOptions } from '../config/config.ts'
 import type { Host } from '../host/host.ts'
+import { api } from './api.ts'
+import { authLoginCommand } from './auth/login.ts'
+import { authLogoutCommand } from './auth/logout.ts'
+import { authStatusCommand } from './auth/status.ts'
+import { authTokenCommand } from './auth/token.ts'
 import { completion } from './completion.ts'
-import { customCommands } from './custom-commands.ts'
+import { configGetCommand } from './config/get.ts'
+import { configListCommand } from './config/list.ts'
+import { configPathCommand } from './config/path.ts'
+import { configSetCommand } from './config/set.ts'
+import { configUnsetCommand } from './config/unset.ts'
+import { doctor } from './doctor.ts'
+import { flakyGateCommand } from './flaky/gate.ts'
+import { flakyGet } from './flaky/get.ts'
+import { flakyList } from './flaky/list.ts'
+import { flakyMatchCommand } from './flaky/match.ts'
+import { flakyReportCommand } from './flaky/report.ts'
+import { guard } from './guard.ts'
 import { help } from './help.ts'
+import { metricsCheckCommand } from './metrics/check.ts'
+import { metricsWatchCommand } from './metrics/watch.ts'
+import { metrics } from './metrics.ts'
+import { prCancel } from './pr/cancel.ts'
+import { prExplainCommand } from './pr/explain.ts'
+import { prGet } from './pr/get.ts'
+import { prRestart } from './pr/restart.ts'
+import { prSubmit } from './pr/submit.ts'
+import { prTargets } from './pr/targets.ts'
+import { prTesting } from './pr/testing.ts'
+import { prWaitCommand } from './pr/wait.ts'
+import { queueApplyCommand } from './queue/apply.ts'
+import { queueCheckCommand } from './queue/check.ts'
+import { queueCreate } from './queue/create.ts'
+import { queueDelete } from './queue/delete.ts'
+import { queueDiffCommand } from './queue/diff.ts'
+import { queueDrain } from './queue/drain.ts'
+import { queueExportCommand } from './queue/export.ts'
+import { queueGet } from './queue/get.ts'
+import { queuePause } from './queue/pause.ts'
+import { queueResume } from './queue/resume.ts'
+import { queueUpdate } from './queue/update.ts'
+import { queueWatchCommand } from './queue/watch.ts'
+import { sandboxExecCommand } from './sandbox/exec.ts'
+import { sandboxSimulateCommand } from './sandbox/simulate.ts'
+import { sandboxStartCommand } from './sandbox/start.ts'
+import { sandboxTourCommand } from './sandbox/tour.ts'
 
 const setOption: OptionDefinition = {
   syntax: '--set <path=value>',
@@ -19,45 +61,43 @@ const setOption: OptionDefinition = {
   variadic: true,
 }
 
-const wordsOf = ({ inputs }: CommandDescription): readonly OptionDefinition[] =>
+const definitionsOf = (inputs: Inputs): readonly OptionDefinition[] =>
   Object.values(inputs).flatMap(({ definitions }) => definitions)
 
-const sends = ({ route }: Operation): readonly OptionDefinition[] =>
+/** `--set`, for an operation with a body. */
+const setOptionOf = ({ route }: Operation): readonly OptionDefinition[] =>
   operationMethod(route) === 'POST' ? [setOption] : []
 
-const operationCommand = (row: Operation): RunnableCommand => ({
-  ...row,
-  definitions: [...wordsOf(row), ...sends(row)],
-  operations: [row],
-  run: (args, host, secrets) =>
-    withContext(args, host, secrets, { changes: row.effect !== false, changesSettings: false }, context =>
-      runOperation(row, context),
-    ),
-})
-
-const customCommand = (command: CommandDefinition): RunnableCommand => ({
+const registerOperation = (command: OperationCommand): RunnableCommand => ({
   ...command,
-  definitions: [
-    ...(command.operation === undefined ? [] : wordsOf(command.operation)),
-    ...wordsOf(command),
-    ...(command.operation === undefined ? [] : sends(command.operation)),
-  ],
-  operations:
-    command.operations === 'any'
-      ? 'any'
-      : [...(command.operation ? [command.operation] : []), ...(command.operations ?? [])],
-  run: (args, host, secrets, runner) =>
-    withContext(args, host, secrets, purposeOf(command), async context =>
-      command.run(
-        await readInputs(command.inputs, args, parseContext(context.settings, context)),
-        context,
-        runner,
-      ),
-    ),
+  definitions: [...definitionsOf(command.inputs), ...setOptionOf(command.operation)],
+  operations: [command.operation],
+  route: command.operation.route,
+  run: (args, host, secrets) =>
+    withContext(args, host, secrets, purposeOf(command), context => runOperation(command, context)),
 })
 
-const purposeOf = ({ operation, changesSettings = false }: CommandDefinition) => ({
-  changes: (operation?.effect ?? false) !== false,
+const registerCommand = (command: CommandDefinition): RunnableCommand => {
+  const { operation, operations = [], request, inputs } = command
+  return {
+    ...command,
+    definitions: [
+      ...definitionsOf(request?.inputs ?? {}),
+      ...definitionsOf(inputs),
+      ...(request === undefined ? [] : setOptionOf(request.operation)),
+    ],
+    operations:
+      operations === 'any' ? 'any' : [...(request === undefined ? [] : [request.operation]), ...operations],
+    ...(operation === undefined ? {} : { route: operation.route }),
+    run: (args, host, secrets, runner) =>
+      withContext(args, host, secrets, purposeOf(request, command.changesSettings), async context =>
+        command.run(await readInputs(inputs, args, parseContext(context.settings, context)), context, runner),
+      ),
+  }
+}
+
+const purposeOf = (request: RequestDefinition | undefined, changesSettings = false) => ({
+  changes: request !== undefined && request.operation.effect !== false,
   changesSettings,
 })
 
@@ -76,22 +116,55 @@ async function withContext(
   }
 }
 
-const firstWord = ({ command }: CommandDescription): string => command.split(' ')[0] ?? ''
+const register = (command: OperationCommand | CommandDefinition): RunnableCommand =>
+  'run' in command ? registerCommand(command) : registerOperation(command)
 
-/** Every command, group by group: the rows, and those written by hand, which take a row's place where they bear its name. */
-export const allCommands: readonly RegisteredCommand[] = groupedCommands([
-  ...operationCommands.map(row => {
-    const instead = customCommands.find(({ command }) => command === row.command)
-    return instead === undefined ? operationCommand(row) : customCommand(instead)
-  }),
-  ...customCommands
-    .filter(({ command }) => operationCommands.every(row => row.command !== command))
-    .map(customCommand),
-  completion,
-  help,
-])
+const commands: readonly (OperationCommand | CommandDefinition)[] = [
+  prSubmit,
+  prCancel,
+  prRestart,
+  prGet,
+  prTargets,
+  prTesting,
+  prWaitCommand,
+  prExplainCommand,
+  queueCreate,
+  queueGet,
+  queueUpdate,
+  queueDelete,
+  queuePause,
+  queueResume,
+  queueDrain,
+  queueWatchCommand,
+  queueExportCommand,
+  queueDiffCommand,
+  queueApplyCommand,
+  queueCheckCommand,
+  metrics,
+  metricsCheckCommand,
+  metricsWatchCommand,
+  flakyList,
+  flakyGet,
+  flakyReportCommand,
+  flakyMatchCommand,
+  flakyGateCommand,
+  guard,
+  api,
+  authLoginCommand,
+  authLogoutCommand,
+  authStatusCommand,
+  authTokenCommand,
+  configListCommand,
+  configGetCommand,
+  configSetCommand,
+  configUnsetCommand,
+  configPathCommand,
+  doctor,
+  sandboxStartCommand,
+  sandboxExecCommand,
+  sandboxTourCommand,
+  sandboxSimulateCommand,
+]
 
-function groupedCommands(all: readonly RegisteredCommand[]): readonly RegisteredCommand[] {
-  const groupsInOrder = [...new Set(all.map(firstWord))]
-  return groupsInOrder.flatMap(group => all.filter(leaf => firstWord(leaf) === group))
-}
+/** Every command, group by group, in the order in which help lists them. */
+export const allCommands: readonly RegisteredCommand[] = [...commands.map(register), completion, help]

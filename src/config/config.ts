@@ -1,3 +1,4 @@
+import { attemptLimit } from '../domain/limits.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { ParsedArgs } from './args.ts'
@@ -5,7 +6,6 @@ import type { SettingValues } from './input-settings.ts'
 import type { ParseContext } from './parse-context.ts'
 import { projectFileSource } from './project-file.ts'
 import {
-  attemptLimit,
   type SettingDefinition,
   type SettingKey,
   type SettingValue,

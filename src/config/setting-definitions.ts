@@ -1,3 +1,4 @@
+import { attemptLimit, changeLimit } from '../domain/limits.ts'
 import { integerParser, parseByteSize } from '../domain/values/numbers.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository } from '../domain/values/repository.ts'
@@ -29,11 +30,6 @@ const setting = <T>(one: SettingDefinition<T>): SettingDefinition<T> => one
 
 export const formats = ['table', 'json', 'ndjson', 'csv', 'markdown'] as const
 export type Format = (typeof formats)[number]
-
-/** Time limit of each attempt of a read, in milliseconds, where `timeout` is not set (WIRE.md section 3). */
-export const attemptLimit = 30_000
-/** Time limit of each attempt of a change, in milliseconds, where `timeout` is not set (WIRE.md section 3). */
-export const changeLimit = 60_000
 
 /** Every setting (CLI.md section 3). */
 export const settingDefinitions = {

@@ -1,9 +1,5 @@
-import { defineOperation } from '../api/operation.ts'
-import { queueInputs, readPullRequest } from '../api/operations/pull-requests.ts'
-import type { Input } from '../cli/inputs.ts'
 import { usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import { message } from '../output/view.ts'
 import { formatDuration } from './format.ts'
 import { queueEntries } from './queue-entries.ts'
 import { isUnderTest, normalizeState, settledOutcome } from './states.ts'
@@ -42,20 +38,6 @@ export function parsePushes(text: string): readonly PushedBranch[] {
       return [{ branch, isDeletion: isNone(to), from, to }]
     })
 }
-
-const head: Input<string> = { definitions: [], location: 'body.pr.branch', required: true, read: () => '' }
-
-/** The read behind the guard: the pull request that was submitted from a branch (service-observed.md section 2.3). */
-export const readPullRequestByBranch = defineOperation({
-  command: 'guard',
-  route: readPullRequest.route,
-  summary: readPullRequest.summary,
-  effect: false,
-  inputs: { ...queueInputs, head },
-  decoder: readPullRequest.decoder,
-  view: () => message(''),
-  examples: [],
-})
 
 /** Whether a pull request is in the queue, so that a push would take it out. */
 export const isQueued = (record: JsonObject): boolean =>

@@ -37,8 +37,6 @@ export const rangeInput: Input<TimeRange> = {
     { syntax: '--start <instant>', summary: 'Start of the range, inclusive' },
     { syntax: '--end <instant>', summary: 'End of the range, exclusive' },
   ],
-  required: true,
-  fills: ['start_time', 'end_time'],
   read(args, { now }) {
     for (const [one, other] of [
       ['--since', '--start'],

@@ -1,5 +1,4 @@
-import type { Operation } from '../api/operation.ts'
-import { serviceOperations } from '../api/operations/index.ts'
+import type { OperationCommand } from '../cli/command.ts'
 import { createContext } from '../cli/context.ts'
 import { runOperation } from '../cli/run-operation.ts'
 import { MergeqError, toMergeqError } from '../errors.ts'
@@ -7,6 +6,7 @@ import type { Host, Output } from '../host/host.ts'
 import type { Json } from '../json.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { commonMethodOptions, methodName, ownMethodOptions, toArgs } from './method-options.ts'
+import { operationCommands } from './operation-commands.ts'
 
 /** What a client is opened with besides settings. */
 export interface ClientOnlyOptions {
@@ -59,17 +59,17 @@ export function createOperationMethods(
   }
 
   async function call(
-    row: Operation,
+    command: OperationCommand,
     { set = {}, ...own }: NonNullable<Parameters<ClientMethod>[0]>,
   ): Promise<Json> {
     const args = new Map([
       ...common,
-      ...toArgs(methodName(row), own, [...ownMethodOptions(row), ...commonMethodOptions]),
+      ...toArgs(methodName(command), own, [...ownMethodOptions(command), ...commonMethodOptions]),
     ])
     for (const flag of ['--json', '--yes', '--no-input']) args.set(flag, ['true'])
     const overrides = Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`)
     if (overrides.length > 0) args.set('--set', overrides)
-    const purpose = { changes: row.effect !== false, changesSettings: false }
+    const purpose = { changes: command.operation.effect !== false, changesSettings: false }
     const utf8 = new TextDecoder()
     let printed = ''
     const out = memoryOutput(async text => {
@@ -84,7 +84,7 @@ export function createOperationMethods(
     const failures: MergeqError[] = []
     try {
       const logger = { ...context.logger, error: async (failure: MergeqError) => void failures.push(failure) }
-      await runOperation(row, { ...context, logger })
+      await runOperation(command, { ...context, logger })
     } catch (error) {
       failures.push(toMergeqError(error))
     } finally {
@@ -98,9 +98,9 @@ export function createOperationMethods(
     return document
   }
   return Object.fromEntries(
-    serviceOperations.map((row: Operation): readonly [string, ClientMethod] => [
-      methodName(row),
-      (options = {}) => call(row, options),
+    operationCommands.map((command): readonly [string, ClientMethod] => [
+      methodName(command),
+      (options = {}) => call(command, options),
     ]),
   )
 }

@@ -1,5 +1,5 @@
-import { type Operation, operationName } from '../api/operation.ts'
-import { serviceOperations } from '../api/operations/index.ts'
+import { operationName } from '../api/operation.ts'
+import type { OperationCommand } from '../cli/command.ts'
 import { exitCodeList } from '../errors.ts'
 import {
   commonMethodOptions,
@@ -8,6 +8,7 @@ import {
   ownMethodOptions,
   typeScriptType,
 } from './method-options.ts'
+import { operationCommands } from './operation-commands.ts'
 
 const indented = (lines: readonly string[]): string => lines.map(line => `  ${line}\n`).join('')
 
@@ -27,8 +28,8 @@ const answers: Readonly<Record<string, string>> = {
   getTestDetails: '{ readonly test: TestCase } & Document',
 }
 
-const typeName = (row: Operation): string => {
-  const name = methodName(row)
+const typeName = (command: OperationCommand): string => {
+  const name = methodName(command)
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}Options`
 }
 
@@ -85,7 +86,6 @@ export interface Receipt extends Document {
 
 /** The declarations of the library, made from the rows. */
 export function typeDeclarations(): string {
-  const rows: readonly Operation[] = serviceOperations
   const kinds = [...new Set(exitCodeList.map(({ kind }) => kind))].filter(kind => kind !== 'ok')
   const parts = [
     head,
@@ -115,18 +115,18 @@ export function typeDeclarations(): string {
       '/** Told what the command line says on standard error: repeats, warnings, how a list ended. */',
       'readonly onNotice?: (text: string) => void',
     ])}}\n`,
-    ...rows.map(
-      row =>
-        `export interface ${typeName(row)} extends CommonOptions {\n${indented([
-          ...ownMethodOptions(row).flatMap(option),
+    ...operationCommands.map(
+      command =>
+        `export interface ${typeName(command)} extends CommonOptions {\n${indented([
+          ...ownMethodOptions(command).flatMap(option),
           '/** Fields of the body that mergeq does not know, by their dotted paths. */',
           'readonly set?: { readonly [path: string]: Json }',
         ])}}\n`,
     ),
     `export interface Client {\n${indented(
-      rows.flatMap(row => [
-        `/** ${row.summary} (${operationName(row.route)}). Rejects with a {@link MergeqError}. */`,
-        `${methodName(row)}(options?: ${typeName(row)}): Promise<${answers[methodName(row)] ?? 'Receipt'}>`,
+      operationCommands.flatMap(command => [
+        `/** ${command.summary} (${operationName(command.operation.route)}). Rejects with a {@link MergeqError}. */`,
+        `${methodName(command)}(options?: ${typeName(command)}): Promise<${answers[methodName(command)] ?? 'Receipt'}>`,
       ]),
     )}}\n`,
     '/** A client of the service: the operations with the settings, repeats, limits and failures of the command line. */\nexport declare function createClient(options?: ClientOptions): Client\n',

@@ -1,4 +1,5 @@
-import { type Operation, operationName } from '../api/operation.ts'
+import { operationName } from '../api/operation.ts'
+import type { OperationCommand } from '../cli/command.ts'
 import { globalOptions } from '../cli/global-options.ts'
 import { type OptionDefinition, optionName } from '../cli/inputs.ts'
 import { usageError } from '../errors.ts'
@@ -17,8 +18,8 @@ const camelCase = (name: string): string =>
   name.replace(/^--/, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 
 /** The name of the method for an operation: of `flaky-tests/get-test-details`, `getTestDetails`. */
-export const methodName = ({ route }: Operation): string =>
-  camelCase(operationName(route).replace(/^.*\//, ''))
+export const methodName = ({ operation }: Pick<OperationCommand, 'operation'>): string =>
+  camelCase(operationName(operation.route).replace(/^.*\//, ''))
 
 /** What says how to print, how to ask, or where to read: a program has its own ways. */
 const forThePrompt =
@@ -40,7 +41,7 @@ export function methodOptions(words: readonly OptionDefinition[]): readonly Meth
 export const commonMethodOptions = methodOptions(globalOptions)
 
 /** The options of one method. */
-export const ownMethodOptions = ({ inputs }: Operation): readonly MethodOption[] =>
+export const ownMethodOptions = ({ inputs }: OperationCommand): readonly MethodOption[] =>
   methodOptions(Object.values(inputs).flatMap(({ definitions }) => definitions))
 
 const takesValue = ({ syntax }: OptionDefinition): boolean => /[<[]/.test(syntax)

@@ -14,9 +14,9 @@ const bodyPrefix = 'body.'
 
 /** Paths of the required body fields by operation name, from the operation definitions (service-api.md section 4). */
 const requiredFields: ReadonlyMap<string, readonly string[]> = new Map(
-  serviceOperations.map(({ route, inputs }: Operation) => [
+  serviceOperations.map(({ route, params }: Operation) => [
     operationName(route),
-    Object.values(inputs).flatMap(({ required = false, location = '' }) =>
+    Object.values(params).flatMap(({ required = false, location = '' }) =>
       required && location.startsWith(bodyPrefix) ? [location.slice(bodyPrefix.length)] : [],
     ),
   ]),

@@ -1,26 +1,16 @@
-import { negatableFlag, option, settingInput } from '../../cli/inputs.ts'
-import { maxListAnswer, maxWindow } from '../../domain/limits.ts'
-import { rangeInput } from '../../domain/time-range.ts'
-import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
-import { choiceParser, textParser } from '../../domain/values/text.ts'
-import { usageError } from '../../errors.ts'
+import { maxListAnswer } from '../../domain/limits.ts'
+import type { TimeRange } from '../../domain/time-range.ts'
 import { get, getArray, getString, isObject, type JsonObject } from '../../json.ts'
-import { table } from '../../output/view.ts'
 import { type ResponseDecoder, recordDecoder, withoutPart } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
 import { paginateTests, type RecordFilter } from '../pagination.ts'
-import { queueInputs } from './pull-requests.ts'
+import { localParam, param } from '../param.ts'
+import { queueParams } from './pull-requests.ts'
 
-/** What every operation on tests says of where they are. */
-export const organizationInputs = { repo: queueInputs.repo, org: settingInput('org', 'body.org_url_slug') }
-
-/** A glob as a pattern: `*` and `?` stop at a slash in a path and nowhere in a name; `**` never stops. */
-function glob(word: string, inPath: boolean): RegExp {
-  const some = inPath ? '[^/]' : '[^]'
-  const pattern = textParser('pattern')(word).replace(/\*\*\/?|[*?]|[.+^${}()|[\]\\]/g, piece =>
-    piece.startsWith('**') ? '[^]*' : piece === '*' ? `${some}*` : piece === '?' ? some : `\\${piece}`,
-  )
-  return new RegExp(`^${pattern}$`, 'u')
+/** The params of every operation on tests. */
+export const organizationParams = {
+  repo: queueParams.repo,
+  org: param<string>('body.org_url_slug', { required: true }),
 }
 
 const number = (test: JsonObject, path: string): number => {
@@ -28,7 +18,7 @@ const number = (test: JsonObject, path: string): number => {
   return typeof value === 'number' ? value : -1
 }
 
-/** The last time that something is known to have happened to a test; 0 when no date can be read. */
+/** The date of the last known event of a test, in milliseconds since 1970; 0 when no date can be read. */
 const lastSeen = (test: JsonObject): number =>
   [
     ...getArray(test, 'most_common_failures').map(failure => getString(failure, 'last_occurrence')),
@@ -51,20 +41,23 @@ const orders = {
     (getString(one, 'name') ?? '') < (getString(other, 'name') ?? '') ? -1 : 1,
 }
 
-/** What was asked of the tests that are shown. */
+/** A key by which tests are sorted: pull requests impacted, failure rate, last failure, or name. */
+export type TestOrder = keyof typeof orders
+
+/** The conditions on tests; undefined keeps every test. */
 interface TestFilters {
-  readonly owner: string | undefined
-  readonly quarantined: boolean | undefined
-  readonly minRate: number | undefined
-  readonly name: RegExp | undefined
-  readonly path: RegExp | undefined
+  readonly owner?: string | undefined
+  readonly quarantined?: boolean | undefined
+  readonly minRate?: number | undefined
+  readonly name?: RegExp | undefined
+  readonly path?: RegExp | undefined
 }
 
-/** The conditions that were typed, each under its flag. */
+/** The conditions that were given, each with the name of its option. */
 function filtersOf({ owner, quarantined, minRate, name, path }: TestFilters): readonly RecordFilter[] {
   const filters: RecordFilter[] = []
-  const when = <T>(flag: string, asked: T | undefined, keeps: (test: JsonObject, asked: T) => boolean) => {
-    if (asked !== undefined) filters.push({ flag, keeps: test => keeps(test, asked) })
+  const when = <T>(flag: string, value: T | undefined, keeps: (test: JsonObject, value: T) => boolean) => {
+    if (value !== undefined) filters.push({ flag, keeps: test => keeps(test, value) })
   }
   when('--owner', owner, (test, owner) => getArray(test, 'codeowners').includes(owner))
   when(
@@ -72,17 +65,18 @@ function filtersOf({ owner, quarantined, minRate, name, path }: TestFilters): re
     quarantined,
     (test, quarantined) => get(test, 'quarantined') === quarantined,
   )
-  when('--min-failure-rate', minRate, (test, least) => number(test, 'failure_rate_last_7d') >= least)
+  when('--min-failure-rate', minRate, (test, minRate) => number(test, 'failure_rate_last_7d') >= minRate)
   when('--name', name, (test, name) => name.test(getString(test, 'name') ?? ''))
   when('--path', path, (test, path) => path.test(getString(test, 'file_path') ?? ''))
   return filters
 }
 
-const page: ResponseDecoder = {
+/** Reads a page of tests; the whole document stands beside the records. */
+const pageDecoder: ResponseDecoder = {
   expects: 'json',
   maxBytes: maxListAnswer,
   read(answer) {
-    const [document = {}] = recordDecoder(found => found).read(answer).records
+    const [document = {}] = recordDecoder(record => record).read(answer).records
     const { page, tests } = document
     if (!Array.isArray(tests) || !tests.every(isObject)) throw withoutPart('list of tests')
     return {
@@ -95,88 +89,28 @@ const page: ResponseDecoder = {
   },
 }
 
-/** Where a status has no value, its reason stands for it (service-api.md section 2.5 has the reason alone). */
-const withStatus = (test: JsonObject): JsonObject =>
-  getString(test, 'status.value') === undefined
-    ? { ...test, status: { value: getString(test, 'status.reason') } }
-    : test
-
-const pageToken = option(
-  '--page-token <token>',
-  'One page, as the service gives it',
-  textParser('page token'),
-  {
-    fills: ['page_query.page_token'],
-  },
-)
-
+/** Lists the tests that failed in a range of time; `pagination` requests all windows and pages. */
 export const listFailingTests = defineOperation({
-  command: 'flaky list',
   route: 'POST /flaky-tests/list-failing-tests',
-  summary: 'List the tests that failed in a range of time, each once',
   effect: false,
-  inputs: {
-    ...organizationInputs,
-    range: rangeInput,
-    limit: option('--limit <n>', 'At most so many tests', integerParser(1, Number.MAX_SAFE_INTEGER)),
-    pageSize: option('--page-size <n>', 'Tests a page, 1 to 100 (default 100)', integerParser(1, 100), {
-      fills: ['page_query.page_size'],
-    }),
-    pageToken,
-    maxPages: option(
-      '--max-pages <n>',
-      'Stop after so many pages (default 10000)',
-      integerParser(1, Number.MAX_SAFE_INTEGER),
-    ),
-    owner: option('--owner <name>', 'Only tests of this code owner', textParser('owner')),
-    quarantined: negatableFlag('quarantined', 'Only quarantined tests'),
-    minRate: option(
-      '--min-failure-rate <x>',
-      'Only tests that failed at least so often in the last 7 days',
-      parseDecimal,
-    ),
-    name: option('--name <glob>', 'Only tests whose name matches', word => glob(word, false)),
-    path: option('--path <glob>', 'Only tests whose file matches', word => glob(word, true)),
-    sort: option(
-      '--sort <key>',
-      'Collect all, then order by impact, rate, recent or name',
-      choiceParser(['impact', 'rate', 'recent', 'name']),
-      {
-        choices: ['impact', 'rate', 'recent', 'name'],
-      },
-    ),
-    resumeFile: option(
-      '--resume-file <file>',
-      'Note in this file how far the list was printed; a second run goes on from there',
-      textParser('name of the file'),
-      { file: true },
-    ),
+  params: {
+    ...organizationParams,
+    range: localParam<TimeRange>({ required: true, fills: ['start_time', 'end_time'] }),
+    limit: localParam<number | undefined>(),
+    pageSize: localParam<number | undefined>({ fills: ['page_query.page_size'] }),
+    /** Requests the one page that this token names. */
+    pageToken: localParam<string | undefined>({ fills: ['page_query.page_token'] }),
+    maxPages: localParam<number | undefined>(),
+    owner: localParam<string | undefined>(),
+    quarantined: localParam<boolean | undefined>(),
+    minRate: localParam<number | undefined>(),
+    name: localParam<RegExp | undefined>(),
+    path: localParam<RegExp | undefined>(),
+    /** Collects all tests, then sorts them; without it, tests are returned as they arrive. */
+    sort: localParam<TestOrder | undefined>(),
+    resumeFile: localParam<string | undefined>(),
   },
-  decoder: page,
-  view: ({ records }) =>
-    table(records.map(withStatus), [
-      ['NAME', 'name'],
-      ['STATUS', 'status.value', 'state'],
-      ['RATE 7D', 'failure_rate_last_7d', 'number'],
-      ['PRS 7D', 'pull_requests_impacted_last_7d', 'number'],
-      ['QUARANTINED', 'quarantined'],
-      ['OWNERS', 'codeowners'],
-      ['ID', 'id', 'id'],
-    ]),
-  check({ range, pageToken, limit, sort, resumeFile }) {
-    const whole = { '--page-token': pageToken, '--limit': limit, '--sort': sort }
-    for (const [flag, value] of Object.entries(whole))
-      if (resumeFile !== undefined && value !== undefined)
-        throw usageError(
-          `--resume-file and ${flag} contradict each other.`,
-          'What can be resumed is the whole list, in the order in which it comes; --max-pages cuts it into runs.',
-        )
-    if (pageToken !== undefined && range.end - range.start > maxWindow)
-      throw usageError(
-        '--page-token goes with a range of at most 7 days.',
-        'A token belongs to one request; name its range.',
-      )
-  },
+  decoder: pageDecoder,
   pagination: ({ range, limit, pageSize, pageToken, maxPages, sort, resumeFile, ...filters }) =>
     paginateTests({
       range,
@@ -188,10 +122,4 @@ export const listFailingTests = defineOperation({
       ...(resumeFile === undefined ? {} : { resumeFile }),
       filters: filtersOf(filters),
     }),
-  examples: [
-    'mergeq flaky list --since 7d --sort impact --limit 20',
-    'mergeq flaky list --since 30d -o ndjson',
-    "mergeq flaky list --owner @acme/web --name 'cart*' --json",
-    'mergeq flaky list --since 30d -o ndjson --resume-file walk.state >> tests.ndjson',
-  ],
 })

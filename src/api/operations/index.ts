@@ -8,7 +8,7 @@ import {
   restartTestsOnPullRequest,
   submitPullRequest,
 } from './pull-requests.ts'
-import { createQueue, deleteQueue, getQueue, stateUpdates, updateQueue } from './queues.ts'
+import { createQueue, deleteQueue, getQueue, updateQueue } from './queues.ts'
 import { getTestDetails } from './test-details.ts'
 import { getMergeQueueTestingDetails } from './testing-details.ts'
 
@@ -29,10 +29,7 @@ export const serviceOperations = [
   getTestDetails,
 ] as const satisfies readonly Operation[]
 
-/** Every row that is a command: the operations, and those that are one operation with a value already given. */
-export const operationCommands: readonly Operation[] = [...serviceOperations, ...stateUpdates]
-
 type NameIn<P extends string> = P extends `${string} /${infer Name}` ? Name : never
 
-/** The name of an operation that the service documents. */
+/** The name of an operation of the service. */
 export type OperationName = NameIn<(typeof serviceOperations)[number]['route']>

@@ -1,20 +1,18 @@
-import type { Input } from '../../cli/inputs.ts'
-import { metricsView } from '../../commands/metrics/view.ts'
 import { maxListAnswer } from '../../domain/limits.ts'
 import { isOfBranch, keepLines } from '../../domain/metrics/branch-lines.ts'
 import { numberText, parseSamples, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
 import type { Repository } from '../../domain/values/repository.ts'
-import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type DecodedResponse, isWebPage, type ResponseDecoder, webPageError } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
+import { localParam, param } from '../param.ts'
 
 const recordOf = ({ value, ...sample }: Sample): JsonObject => ({
   ...sample,
   value: Number.isFinite(value) ? value : numberText(value),
 })
 
-/** Samples that are made and printed at once. */
+/** Number of samples that are created and printed together. */
 const batchSize = 1_000
 
 function* batchesOf(text: string): Generator<readonly JsonObject[]> {
@@ -29,10 +27,10 @@ function* batchesOf(text: string): Generator<readonly JsonObject[]> {
 }
 
 /**
- * The text of the format, kept byte for byte. Its samples are all checked before any is printed, and made when they are
- * printed: together they would take many times the memory of the text.
+ * Keeps the text byte for byte. All samples are checked before the first is printed, and created while they are printed:
+ * all of them together would take many times the memory of the text.
  */
-const exposition: ResponseDecoder = {
+const expositionDecoder: ResponseDecoder = {
   expects: 'text',
   maxBytes: maxListAnswer,
   read({ text, bytes }) {
@@ -49,7 +47,7 @@ const exposition: ResponseDecoder = {
   },
 }
 
-/** Throws where a sample cannot be read. */
+/** Throws a `bad-answer` error when a sample cannot be read. */
 function checkSamples(text: string): void {
   for (const _ of readSamples(text));
 }
@@ -61,78 +59,34 @@ function replyOf(text: string, bytes: Uint8Array): DecodedResponse {
       return [...batchesOf(text)].flat()
     },
     batches: () => batchesOf(text),
-    document: found => found,
+    document: records => records,
     bytes,
   }
 }
 
 const utf8 = new TextDecoder()
 
-/** The samples of an answer as it came. */
+/** The samples in the body of an answer. Throws a `bad-answer` error when a sample cannot be read. */
 export const samplesIn = (bytes: Uint8Array): readonly Sample[] => parseSamples(utf8.decode(bytes))
 
-/** One repository if a flag or the environment names one, else all of the organization (CLI.md section 3). */
-const repositoryOrAll: Input<Repository | undefined> = {
-  definitions: [
-    { syntax: '--all-repos', summary: 'All repositories of the organization (the default without --repo)' },
-  ],
-  setting: 'repo',
-  location: 'query',
-  read(args, context) {
-    if (!args.has('--all-repos')) return context.explicit('repo')
-    if (args.has('--repo'))
-      throw usageError('--all-repos and --repo contradict each other.', 'Leave one of them out.')
-    return undefined
-  },
-  encode: repo =>
-    repo === undefined ? undefined : { repo: `${repo.owner}/${repo.name}`, repoHost: repo.host },
-}
-
-/** The branch that --target-branch names; without it all branches are shown. */
-const typedBranch: Input<string | undefined> = {
-  definitions: [],
-  setting: 'targetBranch',
-  read: async (args, context) => (args.has('--target-branch') ? context.require('targetBranch') : undefined),
-}
-
-const columns = [
-  { title: 'NAME', format: 'plain' },
-  { title: 'LABELS', format: 'plain' },
-  { title: 'VALUE', format: 'number' },
-] as const
-
+/** Reads the metrics of merge queues in the Prometheus text format: of a repository, or of the organization. */
 export const getMergeQueueMetrics = defineOperation({
-  command: 'metrics',
   route: 'GET /getMergeQueueMetrics',
-  summary: 'Print the metrics of merge queues in the Prometheus text format',
   effect: false,
-  inputs: { repo: repositoryOrAll, branch: typedBranch },
-  decoder: exposition,
+  params: {
+    repo: param<Repository | undefined>('query', {
+      encode: repo =>
+        repo === undefined ? undefined : { repo: `${repo.owner}/${repo.name}`, repoHost: repo.host },
+    }),
+    /** Keeps the samples of this branch alone. */
+    branch: localParam<string | undefined>(),
+  },
+  decoder: expositionDecoder,
   narrow: ({ branch }) =>
     branch === undefined
       ? undefined
-      : ({ bytes: whole }) => {
-          const bytes = keepLines(whole, isOfBranch(branch))
+      : ({ bytes: all }) => {
+          const bytes = keepLines(all, isOfBranch(branch))
           return replyOf(utf8.decode(bytes), bytes)
         },
-  view: reply => ({
-    columns,
-    get rows() {
-      return reply.records.map(({ name, labels, value }) => [
-        name,
-        Object.entries(labels ?? {})
-          .map(([key, value]) => `${key}=${value}`)
-          .join(' '),
-        value,
-      ])
-    },
-    terminalView: () => metricsView(samplesIn(reply.bytes)),
-    raw: reply.bytes,
-  }),
-  examples: [
-    'mergeq metrics',
-    'mergeq metrics --target-branch main',
-    'mergeq metrics --repo acme/web --json',
-    'mergeq metrics > mergeq.prom',
-  ],
 })

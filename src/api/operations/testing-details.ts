@@ -1,96 +1,16 @@
-import { type Input, option } from '../../cli/inputs.ts'
-import type { ParsedArgs } from '../../config/args.ts'
-import type { ParseContext } from '../../config/parse-context.ts'
-import { parsePullRequest } from '../../domain/values/pull-request.ts'
-import { textParser } from '../../domain/values/text.ts'
-import { usageError } from '../../errors.ts'
-import { get, getArray, getString, type Json, type JsonObject } from '../../json.ts'
-import { table } from '../../output/view.ts'
 import { recordDecoder } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
-import { queueInputs } from './pull-requests.ts'
+import { param } from '../param.ts'
+import { queueParams } from './pull-requests.ts'
 
-/** The test run: an id, or a test branch that ends in one; by pull request where that was asked for. */
-const testRunInput: Input<string | undefined> = {
-  definitions: [{ syntax: '[run]', summary: 'Test run id, or the name of a test branch that ends in one' }],
-  setting: 'testRun',
-  location: 'body.testRunId',
-  async read(args: ParsedArgs, context: ParseContext) {
-    const [typed] = args.get('run') ?? []
-    if (args.has('--pr')) {
-      if (typed !== undefined)
-        throw usageError('A test run and --pr name the same thing twice.', 'Leave one of them out.')
-      return undefined
-    }
-    const [, number] = /^(?:#|https?:\/\/\S+\/pull\/)?(\d{1,10})$/.exec(typed ?? '') ?? []
-    if (number !== undefined)
-      throw usageError(
-        `'${typed}' is a pull request, and a test run is expected.`,
-        `Ask by pull request: mergeq pr testing --pr ${number}`,
-      )
-    const run = typed ?? (await context.require('testRun'))
-    return textParser('test run')(run.slice(run.lastIndexOf('/') + 1))
-  },
-}
-
-/**
- * What is checked in a test run: check runs, then the newest status of each context (service-observed.md section 2.5).
- * What a row lacks is undefined.
- */
-export function checksOf(run: Json): readonly JsonObject[] {
-  const checks = getArray(run, 'checkSuites')
-    .flatMap(suite => getArray(suite, 'checkRuns'))
-    .map(check => ({
-      kind: 'check',
-      name: get(check, 'name'),
-      state: get(check, 'conclusion') ?? get(check, 'status'),
-      url: get(check, 'url'),
-    }))
-  const newest = new Map(
-    getArray(run, 'statusChecks')
-      .toReversed()
-      .map(status => [getString(status, 'context'), status]),
-  )
-  const statuses = [...newest.values()].toReversed().map(status => ({
-    kind: 'status',
-    name: get(status, 'context'),
-    state: get(status, 'state'),
-    url: get(status, 'url'),
-  }))
-  return [...checks, ...statuses]
-}
-
+/** Reads a test run, by its id or, where the service supports it, by a pull request in it. */
 export const getMergeQueueTestingDetails = defineOperation({
-  command: 'pr testing',
   route: 'POST /getMergeQueueTestingDetails',
-  summary: 'Show a test run: its checks, and what is tested in it',
   effect: false,
-  inputs: {
-    ...queueInputs,
-    testRun: testRunInput,
-    pr: option(
-      '--pr <n>',
-      'Ask by pull request instead, where the service takes that',
-      word => parsePullRequest(word).number,
-      {
-        location: 'body.pr.number',
-      },
-    ),
+  params: {
+    ...queueParams,
+    testRun: param<string | undefined>('body.testRunId'),
+    pr: param<number | undefined>('body.pr.number'),
   },
   decoder: recordDecoder(document => document),
-  view({ records: [run = {}] }) {
-    const tested = getArray(run, 'testedPullRequests').map(pr => `#${get(pr, 'prNumber') ?? '?'}`)
-    return {
-      ...table(checksOf(run), [
-        ['KIND', 'kind'],
-        ['NAME', 'name'],
-        ['STATE', 'state', 'state'],
-        ['URL', 'url'],
-      ]),
-      heading: [
-        `Test run ${getString(run, 'status') ?? ''} on ${getString(run, 'testBranch') ?? 'an unnamed branch'}, testing ${tested.join(', ') || 'nothing that it names'}`,
-      ],
-    }
-  },
-  examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing --pr 123 --json'],
 })

@@ -1,12 +1,6 @@
-import {
-  type CommandDescription,
-  type Operation,
-  operationMethod,
-  operationName,
-  type Route,
-} from '../../api/operation.ts'
+import { type Operation, operationMethod, operationName, type Route } from '../../api/operation.ts'
 import { type ErrorKind, exitCodeList } from '../../errors.ts'
-import type { CommandDefinition, OutputDoc } from '../command.ts'
+import type { CommandDefinition, CommandDescription, OutputDoc } from '../command.ts'
 import { type OptionDefinition, optionName } from '../inputs.ts'
 
 /** A command with everything that its documentation is generated from. */

@@ -57,11 +57,7 @@ async function askForToken({ options, host }: CommandContext, origin: string): P
  * it.
  */
 const verifyToken = (token: Token, context: CommandContext) =>
-  callOperation(
-    getMergeQueueMetrics,
-    { values: { repo: undefined, branch: undefined }, overrides: [] },
-    { ...context, token: async () => token },
-  )
+  callOperation({ ...context, token: async () => token }, getMergeQueueMetrics, {})
 
 /**
  * Prints where a login would read the token, whether it would verify the token, and where it would store it.

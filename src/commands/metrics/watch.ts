@@ -12,6 +12,7 @@ import { histogramOf } from '../../domain/metrics/histogram.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { sparkline } from '../../output/charts.ts'
+import { metrics } from '../metrics.ts'
 import { findSharedLabels, formatLabels, type Labels, omitLabels } from './view.ts'
 
 /** The value of a series; a histogram has points for its sum and its count, and none for its buckets. */
@@ -159,7 +160,7 @@ const defaultInterval = 60_000
 export const metricsWatchCommand = defineCommand({
   command: 'metrics watch',
   summary: 'Watch metrics: a line of history for each series, and every change',
-  operation: getMergeQueueMetrics,
+  request: metrics,
   output: {
     table: 'the series, drawn anew, on a terminal; a line for each change elsewhere',
     json: 'the metrics as they are now, with --once alone',
@@ -174,20 +175,21 @@ export const metricsWatchCommand = defineCommand({
   async run(values, context) {
     const { options } = context
     checkWatchInputs(values)
-    if (options.dryRun || (values.once && options.format !== 'ndjson'))
-      return runOperation(getMergeQueueMetrics, context)
+    if (options.dryRun || (values.once && options.format !== 'ndjson')) return runOperation(metrics, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq metrics watch` is a stream, and JSON is one document.',
         'Use -o ndjson for the changes, or --once for the metrics as they are now.',
       )
-    const [invocation] = await readInvocations(getMergeQueueMetrics, context)
+    const [invocation] = await readInvocations(metrics, context)
     if (invocation === undefined) return 0
     const { interval = defaultInterval } = values
     let previous: ReadonlyMap<string, Point> | undefined
     const readUpdate = async (readContext: CommandContext): Promise<MetricsUpdate> => {
       const points = toPoints(
-        samplesIn((await callOperation(getMergeQueueMetrics, invocation, readContext)).reply.bytes),
+        samplesIn(
+          (await callOperation(readContext, getMergeQueueMetrics, invocation.values, invocation)).reply.bytes,
+        ),
       )
       const changes = previous === undefined ? undefined : findChanges(previous, points)
       previous = new Map(points.map(point => [point.series, point]))

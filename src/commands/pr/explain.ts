@@ -1,12 +1,14 @@
-import { callOperation } from '../../api/call.ts'
-import type { Operation } from '../../api/operation.ts'
-import { readPullRequestToExplain } from '../../api/operations/pull-requests.ts'
+import { type CallOptions, callOperation } from '../../api/call.ts'
+import { type Operation, withDecoder } from '../../api/operation.ts'
+import { getSubmittedPullRequest, partialPullRequestDecoder } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
+import type { Params, ParamValues } from '../../api/param.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import type { Inputs } from '../../cli/inputs.ts'
 import { type Invocation, readInvocations } from '../../cli/invocation.ts'
+import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
+import { queueInputs } from '../../cli/queue-inputs.ts'
 import { printDryRun } from '../../cli/run-operation.ts'
 import { explainPullRequest } from '../../domain/explain/explain-pull-request.ts'
 import type { UnreadSource } from '../../domain/explain/explanation.ts'
@@ -18,17 +20,25 @@ import { isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { explanationJson, explanationView } from './explain/view.ts'
 
+/** The request that an explanation begins with; its record may lack the state. */
+const explainRequest = {
+  command: 'pr explain',
+  operation: withDecoder(getSubmittedPullRequest, partialPullRequestDecoder),
+  inputs: { ...queueInputs, pr: pullRequestArgument },
+}
+
 /** The pull request to explain. */
-type ExplainInvocation = Invocation<typeof readPullRequestToExplain.inputs>
+type ExplainInvocation = Invocation<typeof explainRequest.inputs>
 
 /** Reads a document. Returns the error of a failed read, but throws an error that every read would have. */
-async function readDocument<F extends Inputs>(
-  operation: Operation<Operation['route'], F>,
-  invocation: Invocation<F>,
+async function readDocument<P extends Params>(
+  operation: Operation<P>,
+  params: ParamValues<P>,
   context: CommandContext,
+  options: CallOptions = {},
 ): Promise<{ readonly document?: JsonObject; readonly failure?: MergeqError }> {
   try {
-    const { reply } = await callOperation(operation, invocation, context)
+    const { reply } = await callOperation(context, operation, params, options)
     const [document = {}] = reply.records
     return { document }
   } catch (error) {
@@ -67,8 +77,11 @@ async function readTestRun(
   const isTested = isUnderTest(String(record.state))
   const id = testRunOf(record) ?? (isTested ? await context.settings.read('testRun') : undefined)
   if (id === undefined) return {}
-  const testRunInvocation = { values: { ...queueValues, testRun: id, pr: undefined }, overrides: [] }
-  const { document, failure } = await readDocument(getMergeQueueTestingDetails, testRunInvocation, context)
+  const { document, failure } = await readDocument(
+    getMergeQueueTestingDetails,
+    { ...queueValues, testRun: id },
+    context,
+  )
   if (document === undefined) return { unread: { what: 'test run', why: failure?.message ?? '' } }
   // The test branch of this CI job may belong to another pull request.
   return testsPullRequest(document, pr) ? { run: parseTestRun(id, document) } : {}
@@ -78,8 +91,8 @@ async function readTestRun(
 async function explainOne(invocation: ExplainInvocation, context: CommandContext): Promise<void> {
   const { pr, repo, targetBranch } = invocation.values
   const reads = [
-    readDocument(readPullRequestToExplain, invocation, context),
-    readDocument(getQueue, { values: { repo, targetBranch }, overrides: [] }, context),
+    readDocument(explainRequest.operation, invocation.values, context, invocation),
+    readDocument(getQueue, { repo, targetBranch }, context),
   ] as const
   // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
   await Promise.allSettled(reads)
@@ -114,7 +127,7 @@ async function explainOne(invocation: ExplainInvocation, context: CommandContext
 export const prExplainCommand = defineCommand({
   command: 'pr explain',
   summary: 'Say why a pull request is not merging, and what to do next',
-  operation: readPullRequestToExplain,
+  request: explainRequest,
   inputs: {},
   operations: [getQueue, getMergeQueueTestingDetails],
   output: {
@@ -128,8 +141,8 @@ export const prExplainCommand = defineCommand({
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
   async run(_, context) {
-    const invocations = await readInvocations(readPullRequestToExplain, context)
-    if (context.options.dryRun) return printDryRun(readPullRequestToExplain, invocations, context)
+    const invocations = await readInvocations(explainRequest, context)
+    if (context.options.dryRun) return printDryRun(explainRequest.operation, invocations, context)
     for (const invocation of invocations) await explainOne(invocation, context)
     await context.printer.end()
     return 0

@@ -1,26 +1,57 @@
 import { callOperation } from '../../api/call.ts'
-import { readPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
+import { getSubmittedPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
 import { reportResults } from '../../cli/concurrency.ts'
 import { type CommandContext, withoutOutput } from '../../cli/context.ts'
-import { flag, optionName } from '../../cli/inputs.ts'
+import { flag, type InputValues, option, optionName } from '../../cli/inputs.ts'
 import { type Invocation, readInvocations } from '../../cli/invocation.ts'
+import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
+import { queueInputs } from '../../cli/queue-inputs.ts'
 import { executeAll, printDryRun, runOperation } from '../../cli/run-operation.ts'
+import { parsePriority, priorities } from '../../domain/values/text.ts'
 import { kindOfOutcome } from '../../domain/wait-state.ts'
 import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import { message } from '../../output/view.ts'
 import { limitRequestsBeforeWait, readWaitOptions, withoutWaitTimeout } from './wait/time-limits.ts'
 import { reportUnwaited, waitForAll } from './wait/wait-for-all.ts'
 import { type WaitInputValues, waitInputs } from './wait/wait-inputs.ts'
 
-/** The record of a pull request as it stands; undefined where it was never submitted. */
+/** The request of `pr submit`, without a wait. */
+export const submitRequest = defineOperationCommand({
+  command: 'pr submit',
+  summary: 'Submit pull requests to the queue for testing and merging',
+  operation: submitPullRequest,
+  // Equal priority is first come, first served (service-observed.md section 6).
+  isOrdered: true,
+  inputs: {
+    ...queueInputs,
+    pr: pullRequestArguments,
+    priority: option(
+      '--priority <level>',
+      'urgent, high, medium, low, or 0 (first) to 255 (last)',
+      parsePriority,
+      { suggestions: priorities },
+    ),
+    noBatch: flag('--no-batch', 'Test it alone, never in a batch'),
+  },
+  view: (_, { pr, targetBranch }) => message(`Submitted #${pr} to the queue of ${targetBranch}.`),
+  examples: [
+    'mergeq pr submit 123',
+    'mergeq pr submit 123 124 --priority high',
+    'mergeq pr submit 123 --wait',
+  ],
+})
+
+/** The current record of a pull request; undefined when it was never submitted. */
 async function recordOf(
-  { values }: Invocation<typeof readPullRequest.inputs>,
+  { repo, targetBranch, pr }: InputValues<typeof submitRequest.inputs>,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
   try {
-    return (await callOperation(readPullRequest, { values, overrides: [] }, context)).reply.records[0]
+    const { reply } = await callOperation(context, getSubmittedPullRequest, { repo, targetBranch, pr })
+    return reply.records[0]
   } catch (error) {
     const failure = toMergeqError(error)
     if (failure.kind === 'not-found' && failure.details.isWebPage !== true) return undefined
@@ -29,17 +60,17 @@ async function recordOf(
 }
 
 /**
- * Submits, and waits for what was submitted. What stood there before is read first: it is no answer. `--timeout` bounds
- * all of it: nothing more is submitted once it is over, and what that takes is less for the waiting.
+ * Submits pull requests and waits for them. Each record is read before the submission, because an old record is not the
+ * result of the new one. `--timeout` limits everything: when it is over, nothing more is submitted.
  */
 async function submitAndWait(flags: WaitInputValues, context: CommandContext): Promise<number> {
   const { clock, interrupted } = context.host
-  const runs = await readInvocations(submitPullRequest, context)
+  const runs = await readInvocations(submitRequest, context)
   const terms = readWaitOptions(flags, runs.length, context)
   if (context.options.dryRun) return printDryRun(submitPullRequest, runs, context)
   const startedAt = clock.now()
   const left = () => startedAt + terms.limit - clock.now()
-  // The answer of a wait is its result: receipts of the submission would be a second document.
+  // The output of a wait is its results: receipts of the submissions would be further documents.
   const { reading, change } = limitRequestsBeforeWait(
     withoutOutput(await withoutWaitTimeout(context)),
     terms,
@@ -47,13 +78,13 @@ async function submitAndWait(flags: WaitInputValues, context: CommandContext): P
   )
   const before = new Map<Invocation, JsonObject | undefined>()
   const begun = new Map<Invocation, number>()
-  const endings = await executeAll(submitPullRequest, runs, change, {
-    async before(one) {
-      const run = runs.find(other => other === one)
+  const results = await executeAll(submitRequest, runs, change, {
+    async before(invocation) {
+      const run = runs.find(other => other === invocation)
       if (run === undefined) return
       if (terms.limit > 0 && left() <= 0)
         throw new MergeqError('timed-out', `the time was over before #${run.values.pr} was submitted.`)
-      before.set(run, await recordOf(run, reading))
+      before.set(run, await recordOf(run.values, reading))
       begun.set(run, clock.now())
     },
   })
@@ -62,21 +93,21 @@ async function submitAndWait(flags: WaitInputValues, context: CommandContext): P
     invocation: { values: run.values, overrides: [] },
     before: before.get(run),
     submission: { from: begun.get(run) ?? startedAt, to },
-    failure: endings[index]?.failure,
+    failure: results[index]?.failure,
   }))
-  const failures = endings.flatMap(({ failure }) => failure ?? [])
+  const failures = results.flatMap(({ failure }) => failure ?? [])
   const isStopped = terms.stopsOnError && failures.length > 0
   if (isStopped && !interrupted.aborted) await reportUnwaited(candidates, startedAt, context)
-  if (isStopped || interrupted.aborted) return reportResults(submitPullRequest, runs, endings, context)
+  if (isStopped || interrupted.aborted) return reportResults(submitPullRequest, runs, results, context)
   if (failures.length < runs.length) for (const { message } of failures) await context.logger.info(message)
   return waitForAll(candidates, terms, context, startedAt)
 }
 
-/** `pr submit`, which with --wait goes on as `pr wait`. */
-export const submitCommand = defineCommand({
-  ...submitPullRequest,
-  operation: submitPullRequest,
-  operations: [readPullRequest, getQueue],
+/** `mergeq pr submit`: with --wait, it continues like `pr wait`. */
+export const prSubmit = defineCommand({
+  ...submitRequest,
+  request: submitRequest,
+  operations: [getSubmittedPullRequest, getQueue],
   exitKinds: Object.values(kindOfOutcome),
   output: {
     table: 'a sentence for each; on a pipe the row pr, ok, delivery, message',
@@ -86,10 +117,10 @@ export const submitCommand = defineCommand({
   inputs: { wait: flag('--wait', 'Wait until it has merged, failed or been cancelled'), ...waitInputs },
   async run({ wait, ...flags }, context) {
     if (wait) return submitAndWait(flags, context)
-    const stray = Object.values(waitInputs)
+    const waitOption = Object.values(waitInputs)
       .flatMap(({ definitions }) => definitions.map(({ syntax }) => optionName(syntax)))
       .find(name => context.args.has(name))
-    if (!wait && stray !== undefined) throw usageError(`${stray} says how to wait.`, 'Give --wait with it.')
-    return runOperation(submitPullRequest, context)
+    if (waitOption !== undefined) throw usageError(`${waitOption} says how to wait.`, 'Give --wait with it.')
+    return runOperation(submitRequest, context)
   },
 })

@@ -1,18 +1,27 @@
-import { readPullRequest } from '../../api/operations/pull-requests.ts'
+import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { readInvocations } from '../../cli/invocation.ts'
+import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
+import { queueInputs } from '../../cli/queue-inputs.ts'
 import { printDryRun } from '../../cli/run-operation.ts'
 import { kindOfOutcome } from '../../domain/wait-state.ts'
 import { readWaitOptions } from './wait/time-limits.ts'
 import { waitForAll } from './wait/wait-for-all.ts'
 import { waitInputs, waitOutput } from './wait/wait-inputs.ts'
 
+/** The request that a wait repeats. */
+const waitRequest = {
+  command: 'pr wait',
+  operation: getSubmittedPullRequest,
+  inputs: { ...queueInputs, pr: pullRequestArguments },
+}
+
 /** `pr wait`: polls until every pull request has reached the requested state or a final state. */
 export const prWaitCommand = defineCommand({
   command: 'pr wait',
   summary: 'Wait until pull requests have merged, failed or been cancelled',
-  operation: readPullRequest,
+  request: waitRequest,
   inputs: waitInputs,
   operations: [getQueue],
   exitKinds: Object.values(kindOfOutcome),
@@ -23,13 +32,13 @@ export const prWaitCommand = defineCommand({
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
   async run(values, context) {
-    const invocations = await readInvocations(readPullRequest, context)
+    const invocations = await readInvocations(waitRequest, context)
     const options = readWaitOptions(values, invocations.length, context)
     if (context.options.dryRun) {
       const [first, ...others] = invocations
       if (first === undefined) return 0
       return others.length === 0
-        ? printDryRun(readPullRequest, [first], context)
+        ? printDryRun(getSubmittedPullRequest, [first], context)
         : printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
     }
     return waitForAll(

@@ -1,16 +1,16 @@
-import { queueInputs } from '../../api/operations/pull-requests.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { reportErrors } from '../../cli/concurrency.ts'
 import { type CommandContext, canPrompt } from '../../cli/context.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { confirm } from '../../cli/invocation.ts'
+import { queueInputs } from '../../cli/queue-inputs.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { MergeqError, mostSevere, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 import { printPlans } from './diff.ts'
-import { type ApplyResult, applyPlan, updateForApply } from './file/apply-plan.ts'
+import { type ApplyResult, applyPlan } from './file/apply-plan.ts'
 import {
   combineDigests,
   createPlans,
@@ -66,7 +66,7 @@ const parseDigest = (text: string): string => {
 export const queueApplyCommand = defineCommand({
   command: 'queue apply',
   summary: 'Make queues as their files say: what differs is sent, what is not named is left alone',
-  operation: { ...updateQueue, inputs: queueInputs },
+  request: { command: 'queue apply', operation: updateQueue, inputs: queueInputs },
   operations: [getQueue, createQueue],
   exitKinds: ['differs', 'stale'],
   output: {
@@ -91,7 +91,11 @@ export const queueApplyCommand = defineCommand({
     const path = requireFile(file)
     const items = await readItems(path, includeState, context)
     const askToConfirm = (text: string) =>
-      confirm({ ...updateForApply, confirm: () => (yes ? undefined : { text, answer: 'y' }) }, [], context)
+      confirm(
+        { command: 'queue apply', confirm: () => (yes ? undefined : { text, answer: 'y' }) },
+        [],
+        context,
+      )
     if (!context.options.dryRun && !canPrompt(context)) await askToConfirm('')
     const planQueues = async (expected: string | undefined) => {
       const plans = await createPlans(items, includeState, allowUnknown, context)

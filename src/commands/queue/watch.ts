@@ -1,5 +1,5 @@
 import { callOperation } from '../../api/call.ts'
-import { readPullRequest } from '../../api/operations/pull-requests.ts'
+import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
@@ -19,11 +19,12 @@ import {
 } from '../../domain/queue-changes.ts'
 import type { QueueEntry } from '../../domain/queue-entries.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
+import { queueGet } from './get.ts'
 import { createQueueScreen } from './watch/live-screen.ts'
 import { createChangePrinter, type QueueUpdate } from './watch/print-changes.ts'
 
 /** The queue to watch. */
-type QueueInvocation = Invocation<typeof getQueue.inputs>
+type QueueInvocation = Invocation<typeof queueGet.inputs>
 
 /** Time between readings, in milliseconds. */
 const defaultInterval = 10_000
@@ -47,11 +48,7 @@ async function readDeparture(
 ): Promise<QueueChange | undefined> {
   const { clock } = context.host
   try {
-    const { reply } = await callOperation(
-      readPullRequest,
-      { values: { ...values, pr: entry.pr }, overrides: [] },
-      context,
-    )
+    const { reply } = await callOperation(context, getSubmittedPullRequest, { ...values, pr: entry.pr })
     return departureChange(entry, reply.records[0], clock.now())
   } catch (error) {
     const failure = toMergeqError(error)
@@ -69,7 +66,7 @@ function createQueueReader(
   let unresolved: readonly Departure[] = []
   const unlistedStates = new Map<number, string>()
   return async (context, isLast) => {
-    const [queue = {}] = (await callOperation(getQueue, invocation, context)).reply.records
+    const [queue = {}] = (await callOperation(context, getQueue, invocation.values, invocation)).reply.records
     const snapshot = snapshotOf(queue)
     if (lastSnapshot === undefined) {
       lastSnapshot = snapshot
@@ -102,9 +99,9 @@ function createQueueReader(
 export const queueWatchCommand = defineCommand({
   command: 'queue watch',
   summary: 'Watch a queue: what is in it now, and every change',
-  operation: getQueue,
+  request: queueGet,
   inputs: watchInputs('the queue', '10s'),
-  operations: [readPullRequest],
+  operations: [getSubmittedPullRequest],
   output: {
     table: 'the queue, drawn anew, on a terminal; a line for each change elsewhere',
     json: 'the queue as it is now, with --once alone',
@@ -118,13 +115,13 @@ export const queueWatchCommand = defineCommand({
   async run(values, context) {
     const { options } = context
     checkWatchInputs(values)
-    if (options.dryRun || (values.once && options.format !== 'ndjson')) return runOperation(getQueue, context)
+    if (options.dryRun || (values.once && options.format !== 'ndjson')) return runOperation(queueGet, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq queue watch` is a stream, and JSON is one document.',
         'Use -o ndjson for the changes, or --once for the queue as it is now.',
       )
-    const [invocation] = await readInvocations(getQueue, context)
+    const [invocation] = await readInvocations(queueGet, context)
     if (invocation === undefined) return 0
     const { interval = defaultInterval } = values
     const renderer = isLive(context)

@@ -1,5 +1,5 @@
-import { checksOf } from '../../api/operations/testing-details.ts'
 import { get, getArray, getString, isObject, type Json, type JsonObject } from '../../json.ts'
+import { checksOf } from '../check-runs.ts'
 import { type Finding, joinSome, shorten } from './finding.ts'
 
 /** A test run, as far as an explanation needs it. */

@@ -1,4 +1,4 @@
-import type { EncodedChunks } from '../../cli/inputs.ts'
+import type { EncodedJson } from '../../json.ts'
 
 /**
  * A JSON array of different strings, encoded while its items come in. An item is begun, written and ended; text is added
@@ -28,7 +28,7 @@ export interface StringArray {
   /** Adds this text in the place of what was begun. */
   addText(text: string): boolean
   /** The array, byte for byte what `JSON.stringify` makes of the items; over the limit it is counted, not kept. */
-  encoded(): EncodedChunks
+  encoded(): EncodedJson
 }
 
 const utf8 = new TextEncoder()

@@ -1,17 +1,22 @@
 import { callOperation } from '../../../api/call.ts'
-import { readPullRequest } from '../../../api/operations/pull-requests.ts'
+import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import { mapConcurrent, maxConcurrent } from '../../../cli/concurrency.ts'
 import type { CommandContext } from '../../../cli/context.ts'
+import type { Input } from '../../../cli/inputs.ts'
 import type { Invocation } from '../../../cli/invocation.ts'
+import type { queueInputs } from '../../../cli/queue-inputs.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import type { WaitObservation, WaitState } from '../../../domain/wait-state.ts'
 import { isPermanent, type MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import { get, getArray, isObject, type JsonObject } from '../../../json.ts'
 
+/** The inputs that name a pull request of a queue. */
+type WaitTargetInputs = typeof queueInputs & { readonly pr: Input<number> }
+
 /** A pull request that a wait polls. */
 export interface WaitTarget {
-  readonly invocation: Invocation<typeof readPullRequest.inputs>
+  readonly invocation: Invocation<WaitTargetInputs>
   readonly state: WaitState
   /** How many consecutive readings have failed. */
   readonly errors: number
@@ -114,11 +119,7 @@ async function readListing(
   if (first === undefined) return { record: {}, entries: new Map() }
   const { repo, targetBranch } = first.invocation.values
   try {
-    const { reply } = await callOperation(
-      getQueue,
-      { values: { repo, targetBranch }, overrides: [] },
-      context,
-    )
+    const { reply } = await callOperation(context, getQueue, { repo, targetBranch })
     const [record = {}] = reply.records
     const now = context.host.clock.now()
     const entries = new Map<number, TargetReading>()
@@ -138,7 +139,12 @@ async function readTargetRecord({ invocation }: WaitTarget, context: CommandCont
   const { clock } = context.host
   const askedAt = clock.now()
   try {
-    const { reply, date } = await callOperation(readPullRequest, invocation, context)
+    const { reply, date } = await callOperation(
+      context,
+      getSubmittedPullRequest,
+      invocation.values,
+      invocation,
+    )
     const [record = {}] = reply.records
     return { observation: { record, at: clock.now(), askedAt, date } }
   } catch (error) {

@@ -8,14 +8,6 @@ import type { JsonObject } from '../../../json.ts'
 import type { View } from '../../../output/view.ts'
 import type { WaitTarget } from './read-targets.ts'
 
-
-
-
-
-
-
-
-
 /** How the wait for a pull request ended. */
 export interface WaitEnd {
   readonly outcome: Outcome

@@ -1,10 +1,7 @@
 import { callOperation } from '../../../api/call.ts'
-import { defineOperation, type Operation } from '../../../api/operation.ts'
-import { queueInputs } from '../../../api/operations/pull-requests.ts'
 import { createQueue, updateQueue } from '../../../api/operations/queues.ts'
 import { createReceipt, type Delivery } from '../../../api/receipt.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import type { BodyValue, Input } from '../../../cli/inputs.ts'
 import { joinList } from '../../../domain/format.ts'
 import {
   createBody,
@@ -17,35 +14,8 @@ import {
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
-import { message } from '../../../output/view.ts'
 import { encodeValues } from '../../api.ts'
 import { formatValue, hasDifferences, type Plan, queueName, readLive } from './plan.ts'
-
-/** The settings of a file as the values of a request body. */
-const settingsInput: Input<Record<string, BodyValue>> = {
-  definitions: [],
-  location: 'body',
-  read: () => ({}),
-}
-
-/** Derives an operation that sends the settings of a file. */
-const defineApplyOperation = (operation: typeof createQueue | typeof updateQueue) =>
-  defineOperation({
-    command: 'queue apply',
-    route: operation.route,
-    summary: operation.summary,
-    effect: operation.effect,
-    inputs: { ...queueInputs, settings: settingsInput },
-    decoder: operation.decoder,
-    view: () => message(''),
-    examples: [],
-  })
-
-/** The operations with which `queue apply` creates and updates a queue. */
-export const [createForApply, updateForApply] = [
-  defineApplyOperation(createQueue),
-  defineApplyOperation(updateQueue),
-]
 
 /** The delays before each attempt to read a change back, in milliseconds (WIRE.md section 2). */
 const readBackDelays = [0, 2_000, 4_000]
@@ -112,19 +82,19 @@ export async function applyPlan(
   const identity = { file: path, repo: repositoryName(repo), targetBranch }
   if (!hasDifferences(plan))
     return { record: { ...identity, ok: true, outcome: 'unchanged', digest: plan.digest } }
-  let lastOperation: Operation = updateForApply
+  let lastOperation: typeof createQueue | typeof updateQueue = updateQueue
   let delivery: Delivery = 'confirmed'
   let outcome = 'failed'
   let changed: readonly string[] = []
-  const send = async (operation: typeof updateForApply, body: JsonObject) => {
+  const send = async (operation: typeof lastOperation, settings: JsonObject) => {
     lastOperation = operation
-    const response = await callOperation(
-      operation,
-      { values: { ...invocation.values, settings: encodeValues(body) }, overrides: [] },
-      context,
-    )
+    const overrides = Object.entries(encodeValues(settings)).map(([key, value]) => ({ path: [key], value }))
+    const response =
+      operation === createQueue
+        ? await callOperation(context, createQueue, invocation.values, { overrides })
+        : await callOperation(context, updateQueue, invocation.values, { overrides })
     if (response.delivery !== 'confirmed') delivery = response.delivery
-    if (outcome === 'failed') outcome = operation === createForApply ? 'created' : 'updated'
+    if (outcome === 'failed') outcome = operation === createQueue ? 'created' : 'updated'
   }
   const receipt = (failure?: MergeqError): JsonObject => ({
     ...identity,
@@ -135,13 +105,13 @@ export async function applyPlan(
   try {
     let { differences: changes } = plan
     if (plan.live === undefined) {
-      await send(createForApply, createBody(content.settings))
+      await send(createQueue, createBody(content.settings))
       changes = differences(
         (await readLive(invocation, includesState, context))?.settings ?? {},
         content.settings,
       )
     }
-    if (changes.length > 0) await send(updateForApply, updateBody(changes, content.settings))
+    if (changes.length > 0) await send(updateQueue, updateBody(changes, content.settings))
     changed = plan.differences.map(({ setting }) => setting)
     const { live, missing } = await readBack(plan, includesState, context)
     const digest = await settingsDigest(live?.settings ?? null)

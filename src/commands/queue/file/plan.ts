@@ -15,10 +15,11 @@ import { parseRepository, repositoryName } from '../../../domain/values/reposito
 import { toMergeqError, usageError } from '../../../errors.ts'
 import type { Json } from '../../../json.ts'
 import { stringifyJson } from '../../../json-text.ts'
+import { queueGet } from '../get.ts'
 import { type LoadedQueueFile, readQueueFiles, withOverrides } from './read-files.ts'
 
 /** The invocation that reads a queue. */
-export type QueueInvocation = Invocation<typeof getQueue.inputs>
+export type QueueInvocation = Invocation<typeof queueGet.inputs>
 
 /** A queue file, and the invocation that reads the live queue. */
 export interface QueueFileItem extends LoadedQueueFile {
@@ -75,7 +76,7 @@ export async function resolveQueue(
     () => context.settings.require('targetBranch'),
     targetBranch ?? '',
   )
-  const [invocation] = await readInvocations(getQueue, { ...context, args })
+  const [invocation] = await readInvocations(queueGet, { ...context, args })
   if (invocation === undefined) throw usageError('No queue was given.')
   return invocation
 }
@@ -109,7 +110,7 @@ export async function readLive(
   context: CommandContext,
 ): Promise<LiveSettings | undefined> {
   try {
-    const { reply } = await callOperation(getQueue, invocation, context)
+    const { reply } = await callOperation(context, getQueue, invocation.values, invocation)
     return liveSettings(reply.records[0] ?? {}, includesState)
   } catch (error) {
     const { status, isWebPage } = toMergeqError(error).details

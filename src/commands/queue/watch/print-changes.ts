@@ -1,6 +1,6 @@
-import type { getQueue } from '../../../api/operations/queues.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { InputValues } from '../../../cli/inputs.ts'
+import type { queueInputs } from '../../../cli/queue-inputs.ts'
 import { pluralize } from '../../../domain/format.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import { testSlots } from '../../../domain/queue-entries.ts'
@@ -8,7 +8,7 @@ import { repositoryName } from '../../../domain/values/repository.ts'
 import { getArray, getString, type Json, type JsonObject } from '../../../json.ts'
 
 /** The queue that is watched. */
-export type WatchedQueue = InputValues<typeof getQueue.inputs>
+export type WatchedQueue = InputValues<typeof queueInputs>
 
 /** The record of a queue, and its changes since the previous reading (undefined for the first reading). */
 export type QueueUpdate = readonly [queue: JsonObject, changes: readonly QueueChange[] | undefined]

@@ -3,6 +3,7 @@ import { getMergeQueueMetrics, samplesIn } from '../../../api/operations/metrics
 import type { CommandContext } from '../../../cli/context.ts'
 import { readInvocations } from '../../../cli/invocation.ts'
 import { MergeqError } from '../../../errors.ts'
+import { metrics } from '../../metrics.ts'
 
 /** The load of a queue in the last hour. */
 export interface MeasuredLoad {
@@ -20,10 +21,10 @@ export interface MeasuredLoad {
  * ended.
  */
 export async function measureLoad(context: CommandContext): Promise<MeasuredLoad> {
-  const [invocation] = await readInvocations(getMergeQueueMetrics, context)
+  const [invocation] = await readInvocations(metrics, context)
   const branch = await context.settings.read('targetBranch')
   if (invocation === undefined) throw new MergeqError('internal', 'there is nothing to read.')
-  const { reply } = await callOperation(getMergeQueueMetrics, invocation, context)
+  const { reply } = await callOperation(context, getMergeQueueMetrics, invocation.values, invocation)
   const samples = samplesIn(reply.bytes).filter(
     ({ labels }) => branch === undefined || labels.branch === branch,
   )

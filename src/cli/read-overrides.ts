@@ -1,0 +1,33 @@
+import { type BodyOverride, parseOverride } from '../api/body-overrides.ts'
+import type { Params } from '../api/param.ts'
+import type { ParsedArgs } from '../config/args.ts'
+import { settingFlags } from '../config/input-settings.ts'
+import { usageError } from '../errors.ts'
+import { type Inputs, optionName } from './inputs.ts'
+
+/** Whether one path begins with the other, or is the same. */
+const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
+  one.every((key, index) => index >= other.length || other[index] === key)
+
+/**
+ * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed already sets it.
+ */
+export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params): readonly BodyOverride[] {
+  const overrides = (args.get('--set') ?? []).map(word => parseOverride(word))
+  for (const [index, { path }] of overrides.entries()) {
+    const name = path.join('.')
+    if (overrides.slice(0, index).some(set => overlaps(set.path, path)))
+      throw usageError(`--set gives ${name} twice.`, 'Leave one of them out.')
+    for (const [key, { setting, definitions }] of Object.entries(inputs)) {
+      const { location = '', fills = [] } = params[key] ?? {}
+      const names = [...definitions.map(({ syntax }) => optionName(syntax)), setting && settingFlags[setting]]
+      // A constant is what the command stands for: `queue pause` and its state.
+      const isFixed = definitions.length === 0 && setting === undefined
+      const typed = isFixed ? 'the command' : names.find(name => name !== undefined && args.has(name))
+      const paths = [...(location.startsWith('body.') ? [location.slice('body.'.length)] : []), ...fills]
+      if (typed !== undefined && paths.some(one => overlaps(one.split('.'), path)))
+        throw usageError(`--set gives ${name}, which ${typed} already gives.`, 'Leave one of them out.')
+    }
+  }
+  return overrides
+}

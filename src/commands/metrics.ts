@@ -1,0 +1,61 @@
+import { getMergeQueueMetrics, samplesIn } from '../api/operations/metrics.ts'
+import { defineOperationCommand } from '../cli/command.ts'
+import type { Input } from '../cli/inputs.ts'
+import type { Repository } from '../domain/values/repository.ts'
+import { usageError } from '../errors.ts'
+import { metricsView } from './metrics/view.ts'
+
+/** The repository that an option or the environment names; without one, all of the organization (CLI.md section 3). */
+const repositoryOrAll: Input<Repository | undefined> = {
+  definitions: [
+    { syntax: '--all-repos', summary: 'All repositories of the organization (the default without --repo)' },
+  ],
+  setting: 'repo',
+  read(args, context) {
+    if (!args.has('--all-repos')) return context.explicit('repo')
+    if (args.has('--repo'))
+      throw usageError('--all-repos and --repo contradict each other.', 'Leave one of them out.')
+    return undefined
+  },
+}
+
+/** The branch that --target-branch names; without it, all branches are shown. */
+const typedBranch: Input<string | undefined> = {
+  definitions: [],
+  setting: 'targetBranch',
+  read: async (args, context) => (args.has('--target-branch') ? context.require('targetBranch') : undefined),
+}
+
+const columns = [
+  { title: 'NAME', format: 'plain' },
+  { title: 'LABELS', format: 'plain' },
+  { title: 'VALUE', format: 'number' },
+] as const
+
+/** `mergeq metrics`: the metrics of merge queues. */
+export const metrics = defineOperationCommand({
+  command: 'metrics',
+  summary: 'Print the metrics of merge queues in the Prometheus text format',
+  operation: getMergeQueueMetrics,
+  inputs: { repo: repositoryOrAll, branch: typedBranch },
+  view: reply => ({
+    columns,
+    get rows() {
+      return reply.records.map(({ name, labels, value }) => [
+        name,
+        Object.entries(labels ?? {})
+          .map(([key, value]) => `${key}=${value}`)
+          .join(' '),
+        value,
+      ])
+    },
+    terminalView: () => metricsView(samplesIn(reply.bytes)),
+    raw: reply.bytes,
+  }),
+  examples: [
+    'mergeq metrics',
+    'mergeq metrics --target-branch main',
+    'mergeq metrics --repo acme/web --json',
+    'mergeq metrics > mergeq.prom',
+  ],
+})

@@ -1,0 +1,20 @@
+import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
+import { defineOperationCommand } from '../../cli/command.ts'
+import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
+import { queueInputs, yesInput } from '../../cli/queue-inputs.ts'
+import { message } from '../../output/view.ts'
+
+/** `mergeq pr cancel`: asks for confirmation when there are several pull requests. */
+export const prCancel = defineOperationCommand({
+  command: 'pr cancel',
+  summary: 'Remove pull requests from the queue',
+  operation: cancelPullRequest,
+  inputs: { ...queueInputs, pr: pullRequestArguments, yes: yesInput },
+  view: (_, { pr, targetBranch }) =>
+    message(`Cancelled #${pr}: it is no longer in the queue of ${targetBranch}.`),
+  confirm(runs) {
+    if (runs.length < 2 || runs.every(({ yes }) => yes)) return undefined
+    return { text: `Cancel ${runs.map(({ pr }) => `#${pr}`).join(', ')}? [y/N]`, answer: 'y' }
+  },
+  examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],
+})

@@ -1,0 +1,62 @@
+import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { defineOperationCommand } from '../../cli/command.ts'
+import { flag, type Input, option } from '../../cli/inputs.ts'
+import { pullRequestArguments, pullRequestNumber } from '../../cli/pull-request-arguments.ts'
+import { queueInputs } from '../../cli/queue-inputs.ts'
+import { outcomes, settledOutcome } from '../../domain/states.ts'
+import { textParser } from '../../domain/values/text.ts'
+import { usageError } from '../../errors.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
+
+/** The pull requests, or none when --head names the head branch instead. */
+const pullRequestOrHead: Input<number | undefined> = {
+  ...pullRequestArguments,
+  async split(args, context) {
+    if (!args.has('--head')) return (await pullRequestArguments.split?.(args, context)) ?? []
+    if (args.has('pr'))
+      throw usageError('--head and a pull request name the same thing twice.', 'Leave one of them out.')
+    return [args]
+  },
+  read: args => (args.has('--head') ? undefined : pullRequestNumber(args)),
+}
+
+const columns: readonly ColumnSpec[] = [
+  ['PR', 'prNumber', 'pr'],
+  ['STATE', 'state', 'state'],
+  ['SUBMITTED', 'isCurrentlySubmittedToQueue'],
+  ['PRIORITY', 'priorityName'],
+  ['VALUE', 'priorityValue', 'number'],
+  ['SINCE', 'stateChangedAt', 'time'],
+  ['TITLE', 'prTitle'],
+]
+
+/** `mergeq pr get`: the record of each pull request. */
+export const prGet = defineOperationCommand({
+  command: 'pr get',
+  alias: 'status',
+  summary: 'Show where pull requests stand: state, priority, and whether they are submitted',
+  operation: getSubmittedPullRequest,
+  inputs: {
+    ...queueInputs,
+    pr: pullRequestOrHead,
+    head: option(
+      '--head <branch>',
+      'Find it by its head branch instead of its number',
+      textParser('head branch'),
+    ),
+    exitStatus: flag(
+      '--exit-status',
+      'Exit 0 if it was merged, 3 if it failed, 10 if cancelled, 8 if not settled',
+    ),
+  },
+  view({ records: [record = {}] }, { pr, exitStatus }) {
+    const view = table([{ prNumber: pr, ...record }], columns)
+    return exitStatus ? { ...view, exit: settledOutcome(record) } : view
+  },
+  examples: [
+    'mergeq pr get 123',
+    'mergeq pr get --head fix-cart --json',
+    'mergeq pr get 123 --exit-status  # exits with 8, while it has not settled',
+  ],
+  exitKinds: outcomes,
+})

@@ -1,0 +1,15 @@
+import { restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
+import { defineOperationCommand } from '../../cli/command.ts'
+import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
+import { queueInputs } from '../../cli/queue-inputs.ts'
+import { message } from '../../output/view.ts'
+
+/** `mergeq pr restart`: starts the tests of each pull request again. */
+export const prRestart = defineOperationCommand({
+  command: 'pr restart',
+  summary: 'Run the tests of queued pull requests again',
+  operation: restartTestsOnPullRequest,
+  inputs: { ...queueInputs, pr: pullRequestArguments },
+  view: (_, { pr }) => message(`Restarted the tests of #${pr}.`),
+  examples: ['mergeq pr restart 123'],
+})

@@ -1,0 +1,94 @@
+import { type ImpactedTargets, setImpactedTargets } from '../../api/operations/impacted-targets.ts'
+import { defineOperationCommand } from '../../cli/command.ts'
+import { type Input, option } from '../../cli/inputs.ts'
+import { argsForPullRequest, pullRequestArguments } from '../../cli/pull-request-arguments.ts'
+import { queueInputs } from '../../cli/queue-inputs.ts'
+import { targetArguments } from '../../cli/target-arguments.ts'
+import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
+import { isPullRequestReference } from '../../domain/values/pull-request.ts'
+import { choiceParser } from '../../domain/values/text.ts'
+import { usageError } from '../../errors.ts'
+import { table } from '../../output/view.ts'
+
+/** The pull request: the first argument if it is a reference; all other arguments are targets (CLI.md section 1). */
+const onePullRequest: Input<number> = {
+  ...pullRequestArguments,
+  definitions: [{ syntax: '[pr]', summary: 'Pull request: 123, #123 or its address' }],
+  async split(args, context) {
+    const [first] = args.get('pr') ?? []
+    if (first !== undefined && isPullRequestReference(first)) return [argsForPullRequest(args, first)]
+    const single = argsForPullRequest(args, await context.require('pr'))
+    return [
+      first === undefined ? single : new Map(single).set('target', [first, ...(args.get('target') ?? [])]),
+    ]
+  },
+}
+
+/** The head commit that the targets belong to; undefined with --no-sha. */
+const commit: Input<string | undefined> = {
+  definitions: [
+    { syntax: '--sha <sha>', summary: 'Head commit of the pull request that the targets belong to' },
+    { syntax: '--no-sha', summary: 'Send no head commit' },
+  ],
+  setting: 'sha',
+  async read(args, context) {
+    if (args.get('--sha')?.[0] === 'HEAD')
+      throw usageError(
+        '--sha: HEAD is no commit by itself.',
+        'Leave --sha out in a checkout, where HEAD is taken; or name the commit.',
+      )
+    if (!args.has('--no-sha')) return context.require('sha')
+    if (args.has('--sha')) throw usageError('--sha and --no-sha contradict each other.')
+    return undefined
+  },
+}
+
+/** The run of a pull request from a fork has no token: its id replaces the token (service-observed.md section 2.4). */
+const forkedRun: Input<string | undefined> = {
+  definitions: [
+    {
+      syntax: '--forked-run <id>',
+      summary: 'GitHub run id of a pull request from a fork, sent in place of the token',
+    },
+  ],
+  setting: 'forkedRun',
+  read: (_, context) => context.setting('forkedRun'),
+}
+
+/** `mergeq pr targets`: sets the impacted targets of a pull request. */
+export const prTargets = defineOperationCommand({
+  command: 'pr targets',
+  summary: 'Set the targets that a pull request impacts',
+  operation: setImpactedTargets,
+  inputs: {
+    ...queueInputs,
+    pr: onePullRequest,
+    sha: commit,
+    tooLarge: option(
+      '--too-large <all|fail>',
+      'What to do with a list over 20 MiB: send "ALL" (the default), or fail',
+      choiceParser(['all', 'fail']),
+      { choices: ['all', 'fail'] },
+    ),
+    forkedRun,
+    // Read last: other usage errors are found before a long input is read.
+    targets: targetArguments,
+  },
+  view: (_, { pr, sha, targets }) => ({
+    ...table([], []),
+    sentence: `#${pr} impacts ${describe(targets)}${sha === undefined ? '' : ` for ${sha.slice(0, 7)}`}.`,
+  }),
+  examples: [
+    'mergeq pr targets 123 //cart:lib //web:app --sha 4f2a9c1',
+    'git diff --name-only origin/main | mergeq pr targets 123 --from -',
+    'mergeq pr targets 123 --all',
+  ],
+})
+
+/** The list of targets as the receipt's sentence names it. */
+function describe({ list, number, dropped }: ImpactedTargets): string {
+  if (list === 'ALL') return 'every target'
+  const repeats =
+    dropped === 0 ? '' : `, ${formatInteger(dropped)} duplicate${dropped === 1 ? '' : 's'} dropped`
+  return `${pluralize(number, 'target')} (${formatBytes(list.bytes)}${repeats})`
+}

@@ -1,0 +1,65 @@
+import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
+import { defineOperationCommand } from '../../cli/command.ts'
+import { type Input, option } from '../../cli/inputs.ts'
+import { queueInputs } from '../../cli/queue-inputs.ts'
+import type { ParsedArgs } from '../../config/args.ts'
+import type { ParseContext } from '../../config/parse-context.ts'
+import { checksOf } from '../../domain/check-runs.ts'
+import { parsePullRequest } from '../../domain/values/pull-request.ts'
+import { textParser } from '../../domain/values/text.ts'
+import { usageError } from '../../errors.ts'
+import { get, getArray, getString } from '../../json.ts'
+import { table } from '../../output/view.ts'
+
+/** The test run: an id, or a test branch that ends with an id; none when --pr was typed. */
+const testRunInput: Input<string | undefined> = {
+  definitions: [{ syntax: '[run]', summary: 'Test run id, or the name of a test branch that ends in one' }],
+  setting: 'testRun',
+  async read(args: ParsedArgs, context: ParseContext) {
+    const [typed] = args.get('run') ?? []
+    if (args.has('--pr')) {
+      if (typed !== undefined)
+        throw usageError('A test run and --pr name the same thing twice.', 'Leave one of them out.')
+      return undefined
+    }
+    const [, number] = /^(?:#|https?:\/\/\S+\/pull\/)?(\d{1,10})$/.exec(typed ?? '') ?? []
+    if (number !== undefined)
+      throw usageError(
+        `'${typed}' is a pull request, and a test run is expected.`,
+        `Ask by pull request: mergeq pr testing --pr ${number}`,
+      )
+    const run = typed ?? (await context.require('testRun'))
+    return textParser('test run')(run.slice(run.lastIndexOf('/') + 1))
+  },
+}
+
+/** `mergeq pr testing`: a test run and its checks. */
+export const prTesting = defineOperationCommand({
+  command: 'pr testing',
+  summary: 'Show a test run: its checks, and what is tested in it',
+  operation: getMergeQueueTestingDetails,
+  inputs: {
+    ...queueInputs,
+    testRun: testRunInput,
+    pr: option(
+      '--pr <n>',
+      'Ask by pull request instead, where the service takes that',
+      word => parsePullRequest(word).number,
+    ),
+  },
+  view({ records: [run = {}] }) {
+    const tested = getArray(run, 'testedPullRequests').map(pr => `#${get(pr, 'prNumber') ?? '?'}`)
+    return {
+      ...table(checksOf(run), [
+        ['KIND', 'kind'],
+        ['NAME', 'name'],
+        ['STATE', 'state', 'state'],
+        ['URL', 'url'],
+      ]),
+      heading: [
+        `Test run ${getString(run, 'status') ?? ''} on ${getString(run, 'testBranch') ?? 'an unnamed branch'}, testing ${tested.join(', ') || 'nothing that it names'}`,
+      ],
+    }
+  },
+  examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing --pr 123 --json'],
+})

@@ -1,0 +1,17 @@
+import { createQueue } from '../../api/operations/queues.ts'
+import { defineOperationCommand } from '../../cli/command.ts'
+import { queueInputs } from '../../cli/queue-inputs.ts'
+import { concurrencyInput, modeInput } from '../../cli/queue-setting-options.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
+import { message } from '../../output/view.ts'
+
+/** `mergeq queue create`: creates the queue of a branch. */
+export const queueCreate = defineOperationCommand({
+  command: 'queue create',
+  summary: 'Create the merge queue of a branch',
+  operation: createQueue,
+  inputs: { ...queueInputs, mode: modeInput, concurrency: concurrencyInput },
+  view: (_, { repo, targetBranch }) =>
+    message(`Created the queue of ${targetBranch} in ${repositoryName(repo)}.`),
+  examples: ['mergeq queue create --target-branch release --concurrency 2'],
+})

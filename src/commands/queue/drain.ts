@@ -1,0 +1,8 @@
+import { defineStateCommand } from './state/update-state.ts'
+
+/** `mergeq queue drain`: sets the state DRAINING. */
+export const queueDrain = defineStateCommand(
+  'drain',
+  'DRAINING',
+  'Start no new tests; merge what is being tested',
+)

@@ -1,0 +1,43 @@
+import { getQueue } from '../../api/operations/queues.ts'
+import { defineOperationCommand } from '../../cli/command.ts'
+import { queueInputs } from '../../cli/queue-inputs.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
+import { get, getArray, getString, isObject } from '../../json.ts'
+import { table } from '../../output/view.ts'
+
+/** `mergeq queue get`: a queue and the pull requests in it. */
+export const queueGet = defineOperationCommand({
+  command: 'queue get',
+  summary: 'Show a queue: its state, its settings and what is in it',
+  operation: getQueue,
+  inputs: queueInputs,
+  view({ records: [queue = {}] }, { repo, targetBranch }) {
+    const entries = getArray(queue, 'enqueuedPullRequests')
+    const positions = entries.map((entry, index) =>
+      isObject(entry) ? { ...entry, position: index + 1 } : entry,
+    )
+    const setting = (key: string) =>
+      (get(queue, key) ?? undefined) === undefined ? [] : [`${key} ${get(queue, key)}`]
+    const facts = [getString(queue, 'state') ?? '-', ...['mode', 'concurrency', 'batch'].flatMap(setting)]
+    return {
+      ...table(positions, [
+        ['POSITION', 'position', 'number'],
+        ['PR', 'prNumber', 'pr'],
+        ['STATE', 'state', 'state'],
+        ['PRIORITY', 'priorityName'],
+        ['SINCE', 'stateChangedAt', 'time'],
+        ['AUTHOR', 'prAuthor'],
+        ['TITLE', 'prTitle'],
+      ]),
+      heading: [
+        `Queue of ${targetBranch} in ${repositoryName(repo)}: ${facts.join(', ')}`,
+        ...(entries.length === 0 ? ['It is empty.'] : []),
+      ],
+    }
+  },
+  examples: [
+    'mergeq queue get',
+    'mergeq queue get --json | jq -r .state',
+    'mergeq queue get --fields state,mode',
+  ],
+})

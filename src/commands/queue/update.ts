@@ -1,0 +1,43 @@
+import { updateQueue } from '../../api/operations/queues.ts'
+import { defineOperationCommand } from '../../cli/command.ts'
+import { queueInputs } from '../../cli/queue-inputs.ts'
+import { queueSettings } from '../../cli/queue-setting-options.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
+import { usageError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import { keyValueTable, message, type View } from '../../output/view.ts'
+
+/** The settings of a queue's record, a row for each. */
+const settingsTable = (queue: JsonObject): View =>
+  keyValueTable(
+    queue,
+    Object.keys(queue)
+      .filter(key => key !== 'enqueuedPullRequests')
+      .map(key => [key, key]),
+  )
+
+/** `mergeq queue update`: changes settings of a queue. */
+export const queueUpdate = defineOperationCommand({
+  command: 'queue update',
+  summary: 'Change settings of a queue; what is not named stays as it is',
+  operation: updateQueue,
+  inputs: { ...queueInputs, ...queueSettings },
+  view: ({ records: [queue] }, { repo, targetBranch }) => ({
+    ...(queue === undefined ? message('') : settingsTable(queue)),
+    ...(queue === undefined
+      ? { sentence: `Updated the queue of ${targetBranch} in ${repositoryName(repo)}.` }
+      : { heading: [`Updated the queue of ${targetBranch} in ${repositoryName(repo)}:`] }),
+  }),
+  check({ repo, targetBranch, ...settings }, overrides) {
+    const { requiredStatuses, deleteRequiredStatuses, ...others } = settings
+    if (requiredStatuses !== undefined && deleteRequiredStatuses)
+      throw usageError('--required-status and --delete-required-statuses contradict each other.')
+    const changes = [requiredStatuses, deleteRequiredStatuses || undefined, ...Object.values(others)]
+    if (overrides.length === 0 && changes.every(value => value === undefined))
+      throw usageError(
+        'There is nothing to update.',
+        'Name at least one setting, for example --concurrency 5.',
+      )
+  },
+  examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
+})
