@@ -14,7 +14,10 @@ export interface Body {
   readonly bytes: number
 }
 
-/** A request as plain data. It does not hold the token: the HTTP client adds the token where `credential` says. */
+/**
+ * A request as plain data. It does not hold the token: the HTTP client adds the token where `credential`
+ * says.
+ */
 export interface Request {
   readonly operation: string
   readonly method: string
@@ -113,7 +116,10 @@ function treeOf<P extends Params>(
   return body
 }
 
-/** What a request concerns: according to its body with all overrides; without a body, according to its params. */
+/**
+ * What a request concerns: according to its body with all overrides; without a body, according to its
+ * params.
+ */
 export const concernsOf = <P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,

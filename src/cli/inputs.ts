@@ -17,7 +17,10 @@ export interface OptionDefinition {
   readonly file?: boolean
 }
 
-/** The typed values, by the name of their argument or option (`pr`, `--priority`); a flag has the value `true`. */
+/**
+ * The typed values, by the name of their argument or option (`pr`, `--priority`); a flag has the value
+ * `true`.
+ */
 export type ParsedArgs = ReadonlyMap<string, readonly string[]>
 
 /** The values that need not be typed; CLI.md section 3 says where each is found. */
