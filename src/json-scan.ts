@@ -10,7 +10,9 @@ export interface JsonScan {
   readonly items: readonly number[]
 }
 
-/** A deeper document cannot be an answer of the service, and would exhaust the stack of a recursive reader. */
+/**
+ * A deeper document cannot be an answer of the service, and would exhaust the stack of a recursive reader.
+ */
 const maxDepth = 200
 
 const exponent = /[eE][+-]?\d{2}/y

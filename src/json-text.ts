@@ -3,8 +3,9 @@ import { isObject, type Json, type JsonObject } from './json.ts'
 import { type JsonScan, scanJson } from './json-scan.ts'
 
 /**
- * Parses JSON; returns undefined when the text is not valid JSON or has more than 200 levels. A number that a double
- * cannot hold keeps its digits. The last value of a repeated key wins. `__proto__` is an ordinary key.
+ * Parses JSON; returns undefined when the text is not valid JSON or has more than 200 levels. A number that
+ * a double cannot hold keeps its digits. The last value of a repeated key wins. `__proto__` is an ordinary
+ * key.
  */
 export function parseJson(text: string): Json | undefined {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text
@@ -20,10 +21,15 @@ export function parseJson(text: string): Json | undefined {
   }
 }
 
-/** The source text of each object in a parsed list: writing it is much faster than stringifying the object. */
+/**
+ * The source text of each object in a parsed list: writing it is much faster than stringifying the object.
+ */
 const sourceTexts = new WeakMap<object, string>()
 
-/** Keeps the source texts of the items of a document's only list, unless whitespace may break them into lines. */
+/**
+ * Keeps the source texts of the items of a document's only list, unless whitespace may break them into
+ * lines.
+ */
 function keepSourceTexts(document: Json, text: string, { isSpaced, items }: JsonScan): void {
   const lists = isObject(document) ? Object.values(document).filter(value => Array.isArray(value)) : []
   const [list = []] = lists
@@ -39,7 +45,10 @@ const decodeLossless = (text: string): Json =>
     onDuplicateKey: ({ newValue }: { newValue: unknown }) => newValue,
   })
 
-/** `JSON.stringify` writes this for a LosslessNumber; searching the text is much faster than searching the value. */
+/**
+ * `JSON.stringify` writes this for a LosslessNumber; searching the text is much faster than searching the
+ * value.
+ */
 const losslessMark = '"isLosslessNumber"'
 
 /** Control and invisible characters that JSON allows unescaped and a terminal must not receive. */
@@ -65,11 +74,16 @@ export const stringifyJson = (value: Json, indented = false): string => {
   return escapeInvisible(text.includes(losslessMark) ? (stringify(value, null, space) ?? text) : text)
 }
 
-/** Writes each record as a line of JSON: its source text where it was parsed from a list, else `stringifyJson`. */
+/**
+ * Writes each record as a line of JSON: its source text where it was parsed from a list, else
+ * `stringifyJson`.
+ */
 export const stringifyLines = (records: readonly JsonObject[]): string =>
   escapeInvisible(records.map(record => `${sourceTexts.get(record) ?? stringifyJson(record)}\n`).join(''))
 
-/** A value as text: a string unchanged, a list with commas, null and undefined as '', anything else as JSON. */
+/**
+ * A value as text: a string unchanged, a list with commas, null and undefined as '', anything else as JSON.
+ */
 export const jsonToText = (value: Json | undefined): string => {
   if (value === undefined || value === null) return ''
   if (typeof value === 'string') return value

@@ -4,13 +4,19 @@ export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
 
-/** JSON text in UTF-8, in pieces, with its length; over the size limit of a body the pieces may be incomplete. */
+/**
+ * JSON text in UTF-8, in pieces, with its length; over the size limit of a body the pieces may be
+ * incomplete.
+ */
 export interface EncodedJson {
   readonly chunks: readonly Uint8Array[]
   readonly bytes: number
 }
 
-/** Whether a value is a JSON object. A number that keeps its digits is not, although JavaScript stores an object. */
+/**
+ * Whether a value is a JSON object. A number that keeps its digits is not, although JavaScript stores an
+ * object.
+ */
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && isPlain(value)
 
@@ -19,7 +25,9 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null
 }
 
-/** The value at a dotted path (`status.reason`), own keys only; a key that contains the dots has precedence. */
+/**
+ * The value at a dotted path (`status.reason`), own keys only; a key that contains the dots has precedence.
+ */
 export function get(value: Json | undefined, path: string): Json | undefined {
   if (Array.isArray(value)) return value.map(item => get(item, path) ?? null)
   if (!isObject(value)) return undefined

@@ -28,7 +28,10 @@ export interface CallOptions {
   readonly overrides?: readonly BodyOverride[]
   /** Members of the body that name the next page. */
   readonly pageQuery?: Readonly<Record<string, Json>>
-  /** Where the answer is written while it arrives; undefined, or a function that returns undefined, reads it whole. */
+  /**
+   * Where the answer is written while it arrives; undefined, or a function that returns undefined, reads it
+   * whole.
+   */
   createSink?(decoder: ResponseDecoder, request: Request): BodySink | undefined
 }
 
@@ -80,8 +83,8 @@ async function logOrigins({ options, settings, logger }: ServiceClient): Promise
 }
 
 /**
- * Calls an operation. Throws an error for everything but a 2xx that can be decoded. The outcome of a change without a
- * clear answer is found out by reading back (WIRE.md section 2).
+ * Calls an operation. Throws an error for everything but a 2xx that can be decoded. The outcome of a change
+ * without a clear answer is found out by reading back (WIRE.md section 2).
  */
 export async function callOperation<P extends Params>(
   client: ServiceClient,
@@ -209,7 +212,9 @@ async function send(
   return { ...received, attempts: response.attempts }
 }
 
-/** An error after the whole answer arrived; when a signal ended the reading, the change may have been made. */
+/**
+ * An error after the whole answer arrived; when a signal ended the reading, the change may have been made.
+ */
 const whileReading = (failure: MergeqError): MergeqError =>
   failure.kind === 'interrupted'
     ? new MergeqError('interrupted', failure.message, {

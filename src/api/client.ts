@@ -7,7 +7,10 @@ export interface ServiceClientOptions {
   readonly retries: number
   /** Milliseconds that an attempt may take; undefined is the default of a read or of a change. */
   readonly timeout?: number | undefined
-  /** The largest answer that is read, in bytes after decompression; undefined is the default of the operation. */
+  /**
+   * The largest answer that is read, in bytes after decompression; undefined is the default of the
+   * operation.
+   */
   readonly maxAnswer?: number | undefined
   /** Whether each request and answer is logged. */
   readonly verbose: boolean
@@ -17,7 +20,10 @@ export interface ServiceClientOptions {
 export interface RequestLimits {
   /** Milliseconds that an attempt may take if it begins now; `usual` is its limit otherwise. */
   timeout(usual: number): number
-  /** How often a request may be repeated if it begins now, at most `usual`; `timeout` is the limit of its attempts. */
+  /**
+   * How often a request may be repeated if it begins now, at most `usual`; `timeout` is the limit of its
+   * attempts.
+   */
   retries?(usual: number, timeout: number): number
 }
 

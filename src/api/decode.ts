@@ -1,7 +1,7 @@
 import { MergeqError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 
-/** What came back, read as text and, where it is JSON, as a document. */
+/** An answer: its body as text and, where it is JSON, as a document. */
 export interface ResponseBody {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
@@ -13,61 +13,67 @@ export interface ResponseBody {
 }
 
 /**
- * What an answer holds: `records` are what `-o ndjson` prints and `--fields` picks from, `document` makes of them what
- * `--json` prints (without it, that is our receipt), `bytes` are the answer as it came.
+ * A decoded answer: `records` are printed as NDJSON and are what `--fields` selects from; `document` creates
+ * what `--json` prints from them (without it, a receipt is printed); `bytes` are the body.
  */
 export interface DecodedResponse {
   readonly records: readonly JsonObject[]
-  /** The same records a few at a time, made anew for each call: where all of them together would take much memory. */
+  /**
+   * The same records in batches, created anew for each call, where all records together would take much
+   * memory.
+   */
   batches?(): Iterable<readonly JsonObject[]>
   document?(records: readonly JsonObject[]): Json
   readonly bytes: Uint8Array
-  /** Printed as it is whatever the format, unless fields are picked: the answer untouched. */
+  /** Printed unchanged in every format, unless fields are selected. */
   readonly rawBody?: Uint8Array
   /** The page object of a list (service-api.md section 2.6). */
   readonly page?: JsonObject
   /** The whole document of a list, its own fields included. */
   readonly envelope?: JsonObject
-  /** The answer was printed while it came: nothing is left to print. */
+  /** Whether the answer was printed while it arrived. */
   readonly isPassedOn?: boolean
 }
 
-const theOne = ([one]: readonly JsonObject[]): Json => one ?? null
+const firstRecord = ([record]: readonly JsonObject[]): Json => record ?? null
 
-/** How the answer of an operation is read. Throws a `bad-answer` failure when it is not an answer. */
+/** Reads the answer of an operation; `read` throws a `bad-answer` error for an answer of another form. */
 export interface ResponseDecoder {
   readonly expects: 'json' | 'text' | 'anything'
   /** The largest body that is read, in bytes after decompression; `maxAnswer` where this is left out. */
   readonly maxBytes?: number
   read(answer: ResponseBody): DecodedResponse
-  /** How a long answer is passed on while it comes, where it is printed untouched. */
+  /** How a long answer is printed while it arrives, where it is printed unchanged. */
   readonly passOn?: PassingOn
 }
 
-/** What is passed on while it comes: in every format, or as the text that stands for a table on a pipe. */
+/**
+ * When an answer is printed while it arrives: in every format, or only as the text instead of a table on a
+ * pipe.
+ */
 export interface PassingOn {
   readonly formats: 'all' | 'text'
-  /** Looks at the beginning of an answer, and returns what stands before it. Throws where it is no answer. */
+  /** Checks the beginning of an answer and returns bytes to print before it. Throws a `bad-answer` error. */
   begin(start: ResponseBody): Uint8Array
 }
 
-/** Whether the text is a web page: a captive portal or a proxy, not this service. */
+/** Whether a text is a web page: from a captive portal or a proxy, not from the service. */
 export const isWebPage = (text: string): boolean =>
   /^\uFEFF?\s*<(?:!doctype|html|head|body|\?xml)/i.test(text)
 
-/** The failure for a page that something else than the service sent. */
+/** The `bad-answer` error for a web page. */
 export const webPageError = (): MergeqError =>
   new MergeqError('bad-answer', 'this is a web page and not the service.', {
     hint: 'Check the base address and the proxy; a network that asks you to sign in answers like this, too.',
   })
 
-/** The failure for a JSON answer without a part that the service's documentation requires, as in `a list of tests`. */
+/** The `bad-answer` error for a JSON answer without a required part, such as the list of tests. */
 export const withoutPart = (what: string): MergeqError =>
   new MergeqError('bad-answer', `the answer holds no ${what}.`, {
     hint: 'Check the base address; if it is right, try again later.',
   })
 
-/** The failure for an answer that is not JSON where JSON was due. */
+/** The `bad-answer` error for an answer that is not JSON. */
 export function notJsonError({ text, bytes }: Pick<ResponseBody, 'text' | 'bytes'>): MergeqError {
   const hint = 'Check the base address; if it is right, try again later.'
   if (text.trim() === '')
@@ -79,33 +85,34 @@ export function notJsonError({ text, bytes }: Pick<ResponseBody, 'text' | 'bytes
   })
 }
 
-/** Any 2xx is success, whatever its body (service-observed.md section 1.2): the receipt is ours. */
+/** Accepts every 2xx, whatever its body (service-observed.md section 1.2); mergeq prints its own receipt. */
 export const emptyDecoder: ResponseDecoder = {
   expects: 'anything',
   read: ({ bytes }) => ({ records: [], bytes }),
 }
 
-/** What the document of the service requires of an answer: its name in messages, and whether it is there. */
+/** A part that an answer must have: its name in messages, and whether a document has it. */
 export interface Required {
   readonly name: string
   isThere(document: JsonObject): boolean
 }
 
-/** The failure for a JSON answer that lacks what the document requires of it. */
+/** The `bad-answer` error for a JSON answer without a required part. */
 export const lacking = (document: JsonObject, { name }: Pick<Required, 'name'>): MergeqError => {
-  const said = messageIn(document)?.slice(0, maxQuoted)
+  const quoted = messageIn(document)?.slice(0, maxQuoted)
   return new MergeqError(
     'bad-answer',
-    `the answer has no ${name}${said === undefined || said === '' ? '' : `; it says: ${said}`}.`,
+    `the answer has no ${name}${quoted === undefined || quoted === '' ? '' : `; it says: ${quoted}`}.`,
     { hint: 'Check the base address; if it is right, try again later.' },
   )
 }
 
-/** Most of a message that stands in an answer of another shape that is quoted, in characters. */
+/** How many characters of a message are quoted from an answer of another form. */
 const maxQuoted = 200
 
 /**
- * A JSON object; `refine` gives its states the spelling of service-api.md. One without what is `required` is no answer.
+ * Decodes a JSON object; `refine` normalizes it. Throws a `bad-answer` error for an object without
+ * `required`.
  */
 export const recordDecoder = (
   refine: (document: JsonObject) => JsonObject,
@@ -115,11 +122,11 @@ export const recordDecoder = (
   read(answer) {
     if (!isObject(answer.document)) throw notJsonError(answer)
     if (required?.isThere(answer.document) === false) throw lacking(answer.document, required)
-    return { records: [refine(answer.document)], document: theOne, bytes: answer.bytes }
+    return { records: [refine(answer.document)], document: firstRecord, bytes: answer.bytes }
   },
 })
 
-/** A change that may answer with a document; anything else is a receipt. */
+/** Decodes the answer of a change that may be a document; any other answer leads to a receipt. */
 export const recordOrEmptyDecoder = (refine: (document: JsonObject) => JsonObject): ResponseDecoder => ({
   expects: 'anything',
   read(answer) {
@@ -129,19 +136,22 @@ export const recordOrEmptyDecoder = (refine: (document: JsonObject) => JsonObjec
   },
 })
 
-/** Most of an error body that is shown, in bytes. */
+/** How many bytes of an error body are shown. */
 const maxShownError = 2_048
 
-/** What an error body says, in plain text or JSON, at most 2 KB of it; a web page says nothing. */
+/**
+ * The message in an error body, in plain text or JSON, at most 2 KB; undefined for a web page or an empty
+ * body.
+ */
 export function errorMessageOf({
   text,
   document,
 }: Pick<ResponseBody, 'text' | 'document'>): string | undefined {
   if (isWebPage(text)) return undefined
-  const said = (isObject(document) ? messageIn(document) : undefined) ?? text.trim()
-  if (said === '') return undefined
-  const bytes = new TextEncoder().encode(said)
-  if (bytes.length <= maxShownError) return said
+  const message = (isObject(document) ? messageIn(document) : undefined) ?? text.trim()
+  if (message === '') return undefined
+  const bytes = new TextEncoder().encode(message)
+  if (bytes.length <= maxShownError) return message
   const shown = new TextDecoder().decode(bytes.subarray(0, maxShownError)).replace(/\uFFFD+$/, '')
   return `${shown}… (cut: ${bytes.length} bytes)`
 }

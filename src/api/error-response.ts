@@ -3,12 +3,12 @@ import { type ErrorDetails, type ErrorKind, MergeqError } from '../errors.ts'
 import { errorMessageOf, isWebPage, type ResponseBody } from './decode.ts'
 import type { ResourceRef } from './receipt.ts'
 
-/** What a request was about, as far as a message about its failure can name it. */
+/** What a request was about, for messages about its failure. */
 export interface ErrorContext extends ResourceRef {
   readonly operation: string
   readonly host: string
   readonly path: string
-  /** Where the token came from; undefined where none was sent. */
+  /** Where the token came from; undefined when none was sent. */
   readonly token: string | undefined
   readonly changes: boolean
 }
@@ -25,8 +25,8 @@ const retryAfterOf = (headers: ReadonlyMap<string, string>): string =>
   headers.get('retry-after')?.trim() ?? ''
 const inSeconds = /^\d{1,9}$/
 
-/** When to come back, as the service asks. */
-function comeBack(headers: ReadonlyMap<string, string>): string {
+/** The advice when to try again, from the Retry-After header. */
+function retryAdvice(headers: ReadonlyMap<string, string>): string {
   const after = retryAfterOf(headers)
   if (inSeconds.test(after)) return `Try again in ${after} s.`
   return Number.isNaN(Date.parse(after))
@@ -34,14 +34,17 @@ function comeBack(headers: ReadonlyMap<string, string>): string {
     : `Try again after ${new Date(after).toISOString()}.`
 }
 
-/** What a status says of a change: a 4xx was not applied, but 408 and 5xx say nothing, and a redirect may be anything. */
+/**
+ * What a status says about a change: not applied after a 4xx except 408, unknown after 408, 5xx and a
+ * redirect.
+ */
 function sentStateOf(status: number, changes: boolean): ErrorDetails {
   if (!changes) return {}
   if (status === 408 || (status >= 500 && status <= 599)) return { sentState: 'ambiguous' }
   return { delivery: status >= 400 && status <= 499 ? 'not-applied' : 'unknown' }
 }
 
-/** The failure that a status outside 2xx means (CLI.md section 9, service-api.md section 7). */
+/** The error for a status outside 2xx (CLI.md section 9, service-api.md section 7). */
 export function errorFromResponse(
   answer: Pick<ResponseBody, 'status' | 'headers' | 'text' | 'document'>,
   subject: ErrorContext,
@@ -49,13 +52,13 @@ export function errorFromResponse(
   const { status, headers } = answer
   const { operation, host } = subject
   const requestId = headers.get('x-request-id')
-  const said = errorMessageOf(answer)
+  const message = errorMessageOf(answer)
   const details = {
     ...sentStateOf(status, subject.changes),
     status,
     operation,
     ...(requestId === undefined ? {} : { requestId }),
-    ...(said === undefined ? {} : { serviceMessage: said }),
+    ...(message === undefined ? {} : { serviceMessage: message }),
     ...(inSeconds.test(retryAfterOf(headers)) ? { retryAfter: Number(retryAfterOf(headers)) } : {}),
   }
   const fail = (what: string, hint?: string, more: ErrorDetails = {}) =>
@@ -64,7 +67,7 @@ export function errorFromResponse(
       ...more,
       ...(hint === undefined ? {} : { hint }),
     })
-  const because = said === undefined ? '.' : `: ${said}`
+  const because = message === undefined ? '.' : `: ${message}`
   const credential = credentialOf(subject)
   if (status === 401)
     return fail(
@@ -83,7 +86,7 @@ export function errorFromResponse(
     return fail(`the proxy asks for a login (407); the service was not reached.`, 'Put it into HTTPS_PROXY.')
   if (status === 413)
     return fail(`the request is too large for ${host} (413)${because}`, 'Send less in one request.')
-  const later = comeBack(headers)
+  const later = retryAdvice(headers)
   if (status === 429) return fail(`${host} limits the rate of requests (429)${because}`, later)
   if (status >= 300 && status <= 399)
     return fail(
@@ -102,7 +105,7 @@ export function errorFromResponse(
   )
 }
 
-/** What a request was sent with: a token and where it came from, or the id of a run. */
+/** The credential of a request in words: the token and where it came from, or the id of a run. */
 function credentialOf({ token, forkedRun }: ErrorContext): string {
   if (token !== undefined) return `the token from ${token}`
   return forkedRun === undefined ? 'a request without a token' : `the run id ${forkedRun} of this forked run`
@@ -144,7 +147,7 @@ function notFound(
   )
 }
 
-/** Where a redirect points: its origin, never more. */
+/** The origin that a redirect points to, without its path. */
 function targetOf(headers: ReadonlyMap<string, string>): string {
   const location = headers.get('location')
   if (location === undefined || !URL.canParse(location)) return ''

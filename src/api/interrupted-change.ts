@@ -6,9 +6,9 @@ import { type Operation, operationName } from './operation.ts'
 import type { ResourceRef } from './receipt.ts'
 
 /**
- * The failure when a signal ends requests of one operation that were sent and got no answer: its message names the
- * operation and what each request concerned, its hint the commands that show their state (CLI.md section 9). The exit code
- * is that of the signal.
+ * The failure when a signal ends requests of one operation that were sent and got no answer: its message
+ * names the operation and what each request concerned, its hint the commands that show their state (CLI.md
+ * section 9). The exit code is that of the signal.
  */
 export function interruptedChangeError(
   { message, exit, details }: MergeqError,

@@ -1,22 +1,23 @@
 import { formatBytes, formatInteger } from '../domain/format.ts'
 
-/** What an answer may hold before it is parsed. */
+/** The limits of an answer that is parsed. */
 export interface CostLimits {
   /** Levels of lists and objects. */
   readonly maxDepth: number
-  /** Values, counted by what begins them: commas, and opening brackets and braces. */
+  /** Values, counted by the commas and opening brackets and braces before them. */
   readonly maxValues: number
   /** Bytes of one text. */
   readonly maxText: number
-  /** Bytes of memory that the answer is estimated to take while it is read. */
+  /** Bytes of memory that parsing is estimated to take. */
   readonly maxMemory: number
 }
 
 const mebibyte = 1024 * 1024
 
 /**
- * The limits of an answer of at most so many bytes: 200 levels, 1,048,576 values, 8 MiB for one text and 144 MiB of
- * memory, which keeps the whole program below 300 MB. Above 64 MiB all but the levels grow with the size.
+ * The limits of an answer of at most so many bytes: 200 levels, 1,048,576 values, 8 MiB for one text and 144
+ * MiB of memory, which keeps the whole program below 300 MB. Above 64 MiB all but the levels grow with the
+ * size.
  */
 export const costLimits = (maxBytes: number): CostLimits => {
   const factor = Math.max(1, maxBytes / (64 * mebibyte))
@@ -28,9 +29,12 @@ export const costLimits = (maxBytes: number): CostLimits => {
   }
 }
 
-/** So many bytes are looked through at once: a few milliseconds. */
+/** How many bytes are scanned between two pauses: a few milliseconds. */
 const step = 4 * mebibyte
-/** What a value takes besides its text, in bytes: measured with empty objects, members and numbers of 20 digits. */
+/**
+ * Bytes of memory of a value besides its text: measured with empty objects, members and numbers of 20
+ * digits.
+ */
 const bytesPerValue = 96
 
 const [quote, backslash, comma] = [34, 92, 44]
@@ -39,9 +43,10 @@ const [openList, closeList, openObject, closeObject] = [91, 93, 123, 125]
 const firstWide = 0xc4
 
 /**
- * Looks once through the bytes of an answer, before anything is parsed. Returns what is too much, as the end of a
- * sentence (`is nested more than 200 levels deep`); undefined where parsing is cheap enough, which includes what does not
- * begin as a list or an object. Calls `pause` between steps of 4 MiB and rejects with what it throws.
+ * Looks once through the bytes of an answer, before anything is parsed. Returns what is too much, as the end
+ * of a sentence (`is nested more than 200 levels deep`); undefined where parsing is cheap enough, which
+ * includes what does not begin as a list or an object. Calls `pause` between steps of 4 MiB and rejects with
+ * what it throws.
  */
 export async function findExcessiveCost(
   bytes: Uint8Array,
@@ -78,7 +83,7 @@ export async function findExcessiveCost(
   return memory > maxMemory ? `would take more than ${formatBytes(maxMemory)} of memory` : undefined
 }
 
-/** Whether the first byte that is not blank begins a list or an object; a byte order mark may stand before it. */
+/** Whether the first byte after a byte order mark and whitespace begins a list or an object. */
 function isListOrObject(bytes: Uint8Array): boolean {
   const mark = [0xef, 0xbb, 0xbf]
   let index = mark.every((byte, at) => bytes[at] === byte) ? mark.length : 0

@@ -15,16 +15,19 @@ export interface WriteObservation {
   readonly record: JsonObject | undefined
   /** The body that was sent. */
   readonly sent: JsonObject
-  /** First and last second in which the change may have been sent, by the service's clock, in seconds since 1970. */
+  /**
+   * First and last second in which the change may have been sent, by the service's clock, in seconds since
+   * 1970.
+   */
   readonly sentFrom: number
   readonly sentTo: number
 }
 
 /**
- * What a reading says about a change. `done`: the record shows the change. `not-applied`: it does not. `seems-done`: the
- * record shows the result, but the result may be older than the change; several readings must agree. `refused`: why the
- * change can no longer be made; several readings must agree, unless `isDated` says that the reason arose after the
- * change was sent.
+ * What a reading says about a change. `done`: the record shows the change. `not-applied`: it does not.
+ * `seems-done`: the record shows the result, but the result may be older than the change; several readings
+ * must agree. `refused`: why the change can no longer be made; several readings must agree, unless `isDated`
+ * says that the reason arose after the change was sent.
  */
 export type RecoveryResult =
   | 'done'
@@ -40,13 +43,22 @@ export interface ReadBack {
   readonly params: readonly string[]
 }
 
-/** What happens when a change gets no answer: what to read back, what it means, whether to send the change again. */
+/**
+ * What happens when a change gets no answer: what to read back, what it means, whether to send the change
+ * again.
+ */
 export interface WriteRecovery {
   /** Left out where no operation shows the change. */
   readonly readBack?: ReadBack
-  /** When the same bytes may be sent again: after a reading that shows no change, without a reading, or never. */
+  /**
+   * When the same bytes may be sent again: after a reading that shows no change, without a reading, or
+   * never.
+   */
   readonly replay: 'if-not-applied' | 'unread' | 'never'
-  /** The status with which the service answers a change that was already made; for a replay it proves nothing. */
+  /**
+   * The status with which the service answers a change that was already made; for a replay it proves
+   * nothing.
+   */
   readonly repeated?: number
   /** The command that shows the current state to a person. */
   readonly inspectCommand: string
@@ -63,8 +75,8 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
   /** Removes from an answer what the service cannot leave out; undefined when nothing is to be removed. */
   narrow?(params: ParamValues<P>): ((reply: DecodedResponse) => DecodedResponse) | undefined
   /**
-   * Params to send instead when the body is too large, and a warning about them; undefined when there are none. May throw
-   * an error that says more than the number of bytes.
+   * Params to send instead when the body is too large, and a warning about them; undefined when there are
+   * none. May throw an error that says more than the number of bytes.
    */
   fallback?(
     params: ParamValues<P>,

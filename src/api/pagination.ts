@@ -6,132 +6,137 @@ import type { MergeqError } from '../errors.ts'
 import { getString, type Json, type JsonObject } from '../json.ts'
 import type { DecodedResponse } from './decode.ts'
 
-/** What is left to say when a walk has ended. */
+/** What is left to print when a list has ended. */
 export interface PaginationEnd {
-  /** Records that were held back until now. */
+  /** Records that were collected for sorting. */
   readonly records: readonly JsonObject[]
   readonly complete: boolean
-  /** True when the list ended early for a reason that the person did not ask for. */
+  /** Whether the list ended early for another reason than an option. */
   readonly isBroken: boolean
   readonly notes: readonly string[]
-  /** What stands beside the records in the one document that stands for all pages. */
+  /** The members beside the records in the one document for all pages. */
   readonly envelope: JsonObject
 }
 
-/** Where a walk stands, and what it has printed: enough to go on in another run. */
+/** How far a list was read and printed: enough to continue in another run. */
 export interface Checkpoint extends PagePosition {
   readonly range: TimeRange
-  /** Pages and tests of all runs so far. */
+  /** Pages and tests of all runs. */
   readonly pages: number
   readonly tests: number
   readonly complete: boolean
 }
 
-/** Many requests that make one answer: what to ask next, what to print, and how it ended. Pure but for its own count. */
+/**
+ * Combines many requests into one answer: the next request, the records to print, and the end. Does no I/O.
+ */
 export interface Paginator {
-  /** The file that says how far earlier runs came, where one is named. */
+  /** The file with the checkpoint of earlier runs, where one is named. */
   readonly resumeFile?: string
-  /** What to add to the next request; undefined at the end. */
+  /** The members of the next request's body; undefined at the end. */
   nextQuery(): Readonly<Record<string, Json>> | undefined
-  /** Takes an answer; the records to print now. */
+  /** Takes an answer and returns the records to print now. */
   take(reply: DecodedResponse): readonly JsonObject[]
-  /** Whether the walk goes on in spite of a failure: a page token that expired begins its window again, once. */
+  /**
+   * Whether the list goes on after an error: when a page token has expired, its window is read again, once.
+   */
   recover(failure: MergeqError): boolean
-  /** Whether an answer was taken: from then on a failure leaves a part worth printing. */
+  /** Whether an answer was taken: then there is a part to print after an error. */
   hasStarted(): boolean
   checkpoint(): Checkpoint
-  /** Goes on where another run came to, which had shown these ids; before the first request. */
-  resume(mark: Checkpoint, ids: Iterable<string>): void
-  /** The ids that were met since this was last asked. */
+  /** Continues after another run, which had printed these ids; called before the first request. */
+  resume(checkpoint: Checkpoint, ids: Iterable<string>): void
+  /** The ids of tests that arrived since the last call. */
   newIds(): readonly string[]
-  /** Ends the walk; `why` says what broke it, where something did. */
+  /** Ends the list; `why` is the error that ended it early. */
   finish(why?: string): PaginationEnd
 }
 
-/** A condition on records, under the name of its flag. */
+/** A condition on records, with the name of its option. */
 export interface RecordFilter {
   readonly flag: string
   keeps(record: JsonObject): boolean
 }
 
-/** How failing tests are walked (CLI.md section 6). */
+/** How failing tests are listed (CLI.md section 6). */
 export interface PaginationPlan {
   readonly range: TimeRange
   readonly pageSize: number
   readonly maxPages: number
-  /** One page only, the one that this token names. */
+  /** Requests only the page that this token names. */
   readonly pageToken?: string
   readonly limit: number
   readonly filters: readonly RecordFilter[]
-  /** Collects everything first and orders it; undefined streams. */
+  /** Sorts all records at the end; undefined returns records as they arrive. */
   readonly order?: (one: JsonObject, other: JsonObject) => number
   readonly resumeFile?: string
 }
 
+/** A time in milliseconds since 1970 in ISO 8601. */
 export const toIso = (time: number): string => new Date(time).toISOString()
 
-/** `start` to `end`, as every message names a range. */
+/** A range in messages: `<start> to <end>` in ISO 8601. */
 export const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
 
-/** Walks all windows and pages of a list of failing tests, each test once (service-api.md section 4.4). */
+/** Lists failing tests of all windows and pages, each test once (service-api.md section 4.4). */
 export function paginateTests(plan: PaginationPlan): Paginator {
   let range = plan.range
-  let steps = createPageCursor(range, plan.maxPages, { window: 0, token: plan.pageToken ?? '' })
-  const met = createIdTable()
-  let news: string[] = []
-  const held: JsonObject[] = []
+  let cursor = createPageCursor(range, plan.maxPages, { window: 0, token: plan.pageToken ?? '' })
+  const seenIds = createIdTable()
+  let unsavedIds: string[] = []
+  const collected: JsonObject[] = []
   const hidden = new Map<string, number>()
-  const again: string[] = []
+  const restarts: string[] = []
   let earlier = { pages: 0, tests: 0 }
   let [shown, repeated] = [0, 0]
   let [limited, isOnePageOver] = [false, false]
-  let [lastPage, frame]: [JsonObject, JsonObject] = [{}, {}]
-  const next = (): PageRequest | undefined => (limited || isOnePageOver ? undefined : steps.next())
+  let [lastPage, envelope]: [JsonObject, JsonObject] = [{}, {}]
+  const next = (): PageRequest | undefined => (limited || isOnePageOver ? undefined : cursor.next())
 
-  /** Notes an id; whether its test was never met, and whether this reading of the window had not shown it. */
-  const meet = (record: JsonObject) => {
+  /** Records an id; returns whether the test is new, and whether it is new in this reading of the window. */
+  const recordId = (record: JsonObject) => {
     const id = getString(record, 'id')
     if (id === undefined) return { isFirst: true, isNew: true }
-    const last = met.add(id, steps.pass())
-    if (last === undefined && plan.resumeFile !== undefined) news.push(id)
-    return { isFirst: last === undefined, isNew: last !== steps.pass() }
+    const last = seenIds.add(id, cursor.pass())
+    if (last === undefined && plan.resumeFile !== undefined) unsavedIds.push(id)
+    return { isFirst: last === undefined, isNew: last !== cursor.pass() }
   }
 
   const isKept = (record: JsonObject): boolean => {
-    const by = plan.filters.find(filter => !filter.keeps(record))
-    if (by !== undefined) hidden.set(by.flag, (hidden.get(by.flag) ?? 0) + 1)
-    return by === undefined
+    const filter = plan.filters.find(({ keeps }) => !keeps(record))
+    if (filter !== undefined) hidden.set(filter.flag, (hidden.get(filter.flag) ?? 0) + 1)
+    return filter === undefined
   }
 
   return {
     ...(plan.resumeFile === undefined ? {} : { resumeFile: plan.resumeFile }),
     nextQuery() {
-      const step = next()
-      if (step === undefined) return undefined
+      const request = next()
+      if (request === undefined) return undefined
       return {
-        start_time: toIso(step.start),
-        end_time: toIso(step.end),
-        page_query: { page_size: plan.pageSize, page_token: step.token },
+        start_time: toIso(request.start),
+        end_time: toIso(request.end),
+        page_query: { page_size: plan.pageSize, page_token: request.token },
       }
     },
-    take({ page = {}, envelope: { tests: _, ...around } = {}, records }) {
-      const meetings = records.map(meet)
-      const unseen = records.filter((_, index) => meetings[index]?.isFirst)
+    take({ page = {}, envelope: { tests: _, ...rest } = {}, records }) {
+      const sightings = records.map(recordId)
+      const unseen = records.filter((_, index) => sightings[index]?.isFirst)
       repeated += records.length - unseen.length
       const wanted = unseen.filter(isKept)
       lastPage = page
-      frame = around
+      envelope = rest
       const token = getString(page, 'next_page_token') ?? ''
-      steps.advance(
+      cursor.advance(
         token,
-        meetings.some(({ isNew }) => isNew),
+        sightings.some(({ isNew }) => isNew),
       )
       if (plan.pageToken !== undefined) {
         isOnePageOver = true
         limited = token !== ''
       }
       if (plan.order !== undefined) {
-        for (const record of wanted) held.push(record)
+        for (const record of wanted) collected.push(record)
         return []
       }
       const room = plan.limit - shown
@@ -148,56 +153,56 @@ export function paginateTests(plan: PaginationPlan): Paginator {
       )
         return false
       const window = next()
-      if (window === undefined || !steps.restart()) return false
-      again.push(`A page token had expired: ${describeRange(window)} was read again from its first page.`)
+      if (window === undefined || !cursor.restart()) return false
+      restarts.push(`A page token had expired: ${describeRange(window)} was read again from its first page.`)
       return true
     },
-    hasStarted: () => steps.pages() > 0,
+    hasStarted: () => cursor.pages() > 0,
     checkpoint: () => ({
-      ...steps.place(),
+      ...cursor.place(),
       range,
-      pages: earlier.pages + steps.pages(),
+      pages: earlier.pages + cursor.pages(),
       tests: earlier.tests + shown,
-      complete: steps.isOver(),
+      complete: cursor.isOver(),
     }),
-    resume(mark, ids) {
-      range = mark.range
-      earlier = mark
-      steps = createPageCursor(range, plan.maxPages, mark)
-      for (const id of ids) met.add(id, 0)
+    resume(checkpoint, ids) {
+      range = checkpoint.range
+      earlier = checkpoint
+      cursor = createPageCursor(range, plan.maxPages, checkpoint)
+      for (const id of ids) seenIds.add(id, 0)
     },
     newIds() {
-      const since = news
-      news = []
-      return since
+      const ids = unsavedIds
+      unsavedIds = []
+      return ids
     },
     finish(why) {
-      const trouble = steps.problem() ?? why
-      const sorted = plan.order === undefined ? [] : held.sort(plan.order)
+      const problem = cursor.problem() ?? why
+      const sorted = plan.order === undefined ? [] : collected.sort(plan.order)
       if (sorted.length > plan.limit) limited = true
       const records = sorted.slice(0, plan.limit)
       shown += records.length
-      const complete = (steps.isOver() || isOnePageOver) && !limited && trouble === undefined
+      const complete = (cursor.isOver() || isOnePageOver) && !limited && problem === undefined
       const { pages, tests } = earlier
       const before = pages === 0 ? '' : `, ${formatInteger(tests)} of them printed by earlier runs`
       const notes = [
         `${pluralize(tests + shown, 'test')} that failed from ${describeRange(range)}${before}.`,
-        ...again,
+        ...restarts,
       ]
       if (repeated > 0)
         notes.push(`${pluralize(repeated, 'repeated row')} left out: each test is shown once.`)
-      if (hidden.size > 0) notes.push(told(hidden))
+      if (hidden.size > 0) notes.push(describeHidden(hidden))
       if (limited) notes.push(`There are more: this is not the whole list.`)
-      if (trouble !== undefined) notes.push(`The list is incomplete: ${trouble}.`)
-      const totals = { total_rows: shown, total_pages: steps.pages() }
+      if (problem !== undefined) notes.push(`The list is incomplete: ${problem}.`)
+      const totals = { total_rows: shown, total_pages: cursor.pages() }
       return {
         records,
         complete,
         isBroken: !complete && !limited,
         notes,
         envelope: {
-          ...frame,
-          page: steps.pages() === 1 ? lastPage : totals,
+          ...envelope,
+          page: cursor.pages() === 1 ? lastPage : totals,
           window: { start: toIso(range.start), end: toIso(range.end), complete },
         },
       }
@@ -206,7 +211,7 @@ export function paginateTests(plan: PaginationPlan): Paginator {
 }
 
 /** `2 tests hidden by --owner, 1 by --name.` */
-const told = (hidden: ReadonlyMap<string, number>): string =>
+const describeHidden = (hidden: ReadonlyMap<string, number>): string =>
   `${[...hidden]
     .map(([flag, number], index) =>
       index === 0 ? `${pluralize(number, 'test')} hidden by ${flag}` : `${formatInteger(number)} by ${flag}`,

@@ -1,8 +1,8 @@
 import type { EncodedJson, Json } from '../json.ts'
 
 /**
- * Where a param is in the request: the whole body or query, a path in the body, or a header that replaces the token
- * (service-observed.md section 2.4).
+ * Where a param is in the request: the whole body or query, a path in the body, or a header that replaces
+ * the token (service-observed.md section 2.4).
  */
 export type ParamLocation = 'body' | 'query' | `body.${string}` | `credential.${string}`
 
@@ -13,7 +13,9 @@ export type BodyValue = Json | EncodedJson | { readonly [key: string]: BodyValue
 export interface Param<T> {
   /** Left out for a param that only `pagination`, `narrow` or `fallback` reads. */
   readonly location?: ParamLocation
-  /** Paths of the body that pagination sets because of this param: body overrides must not set them again. */
+  /**
+   * Paths of the body that pagination sets because of this param: body overrides must not set them again.
+   */
   readonly fills?: readonly string[]
   /** Whether the service refuses a request without it (service-api.md section 4). */
   readonly required?: boolean

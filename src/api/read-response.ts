@@ -23,9 +23,10 @@ interface ReadOptions {
 }
 
 /**
- * Reads a body as text and, where it is JSON, as a document. The cost of parsing it is estimated first, in steps between
- * which a signal is noticed: a 2xx that would cost too much throws a `bad-answer` error, any other is not parsed. Secrets
- * are redacted here, because the text may later be cut, unescaped or written to a file.
+ * Reads a body as text and, where it is JSON, as a document. The cost of parsing it is estimated first, in
+ * steps between which a signal is noticed: a 2xx that would cost too much throws a `bad-answer` error, any
+ * other is not parsed. Secrets are redacted here, because the text may later be cut, unescaped or written to
+ * a file.
  */
 export async function readResponse(
   response: HttpResponse,

@@ -3,7 +3,7 @@ import { normalizeState, terminalOutcome } from '../domain/states.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../json.ts'
 import type { RecoveryResult, WriteObservation, WriteRecovery } from './operation.ts'
 
-/** For changes of which nothing is known. */
+/** For a change of an unknown operation: it is never read back or sent again. */
 export const unknownRecovery: WriteRecovery = {
   replay: 'never',
   inspectCommand: '',
@@ -17,7 +17,10 @@ const isSubmitted = (record: JsonObject): boolean => {
 
 const stateOf = (record: JsonObject): string => normalizeState(getString(record, 'state') ?? '')
 
-/** Whether the state changed before or after the sending; undefined within the same second or without a date. */
+/**
+ * Whether the state changed before or after the change was sent; undefined in the same second or without a
+ * date.
+ */
 function changedWhen(
   record: JsonObject,
   { sentFrom, sentTo }: WriteObservation,
@@ -31,25 +34,28 @@ const sameWord = (one: Json | undefined, other: Json | undefined): boolean =>
   typeof one === 'string' && typeof other === 'string' && one.toUpperCase() === other.toUpperCase()
 
 /**
- * Submitted with what was sent: done; but a state from before the sending is that of another submission, which may have
- * ended since. Never submitted, or no change of state since: not applied.
+ * Submitted with the values that were sent: done; but a state from before the change belongs to an earlier
+ * submission, which may have ended since. Never submitted, or no change of state since: not applied.
  */
 export function inspectSubmit(evidence: WriteObservation): RecoveryResult {
   const { record, sent } = evidence
   if (record === undefined) return 'not-applied'
   if (!isSubmitted(record)) return changedWhen(record, evidence) === 'before' ? 'not-applied' : 'unclear'
   const { priority, noBatch } = sent
-  const asSent =
+  const hasSentValues =
     (priority === undefined ||
       priority === record.priorityValue ||
       sameWord(priority, record.priorityName)) &&
     (noBatch === undefined || noBatch === record.noBatch)
   const isBefore = changedWhen(record, evidence) === 'before'
-  if (asSent) return isBefore ? 'seems-done' : 'done'
+  if (hasSentValues) return isBefore ? 'seems-done' : 'done'
   return isBefore ? 'not-applied' : 'unclear'
 }
 
-/** No longer submitted since it was sent: done; without that date it may be how an earlier submission ended. The same submission still stands: not applied. A newer one is somebody else's. */
+/**
+ * No longer submitted, with a later date: done; without a date, an earlier submission may have ended so.
+ * Still submitted, with an earlier date: not applied. A newer submission is not by this command.
+ */
 export function inspectCancel(evidence: WriteObservation): RecoveryResult {
   const { record } = evidence
   if (record === undefined) return 'seems-done'
@@ -60,7 +66,7 @@ export function inspectCancel(evidence: WriteObservation): RecoveryResult {
   return when === 'before' ? 'not-applied' : 'unclear'
 }
 
-/** Testing since it was sent: done. Anything else says nothing. */
+/** Testing, with a later date: done. Any other state says nothing. */
 export const inspectRestart = (evidence: WriteObservation): RecoveryResult =>
   evidence.record !== undefined &&
   stateOf(evidence.record) === 'TESTING' &&
@@ -68,36 +74,45 @@ export const inspectRestart = (evidence: WriteObservation): RecoveryResult =>
     ? 'done'
     : 'unclear'
 
-/** Which of the settings that were sent the queue has; undefined for one that its record does not show. */
-function settingsThere({ record = {}, sent }: WriteObservation): readonly (boolean | undefined)[] {
+/**
+ * For each setting that was sent, whether the queue has its value; undefined when the record lacks the
+ * setting.
+ */
+function appliedSettings({ record = {}, sent }: WriteObservation): readonly (boolean | undefined)[] {
   const { repo, targetBranch, ...settings } = sent
-  return Object.entries(settings).map(([key, value]) => isThere(key, value ?? null, record))
+  return Object.entries(settings).map(([key, value]) => isApplied(key, value ?? null, record))
 }
 
-function isThere(key: string, value: Json, record: JsonObject): boolean | undefined {
+function isApplied(key: string, value: Json, record: JsonObject): boolean | undefined {
   if (key === 'deleteRequiredStatuses') return getArray(record, 'requiredStatuses').length === 0
-  const there = record[key]
-  if (there === undefined) return key === 'requiredStatuses' ? isSameSetting(key, value, null) : undefined
-  return isSameSetting(key, value, there) || sameWord(value, there)
+  const current = record[key]
+  if (current === undefined) return key === 'requiredStatuses' ? isSameSetting(key, value, null) : undefined
+  return isSameSetting(key, value, current) || sameWord(value, current)
 }
 
-/** There with our settings: done. There with others: refused. */
+/** A queue with the settings that were sent: done. A queue with other settings: refused. */
 export function inspectCreate(evidence: WriteObservation): RecoveryResult {
   if (evidence.record === undefined) return 'not-applied'
-  const there = settingsThere(evidence)
-  if (there.includes(false)) return { refused: 'the branch has a queue with other settings' }
-  return there.includes(undefined) ? 'unclear' : 'done'
+  const applied = appliedSettings(evidence)
+  if (applied.includes(false)) return { refused: 'the branch has a queue with other settings' }
+  return applied.includes(undefined) ? 'unclear' : 'done'
 }
 
-/** Every value that was sent is there: done. None of them: not applied. Some, or values that do not show: unclear. */
+/**
+ * All values that were sent: done. None of them: not applied. Some of them, or values that do not show:
+ * unclear.
+ */
 export function inspectUpdate(evidence: WriteObservation): RecoveryResult {
-  const there = evidence.record === undefined ? [] : settingsThere(evidence)
-  const [first] = there
-  if (first === undefined || there.some(one => one !== first)) return 'unclear'
+  const applied = evidence.record === undefined ? [] : appliedSettings(evidence)
+  const [first] = applied
+  if (first === undefined || applied.some(isApplied => isApplied !== first)) return 'unclear'
   return first ? 'done' : 'not-applied'
 }
 
-/** Gone: done, once it is certain that the reading is not from before it was there. There and empty: not applied. There with pull requests: refused. */
+/**
+ * No queue: done, unless the reading is from before the queue was created. An empty queue: not applied. A
+ * queue with pull requests: refused.
+ */
 export function inspectDelete({ record }: WriteObservation): RecoveryResult {
   if (record === undefined) return 'seems-done'
   return getArray(record, 'enqueuedPullRequests').length === 0

@@ -1,7 +1,7 @@
 import { shellQuote } from '../domain/shell-quote.ts'
 import { bodyText, type Request } from './request.ts'
 
-/** A request as `--dry-run` prints it (CLI.md section 2): the token is never in it. `body` is JSON text. */
+/** A request as `--dry-run` prints it (CLI.md section 2), without the token; `body` is JSON text. */
 export interface RequestPreview {
   readonly operation: string
   readonly method: string
@@ -10,9 +10,10 @@ export interface RequestPreview {
   readonly body?: string
 }
 
+/** What replaces the token in a preview. */
 export const redactedToken = '[REDACTED]'
 
-/** The request as plain data, the token redacted. */
+/** The preview of a request. */
 export function previewRequest({
   operation,
   method,
@@ -30,7 +31,7 @@ export function previewRequest({
   }
 }
 
-/** The same request as a curl line, which reads the token from the environment. */
+/** The request as a curl command, which reads the token from MERGEQ_TOKEN. */
 export function curlCommand({ method, url, headers, body }: RequestPreview): string {
   const words = ['curl', '-X', method, shellQuote(url)]
   for (const [name, value] of Object.entries(headers))

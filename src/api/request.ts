@@ -98,7 +98,10 @@ function treeOf<P extends Params>(
   return body
 }
 
-/** What a request concerns: according to its body with all overrides; without a body, according to its params. */
+/**
+ * What a request concerns: according to its body with all overrides; without a body, according to its
+ * params.
+ */
 export const concernsOf = <P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,

@@ -2,13 +2,13 @@ import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 
-/** What a request concerns, as far as its body says it: a member that is missing or malformed is left out. */
+/** What a request body concerns; a member that is missing or malformed in the body is left out. */
 export interface Resource {
   readonly repo?: Repository
   readonly targetBranch?: string
   /** The number of the pull request. */
   readonly pr?: number
-  /** The head branch of the pull request, where it is asked for by that. */
+  /** The head branch of the pull request, where the body names that. */
   readonly head?: string
 }
 
@@ -24,8 +24,8 @@ const isPullRequestNumber = (value: Json | undefined): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxPullRequestNumber
 
 /**
- * What a request body concerns (service-api.md sections 2.1 and 2.2). This is what is confirmed, read back and named in
- * receipts and messages, whatever the settings say (CLI.md section 8).
+ * What a request body concerns (service-api.md sections 2.1 and 2.2). Confirmations, readings, receipts and
+ * messages name this resource, whatever the settings say (CLI.md section 8).
  */
 export function parseResource({ repo, targetBranch, pr }: JsonObject): Resource {
   const repository = repositoryIn(repo)

@@ -21,22 +21,27 @@ export interface UnansweredWrite {
   readBack(back: ReadBack): Promise<{ readonly reply: DecodedResponse; readonly date: number | undefined }>
 }
 
-/** Milliseconds before each reading: a change can show late, so three readings must agree that it does not. */
+/**
+ * Milliseconds before each reading: a change can show late, so three readings must agree that it does not.
+ */
 const readBackPauses = [0, 2_000, 4_000]
 
 /** Milliseconds before each further reading, where too few readings showed the same result. */
 const furtherPauses = [4_000, 4_000]
 
-/** How many readings must show a result that may be older than the change: a replica of the service may be behind. */
+/**
+ * How many readings must show a result that may be older than the change: a replica of the service may be
+ * behind.
+ */
 const minSightings = 3
 
 /** Milliseconds after the failure in which a replay is sent: an old change must not undo a newer change. */
 const maxReplayDelay = 60_000
 
 /**
- * Finds out the outcome of a change without an answer (WIRE.md section 2): reads back what its body names and sends the
- * same bytes at most once more. Returns `confirmed-by-read`, or `confirmed` by the answer of the replay; throws an error
- * that says what is known.
+ * Finds out the outcome of a change without an answer (WIRE.md section 2): reads back what its body names
+ * and sends the same bytes at most once more. Returns `confirmed-by-read`, or `confirmed` by the answer of
+ * the replay; throws an error that says what is known.
  */
 export async function recoverWrite(
   sent: UnansweredWrite,
@@ -92,7 +97,10 @@ const confirmed = { reply: { records: [], bytes: new Uint8Array() }, delivery: '
 const canRead = ({ recovery: { readBack: back }, request: { concerns } }: UnansweredWrite): boolean =>
   back?.params.every(name => Object.hasOwn(concerns, name)) === true
 
-/** Whether the replay may have been refused because of the first request, or because the token expired meanwhile. */
+/**
+ * Whether the replay may have been refused because of the first request, or because the token expired
+ * meanwhile.
+ */
 const isExplained = ({ recovery: { repeated } }: UnansweredWrite, { kind, details }: MergeqError): boolean =>
   kind === 'auth' || (repeated !== undefined && details.status === repeated)
 
@@ -100,8 +108,9 @@ const isExplained = ({ recovery: { repeated } }: UnansweredWrite, { kind, detail
 type Outcome = 'done' | 'not-applied' | 'unclear' | { readonly refused: string }
 
 /**
- * Reads until the change shows, at most three times; a failed reading says nothing. A result that may be older than the
- * change counts once three readings in a row showed it: for that, up to two further readings are made.
+ * Reads until the change shows, at most three times; a failed reading says nothing. A result that may be
+ * older than the change counts once three readings in a row showed it: for that, up to two further readings
+ * are made.
  */
 async function readBack(sent: UnansweredWrite, client: ServiceClient): Promise<Outcome> {
   const { clock, interrupted } = client.host
@@ -177,7 +186,10 @@ async function readOnce(sent: UnansweredWrite, client: ServiceClient): Promise<R
   }
 }
 
-/** The error when it is not known whether a change was applied; its hint names the command that shows the state. */
+/**
+ * The error when it is not known whether a change was applied; its hint names the command that shows the
+ * state.
+ */
 function unknownOutcome(sent: UnansweredWrite, { message, details }: MergeqError): MergeqError {
   const command = inspectCommandOf(sent)
   return new MergeqError(

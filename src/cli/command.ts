@@ -7,7 +7,10 @@ import type { View } from '../output/view.ts'
 import type { CommandContext } from './context.ts'
 import type { Input, Inputs, InputValues } from './inputs.ts'
 
-/** Documentation of standard output: for every format, or for each; CSV and Markdown have the rows of the table. */
+/**
+ * Documentation of standard output: for every format, or for each; CSV and Markdown have the rows of the
+ * table.
+ */
 export type OutputDoc = string | Readonly<Record<'table' | 'json' | 'ndjson', string>>
 
 /** Runs a whole command line in this process, as if it had been typed, and returns its exit code. */
@@ -34,7 +37,10 @@ export interface CommandDescription<F extends Inputs = Inputs> {
   readonly inputs: F
   /** Command lines that work; a line with another exit code than 0 ends with `# exits with 8, ...`. */
   readonly examples: readonly string[]
-  /** Error kinds besides those of every command and of the operations that the command sends (CLI.md section 9). */
+  /**
+   * Error kinds besides those of every command and of the operations that the command sends (CLI.md section
+   * 9).
+   */
   readonly exitKinds?: readonly ErrorKind[]
   /** What the command prints, where that is not what its operation returns. */
   readonly output?: OutputDoc
@@ -53,7 +59,10 @@ export interface RequestDefinition<P extends Params = Params, F extends Inputs =
   readonly operation: Operation<P>
   /** The inputs, by the names of the params; the operation does not see an input that is no param of it. */
   readonly inputs: F
-  /** Throws a usage error, before anything is sent, for values that exclude each other; `overrides` are paths of `--set`. */
+  /**
+   * Throws a usage error, before anything is sent, for values that exclude each other; `overrides` are paths
+   * of `--set`.
+   */
   check?(values: InputValues<F>, overrides: readonly string[]): void
 }
 
@@ -81,7 +90,10 @@ export interface CommandDefinition<F extends Inputs = Inputs> extends CommandDes
   readonly operation?: Operation
   /** The request that the command is built on: the command has its inputs, too. */
   readonly request?: RequestDefinition
-  /** Operations that the command sends besides, in the order of its work; `any` is an operation that the user names. */
+  /**
+   * Operations that the command sends besides, in the order of its work; `any` is an operation that the user
+   * names.
+   */
   readonly operations?: readonly Operation[] | 'any'
   /** Whether a failed request is a part of the result instead of the end of the command. */
   readonly toleratesErrors?: boolean

@@ -16,7 +16,10 @@ export interface RunResult {
 /** How many pull requests are processed at a time (CLI.md section 1). */
 export const maxConcurrent = 4
 
-/** Processes `width` items at a time and yields the results in the order of the items, until `mayBegin` is false. */
+/**
+ * Processes `width` items at a time and yields the results in the order of the items, until `mayBegin` is
+ * false.
+ */
 export async function* mapConcurrent<T, R>(
   items: readonly T[],
   width: number,
@@ -53,13 +56,16 @@ export async function reportErrors(
 
 const wasInterrupted = ({ failure }: RunResult): boolean => failure?.kind === 'interrupted'
 
-/** Whether a request that a signal stopped had been sent: the error of a change says so; a read always was. */
+/**
+ * Whether a request that a signal stopped had been sent: the error of a change says so; a read always was.
+ */
 const wasInFlight = ({ effect }: Operation, result: RunResult): boolean =>
   wasInterrupted(result) && (effect === false || result.failure?.details.delivery !== undefined)
 
 /**
- * Logs the errors of several requests, the error of a signal only once. Where not all requests were finished, it first
- * logs which were done, in flight and not begun (CLI.md section 9). Returns the most severe exit code.
+ * Logs the errors of several requests, the error of a signal only once. Where not all requests were
+ * finished, it first logs which were done, in flight and not begun (CLI.md section 9). Returns the most
+ * severe exit code.
  */
 export async function reportResults(
   operation: Operation,

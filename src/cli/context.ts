@@ -28,14 +28,16 @@ export interface CommandContext {
   /** Limits of each request besides the options; evaluated when a request begins. */
   readonly limits?: RequestLimits
   /**
-   * Shows a spinner with a text until the work is done: on a terminal, outside CI and without --quiet. Of several tasks
-   * at a time, the first has the spinner.
+   * Shows a spinner with a text until the work is done: on a terminal, outside CI and without --quiet. Of
+   * several tasks at a time, the first has the spinner.
    */
   withSpinner: ParseContext['withSpinner']
   /** The token for the base address; found on the first call, and redacted in all output from then on. */
   token(): Promise<Token>
   readonly secrets: SecretOutput
-  /** The HTTP client, loaded on the first call: loading it is the largest part of a request's start-up time. */
+  /**
+   * The HTTP client, loaded on the first call: loading it is the largest part of a request's start-up time.
+   */
   httpClient(): Promise<HttpClient>
   /** Tells the user once that the answers come from a sandbox (CLI.md section 4.14). */
   noteSandbox(): Promise<void>
@@ -148,11 +150,15 @@ const printerOptions = ({
   now: clock.now(),
 })
 
-/** Whether the user can be asked: not without a terminal, in CI, or with --no-input (CLI.md section 4.11). */
+/**
+ * Whether the user can be asked: not without a terminal, in CI, or with --no-input (CLI.md section 4.11).
+ */
 export const canPrompt = ({ options, host }: Pick<CommandContext, 'options' | 'host'>): boolean =>
   host.input.terminal && !options.noInput && !isContinuousIntegration(host.env)
 
-/** The same context with a printer that prints nothing: for a step of a command that prints another result. */
+/**
+ * The same context with a printer that prints nothing: for a step of a command that prints another result.
+ */
 export const withoutOutput = (context: CommandContext): CommandContext => ({
   ...context,
   printer: createPrinter({ write: async () => undefined }, printerOptions(context)),

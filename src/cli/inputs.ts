@@ -1,6 +1,4 @@
-import type { ParsedArgs } from '../config/args.ts'
-import type { SettingName, SettingValues } from '../config/input-settings.ts'
-import type { ParseContext } from '../config/parse-context.ts'
+
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
 

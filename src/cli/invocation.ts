@@ -27,7 +27,10 @@ export async function readInputs<F extends Inputs>(
   return Object.fromEntries(entries) as InputValues<F>
 }
 
-/** Reads the invocations of a command, one for each pull request. Throws a usage error if any of them is wrong. */
+/**
+ * Reads the invocations of a command, one for each pull request. Throws a usage error if any of them is
+ * wrong.
+ */
 export async function readInvocations<F extends Inputs>(
   request: Pick<RequestDefinition, 'operation'> & {
     readonly inputs: F
@@ -56,7 +59,10 @@ export async function readInvocations<F extends Inputs>(
   return invocations
 }
 
-/** The values with the resource that the overrides name: confirmations, readings and messages are about that resource. */
+/**
+ * The values with the resource that the overrides name: confirmations, readings and messages are about that
+ * resource.
+ */
 function withOverriddenResource<F extends Inputs>(
   { operation, inputs }: Pick<RequestDefinition, 'operation'> & { readonly inputs: F },
   values: InputValues<F>,
@@ -69,7 +75,9 @@ function withOverriddenResource<F extends Inputs>(
   return { ...values, ...Object.fromEntries(overridden) }
 }
 
-/** Asks before something is destroyed; throws a usage error when the user does not agree or cannot be asked. */
+/**
+ * Asks before something is destroyed; throws a usage error when the user does not agree or cannot be asked.
+ */
 export async function confirm(
   { command, confirm: question }: Pick<OperationCommand, 'command' | 'confirm'>,
   invocations: readonly Invocation[],

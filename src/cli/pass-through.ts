@@ -7,9 +7,9 @@ import type { CommandContext } from './context.ts'
 const lineBreak = 10
 
 /**
- * A sink that writes an answer to standard output while it arrives; undefined where the answer is not printed unchanged.
- * It writes whole lines, so that a secret is never split before it is redacted; an answer that breaks off ends with its
- * last whole line.
+ * A sink that writes an answer to standard output while it arrives; undefined where the answer is not
+ * printed unchanged. It writes whole lines, so that a secret is never split before it is redacted; an answer
+ * that breaks off ends with its last whole line.
  */
 export function createBodySink(
   { passOn }: ResponseDecoder,

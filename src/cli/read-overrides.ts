@@ -10,7 +10,8 @@ const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
   one.every((key, index) => index >= other.length || other[index] === key)
 
 /**
- * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed already sets it.
+ * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed
+ * already sets it.
  */
 export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params): readonly BodyOverride[] {
   const overrides = (args.get('--set') ?? []).map(word => parseOverride(word))

@@ -26,7 +26,9 @@ export interface ResumeFile {
   readonly resumeHint: string
 }
 
-/** What identifies a query: the service, the body, the options that select records, and the output format. */
+/**
+ * What identifies a query: the service, the body, the options that select records, and the output format.
+ */
 type QueryIdentity = Readonly<Record<string, string>>
 
 const rangeOptions = rangeField.definitions.map(({ syntax }) => optionName(syntax))
@@ -56,7 +58,9 @@ async function queryOf(
   ])
 }
 
-/** The range options as they were typed: the same options in a second run mean the range of the first run. */
+/**
+ * The range options as they were typed: the same options in a second run mean the range of the first run.
+ */
 const rangeOf = ({ args }: CommandContext): string =>
   rangeOptions.flatMap(name => (args.has(name) ? [`${name} ${args.get(name)?.[0]}`] : [])).join(' ')
 
@@ -91,7 +95,9 @@ interface SavedProgress {
   readonly typed: string | undefined
   readonly lines: string
   readonly ids: readonly string[]
-  /** Whether the run that wrote the file was killed: its last page may be incomplete and is not in the file. */
+  /**
+   * Whether the run that wrote the file was killed: its last page may be incomplete and is not in the file.
+   */
   readonly isCutOff: boolean
 }
 
@@ -135,7 +141,10 @@ function parseResumeFile(text: string): SavedProgress | undefined {
   }
 }
 
-/** Reads a resume file; undefined when there is none. Throws a usage error when the file is not a resume file. */
+/**
+ * Reads a resume file; undefined when there is none. Throws a usage error when the file is not a resume
+ * file.
+ */
 async function readSavedProgress(
   file: string,
   target: string,
@@ -165,9 +174,10 @@ async function removeTemporaryFiles(target: string, { files }: CommandContext['h
 }
 
 /**
- * Opens the resume file, where one is named, and moves the pages to its checkpoint; undefined where none is named.
- * Throws a usage error when the file belongs to another query. Each page is printed first and saved then: when a run is
- * killed in between, the next run prints the page again, so each test is printed at least once.
+ * Opens the resume file, where one is named, and moves the pages to its checkpoint; undefined where none is
+ * named. Throws a usage error when the file belongs to another query. Each page is printed first and saved
+ * then: when a run is killed in between, the next run prints the page again, so each test is printed at
+ * least once.
  */
 export async function openResumeFile(
   definition: RequestDefinition,

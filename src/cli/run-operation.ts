@@ -16,8 +16,8 @@ import { createBodySink } from './pass-through.ts'
 import { streamPages } from './stream-pages.ts'
 
 /**
- * Runs a command that is one operation: reads its invocations, asks for confirmation, sends the requests, prints the
- * answers. Returns the exit code.
+ * Runs a command that is one operation: reads its invocations, asks for confirmation, sends the requests,
+ * prints the answers. Returns the exit code.
  */
 export async function runOperation(
   command: OperationCommand,
@@ -46,9 +46,9 @@ export interface RunHooks {
 type PrintResult = () => Promise<RunResult>
 
 /**
- * Sends every request, several at a time, and prints the results in the order of the invocations. Errors are returned,
- * not logged. An error stops the rest only with --stop-on-error, a signal always: then requests in flight are finished,
- * and no further request is begun.
+ * Sends every request, several at a time, and prints the results in the order of the invocations. Errors are
+ * returned, not logged. An error stops the rest only with --stop-on-error, a signal always: then requests in
+ * flight are finished, and no further request is begun.
  */
 export async function executeAll(
   command: OperationCommand,
@@ -70,7 +70,10 @@ export async function executeAll(
   return results
 }
 
-/** Sends a request now; the returned function prints its result. A change that was sent and failed has a receipt. */
+/**
+ * Sends a request now; the returned function prints its result. A change that was sent and failed has a
+ * receipt.
+ */
 async function execute(
   command: OperationCommand,
   invocation: Invocation,
@@ -165,7 +168,9 @@ function withPullRequest(failure: MergeqError, { pr }: ResourceRef): MergeqError
   return new MergeqError(kind, message.replace(/\.?$/, ` (#${pr}).`), { ...details, exit })
 }
 
-/** Prints the requests instead of sending them (CLI.md section 2), without confirmation and without a token. */
+/**
+ * Prints the requests instead of sending them (CLI.md section 2), without confirmation and without a token.
+ */
 export async function printDryRun(
   operation: Operation,
   invocations: readonly Invocation[],

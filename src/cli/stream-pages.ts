@@ -13,8 +13,9 @@ import { openResumeFile } from './resume-file.ts'
 const progressInterval = 60_000
 
 /**
- * Requests page after page and passes the records of each to `take`, until the list ends or nobody reads standard output
- * any more (`gone`). Returns the error that ended the list early after a part had been read; throws any other error.
+ * Requests page after page and passes the records of each to `take`, until the list ends or nobody reads
+ * standard output any more (`gone`). Returns the error that ended the list early after a part had been read;
+ * throws any other error.
  */
 export async function collectPages(
   { command, operation }: Pick<RequestDefinition, 'command' | 'operation'>,
@@ -53,7 +54,10 @@ export async function collectPages(
   return undefined
 }
 
-/** The error of a list that could not be read completely: `auth` if the token is the reason (CLI.md section 6). */
+/**
+ * The error of a list that could not be read completely: `auth` if the token is the reason (CLI.md section
+ * 6).
+ */
 export const incompleteError = (command: string, failure: MergeqError | undefined): MergeqError =>
   failure === undefined
     ? new MergeqError('incomplete', `${command}: the list is incomplete.`)
@@ -111,7 +115,9 @@ function createPageOutput(
   }
 }
 
-/** Requests all pages of a list and prints them. Returns exit code 0; throws an error for an incomplete list. */
+/**
+ * Requests all pages of a list and prints them. Returns exit code 0; throws an error for an incomplete list.
+ */
 export async function streamPages(
   command: OperationCommand,
   invocation: Invocation,

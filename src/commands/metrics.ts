@@ -5,7 +5,10 @@ import type { Repository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import { metricsView } from './metrics/view.ts'
 
-/** The repository that an option or the environment names; without one, all of the organization (CLI.md section 3). */
+/**
+ * The repository that an option or the environment names; without one, all of the organization (CLI.md
+ * section 3).
+ */
 const repositoryOrAll: Input<Repository | undefined> = {
   definitions: [
     { syntax: '--all-repos', summary: 'All repositories of the organization (the default without --repo)' },

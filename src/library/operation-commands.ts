@@ -33,7 +33,10 @@ const commands: Readonly<Record<OperationName, OperationCommand>> = {
 
 const commandsByName: ReadonlyMap<string, OperationCommand> = new Map(Object.entries(commands))
 
-/** The command of each operation of the service, in the order of the operations: a client has a method for each. */
+/**
+ * The command of each operation of the service, in the order of the operations: a client has a method for
+ * each.
+ */
 export const operationCommands: readonly OperationCommand[] = serviceOperations.flatMap(
   ({ route }: Operation) => commandsByName.get(operationName(route)) ?? [],
 )

@@ -28,7 +28,8 @@ export const setImpactedTargets = defineOperation({
     sha: param<string | undefined>('body.pr.sha'),
     /** What to do with a list over 20 MiB: send `ALL` (the default), or fail. */
     tooLarge: localParam<'all' | 'fail' | undefined>(),
-    // A run of a pull request from a fork has no token: its id replaces it (service-observed.md section 2.4).
+    // A run of a pull request from a fork has no token: its id replaces it (service-observed.md section
+    // 2.4).
     forkedRun: param<string | undefined>('credential.x-forked-workflow-run-id'),
     targets: param<ImpactedTargets>('body.impactedTargets', { required: true, encode: ({ list }) => list }),
   },

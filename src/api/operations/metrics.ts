@@ -27,8 +27,8 @@ function* batchesOf(text: string): Generator<readonly JsonObject[]> {
 }
 
 /**
- * Keeps the text byte for byte. All samples are checked before the first is printed, and created while they are printed:
- * all of them together would take many times the memory of the text.
+ * Keeps the text byte for byte. All samples are checked before the first is printed, and created while they
+ * are printed: all of them together would take many times the memory of the text.
  */
 const expositionDecoder: ResponseDecoder = {
   expects: 'text',
@@ -69,7 +69,9 @@ const utf8 = new TextDecoder()
 /** The samples in the body of an answer. Throws a `bad-answer` error when a sample cannot be read. */
 export const samplesIn = (bytes: Uint8Array): readonly Sample[] => parseSamples(utf8.decode(bytes))
 
-/** Reads the metrics of merge queues in the Prometheus text format: of a repository, or of the organization. */
+/**
+ * Reads the metrics of merge queues in the Prometheus text format: of a repository, or of the organization.
+ */
 export const getMergeQueueMetrics = defineOperation({
   route: 'GET /getMergeQueueMetrics',
   effect: false,

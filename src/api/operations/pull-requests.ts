@@ -28,13 +28,19 @@ const informativeFields = [
   'timeline',
 ]
 
-/** Reads the record of a pull request that may lack its state: its other fields may say why it is not merging. */
+/**
+ * Reads the record of a pull request that may lack its state: its other fields may say why it is not
+ * merging.
+ */
 export const partialPullRequestDecoder = recordDecoder(withNormalizedState, {
   name: 'state',
   isThere: record => hasState(record) || informativeFields.some(key => (record[key] ?? null) !== null),
 })
 
-/** Reads the record of a submitted pull request, by its number or its head branch (service-api.md section 2.3). */
+/**
+ * Reads the record of a submitted pull request, by its number or its head branch (service-api.md section
+ * 2.3).
+ */
 export const getSubmittedPullRequest = defineOperation({
   route: 'POST /getSubmittedPullRequest',
   effect: false,

@@ -47,7 +47,9 @@ export const createQueue = defineOperation({
   decoder: emptyDecoder,
 })
 
-/** Changes settings of a queue (service-observed.md section 3.1); a param that is left out stays unchanged. */
+/**
+ * Changes settings of a queue (service-observed.md section 3.1); a param that is left out stays unchanged.
+ */
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
   effect: { ...recoveredByQueue, inspect: inspectUpdate },

@@ -60,8 +60,9 @@ async function recordOf(
 }
 
 /**
- * Submits pull requests and waits for them. Each record is read before the submission, because an old record is not the
- * result of the new one. `--timeout` limits everything: when it is over, nothing more is submitted.
+ * Submits pull requests and waits for them. Each record is read before the submission, because an old record
+ * is not the result of the new one. `--timeout` limits everything: when it is over, nothing more is
+ * submitted.
  */
 async function submitAndWait(flags: WaitInputValues, context: CommandContext): Promise<number> {
   const { clock, interrupted } = context.host

@@ -10,7 +10,10 @@ import { choiceParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { table } from '../../output/view.ts'
 
-/** The pull request: the first argument if it is a reference; all other arguments are targets (CLI.md section 1). */
+/**
+ * The pull request: the first argument if it is a reference; all other arguments are targets (CLI.md section
+ * 1).
+ */
 const onePullRequest: Input<number> = {
   ...pullRequestArguments,
   definitions: [{ syntax: '[pr]', summary: 'Pull request: 123, #123 or its address' }],
@@ -43,7 +46,10 @@ const commit: Input<string | undefined> = {
   },
 }
 
-/** The run of a pull request from a fork has no token: its id replaces the token (service-observed.md section 2.4). */
+/**
+ * The run of a pull request from a fork has no token: its id replaces the token (service-observed.md section
+ * 2.4).
+ */
 const forkedRun: Input<string | undefined> = {
   definitions: [
     {

@@ -34,8 +34,8 @@ const names = (entries: readonly Json[]): string =>
   joinList(entries.map(entry => `#${get(entry, 'prNumber') ?? '?'}`))
 
 /**
- * Sets the state to DRAINING and waits until no pull request is under test. Like `pr wait`, it tolerates failed polls;
- * `--timeout` limits the whole wait.
+ * Sets the state to DRAINING and waits until no pull request is under test. Like `pr wait`, it tolerates
+ * failed polls; `--timeout` limits the whole wait.
  */
 async function drain(values: Queue, context: CommandContext): Promise<void> {
   const { logger, host, args } = context
@@ -84,7 +84,10 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
   }
 }
 
-/** Cancels all pull requests that the queue lists; a pull request that left it meanwhile is no error. Returns the exit code. */
+/**
+ * Cancels all pull requests that the queue lists; a pull request that left it meanwhile is no error. Returns
+ * the exit code.
+ */
 async function cancelAll(values: Queue, context: CommandContext): Promise<number> {
   const numbers = (await entriesOf(values, context)).flatMap(entry => {
     const pr = get(entry, 'prNumber')

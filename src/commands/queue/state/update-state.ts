@@ -8,7 +8,10 @@ import type { queueStates } from '../../../domain/states.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { message } from '../../../output/view.ts'
 
-/** A command that sets the state of a queue and no other setting; it prints a receipt, whatever the service answers. */
+/**
+ * A command that sets the state of a queue and no other setting; it prints a receipt, whatever the service
+ * answers.
+ */
 export const defineStateCommand = (verb: string, state: (typeof queueStates)[number], summary: string) =>
   defineOperationCommand({
     command: `queue ${verb}`,
