@@ -3,8 +3,8 @@ import type { Operation } from '../src/api/operation.ts'
 import { serviceOperations } from '../src/api/operations/index.ts'
 import { createNodeHost } from '../src/host/node-host.ts'
 import { createOperationMethods } from '../src/library/client.ts'
-import { typeDeclarations } from '../src/library/declarations.ts'
-import { methodName, ownMethodOptions } from '../src/library/method-options.ts'
+import { renderTypeDeclarations } from '../src/library/declarations.ts'
+import { getMethodOptions, methodName } from '../src/library/method-options.ts'
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts'
 import { type Answer, type Seen, type Service, serveScript } from './harness.ts'
 
@@ -41,10 +41,10 @@ const ok = () => ({ body: 'OK' })
 test('there is a method for each operation, and its options have types', () => {
   const client = createOperationMethods({}, createNodeHost(bare, '0.0.0-test', never))
   expect(Object.keys(client)).toEqual(rows.map(methodName))
-  const text = typeDeclarations()
+  const text = renderTypeDeclarations()
   for (const row of rows) {
     expect(text).toContain(`  ${methodName(row)}(options?: `)
-    for (const { key } of ownMethodOptions(row)) expect(text).toContain(`readonly ${key}?: `)
+    for (const { key } of getMethodOptions(row)) expect(text).toContain(`readonly ${key}?: `)
   }
 })
 

@@ -3,21 +3,21 @@ import { serviceOperations } from '../api/operations/index.ts'
 import { exitCodeList } from '../errors.ts'
 import {
   commonMethodOptions,
+  getMethodOptions,
   type MethodOption,
   methodName,
-  ownMethodOptions,
-  typeScriptType,
+  renderOptionType,
 } from './method-options.ts'
 
-const indented = (lines: readonly string[]): string => lines.map(line => `  ${line}\n`).join('')
+const indent = (lines: readonly string[]): string => lines.map(line => `  ${line}\n`).join('')
 
-const option = (property: MethodOption): readonly string[] => [
-  `/** ${property.word.summary}. */`,
-  `readonly ${property.key}?: ${typeScriptType(property)}`,
+const renderOption = (option: MethodOption): readonly string[] => [
+  `/** ${option.definition.summary}. */`,
+  `readonly ${option.key}?: ${renderOptionType(option)}`,
 ]
 
-/** What each operation answers with, of the types below. */
-const answers: Readonly<Record<string, string>> = {
+/** The result type of each method, by the name of the method; every other method returns a `Receipt`. */
+const resultTypes: Readonly<Record<string, string>> = {
   getSubmittedPullRequest: 'PullRequest',
   getMergeQueueTestingDetails: 'Document',
   getQueue: 'Queue',
@@ -27,12 +27,12 @@ const answers: Readonly<Record<string, string>> = {
   getTestDetails: '{ readonly test: TestCase } & Document',
 }
 
-const typeName = (row: Operation): string => {
-  const name = methodName(row)
+const optionsTypeName = (operation: Operation): string => {
+  const name = methodName(operation)
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}Options`
 }
 
-const head = `// The types of mergeq as a library. Made from the operations' own table; see README.md, "As a library".
+const baseTypes = `// The types of mergeq as a library. Made from the operations' own table; see README.md, "As a library".
 
 /** JSON as the service sent it. Fields that mergeq does not know are kept. */
 export type Json = null | boolean | number | string | readonly Json[] | Document
@@ -83,13 +83,13 @@ export interface Receipt extends Document {
 }
 `
 
-/** The declarations of the library, made from the rows. */
-export function typeDeclarations(): string {
-  const rows: readonly Operation[] = serviceOperations
+/** Returns the type declarations of the library as source text, generated from the operations. */
+export function renderTypeDeclarations(): string {
+  const operations: readonly Operation[] = serviceOperations
   const kinds = [...new Set(exitCodeList.map(({ kind }) => kind))].filter(kind => kind !== 'ok')
   const parts = [
-    head,
-    `/** What a method rejects with. \`exit\` is the exit code of the same command line. */\nexport interface MergeqError extends Error {\n${indented(
+    baseTypes,
+    `/** What a method rejects with. \`exit\` is the exit code of the same command line. */\nexport interface MergeqError extends Error {\n${indent(
       [
         "readonly name: 'MergeqError'",
         `readonly kind: ${kinds.map(kind => `'${kind}'`).join(' | ')}`,
@@ -106,8 +106,8 @@ export function typeDeclarations(): string {
         'readonly document: Json',
       ],
     )}}\n`,
-    `/** What every method takes; what is left out is found where the command line finds it. */\nexport interface CommonOptions {\n${indented(commonMethodOptions.flatMap(option))}}\n`,
-    `export interface ClientOptions extends CommonOptions {\n${indented([
+    `/** What every method takes; what is left out is found where the command line finds it. */\nexport interface CommonOptions {\n${indent(commonMethodOptions.flatMap(renderOption))}}\n`,
+    `export interface ClientOptions extends CommonOptions {\n${indent([
       '/** The API token; else `MERGEQ_TOKEN`, or the one that is stored for the base address. */',
       'readonly token?: string',
       '/** Ends every call that is under way. */',
@@ -115,18 +115,18 @@ export function typeDeclarations(): string {
       '/** Told what the command line says on standard error: repeats, warnings, how a list ended. */',
       'readonly onNotice?: (text: string) => void',
     ])}}\n`,
-    ...rows.map(
-      row =>
-        `export interface ${typeName(row)} extends CommonOptions {\n${indented([
-          ...ownMethodOptions(row).flatMap(option),
+    ...operations.map(
+      operation =>
+        `export interface ${optionsTypeName(operation)} extends CommonOptions {\n${indent([
+          ...getMethodOptions(operation).flatMap(renderOption),
           '/** Fields of the body that mergeq does not know, by their dotted paths. */',
           'readonly set?: { readonly [path: string]: Json }',
         ])}}\n`,
     ),
-    `export interface Client {\n${indented(
-      rows.flatMap(row => [
-        `/** ${row.summary} (${operationName(row.route)}). Rejects with a {@link MergeqError}. */`,
-        `${methodName(row)}(options?: ${typeName(row)}): Promise<${answers[methodName(row)] ?? 'Receipt'}>`,
+    `export interface Client {\n${indent(
+      operations.flatMap(operation => [
+        `/** ${operation.summary} (${operationName(operation.route)}). Rejects with a {@link MergeqError}. */`,
+        `${methodName(operation)}(options?: ${optionsTypeName(operation)}): Promise<${resultTypes[methodName(operation)] ?? 'Receipt'}>`,
       ]),
     )}}\n`,
     '/** A client of the service: the operations with the settings, repeats, limits and failures of the command line. */\nexport declare function createClient(options?: ClientOptions): Client\n',

@@ -29,7 +29,7 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ['NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM', 'Colour, after --color; TERM=dumb has none'],
 ]
 
-/** Returns the environment variables of each setting with a description that begins with the option for the setting. */
+/** Returns the environment variables of each setting; the description begins with the option. */
 export const listSettingVariables = (
   settings: readonly DocumentedSetting[],
 ): readonly (readonly [names: string, description: string])[] =>
@@ -95,7 +95,7 @@ const renderFormatting = (width: number): string =>
     indentText('mergeq flaky list --since 7d -o ndjson | jq -r .name', width),
   ].join('')
 
-/** Renders each topic of `mergeq help <topic>` at a width in columns, from the tables that the program itself uses. */
+/** Renders the topics of `mergeq help <topic>` at a width in columns, from the tables that the program uses. */
 export const topics: Readonly<
   Record<Topic, (width: number, settings: readonly DocumentedSetting[]) => string>
 > = {
