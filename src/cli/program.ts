@@ -109,8 +109,8 @@ function withRedaction(unfilteredHost: Host): RedactedHost {
         if (ready.length > 0) await output.write(ready)
         return
       }
-      // No `await` may come before a write that needs none: ora hooks the streams of the process and takes a write
-      // that happens later than its own call for the output of another part of the program.
+      // A text must be written before the first `await`: ora watches the streams of the process and redraws the
+      // spinner after every write outside its own calls.
       const heldBack = pieces.rest()
       if (heldBack.length > 0) await output.write(heldBack)
       await output.write(
@@ -164,7 +164,7 @@ const createCommandRunner =
       commands,
     )
 
-/** Returns an output that writes with `write` and reads every other property from `output` when it is used. */
+/** Returns an output that writes with `write` and reads its other properties from `output` on each use. */
 const redirectOutput = (output: Output, write: Output['write']): Output => ({
   get terminal() {
     return output.terminal

@@ -29,7 +29,7 @@ export interface CompletionOption {
 /** A name that can follow in a command line, with its summary. */
 type NamedSummary = readonly [name: string, summary: string]
 
-/** A node in the tree of commands (the root, a group or a command) and everything that may follow its path. */
+/** The root of the tree of commands, a group or a command, with everything that may follow its path. */
 export interface CompletionNode {
   readonly path: string
   readonly children: readonly NamedSummary[]

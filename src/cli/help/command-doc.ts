@@ -15,7 +15,7 @@ export interface DocumentedCommand
     Pick<CommandDefinition, 'toleratesErrors' | 'propagatesExitCode' | 'output'> {
   /** The arguments and options that the command accepts besides the global options. */
   readonly definitions: readonly OptionDefinition[]
-  /** The operations that the command may send, in the order of its work; `any`: the operation that is typed. */
+  /** The operations that the command may send, in the order of its work; `any`: whichever is named. */
   readonly operations: readonly Operation[] | 'any'
   /** Method and path of the operation, where the command is exactly one operation. */
   readonly route?: Route
@@ -71,7 +71,7 @@ const findDefault = (summary: string): string | undefined => {
   return afterLabel ?? beforeLabel?.replaceAll('"', '')
 }
 
-/** Returns the documentation of an argument or option. `fallback` is the default if the summary names none. */
+/** Returns the documentation of an argument or option; `fallback` is the default if the summary has none. */
 export function documentOption(definition: OptionDefinition, fallback?: string): OptionDoc {
   const { syntax, summary, choices, variadic } = definition
   const [, short] = /^(-\w), /.exec(syntax) ?? []
