@@ -109,8 +109,8 @@ function withRedaction(unfilteredHost: Host): RedactedHost {
         if (ready.length > 0) await output.write(ready)
         return
       }
-      // A text must be written before the first `await`: ora watches the streams of the process and redraws the
-      // spinner after every write outside its own calls.
+      // A text must be written before the first `await`: ora watches the streams of the process and redraws
+      // the spinner after every write outside its own calls.
       const heldBack = pieces.rest()
       if (heldBack.length > 0) await output.write(heldBack)
       await output.write(

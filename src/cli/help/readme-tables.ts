@@ -10,7 +10,7 @@ const renderRow = (cells: readonly string[]): string => `| ${cells.map(escapeCel
 const renderTable = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [renderRow(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(renderRow)].join('\n')
 
-/** Returns the Markdown table of commands: arguments, summary, and the operation, if the command is one. */
+/** Returns the Markdown table of commands: arguments, summary, and operation. */
 export const renderCommandTable = (commands: readonly DocumentedCommand[]): string =>
   renderTable(
     ['command', 'what it does', 'operation'],
