@@ -101,12 +101,13 @@ for (const source of chunks.keys()) {
 }
 
 // The library as a module, and its types, which are the same for both ways to load it.
-const { typeDeclarations } = await evaluate(join(src, 'library/declarations.ts'))
+const { renderTypeDeclarations } = await evaluate(join(src, 'library/declarations.ts'))
 writeFileSync(
   join(dist, 'library.mjs'),
   "import library from './library.cjs'\n\nexport const { createClient } = library\n",
 )
-for (const ending of ['d.mts', 'd.cts']) writeFileSync(join(dist, `library.${ending}`), typeDeclarations())
+for (const ending of ['d.mts', 'd.cts'])
+  writeFileSync(join(dist, `library.${ending}`), renderTypeDeclarations())
 
 /** The licence texts of the packages in the bundle. */
 const licences = [...bundledPackages].sort().map(name => {

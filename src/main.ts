@@ -14,8 +14,8 @@ export async function main(): Promise<void> {
     process.once(signal, () =>
       interruption.abort(new MergeqError('interrupted', `stopped by ${signal}.`, { exit })),
     )
-  // With a listener, writing a file over the limit of the process (`ulimit -f`) fails with EFBIG. Without a listener of
-  // ours, the listener of proper-lockfile (signal-exit) would end the program. Windows never emits SIGXFSZ.
+  // With this listener, a write beyond the file size limit (`ulimit -f`) fails with EFBIG. Otherwise, the
+  // listener of proper-lockfile (signal-exit) would end the program.
   process.on('SIGXFSZ', () => undefined)
   const host = createNodeHost(process, MERGEQ_VERSION, interruption.signal)
   process.exitCode = await runProgram(host, allCommands)

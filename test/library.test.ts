@@ -2,11 +2,20 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { OperationCommand } from '../src/cli/command.ts'
 import { createNodeHost } from '../src/host/node-host.ts'
 import { createOperationMethods } from '../src/library/client.ts'
-import { typeDeclarations } from '../src/library/declarations.ts'
-import { methodName, ownMethodOptions } from '../src/library/method-options.ts'
+import { renderTypeDeclarations } from '../src/library/declarations.ts'
+import { methodName, getMethodOptions } from '../src/library/method-options.ts'
 import { operationCommands } from '../src/library/operation-commands.ts'
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts'
 import { type Answer, type Seen, type Service, serveScript } from './harness.ts'
+
+
+
+
+
+
+
+
+
 
 const never = new AbortController().signal
 const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
@@ -41,10 +50,10 @@ const ok = () => ({ body: 'OK' })
 test('there is a method for each operation, and its options have types', () => {
   const client = createOperationMethods({}, createNodeHost(bare, '0.0.0-test', never))
   expect(Object.keys(client)).toEqual(rows.map(methodName))
-  const text = typeDeclarations()
+  const text = renderTypeDeclarations()
   for (const row of rows) {
     expect(text).toContain(`  ${methodName(row)}(options?: `)
-    for (const { key } of ownMethodOptions(row)) expect(text).toContain(`readonly ${key}?: `)
+    for (const { key } of getMethodOptions(row)) expect(text).toContain(`readonly ${key}?: `)
   }
 })
 

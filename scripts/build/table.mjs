@@ -1,5 +1,6 @@
-// Replaces the commands that main.ts imports by a table of data. The file that is loaded at every start then holds only the
-// definitions of the commands; the code of the commands is a separate file that is loaded when a command runs.
+// Replaces the commands that main.ts imports by a table of data. The file that is loaded at every start then
+// holds only the definitions of the commands; the code of the commands is a separate file that is loaded when
+// a command runs.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -25,7 +26,7 @@ export async function evaluate(source) {
 
 /** The properties of a command that every start needs. */
 const eagerProperties = ['command', 'alias', 'summary', 'route', 'documentation']
-/** The properties that only the command that was typed, or its help, needs: they are created when they are read. */
+/** The properties that only a command that was typed, or its help, needs; created when they are read. */
 const lazyProperties = [
   'definitions',
   'examples',

@@ -15,8 +15,9 @@ export type ParsedCommandLine =
   | { readonly helpRequest: HelpRequest }
 
 /**
- * Parses `argv`, fills `args` with the arguments and options that were typed, and returns what the command line asks for.
- * Throws a usage error when the command line is invalid; `args` then holds what was parsed before the error.
+ * Parses `argv`, fills `args` with the arguments and options that were typed, and returns what the command
+ * line asks for. Throws a usage error when the command line is invalid; `args` then holds what was parsed
+ * before the error.
  */
 export function parseCommandLine(
   { argv, runtime }: Pick<Host, 'argv' | 'runtime'>,
@@ -49,7 +50,7 @@ export function parseCommandLine(
     declareOptions(node, definitions, args, isOptionAsValue)
   declare(root, globalOptions)
   for (const registered of commands) {
-    // Only the group and the command that were typed are declared in full, which saves most of the work at start-up.
+    // Declaring only the group and the command that were typed saves most of the work at start-up.
     const [group = '', ...subcommand] = registered.command.split(' ')
     if (subcommand.length > 0 && !typed.has(group)) {
       getGroupNode(root, group)
@@ -103,7 +104,7 @@ const addNode = (parent: CommanderCommand, name: string): CommanderCommand =>
 /** Whether the value of the option with this syntax is an option that was typed right after it. */
 type OptionAsValueTest = (syntax: string, value: string) => boolean
 
-/** Returns the test for one command line. In `--org --json`, for example, the organization is hardly named `--json`. */
+/** Returns the test for one command line. In `--org --json`, the organization is hardly named `--json`. */
 function createOptionAsValueTest(
   argv: readonly string[],
   commands: readonly RegisteredCommand[],
@@ -132,8 +133,9 @@ function createOptionAsValueTest(
 const getOptionNames = (syntax: string): readonly string[] => syntax.match(/(?<!\S)--?[a-z-]+/gi) ?? []
 
 /**
- * Declares arguments and options on a node and records each value in `args` while commander parses. Parsing then throws a
- * usage error for an option that is typed twice with different values, and for an option in the place of a value.
+ * Declares arguments and options on a node and records each value in `args` while commander parses. Parsing
+ * then throws a usage error for an option that is typed twice with different values, and for an option in the
+ * place of a value.
  */
 function declareOptions(
   node: CommanderCommand,
@@ -173,7 +175,7 @@ function declareOptions(
   })
 }
 
-/** Returns the usage error for an error of commander, whose message is `error: ...` and perhaps `(Did you mean ...?)`. */
+/** Returns the usage error for an error of commander: `error: ...` and perhaps `(Did you mean ...?)`. */
 function toUsageError({ message, code }: CommanderError): MergeqError {
   const [problem = '', hint] = message
     .replace(/^error: /, '')

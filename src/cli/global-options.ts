@@ -29,7 +29,7 @@ export const globalOptions: readonly OptionDefinition[] = [
   { syntax: '--no-input', summary: 'Never ask; what would be asked is an error' },
 ]
 
-/** The values of the global options, of the environment variables for them, and of the settings behind them. */
+/** The values of the global options; where an option is not typed, the value of its setting. */
 export interface GlobalOptions {
   readonly format: Format
   /** Whether `--output` was typed: on a pipe, `table` then means the table for people. */
@@ -48,8 +48,8 @@ export interface GlobalOptions {
 }
 
 /**
- * Reads the global options from the command line and the settings. Throws a usage error when options contradict each
- * other or a value is invalid.
+ * Reads the global options from the command line and the settings. Throws a usage error when options
+ * contradict each other or a value is invalid.
  */
 export async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<GlobalOptions> {
   if (args.has('--json') && args.has('--output') && args.get('--output')?.[0] !== 'json')
@@ -76,8 +76,8 @@ export async function readGlobalOptions(args: ParsedArgs, settings: Config): Pro
 }
 
 /**
- * Whether errors are printed as JSON. The answer depends only on `args` and `output`, the value of MERGEQ_OUTPUT, so that
- * errors in the settings can be reported too.
+ * Whether errors are printed as JSON. The answer depends only on `args` and `output`, the value of
+ * MERGEQ_OUTPUT, so that errors in the settings can be reported too.
  */
 export const wantsJsonErrors = (args: ParsedArgs, output: string | undefined): boolean =>
   args.has('--json') || /^(nd)?json$/i.test(args.get('--output')?.[0] ?? output ?? '')

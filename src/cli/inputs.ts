@@ -1,4 +1,6 @@
-
+import type { ParsedArgs } from '../config/args.ts'
+import type { SettingName, SettingValues } from '../config/input-settings.ts'
+import type { ParseContext } from '../config/parse-context.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
 

@@ -1,8 +1,8 @@
 import type { CommandContext } from './context.ts'
 
 /**
- * Prints what a command would change on this machine, for a `--dry-run` that concerns no request (CLI.md section 2):
- * `{"command","would"}` as JSON, the sentence `would` as text. Returns exit code 0.
+ * Prints what a command would change on this machine, for a `--dry-run` that concerns no request (CLI.md
+ * section 2): `{"command","would"}` as JSON, the sentence `would` as text. Returns exit code 0.
  */
 export async function printPreview(
   command: string,

@@ -16,8 +16,8 @@ import type { HelpRequest } from './help/render-help.ts'
 import type { RegisteredCommand } from './registered-command.ts'
 
 /**
- * Runs the command line of `unfilteredHost.argv` and returns its exit code. Never rejects: every error is reported once
- * on standard error, as text or as JSON, and becomes an exit code.
+ * Runs the command line of `unfilteredHost.argv` and returns its exit code. Never rejects: every error is
+ * reported once on standard error, as text or as JSON, and becomes an exit code.
  *
  * @param commands every command that can be typed
  */
@@ -50,7 +50,7 @@ export async function runProgram(
   }
 }
 
-/** Returns help, a topic or a completion script, as text or in the JSON format that the command line asks for. */
+/** Returns help, a topic or a completion script, as text or in the JSON format that was asked for. */
 async function readDocumentation(
   request: HelpRequest,
   commands: readonly RegisteredCommand[],
@@ -83,8 +83,8 @@ interface RedactedHost {
 }
 
 /**
- * Returns a host that removes from all output: tokens; on a terminal, control sequences other than our own; in a CI job,
- * the commands of the CI runner (CLI.md section 4.12).
+ * Returns a host that removes from all output: tokens; on a terminal, control sequences other than our own;
+ * in a CI job, the commands of the CI runner (CLI.md section 4.12).
  */
 function withRedaction(unfilteredHost: Host): RedactedHost {
   const { env, input } = unfilteredHost
@@ -103,13 +103,16 @@ function withRedaction(unfilteredHost: Host): RedactedHost {
     }
     const filtered = redirectOutput(output, async text => {
       const { terminal } = output
-      // Bytes for a terminal arrive as complete texts. Other bytes may be split anywhere, even inside a token.
+      // Bytes for a terminal are complete texts. Other bytes may be split anywhere, even inside a token.
       if (typeof text !== 'string' && !terminal) {
         const ready = pieces.push(text)
         if (ready.length > 0) await output.write(ready)
         return
       }
-      await flush()
+      // A text must be written before the first `await`: ora watches the streams of the process and redraws
+      // the spinner after every write outside its own calls.
+      const heldBack = pieces.flush()
+      if (heldBack.length > 0) await output.write(heldBack)
       await output.write(
         typeof text === 'string'
           ? filterText(text, terminal)
@@ -146,7 +149,7 @@ function withRedaction(unfilteredHost: Host): RedactedHost {
   }
 }
 
-/** Returns a function that runs further command lines in this process, on the same host with redirected output. */
+/** Returns a function that runs command lines in this process, on this host with redirected output. */
 const createCommandRunner =
   (host: Host, commands: readonly RegisteredCommand[]): CommandRunner =>
   (argv, env, { terminal, out, err }) =>
@@ -161,7 +164,7 @@ const createCommandRunner =
       commands,
     )
 
-/** Returns an output with the properties of `output` that writes with `write`. Properties are read when they are used. */
+/** Returns an output that writes with `write` and reads its other properties from `output` on each use. */
 const redirectOutput = (output: Output, write: Output['write']): Output => ({
   get terminal() {
     return output.terminal

@@ -14,7 +14,9 @@ export interface RunnableCommand extends DocumentedCommand {
   run(args: ParsedArgs, host: Host, secrets: SecretOutput, runner: CommandRunner): Promise<number>
 }
 
-/** A command that prints documentation generated from all registered commands. `cli/help` renders the text. */
+/**
+ * A command that prints documentation generated from all registered commands. `cli/help` renders the text.
+ */
 export interface DocumentationCommand extends DocumentedCommand {
   /** The documentation that the command prints. */
   readonly documentation: 'help' | 'completion'

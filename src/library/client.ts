@@ -1,3 +1,4 @@
+
 import type { OperationCommand } from '../cli/command.ts'
 import { createContext } from '../cli/context.ts'
 import { runOperation } from '../cli/run-operation.ts'
@@ -5,95 +6,102 @@ import { MergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import type { Json } from '../json.ts'
 import { createRedactor } from '../output/redactor.ts'
-import { commonMethodOptions, methodName, ownMethodOptions, toArgs } from './method-options.ts'
 import { operationCommands } from './operation-commands.ts'
+import { commonMethodOptions, getMethodOptions, methodName, toArgs } from './method-options.ts'
 
-/** What a client is opened with besides settings. */
+/** The options of `createClient` that are no settings. */
 export interface ClientOnlyOptions {
+  /** The API token; by default the token that the command line would use. */
   readonly token?: string
+  /** Aborts every call that is in progress. */
   readonly signal?: AbortSignal
-  /** Told what the command line says on standard error while it works: repeats, warnings, how a list ended. */
+  /** Receives each message that the command line would print on standard error, such as a warning. */
   onNotice?(text: string): void
 }
 
-/** Settings, by their flags' names in camel case. */
+/** Settings, by the names of their options in camel case: `targetBranch` for `--target-branch`. */
 export interface CommonClientOptions {
   readonly [setting: string]: unknown
 }
 
-/** One operation: what would be typed as an object, the answer as `--json` prints it. Rejects with a failure. */
+/**
+ * Sends one operation. The options are those of the command in camel case; `set` adds fields to the body by
+ * their dotted paths. Resolves to the value that `--json` prints, and rejects with a `MergeqError`.
+ */
 export type ClientMethod = (
   options?: object & { readonly set?: Readonly<Record<string, Json>> },
 ) => Promise<Json>
 
-/** What is written to in the place of a terminal or a pipe. */
-const memoryOutput = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
+/** Returns an output that is no terminal and passes every text to `write`. */
+const createOutput = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
 
-/** The signal of a caller, with the reason that the line knows. */
-function interruptionBy(signal: AbortSignal): AbortSignal {
-  const stop = new AbortController()
-  const abort = () => stop.abort(new MergeqError('interrupted', 'the call was aborted.'))
+/** Returns a signal that follows the signal of the caller, with an `interrupted` error as its reason. */
+function toInterruption(signal: AbortSignal): AbortSignal {
+  const interruption = new AbortController()
+  const abort = () => interruption.abort(new MergeqError('interrupted', 'the call was aborted.'))
   if (signal.aborted) abort()
   else signal.addEventListener('abort', abort, { once: true })
-  return stop.signal
+  return interruption.signal
 }
 
 /**
- * The operations of the service as methods: the line that the command line runs, with its settings, repeats, limits and
- * failures. What is not given is found where CLI.md section 3 says. What a failed change or a cut list left is in the
- * failure's `document`.
+ * Returns the methods of a client by name, a method for each operation of the service. The methods have the
+ * settings, retries, limits and errors of the command line. Options that are left out are found as CLI.md
+ * section 3 says. The `document` of an error holds the receipt of a failed change, or the part of a list that
+ * was read.
  */
 export function createOperationMethods(
   options: ClientOnlyOptions & CommonClientOptions,
   host: Host,
 ): Readonly<Record<string, ClientMethod>> {
-  const { token, signal, onNotice, ...rest } = options
-  const common = toArgs('createClient', rest, commonMethodOptions)
+  const { token, signal, onNotice, ...settings } = options
+  const commonArgs = toArgs('createClient', settings, commonMethodOptions)
   const { hide, redact, redactBytes } = createRedactor()
   if (token !== undefined) hide(token.trim())
-  const surroundings: Host = {
+  const clientHost: Host = {
     ...host,
     env: token === undefined ? host.env : { ...host.env, MERGEQ_TOKEN: token },
-    err: memoryOutput(async text => onNotice?.(redact(String(text)).trimEnd())),
-    interrupted: signal === undefined ? host.interrupted : interruptionBy(signal),
+    err: createOutput(async text => onNotice?.(redact(String(text)).trimEnd())),
+    interrupted: signal === undefined ? host.interrupted : toInterruption(signal),
   }
 
   async function call(
     command: OperationCommand,
-    { set = {}, ...own }: NonNullable<Parameters<ClientMethod>[0]>,
+    { set = {}, ...methodOptions }: NonNullable<Parameters<ClientMethod>[0]>,
   ): Promise<Json> {
     const args = new Map([
-      ...common,
-      ...toArgs(methodName(command), own, [...ownMethodOptions(command), ...commonMethodOptions]),
+      ...commonArgs,
+      ...toArgs(methodName(command), methodOptions, [...getMethodOptions(command), ...commonMethodOptions]),
     ])
-    for (const flag of ['--json', '--yes', '--no-input']) args.set(flag, ['true'])
+    for (const name of ['--json', '--yes', '--no-input']) args.set(name, ['true'])
     const overrides = Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`)
     if (overrides.length > 0) args.set('--set', overrides)
     const purpose = { changes: command.operation.effect !== false, changesSettings: false }
     const utf8 = new TextDecoder()
     let printed = ''
-    const out = memoryOutput(async text => {
+    const out = createOutput(async text => {
       printed += typeof text === 'string' ? text : utf8.decode(text, { stream: true })
     })
     const context = await createContext(
       args,
-      { ...surroundings, out },
+      { ...clientHost, out },
       { hide, redact, redactBytes, reveal: async () => undefined },
       purpose,
     )
-    const failures: MergeqError[] = []
+    const errors: MergeqError[] = []
     try {
-      const logger = { ...context.logger, error: async (failure: MergeqError) => void failures.push(failure) }
+      const logger = { ...context.logger, error: async (error: MergeqError) => void errors.push(error) }
       await runOperation(command, { ...context, logger })
     } catch (error) {
-      failures.push(toMergeqError(error))
+      errors.push(toMergeqError(error))
     } finally {
       await context.close()
     }
     const document: Json = printed === '' ? null : JSON.parse(printed)
-    for (const failure of failures) {
-      const { details, message } = failure
-      throw Object.assign(failure, details, { name: 'MergeqError', message: redact(message), document })
+    const [first] = errors
+    if (first !== undefined) {
+      const { details, message } = first
+      throw Object.assign(first, details, { name: 'MergeqError', message: redact(message), document })
     }
     return document
   }

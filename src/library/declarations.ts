@@ -3,22 +3,22 @@ import type { OperationCommand } from '../cli/command.ts'
 import { exitCodeList } from '../errors.ts'
 import {
   commonMethodOptions,
+  getMethodOptions,
   type MethodOption,
   methodName,
-  ownMethodOptions,
-  typeScriptType,
+  renderOptionType,
 } from './method-options.ts'
 import { operationCommands } from './operation-commands.ts'
 
-const indented = (lines: readonly string[]): string => lines.map(line => `  ${line}\n`).join('')
+const indent = (lines: readonly string[]): string => lines.map(line => `  ${line}\n`).join('')
 
-const option = (property: MethodOption): readonly string[] => [
-  `/** ${property.word.summary}. */`,
-  `readonly ${property.key}?: ${typeScriptType(property)}`,
+const renderOption = (option: MethodOption): readonly string[] => [
+  `/** ${option.definition.summary}. */`,
+  `readonly ${option.key}?: ${renderOptionType(option)}`,
 ]
 
-/** What each operation answers with, of the types below. */
-const answers: Readonly<Record<string, string>> = {
+/** The result type of each method, by the name of the method; every other method returns a `Receipt`. */
+const resultTypes: Readonly<Record<string, string>> = {
   getSubmittedPullRequest: 'PullRequest',
   getMergeQueueTestingDetails: 'Document',
   getQueue: 'Queue',
@@ -28,12 +28,12 @@ const answers: Readonly<Record<string, string>> = {
   getTestDetails: '{ readonly test: TestCase } & Document',
 }
 
-const typeName = (command: OperationCommand): string => {
+const optionsTypeName = (command: OperationCommand): string => {
   const name = methodName(command)
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}Options`
 }
 
-const head = `// The types of mergeq as a library. Made from the operations' own table; see README.md, "As a library".
+const baseTypes = `// The types of mergeq as a library. Made from the operations' own table; see README.md, "As a library".
 
 /** JSON as the service sent it. Fields that mergeq does not know are kept. */
 export type Json = null | boolean | number | string | readonly Json[] | Document
@@ -84,12 +84,12 @@ export interface Receipt extends Document {
 }
 `
 
-/** The declarations of the library, made from the rows. */
-export function typeDeclarations(): string {
+/** Returns the type declarations of the library as source text, generated from the operations. */
+export function renderTypeDeclarations(): string {
   const kinds = [...new Set(exitCodeList.map(({ kind }) => kind))].filter(kind => kind !== 'ok')
   const parts = [
-    head,
-    `/** What a method rejects with. \`exit\` is the exit code of the same command line. */\nexport interface MergeqError extends Error {\n${indented(
+    baseTypes,
+    `/** What a method rejects with. \`exit\` is the exit code of the same command line. */\nexport interface MergeqError extends Error {\n${indent(
       [
         "readonly name: 'MergeqError'",
         `readonly kind: ${kinds.map(kind => `'${kind}'`).join(' | ')}`,
@@ -106,8 +106,8 @@ export function typeDeclarations(): string {
         'readonly document: Json',
       ],
     )}}\n`,
-    `/** What every method takes; what is left out is found where the command line finds it. */\nexport interface CommonOptions {\n${indented(commonMethodOptions.flatMap(option))}}\n`,
-    `export interface ClientOptions extends CommonOptions {\n${indented([
+    `/** What every method takes; what is left out is found where the command line finds it. */\nexport interface CommonOptions {\n${indent(commonMethodOptions.flatMap(renderOption))}}\n`,
+    `export interface ClientOptions extends CommonOptions {\n${indent([
       '/** The API token; else `MERGEQ_TOKEN`, or the one that is stored for the base address. */',
       'readonly token?: string',
       '/** Ends every call that is under way. */',
@@ -117,16 +117,16 @@ export function typeDeclarations(): string {
     ])}}\n`,
     ...operationCommands.map(
       command =>
-        `export interface ${typeName(command)} extends CommonOptions {\n${indented([
-          ...ownMethodOptions(command).flatMap(option),
+        `export interface ${optionsTypeName(command)} extends CommonOptions {\n${indent([
+          ...getMethodOptions(command).flatMap(renderOption),
           '/** Fields of the body that mergeq does not know, by their dotted paths. */',
           'readonly set?: { readonly [path: string]: Json }',
         ])}}\n`,
     ),
-    `export interface Client {\n${indented(
+    `export interface Client {\n${indent(
       operationCommands.flatMap(command => [
         `/** ${command.summary} (${operationName(command.operation.route)}). Rejects with a {@link MergeqError}. */`,
-        `${methodName(command)}(options?: ${typeName(command)}): Promise<${answers[methodName(command)] ?? 'Receipt'}>`,
+        `${methodName(command)}(options?: ${optionsTypeName(command)}): Promise<${resultTypes[methodName(command)] ?? 'Receipt'}>`,
       ]),
     )}}\n`,
     '/** A client of the service: the operations with the settings, repeats, limits and failures of the command line. */\nexport declare function createClient(options?: ClientOptions): Client\n',

@@ -8,12 +8,16 @@ import {
 
 declare const MERGEQ_VERSION: string
 
-const never = new AbortController().signal
+const neverAborted = new AbortController().signal
 
-/** A client of the service; what it is not given is found where the command line finds it. The process is left as it is. */
+/**
+ * Returns a client of the service with a method for each operation. Options that are left out are found where
+ * the command line finds them. The client does not change the process: the token stays in `process.env`.
+ */
 export function createClient(
   options: ClientOnlyOptions & CommonClientOptions = {},
 ): Readonly<Record<string, ClientMethod>> {
+  // createNodeHost removes the tokens from the environment of the process that it is given.
   const proc = Object.create(process, { env: { value: { ...process.env } } })
-  return createOperationMethods(options, createNodeHost(proc, MERGEQ_VERSION, never))
+  return createOperationMethods(options, createNodeHost(proc, MERGEQ_VERSION, neverAborted))
 }

@@ -4,98 +4,105 @@ import { globalOptions } from '../cli/global-options.ts'
 import { type OptionDefinition, optionName } from '../cli/inputs.ts'
 import { usageError } from '../errors.ts'
 
-/** One option of a method: a word of the prompt, under its name in camel case. */
+/** An option of a method, which is an argument or option of the command line under a name in camel case. */
 export interface MethodOption {
+  /** The name in camel case: `targetBranch`. */
   readonly key: string
-  /** The word's own name: `--priority`, `pr`. */
+  /** The name on the command line: `--priority`, `pr`. */
   readonly name: string
-  readonly word: OptionDefinition
-  /** The flag that says the opposite, where there is one: it is what `false` means. */
+  readonly definition: OptionDefinition
+  /** The option with the opposite meaning, if there is one: the value `false` stands for it. */
   readonly opposite: string | undefined
 }
 
-const camelCase = (name: string): string =>
+const toCamelCase = (name: string): string =>
   name.replace(/^--/, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 
-/** The name of the method for an operation: of `flaky-tests/get-test-details`, `getTestDetails`. */
+/** Returns the name of the method for an operation: `getTestDetails` for `flaky-tests/get-test-details`. */
 export const methodName = ({ operation }: Pick<OperationCommand, 'operation'>): string =>
-  camelCase(operationName(operation.route).replace(/^.*\//, ''))
+  toCamelCase(operationName(operation.route).replace(/^.*\//, ''))
 
-/** What says how to print, how to ask, or where to read: a program has its own ways. */
-const forThePrompt =
+/** The options for output, prompts and input files, which a program has no use for. */
+const commandLineOnly =
   /^--(output|json|fields|dry-run|quiet|verbose|color|no-input|yes|exit-status|stop-on-error|from|from-json)$/
 
-/** The options that these words are; a flag and its `--no-` form are one. */
-export function methodOptions(words: readonly OptionDefinition[]): readonly MethodOption[] {
-  const names = words.map(({ syntax }) => optionName(syntax))
-  return words.flatMap((word, index) => {
+/**
+ * Returns the method options for definitions of the command line. An option and its `--no-` form become one
+ * method option; options that only the command line needs are left out.
+ */
+export function toMethodOptions(definitions: readonly OptionDefinition[]): readonly MethodOption[] {
+  const names = definitions.map(({ syntax }) => optionName(syntax))
+  return definitions.flatMap((definition, index) => {
     const name = names[index] ?? ''
     const isOpposite = name.startsWith('--no-') && names.includes(`--${name.slice('--no-'.length)}`)
-    if (isOpposite || forThePrompt.test(name)) return []
-    const opposite = names.find(one => one === `--no-${name.slice('--'.length)}`)
-    return [{ key: camelCase(name), name, word, opposite }]
+    if (isOpposite || commandLineOnly.test(name)) return []
+    const opposite = names.find(other => other === `--no-${name.slice('--'.length)}`)
+    return [{ key: toCamelCase(name), name, definition, opposite }]
   })
 }
 
-/** The options of every method, which are those of the client, too. */
-export const commonMethodOptions = methodOptions(globalOptions)
+/** The options that every method and `createClient` accept. */
+export const commonMethodOptions = toMethodOptions(globalOptions)
 
-/** The options of one method. */
-export const ownMethodOptions = ({ inputs }: OperationCommand): readonly MethodOption[] =>
-  methodOptions(Object.values(inputs).flatMap(({ definitions }) => definitions))
+/** Returns the options that only the method of this operation accepts. */
+export const getMethodOptions = ({ inputs }: OperationCommand): readonly MethodOption[] =>
+  toMethodOptions(Object.values(inputs).flatMap(({ definitions }) => definitions))
 
 const takesValue = ({ syntax }: OptionDefinition): boolean => /[<[]/.test(syntax)
 
-/** Whether the option is a list. A call is about one pull request. */
-const isList = ({ name, word }: MethodOption): boolean =>
-  name !== 'pr' && (word.variadic === true || word.syntax.includes('...'))
+/** Whether the value is a list. `pr` is not, because a call concerns a single pull request. */
+const isList = ({ name, definition }: MethodOption): boolean =>
+  name !== 'pr' && (definition.variadic === true || definition.syntax.includes('...'))
 
-/** The type of an option, as a declaration writes it. */
-export function typeScriptType(property: MethodOption): string {
-  const { word, opposite } = property
-  if (!takesValue(word)) return 'boolean'
-  if (isList(property)) return 'readonly string[]'
-  const one = word.choices?.map(choice => `'${choice}'`).join(' | ') ?? 'string | number | Date'
-  return opposite === undefined ? one : `${one} | false`
+/** Returns the TypeScript type of an option as source text. */
+export function renderOptionType(option: MethodOption): string {
+  const { definition, opposite } = option
+  if (!takesValue(definition)) return 'boolean'
+  if (isList(option)) return 'readonly string[]'
+  const type = definition.choices?.map(choice => `'${choice}'`).join(' | ') ?? 'string | number | Date'
+  return opposite === undefined ? type : `${type} | false`
 }
 
-/** What would have been typed for a value of an option: nothing, or a word's name and its values; undefined refuses. */
-function argFor(
-  property: MethodOption,
+/** Returns the argument for a value; `nothing` if none is needed, undefined if the type is wrong. */
+function toArg(
+  option: MethodOption,
   value: unknown,
 ): readonly [string, readonly string[]] | 'nothing' | undefined {
-  const { name, word, opposite } = property
-  if (value === false && (opposite !== undefined || !takesValue(word)))
+  const { name, definition, opposite } = option
+  if (value === false && (opposite !== undefined || !takesValue(definition)))
     return opposite === undefined ? 'nothing' : [opposite, ['true']]
-  if (!takesValue(word)) return value === true ? [name, ['true']] : undefined
-  if (isList(property))
-    return Array.isArray(value) && value.every(one => typeof one === 'string') ? [name, value] : undefined
+  if (!takesValue(definition)) return value === true ? [name, ['true']] : undefined
+  if (isList(option))
+    return Array.isArray(value) && value.every(item => typeof item === 'string') ? [name, value] : undefined
   if (value instanceof Date) return [name, [value.toISOString()]]
   return typeof value === 'string' || typeof value === 'number' ? [name, [String(value)]] : undefined
 }
 
-/** What would have been typed for these options. What no option takes is a usage failure. */
+/**
+ * Returns the arguments of the command line for the options of a method call. Throws a usage error for an
+ * unknown option and for a value of the wrong type.
+ */
 export function toArgs(
   method: string,
   options: object,
-  properties: readonly MethodOption[],
+  methodOptions: readonly MethodOption[],
 ): ReadonlyMap<string, readonly string[]> {
   const args = new Map<string, readonly string[]>()
   for (const [key, value] of Object.entries(options)) {
     if (value === undefined) continue
-    const property = properties.find(one => one.key === key)
-    if (property === undefined)
+    const option = methodOptions.find(candidate => candidate.key === key)
+    if (option === undefined)
       throw usageError(
         `${method}: there is no option ${key}.`,
-        `It takes ${properties.map(one => one.key).join(', ')}.`,
+        `It takes ${methodOptions.map(candidate => candidate.key).join(', ')}.`,
       )
-    const word = argFor(property, value)
-    if (word === undefined)
+    const arg = toArg(option, value)
+    if (arg === undefined)
       throw usageError(
-        `${method}: ${key} is not of the type ${typeScriptType(property)}.`,
-        `It is: ${property.word.summary}.`,
+        `${method}: ${key} is not of the type ${renderOptionType(option)}.`,
+        `It is: ${option.definition.summary}.`,
       )
-    if (word !== 'nothing') args.set(...word)
+    if (arg !== 'nothing') args.set(...arg)
   }
   return args
 }

@@ -21,7 +21,7 @@ function renderValue({ words, file, program, stored }: CompletionValue): string 
   ].join(' ')
 }
 
-/** Returns the completion script for bash 3.2 and later. The script needs no package of bash and starts no process. */
+/** Returns the completion script for bash 3.2 and later, which needs no package and starts no process. */
 export function renderBashScript(spec: CompletionSpec): string {
   const { nodes, aliases, globalOptions } = spec
   return `# bash completion for mergeq

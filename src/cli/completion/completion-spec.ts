@@ -29,7 +29,7 @@ export interface CompletionOption {
 /** A name that can follow in a command line, with its summary. */
 type NamedSummary = readonly [name: string, summary: string]
 
-/** A node in the tree of commands: the root, a group or a command, with everything that may follow its path. */
+/** The root of the tree of commands, a group or a command, with everything that may follow its path. */
 export interface CompletionNode {
   readonly path: string
   readonly children: readonly NamedSummary[]
@@ -156,9 +156,9 @@ const hasCompletions = ({ words, file, program, stored }: CompletionValue): bool
   words.length > 0 || file || program || stored !== undefined
 
 /**
- * Returns every value that has completions. The key is `pr submit --priority` for an option of a command, `--repo` for a
- * global option, `config get #1` for the first argument of a command, and `pr get #` for arguments that may follow each
- * other.
+ * Returns every value that has completions. The key is `pr submit --priority` for an option of a command,
+ * `--repo` for a global option, `config get #1` for the first argument of a command, and `pr get #` for
+ * arguments that may follow each other.
  */
 export const listSuggestions = ({ nodes, globalOptions }: CompletionSpec): readonly Suggestion[] =>
   [
@@ -174,8 +174,8 @@ export const listSuggestions = ({ nodes, globalOptions }: CompletionSpec): reado
   ].filter(([, value]) => hasCompletions(value))
 
 /**
- * Returns an option in the notation that the scripts parse: `-X|--method`, then `=` if the option takes a value, `+` if it
- * may be repeated, `!` if it has an opposite.
+ * Returns an option in the notation that the scripts parse: `-X|--method`, then `=` if the option takes a
+ * value, `+` if it may be repeated, `!` if it has an opposite.
  */
 export const toOptionToken = ({ name, short, value, repeatable, opposite }: CompletionOption): string =>
   [
@@ -189,7 +189,7 @@ export const toOptionToken = ({ name, short, value, repeatable, opposite }: Comp
 /** The comment at the top of every script. */
 export const generatedNote = 'Made from the command tree of mergeq; `mergeq completion` prints it.'
 
-/** Regular expression for the names of profiles that are offered. Other names could have a meaning for the shell. */
+/** Regular expression for names of profiles that are offered: none of them has a meaning for a shell. */
 export const safeName = '[A-Za-z0-9][A-Za-z0-9._@+-]*'
-/** Regular expression for the stored values that are offered. Other values could have a meaning for the shell. */
+/** Regular expression for stored values that are offered: none of them has a meaning for a shell. */
 export const safeValue = '[A-Za-z0-9][A-Za-z0-9._@+/:~-]*'

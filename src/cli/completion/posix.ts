@@ -2,8 +2,8 @@ import { shellQuote } from '../../domain/shell-quote.ts'
 import { type CompletionSpec, type CompletionValue, listSuggestions } from './completion-spec.ts'
 
 /**
- * Returns the shell function `_mergeq_value` for bash and zsh. The function offers the values at a position in the command
- * line; `renderValue` returns the statements that do so in the syntax of the shell.
+ * Returns the shell function `_mergeq_value` for bash and zsh. The function offers the values at a position
+ * in the command line; `renderValue` returns the statements that do so in the syntax of the shell.
  */
 export const renderValueFunction = (
   spec: CompletionSpec,

@@ -22,7 +22,7 @@ export const completionScriptPaths: Readonly<Record<Shell, string>> = {
   powershell: 'completions/mergeq.ps1',
 }
 
-/** Returns the completion script of a shell. `mergeq completion` and the files of the package have the same text. */
+/** Returns the completion script of a shell, which is the text of the file in `completionScriptPaths`. */
 export const renderCompletionScript = (
   shell: Shell,
   commands: readonly DocumentedCommand[],

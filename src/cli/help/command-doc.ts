@@ -9,7 +9,7 @@ export interface DocumentedCommand
     Pick<CommandDefinition, 'toleratesErrors' | 'propagatesExitCode' | 'output'> {
   /** The arguments and options that the command accepts besides the global options. */
   readonly definitions: readonly OptionDefinition[]
-  /** The operations that the command may send, in the order of its work; `any` means the operation that is typed. */
+  /** The operations that the command may send, in the order of its work; `any`: whichever is named. */
   readonly operations: readonly Operation[] | 'any'
   /** Method and path of the operation, where the command is exactly one operation. */
   readonly route?: Route
@@ -65,7 +65,7 @@ const findDefault = (summary: string): string | undefined => {
   return afterLabel ?? beforeLabel?.replaceAll('"', '')
 }
 
-/** Returns the documentation of an argument or option. `fallback` is its default unless the summary names a default. */
+/** Returns the documentation of an argument or option; `fallback` is the default if the summary has none. */
 export function documentOption(definition: OptionDefinition, fallback?: string): OptionDoc {
   const { syntax, summary, choices, variadic } = definition
   const [, short] = /^(-\w), /.exec(syntax) ?? []
@@ -89,8 +89,8 @@ const commonExitKinds: readonly ErrorKind[] = ['ok', 'internal', 'usage', 'outpu
 const requestExitKinds: readonly ErrorKind[] = ['auth', 'not-found', 'refused', 'unavailable', 'bad-answer']
 
 /**
- * Returns every kind of exit code that a command can have. The kinds follow from the operations of the command (whether it
- * sends any, and whether they change something or have pages) and from `exitKinds`.
+ * Returns every kind of exit code that a command can have. The kinds follow from the operations of the
+ * command (whether it sends any, and whether they change something or have pages) and from `exitKinds`.
  */
 function listExitKinds({
   operations,
@@ -145,7 +145,7 @@ function parseExample(example: string): Example {
   return exit === undefined ? { line, exit: 0 } : { line, exit: Number(exit), why: why ?? '' }
 }
 
-/** Returns a command with its last word replaced, which is how an alias is typed: `pr status` for `pr get`. */
+/** Returns a command with its last word replaced, as for an alias: `pr status` for `pr get`. */
 export const replaceLastWord = (command: string, word: string): string => command.replace(/\S+$/, word)
 
 /** Returns the documentation of a command. */

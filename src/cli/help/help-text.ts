@@ -34,7 +34,7 @@ const joinSections = (sections: readonly string[]): string => sections.join('\n'
 const namesDefault = (summary: string, value: string): boolean =>
   summary.includes(`default ${value}`) || summary.includes('(the default)')
 
-/** Returns the summary of an argument or option, with the choices and the default that the summary does not name. */
+/** Returns the summary of an argument or option, completed by the choices and the default. */
 export function describeOption({ summary, choices = [], default: fallback }: OptionDoc): string {
   const missing = choices.filter(choice => !summary.includes(choice))
   const additions = [

@@ -10,7 +10,7 @@ const renderRow = (cells: readonly string[]): string => `| ${cells.map(escapeCel
 const renderTable = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [renderRow(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(renderRow)].join('\n')
 
-/** Returns the Markdown table of commands: arguments, summary, and the operation where a command is exactly one. */
+/** Returns the Markdown table of commands: arguments, summary, and operation. */
 export const renderCommandTable = (commands: readonly DocumentedCommand[]): string =>
   renderTable(
     ['command', 'what it does', 'operation'],
@@ -47,8 +47,8 @@ export const renderExitCodeTable = (): string =>
   )
 
 /**
- * Returns the text with the part between `<!-- name -->` and `<!-- /name -->` replaced for each name in `parts`. A name
- * whose marks are missing changes nothing.
+ * Returns the text with the part between `<!-- name -->` and `<!-- /name -->` replaced for each name in
+ * `parts`. A name whose marks are missing changes nothing.
  */
 export const replaceMarkedParts = (text: string, parts: Readonly<Record<string, string>>): string =>
   Object.entries(parts).reduce(

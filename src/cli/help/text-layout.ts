@@ -23,8 +23,9 @@ export const indentText = (text: string, width: number, by = 2): string =>
 const maxCellWidth = 34
 
 /**
- * Returns rows of aligned columns, indented by two spaces. The last column is wrapped in the space that is left. When an
- * earlier cell is wider than `maxCellWidth` or about half of `width`, the last column begins on the next line.
+ * Returns rows of aligned columns, indented by two spaces. The last column is wrapped in the space that is
+ * left. When an earlier cell is wider than `maxCellWidth` or about half of `width`, the last column begins on
+ * the next line.
  */
 export function alignColumns(rows: readonly (readonly string[])[], width: number): string {
   const leadingCells = rows.map(row => row.slice(0, -1))

@@ -29,16 +29,17 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ['NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM', 'Colour, after --color; TERM=dumb has none'],
 ]
 
-/** Returns the environment variables of each setting with a description that begins with the option for the setting. */
+/** Returns the environment variables of each setting; the description begins with the option. */
 export const listSettingVariables = (
   settings: readonly DocumentedSetting[],
 ): readonly (readonly [names: string, description: string])[] =>
   settings
     .filter(({ env }) => env.length > 0)
-    .map(({ flag, env, summary, defaultValue }) => [
-      env.join(', '),
-      `${flag === undefined ? '' : `${flag}: `}${summary}${defaultValue === undefined ? '' : ` (default ${defaultValue})`}`,
-    ])
+    .map(({ flag, env, summary, defaultValue }) => {
+      const option = flag === undefined ? '' : `${flag}: `
+      const defaultNote = defaultValue === undefined ? '' : ` (default ${defaultValue})`
+      return [env.join(', '), `${option}${summary}${defaultNote}`]
+    })
 
 /** The output formats, each with a description. */
 export const formatRows: readonly (readonly [name: string, description: string])[] = [
@@ -95,7 +96,7 @@ const renderFormatting = (width: number): string =>
     indentText('mergeq flaky list --since 7d -o ndjson | jq -r .name', width),
   ].join('')
 
-/** Renders each topic of `mergeq help <topic>` at a width in columns, from the tables that the program itself uses. */
+/** Renders the topics of `mergeq help <topic>`, at a width in columns, from tables of the program itself. */
 export const topics: Readonly<
   Record<Topic, (width: number, settings: readonly DocumentedSetting[]) => string>
 > = {
