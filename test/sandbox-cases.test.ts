@@ -37,7 +37,7 @@ afterEach(async () => {
   }
 })
 
-/** Starts the real binary and waits for its line. */
+/** Starts `sandbox start` of the built program and waits for the line that it prints. */
 async function start(...words: readonly string[]) {
   const child = mergeq(['sandbox', 'start', ...words])
   open.push(child)
@@ -54,7 +54,7 @@ async function start(...words: readonly string[]) {
   return { child, port, baseUrl, line: String(line), send }
 }
 
-/** Resolves once somebody else can listen on a port. */
+/** Whether another server can listen on a port. */
 async function isFree(port: number): Promise<boolean> {
   const server = createServer()
   server.listen(port, '127.0.0.1')
@@ -68,7 +68,7 @@ async function isFree(port: number): Promise<boolean> {
   }
 }
 
-test('N1: listens on loopback only, on a free port, and prints one line', async () => {
+test('listens on loopback only, on a free port, and prints one line', async () => {
   const { port, line } = await start()
   expect(line).toMatch(/^\{"baseUrl":"http:\/\/127\.0\.0\.1:\d+\/v1","token":"sandbox"\}\n$/)
   const others = Object.values(networkInterfaces())
@@ -76,16 +76,16 @@ test('N1: listens on loopback only, on a free port, and prints one line', async 
     .filter(({ internal, family }) => !internal && family === 'IPv4')
   for (const { address } of others) {
     const socket = connect(port, address)
-    const met = await Promise.race([
+    const outcome = await Promise.race([
       once(socket, 'connect').then(() => 'connected'),
       once(socket, 'error').then(() => 'refused'),
     ]).catch(() => 'refused')
     socket.destroy()
-    expect([address, met]).toEqual([address, 'refused'])
+    expect([address, outcome]).toEqual([address, 'refused'])
   }
 })
 
-test.each(dialects)('N2: another Host is refused in %s, and nothing applied', async dialect => {
+test.each(dialects)('refuses another Host in the %s dialect, and applies nothing', async dialect => {
   const { port, send } = await start('--dialect', dialect)
   const body = JSON.stringify({ ...onQueue, pr: { number: 7 } })
   const socket = connect(port, '127.0.0.1')
@@ -98,7 +98,7 @@ test.each(dialects)('N2: another Host is refused in %s, and nothing applied', as
   expect(status).toBe(404)
 })
 
-test('N3: a port that is taken is named, with 2', async () => {
+test('exits with 2 and names the port if the port is in use', async () => {
   const { port } = await start()
   const { exitCode, stderr, stdout } = await mergeq(['sandbox', 'start', '--port', String(port)])
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
@@ -109,16 +109,16 @@ test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
   ['SIGHUP', 129],
-] as const)('N4: %s ends it with %i, and the port is free', async (signal, code) => {
+] as const)('%s ends sandbox start with exit code %i and frees the port', async (signal, code) => {
   const { child, port, baseUrl } = await start()
   const held = connect(port, '127.0.0.1')
   await once(held, 'connect')
   held.on('error', () => undefined)
-  const asked = Date.now()
+  const signalledAt = Date.now()
   child.kill(signal)
   const { exitCode } = await child
   held.destroy()
-  expect({ exitCode, isSoon: Date.now() - asked < 1_500 }).toEqual({ exitCode: code, isSoon: true })
+  expect({ exitCode, isSoon: Date.now() - signalledAt < 1_500 }).toEqual({ exitCode: code, isSoon: true })
   expect(await isFree(port)).toBe(true)
   await expect(fetch(baseUrl)).rejects.toThrow()
 })
@@ -127,7 +127,7 @@ test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
   ['SIGHUP', 129],
-] as const)('N4: %s ends sandbox exec with %i, and the command with it', async (signal, code) => {
+] as const)('%s ends sandbox exec with exit code %i and ends its command', async (signal, code) => {
   const child = mergeq(['sandbox', 'exec', '--', 'sh', '-c', 'echo $$; exec sleep 60'])
   open.push(child)
   if (child.stdout === null) throw new Error('no standard output')
@@ -137,8 +137,8 @@ test.each([
   expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH')
 })
 
-describe.each(dialects)('N5: raw requests in %s', dialect => {
-  it('are refused as the service would', async () => {
+describe.each(dialects)('raw requests in the %s dialect', dialect => {
+  it('are refused like the service refuses them', async () => {
     const { send, baseUrl } = await start('--dialect', dialect)
     const day = 86_400_000
     const range = {
@@ -159,8 +159,8 @@ describe.each(dialects)('N5: raw requests in %s', dialect => {
   })
 })
 
-describe.skipIf(process.platform !== 'linux')('N6: it lives on, in bounded memory', () => {
-  const peakOf = (pid = 0) =>
+describe.skipIf(process.platform !== 'linux')('the sandbox keeps serving, in bounded memory', () => {
+  const peakMemory = (pid = 0) =>
     Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
   it('after half a request and a body of 1 GB', async () => {
@@ -180,7 +180,7 @@ describe.skipIf(process.platform !== 'linux')('N6: it lives on, in bounded memor
     }
     expect(sent).toBeLessThan(1024)
     expect((await send('getQueue', onQueue)).status).toBe(200)
-    expect(peakOf(child.pid)).toBeLessThan(256)
+    expect(peakMemory(child.pid)).toBeLessThan(256)
     half.destroy()
   })
 
@@ -196,15 +196,15 @@ describe.skipIf(process.platform !== 'linux')('N6: it lives on, in bounded memor
           return Promise.race([once(socket, 'connect'), once(socket, 'close')]).catch(() => undefined)
         }),
       )
-    expect(peakOf(child.pid)).toBeLessThan(256)
+    expect(peakMemory(child.pid)).toBeLessThan(256)
     for (const socket of sockets) socket.destroy()
     await expect.poll(async () => (await send('getQueue', onQueue).catch(() => undefined))?.status).toBe(200)
   })
 })
 
-test('N7: two share nothing, and the same seed gives the same data', async () => {
+test('two sandboxes share no data, and the same seed gives the same data', async () => {
   const fixed = { ...onQueue, pr: { number: 7 } }
-  const told = async (seed: string) => {
+  const fetchData = async (seed: string) => {
     const { send } = await start('--seed', seed, '--scenario', 'paused')
     const before = (await send('getSubmittedPullRequest', fixed)).status
     await send('submitPullRequest', fixed)
@@ -221,7 +221,7 @@ test('N7: two share nothing, and the same seed gives the same data', async () =>
     const { tests }: { tests: { id: string }[] } = JSON.parse(await list.text())
     return { before, prTitle, ids: tests.map(({ id }) => id).sort() }
   }
-  const [one, again, other] = [await told('5'), await told('5'), await told('6')]
+  const [one, again, other] = [await fetchData('5'), await fetchData('5'), await fetchData('6')]
   expect(one.before).toBe(404)
   expect(again.before).toBe(404)
   expect(again.prTitle).toBe(one.prTitle)
@@ -230,7 +230,7 @@ test('N7: two share nothing, and the same seed gives the same data', async () =>
   expect(shared(other.ids)).toBe(0)
 })
 
-describe('what sandbox exec reports', () => {
+describe('the report of sandbox exec', () => {
   const script = (pr: number) =>
     `${launcher} pr submit ${pr} -q && ${launcher} pr wait ${pr} --interval 1s -q`
   const exec = (line: string, ...words: readonly string[]) =>
@@ -240,7 +240,7 @@ describe('what sandbox exec reports', () => {
       .split('\n')
       .filter(line => /in the sandbox:|never saw/.test(line))
 
-  it('counts the endings, names those that were never seen, and passes the exit code on', async () => {
+  it('counts the outcomes, names the outcomes that were not seen, and passes the exit code on', async () => {
     const merged = await exec(script(7), '--scenario', 'failure')
     expect(merged.exitCode).toBe(0)
     expect(report(merged.stderr)).toEqual([
@@ -256,26 +256,26 @@ describe('what sandbox exec reports', () => {
     expect(report(both.stderr)).toHaveLength(1)
   })
 
-  it('is quiet with -q, and where no queue was rehearsed', async () => {
+  it('is not printed with -q, or if no queue was used', async () => {
     expect(report((await exec(script(7), '-q')).stderr)).toEqual([])
     expect((await exec('exit 42')).stderr).toBe('')
   })
 
-  it('plays a scenario from a file, and refuses a bad one with 2', async () => {
+  it('counts the outcomes of a scenario file; a bad file exits with 2', async () => {
     writeFileSync(join(home, 'mine.json'), '{"scripts":[{"pr":7,"runs":["flake","pass"]}]}')
     const held = await exec(script(7), '--scenario', 'mine.json')
     expect(report(held.stderr)).toEqual([
       'mergeq: in the sandbox: 1 merged, 0 failed, 0 cancelled, 1 held on the way, 0 still queued.',
     ])
     writeFileSync(join(home, 'bad.json'), '{"scripts":[{"pr":7,"rusn":["pass"]}]}')
-    for (const [file, said] of [
+    for (const [file, message] of [
       ['bad.json', /scripts\[0\] has no field 'rusn'/],
       ['.', /cannot be read/],
       ['none.json', /neither a scenario nor a file/],
     ] as const) {
       const { exitCode, stderr } = await exec('true', '--scenario', file)
       expect([file, exitCode]).toEqual([file, 2])
-      expect(stderr).toMatch(said)
+      expect(stderr).toMatch(message)
     }
   })
 })

@@ -12,7 +12,7 @@ import { findScenario, getScriptedResult, type Scenario } from '../src/sandbox/s
 
 const noon = Date.parse('2026-01-05T12:00:00Z')
 
-/** A queue at noon, played by a virtual clock. */
+/** Opens a queue at noon, and functions that submit to it and advance its time. */
 function openQueue(scenario: string | Scenario, settings: JsonObject = {}, seed = 1) {
   const script = typeof scenario === 'string' ? findScenario(scenario) : scenario
   if (script === undefined) throw new Error(`no scenario ${scenario}`)
@@ -46,7 +46,7 @@ const statesOf = ({ transitions }: Queue, number: number) =>
 const mergesOf = ({ transitions }: Queue) =>
   transitions.filter(({ to }) => to === 'MERGED').map(({ number }) => number)
 
-/** The most pull requests that were being tested at one moment. */
+/** Returns the maximum number of pull requests that were tested at the same time. */
 function maxTestedTogether({ transitions }: Queue): number {
   const tested = new Set<number>()
   let most = 0
@@ -58,7 +58,7 @@ function maxTestedTogether({ transitions }: Queue): number {
   return most
 }
 
-describe('how each scenario ends', () => {
+describe('the final states of each scenario', () => {
   const numbers = [1, 2, 3, 4, 5, 6, 7, 8]
   const endings: Readonly<Record<string, (number: number) => string>> = {
     happy: () => 'MERGED',
@@ -71,7 +71,8 @@ describe('how each scenario ends', () => {
     slow: () => 'MERGED',
   }
 
-  it('names an ending for each', () => expect(Object.keys(endings).sort()).toEqual([...scenarioNames].sort()))
+  it('has an expectation for each scenario', () =>
+    expect(Object.keys(endings).sort()).toEqual([...scenarioNames].sort()))
 
   for (const [name, ending] of Object.entries(endings))
     for (const settings of [
@@ -91,8 +92,8 @@ describe('how each scenario ends', () => {
       })
 })
 
-describe('the way of a pull request', () => {
-  it('goes through the states in order, at the pace of speed 1', () => {
+describe('the states of a pull request', () => {
+  it('follow in order, in the time of speed 1', () => {
     const { queue, submit, later } = openQueue('happy')
     submit(1)
     later(0.1)
@@ -104,7 +105,7 @@ describe('the way of a pull request', () => {
     expect(queue.transitions.map(({ at }) => at - noon).at(-1)).toBeGreaterThan(2_300)
   })
 
-  it('is held and tested again when it is flaky', () => {
+  it('include a rerun after a flaky failure', () => {
     const { queue, submit, end } = openQueue('flaky')
     submit(1)
     end()
@@ -120,7 +121,7 @@ describe('the way of a pull request', () => {
     ])
   })
 
-  it('starts over with a new submit', () => {
+  it('start again with a new submit', () => {
     const { queue, submit, end } = openQueue('failure')
     submit(3)
     end()
@@ -130,7 +131,7 @@ describe('the way of a pull request', () => {
     expect(statesOf(queue, 3).filter(state => state === 'FAILED')).toHaveLength(2)
   })
 
-  it('refuses to submit what was merged, to cancel and to restart what is not queued', () => {
+  it('determine what is refused: a submit after the merge, a cancel or restart outside the queue', () => {
     const { queue, submit, end } = openQueue('happy')
     submit(1)
     end()
@@ -140,8 +141,8 @@ describe('the way of a pull request', () => {
   })
 })
 
-describe('the line', () => {
-  it('takes the lower priority first, then first come, first served', () => {
+describe('the order of testing', () => {
+  it('is by priority, then by submit', () => {
     const { queue, submit: submitAll, end, later } = openQueue('happy')
     submitAll(1, 2, 3)
     submit(queue, { number: 4, priority: 10, noBatch: undefined })
@@ -153,7 +154,7 @@ describe('the line', () => {
     expect(mergesOf(queue)).toEqual([4, 5, 1, 3, 2])
   })
 
-  it('never tests more at once than its concurrency', () => {
+  it('never exceeds the concurrency', () => {
     for (const concurrency of [1, 2, 5]) {
       const { queue, submit, end } = openQueue('failure', { concurrency })
       submit(1, 2, 3, 4, 5, 6, 7, 8, 9)
@@ -163,7 +164,7 @@ describe('the line', () => {
     }
   })
 
-  it('tests again what was tested on top of a failure, and leaves what was ahead alone', () => {
+  it('after a failure, tests the pull requests behind it again, and not those ahead', () => {
     const { queue, submit, end } = openQueue('failure', { concurrency: 4 })
     submit(2, 3, 4)
     end()
@@ -180,7 +181,7 @@ describe('the line', () => {
     ])
   })
 
-  it('tests again what was tested on top of a cancelled one', () => {
+  it('after a cancel, tests the pull requests behind it again', () => {
     const { queue, submit, later, end } = openQueue('happy', { concurrency: 2 })
     submit(1, 2)
     later(1)
@@ -191,7 +192,7 @@ describe('the line', () => {
     expect(stateIn(queue, 2)).toBe('MERGED')
   })
 
-  it('repeats a run in place', () => {
+  it('keeps the position of a restarted pull request', () => {
     const { queue, submit, later, end } = openQueue('happy', { concurrency: 2 })
     submit(1, 2)
     later(1)
@@ -202,7 +203,7 @@ describe('the line', () => {
     expect(statesOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
   })
 
-  it('tests again what a later pass cleared, when one that it builds on is cancelled', () => {
+  it('tests a pull request again that a later run cleared, if a pull request ahead is cancelled', () => {
     const { queue, submit, later, end } = openQueue('happy', { concurrency: 3, canOptimisticallyMerge: true })
     submit(1, 2, 3)
     later(1)
@@ -217,7 +218,7 @@ describe('the line', () => {
     expect(mergesOf(queue)).toEqual([2, 3])
   })
 
-  it('lets an urgent one interrupt what is tested', () => {
+  it('lets an urgent pull request interrupt a test run', () => {
     const { queue, submit, urgent, later, end } = openQueue('happy')
     submit(1, 2)
     later(1)
@@ -252,7 +253,7 @@ describe('the states of the queue', () => {
     expect([1, 2].map(number => stateIn(queue, number))).toEqual(['MERGED', 'PENDING'])
   })
 
-  it('switches modes once nothing is tested', () => {
+  it('switches modes once no test is running', () => {
     const { queue, submit, later, end } = openQueue('happy')
     submit(1, 2)
     later(1)
@@ -263,7 +264,7 @@ describe('the states of the queue', () => {
     expect(mergesOf(queue)).toEqual([1, 2])
   })
 
-  it('repeats in the new mode what is restarted while it switches, and what was tested on top of it', () => {
+  it('tests restarted pull requests, and those behind them, in the new mode', () => {
     const { queue, submit, later, end } = openQueue('happy', { concurrency: 2 })
     submit(8, 1)
     later(0.3)
@@ -280,7 +281,7 @@ describe('the states of the queue', () => {
     expect(statesOf(queue, 1).slice(2, 6)).toEqual(['TESTING', 'TESTS_PASSED', 'PENDING', 'TESTING'])
   })
 
-  it('repeats in the new mode what looks flaky while it switches', () => {
+  it('reruns flaky pull requests in the new mode', () => {
     const flaky = { name: 'mine', summary: '', scripts: [{ pr: 1, runs: ['flake', 'pass'] }] } as const
     const { queue, submit, later, end } = openQueue(flaky, { concurrency: 2 })
     submit(1, 2)
@@ -291,7 +292,7 @@ describe('the states of the queue', () => {
     expect(mergesOf(queue)).toEqual([1, 2])
   })
 
-  it('repeats a run in place when the switch is called off', () => {
+  it('keeps the position of a restarted pull request if the switch is cancelled', () => {
     const { queue, submit, later, end } = openQueue('happy', { concurrency: 2 })
     submit(1, 2)
     later(1)
@@ -306,7 +307,7 @@ describe('the states of the queue', () => {
 })
 
 describe('batches', () => {
-  it('tests four together and finds the culprit by bisection', () => {
+  it('test four together, and bisection finds the cause of a failure', () => {
     const { queue, submit, end } = openQueue('batch-failure')
     submit(1, 2, 3, 4)
     end()
@@ -317,7 +318,7 @@ describe('batches', () => {
     expect(stateIn(queue, 4)).toBe('FAILED')
   })
 
-  it('waits for a batch to fill, and not for ever', () => {
+  it('wait for more members for a limited time', () => {
     const {
       queue,
       submit: submitAll,
@@ -330,7 +331,7 @@ describe('batches', () => {
     expect([...queue.runs.values()].map(({ tested }) => tested)).toEqual([[1, 2]])
   })
 
-  it('tests one alone that asks for it', () => {
+  it('do not include a pull request with noBatch', () => {
     const { queue, submit: submitAll, end } = openQueue('happy', { batch: true, batchingMinSize: 2 })
     submit(queue, { number: 1, priority: undefined, noBatch: true })
     submitAll(2, 3)
@@ -339,10 +340,10 @@ describe('batches', () => {
   })
 })
 
-describe('limits and what is known already', () => {
-  const mine = (scripts: Scenario['scripts']): Scenario => ({ name: 'mine', summary: '', scripts })
+describe('settings', () => {
+  const scenarioWith = (scripts: Scenario['scripts']): Scenario => ({ name: 'mine', summary: '', scripts })
 
-  it('stops a run at its limit, and blames the one that took too long', () => {
+  it('testingTimeoutMinutes stops a run and fails the pull request', () => {
     const { queue, submit, end } = openQueue('happy', { testingTimeoutMinutes: 1 })
     submit(1)
     end()
@@ -351,27 +352,30 @@ describe('limits and what is known already', () => {
     expect([run?.status, (run?.endedAt ?? 0) - (run?.startedAt ?? 0)]).toEqual(['failed', 1_000])
   })
 
-  it('has no limit with 0', () => {
+  it('testingTimeoutMinutes 0 sets no limit', () => {
     const { queue, submit, end } = openQueue('slow', { testingTimeoutMinutes: 0 })
     submit(1)
     end()
     expect(mergesOf(queue)).toEqual([1])
   })
 
-  it.each(['off', 'bisection_skip_redundant_tests'])('bisects with %s', optimizationMode => {
-    const { queue, submit, end } = openQueue('batch-failure', { optimizationMode })
-    submit(1, 2, 3, 4)
-    end()
-    expect(mergesOf(queue)).toEqual([1, 2, 3])
-    expect(stateIn(queue, 4)).toBe('FAILED')
-    const tested = [...queue.runs.values()].map(({ tested }) => tested.join())
-    expect(tested).toEqual(
-      optimizationMode === 'off' ? ['1,2,3,4', '1,2', '3,4', '3', '4'] : ['1,2,3,4', '1,2', '3'],
-    )
-  })
+  it.each(['off', 'bisection_skip_redundant_tests'])(
+    'optimizationMode %s finds the cause of a failure',
+    optimizationMode => {
+      const { queue, submit, end } = openQueue('batch-failure', { optimizationMode })
+      submit(1, 2, 3, 4)
+      end()
+      expect(mergesOf(queue)).toEqual([1, 2, 3])
+      expect(stateIn(queue, 4)).toBe('FAILED')
+      const tested = [...queue.runs.values()].map(({ tested }) => tested.join())
+      expect(tested).toEqual(
+        optimizationMode === 'off' ? ['1,2,3,4', '1,2', '3,4', '3', '4'] : ['1,2,3,4', '1,2', '3'],
+      )
+    },
+  )
 
-  it('tests the second half again when the first one was to blame', () => {
-    const { queue, submit, end } = openQueue(mine([{ pr: 1, runs: ['fail'] }]), {
+  it('bisection_skip_redundant_tests tests the second half again if the first half caused the failure', () => {
+    const { queue, submit, end } = openQueue(scenarioWith([{ pr: 1, runs: ['fail'] }]), {
       ...{ batch: true, batchingMinSize: 4, optimizationMode: 'bisection_skip_redundant_tests' },
     })
     submit(1, 2, 3, 4)
@@ -384,8 +388,8 @@ describe('limits and what is known already', () => {
     ])
   })
 
-  it('clears one that is held when a later run passes, optimistically', () => {
-    const { queue, submit, end } = openQueue(mine([{ pr: 1, runs: ['flake', 'pass'] }]), {
+  it('canOptimisticallyMerge passes a pull request in PENDING_FAILURE when a later run passes', () => {
+    const { queue, submit, end } = openQueue(scenarioWith([{ pr: 1, runs: ['flake', 'pass'] }]), {
       ...{ concurrency: 2, canOptimisticallyMerge: true, pendingFailureDepth: 1 },
     })
     submit(1, 2)
@@ -393,7 +397,7 @@ describe('limits and what is known already', () => {
     expect(statesOf(queue, 1).slice(2)).toEqual(['TESTING', 'PENDING_FAILURE', 'TESTS_PASSED', 'MERGED'])
   })
 
-  it('merges nothing while paused, even when it is to switch modes', () => {
+  it('a paused queue merges nothing, even if it is about to switch modes', () => {
     const { queue, submit, later, end } = openQueue('happy')
     submit(1)
     later(1)
@@ -409,7 +413,7 @@ describe('limits and what is known already', () => {
     ])
   })
 
-  it('lets an urgent one interrupt nothing while no test can start, and wait for no batch', () => {
+  it('an urgent pull request interrupts nothing while no test can start, and does not wait for a batch', () => {
     const { queue, submit, urgent, later, end } = openQueue('happy', { batch: true, batchingMinSize: 2 })
     submit(1, 2)
     later(1)
@@ -422,10 +426,13 @@ describe('limits and what is known already', () => {
     expect(stateIn(queue, 9)).toBe('TESTING')
   })
 
-  it('asks for targets again once the head has moved', () => {
-    const { queue, submit, later, end } = openQueue(mine([{ pr: 1, pushedAfter: 1, readyAfter: 2 }]), {
-      mode: 'parallel',
-    })
+  it('parallel mode needs a new upload after a push', () => {
+    const { queue, submit, later, end } = openQueue(
+      scenarioWith([{ pr: 1, pushedAfter: 1, readyAfter: 2 }]),
+      {
+        mode: 'parallel',
+      },
+    )
     setTargets(queue, 1, 'ALL', 'old')
     submit(1)
     later(10)
@@ -438,7 +445,7 @@ describe('limits and what is known already', () => {
     expect(mergesOf(queue)).toEqual([1])
   })
 
-  it('merges without a test what comes into an empty queue, if that is wanted', () => {
+  it('directMergeMode always merges without a test if the queue is empty', () => {
     const { queue, submit, end } = openQueue('failure', { directMergeMode: 'always' })
     submit(3, 4)
     end()
@@ -446,8 +453,8 @@ describe('limits and what is known already', () => {
   })
 })
 
-describe('lanes', () => {
-  it('waits for targets, and tests apart what does not overlap', () => {
+describe('parallel mode', () => {
+  it('waits for targets, and tests pull requests without common targets independently', () => {
     const { queue, submit, later, end } = openQueue('failure', { mode: 'parallel', concurrency: 3 })
     submit(3, 4, 5)
     later(1)
@@ -462,7 +469,7 @@ describe('lanes', () => {
     expect([3, 4, 5].map(number => stateIn(queue, number))).toEqual(['FAILED', 'MERGED', 'MERGED'])
   })
 
-  it('merges nothing before what it was tested on, whatever its targets are by then', () => {
+  it('merges a pull request after those that its run was built on, whatever was uploaded since', () => {
     const { queue, submit, later, end } = openQueue('happy', { mode: 'parallel', concurrency: 2 })
     for (const number of [1, 2]) setTargets(queue, number, new Set(['cart']), undefined)
     submit(1, 2)
@@ -473,7 +480,7 @@ describe('lanes', () => {
     expect(mergesOf(queue)).toEqual([1, 2])
   })
 
-  it('gives up on what is not ready for too long', () => {
+  it('cancels a pull request without targets after notReadyTimeoutHours', () => {
     const { queue, submit, end } = openQueue('happy', { mode: 'parallel', notReadyTimeoutHours: 1 })
     submit(1)
     end()
@@ -489,7 +496,7 @@ describe('a simulation', () => {
     return { transitions: queue.transitions, runs: [...queue.runs.keys()] }
   }
 
-  it('has the same history for the same seed, however often it is asked', () => {
+  it('has the same history for the same seed, however often it is advanced', () => {
     expect(history(1, 7)).toEqual(history(1, 20_000))
     expect(history(1, 7)).not.toEqual(history(2, 7))
   })
@@ -504,9 +511,9 @@ describe('a simulation', () => {
   })
 })
 
-describe('whatever is done to it', () => {
+describe('any sequence of actions', () => {
   const number = fc.integer({ min: 1, max: 9 })
-  const deed = fc.oneof(
+  const action = fc.oneof(
     fc.record({
       do: fc.constant('submit' as const),
       number,
@@ -528,15 +535,15 @@ describe('whatever is done to it', () => {
       ),
     }),
   )
-  const story = fc.record({
+  const sequence = fc.record({
     name: fc.constantFrom(...scenarioNames),
     concurrency: fc.integer({ min: 1, max: 4 }),
-    deeds: fc.array(fc.tuple(fc.integer({ min: 0, max: 4_000 }), deed), { maxLength: 30 }),
+    actions: fc.array(fc.tuple(fc.integer({ min: 0, max: 4_000 }), action), { maxLength: 30 }),
   })
 
-  /** Tells a story to a queue that is looked at every `step` milliseconds. */
-  function tell(
-    { name, concurrency, deeds }: typeof story extends fc.Arbitrary<infer S> ? S : never,
+  /** Applies a sequence of actions to a queue that is checked every `step` milliseconds. */
+  function runActions(
+    { name, concurrency, actions }: typeof sequence extends fc.Arbitrary<infer S> ? S : never,
     step: number,
   ) {
     const { queue, end } = openQueue(name, { concurrency })
@@ -544,11 +551,11 @@ describe('whatever is done to it', () => {
       setTargets(queue, pr, pr % 4 === 0 ? 'ALL' : new Set([`t${pr % 3}`]), undefined)
     const check = () => {
       const { batches, waiting, notReady, pullRequests } = queue
-      const placed = [...batches.flatMap(({ members }) => members), ...waiting, ...notReady].map(
+      const located = [...batches.flatMap(({ members }) => members), ...waiting, ...notReady].map(
         entry => entry.number,
       )
       const open = [...pullRequests.values()].filter(isSubmitted).map(entry => entry.number)
-      expect([...placed].sort()).toEqual(open.sort())
+      expect([...located].sort()).toEqual(open.sort())
       for (const kind of ['main', 'bisection'])
         expect(
           batches.filter(batch => batch.kind === kind && batch.phase === 'TESTING').length,
@@ -558,17 +565,17 @@ describe('whatever is done to it', () => {
         batches.filter(({ phase }) => phase === 'TESTING').length,
       )
     }
-    for (const [wait, deed] of deeds) {
+    for (const [wait, action] of actions) {
       for (const until = queue.now + wait; queue.now < until; ) {
         advanceTo(queue, Math.min(until, queue.now + step))
         check()
       }
       try {
-        if (deed.do === 'submit')
-          submit(queue, { number: deed.number, priority: deed.priority, noBatch: undefined })
-        if (deed.do === 'cancel') cancel(queue, deed.number)
-        if (deed.do === 'restart') restart(queue, deed.number)
-        if (deed.do === 'configure') configure(queue, deed.settings)
+        if (action.do === 'submit')
+          submit(queue, { number: action.number, priority: action.priority, noBatch: undefined })
+        if (action.do === 'cancel') cancel(queue, action.number)
+        if (action.do === 'restart') restart(queue, action.number)
+        if (action.do === 'configure') configure(queue, action.settings)
       } catch (error) {
         expect(isMergeqError(error)).toBe(true)
       }
@@ -579,11 +586,11 @@ describe('whatever is done to it', () => {
     return queue
   }
 
-  it('keeps each pull request in one place, its slots, and its history; and comes to an end', () => {
+  it('keeps the invariants, does not depend on how often the queue is advanced, and ends', () => {
     fc.assert(
-      fc.property(story, story => {
-        const queue = tell(story, 97)
-        expect(queue.transitions).toEqual(tell(story, 100_000).transitions)
+      fc.property(sequence, sequence => {
+        const queue = runActions(sequence, 97)
+        expect(queue.transitions).toEqual(runActions(sequence, 100_000).transitions)
         expect(isEmpty(queue)).toBe(true)
         const isBad = (number: number) => getScriptedResult(queue.scenario, number, 9) === 'fail'
         for (const { number, from, to } of queue.transitions) {
@@ -596,7 +603,7 @@ describe('whatever is done to it', () => {
   })
 })
 
-describe('a scenario of one’s own', () => {
+describe('a scenario file', () => {
   it('is read from JSON', () => {
     const scenario = parseScenario('{"scripts":[{"pr":7,"runs":["flake","fail"]}],"stretch":2}', 'mine.json')
     const { queue, submit, end } = openQueue(scenario)
@@ -614,7 +621,5 @@ describe('a scenario of one’s own', () => {
     '{"stretch":0}',
     '{"settings":1}',
     '{"outage":-1}',
-  ])('is refused with its name: %s', text =>
-    expect(() => parseScenario(text, 'mine.json')).toThrow('mine.json'),
-  )
+  ])('is refused by name: %s', text => expect(() => parseScenario(text, 'mine.json')).toThrow('mine.json'))
 })

@@ -20,13 +20,13 @@ import {
   type ScenarioScript,
 } from '../src/sandbox/scenarios.ts'
 
-/** How many random histories are told; MERGEQ_TEST_STORIES widens it. */
-const stories = Number(process.env.MERGEQ_TEST_STORIES ?? 800)
-const limit = 20_000 + stories * 50
-const most = 8
-const numbers = Array.from({ length: most }, (_, index) => index + 1)
+/** Number of random action sequences; MERGEQ_TEST_SEQUENCES changes it. */
+const sequenceCount = Number(process.env.MERGEQ_TEST_SEQUENCES ?? 800)
+const limit = 20_000 + sequenceCount * 50
+const maxNumber = 8
+const numbers = Array.from({ length: maxNumber }, (_, index) => index + 1)
 
-const number = fc.integer({ min: 1, max: most })
+const number = fc.integer({ min: 1, max: maxNumber })
 const seconds = fc.integer({ min: 0, max: 80 }).map(tenths => tenths / 10)
 const targets: fc.Arbitrary<ImpactedTargets> = fc.oneof(
   fc.constant('ALL' as const),
@@ -64,10 +64,10 @@ const scripts: fc.Arbitrary<readonly ScenarioScript[]> = fc.uniqueArray(
     { pr: number, runs, readyAfter: seconds, cancelledAfter: seconds, pushedAfter: seconds },
     { requiredKeys: ['pr'] },
   ),
-  { selector: ({ pr }) => pr, maxLength: most },
+  { selector: ({ pr }) => pr, maxLength: maxNumber },
 )
 
-const deed = fc.oneof(
+const action = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
@@ -90,30 +90,30 @@ const deed = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('configure' as const), settings }) },
 )
 
-const story = fc.record({
+const sequence = fc.record({
   seed: fc.nat(),
   scripts,
   settings,
   moments: fc.array(fc.record({ after: seconds, settings }), { maxLength: 2 }),
-  targets: fc.array(targets, { minLength: most, maxLength: most }),
-  deeds: fc.array(fc.tuple(fc.integer({ min: 0, max: 3_000 }), deed), { maxLength: 25 }),
+  targets: fc.array(targets, { minLength: maxNumber, maxLength: maxNumber }),
+  actions: fc.array(fc.tuple(fc.integer({ min: 0, max: 3_000 }), action), { maxLength: 25 }),
 })
-type Story = typeof story extends fc.Arbitrary<infer S> ? S : never
+type ActionSequence = typeof sequence extends fc.Arbitrary<infer S> ? S : never
 
-/** Whether two must be in one lane, judged by what was uploaded and by nothing else. */
-const meet = (one: ImpactedTargets, other: ImpactedTargets): boolean =>
+/** Whether two uploads have a common target. */
+const shareTarget = (one: ImpactedTargets, other: ImpactedTargets): boolean =>
   one === 'ALL' || other === 'ALL' || [...one].some(target => other.has(target))
 
-/** Looks at a queue after each step and says what no moment may show. */
-function watch(queue: Queue): () => void {
+/** Creates a function that checks the invariants of a queue; it is called after each step. */
+function createChecker(queue: Queue): () => void {
   let seen = 0
   return () => {
     const { batches, waiting, notReady, pullRequests, transitions, runs } = queue
     if (transitions.length === seen) return
-    const placed = [...batches.flatMap(({ members }) => members), ...waiting, ...notReady]
-    expect(placed.length).toBe(new Set(placed).size)
-    expect(placed.length).toBe([...pullRequests.values()].filter(isSubmitted).length)
-    expect(placed.every(isSubmitted)).toBe(true)
+    const located = [...batches.flatMap(({ members }) => members), ...waiting, ...notReady]
+    expect(located.length).toBe(new Set(located).size)
+    expect(located.length).toBe([...pullRequests.values()].filter(isSubmitted).length)
+    expect(located.every(isSubmitted)).toBe(true)
     for (const [index, { members, phase, dependencies }] of batches.entries()) {
       expect(members.every(({ state }) => state === phase)).toBe(true)
       const before = batches.slice(0, index)
@@ -127,8 +127,8 @@ function watch(queue: Queue): () => void {
       const pullRequest = pullRequests.get(number)
       if (to === 'FAILED') {
         const timesOut = pullRequest?.lastRun?.timesOut === true
-        const could = (findScript(queue.scenario, number)?.runs ?? []).includes('fail')
-        expect(could || timesOut).toBe(true)
+        const mayFail = (findScript(queue.scenario, number)?.runs ?? []).includes('fail')
+        expect(mayFail || timesOut).toBe(true)
       }
       if (to === 'MERGED' && from === 'TESTS_PASSED') {
         const run = pullRequest?.lastRun
@@ -143,8 +143,11 @@ function watch(queue: Queue): () => void {
   }
 }
 
-/** Tells a story to a queue that is looked at every `step` milliseconds. */
-function tell({ seed, scripts, settings, moments, targets, deeds }: Story, step: number): Queue {
+/** Applies a sequence of actions to a queue that is checked every `step` milliseconds. */
+function runActions(
+  { seed, scripts, settings, moments, targets, actions }: ActionSequence,
+  step: number,
+): Queue {
   const scenario: Scenario = { name: 'any', summary: '', scripts }
   const queue = createEmptyQueue({
     repo: { host: 'github.com', owner: 'acme', name: 'web' },
@@ -159,7 +162,7 @@ function tell({ seed, scripts, settings, moments, targets, deeds }: Story, step:
     queue.scheduledEvents.add(after * 1_000, { type: 'configure', settings })
   for (const [index, some] of targets.entries())
     if (index % 3 !== 0) setTargets(queue, index + 1, some, undefined)
-  const check = watch(queue)
+  const check = createChecker(queue)
   const until = (end: number) => {
     while (queue.now < end) {
       advanceTo(queue, Math.min(end, queue.now + step))
@@ -167,19 +170,19 @@ function tell({ seed, scripts, settings, moments, targets, deeds }: Story, step:
     }
     advanceTo(queue, end)
   }
-  for (const [wait, deed] of deeds) {
+  for (const [wait, action] of actions) {
     until(queue.now + wait)
     try {
-      if (deed.do === 'submit') submit(queue, deed)
-      if (deed.do === 'cancel') cancel(queue, deed.number)
-      if (deed.do === 'restart') restart(queue, deed.number)
-      if (deed.do === 'upload') setTargets(queue, deed.number, deed.targets, deed.sha)
-      if (deed.do === 'configure') configure(queue, deed.settings)
+      if (action.do === 'submit') submit(queue, action)
+      if (action.do === 'cancel') cancel(queue, action.number)
+      if (action.do === 'restart') restart(queue, action.number)
+      if (action.do === 'upload') setTargets(queue, action.number, action.targets, action.sha)
+      if (action.do === 'configure') configure(queue, action.settings)
     } catch (error) {
       expect(isMergeqError(error)).toBe(true)
     }
   }
-  // Whatever the scenario still does, the queue runs in the end, and everything that is asked for is there.
+  // After all events of the scenario, a running queue with all targets must become empty.
   until(queue.now + 10_000)
   configure(queue, { state: 'running' })
   for (const number of numbers) setTargets(queue, number, 'ALL', getHeadCommit(queue, number).sha)
@@ -187,45 +190,45 @@ function tell({ seed, scripts, settings, moments, targets, deeds }: Story, step:
   return queue
 }
 
-describe('whatever is done to a queue', () => {
+describe('any sequence of actions', () => {
   it(
-    'everything ends, in one history that no way of looking changes',
+    'empties the queue, in a history that does not depend on how often the queue is advanced',
     () => {
       fc.assert(
-        fc.property(story, story => {
-          const [one, other] = [tell(story, 1_000_000), tell(story, 137)]
+        fc.property(sequence, sequence => {
+          const [one, other] = [runActions(sequence, 1_000_000), runActions(sequence, 137)]
           expect(other.transitions).toEqual(one.transitions)
           expect([...other.runs.values()]).toEqual([...one.runs.values()])
           expect(isEmpty(one)).toBe(true)
           expect([...one.runs.values()].some(({ status }) => status === 'in_progress')).toBe(false)
         }),
-        { numRuns: stories },
+        { numRuns: sequenceCount },
       )
     },
     limit,
   )
 })
 
-describe('what stands in a history', () => {
-  /** Settings and targets that stay as they are, so that a history can be judged by itself. */
-  const quiet = fc.record({
+describe('the history of a queue', () => {
+  /** Submits under constant settings and targets, so that the history alone can be checked. */
+  const submitSequence = fc.record({
     seed: fc.nat(),
     scripts,
     settings: settings.map(({ state: _, ...rest }) => rest),
-    targets: fc.array(targets, { minLength: most, maxLength: most }),
+    targets: fc.array(targets, { minLength: maxNumber, maxLength: maxNumber }),
     submits: fc.array(
       fc.tuple(fc.integer({ min: 0, max: 2_000 }), number, fc.constantFrom(undefined, 0, 10, 200)),
       { minLength: 1, maxLength: 15 },
     ),
   })
 
-  function play({
+  function runSubmits({
     seed,
     scripts,
     settings,
     targets,
     submits,
-  }: typeof quiet extends fc.Arbitrary<infer Q> ? Q : never) {
+  }: typeof submitSequence extends fc.Arbitrary<infer Q> ? Q : never) {
     const base = {
       moments: [],
       settings,
@@ -233,41 +236,41 @@ describe('what stands in a history', () => {
       targets,
       scripts: scripts.map(({ pr, runs }) => ({ pr, runs })),
     }
-    const deeds = submits.map(
+    const actions = submits.map(
       ([wait, number, priority]) =>
-        [wait, { do: 'submit', number, priority, noBatch: undefined }] as Story['deeds'][number],
+        [wait, { do: 'submit', number, priority, noBatch: undefined }] as ActionSequence['actions'][number],
     )
-    return tell({ ...base, deeds }, 1_000_000)
+    return runActions({ ...base, actions }, 1_000_000)
   }
 
-  /** Slots, and lanes: each run is held against those that were in progress when it started. */
-  function judgeRuns({ runs, settings }: Queue, targets: readonly ImpactedTargets[]) {
+  /** Checks each run against the runs that were in progress when it started. */
+  function checkRuns({ runs, settings }: Queue, targets: readonly ImpactedTargets[]) {
     const { concurrency, bisectionConcurrency = concurrency, mode } = settings
     const impacts = (number: number) => (number % 3 === 1 ? 'ALL' : (targets[number - 1] ?? 'ALL'))
-    const meets = (one: SandboxTestRun, other: SandboxTestRun) =>
+    const mustBuildOnEachOther = (one: SandboxTestRun, other: SandboxTestRun) =>
       mode === 'single' ||
-      one.tested.some(mine => other.tested.some(theirs => meet(impacts(mine), impacts(theirs))))
-    const sits = (one: SandboxTestRun, other: SandboxTestRun) =>
+      one.tested.some(mine => other.tested.some(theirs => shareTarget(impacts(mine), impacts(theirs))))
+    const isBuiltOn = (one: SandboxTestRun, other: SandboxTestRun) =>
       other.tested.every(number => one.builtOn.includes(number))
     const all = [...runs.values()]
     for (const [index, run] of all.entries()) {
-      const beside = all
+      const running = all
         .slice(0, index)
         .filter(({ endedAt = Number.POSITIVE_INFINITY }) => endedAt > run.startedAt)
       const slots = run.kind === 'main' ? concurrency : bisectionConcurrency
-      expect(beside.filter(({ kind }) => kind === run.kind).length).toBeLessThan(slots)
-      for (const other of beside)
-        expect(sits(run, other) || sits(other, run) || !meets(run, other)).toBe(true)
+      expect(running.filter(({ kind }) => kind === run.kind).length).toBeLessThan(slots)
+      for (const other of running)
+        expect(isBuiltOn(run, other) || isBuiltOn(other, run) || !mustBuildOnEachOther(run, other)).toBe(true)
     }
   }
 
   it(
-    'takes by priority, merges only what was tested in its place, and tests again what was behind',
+    'respects the limits of concurrency, and merges only what passed with everything ahead of it',
     () => {
       fc.assert(
-        fc.property(quiet, story => {
-          const queue = play(story)
-          judgeRuns(queue, story.targets)
+        fc.property(submitSequence, sequence => {
+          const queue = runSubmits(sequence)
+          checkRuns(queue, sequence.targets)
           const left = new Map<number, number>()
           for (const [index, { number, to, at }] of queue.transitions.entries()) {
             if (to === 'FAILED' || to === 'CANCELLED') left.set(number, at)
@@ -291,14 +294,14 @@ describe('what stands in a history', () => {
               expect((left.get(below) ?? -1) < (run?.startedAt ?? 0) || left.get(below) === at).toBe(true)
           }
         }),
-        { numRuns: Math.ceil(stories / 2) },
+        { numRuns: Math.ceil(sequenceCount / 2) },
       )
     },
     limit,
   )
 
   it(
-    'keeps the order of priorities where one is tested at a time',
+    'merges by priority in single mode',
     () => {
       const submits = fc.uniqueArray(fc.tuple(number, fc.constantFrom(0, 10, 100, 200)), {
         selector: ([number]) => number,
@@ -322,7 +325,7 @@ describe('what stands in a history', () => {
           const wanted = [...submits].sort(([, one], [, other]) => one - other).map(([number]) => number)
           expect(merged).toEqual(wanted)
         }),
-        { numRuns: Math.ceil(stories / 10) },
+        { numRuns: Math.ceil(sequenceCount / 10) },
       )
     },
     limit,

@@ -6,10 +6,11 @@ import { parseScenario } from '../src/sandbox/scenario-file.ts'
 import { openStory } from './harness.ts'
 
 const dialects = ['document', 'hosted'] as const
-const readScript = (name: string, text: string) => async (path: string) => (path === name ? text : undefined)
+const createReader = (name: string, text: string) => async (path: string) =>
+  path === name ? text : undefined
 
-/** Plays some command lines in one sandbox, with so many milliseconds before each. */
-async function play(
+/** Runs command lines against one sandbox; `wait` is the time before each, in milliseconds. */
+async function runCommands(
   options: Parameters<typeof openStory>[0],
   ...lines: readonly (readonly [wait: number, line: string])[]
 ) {
@@ -28,11 +29,11 @@ async function play(
 
 const withFile = (scenario: object) => ({
   scenario: 'mine.json',
-  readScenario: readScript('mine.json', JSON.stringify(scenario)),
+  readScenario: createReader('mine.json', JSON.stringify(scenario)),
 })
-const stateOf = (out = '') => JSON.parse(out).state
+const stateIn = (out = '') => JSON.parse(out).state
 
-describe.each(dialects)('what each scenario promises in %s', dialect => {
+describe.each(dialects)('the built-in scenarios in the %s dialect', dialect => {
   const state = (line: string) => [60_000, `pr get ${line} --json`] as const
 
   const cases: Readonly<Record<string, readonly (readonly [pr: number, state: string])[]>> = {
@@ -52,39 +53,40 @@ describe.each(dialects)('what each scenario promises in %s', dialect => {
     slow: [[3, 'MERGED']],
   }
 
-  it('has a promise for each', () => expect(Object.keys(cases).sort()).toEqual([...scenarioNames].sort()))
+  it('have an expectation for each scenario', () =>
+    expect(Object.keys(cases).sort()).toEqual([...scenarioNames].sort()))
 
   test.each(Object.entries(cases))('%s', async (scenario, endings) => {
     const numbers = endings.map(([pr]) => pr).join(' ')
-    const outcomes = await play(
+    const outcomes = await runCommands(
       { dialect, scenario },
       [0, `pr submit ${numbers}`],
       ...endings.map(([pr]) => state(String(pr))),
     )
     expect(outcomes.map(({ code }) => code)).toEqual(outcomes.map(() => 0))
-    expect(outcomes.slice(1).map(({ out }) => stateOf(out))).toEqual(endings.map(([, state]) => state))
+    expect(outcomes.slice(1).map(({ out }) => stateIn(out))).toEqual(endings.map(([, state]) => state))
   })
 
   it('flaky holds a first run in PENDING_FAILURE', async () => {
-    const [, held] = await play(
+    const [, held] = await runCommands(
       { dialect, scenario: 'flaky' },
       [0, 'pr submit 3'],
       [2_600, 'pr get 3 --json'],
     )
-    expect(stateOf(held?.out)).toBe('PENDING_FAILURE')
+    expect(stateIn(held?.out)).toBe('PENDING_FAILURE')
   })
 
   it('slow tests for twenty seconds', async () => {
-    const [, tested] = await play(
+    const [, tested] = await runCommands(
       { dialect, scenario: 'slow' },
       [0, 'pr submit 3'],
       [18_000, 'pr get 3 --json'],
     )
-    expect(stateOf(tested?.out)).toBe('TESTING')
+    expect(stateIn(tested?.out)).toBe('TESTING')
   })
 
   it('batch-failure tests four together', async () => {
-    const [, run] = await play(
+    const [, run] = await runCommands(
       { dialect, scenario: 'batch-failure' },
       [0, 'pr submit 1 2 3 4'],
       [1_000, 'pr testing --pr 1 --json'],
@@ -93,13 +95,13 @@ describe.each(dialects)('what each scenario promises in %s', dialect => {
   })
 
   it('paused moves once it is resumed', async () => {
-    const [, , after] = await play(
+    const [, , after] = await runCommands(
       { dialect, scenario: 'paused' },
       [0, 'pr submit 3'],
       [5_000, 'queue resume'],
       state('3'),
     )
-    expect(stateOf(after?.out)).toBe('MERGED')
+    expect(stateIn(after?.out)).toBe('MERGED')
   })
 
   it('a file can have a queue pause and resume by itself', async () => {
@@ -109,14 +111,14 @@ describe.each(dialects)('what each scenario promises in %s', dialect => {
         { after: 30, settings: { state: 'running' } },
       ],
     })
-    const [, paused, held, merged] = await play(
+    const [, paused, held, merged] = await runCommands(
       { dialect, ...file },
       [0, 'pr submit 3'],
       [2_000, 'queue get --json'],
       [20_000, 'pr get 3 --json'],
       state('3'),
     )
-    expect([paused, held, merged].map(outcome => stateOf(outcome?.out))).toEqual([
+    expect([paused, held, merged].map(outcome => stateIn(outcome?.out))).toEqual([
       'PAUSED',
       'TESTS_PASSED',
       'MERGED',
@@ -131,7 +133,7 @@ describe.each(dialects)('what each scenario promises in %s', dialect => {
         { pr: 3, readyAfter: 40 },
       ],
     })
-    const outcomes = await play(
+    const outcomes = await runCommands(
       { dialect, ...file },
       [0, 'pr submit 1 2 3'],
       [20_000, 'pr get 1 --json'],
@@ -141,7 +143,7 @@ describe.each(dialects)('what each scenario promises in %s', dialect => {
       state('2'),
       state('3'),
     )
-    expect([1, 2, 3, 5, 6].map(index => stateOf(outcomes[index]?.out))).toEqual([
+    expect([1, 2, 3, 5, 6].map(index => stateIn(outcomes[index]?.out))).toEqual([
       'CANCELLED',
       'CANCELLED',
       'NOT_READY',
@@ -152,7 +154,7 @@ describe.each(dialects)('what each scenario promises in %s', dialect => {
 
   it('an upload for another commit than the head does not count', async () => {
     const file = withFile({ settings: { mode: 'parallel' }, scripts: [{ pr: 7, head: 'abc' }] })
-    const outcomes = await play(
+    const outcomes = await runCommands(
       { dialect, ...file },
       [0, 'pr submit 7'],
       [0, 'pr targets 7 cart --sha def'],
@@ -161,12 +163,12 @@ describe.each(dialects)('what each scenario promises in %s', dialect => {
       state('7'),
     )
     expect(outcomes[1]?.code).toBe(0)
-    expect([2, 4].map(index => stateOf(outcomes[index]?.out))).toEqual(['NOT_READY', 'MERGED'])
+    expect([2, 4].map(index => stateIn(outcomes[index]?.out))).toEqual(['NOT_READY', 'MERGED'])
   })
 
   it('a file can have everything fail for a while', async () => {
     const file = withFile({ outages: [{ after: 10, lasts: 30 }] })
-    const [before, during, after] = await play(
+    const [before, during, after] = await runCommands(
       { dialect, ...file },
       [0, 'queue get --json'],
       [15_000, 'queue get --json --retries 0'],
@@ -176,8 +178,8 @@ describe.each(dialects)('what each scenario promises in %s', dialect => {
   })
 })
 
-test('hosted tells of the attempt before until a new submit shows', async () => {
-  const [, failed, , stale, fresh] = await play(
+test('the hosted dialect shows the previous attempt until the new submit is visible', async () => {
+  const [, failed, , stale, fresh] = await runCommands(
     { dialect: 'hosted', scenario: 'failure' },
     [0, 'pr submit 3'],
     [60_000, 'pr get 3 --json'],
@@ -186,16 +188,16 @@ test('hosted tells of the attempt before until a new submit shows', async () => 
     [200, 'pr get 3 --json'],
   )
   expect(stale?.out).toBe(failed?.out)
-  expect(stateOf(fresh?.out)).toBe('NOT_READY')
+  expect(stateIn(fresh?.out)).toBe('NOT_READY')
 })
 
-test('the file of the guide is one that can be read', () => {
+test('the scenario file in the guide is valid', () => {
   const [, json = ''] =
     /```json\n(\{\n {2}"scripts"[\s\S]*?)```/.exec(readFileSync('docs/sandbox.md', 'utf8')) ?? []
   expect(parseScenario(json, 'mine.json')).toMatchObject({ stretch: 2, outages: [{ after: 30, lasts: 5 }] })
 })
 
-describe('a file that cannot be read says where', () => {
+describe('the error for a bad scenario file names the bad part', () => {
   test.each([
     ['{', 'it is not JSON'],
     ['[]', 'it must be an object'],
@@ -215,12 +217,15 @@ describe('a file that cannot be read says where', () => {
     ['{"outages":[{"after":1}]}', 'outages[0] needs after and lasts'],
     ['{"outage":1.5}', 'outage must be'],
     ['{"stretch":0}', 'stretch must be a number over 0'],
-  ])('%s', (text, said) => {
+  ])('%s', (text, message) => {
     try {
       parseScenario(text, 'mine.json')
       expect.unreachable()
     } catch (error) {
-      expect(isMergeqError(error) && [error.exit, error.message]).toEqual([2, expect.stringContaining(said)])
+      expect(isMergeqError(error) && [error.exit, error.message]).toEqual([
+        2,
+        expect.stringContaining(message),
+      ])
       expect(error).toMatchObject({ message: expect.stringContaining('mine.json') })
     }
   })

@@ -14,10 +14,10 @@ const repo = { host: 'github.com', owner: 'acme', name: 'web' }
 const onQueue = { repo, targetBranch: 'main' }
 const onPr = (number: number, more: JsonObject = {}) => ({ ...onQueue, pr: { number }, ...more })
 
-type Played = Partial<Omit<ServiceOptions, 'scenario' | 'now'>> & { readonly scenario?: string }
+type TestServiceOptions = Partial<Omit<ServiceOptions, 'scenario' | 'now'>> & { readonly scenario?: string }
 
-/** A service and a virtual clock. */
-function play({ scenario: name = 'happy', ...options }: Played = {}) {
+/** Creates a service with a virtual clock, and functions that send requests to it. */
+function createTestService({ scenario: name = 'happy', ...options }: TestServiceOptions = {}) {
   const scenario = findScenario(name)
   if (scenario === undefined) throw new Error(`no scenario ${name}`)
   let now = noon
@@ -71,8 +71,8 @@ const failing = (start: number, end: number, page: JsonObject = { page_size: 100
   page_query: page,
 })
 
-/** The body of an answer that refuses: its sentence in either dialect. */
-const saidBy = ({ body }: { readonly body: string }): string => {
+/** Returns the message of an error response of either dialect. */
+const errorMessage = ({ body }: { readonly body: string }): string => {
   try {
     const document: Json = JSON.parse(body)
     return getString(document, 'error.message') ?? ''
@@ -81,8 +81,8 @@ const saidBy = ({ body }: { readonly body: string }): string => {
   }
 }
 
-describe.each(dialects)('the rules under %s', dialect => {
-  const open = (options: Played = {}) => play({ dialect, ...options })
+describe.each(dialects)('the service in the %s dialect', dialect => {
+  const open = (options: TestServiceOptions = {}) => createTestService({ dialect, ...options })
 
   it('needs its own token', () => {
     const { raw } = open()
@@ -98,7 +98,7 @@ describe.each(dialects)('the rules under %s', dialect => {
     expect(raw({ body }).status).toBe(200)
   })
 
-  it('takes the run of a fork for targets, in place of a token and not beside a wrong one', () => {
+  it('accepts the run of a fork for setImpactedTargets instead of a token, but not with a wrong token', () => {
     const { raw } = open()
     const call = { path: '/v1/setImpactedTargets', body: JSON.stringify(onPr(1, { impactedTargets: ['a'] })) }
     expect(raw({ ...call, headers: { 'x-forked-workflow-run-id': '7', 'x-api-token': '' } }).status).toBe(200)
@@ -108,7 +108,7 @@ describe.each(dialects)('the rules under %s', dialect => {
     expect(raw({ ...call, headers: { 'x-forked-workflow-run-id': '' } }).status).toBe(401)
   })
 
-  it('takes bodies of 20 MiB and not one byte more', () => {
+  it('accepts bodies up to 20 MiB', () => {
     const { raw } = open()
     const frame = JSON.stringify(onPr(1, { impactedTargets: [''] })).length
     const body = (bytes: number) => JSON.stringify(onPr(1, { impactedTargets: ['x'.repeat(bytes - frame)] }))
@@ -133,7 +133,7 @@ describe.each(dialects)('the rules under %s', dialect => {
     expect(raw({ path: '/v1/getMergeQueueMetrics' }).status).toBe(dialect === 'document' ? 405 : 404)
   })
 
-  it.each(['', '{', '[]', '"x"', 'null', '{"repo":'])('refuses a body that is no JSON object: %s', body =>
+  it.each(['', '{', '[]', '"x"', 'null', '{"repo":'])('refuses a body that is not a JSON object: %s', body =>
     expect(open().raw({ body }).status).toBe(400),
   )
 
@@ -144,16 +144,18 @@ describe.each(dialects)('the rules under %s', dialect => {
       if (method !== 'POST' || path === undefined) continue
       const refused = send(path, {})
       expect(refused.status).toBe(400)
-      expect(saidBy(refused)).toContain('repo')
+      expect(errorMessage(refused)).toContain('repo')
     }
-    expect(saidBy(send('submitPullRequest', { repo }))).toContain('targetBranch, pr.number')
-    expect(saidBy(send('setImpactedTargets', onPr(1)))).toContain('impactedTargets')
-    expect(saidBy(send('getSubmittedPullRequest', onQueue))).toMatch(/pr\.number.*pr\.branch/)
-    expect(saidBy(send('getMergeQueueTestingDetails', onQueue))).toMatch(/testRunId.*pr\.number/)
-    expect(saidBy(send('flaky-tests/list-failing-tests', { repo, org_url_slug: 'acme' }))).toContain(
+    expect(errorMessage(send('submitPullRequest', { repo }))).toContain('targetBranch, pr.number')
+    expect(errorMessage(send('setImpactedTargets', onPr(1)))).toContain('impactedTargets')
+    expect(errorMessage(send('getSubmittedPullRequest', onQueue))).toMatch(/pr\.number.*pr\.branch/)
+    expect(errorMessage(send('getMergeQueueTestingDetails', onQueue))).toMatch(/testRunId.*pr\.number/)
+    expect(errorMessage(send('flaky-tests/list-failing-tests', { repo, org_url_slug: 'acme' }))).toContain(
       'start_time',
     )
-    expect(saidBy(send('flaky-tests/get-test-details', { repo, org_url_slug: 'acme' }))).toContain('test_id')
+    expect(errorMessage(send('flaky-tests/get-test-details', { repo, org_url_slug: 'acme' }))).toContain(
+      'test_id',
+    )
   })
 
   it.each<[string, Json]>([
@@ -183,7 +185,7 @@ describe.each(dialects)('the rules under %s', dialect => {
     expect(status('getQueue', { repo, targetBranch: 'next' })).toBe(404)
   })
 
-  it('does not find what is not there', () => {
+  it('answers 404 for what does not exist', () => {
     const { status } = open()
     const elsewhere = { repo, targetBranch: 'nowhere', pr: { number: 1 }, impactedTargets: [] }
     for (const operation of [
@@ -222,24 +224,24 @@ describe.each(dialects)('the rules under %s', dialect => {
     expect(status('getQueue', release)).toBe(404)
   })
 
-  it('takes ranges of at most 7 days', () => {
+  it('accepts ranges of at most 7 days', () => {
     const { status } = open()
     const list = (start: number, end: number) => status('flaky-tests/list-failing-tests', failing(start, end))
     expect(list(noon - 7 * day, noon)).toBe(200)
     expect(list(noon - 7 * day - 1, noon)).toBe(400)
     expect(list(noon - 8 * day, noon)).toBe(400)
     expect(list(noon, noon - day)).toBe(400)
-    const asked = (change: JsonObject) =>
+    const statusWith = (change: JsonObject) =>
       status('flaky-tests/list-failing-tests', { ...failing(noon - day, noon), ...change })
-    expect(asked({ start_time: '2026-01-05' })).toBe(400)
-    expect(asked({ start_time: '2026-01-05T00:00:00' })).toBe(400)
-    expect(asked({ page_query: { page_size: 0 } })).toBe(400)
-    expect(asked({ page_query: { page_size: 101 } })).toBe(400)
-    expect(asked({ page_query: {} })).toBe(400)
-    expect(asked({ page_query: { page_size: 9, page_token: 'invented' } })).toBe(400)
+    expect(statusWith({ start_time: '2026-01-05' })).toBe(400)
+    expect(statusWith({ start_time: '2026-01-05T00:00:00' })).toBe(400)
+    expect(statusWith({ page_query: { page_size: 0 } })).toBe(400)
+    expect(statusWith({ page_query: { page_size: 101 } })).toBe(400)
+    expect(statusWith({ page_query: {} })).toBe(400)
+    expect(statusWith({ page_query: { page_size: 9, page_token: 'invented' } })).toBe(400)
   })
 
-  it('has metrics of a repository only with its host', () => {
+  it('filters metrics by repository and host together', () => {
     const { metrics } = open({ queues: [{ repo: { ...repo, name: 'api' }, targetBranch: 'main' }] })
     const repos = (query: Readonly<Record<string, string>>) => [
       ...new Set(parseSamples(metrics(query).body).map(({ labels }) => labels.repo)),
@@ -269,7 +271,7 @@ describe.each(dialects)('the rules under %s', dialect => {
     )
   })
 
-  it('fails every second request of an outage, and then no more', () => {
+  it('fails every second request of an outage', () => {
     const { send } = open({ scenario: 'outage' })
     const statuses = Array.from({ length: 24 }, () => send('getQueue', onQueue).status)
     expect(statuses.slice(0, 4)).toEqual([200, 503, 200, 503])
@@ -285,9 +287,9 @@ describe.each(dialects)('the rules under %s', dialect => {
   })
 })
 
-describe('what the document dialect says', () => {
+describe('the document dialect', () => {
   it('answers changes with {} and errors with a message', () => {
-    const { send, raw } = play()
+    const { send, raw } = createTestService()
     expect(send('submitPullRequest', onPr(1))).toMatchObject({
       status: 200,
       body: '{}',
@@ -297,7 +299,7 @@ describe('what the document dialect says', () => {
   })
 
   it('shows a pull request and a queue', () => {
-    const { send, read, later } = play()
+    const { send, read, later } = createTestService()
     send('submitPullRequest', onPr(123, { priority: 'high' }))
     later(1)
     const entry = {
@@ -333,8 +335,8 @@ describe('what the document dialect says', () => {
     expect(read('getQueue', onQueue).enqueuedPullRequests).toEqual([])
   })
 
-  it('keeps the settings that are sent, also those that nobody knows', () => {
-    const { read } = play()
+  it('stores settings, including unknown settings', () => {
+    const { read } = createTestService()
     const changed = read('updateQueue', {
       ...onQueue,
       concurrency: 5,
@@ -365,7 +367,7 @@ describe('what the document dialect says', () => {
   })
 
   it('shows a test run, by its id and by its pull request', () => {
-    const { send, read, later } = play({ scenario: 'failure' })
+    const { send, read, later } = createTestService({ scenario: 'failure' })
     send('submitPullRequest', onPr(3))
     later(1)
     const run = read('getMergeQueueTestingDetails', onPr(3))
@@ -395,9 +397,9 @@ describe('what the document dialect says', () => {
   })
 })
 
-describe('what the hosted dialect says', () => {
+describe('the hosted dialect', () => {
   it('answers changes with OK and errors with plain text', () => {
-    const { send, raw } = play({ dialect: 'hosted' })
+    const { send, raw } = createTestService({ dialect: 'hosted' })
     for (const operation of ['submitPullRequest', 'restartTestsOnPullRequest', 'cancelPullRequest'])
       expect(send(operation, onPr(1))).toMatchObject({ status: 200, body: 'OK' })
     expect(raw({ headers: {} })).toMatchObject({
@@ -407,7 +409,7 @@ describe('what the hosted dialect says', () => {
   })
 
   it('finds a pull request only a moment after its first submit, in lower case and with more fields', () => {
-    const { send, read, status, later } = play({ dialect: 'hosted' })
+    const { send, read, status, later } = createTestService({ dialect: 'hosted' })
     send('submitPullRequest', onPr(1))
     expect(status('getSubmittedPullRequest', onPr(1))).toBe(404)
     later(0.25)
@@ -440,8 +442,8 @@ describe('what the hosted dialect says', () => {
 })
 
 describe('failing tests', () => {
-  const walk = (size: number, start: number, end: number) => {
-    const { read } = play()
+  const fetchAllPages = (size: number, start: number, end: number) => {
+    const { read } = createTestService()
     const ids: string[] = []
     const tokens: string[] = []
     const pages: JsonObject[] = []
@@ -464,7 +466,7 @@ describe('failing tests', () => {
   }
 
   it.each([1, 7])('come in pages that cover %i days without a duplicate', days => {
-    const { ids, pages } = walk(25, noon - days * day, noon)
+    const { ids, pages } = fetchAllPages(25, noon - days * day, noon)
     const [first] = pages
     expect(pages.length).toBeGreaterThan(3)
     expect(new Set(ids).size).toBe(ids.length)
@@ -475,28 +477,31 @@ describe('failing tests', () => {
       prev_page_token: '',
     })
     expect(pages.at(-2)?.next_page_token).toBe(first?.last_page_token)
-    expect(walk(100, noon - days * day, noon).ids).toEqual(ids)
+    expect(fetchAllPages(100, noon - days * day, noon).ids).toEqual(ids)
   })
 
   it('are those of both halves of a range', () => {
     const middle = noon - 3 * day
-    const halves = [...walk(100, noon - 6 * day, middle).ids, ...walk(100, middle, noon).ids]
-    expect(new Set(halves)).toEqual(new Set(walk(100, noon - 6 * day, noon).ids))
+    const halves = [
+      ...fetchAllPages(100, noon - 6 * day, middle).ids,
+      ...fetchAllPages(100, middle, noon).ids,
+    ]
+    expect(new Set(halves)).toEqual(new Set(fetchAllPages(100, noon - 6 * day, noon).ids))
   })
 
   it('end before the sandbox began and after 30 days', () => {
-    const { ids, pages } = walk(100, noon, noon + day)
+    const { ids, pages } = fetchAllPages(100, noon, noon + day)
     expect([ids, pages]).toEqual([
       [],
       [expect.objectContaining({ total_rows: 0, total_pages: 0, next_page_token: '', last_page_token: '' })],
     ])
-    expect(walk(100, noon - 40 * day, noon - 34 * day).ids).toEqual([])
-    expect(walk(100, noon - 30 * day, noon - 29 * day).ids.length).toBeGreaterThan(0)
+    expect(fetchAllPages(100, noon - 40 * day, noon - 34 * day).ids).toEqual([])
+    expect(fetchAllPages(100, noon - 30 * day, noon - 29 * day).ids.length).toBeGreaterThan(0)
   })
 
   it('have the fields of a test case record, in the list and alone', () => {
     for (const dialect of dialects) {
-      const { read } = play({ dialect })
+      const { read } = createTestService({ dialect })
       const tests = getArray(read('flaky-tests/list-failing-tests', failing(noon - 7 * day, noon)), 'tests')
       for (const test of tests) {
         expect(test).toMatchObject({
@@ -529,7 +534,7 @@ describe('failing tests', () => {
 
   it('are the same for the same seed', () => {
     const list = (seed: number) =>
-      play({ seed }).send('flaky-tests/list-failing-tests', failing(noon - day, noon)).body
+      createTestService({ seed }).send('flaky-tests/list-failing-tests', failing(noon - day, noon)).body
     expect(list(1)).toBe(list(1))
     expect(list(1)).not.toBe(list(2))
   })
@@ -537,7 +542,7 @@ describe('failing tests', () => {
 
 describe('metrics', () => {
   it('are of the text format and count what happened', () => {
-    const { send, metrics, later } = play({ scenario: 'failure' })
+    const { send, metrics, later } = createTestService({ scenario: 'failure' })
     for (const number of [1, 2, 3]) send('submitPullRequest', onPr(number))
     later(1)
     const reading = (name: string, more: Readonly<Record<string, string>> = {}) =>
@@ -566,7 +571,7 @@ describe('metrics', () => {
   })
 
   it('have a type and a help for every family, and labels that are escaped', () => {
-    const { metrics } = play({ queues: [{ repo, targetBranch: 'a"b\\c\nd' }] })
+    const { metrics } = createTestService({ queues: [{ repo, targetBranch: 'a"b\\c\nd' }] })
     const text = metrics().body
     const samples = parseSamples(text)
     expect(samples.every(({ type }) => type === 'gauge' || type === 'histogram')).toBe(true)

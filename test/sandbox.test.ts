@@ -36,16 +36,16 @@ describe('the server', () => {
     await Promise.all(open.splice(0).map(sandbox => sandbox.close()))
   })
 
-  /** Writes bytes to a port and reads until the other side is done. */
-  const talk = (port: number, ...texts: readonly (string | Uint8Array)[]) =>
+  /** Sends bytes to a port and returns what is received until the connection closes. */
+  const sendRaw = (port: number, ...texts: readonly (string | Uint8Array)[]) =>
     new Promise<string>((resolve, reject) => {
       const socket = connect(port, '127.0.0.1')
-      let heard = ''
+      let received = ''
       socket.on('data', chunk => {
-        heard += chunk
+        received += chunk
       })
-      socket.on('close', () => resolve(heard))
-      socket.on('error', error => (heard === '' ? reject(error) : resolve(heard)))
+      socket.on('close', () => resolve(received))
+      socket.on('error', error => (received === '' ? reject(error) : resolve(received)))
       for (const text of texts) socket.write(text)
     })
 
@@ -58,18 +58,18 @@ describe('the server', () => {
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join('')}\r\n${body}`
 
-  const fetched = ({ baseUrl }: Sandbox, operation: string, body: Json) =>
+  const postJson = ({ baseUrl }: Sandbox, operation: string, body: Json) =>
     fetch(`${baseUrl}/${operation}`, {
       method: 'POST',
       headers: { 'x-api-token': 'sandbox', 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
 
-  it.each(dialects)('N8: serves all thirteen operations in %s, and nothing else', async dialect => {
+  it.each(dialects)('serves all thirteen operations in the %s dialect, and nothing else', async dialect => {
     let now = noon
     const sandbox = await start({ dialect, now: () => now })
     const list = failing(noon - day, noon)
-    const { tests } = await fetched(sandbox, 'flaky-tests/list-failing-tests', list).then(
+    const { tests } = await postJson(sandbox, 'flaky-tests/list-failing-tests', list).then(
       answer => answer.json() as Promise<{ tests: { id: string }[] }>,
     )
     const release = { repo, targetBranch: 'release' }
@@ -88,7 +88,7 @@ describe('the server', () => {
       ['flaky-tests/get-test-details', { repo, org_url_slug: 'acme', test_id: tests[0]?.id ?? '' }],
     ]
     for (const [operation, body] of calls) {
-      const answer = await fetched(sandbox, operation, body)
+      const answer = await postJson(sandbox, operation, body)
       expect([operation, answer.status, answer.headers.get('x-mergeq-sandbox')]).toEqual([
         operation,
         200,
@@ -105,15 +105,15 @@ describe('the server', () => {
     )
     expect(parseSamples(await metrics.text()).length).toBeGreaterThan(50)
     expect(calls.length + 1).toBe(serviceOperations.length)
-    expect((await fetched(sandbox, 'unknownOperation', onQueue)).status).toBe(404)
+    expect((await postJson(sandbox, 'unknownOperation', onQueue)).status).toBe(404)
   })
 
-  it('tells what a client needs, and listens on loopback', async () => {
-    const { port, baseUrl, token, repo: place, targetBranch, org } = await start()
-    expect({ baseUrl, token, place, targetBranch, org }).toEqual({
+  it('returns the settings that a client needs, and listens on loopback', async () => {
+    const { port, baseUrl, token, repo: defaultRepo, targetBranch, org } = await start()
+    expect({ baseUrl, token, defaultRepo, targetBranch, org }).toEqual({
       baseUrl: `http://127.0.0.1:${port}/v1`,
       token: 'sandbox',
-      place: repo,
+      defaultRepo: repo,
       targetBranch: 'main',
       org: 'acme',
     })
@@ -129,20 +129,20 @@ describe('the server', () => {
   ])('refuses the host %s and does nothing', async host => {
     const sandbox = await start()
     const submit = JSON.stringify(onPr(1))
-    const heard = await talk(
+    const received = await sendRaw(
       sandbox.port,
       post('/v1/submitPullRequest', submit, { host: host.replace('PORT', String(sandbox.port)) }),
     )
-    expect(heard).toMatch(/^HTTP\/1.1 403 /)
-    expect(heard.toLowerCase()).toContain('x-mergeq-sandbox: 1')
-    expect((await fetched(sandbox, 'getSubmittedPullRequest', onPr(1))).status).toBe(404)
+    expect(received).toMatch(/^HTTP\/1.1 403 /)
+    expect(received.toLowerCase()).toContain('x-mergeq-sandbox: 1')
+    expect((await postJson(sandbox, 'getSubmittedPullRequest', onPr(1))).status).toBe(404)
   })
 
-  it('takes every name of loopback', async () => {
+  it('accepts every name of loopback', async () => {
     const { port } = await start()
     for (const host of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'])
       expect(
-        await talk(port, post('/v1/getQueue', JSON.stringify(onQueue), { host: `${host}:${port}` })),
+        await sendRaw(port, post('/v1/getQueue', JSON.stringify(onQueue), { host: `${host}:${port}` })),
       ).toMatch(/^HTTP\/1.1 200 /)
   })
 
@@ -151,16 +151,16 @@ describe('the server', () => {
     async headers => {
       const { port } = await start()
       const call = post('/v1/getQueue', JSON.stringify(onQueue), { host: `localhost:${port}`, ...headers })
-      expect(await talk(port, call)).toMatch(/^HTTP\/1.1 403 /)
-      expect(await talk(port, call.replace('POST', 'OPTIONS'))).toMatch(/^HTTP\/1.1 403 /)
+      expect(await sendRaw(port, call)).toMatch(/^HTTP\/1.1 403 /)
+      expect(await sendRaw(port, call.replace('POST', 'OPTIONS'))).toMatch(/^HTTP\/1.1 403 /)
     },
   )
 
-  it('refuses a body that is too large, announced or not, and lives on', async () => {
+  it('refuses a body that is too large, with or without Content-Length, and keeps serving', async () => {
     const sandbox = await start()
     const host = `localhost:${sandbox.port}`
     const large = new Uint8Array(maxBodySize + 1).fill(32)
-    const announced = await talk(
+    const announced = await sendRaw(
       sandbox.port,
       post('/v1/getQueue', '', { host, 'content-length': large.length }),
       large,
@@ -171,44 +171,44 @@ describe('the server', () => {
       '',
     )
     const piece = `100000\r\n${' '.repeat(0x100000)}\r\n`
-    expect(await talk(sandbox.port, endless, ...Array.from({ length: 60 }, () => piece))).toMatch(
+    expect(await sendRaw(sandbox.port, endless, ...Array.from({ length: 60 }, () => piece))).toMatch(
       /^HTTP\/1.1 413 /,
     )
-    expect((await fetched(sandbox, 'getQueue', onQueue)).status).toBe(200)
+    expect((await postJson(sandbox, 'getQueue', onQueue)).status).toBe(200)
   })
 
-  it('survives half a request and closes nevertheless', async () => {
+  it('keeps serving after an incomplete request, and closes', async () => {
     const sandbox = await startSandbox({ now: () => noon })
-    const half = talk(sandbox.port, 'POST /v1/getQueue HTT')
-    const stuck = talk(
+    const half = sendRaw(sandbox.port, 'POST /v1/getQueue HTT')
+    const stuck = sendRaw(
       sandbox.port,
       post('/v1/getQueue', '', { host: `localhost:${sandbox.port}`, 'content-length': 100 }),
       '{',
     )
-    expect((await fetched(sandbox, 'getQueue', onQueue)).status).toBe(200)
+    expect((await postJson(sandbox, 'getQueue', onQueue)).status).toBe(200)
     await sandbox.close()
     await Promise.allSettled([half, stuck])
-    await expect(fetched(sandbox, 'getQueue', onQueue)).rejects.toThrow()
+    await expect(postJson(sandbox, 'getQueue', onQueue)).rejects.toThrow()
   })
 
-  it('names a port that is taken', async () => {
+  it('names a port that is in use', async () => {
     const { port } = await start()
     await expect(start({ port })).rejects.toMatchObject({ kind: 'usage', message: `port ${port} is taken.` })
   })
 
-  it('shares nothing with another', async () => {
+  it('shares no data with another server', async () => {
     const [one, other] = [await start(), await start()]
-    await fetched(one, 'submitPullRequest', onPr(1))
-    expect((await fetched(other, 'getSubmittedPullRequest', onPr(1))).status).toBe(404)
+    await postJson(one, 'submitPullRequest', onPr(1))
+    expect((await postJson(other, 'getSubmittedPullRequest', onPr(1))).status).toBe(404)
   })
 
-  it('plays a scenario by name or from a file, and knows no other', async () => {
+  it('accepts a scenario by name or from a file, and no other', async () => {
     for (const scenario of scenarioNames) await start({ scenario })
     const sandbox = await start({
       scenario: 'mine.json',
       readScenario: async path => (path === 'mine.json' ? '{"settings":{"concurrency":7}}' : undefined),
     })
-    expect(await (await fetched(sandbox, 'getQueue', onQueue)).json()).toMatchObject({ concurrency: 7 })
+    expect(await (await postJson(sandbox, 'getQueue', onQueue)).json()).toMatchObject({ concurrency: 7 })
     await expect(start({ scenario: 'none' })).rejects.toMatchObject({ kind: 'usage' })
     await expect(start({ scenario: 'none', readScenario: async () => undefined })).rejects.toMatchObject({
       kind: 'usage',

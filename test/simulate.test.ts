@@ -20,7 +20,7 @@ const load = (more: Partial<SimulatedLoad> = {}): SimulatedLoad => ({
   ...more,
 })
 
-function ran(load: SimulatedLoad, setup: SimulatedSetup): Queue {
+function simulate(load: SimulatedLoad, setup: SimulatedSetup): Queue {
   const days = simulateQueue(load, setup)
   for (;;) {
     const step = days.next()
@@ -28,9 +28,9 @@ function ran(load: SimulatedLoad, setup: SimulatedSetup): Queue {
   }
 }
 const outcome = (more: Partial<SimulatedLoad>, setup: SimulatedSetup) =>
-  simulationResult(ran(load(more), setup), load(more), setup)
+  simulationResult(simulate(load(more), setup), load(more), setup)
 
-/** Mean minutes that what merged waited before its first run, and was tested. */
+/** Returns the mean minutes from submit to merge, and the mean minutes before a test run. */
 function means({ transitions }: Queue) {
   const merges = transitions.filter(({ to }) => to === 'MERGED')
   const mean = (values: readonly number[]) =>
@@ -45,7 +45,7 @@ function means({ transitions }: Queue) {
   }
 }
 
-/** The chance to wait with `servers` and so many runs' worth of load (Erlang C). */
+/** Returns the probability of waiting with `servers` and an offered load, both in runs (Erlang C). */
 function erlangC(servers: number, offered: number): number {
   let blocked = 1
   for (let one = 1; one <= servers; one++) blocked = (offered * blocked) / (one + offered * blocked)
@@ -53,47 +53,47 @@ function erlangC(servers: number, offered: number): number {
   return blocked / (1 - busy * (1 - blocked))
 }
 
-describe('closed forms', () => {
-  // A run takes its time give or take a tenth, evenly: the second moment is that of a fixed time and a 300th more.
+describe('queueing theory', () => {
+  // The length of a run is uniform within a tenth: the second moment exceeds that of a fixed length by 1/300.
   const spread = 1 + 0.2 ** 2 / 12
 
   test.each([1, 3, 4.5])(
     'one run at a time: the wait of Pollaczek and Khinchine at %d an hour',
     prsPerHour => {
-      const found = means(ran(load({ prsPerHour, weeks: 52 }), { concurrency: 1, batch: 1 }))
+      const result = means(simulate(load({ prsPerHour, weeks: 52 }), { concurrency: 1, batch: 1 }))
       const rho = (prsPerHour * 10) / 60
       const wait = (rho * 10 * spread) / (2 * (1 - rho))
-      expect(found.wait / wait).toBeGreaterThan(0.9)
-      expect(found.wait / wait).toBeLessThan(1.1)
-      expect(found.total).toBeCloseTo(found.wait + 10, 0)
+      expect(result.wait / wait).toBeGreaterThan(0.9)
+      expect(result.wait / wait).toBeLessThan(1.1)
+      expect(result.total).toBeCloseTo(result.wait + 10, 0)
     },
   )
 
   test.each([2, 4])('%d at a time: the wait of M/D/c, by Cosmetatos', servers => {
     const prsPerHour = 6 * servers * 0.8
-    const found = means(ran(load({ prsPerHour, weeks: 26 }), { concurrency: servers, batch: 1 }))
+    const result = means(simulate(load({ prsPerHour, weeks: 26 }), { concurrency: servers, batch: 1 }))
     const markov = (erlangC(servers, 0.8 * servers) * 10) / (servers * 0.2)
     const fixed =
       0.5 * markov * (1 + (0.2 * (servers - 1) * (Math.sqrt(4 + 5 * servers) - 2)) / (16 * servers * 0.8))
-    expect(found.wait / fixed).toBeGreaterThan(0.88)
-    expect(found.wait / fixed).toBeLessThan(1.12)
+    expect(result.wait / fixed).toBeGreaterThan(0.88)
+    expect(result.wait / fixed).toBeLessThan(1.12)
   })
 
-  test('too much to test: as many merge as there are runs, and the rest is left', () => {
-    const found = outcome({ prsPerHour: 60 }, { concurrency: 2, batch: 1 })
-    expect(found.mergedPerHour).toBeCloseTo(12, 0)
-    expect(found.left).toBeGreaterThan(found.submitted * 0.75)
-    expect(found.ciMinutesPerMerge).toBeCloseTo(10, 0)
+  test('overload: the runs limit how many merge, and the rest is left', () => {
+    const result = outcome({ prsPerHour: 60 }, { concurrency: 2, batch: 1 })
+    expect(result.mergedPerHour).toBeCloseTo(12, 0)
+    expect(result.left).toBeGreaterThan(result.submitted * 0.75)
+    expect(result.ciMinutesPerMerge).toBeCloseTo(10, 0)
   })
 
   test('batches of four cost a quarter where nothing fails', () => {
-    const found = outcome({ prsPerHour: 60 }, { concurrency: 2, batch: 4 })
-    expect(found.ciMinutesPerMerge).toBeCloseTo(2.5, 1)
-    expect(found.mergedPerHour).toBeCloseTo(48, 0)
+    const result = outcome({ prsPerHour: 60 }, { concurrency: 2, batch: 4 })
+    expect(result.ciMinutesPerMerge).toBeCloseTo(2.5, 1)
+    expect(result.mergedPerHour).toBeCloseTo(48, 0)
   })
 })
 
-describe('the history of the engine', () => {
+describe('the history of a simulated queue', () => {
   const setup = fc.record({
     concurrency: fc.integer({ min: 1, max: 5 }),
     batch: fc.integer({ min: 1, max: 4 }),
@@ -104,18 +104,18 @@ describe('the history of the engine', () => {
     seed: fc.nat(1_000),
   })
 
-  test('adds up: nothing is lost, each fails or merges once, never more runs than there may be', () => {
+  test('adds up: each pull request fails, merges or is left, and concurrency limits the runs', () => {
     fc.assert(
       fc.property(some, setup, (more, setup) => {
         const about = load({ ...more, weeks: 1 })
-        const queue = ran(about, setup)
-        const found = simulationResult(queue, about, setup)
+        const queue = simulate(about, setup)
+        const result = simulationResult(queue, about, setup)
         const ends = queue.transitions.filter(({ to }) => to === 'MERGED' || to === 'FAILED')
         expect(new Set(ends.map(({ number }) => number)).size).toBe(ends.length)
-        expect(found.merged + found.failed + found.left).toBe(found.submitted)
-        // Who fails was told beforehand: even numbers, and they alone.
+        expect(result.merged + result.failed + result.left).toBe(result.submitted)
+        // Exactly the pull requests with even numbers fail.
         for (const { number, to } of ends) expect(to).toBe(number % 2 === 0 ? 'FAILED' : 'MERGED')
-        if (more.failureRate === 0) expect(found.failed).toBe(0)
+        if (more.failureRate === 0) expect(result.failed).toBe(0)
         const edges = [...queue.runs.values()]
           .flatMap(
             ({ startedAt, endedAt, kind }) =>
@@ -135,10 +135,10 @@ describe('the history of the engine', () => {
     )
   })
 
-  test('without failures and batches each run starts as soon as one is free, first come, first served', () => {
+  test('without failures and batches, runs start in order of submits as soon as a slot is free', () => {
     fc.assert(
       fc.property(some, fc.integer({ min: 1, max: 5 }), (more, concurrency) => {
-        const queue = ran(load({ ...more, failureRate: 0, weeks: 1 }), { concurrency, batch: 1 })
+        const queue = simulate(load({ ...more, failureRate: 0, weeks: 1 }), { concurrency, batch: 1 })
         const submits = queue.transitions.filter(({ to }) => to === 'NOT_READY')
         const runs = new Map([...queue.runs.values()].map(run => [run.tested[0], run]))
         const free = Array.from({ length: concurrency }, () => 0)
@@ -183,7 +183,7 @@ describe('sandbox simulate', () => {
     expect(one.err).toMatch(/A model, not a promise: .*never flakes/)
   })
 
-  test('on a terminal a table and a chart; a setting that cannot keep up is told', async () => {
+  test('on a terminal a table and a chart, and a note on a setting that cannot keep up', async () => {
     const { out, err } = await mergeq(`${line} --concurrency 1,4 --color never`, {
       terminal: true,
       columns: 120,
@@ -220,10 +220,10 @@ describe('sandbox simulate', () => {
     ['--prs-per-hour 1 --test-minutes 1 --failure-rate 1', /--failure-rate: '1' is not from 0/],
     ['--prs-per-hour 1 --test-minutes 1 --concurrency 1,x', /--concurrency: 'x' is not a whole number/],
     ['--prs-per-hour 9000 --test-minutes 1', /more than 200,000 pull requests/],
-  ])('2: %s', async (words, told) => {
-    const { code, err } = await mergeq(`sandbox simulate ${words}`)
+  ])('2: %s', async (args, message) => {
+    const { code, err } = await mergeq(`sandbox simulate ${args}`)
     expect(code).toBe(2)
-    expect(err).toMatch(told)
+    expect(err).toMatch(message)
   })
 
   test('a signal ends it between two days', async () => {

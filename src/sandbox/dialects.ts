@@ -20,7 +20,7 @@ export interface Dialect {
   readonly methodNotAllowed: { readonly status: number; readonly body: ResponseText }
   /** The status of a deleteQueue while pull requests are in the queue. */
   readonly queueNotEmptyStatus: number
-  /** How long after a submit getSubmittedPullRequest does not show it yet, in milliseconds at speed 1. */
+  /** How long getSubmittedPullRequest does not show a new submit, in milliseconds at speed 1. */
   readonly readDelay: number
 }
 
@@ -34,7 +34,9 @@ const createJsonError = (message: string): ResponseText => ({
 
 /** The dialects by name. */
 export const dialects = {
-  /** The service as service-api.md documents it. The sandbox's own: JSON in all cases that are not documented. */
+  /**
+   * The service as service-api.md documents it. The sandbox's own: JSON in all cases that are not documented.
+   */
   document: {
     hasObservedFields: false,
     formatState: state => state,

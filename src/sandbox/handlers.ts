@@ -55,7 +55,7 @@ const createChangeHandler =
     return undefined
   }
 
-/** Finds a pull request by exactly one of its number and its head branch (service-observed.md section 2.3). */
+/** Finds a pull request by either its number or its head branch (service-observed.md section 2.3). */
 function findPullRequest(queue: Queue, body: JsonObject): PullRequest {
   const branch = readOptionalText(body, 'pr.branch')
   const hasNumber = getField(body, 'pr.number') !== undefined
@@ -75,8 +75,8 @@ const notSubmittedError = (pullRequest: string) =>
 const uuidLength = 36
 
 /**
- * Finds a test run by its id, or the latest run of a pull request. An id may be followed by the suffix that a bisection
- * run has in its branch name (service-observed.md section 2.5).
+ * Finds a test run by its id, or the latest run of a pull request. An id may be followed by the suffix that a
+ * bisection run has in its branch name (service-observed.md section 2.5).
  */
 function findTestRun({ runs, pullRequests }: Queue, body: JsonObject): SandboxTestRun {
   const id = readOptionalText(body, 'testRunId')
@@ -94,7 +94,9 @@ function findTestRun({ runs, pullRequests }: Queue, body: JsonObject): SandboxTe
   return run
 }
 
-/** The handler of each operation of service-api.md section 4. The type requires a handler for every operation. */
+/**
+ * The handler of each operation of service-api.md section 4. The type requires a handler for every operation.
+ */
 export const handlers: Readonly<Record<OperationName, Handler>> = {
   submitPullRequest: createChangeHandler((queue, body) =>
     submit(queue, {

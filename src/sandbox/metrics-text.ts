@@ -19,7 +19,9 @@ interface MetricSample {
   readonly value: number
 }
 
-/** A metric of one kind of test runs of a queue, computed from the queue and its transitions of the last hour. */
+/**
+ * A metric of one kind of test runs of a queue, computed from the queue and its transitions of the last hour.
+ */
 interface MetricFamily {
   readonly name: string
   readonly type: 'gauge' | 'histogram'
@@ -61,8 +63,8 @@ const conclusions = [
 const batchesOfKind = ({ batches }: Queue, kind: RunKind) => batches.filter(batch => batch.kind === kind)
 
 /**
- * The metrics of the service (service-observed.md section 4). `_1h_` in a name is an hour of real time, whatever the
- * speed of the sandbox.
+ * The metrics of the service (service-observed.md section 4). `_1h_` in a name is an hour of real time,
+ * whatever the speed of the sandbox.
  */
 const families: readonly MetricFamily[] = [
   gauge('mq_depth_current', 'Pull requests in the queue, without those that are not ready', (queue, kind) =>
@@ -168,7 +170,10 @@ export function renderMetrics(queues: readonly Queue[]): string {
   return `${blocks.join('\n\n')}\n`
 }
 
-/** Lists the queues of the repository `owner/name` on a host (service-api.md section 4.3); without `repo`, all queues. */
+/**
+ * Lists the queues of the repository `owner/name` on a host (service-api.md section 4.3); without `repo`, all
+ * queues.
+ */
 export const filterQueues = (
   queues: readonly Queue[],
   repo: string | undefined,

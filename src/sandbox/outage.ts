@@ -1,7 +1,7 @@
 import type { Scenario } from './scenarios.ts'
 import { createHex } from './seed.ts'
 
-/** Decides whether a request fails with 503. It must be called once for each request, in order. */
+/** Decides whether a request fails with 503. Call the function once for each request, in order. */
 export type OutageCheck = (
   request: { readonly path: string; readonly body: string },
   isChange: boolean,
@@ -9,9 +9,10 @@ export type OutageCheck = (
 ) => boolean
 
 /**
- * Creates the check for the outages of a scenario. In each span of `outages` every request fails. Of the first `outage`
- * requests outside these spans every second one fails; there a change that failed is accepted when it is sent again, so
- * that a client that retries once always succeeds. All of this is the sandbox's own.
+ * Creates the check for the outages of a scenario. In each span of `outages` every request fails. Of the
+ * first `outage` requests outside these spans every second request fails. A change that failed in this way is
+ * accepted when it is sent again, so that a client that retries once always succeeds. All of this is the
+ * sandbox's own.
  *
  * @param startedAt Start of the sandbox, in milliseconds since 1970, as are the times passed to the check.
  * @param second Length of a second of the scenario, in milliseconds.

@@ -9,8 +9,9 @@ export interface SandboxPage<T> {
 }
 
 /**
- * Returns one page of a list. An empty token asks for the first page, and stands for a page that does not exist in
- * `page`. The sandbox's own: a token is valid only for the same `queryKey` and page size; any other is refused with 400.
+ * Returns one page of a list. An empty token asks for the first page; in `page` an empty token means that
+ * there is no such page. The sandbox's own: a token is valid only for the same `queryKey` and page size; any
+ * other is refused with 400.
  *
  * @param queryKey Text that identifies the query; the same for all its pages.
  */

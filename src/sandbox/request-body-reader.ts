@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { maxBodySize } from '../domain/limits.ts'
 
-/** The body of a request as text, or the status that refuses it: 413 for a large body, 503 without free memory. */
+/**
+ * The body of a request as text, or the status that refuses it: 413 for a large body, 503 if too many bytes
+ * are kept for other requests.
+ */
 export type BodyReadResult = { readonly body: string } | { readonly refusedWith: 413 | 503 }
 
 /** Maximum bytes kept in memory at a time, for all requests together. */
@@ -11,9 +14,10 @@ const maxBufferedBytes = 8 * maxBodySize
 const maxReadBytes = 2 * maxBodySize
 
 /**
- * Creates a function that reads request bodies; together they keep a limited number of bytes in memory. A body over
- * `maxBodySize` (service-api.md section 8) is read on for a while without being kept, because many clients read the
- * response only after they have sent the body. The function rejects if the connection closes before the body is complete.
+ * Creates a function that reads request bodies; together they keep a limited number of bytes in memory. A
+ * body over `maxBodySize` (service-api.md section 8) is read on for a while without being kept, because many
+ * clients read the response only after they have sent the body. The function rejects if the connection closes
+ * before the body is complete.
  */
 export function createBodyReader(): (request: IncomingMessage) => Promise<BodyReadResult> {
   let bufferedBytes = 0

@@ -8,11 +8,17 @@ import { isString } from './field-types.ts'
 import { findPriority } from './response-records.ts'
 import { statusError } from './status-error.ts'
 
-/** Readers of request bodies. Each throws status 400 with the name of the field for a value that it does not accept. */
+/**
+ * Readers of request bodies. Each throws status 400 with the name of the field for a value that it does not
+ * accept.
+ */
 
 const bodyPrefix = 'body.'
 
-/** Paths of the required body fields by operation name, from the operation definitions (service-api.md section 4). */
+/**
+ * Paths of the required body fields by operation name, from the operation definitions
+ * (service-api.md section 4).
+ */
 const requiredFields: ReadonlyMap<string, readonly string[]> = new Map(
   serviceOperations.map(({ route, params }: Operation) => [
     operationName(route),
@@ -22,7 +28,10 @@ const requiredFields: ReadonlyMap<string, readonly string[]> = new Map(
   ]),
 )
 
-/** Returns the value at a path of nested keys such as `pr.number`. A key that itself contains a dot never matches. */
+/**
+ * Returns the value at a path of nested keys such as `pr.number`. A key that itself contains a dot never
+ * matches.
+ */
 export const getField = (body: JsonObject, path: string): Json | undefined =>
   path
     .split('.')
@@ -31,7 +40,9 @@ export const getField = (body: JsonObject, path: string): Json | undefined =>
       body,
     )
 
-/** Parses a request body. Throws 400 unless it is a JSON object with all fields that the operation requires. */
+/**
+ * Parses a request body. Throws 400 unless it is a JSON object with all fields that the operation requires.
+ */
 export function parseBody(text: string, operation: string): JsonObject {
   const body = parseJson(text)
   if (!isObject(body)) throw statusError(400, 'The body must be a JSON object.')
@@ -75,7 +86,10 @@ export function readInteger(body: JsonObject, path: string, min: number, max: nu
   return value
 }
 
-/** Reads a pull request number: from 1 for setImpactedTargets, otherwise from 0 (service-observed.md section 1.1). */
+/**
+ * Reads a pull request number: from 1 for setImpactedTargets, otherwise from 0
+ * (service-observed.md section 1.1).
+ */
 export const readPullRequestNumber = (body: JsonObject, min: 0 | 1 = 0): number =>
   readInteger(body, 'pr.number', min, maxPullRequestNumber)
 
@@ -87,7 +101,10 @@ export function readOptionalBoolean(body: JsonObject, path: string): boolean | u
   return value
 }
 
-/** Reads a priority, a name or a number from 0 to 255; null is the default priority (service-observed.md section 2.1). */
+/**
+ * Reads a priority, a name or a number from 0 to 255; null is the default priority
+ * (service-observed.md section 2.1).
+ */
 export function readPriority(body: JsonObject): number | 'default' | undefined {
   const value = body.priority
   if (value === undefined) return undefined

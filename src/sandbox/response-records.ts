@@ -8,7 +8,7 @@ import { authors, titles } from './sample-texts.ts'
 import { createRandom, createUuid, pick } from './seed.ts'
 import type { SandboxTest } from './test-history.ts'
 
-/** The JSON records in responses. A section without a document is one of service-observed.md. */
+/** The JSON records in responses. A section that names no document is in service-observed.md. */
 
 const priorityNames = new Map([
   [0, 'urgent'],
@@ -21,7 +21,10 @@ const priorityNames = new Map([
 export const findPriority = (name: string): number | undefined =>
   [...priorityNames].find(([, known]) => known === name.toLowerCase())?.[0]
 
-/** Returns the head branch of a pull request, `pr-123`. The name is the sandbox's own: its pull requests are invented. */
+/**
+ * Returns the head branch of a pull request, `pr-123`. The name is the sandbox's own: its pull requests are
+ * invented.
+ */
 export const getHeadBranch = (number: number): string => `pr-${number}`
 
 const seedPartsFor = ({ seed, repo }: Queue, number: number) => [seed, repositoryName(repo), number] as const
@@ -30,7 +33,10 @@ const seedPartsFor = ({ seed, repo }: Queue, number: number) => [seed, repositor
 export const getTitle = (queue: Queue, number: number): string =>
   pick(createRandom('title', ...seedPartsFor(queue, number))(), titles)
 
-/** Formats the fields that a pull request has both in its own record and in the record of its queue (2.3 and 3.4). */
+/**
+ * Formats the fields that a pull request has both in its own record and in the record of its queue
+ * (sections 2.3 and 3.4).
+ */
 function formatSummary(
   queue: Queue,
   pullRequest: PullRequest,
@@ -87,7 +93,10 @@ export function formatPullRequest(
   }
 }
 
-/** Formats the timeline: the newest event first, FAILED as `failure` (section 2.3). The rest is the sandbox's own. */
+/**
+ * Formats the timeline: the newest event first, FAILED as `failure` (section 2.3). The rest is the sandbox's
+ * own.
+ */
 const formatTimeline = (
   { transitions }: Queue,
   { number }: PullRequest,

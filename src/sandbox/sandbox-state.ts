@@ -21,7 +21,9 @@ export interface QueueRef {
   readonly targetBranch: string
 }
 
-/** Options of a sandbox. The same options, and the same requests at the same times, give the same responses. */
+/**
+ * Options of a sandbox. The same options, and the same requests at the same times, give the same responses.
+ */
 export interface SandboxStateOptions {
   readonly dialect: DialectName
   /** Divides every duration, above 0; at 1 a test run takes about two seconds. */
@@ -36,7 +38,7 @@ export interface SandboxStateOptions {
 export interface SandboxState {
   readonly dialect: Dialect
   readonly timings: Timings
-  /** How long after a submit getSubmittedPullRequest does not show it yet, in milliseconds. */
+  /** How long getSubmittedPullRequest does not show a new submit, in milliseconds. */
   readonly readDelay: number
   /** The pull request states that responses have contained. */
   readonly reportedStates: Set<PullRequestState>
@@ -46,9 +48,15 @@ export interface SandboxState {
   listQueuesWithDeleted(): readonly Queue[]
   /** Returns a queue; throws 404 if there is none. */
   getQueue(ref: QueueRef): Queue
-  /** Creates a queue with the default settings, except those named; throws 409 if it exists (service-observed.md 1.3). */
+  /**
+   * Creates a queue; settings that are not named have their defaults. Throws 409 if the branch has a queue
+   * (service-observed.md section 1.3).
+   */
   createQueue(ref: QueueRef, settings: JsonObject): Queue
-  /** Deletes a queue; throws 404 if there is none, or the dialect's status if it is not empty (service-api.md 3). */
+  /**
+   * Deletes a queue. Throws 404 if there is none, and `queueNotEmptyStatus` of the dialect while the queue
+   * contains pull requests (service-api.md section 3 rule 1).
+   */
   deleteQueue(ref: QueueRef): void
   /** Returns the tests of a repository that has, or had, a queue; throws 404 for any other repository. */
   getTests(repo: Repository): readonly SandboxTest[]
@@ -64,7 +72,8 @@ const queueKey = ({ repo, targetBranch }: QueueRef): string =>
   JSON.stringify([repositoryName(repo), targetBranch])
 
 /**
- * Creates a sandbox with the default queue and the queues of the options; they have the settings of the scenario.
+ * Creates a sandbox with the default queue and the queues of the options; they have the settings of the
+ * scenario.
  *
  * @param now Returns the present time in milliseconds since 1970.
  */

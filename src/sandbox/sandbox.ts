@@ -9,7 +9,9 @@ import { findScenario, type Scenario } from './scenarios.ts'
 import { type RunningServer, startServer } from './server.ts'
 import { createService, defaultToken } from './service.ts'
 
-/** The slug of the organization that owns the tests of a sandbox; the service accepts any other slug as well. */
+/**
+ * The slug of the organization that owns the tests of a sandbox; the service accepts any other slug as well.
+ */
 const defaultOrg = 'acme'
 
 /** Options of a sandbox. */
@@ -30,7 +32,10 @@ export interface SandboxOptions {
   readonly token?: string | undefined
   /** Returns the present time in milliseconds since 1970. */
   now(): number
-  /** Reads a scenario file; undefined if it does not exist. Without this function there are no scenario files. */
+  /**
+   * Reads a scenario file; returns undefined if there is no such file. By default only built-in scenarios
+   * exist.
+   */
   readScenario?(path: string): Promise<string | undefined>
 }
 
@@ -46,8 +51,8 @@ export interface Sandbox extends RunningServer {
 }
 
 /**
- * Starts a sandbox on the loopback address. Sandboxes share no data. Throws a usage error for an unknown scenario, a
- * bad scenario file, and a port that is in use or not permitted.
+ * Starts a sandbox on the loopback address. Sandboxes share no data. Throws a usage error for an unknown
+ * scenario, a bad scenario file, and a port that is in use or not permitted.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port = 0, speed = 1, seed = 1, dialect = 'document', queues = [], token = defaultToken } = options

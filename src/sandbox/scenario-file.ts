@@ -5,7 +5,9 @@ import { type FieldType, isString, nonEmptyTextField, readField } from './field-
 import type { Scenario, ScenarioScript, ScriptedResult } from './scenarios.ts'
 import { statusError } from './status-error.ts'
 
-/** Parses scenario files: JSON objects with the fields of `Scenario` except `name`. All fields are optional. */
+/**
+ * Parses scenario files: JSON objects with the fields of `Scenario` except `name`. All fields are optional.
+ */
 
 const maxNumber = 86_400_000
 
@@ -49,7 +51,9 @@ function requireObject(value: Json, name: string, keys: readonly string[]): Json
   return value
 }
 
-/** Parses each element of a list; `parse` gets the name of the element, such as `scripts[0]`, for its errors. */
+/**
+ * Parses each element of a list; `parse` gets the name of the element, such as `scripts[0]`, for its errors.
+ */
 function parseList<T>(
   document: JsonObject,
   key: string,
@@ -70,7 +74,10 @@ function withErrorPrefix<T>(name: string, parse: () => T): T {
   }
 }
 
-/** Parses settings in the form of an updateQueue body. Unlike updateQueue it refuses unknown settings, to find typos. */
+/**
+ * Parses settings in the form of an updateQueue body. Unlike updateQueue, a scenario file must not have
+ * unknown settings: they are probably typos.
+ */
 function parseSettings(value: Json, name: string): JsonObject {
   if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
   const unknownKey = Object.keys(value).find(key => !isSetting(key))

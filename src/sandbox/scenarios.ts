@@ -2,35 +2,43 @@ import { type ScenarioName, scenarioNames } from '../domain/scenario-names.ts'
 import type { JsonObject } from '../json.ts'
 
 /**
- * The result of a test run for one pull request. `flake` fails, is held in PENDING_FAILURE and is tested again; `cancel`
- * is cancelled halfway through the run.
+ * The result of a test run for one pull request. `flake` fails, is held in PENDING_FAILURE and is tested
+ * again; `cancel` is cancelled halfway through the run.
  */
 export type ScriptedResult = 'pass' | 'fail' | 'flake' | 'cancel'
 
 /**
- * What happens to some pull requests: to the one with the number `pr`, or to all whose number is divisible by
+ * What happens to the pull request with the number `pr`, or to all pull requests whose number is divisible by
  * `divisibleBy`. Times are seconds at speed 1.
  */
 export interface ScenarioScript {
   readonly pr?: number | undefined
   readonly divisibleBy?: number | undefined
-  /** The result of each test run after a submit. The last result counts for all further runs, so it is not `flake`. */
+  /**
+   * The result of each test run after a submit. The last result counts for all further runs, so it is not
+   * `flake`.
+   */
   readonly runs?: readonly ScriptedResult[] | undefined
   /** Time from each submit until the pull request is mergeable. */
   readonly readyAfter?: number | undefined
   /** Time from the first submit until the pull request is cancelled. */
   readonly cancelledAfter?: number | undefined
-  /** Time from the first submit until a commit is pushed, which voids uploads and cancels a queued pull request. */
+  /**
+   * Time from the first submit until a commit is pushed, which voids uploads and cancels a queued pull
+   * request.
+   */
   readonly pushedAfter?: number | undefined
   /** Multiplies the length of its test runs. */
   readonly stretch?: number | undefined
-  /** The head commit: uploads for other commits do not count. Without it, uploads determine the head commit. */
+  /**
+   * The head commit: uploads for other commits do not count. Without it, uploads determine the head commit.
+   */
   readonly head?: string | undefined
 }
 
 /**
- * What happens in a sandbox, as plain data. A pull request without a script passes its tests. All rules of scenarios
- * are the sandbox's own.
+ * What happens in a sandbox, as plain data. A pull request without a script passes its tests. All rules of
+ * scenarios are the sandbox's own.
  */
 export interface Scenario {
   readonly name: string
@@ -43,7 +51,7 @@ export interface Scenario {
   readonly moments?: readonly { readonly after: number; readonly settings: JsonObject }[] | undefined
   /** Multiplies the length of all test runs. */
   readonly stretch?: number | undefined
-  /** Number of requests, from the start, of which every second one fails with 503. */
+  /** Number of requests at the start of which every second request fails with 503. */
   readonly outage?: number | undefined
   /** Spans of time in seconds after the start, in which every request fails with 503. */
   readonly outages?: readonly { readonly after: number; readonly lasts: number }[] | undefined
@@ -96,7 +104,9 @@ export const findScript = ({ scripts }: Scenario, number: number): ScenarioScrip
     ({ pr, divisibleBy }) => pr === number || (divisibleBy !== undefined && number % divisibleBy === 0),
   )
 
-/** Returns the result of a test run of a pull request. `run` counts the runs since the latest submit, from 1. */
+/**
+ * Returns the result of a test run of a pull request. `run` counts the runs since the latest submit, from 1.
+ */
 export function getScriptedResult(scenario: Scenario, number: number, run: number): ScriptedResult {
   const { runs = [] } = findScript(scenario, number) ?? {}
   return runs[Math.max(1, Math.min(run, runs.length)) - 1] ?? 'pass'

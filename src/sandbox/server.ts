@@ -24,9 +24,9 @@ const requestTimeouts = {
 }
 
 /**
- * Serves on the loopback address only, on a free port if `port` is 0. Refuses a `Host` header with another name, which
- * prevents DNS rebinding, requests from web pages, and bodies over the limit (WIRE.md section 4). Throws a usage error
- * for a port that is in use or not permitted.
+ * Serves on the loopback address only, on a free port if `port` is 0. Refuses a `Host` header with another
+ * name, which prevents DNS rebinding, requests from web pages, and bodies over the limit (WIRE.md section 4).
+ * Throws a usage error for a port that is in use or not permitted.
  */
 export async function startServer(
   service: SandboxService,
@@ -72,7 +72,10 @@ function listen(server: Server, port: number): Promise<number> {
 const getPort = (address: ReturnType<Server['address']>): number | undefined =>
   typeof address === 'object' ? address?.port : undefined
 
-/** Reads a request and returns the response. A request that is not permitted is refused before its body is read. */
+/**
+ * Reads a request and returns the response. A request that is not permitted is refused before its body is
+ * read.
+ */
 async function handleRequest(
   service: SandboxService,
   request: IncomingMessage,
@@ -97,7 +100,10 @@ async function handleRequest(
   })
 }
 
-/** Returns why a request is not permitted: it names another host, or a web page sent it. Otherwise undefined. */
+/**
+ * Returns why a request is not permitted: another Host, or a web page as its sender. Otherwise returns
+ * undefined.
+ */
 function findRefusal({ headers, socket }: IncomingMessage): string | undefined {
   const port = socket.localPort
   const permittedHosts = [loopbackAddress, 'localhost', '[::1]'].map(name => `${name}:${port}`)

@@ -66,11 +66,16 @@ const operationsByPath: ReadonlyMap<string, { readonly method: string; readonly 
     ]),
   )
 
-/** The operation that accepts the id of a forked workflow run instead of a token (service-observed.md section 2.4). */
+/**
+ * The operation that accepts the id of a forked workflow run instead of a token
+ * (service-observed.md section 2.4).
+ */
 const operationForForks: OperationName = 'setImpactedTargets'
 const forkedRunHeader = 'x-forked-workflow-run-id'
 
-/** Creates the service. Its responses depend only on the options, the requests, and the times of the requests. */
+/**
+ * Creates the service. Its responses depend only on the options, the requests, and the times of the requests.
+ */
 export function createService(options: ServiceOptions): SandboxService {
   const { scenario, token, seed } = options
   const state = createSandboxState(options, options.now)

@@ -53,8 +53,8 @@ const day = 24 * hour
 export const maxSubmits = 200_000
 
 /**
- * Generates the times of the submits in milliseconds from the start: a Poisson process that depends on the load only, so
- * that setups are compared under the same load.
+ * Generates the times of the submits in milliseconds from the start: a Poisson process that depends on the
+ * load only, so that setups are compared under the same load.
  */
 function* generateSubmitTimes({ prsPerHour, weeks, seed }: SimulatedLoad): Generator<number> {
   const random = createRandom(seed, 'simulate', 'arrivals')
@@ -64,8 +64,9 @@ function* generateSubmitTimes({ prsPerHour, weeks, seed }: SimulatedLoad): Gener
 }
 
 /**
- * Simulates a queue with the rules of the sandbox and returns it at the end of the last week. Yields after each
- * simulated day, so that the caller can stop the simulation. Pull requests with even numbers fail, the others pass.
+ * Simulates a queue with the rules of the sandbox and returns it at the end of the last week. Yields after
+ * each simulated day, so that the caller can stop the simulation. Pull requests with even numbers fail, the
+ * others pass.
  */
 export function* simulateQueue(
   load: SimulatedLoad,

@@ -56,8 +56,8 @@ const testNames: readonly TestName[] = areas.flatMap(area =>
 )
 
 /**
- * Creates the failing tests of a repository with their failures in the 30 days before `now`, sorted by id. The same
- * arguments give the same tests. All their data is the sandbox's own invention.
+ * Creates the failing tests of a repository with their failures in the 30 days before `now`, sorted by id.
+ * The same arguments give the same tests. All their data is the sandbox's own invention.
  */
 export const createFailingTests = (seed: number, repo: Repository, now: number): readonly SandboxTest[] =>
   testNames
@@ -107,7 +107,9 @@ function createTest(
   }
 }
 
-/** Creates at least one failure: most tests fail rarely, a few in most recent runs, some not in the last days. */
+/**
+ * Creates at least one failure: most tests fail rarely, a few in most recent runs, some not in the last days.
+ */
 function createFailures(
   random: () => number,
   now: number,
@@ -138,7 +140,10 @@ function createCommonFailures(random: () => number, failures: readonly number[])
   }))
 }
 
-/** Lists the tests that failed from `start` up to but not including `end`, the latest failure in that range first. */
+/**
+ * Lists the tests that failed from `start` up to but not including `end`, the latest failure in that range
+ * first.
+ */
 export const listTestsFailedBetween = (
   tests: readonly SandboxTest[],
   start: number,

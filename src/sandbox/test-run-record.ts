@@ -9,8 +9,8 @@ import { createHex } from './seed.ts'
 const defaultChecks = ['build', 'test']
 
 /**
- * Formats a check of a test run. It succeeds after its share of the run, a number over 0 and up to 1; the last check,
- * whose share is 1, has the result of the run.
+ * Formats a check of a test run. The check succeeds after its share of the run, a number over 0 and up to 1;
+ * the last check, whose share is 1, has the result of the run.
  */
 function formatCheckRun(
   name: string,
@@ -28,7 +28,7 @@ function formatCheckRun(
   return { ...check, status: 'COMPLETED', conclusion }
 }
 
-/** Formats the status log of a run: the newest status first, and last a pending status (service-observed.md 2.5). */
+/** Formats the status log, the newest status first, `PENDING` last (service-observed.md section 2.5). */
 function formatStatusLog(runUrl: string, { status }: SandboxTestRun): readonly JsonObject[] {
   const formatStatus = (state: string) => ({ context: 'ci/deploy-preview', url: `${runUrl}/deploy`, state })
   const finalStatus = {
@@ -46,8 +46,8 @@ function listTargets({ headCommits }: Queue, number: number): readonly string[] 
 }
 
 /**
- * Formats a test run. service-api.md section 4.1 documents no fields; these are the fields of service-observed.md
- * section 2.5.
+ * Formats a test run. service-api.md section 4.1 documents no fields; these are the fields of
+ * service-observed.md section 2.5.
  */
 export function formatTestRun(queue: Queue, run: SandboxTestRun, { formatTime }: Dialect): JsonObject {
   const { requiredStatuses, mode } = queue.settings

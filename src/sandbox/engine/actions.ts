@@ -20,9 +20,9 @@ export interface SubmitRequest {
 }
 
 /**
- * Submits a pull request; every number is accepted. A pull request that is already in the queue stays there and gets
- * the options that the request names. The sandbox's own: the other options keep their values, and a merged pull
- * request is refused with status 400.
+ * Submits a pull request; every number is accepted. A pull request that is already in the queue stays there
+ * and gets the options that the request names. The sandbox's own: the other options keep their values, and a
+ * merged pull request is refused with status 400.
  */
 export function submit(queue: Queue, { number, priority, noBatch }: SubmitRequest): void {
   const known = queue.pullRequests.get(number)
@@ -69,7 +69,7 @@ const createPullRequest = ({ now }: Queue, number: number): PullRequest => ({
   lastRun: undefined,
 })
 
-/** Adds a pull request to the records of the queue, and schedules the events that its script has after a submit. */
+/** Adds a pull request to the records of the queue, and schedules the events of its script. */
 function register(
   { pullRequests, scheduledEvents, scenario, timings, now }: Queue,
   pullRequest: PullRequest,
@@ -89,7 +89,10 @@ function removeFromList(list: PullRequest[], pullRequest: PullRequest): boolean 
   return index >= 0
 }
 
-/** Returns a pull request that is in the queue; throws status 404 for any other (service-observed.md section 1.3). */
+/**
+ * Returns a pull request that is in the queue; throws status 404 for any other
+ * (service-observed.md section 1.3).
+ */
 function getQueued(queue: Queue, number: number): PullRequest {
   const pullRequest = queue.pullRequests.get(number)
   if (pullRequest === undefined || !isSubmitted(pullRequest))
@@ -97,7 +100,10 @@ function getQueued(queue: Queue, number: number): PullRequest {
   return pullRequest
 }
 
-/** Cancels a pull request by number (service-api.md section 3 rule 2). Throws 404 if it is not in the queue. */
+/**
+ * Cancels a pull request by number (service-api.md section 3 rule 2). Throws 404 if the pull request is not
+ * queued.
+ */
 export const cancel = (queue: Queue, number: number): void =>
   cancelPullRequest(queue, getQueued(queue, number), 'it was cancelled')
 
@@ -109,15 +115,18 @@ export function cancelPullRequest(queue: Queue, pullRequest: PullRequest, reason
 }
 
 /**
- * Tests the batch of a pull request again; the batch keeps its position. Does nothing if no batch contains the pull
- * request yet. Throws 404 if it is not in the queue.
+ * Tests the batch of a pull request again; the batch keeps its position. Does nothing if no batch contains
+ * the pull request yet. Throws 404 if the pull request is not queued.
  */
 export function restart(queue: Queue, number: number): void {
   const batch = findBatch(queue, getQueued(queue, number))
   if (batch !== undefined) rerun(queue, batch, 'its tests were restarted')
 }
 
-/** Stores the targets that a pull request impacts, before or after its submit (service-observed.md section 2.4). */
+/**
+ * Stores the targets that a pull request impacts, before or after its submit
+ * (service-observed.md section 2.4).
+ */
 export function setTargets(
   queue: Queue,
   number: number,
@@ -131,8 +140,9 @@ export function setTargets(
 }
 
 /**
- * Changes the settings that an updateQueue body names. While batches are in progress, a change of the mode is put off
- * until none is being tested (service-observed.md section 3.3). Throws 400 for a bad value and then changes nothing.
+ * Changes the settings that an updateQueue body names. While batches are in progress, a change of the mode is
+ * put off until none is being tested (service-observed.md section 3.3). Throws 400 for a bad value and then
+ * changes nothing.
  */
 export function configure(queue: Queue, body: JsonObject): void {
   const { mode } = queue.settings

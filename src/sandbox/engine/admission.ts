@@ -7,8 +7,8 @@ import { changeState, createBatch, insertWaiting, requeueBatches, startRun } fro
 /** The rules from a submit to the start of a test run. */
 
 /**
- * NOT_READY: ends when the pull request is mergeable and, in parallel mode, its targets are uploaded. A pull request
- * that is not ready within `notReadyTimeoutHours` is cancelled.
+ * NOT_READY: ends when the pull request is mergeable and, in parallel mode, its targets are uploaded. A pull
+ * request that is not ready within `notReadyTimeoutHours` is cancelled.
  */
 export const admitReady: Rule = queue => {
   const { readinessChecks, now, timings, settings, notReady } = queue
@@ -37,7 +37,10 @@ export const admitReady: Rule = queue => {
   return readinessChecks.nextTime()
 }
 
-/** Makes a ready pull request wait for a test run. With direct merges and an empty queue, merges it without a test. */
+/**
+ * Makes a ready pull request wait for a test run. If direct merges are on and the queue is empty, merges the
+ * pull request without a test.
+ */
 function enqueue(queue: Queue, pullRequest: PullRequest): void {
   const { directMergeMode } = queue.settings
   const isEmpty = queue.batches.length + queue.waiting.length === 0
@@ -51,9 +54,9 @@ function enqueue(queue: Queue, pullRequest: PullRequest): void {
 }
 
 /**
- * Stops the test runs that share targets with an urgent pull request, and puts their members back behind it. Urgent
- * pull requests do not interrupt each other (service-observed.md section 6). The sandbox's own: a queue that starts no
- * tests is not interrupted, because the urgent pull request would gain nothing.
+ * Stops the test runs that share targets with an urgent pull request, and puts their members back behind it.
+ * Urgent pull requests do not interrupt each other (service-observed.md section 6). The sandbox's own: a
+ * queue that starts no tests is not interrupted, because the urgent pull request would gain nothing.
  */
 function interruptFor(queue: Queue, urgent: PullRequest): void {
   const targets = combineTargets(queue, [urgent])
@@ -88,10 +91,10 @@ export const startTests: Rule = queue => {
 }
 
 /**
- * Returns how many of the waiting pull requests the next batch contains, and when its test run starts. The run starts
- * once the batch has `batchingMinSize` members, or `batchingMaxWaitTimeMinutes` after its first member became PENDING.
- * A pull request that is urgent or has `noBatch` is tested alone. The sandbox's own: when such a pull request comes
- * next, the batch before it does not wait for more members.
+ * Returns how many of the waiting pull requests the next batch contains, and when its test run starts. The
+ * run starts once the batch has `batchingMinSize` members, or `batchingMaxWaitTimeMinutes` after its first
+ * member became PENDING. A pull request that is urgent or has `noBatch` is tested alone. The sandbox's own:
+ * when such a pull request comes next, the batch before it does not wait for more members.
  */
 function planNextBatch({ waiting, settings, timings, now }: Queue): {
   readonly size: number

@@ -7,18 +7,18 @@ import { finishTests, mergePassed, resolveFailures } from './test-results.ts'
 import { requeueBatches } from './transitions.ts'
 
 /**
- * The simulation has no timers: each request first advances the queue to the present. The result depends only on the
- * actions and their times, not on how often the queue is advanced. The rules follow service-observed.md sections 3, 6
- * and 7; service-api.md section 3 documents no transitions.
+ * The simulation has no timers: each request first advances the queue to the present. The result depends only
+ * on the actions and their times, not on how often the queue is advanced. The rules follow
+ * service-observed.md sections 3, 6 and 7; service-api.md section 3 documents no transitions.
  */
 
-/** Simulates a queue up to a time; every change happens at its own time. The clock never goes back. */
+/** Simulates a queue up to a time; every change happens at its own time. `queue.now` never decreases. */
 export function advanceTo(queue: Queue, time: number): void {
   for (let next = runUntilStable(queue); next <= time; next = runUntilStable(queue)) queue.now = next
   queue.now = Math.max(queue.now, time)
 }
 
-/** Applies the rules until none of them changes a state; returns the next time at which a rule must be applied. */
+/** Applies the rules until no state changes any more; returns the next time at which a rule may apply. */
 function runUntilStable(queue: Queue): number {
   for (;;) {
     const transitionCount = queue.transitions.length
@@ -28,9 +28,9 @@ function runUntilStable(queue: Queue): number {
 }
 
 /**
- * SWITCHING_MODES: the new mode takes effect once every batch waits for a run, its own or that of a dependency
- * (service-observed.md sections 3.3 and 7). No run starts before that, so a batch that needs a rerun, and the batches
- * that depend on it, are tested in the new mode (the sandbox's own).
+ * SWITCHING_MODES: the new mode takes effect once every batch waits for a run of its own or of a dependency
+ * (service-observed.md sections 3.3 and 7). No run starts before that, so a batch that needs a rerun, and the
+ * batches that depend on it, are tested in the new mode (the sandbox's own).
  */
 const switchModes: Rule = queue => {
   if (queue.nextMode === undefined) return never

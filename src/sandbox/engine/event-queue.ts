@@ -1,4 +1,6 @@
-/** Values with a time each, taken in the order of time; values of equal time are taken in the order of `add`. */
+/**
+ * Values with a time each, taken in the order of time; values of equal time are taken in the order of `add`.
+ */
 export interface EventQueue<T> {
   /** Returns the earliest time; Infinity when the queue is empty. */
   nextTime(): number
@@ -17,12 +19,12 @@ interface HeapItem<T> {
 const isBefore = (one: HeapItem<unknown>, other: HeapItem<unknown>): boolean =>
   one.time < other.time || (one.time === other.time && one.sequence < other.sequence)
 
-/** Creates an empty event queue. It is a binary heap: adding and taking a value cost O(log n). */
+/** Creates an empty event queue, as a binary heap: adding and taking a value cost O(log n). */
 export function createEventQueue<T>(): EventQueue<T> {
   const heap: HeapItem<T>[] = []
   let added = 0
 
-  /** Writes an item at an index or, while a child is earlier than the item, moves that child up and goes on below. */
+  /** Writes an item at an index, or below it: children that are earlier than the item move up. */
   const siftDown = (item: HeapItem<T>, from: number) => {
     let index = from
     for (;;) {

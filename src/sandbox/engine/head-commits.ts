@@ -4,12 +4,13 @@ import { createHex } from '../seed.ts'
 import type { HeadCommit, ImpactedTargets, Queue } from './queue.ts'
 
 /**
- * Head commits, and the impacted targets that were uploaded for them (service-observed.md section 2.4). The sandbox
- * reads no repository, so its rules about head commits are its own: unless a scenario sets the head commit, an upload
- * that names another commit makes that commit the head, and a commit that was replaced never becomes the head again.
+ * Head commits, and the impacted targets that were uploaded for them (service-observed.md section 2.4). The
+ * sandbox reads no repository, so its rules about head commits are its own: unless a scenario sets the head
+ * commit, an upload that names another commit makes that commit the head, and a commit that was replaced
+ * never becomes the head again.
  */
 
-/** Returns the head commit of a pull request; an invented commit until an upload or the scenario names a commit. */
+/** Returns the head commit of a pull request; an invented commit until an upload or the scenario names it. */
 export function getHeadCommit({ headCommits, scenario, seed, repo }: Queue, number: number): HeadCommit {
   const createSha = () =>
     findScript(scenario, number)?.head ?? createHex(40, 'sha', seed, repositoryName(repo), number)
@@ -17,9 +18,10 @@ export function getHeadCommit({ headCommits, scenario, seed, repo }: Queue, numb
 }
 
 /**
- * Stores the targets that a pull request impacts; the pull request may not be submitted yet. The last upload for the
- * head commit counts. An upload for an earlier head commit changes nothing, nor does an upload for any other commit
- * than the head commit that the scenario sets. An upload without `sha` is for the head commit.
+ * Stores the targets that a pull request impacts; the pull request may not be submitted yet. The last upload
+ * for the head commit counts. An upload for an earlier head commit changes nothing, nor does an upload for
+ * any other commit than the head commit that the scenario sets. An upload without `sha` is for the head
+ * commit.
  */
 export function recordTargets(
   queue: Queue,
@@ -44,6 +46,6 @@ export function replaceHeadCommit(queue: Queue, number: number): void {
   queue.headCommits.set(number, { sha: newSha, previousShas: [...previousShas, sha], targets: undefined })
 }
 
-/** Whether the queue has the targets of a pull request that it needs: parallel mode needs them, single mode does not. */
+/** Whether the targets of a pull request are known or not needed: only parallel mode needs targets. */
 export const hasRequiredTargets = ({ settings, headCommits }: Queue, number: number): boolean =>
   settings.mode === 'single' || headCommits.get(number)?.targets !== undefined

@@ -4,17 +4,20 @@ import type { Batch, ImpactedTargets, PullRequest, Queue, QueueState, RunKind } 
 
 const finalStates: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']
 
-/** Whether the pull request is in the queue; it is from NOT_READY on (service-observed.md section 2.3). */
+/** Whether the pull request is in the queue, which includes NOT_READY (service-observed.md section 2.3). */
 export const isSubmitted = ({ state }: Pick<PullRequest, 'state'>): boolean => !finalStates.includes(state)
 
 /**
- * Returns the state of the queue that the service reports (service-api.md section 2.4). The sandbox's own: a paused
- * queue that is about to switch modes reports PAUSED, because it cannot switch before it is resumed.
+ * Returns the state of the queue that the service reports (service-api.md section 2.4). The sandbox's own: a
+ * paused queue that is about to switch modes reports PAUSED, because only a queue that is resumed can switch.
  */
 export const getReportedState = ({ state, nextMode }: Queue): QueueState =>
   nextMode === undefined || state === 'PAUSED' ? state : 'SWITCHING_MODES'
 
-/** Whether test runs may start: only in a running queue that switches no modes (service-observed.md section 7). */
+/**
+ * Whether test runs may start: only in a running queue that switches no modes
+ * (service-observed.md section 7).
+ */
 export const canStartTests = ({ state, nextMode }: Queue): boolean =>
   state === 'RUNNING' && nextMode === undefined
 
@@ -25,19 +28,24 @@ export const canMerge = ({ state }: Queue): boolean => state !== 'PAUSED'
 export const compareTestOrder = (one: PullRequest, other: PullRequest): number =>
   one.priority - other.priority || one.submitOrder - other.submitOrder
 
-/** Lists the pull requests in test runs, then those that wait, without NOT_READY ones (service-observed.md section 3.4). */
+/**
+ * Lists the pull requests in batches, then the waiting ones; NOT_READY ones are left out
+ * (service-observed.md section 3.4).
+ */
 export const listEnqueued = ({ batches, waiting }: Queue): readonly PullRequest[] => [
   ...batches.flatMap(({ members }) => members),
   ...waiting,
 ]
 
-/** Whether the queue contains no pull request, so that it can be deleted (service-api.md section 3 rule 1). */
+/**
+ * Whether the queue contains no pull request, so that it can be deleted (service-api.md section 3 rule 1).
+ */
 export const isEmpty = ({ notReady, waiting, batches }: Queue): boolean =>
   notReady.size === 0 && waiting.length === 0 && batches.length === 0
 
 /**
- * Returns all targets that some pull requests impact. The sandbox's own: a pull request without an upload counts as
- * impacting every target.
+ * Returns all targets that some pull requests impact. The sandbox's own: a pull request without an upload
+ * counts as impacting every target.
  */
 export function combineTargets({ headCommits }: Queue, members: readonly PullRequest[]): ImpactedTargets {
   const targetLists = members.map(({ number }) => headCommits.get(number)?.targets ?? 'ALL')
@@ -53,7 +61,7 @@ export function combineTargets({ headCommits }: Queue, members: readonly PullReq
 
 type WithTargets = Pick<Batch, 'targets'>
 
-/** Whether two batches must build on each other: always in single mode, in parallel mode if they share a target. */
+/** Whether one of two batches must build on the other: always in single mode, else if they share a target. */
 export function shareTargets(
   { settings }: Queue,
   { targets: one }: WithTargets,
@@ -66,8 +74,9 @@ export function shareTargets(
 }
 
 /**
- * Returns the batches that a batch must be built on, the nearest first: every batch ahead that shares targets with it,
- * and the dependencies of these batches. All batches are ahead of a batch that is not in the queue yet.
+ * Returns the batches that a batch must be built on, the nearest first: every batch ahead that shares targets
+ * with the batch, and the dependencies of such batches. All batches are ahead of a batch that is not in the
+ * queue yet.
  */
 export function findDependencies(queue: Queue, batch: Batch): Set<Batch> {
   const found = new Set<Batch>()
@@ -89,11 +98,13 @@ export function listNumbers(batches: Iterable<Batch>): readonly number[] {
   return numbers
 }
 
-/** Whether a batch cannot merge or fail before another run starts, because it or a dependency is PENDING. */
+/** Whether the batch or a dependency is PENDING: the batch cannot merge or fail before that run starts. */
 export const isAwaitingRun = (batch: Batch): boolean =>
   [batch, ...batch.dependencies].some(({ phase }) => phase === 'PENDING')
 
-/** Lists the batches whose runs include the changes of one of these pull requests, without testing it. */
+/**
+ * Lists the batches whose runs include the changes of one of these pull requests, which another batch tests.
+ */
 export const listBatchesBuiltOn = (
   { batches }: Queue,
   pullRequests: readonly PullRequest[],
@@ -104,8 +115,8 @@ export const findBatch = ({ batches }: Queue, pullRequest: PullRequest): Batch |
   batches.find(({ members }) => members.includes(pullRequest))
 
 /**
- * Whether another run of a kind may start. `concurrency` limits the main runs, `bisectionConcurrency` the bisection
- * runs (service-observed.md section 3.1).
+ * Whether another run of a kind may start. `concurrency` limits the main runs, `bisectionConcurrency` the
+ * bisection runs (service-observed.md section 3.1).
  */
 export function hasFreeSlot({ batches, settings }: Queue, kind: RunKind): boolean {
   const { concurrency, bisectionConcurrency = concurrency } = settings

@@ -36,13 +36,16 @@ export interface QueueSettings {
   readonly enqueueingLabel: string
   readonly notReadyTimeoutHours: number
   readonly testBranchConstructionMode: 'rename_temp_branch' | 'push_new_branch_from_temp'
-  /** Settings from updateQueue that the sandbox does not know. It stores and reports them; they have no effect. */
+  /**
+   * Settings from updateQueue that the sandbox does not know: it stores and reports these settings, without
+   * effect.
+   */
   readonly others: JsonObject
 }
 
 /**
- * The settings of a new queue. The values of `batchingMinSize`, `batchingMaxWaitTimeMinutes` and `directMergeMode` are
- * the sandbox's own, because no source documents them.
+ * The settings of a new queue. The values of `batchingMinSize`, `batchingMaxWaitTimeMinutes` and
+ * `directMergeMode` are the sandbox's own, because no source documents them.
  */
 export const defaultSettings: QueueSettings = {
   mode: 'single',
@@ -83,8 +86,8 @@ export const isSetting = (name: string): boolean =>
   name !== 'others' && (separateSettings.includes(name) || Object.hasOwn(defaultSettings, name))
 
 /**
- * Reads the queue state that an updateQueue body sets; undefined if it sets none. A request cannot set SWITCHING_MODES
- * (service-observed.md section 3.3). Throws 400 for any other value.
+ * Reads the queue state that an updateQueue body sets; undefined if the body sets none. A request cannot set
+ * SWITCHING_MODES (service-observed.md section 3.3). Throws 400 for any other value.
  */
 export function readQueueState(body: JsonObject): 'RUNNING' | 'PAUSED' | 'DRAINING' | undefined {
   const state = readField(body, 'state', stateField, undefined)
@@ -94,8 +97,8 @@ export function readQueueState(body: JsonObject): 'RUNNING' | 'PAUSED' | 'DRAINI
 }
 
 /**
- * Returns the settings with those changed that an updateQueue body names. Throws 400 if a known setting has a bad
- * value.
+ * Returns the settings with those changed that an updateQueue body names. Throws 400 if a known setting has a
+ * bad value.
  */
 export function mergeSettings(settings: QueueSettings, body: JsonObject): QueueSettings {
   const read = <T>(name: string, type: FieldType<T>, current: T): T => readField(body, name, type, current)
@@ -138,7 +141,7 @@ export function mergeSettings(settings: QueueSettings, body: JsonObject): QueueS
       settings.optimizationMode,
     ),
     mergeMethod: read('mergeMethod', choiceField('merge_commit', 'squash', 'rebase'), settings.mergeMethod),
-    // An empty list changes nothing; deleteRequiredStatuses clears the list (service-observed.md section 3.3).
+    // An empty list changes nothing: only deleteRequiredStatuses clears it (service-observed.md section 3.3).
     requiredStatuses: isCleared ? [] : required.length > 0 ? required : settings.requiredStatuses,
     extensionEnabled: read('extensionEnabled', booleanField, settings.extensionEnabled),
     labelCommandsEnabled: read('labelCommandsEnabled', booleanField, settings.labelCommandsEnabled),

@@ -14,12 +14,14 @@ export type PullRequestState = (typeof pullRequestStates)[number]
 export type QueueState = (typeof queueStates)[number]
 
 /**
- * Kind of a test run. `main` tests the next pull requests of the queue. `bisection` tests parts of a batch that failed,
- * to find the pull requests that caused the failure.
+ * Kind of a test run. `main` tests the next pull requests of the queue. `bisection` tests parts of a batch
+ * that failed, to find the pull requests that caused the failure.
  */
 export type RunKind = 'main' | 'bisection'
 
-/** Targets that a pull request impacts, by name, or `ALL` for every target (service-api.md section 8 rule 1). */
+/**
+ * Targets that a pull request impacts, by name, or `ALL` for every target (service-api.md section 8 rule 1).
+ */
 export type ImpactedTargets = 'ALL' | ReadonlySet<string>
 
 /** The head commit of a pull request. */
@@ -31,7 +33,9 @@ export interface HeadCommit {
   readonly targets: ImpactedTargets | undefined
 }
 
-/** A pull request that was submitted at least once. The queue keeps its record after the pull request has left. */
+/**
+ * A pull request that was submitted at least once; the queue keeps the record after the pull request left.
+ */
 export interface PullRequest {
   readonly number: number
   /** Time of the latest submit. */
@@ -85,13 +89,13 @@ export interface Batch {
   /** The latest run; undefined before the first run and while the batch waits for a rerun. */
   run: SandboxTestRun | undefined
   /**
-   * Batches ahead that must merge or leave before this batch can merge or fail: the batches that share targets with
-   * it or whose changes its run includes, and their own dependencies.
+   * Batches ahead that must merge or leave before this batch can merge or fail: the batches that share
+   * targets with this batch or whose changes its run includes, and their own dependencies.
    */
   dependencies: Set<Batch>
   /**
-   * Numbers of the pull requests whose changes are included in the run of this batch, or in the run that passed on
-   * its behalf. If one of these pull requests leaves without merging, the batch is tested again.
+   * Numbers of the pull requests whose changes are included in the run of this batch, or in the run that
+   * passed on its behalf. If one of these pull requests leaves without merging, the batch is tested again.
    */
   builtOn: ReadonlySet<number>
   /** Earliest time at which the phase ends; Infinity while the batch waits for a run. */
@@ -113,7 +117,9 @@ export interface Transition {
   readonly reason: string
 }
 
-/** An event that a scenario schedules: a cancel or a push of a pull request, or a change of queue settings. */
+/**
+ * An event that a scenario schedules: a cancel or a push of a pull request, or a change of queue settings.
+ */
 export type ScheduledEvent =
   | { readonly type: 'cancel' | 'push'; readonly number: number }
   | { readonly type: 'configure'; readonly settings: JsonObject }
@@ -135,8 +141,8 @@ export interface Timings {
 }
 
 /**
- * Creates the timings for a speed above 0. At speed 1 a test run takes about two seconds, multiplied by `stretch` of
- * the scenario. No state takes less than one millisecond.
+ * Creates the timings for a speed above 0. At speed 1 a test run takes about two seconds, multiplied by
+ * `stretch` of the scenario. No state takes less than one millisecond.
  */
 export function createTimings(speed: number, { stretch = 1 }: Scenario): Timings {
   const scale = (duration: number) => Math.max(1, Math.round(duration / speed))
@@ -151,8 +157,8 @@ export function createTimings(speed: number, { stretch = 1 }: Scenario): Timings
 }
 
 /**
- * A merge queue at the time `now`. The actions change it, and the rules that `advanceTo` applies; the functions of
- * queue-queries.ts only read it.
+ * A merge queue at the time `now`. The actions, and the rules that `advanceTo` applies, change the queue; the
+ * functions of queue-queries.ts only read from it.
  */
 export interface Queue {
   readonly repo: Repository

@@ -1,8 +1,8 @@
 import type { Batch, Queue } from './queue.ts'
 
 /**
- * A rule of the simulation. It applies the changes that are due at `queue.now` and returns the next time at which it
- * must be applied: `never` if only another change can make it apply again.
+ * A rule of the simulation. It applies the changes that are due at `queue.now` and returns the next time at
+ * which the queue must apply the rule again: `never` if only another change can make the rule apply.
  */
 export type Rule = (queue: Queue) => number
 
@@ -10,8 +10,8 @@ export type Rule = (queue: Queue) => number
 export const never = Number.POSITIVE_INFINITY
 
 /**
- * Finds the first batch in a phase that meets a condition and whose phase may end now. If there is none, `next` is the
- * earliest time at which the phase of such a batch may end.
+ * Finds the first batch in a phase that meets a condition and whose phase may end now. If there is none,
+ * `next` is the earliest time at which the phase of such a batch may end.
  */
 export function findDueBatch(
   { batches, now }: Queue,

@@ -44,8 +44,8 @@ const listScripted = (
   members.filter(({ number, runCount }) => getScriptedResult(scenario, number, runCount) === result)
 
 /**
- * Records that the tests of a batch passed. With `canOptimisticallyMerge` they have passed for every dependency too
- * whose members the run included.
+ * Records that the tests of a batch passed. With `canOptimisticallyMerge` they have passed for every
+ * dependency too whose members the run included.
  */
 function passTests(queue: Queue, batch: Batch): void {
   enterPhase(queue, batch, 'TESTS_PASSED', 'its tests passed')
@@ -61,8 +61,9 @@ function passTests(queue: Queue, batch: Batch): void {
 }
 
 /**
- * PENDING_FAILURE: ends when the cause of the failure is certain. A flaky failure, and a failure that a dependency
- * caused, lead to a rerun. Otherwise a batch of several pull requests is split and a single pull request fails.
+ * PENDING_FAILURE: ends when the cause of the failure is certain. A flaky failure, and a failure that a
+ * dependency caused, lead to a rerun. Otherwise a batch of several pull requests is split and a single pull
+ * request fails.
  */
 export const resolveFailures: Rule = queue => {
   const { batch, next } = findDueBatch(queue, 'PENDING_FAILURE', other => isCauseCertain(queue, other))
@@ -83,8 +84,9 @@ export const resolveFailures: Rule = queue => {
 }
 
 /**
- * Whether no dependency can have caused the failure of a batch, and the next runs behind the batch, as many as
- * `pendingFailureDepth` says, have ended. The sandbox's own: a flaky failure does not wait for the dependencies.
+ * Whether no dependency can have caused the failure of a batch, and the next runs behind the batch, as many
+ * as `pendingFailureDepth` says, have ended. The sandbox's own: a flaky failure does not wait for the
+ * dependencies.
  */
 function isCauseCertain(queue: Queue, batch: Batch): boolean {
   const isOwnFailure =

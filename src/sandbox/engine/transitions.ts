@@ -71,8 +71,8 @@ export const createBatch = (queue: Queue, members: readonly PullRequest[], kind:
 })
 
 /**
- * Returns the result of a run from the scenario. A member that is cancelled or fails decides; then a pull request that
- * the run is built on and that fails makes the run fail as well; then a flaky member decides.
+ * Returns the result of a run from the scenario. A member that is cancelled or fails decides; then a pull
+ * request that the run is built on and that fails makes the run fail as well; then a flaky member decides.
  */
 function computeResult(
   { scenario, pullRequests }: Queue,
@@ -89,9 +89,9 @@ function computeResult(
 }
 
 /**
- * Starts a test run of a batch that is in the queue. A run takes 90 to 110 % of the usual time, and half of that if it
- * is cancelled. It is stopped after `testingTimeoutMinutes`, if that is not 0. The sandbox's own: a run that is stopped
- * counts as failed by its members.
+ * Starts a test run of a batch that is in the queue. A run takes 90 to 110 % of the usual time, and half of
+ * that if its result is `cancel`. A run is stopped after `testingTimeoutMinutes`, if that is not 0. The
+ * sandbox's own: its members have then caused the failure.
  */
 export function startRun(queue: Queue, batch: Batch): void {
   const { now, timings, settings, scenario, seed } = queue
@@ -125,7 +125,10 @@ export function startRun(queue: Queue, batch: Batch): void {
   batch.phaseEndsAt = run.endsAt
 }
 
-/** Ends the run of a batch with a status, `cancelled` by default. A run that has already ended does not change. */
+/**
+ * Ends the run of a batch with a status, `cancelled` by default. A run that has already ended does not
+ * change.
+ */
 export function endRun({ now }: Queue, { run }: Batch, status: SandboxTestRun['status'] = 'cancelled'): void {
   if (run?.status !== 'in_progress') return
   run.status = status
@@ -149,8 +152,8 @@ export function removeBatches(queue: Queue, removed: readonly Batch[]): void {
 }
 
 /**
- * Removes pull requests that failed or were cancelled from their batches. The remaining members of these batches are
- * tested again, and so is every batch whose run included the changes of a removed pull request.
+ * Removes pull requests that failed or were cancelled from their batches. The remaining members of these
+ * batches are tested again, and so is every batch whose run included the changes of a removed pull request.
  */
 export function removeFromBatches(
   queue: Queue,
@@ -187,9 +190,10 @@ export function requeueBatches(queue: Queue, batches: readonly Batch[], reason: 
 }
 
 /**
- * Replaces a failed batch by two batches with half of its members each. Repeated splitting (bisection) ends at the pull
- * requests that caused the failure. The run of the second half would test the same changes as the run that just failed:
- * with `bisection_skip_redundant_tests` the second half takes over the result of that run.
+ * Replaces a failed batch by two batches with half of its members each. Repeated splitting (bisection) ends
+ * at the pull requests that caused the failure. The run of the second half would test the same changes as the
+ * run that just failed: with `bisection_skip_redundant_tests` the second half takes over the result of that
+ * run.
  */
 export function split(queue: Queue, batch: Batch): void {
   const middle = Math.ceil(batch.members.length / 2)
