@@ -3,31 +3,30 @@
 // does not merge.
 
 import { configure, setTargets, submit } from '../../src/sandbox/engine/inputs.ts'
-import { createQueueState, timingsFor } from '../../src/sandbox/engine/queue.ts'
+import { openQueue, paceOf } from '../../src/sandbox/engine/queue.ts'
 import { advance } from '../../src/sandbox/engine/run-until-stable.ts'
 
 const count = 10_000
 const scenario = { name: 'happy', summary: '', scripts: [] }
 const [concurrency = 50, targets = 500] = process.argv.slice(2).map(Number)
 
-const queue = createQueueState({
+const queue = openQueue({
   repo: { host: 'github.com', owner: 'acme', name: 'web' },
   targetBranch: 'main',
   seed: 1,
   scenario,
-  timings: timingsFor(1, scenario),
+  pace: paceOf(1, scenario),
   now: 0,
 })
 configure(queue, { mode: 'parallel', concurrency, notReadyTimeoutHours: 0 })
 for (let number = 1; number <= count; number++) {
-  // Every hundredth pull request impacts all targets, the others two targets each.
-  const impacted =
-    number % 100 === 0 ? 'ALL' : new Set([number % targets, (number * 7) % targets].map(String))
-  setTargets(queue, number, impacted, undefined)
+  // Every hundredth touches everything; of the others each touches two parts of the tree.
+  const touched = number % 100 === 0 ? 'ALL' : new Set([number % targets, (number * 7) % targets].map(String))
+  setTargets(queue, number, touched, undefined)
   advance(queue, number)
   submit(queue, { number, priority: undefined, noBatch: undefined })
 }
 advance(queue, 1e9)
 
-const merged = queue.transitions.filter(({ to }) => to === 'MERGED').length
+const merged = queue.moves.filter(({ to }) => to === 'MERGED').length
 if (merged !== count) throw new Error(`${merged} of ${count} merged`)
