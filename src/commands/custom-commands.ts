@@ -1,5 +1,5 @@
 import type { CommandDefinition } from '../cli/command.ts'
-import { api } from './api.ts'
+import { apiCommand } from './api.ts'
 import { authLoginCommand } from './auth/login.ts'
 import { authLogoutCommand } from './auth/logout.ts'
 import { authStatusCommand } from './auth/status.ts'
@@ -9,11 +9,11 @@ import { configListCommand } from './config/list.ts'
 import { configPathCommand } from './config/path.ts'
 import { configSetCommand } from './config/set.ts'
 import { configUnsetCommand } from './config/unset.ts'
-import { doctor } from './doctor.ts'
+import { doctorCommand } from './doctor.ts'
 import { flakyGateCommand } from './flaky/gate.ts'
 import { flakyMatchCommand } from './flaky/match.ts'
 import { flakyReportCommand } from './flaky/report.ts'
-import { guard } from './guard.ts'
+import { guardCommand } from './guard.ts'
 import { metricsCheckCommand } from './metrics/check.ts'
 import { metricsWatchCommand } from './metrics/watch.ts'
 import { prExplainCommand } from './pr/explain.ts'
@@ -46,8 +46,8 @@ export const customCommands: readonly CommandDefinition[] = [
   flakyReportCommand,
   flakyMatchCommand,
   flakyGateCommand,
-  guard,
-  api,
+  guardCommand,
+  apiCommand,
   authLoginCommand,
   authLogoutCommand,
   authStatusCommand,
@@ -57,7 +57,7 @@ export const customCommands: readonly CommandDefinition[] = [
   configSetCommand,
   configUnsetCommand,
   configPathCommand,
-  doctor,
+  doctorCommand,
   sandboxStartCommand,
   sandboxExecCommand,
   sandboxTourCommand,
