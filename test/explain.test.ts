@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { explanationJson, explanationView } from '../src/commands/pr/explain/view.ts'
+import { explanationJson, explanationView } from '../src/commands/pr/explain/explanation-view.ts'
 import { explainPullRequest } from '../src/domain/explain/explain.ts'
 import type { ExplainSources, ExplanationVerdict } from '../src/domain/explain/explanation.ts'
 import { parseTestRun, testRunOf, testsPullRequest } from '../src/domain/explain/test-run.ts'

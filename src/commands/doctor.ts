@@ -196,9 +196,9 @@ const checkList = [
 async function listChecks({ printer }: CommandContext): Promise<number> {
   await printer.print({
     records: checkList.map(([check, looksAt]) => ({ check, looksAt })),
-    document: found => found,
-    shape: found =>
-      table(found, [
+    document: list => list,
+    shape: list =>
+      table(list, [
         ['CHECK', 'check'],
         ['LOOKS AT', 'looksAt'],
       ]),
@@ -242,7 +242,7 @@ export const doctorCommand = defineCommand({
     const accessCheck = await checkFileAccess(settingsCheck, context)
     const allChecks = checks.map(check => (check === settingsCheck ? accessCheck : check))
     const records: JsonObject[] = allChecks.map(check => ({ ...check }))
-    await context.printer.print({ records, document: found => found, shape: found => table(found, columns) })
+    await context.printer.print({ records, document: list => list, shape: list => table(list, columns) })
     await context.printer.end()
     return exitCodeOf(allChecks.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')
   },

@@ -63,7 +63,7 @@ async function printResult(
 ): Promise<number> {
   await printer.print({
     records: [{ hook: path, did }],
-    document: ([one = {}]) => one,
+    document: ([first = {}]) => first,
     shape: () => ({
       columns: [
         { title: 'HOOK', format: 'id' },

@@ -16,7 +16,7 @@ import { isUnderTest } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/parsers.ts'
 import { isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { explanationJson, explanationView } from './explain/view.ts'
+import { explanationJson, explanationView } from './explain/explanation-view.ts'
 
 /** The pull request to explain. */
 type ExplainInvocation = Invocation<typeof readPullRequestToExplain.inputs>
@@ -105,7 +105,7 @@ async function explainOne(invocation: ExplainInvocation, context: CommandContext
   })
   await context.printer.print({
     records: [explanationJson(explanation)],
-    document: ([one = {}]) => one,
+    document: ([first = {}]) => first,
     shape: () => explanationView(explanation, context.host.clock.now()),
   })
 }
