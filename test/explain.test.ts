@@ -1,12 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { explanationJson, explanationView } from '../src/commands/pr/explain/view.ts'
+import { explanationJson, explanationView } from '../src/commands/pr/explain/explanation-view.ts'
 import { explainPullRequest } from '../src/domain/explain/explain-pull-request.ts'
 import type { ExplainSources, ExplanationVerdict } from '../src/domain/explain/explanation.ts'
 import { parseTestRun, testRunOf, testsPullRequest } from '../src/domain/explain/test-run.ts'
 import { pullRequestStates } from '../src/domain/states.ts'
 import type { Json, JsonObject } from '../src/json.ts'
 import { type Answer, mergeq, noon, openStory, type Seen } from './harness.ts'
+
+
+
+
+
+
+
+
 
 const nothing: ExplainSources = {
   pr: 7,

@@ -14,57 +14,58 @@ import { isObject, type JsonObject } from '../json.ts'
 import { parseJson, stringifyJson } from '../json-text.ts'
 import { table } from '../output/view.ts'
 
-/** The name of an operation: a path below the base address, never out of it. */
-function operation(word: string): string {
-  const name = word.replace(/^\//, '')
+/** Parses an operation name, a path below the base address. Throws a usage error for any other text. */
+function parseOperationName(text: string): string {
+  const name = text.replace(/^\//, '')
   if (!/^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*$/.test(name))
     throw usageError(
-      `'${word}' is not the name of an operation.`,
+      `'${text}' is not the name of an operation.`,
       'For example getQueue or flaky-tests/list-failing-tests.',
     )
   return name
 }
 
-/** What came, untouched; with its status line and headers first where that was asked for. */
-const passThrough = (include: boolean): ResponseDecoder => ({
+/** Creates a decoder that keeps the body unchanged; `include` adds the status line and headers in front. */
+const createRawDecoder = (include: boolean): ResponseDecoder => ({
   expects: 'anything',
   maxBytes: maxListAnswer,
-  read(answer) {
-    const { bytes, document } = answer
-    const verbatim = include ? withHead(answer) : bytes
+  read(body) {
+    const { bytes, document } = body
+    const rawBody = include ? prependHead(body) : bytes
     return {
       records: isObject(document) ? [document] : [],
       document: () => document ?? null,
       bytes,
-      rawBody: verbatim,
+      rawBody,
     }
   },
   passOn: {
     formats: 'all',
-    begin: start => (include ? withHead({ ...start, bytes: new Uint8Array(0) }) : new Uint8Array(0)),
+    begin: start => (include ? prependHead({ ...start, bytes: new Uint8Array(0) }) : new Uint8Array(0)),
   },
 })
 
-function withHead({ status, headers, bytes }: ResponseBody): Uint8Array {
+/** Returns a response as text: status line, headers, an empty line and the body. */
+function prependHead({ status, headers, bytes }: ResponseBody): Uint8Array {
   const lines = [`HTTP ${status}`, ...[...headers].map(([name, value]) => `${name}: ${value}`), '', '']
   const head = new TextEncoder().encode(lines.join('\r\n'))
-  const all = new Uint8Array(head.length + bytes.length)
-  all.set(head)
-  all.set(bytes, head.length)
-  return all
+  const result = new Uint8Array(head.length + bytes.length)
+  result.set(head)
+  result.set(bytes, head.length)
+  return result
 }
 
-/** The body that was given with --input, its values encoded as they came. */
+/** Reads the body of --input and encodes its values. Throws a usage error unless it is a JSON object. */
 async function readBody(input: AsyncIterable<Uint8Array>): Promise<Record<string, BodyValue>> {
   const decoder = new TextDecoder()
   let json = ''
-  for await (const piece of input) json += decoder.decode(piece, { stream: true })
+  for await (const chunk of input) json += decoder.decode(chunk, { stream: true })
   const document = parseJson(json + decoder.decode())
   if (!isObject(document)) throw usageError('--input: the body must be a JSON object.')
   return encodeValues(document)
 }
 
-/** The values of an object as they go on the wire: with all the digits of their numbers. */
+/** Encodes the values of an object for a request body; numbers keep all their digits. */
 export function encodeValues(document: JsonObject): Record<string, BodyValue> {
   const utf8 = new TextEncoder()
   const body: Record<string, BodyValue> = Object.create(null)
@@ -78,25 +79,26 @@ export function encodeValues(document: JsonObject): Record<string, BodyValue> {
 const settingParams = ['repo', 'targetBranch', 'org'] as const
 type SettingParam = (typeof settingParams)[number]
 
-/** The params of a known operation that the settings give, unless the body has them already. */
-function filledIn(
-  known: Operation | undefined,
+/** Returns the params of a known operation that settings give, unless the body has a value for them. */
+function settingParamsOf(
+  knownOperation: Operation | undefined,
   body: Readonly<Record<string, BodyValue>>,
 ): readonly (readonly [SettingParam, Param<unknown>])[] {
   return settingParams.flatMap(name => {
-    const param = known?.params[name]
+    const param = knownOperation?.params[name]
     const isGiven = param === undefined || Object.hasOwn(body, (param.location ?? '').replace('body.', ''))
     return isGiven ? [] : [[name, param] as const]
   })
 }
 
-export const api = defineCommand({
+/** `api`: calls an operation by its name and prints the response body unchanged. */
+export const apiCommand = defineCommand({
   command: 'api',
   summary: 'Call any operation of the service by its name, and print what comes, untouched',
   operations: 'any',
   output: 'what came, untouched; sanitized on a terminal; --fields picks from it',
   inputs: {
-    operation: argument('<operation>', 'Name of the operation, as in submitPullRequest', operation, {
+    operation: argument('<operation>', 'Name of the operation, as in submitPullRequest', parseOperationName, {
       suggestions: serviceOperations.map(({ route }) => operationName(route)),
     }),
     method: option(
@@ -128,24 +130,31 @@ export const api = defineCommand({
     'mergeq api listPullRequests -F state=MERGED  # exits with 5, where the service has none of that name',
   ],
   async run({ operation: name, method, set = [], input, include }, context) {
-    const known: Operation | undefined = serviceOperations.find(({ route }) => operationName(route) === name)
+    const knownOperation: Operation | undefined = serviceOperations.find(
+      ({ route }) => operationName(route) === name,
+    )
     const body =
       input === undefined ? {} : await readBody(parseContext(context.settings, context).open(input))
     const hasBody = input !== undefined || set.length > 0
-    const byItself = known === undefined ? (hasBody ? 'POST' : 'GET') : operationMethod(known.route)
-    const chosen = method === undefined ? byItself : method === 'get' ? 'GET' : 'POST'
-    if (chosen === 'GET' && hasBody)
+    const defaultMethod =
+      knownOperation === undefined ? (hasBody ? 'POST' : 'GET') : operationMethod(knownOperation.route)
+    const resolvedMethod = method === undefined ? defaultMethod : method === 'get' ? 'GET' : 'POST'
+    if (resolvedMethod === 'GET' && hasBody)
       throw usageError('A GET has no body.', 'Leave out -F and --input, or use -X post.')
-    const has = { ...body, ...Object.fromEntries(set.map(word => [word.split(/[.=]/)[0] ?? '', null])) }
-    const settings = filledIn(known, has)
+    const bodyKeys = {
+      ...body,
+      ...Object.fromEntries(set.map(field => [field.split(/[.=]/)[0] ?? '', null])),
+    }
+    const settings = settingParamsOf(knownOperation, bodyKeys)
     const request: OperationCommand = {
       command: 'api',
       summary: '',
       operation: {
-        route: `${chosen} /${name}`,
-        effect: known === undefined ? chosen === 'POST' && unknownRecovery : known.effect,
+        route: `${resolvedMethod} /${name}`,
+        effect:
+          knownOperation === undefined ? resolvedMethod === 'POST' && unknownRecovery : knownOperation.effect,
         params: { ...Object.fromEntries(settings), body: { location: 'body' } },
-        decoder: passThrough(include),
+        decoder: createRawDecoder(include),
       },
       inputs: {
         ...Object.fromEntries(settings.map(([setting]) => [setting, settingInput(setting)])),

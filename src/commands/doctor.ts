@@ -10,7 +10,7 @@ import { exitCodeOf, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { table } from '../output/view.ts'
 
-/** One check: how it ended, what was found, and how to mend it. */
+/** The result of a check, with what it found and how to fix it. */
 interface Check {
   readonly check: string
   readonly result: 'pass' | 'warn' | 'fail'
@@ -18,24 +18,25 @@ interface Check {
   readonly mend?: string
 }
 
-/** Clocks that differ by more make a range of time mean something else than it says. */
+/** Upper limit for the clock difference, in milliseconds: a larger difference distorts time ranges. */
 const maxClockSkew = 60_000
 
+/** The oldest supported version of Node. */
 const minNodeVersion = [20, 18, 1] as const
 
-const isOldEnough = (version: string): boolean => {
+const isSupportedNode = (version: string): boolean => {
   const parts = version.split('.').map(Number)
   const index = minNodeVersion.findIndex((part, position) => (parts[position] ?? 0) !== part)
   return index < 0 || (parts[index] ?? 0) > (minNodeVersion[index] ?? 0)
 }
 
-function versions({ host }: CommandContext): Check {
+function checkVersions({ host }: CommandContext): Check {
   const found = `mergeq ${host.runtime.version}, Node ${host.runtime.node}, ${host.runtime.platform}`
-  if (isOldEnough(host.runtime.node)) return { check: 'versions', result: 'pass', found }
+  if (isSupportedNode(host.runtime.node)) return { check: 'versions', result: 'pass', found }
   return { check: 'versions', result: 'warn', found, mend: `Use Node ${minNodeVersion.join('.')} or later.` }
 }
 
-async function storedSettings({ settings }: CommandContext): Promise<Check> {
+async function checkStoredSettings({ settings }: CommandContext): Promise<Check> {
   const { path } = settings.store
   if (path === undefined)
     return {
@@ -45,18 +46,15 @@ async function storedSettings({ settings }: CommandContext): Promise<Check> {
       mend: 'Set HOME or MERGEQ_CONFIG_DIR.',
     }
   await settings.store.read().catch(() => undefined)
-  const trouble = settings.store.trouble()
-  if (trouble === undefined) return { check: 'settings', result: 'pass', found: path }
-  return { check: 'settings', result: 'fail', found: trouble.message, mend: trouble.details.hint ?? '' }
+  const storeError = settings.store.trouble()
+  if (storeError === undefined) return { check: 'settings', result: 'pass', found: path }
+  return { check: 'settings', result: 'fail', found: storeError.message, mend: storeError.details.hint ?? '' }
 }
 
-/**
- * The check of the stored settings, failed where others own them or may use them; a file that is broken goes
- * first.
- */
-async function withAccess(stored: Check, { settings }: CommandContext): Promise<Check> {
+/** Extends the check of the stored settings: it fails if other users own the files or can access them. */
+async function checkFileAccess(settingsCheck: Check, { settings }: CommandContext): Promise<Check> {
   const problems = await settings.store.accessProblems()
-  if (stored.result !== 'pass' || problems.length === 0) return stored
+  if (settingsCheck.result !== 'pass' || problems.length === 0) return settingsCheck
   const fixOf = ({ kind, path }: AccessProblem) => {
     if (kind === 'file') return `chmod 600 ${shellWord(path)}`
     if (kind === 'folder') return `chmod go-w ${shellWord(path)}`
@@ -70,8 +68,8 @@ async function withAccess(stored: Check, { settings }: CommandContext): Promise<
   }
 }
 
-/** A value that a setting gives; one that nothing gives is worth a warning. */
-async function args(check: string, name: SettingKey, { settings }: CommandContext): Promise<Check> {
+/** Checks that a setting has a valid value; warns otherwise. */
+async function checkSetting(check: string, name: SettingKey, { settings }: CommandContext): Promise<Check> {
   try {
     const found = await settings.find(name)
     await settings.read(name)
@@ -84,7 +82,7 @@ async function args(check: string, name: SettingKey, { settings }: CommandContex
   }
 }
 
-async function baseAddress({ settings }: CommandContext): Promise<Check> {
+async function checkBaseUrl({ settings }: CommandContext): Promise<Check> {
   try {
     return { check: 'base address', result: 'pass', found: await settings.require('baseUrl') }
   } catch (error) {
@@ -93,8 +91,10 @@ async function baseAddress({ settings }: CommandContext): Promise<Check> {
   }
 }
 
-function proxy({ host: { env } }: CommandContext): Check {
-  const name = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].find(one => (env[one] ?? '') !== '')
+function checkProxy({ host: { env } }: CommandContext): Check {
+  const name = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].find(
+    variable => (env[variable] ?? '') !== '',
+  )
   const value = name === undefined ? '' : (env[name] ?? '')
   if (name === undefined) return { check: 'proxy', result: 'pass', found: 'none' }
   if (URL.canParse(value))
@@ -107,7 +107,7 @@ function proxy({ host: { env } }: CommandContext): Check {
   }
 }
 
-async function token(context: CommandContext): Promise<Check> {
+async function checkToken(context: CommandContext): Promise<Check> {
   try {
     return { check: 'token', result: 'pass', found: (await context.token()).source }
   } catch (error) {
@@ -116,27 +116,27 @@ async function token(context: CommandContext): Promise<Check> {
   }
 }
 
-/** DNS, TLS, the connection and the token, in one read; and the service's clock beside ours. */
-async function service(context: CommandContext): Promise<readonly Check[]> {
+/** Checks DNS, TLS, the connection and the token with a single read, and compares the clocks. */
+async function checkService(context: CommandContext): Promise<readonly Check[]> {
   const { clock } = context.host
-  const started = clock.now()
+  const sentAt = clock.now()
   try {
-    const once = { ...context, options: { ...context.options, retries: 0 } }
-    const { date } = await callOperation(once, getMergeQueueMetrics, {})
-    const found = `answered after ${clock.now() - started} ms: DNS, TLS and the token are good`
-    return [{ check: 'service', result: 'pass', found }, skew(date, started, clock.now())]
+    const contextWithoutRetries = { ...context, options: { ...context.options, retries: 0 } }
+    const { date } = await callOperation(contextWithoutRetries, getMergeQueueMetrics, {})
+    const found = `answered after ${clock.now() - sentAt} ms: DNS, TLS and the token are good`
+    return [{ check: 'service', result: 'pass', found }, checkClock(date, sentAt, clock.now())]
   } catch (error) {
     const { message, details } = toMergeqError(error)
     return [{ check: 'service', result: 'fail', found: message, mend: details.hint ?? '' }]
   }
 }
 
-function skew(date: number | undefined, asked: number, answered: number): Check {
+function checkClock(date: number | undefined, sentAt: number, answeredAt: number): Check {
   if (date === undefined)
     return { check: 'clock', result: 'warn', found: 'the service did not say what time it is' }
-  const off = date - (asked + answered) / 2
-  const found = `${Math.abs(Math.round(off / 1_000))} s ${off < 0 ? 'ahead of' : 'behind'} the service`
-  if (Math.abs(off) <= maxClockSkew) return { check: 'clock', result: 'pass', found }
+  const offset = date - (sentAt + answeredAt) / 2
+  const found = `${Math.abs(Math.round(offset / 1_000))} s ${offset < 0 ? 'ahead of' : 'behind'} the service`
+  if (Math.abs(offset) <= maxClockSkew) return { check: 'clock', result: 'pass', found }
   return {
     check: 'clock',
     result: 'warn',
@@ -145,7 +145,7 @@ function skew(date: number | undefined, asked: number, answered: number): Check 
   }
 }
 
-async function git({ host }: CommandContext): Promise<Check> {
+async function checkGit({ host }: CommandContext): Promise<Check> {
   const { code, out } = await host.spawn('git', ['--version'], {
     env: { PATH: host.env.PATH },
     output: 'capture',
@@ -160,7 +160,7 @@ async function git({ host }: CommandContext): Promise<Check> {
   }
 }
 
-const job = ({ host: { env } }: CommandContext): Check => ({
+const checkCi = ({ host: { env } }: CommandContext): Check => ({
   check: 'CI',
   result: 'pass',
   found: isContinuousIntegration(env) ? 'a CI job: nothing is asked' : 'not a CI job',
@@ -173,7 +173,7 @@ const columns = [
   ['MEND', 'mend'],
 ] as const
 
-/** Every check in its order, and what it looks at. */
+/** Every check in its order, and what it examines. */
 const checkList = [
   ['versions', 'the versions of mergeq and Node, and the platform'],
   ['settings', 'the file of the stored settings'],
@@ -188,13 +188,13 @@ const checkList = [
   ['target branch', 'the target branch that commands use here'],
 ] as const
 
-/** Lists the checks, and runs none of them. */
+/** Prints the list of checks without running them. */
 async function listChecks({ printer }: CommandContext): Promise<number> {
   await printer.print({
     records: checkList.map(([check, looksAt]) => ({ check, looksAt })),
-    document: found => found,
-    shape: found =>
-      table(found, [
+    document: list => list,
+    shape: list =>
+      table(list, [
         ['CHECK', 'check'],
         ['LOOKS AT', 'looksAt'],
       ]),
@@ -203,7 +203,8 @@ async function listChecks({ printer }: CommandContext): Promise<number> {
   return 0
 }
 
-export const doctor = defineCommand({
+/** `doctor`: checks the setup and suggests fixes; exits with `check-failed` if a check fails. */
+export const doctorCommand = defineCommand({
   command: 'doctor',
   summary: 'Check token, base address, network, clock, git and CI, and say how to mend what is wrong',
   operations: [getMergeQueueMetrics],
@@ -218,27 +219,27 @@ export const doctor = defineCommand({
   examples: ['mergeq doctor', 'mergeq doctor --json'],
   async run(_, context) {
     if (context.options.dryRun) return listChecks(context)
-    const stored = await storedSettings(context)
+    const settingsCheck = await checkStoredSettings(context)
     const checks: Check[] = [
-      versions(context),
-      stored,
-      await baseAddress(context),
-      proxy(context),
-      await token(context),
+      checkVersions(context),
+      settingsCheck,
+      await checkBaseUrl(context),
+      checkProxy(context),
+      await checkToken(context),
     ]
     const isReady = checks.every(({ result }) => result !== 'fail')
-    if (isReady) checks.push(...(await service(context)))
-    checks.push(await git(context), job(context))
+    if (isReady) checks.push(...(await checkService(context)))
+    checks.push(await checkGit(context), checkCi(context))
     checks.push(
-      await args('repository', 'repo', context),
-      await args('target branch', 'targetBranch', context),
+      await checkSetting('repository', 'repo', context),
+      await checkSetting('target branch', 'targetBranch', context),
     )
-    // Who may use the settings says nothing of the connection: the service was asked all the same.
-    const settled = await withAccess(stored, context)
-    const all = checks.map(one => (one === stored ? settled : one))
-    const records: JsonObject[] = all.map(one => ({ ...one }))
-    await context.printer.print({ records, document: found => found, shape: found => table(found, columns) })
+    // File access does not affect the connection, so a problem there must not skip the check of the service.
+    const accessCheck = await checkFileAccess(settingsCheck, context)
+    const allChecks = checks.map(check => (check === settingsCheck ? accessCheck : check))
+    const records: JsonObject[] = allChecks.map(check => ({ ...check }))
+    await context.printer.print({ records, document: list => list, shape: list => table(list, columns) })
     await context.printer.end()
-    return exitCodeOf(all.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')
+    return exitCodeOf(allChecks.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')
   },
 })

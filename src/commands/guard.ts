@@ -24,18 +24,18 @@ import { queueGet } from './queue/get.ts'
 /** The request for the pull request of a head branch. */
 const guardRequest = { operation: getSubmittedPullRequest, inputs: queueInputs }
 
-/** What git gives its hook: the name of the remote, and its address. */
-const remote: Input<string | undefined> = {
+/** The URL of the remote; git passes the name of the remote and its URL to the hook. */
+const remoteArgument: Input<string | undefined> = {
   definitions: [
     { syntax: '[remote...]', summary: 'What git gives its hook: a remote and its address', variadic: true },
   ],
   read: args => args.get('remote')?.[1],
 }
 
-/** The longest that a push waits for an answer, in milliseconds; --timeout makes it less. */
+/** Upper limit for the delay of a push, in milliseconds; --timeout can lower it. */
 const maxWait = 3_000
 
-/** What git has written for its hook. */
+/** Reads the pushed branches that git writes to the standard input of the hook. */
 async function readPushes(context: CommandContext): Promise<readonly PushedBranch[]> {
   if (context.host.input.terminal)
     throw usageError(
@@ -44,56 +44,60 @@ async function readPushes(context: CommandContext): Promise<readonly PushedBranc
     )
   const decoder = new TextDecoder()
   let text = ''
-  for await (const piece of parseContext(context.settings, context).open('-'))
-    text += decoder.decode(piece, { stream: true })
+  for await (const chunk of parseContext(context.settings, context).open('-'))
+    text += decoder.decode(chunk, { stream: true })
   return parsePushes(text + decoder.decode())
 }
 
-/** Whether a push to this address leaves the branches of the repository itself alone: it goes to a fork. */
-async function isElsewhere(address: string | undefined, repo: Repository): Promise<boolean> {
+/** Whether a URL belongs to another repository, such as a fork. */
+async function isOtherRepository(remoteUrl: string | undefined, repo: Repository): Promise<boolean> {
   const { parseGitRemote } = await import('../config/git-remote.ts')
-  const there = address === undefined ? undefined : parseGitRemote(address)
-  return there !== undefined && repositoryName(there).toLowerCase() !== repositoryName(repo).toLowerCase()
+  const pushedRepo = remoteUrl === undefined ? undefined : parseGitRemote(remoteUrl)
+  return (
+    pushedRepo !== undefined &&
+    repositoryName(pushedRepo).toLowerCase() !== repositoryName(repo).toLowerCase()
+  )
 }
 
-/** The record of a pull request that a push would take out of the queue; undefined where there is none. */
+/** Returns the record of the pull request that a push would remove from the queue, or undefined. */
 async function findQueuedPullRequest(
   { branch, from }: PushedBranch,
-  address: string | undefined,
+  remoteUrl: string | undefined,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
-  const [run] = await readInvocations(guardRequest, context)
-  if (run === undefined) return undefined
-  const record = await callOperation(context, getSubmittedPullRequest, { ...run.values, head: branch }, run)
+  const [template] = await readInvocations(guardRequest, context)
+  if (template === undefined) return undefined
+  const values = { ...template.values, head: branch }
+  const record = await callOperation(context, getSubmittedPullRequest, values, template)
     .then(({ reply }) => reply.records[0])
     .catch(error => {
       const failure = toMergeqError(error)
-      // A branch of which the service knows nothing is in no queue; a web page says nothing of that.
+      // The service does not know the branch, so it is not queued. A web page with status 404 proves nothing.
       if (failure.kind === 'not-found' && failure.details.isWebPage !== true) return undefined
       throw failure
     })
   if (record === undefined || !isQueued(record)) return undefined
-  // Branches of two forks may have the same name: the head tells whose pull request it is.
+  // Two forks may have branches of the same name: the head commit identifies the pull request.
   const { prSha } = record
-  const isAnother = typeof prSha === 'string' && prSha !== '' && !from.startsWith(prSha)
-  return isAnother && (await isElsewhere(address, run.values.repo)) ? undefined : record
+  const isOtherHead = typeof prSha === 'string' && prSha !== '' && !from.startsWith(prSha)
+  return isOtherHead && (await isOtherRepository(remoteUrl, template.values.repo)) ? undefined : record
 }
 
-/** Stops a push: what would be lost, and the two ways on. */
-async function blockPush(
+/** Creates the error that blocks a push: what the push would lose, and how to continue. */
+async function createBlockedPushError(
   record: JsonObject,
   { branch, isDeletion }: PushedBranch,
   context: CommandContext,
 ): Promise<MergeqError> {
-  const [run] = await readInvocations(queueGet, context)
+  const [queueInvocation] = await readInvocations(queueGet, context)
   const queue =
-    run === undefined
+    queueInvocation === undefined
       ? undefined
-      : await callOperation(context, getQueue, run.values, run).then(
+      : await callOperation(context, getQueue, queueInvocation.values, queueInvocation).then(
           ({ reply }) => reply.records[0],
           () => undefined,
         )
-  const { targetBranch = '' } = run?.values ?? {}
+  const { targetBranch = '' } = queueInvocation?.values ?? {}
   const name = pullRequestName(record)
   const loss = isTested(record) ? 'its place and its test run would be lost' : 'its place would be lost'
   const cancel = typeof record.prNumber === 'number' ? ` ${record.prNumber}` : ''
@@ -110,51 +114,52 @@ async function blockPush(
   )
 }
 
-/**
- * The same desk for questions that must be answered soon: nothing is repeated, and each has what time is
- * left.
- */
-function withDeadline(context: CommandContext, until: number): CommandContext {
+/** Returns a context without retries and spinners, in which every request ends before the deadline. */
+function withDeadline(context: CommandContext, deadline: number): CommandContext {
   const { clock } = context.host
   return {
     ...context,
     withSpinner: (_, work) => work(),
     options: { ...context.options, retries: 0 },
-    limits: { timeout: () => Math.max(1, until - clock.now()) },
+    limits: { timeout: () => Math.max(1, deadline - clock.now()) },
   }
 }
 
-async function guardPush(address: string | undefined, context: CommandContext): Promise<number> {
+/** Checks the pushed branches. Throws the error that blocks the push; returns the exit code 0 otherwise. */
+async function guardPush(remoteUrl: string | undefined, context: CommandContext): Promise<number> {
   const pushes = await readPushes(context)
   const { host, options } = context
-  const hasty = withDeadline(context, host.clock.now() + Math.min(maxWait, options.timeout ?? maxWait))
+  const deadlineContext = withDeadline(
+    context,
+    host.clock.now() + Math.min(maxWait, options.timeout ?? maxWait),
+  )
   for (const push of pushes) {
     if (options.dryRun) {
-      const runs = await readInvocations(guardRequest, context)
+      const templates = await readInvocations(guardRequest, context)
       return printDryRun(
         getSubmittedPullRequest,
-        runs.map(run => ({ ...run, values: { ...run.values, head: push.branch } })),
+        templates.map(template => ({ ...template, values: { ...template.values, head: push.branch } })),
         context,
       )
     }
-    const record = await findQueuedPullRequest(push, address, hasty)
-    if (record !== undefined) throw await blockPush(record, push, hasty)
+    const record = await findQueuedPullRequest(push, remoteUrl, deadlineContext)
+    if (record !== undefined) throw await createBlockedPushError(record, push, deadlineContext)
   }
   return 0
 }
 
-/** `mergeq guard`: a pre-push hook of git that will not let a push take a pull request out of the queue. */
-export const guard = defineCommand({
+/** `guard`: a git pre-push hook that blocks pushes to queued pull requests. */
+export const guardCommand = defineCommand({
   command: 'guard',
   summary: 'Keep a push from taking a pull request out of the queue: a git pre-push hook',
   operations: [getSubmittedPullRequest, getQueue],
   exitKinds: ['check-failed'],
   output: 'nothing; what it says stands on standard error',
   inputs: {
-    remote,
+    remote: remoteArgument,
     install: flag('--install', 'Install it as the pre-push hook of this checkout'),
     uninstall: flag('--uninstall', 'Remove it again'),
-    isStrict: flag('--fail-closed', 'Stop the push, too, when the queue cannot be asked'),
+    failClosed: flag('--fail-closed', 'Stop the push, too, when the queue cannot be asked'),
   },
   examples: [
     'mergeq guard --install',
@@ -167,7 +172,7 @@ export const guard = defineCommand({
       throw usageError('--install and --uninstall contradict each other.', 'Leave one of them out.')
     if (values.install || values.uninstall) {
       const hooks = await import('./guard/hook.ts')
-      return values.install ? hooks.install(values.isStrict, context) : hooks.uninstall(context)
+      return values.install ? hooks.installHook(values.failClosed, context) : hooks.uninstallHook(context)
     }
     if (context.host.env.MERGEQ_GUARD === 'off') return 0
     try {
@@ -176,7 +181,7 @@ export const guard = defineCommand({
       const { kind, message, exit, details } = toMergeqError(error)
       const isTyped = kind === 'usage' && context.host.input.terminal
       if (isTyped || kind === 'check-failed' || kind === 'interrupted') throw error
-      if (values.isStrict)
+      if (values.failClosed)
         throw new MergeqError(
           kind,
           `the push was stopped, because the queue could not be asked: ${message}`,

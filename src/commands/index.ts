@@ -8,7 +8,7 @@ import { runOperation } from '../cli/run-operation.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { parseContext, type ResolveOptions } from '../config/config.ts'
 import type { Host } from '../host/host.ts'
-import { api } from './api.ts'
+import { apiCommand } from './api.ts'
 import { authLoginCommand } from './auth/login.ts'
 import { authLogoutCommand } from './auth/logout.ts'
 import { authStatusCommand } from './auth/status.ts'
@@ -19,13 +19,13 @@ import { configListCommand } from './config/list.ts'
 import { configPathCommand } from './config/path.ts'
 import { configSetCommand } from './config/set.ts'
 import { configUnsetCommand } from './config/unset.ts'
-import { doctor } from './doctor.ts'
+import { doctorCommand } from './doctor.ts'
 import { flakyGateCommand } from './flaky/gate.ts'
 import { flakyGet } from './flaky/get.ts'
 import { flakyList } from './flaky/list.ts'
 import { flakyMatchCommand } from './flaky/match.ts'
 import { flakyReportCommand } from './flaky/report.ts'
-import { guard } from './guard.ts'
+import { guardCommand } from './guard.ts'
 import { help } from './help.ts'
 import { metricsCheckCommand } from './metrics/check.ts'
 import { metricsWatchCommand } from './metrics/watch.ts'
@@ -148,8 +148,8 @@ const commands: readonly (OperationCommand | CommandDefinition)[] = [
   flakyReportCommand,
   flakyMatchCommand,
   flakyGateCommand,
-  guard,
-  api,
+  guardCommand,
+  apiCommand,
   authLoginCommand,
   authLogoutCommand,
   authStatusCommand,
@@ -159,7 +159,7 @@ const commands: readonly (OperationCommand | CommandDefinition)[] = [
   configSetCommand,
   configUnsetCommand,
   configPathCommand,
-  doctor,
+  doctorCommand,
   sandboxStartCommand,
   sandboxExecCommand,
   sandboxTourCommand,

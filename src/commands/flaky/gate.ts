@@ -102,8 +102,8 @@ export const flakyGateCommand = defineCommand({
     const verdict = { ok, failing: tests.length, max, baseline: baselineCount, complete, reason }
     await context.printer.print({
       records: [verdict],
-      document: ([one = {}]) => ({
-        ...(context.options.fields.length > 0 ? one : { ...verdict, tests, window }),
+      document: ([first = {}]) => ({
+        ...(context.options.fields.length > 0 ? first : { ...verdict, tests, window }),
       }),
       shape: records => ({
         ...table(records, [

@@ -76,9 +76,9 @@ export const flakyReportCommand = defineCommand({
     const { options, printer, logger, host } = context
     const reportFormat = resolveFormat(chosen, context)
     const invocations = await readInvocations(flakyList, context)
-    const [run] = invocations
-    if (options.dryRun || run === undefined) return printDryRun(listFailingTests, invocations, context)
-    const { limit, sort = 'impact', ...values } = run.values
+    const [invocation] = invocations
+    if (options.dryRun || invocation === undefined) return printDryRun(listFailingTests, invocations, context)
+    const { limit, sort = 'impact', ...values } = invocation.values
     // The report applies the limit itself, because it states how many tests it omits.
     const pages = listFailingTests.pagination?.({ ...values, sort, limit: undefined })
     if (pages === undefined) return 0
@@ -86,7 +86,7 @@ export const flakyReportCommand = defineCommand({
     const addTests = (records: readonly JsonObject[]) => {
       for (const record of records) tests.push(record)
     }
-    const failure = await collectPages(flakyList, run, pages, context, addTests)
+    const failure = await collectPages(flakyList, invocation, pages, context, addTests)
     if (failure === 'gone') return 0
     const { records, isBroken, complete, notes } = pages.finish(failure?.message)
     addTests(records)

@@ -25,14 +25,10 @@ const expressions: Input<readonly Expression[]> = {
   read: args => (args.get('expression') ?? []).map(parseExpression),
 }
 
-/**
- * Returns a value as `metrics --json` prints it: text for NaN and infinity, which JSON numbers cannot hold.
- */
+/** Returns a value as `metrics --json` prints it: text for NaN and infinity, which JSON does not have. */
 const jsonNumber = (value: number): number | string => (Number.isFinite(value) ? value : numberText(value))
 
-/**
- * Returns a result as `--json` lists it; for a quantile also the bucket that contains the interpolated value.
- */
+/** Returns a result as `--json` lists it; for a quantile also the bucket of the interpolated value. */
 const toRecord = (result: MetricCheckResult): JsonObject => ({
   expression: result.expression.text,
   series: result.series,
@@ -62,10 +58,7 @@ const columns: readonly ColumnSpec[] = [
 /** The records of an expression, and the error if its series is missing. */
 type ExpressionResult = { readonly records: readonly JsonObject[]; readonly failure?: MergeqError }
 
-/**
- * Checks an expression. Returns the error for a missing series, so that the other expressions are still
- * printed.
- */
+/** Checks an expression. Returns the error for a missing series, so that other results are still printed. */
 function checkExpression(expression: Expression, samples: readonly Sample[]): ExpressionResult {
   try {
     return { records: checkMetrics(expression, samples).map(toRecord) }
@@ -77,8 +70,7 @@ function checkExpression(expression: Expression, samples: readonly Sample[]): Ex
 }
 
 /**
- * `metrics check`: compares metrics with thresholds; exits with 21 if one fails and with 5 if a series is
- * missing.
+ * `metrics check`: compares metrics with thresholds; exits with 21 if a check fails, 5 without the series.
  */
 export const metricsCheckCommand = defineCommand({
   command: 'metrics check',

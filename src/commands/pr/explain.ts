@@ -18,7 +18,7 @@ import { isUnderTest } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { explanationJson, explanationView } from './explain/view.ts'
+import { explanationJson, explanationView } from './explain/explanation-view.ts'
 
 /** The request that an explanation begins with; its record may lack the state. */
 const explainRequest = {
@@ -118,7 +118,7 @@ async function explainOne(invocation: ExplainInvocation, context: CommandContext
   })
   await context.printer.print({
     records: [explanationJson(explanation)],
-    document: ([one = {}]) => one,
+    document: ([first = {}]) => first,
     shape: () => explanationView(explanation, context.host.clock.now()),
   })
 }

@@ -30,9 +30,7 @@ const baselineError = (location: string, problem: string) =>
     'A baseline is a list of test ids, or what `mergeq flaky list --json` printed.',
   )
 
-/**
- * Returns the ids in a document of `flaky list`, in a record of such a document, or in an array of either.
- */
+/** Returns the ids in a document of `flaky list`, in a record of it, or in an array of either. */
 function collectIds(document: Json, location: string): readonly string[] {
   if (Array.isArray(document)) return document.flatMap(item => collectIds(item, location))
   if (typeof document === 'string') return [parseTestId(document, location)]

@@ -59,10 +59,7 @@ export async function parseJUnit(bytes: AsyncIterable<Uint8Array>, file: string)
 
 type Decoder = InstanceType<typeof TextDecoder>
 
-/**
- * Returns a decoder for the encoding that a byte order mark or the XML declaration names; UTF-8 without
- * either.
- */
+/** Returns a decoder for the encoding that a byte order mark or the XML declaration names, else UTF-8. */
 function createDecoder(start: Uint8Array, file: string): Decoder {
   if (start[0] === 0xff && start[1] === 0xfe) return new TextDecoder('utf-16le')
   if (start[0] === 0xfe && start[1] === 0xff) return new TextDecoder('utf-16be')
@@ -99,9 +96,7 @@ function createJUnitReader(file: string) {
   const junitError = (problem: string, advice = defaultHint) =>
     usageError(`${file}: line ${parser.line + 1}: ${problem}.`, advice)
 
-  /**
-   * Records the failure of the test case that contains it, or of the suite if the setup of the suite failed.
-   */
+  /** Records the failed test case, or the suite if a failure is outside of test cases. */
   const recordFailure = () => {
     const suites = openElements.filter(({ tag }) => tag === 'testsuite').toReversed()
     const element = openElements.findLast(({ tag }) => tag === 'testcase') ?? suites[0]

@@ -12,7 +12,7 @@ export interface TestMatch {
 /** A failed test with its best match so far. */
 interface Candidate {
   readonly failed: FailedTest
-  likeness: number
+  similarity: number
   test?: JsonObject
   isQuarantined: boolean
 }
@@ -40,10 +40,7 @@ const createKey = (kind: 'class' | 'suite' | 'file' | 'alone', container: string
     normalizeText(name),
   ])
 
-/**
- * Returns the index keys of a test: for its class, its suites and its file, or for its name if it has none of
- * them.
- */
+/** Returns the index keys of a test: for its class, suites and file, or for its name if all are missing. */
 function createKeys(
   name: string,
   classname = '',
@@ -58,10 +55,7 @@ function createKeys(
   return keys.length === 0 ? [createKey('alone', '', name)] : keys
 }
 
-/**
- * Returns how similar a failed test is to a test of the service: class 4, suite 2, file 1, summed; 0 is no
- * match.
- */
+/** Returns the similarity of two tests: class 4, suite 2 and file 1, summed up; 0 is no match. */
 function similarityOf(failed: FailedTest, test: JsonObject): number {
   const isSameText = (one: string | undefined, other: string | undefined) =>
     one !== undefined && other !== undefined && normalizeText(one) === normalizeText(other)
@@ -85,7 +79,7 @@ export function createMatcher(failedTests: readonly FailedTest[]) {
     const { name, classname, suites, file } = failed
     const identity = JSON.stringify([name, classname, suites, file])
     if (candidates.has(identity)) continue
-    const candidate = { failed, likeness: 0, isQuarantined: false }
+    const candidate = { failed, similarity: 0, isQuarantined: false }
     candidates.set(identity, candidate)
     for (const key of new Set(createKeys(name, classname, suites, file))) {
       const sameKey = byKey.get(key)
@@ -96,10 +90,10 @@ export function createMatcher(failedTests: readonly FailedTest[]) {
   const consider = (candidate: Candidate, test: JsonObject) => {
     const similarity = similarityOf(candidate.failed, test)
     const isQuarantined = get(test, 'quarantined') === true
-    const isBetter = similarity > candidate.likeness
+    const isBetter = similarity > candidate.similarity
     const endsQuarantine =
-      similarity === candidate.likeness && similarity > 0 && candidate.isQuarantined && !isQuarantined
-    if (isBetter || endsQuarantine) Object.assign(candidate, { likeness: similarity, test, isQuarantined })
+      similarity === candidate.similarity && similarity > 0 && candidate.isQuarantined && !isQuarantined
+    if (isBetter || endsQuarantine) Object.assign(candidate, { similarity, test, isQuarantined })
   }
   return {
     /** Compares a test of the service with the failed tests. */
