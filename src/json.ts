@@ -1,10 +1,21 @@
-/** What the service sends and what we print: parsed JSON, never merged into objects of ours. */
+/** A parsed JSON value, as the service sends it or mergeq prints it. Never merged into other objects. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+
+/** A parsed JSON object. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
 
-/** Whether a value is a JSON object: a number that keeps its digits is none, although it is an object to JavaScript. */
+/**
+ * JSON that was encoded while its input was read: the bytes in order, and their number. When the value exceeds
+ * the limit of a request body, `bytes` says how long it is and `chunks` does not contain it.
+ */
+export interface EncodedChunks {
+  readonly chunks: readonly Uint8Array[]
+  readonly bytes: number
+}
+
+/** Whether a value is a JSON object. Instances of classes, such as numbers that keep their digits, are not. */
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && isPlain(value)
 
@@ -13,25 +24,34 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null
 }
 
-/** The value at a dotted path (`status.reason`), own keys only; a key that itself holds dots is tried first. */
+/**
+ * Returns the value at a dotted path (`status.reason`), from own keys only, or undefined. A key that contains the
+ * dots is tried first. For an array, returns an array with the value of each item, null where an item has none.
+ */
 export function get(value: Json | undefined, path: string): Json | undefined {
   if (Array.isArray(value)) return value.map(item => get(item, path) ?? null)
   if (!isObject(value)) return undefined
   if (Object.hasOwn(value, path)) return value[path]
   const dot = path.indexOf('.')
   if (dot < 0) return undefined
-  const head = path.slice(0, dot)
-  return Object.hasOwn(value, head) ? get(value[head], path.slice(dot + 1)) : undefined
+  const key = path.slice(0, dot)
+  return Object.hasOwn(value, key) ? get(value[key], path.slice(dot + 1)) : undefined
 }
 
-/** The text at a path, or undefined when it is missing, null or no text. */
+/** Returns the string at a path, or undefined if the value is missing or not a string. */
 export const getString = (value: Json | undefined, path: string): string | undefined => {
-  const found = get(value, path)
-  return typeof found === 'string' ? found : undefined
+  const result = get(value, path)
+  return typeof result === 'string' ? result : undefined
 }
 
-/** The list at a path; a missing or unreadable one is empty. */
+/** Returns the number at a path, or undefined if the value is missing or not a number. */
+export const getNumber = (value: Json | undefined, path: string): number | undefined => {
+  const result = get(value, path)
+  return typeof result === 'number' ? result : undefined
+}
+
+/** Returns the array at a path; an empty array if the value is missing or not an array. */
 export const getArray = (value: Json | undefined, path: string): readonly Json[] => {
-  const found = get(value, path)
-  return Array.isArray(found) ? found : []
+  const result = get(value, path)
+  return Array.isArray(result) ? result : []
 }

@@ -1,6 +1,6 @@
 import type { Repository } from '../domain/values/repository.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
-import type { Json } from '../json.ts'
+import type { EncodedChunks, Json } from '../json.ts'
 
 /** One word that a person may type: an argument (`[pr...]`, `<test-id>`) or a flag (`--priority <level>`). */
 export interface OptionDefinition {
@@ -64,12 +64,6 @@ export interface ParseContext {
  * the token's (service-observed.md section 2.4).
  */
 export type ParamLocation = 'body' | 'query' | `body.${string}` | `credential.${string}`
-
-/** JSON that was encoded and counted while its input was read; over the limit it is counted, not kept. */
-export interface EncodedChunks {
-  readonly chunks: readonly Uint8Array[]
-  readonly bytes: number
-}
 
 /** What stands in a request: JSON, some of it perhaps encoded already. */
 export type BodyValue = Json | EncodedChunks | { readonly [key: string]: BodyValue | undefined }

@@ -1,6 +1,5 @@
 import type { Operation } from '../api/operation.ts'
 import { type Checkpoint, describeRange, type Paginator } from '../api/pagination.ts'
-import { rangeInput as rangeField } from '../domain/time-range.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { get, getString, isObject, type Json, type JsonObject } from '../json.ts'
 import { jsonToText, parseJson, stringifyJson } from '../output/json-text.ts'
@@ -8,6 +7,7 @@ import { pluralize } from '../output/view.ts'
 import type { CommandContext } from './context.ts'
 import { optionName } from './inputs.ts'
 import { buildRequest, type Invocation } from './invocation.ts'
+import { rangeInput as rangeField } from './time-range-options.ts'
 
 /** What a resume file calls itself, in its first line; a later form of it gets another number. */
 const fileFormat = 'mergeq walk 1'

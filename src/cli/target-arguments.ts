@@ -2,8 +2,9 @@ import { maxBodySize } from '../domain/limits.ts'
 import { createStringArray, type StringArray } from '../domain/values/string-array.ts'
 import { parseJsonStrings, parseLines, readTargets, type TargetParser } from '../domain/values/target-list.ts'
 import { usageError } from '../errors.ts'
+import type { EncodedChunks } from '../json.ts'
 import { formatBytes, pluralize } from '../output/view.ts'
-import type { EncodedChunks, Input, ParseContext, ParsedArgs } from './inputs.ts'
+import type { Input, ParseContext, ParsedArgs } from './inputs.ts'
 
 /** The targets a pull request impacts: a list, encoded while it was read, or every target there is. */
 export interface Targets {

@@ -1,6 +1,12 @@
-/** Ids, each with the number of the reading in which it was last met. A UUID takes about 30 bytes, and no object. */
+/**
+ * Ids, each with the number of the reading in which it was last met. A UUID takes about 30 bytes, and no
+ * object.
+ */
 export interface IdTable {
-  /** Notes that an id was met in a reading, a number from 0 on; the one in which it was met before, where it was. */
+  /**
+   * Notes that an id was met in a reading, a number from 0 on; the one in which it was met before, where it
+   * was.
+   */
   add(id: string, reading: number): number | undefined
 }
 

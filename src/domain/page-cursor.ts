@@ -5,7 +5,9 @@ export interface PageRequest extends TimeRange {
   readonly token: string
 }
 
-/** Where a walk stands: the window, counted from the newest, and the token of the page that comes next in it. */
+/**
+ * Where a walk stands: the window, counted from the newest, and the token of the page that comes next in it.
+ */
 export interface PagePosition {
   readonly window: number
   readonly token: string
@@ -15,7 +17,10 @@ export interface PagePosition {
 export interface PageCursor {
   /** The page that comes next; undefined at the end, and where it cannot go on. */
   next(): PageRequest | undefined
-  /** Goes past a page: `token` names the one behind it, `isNew` says whether it held what the window had not shown. */
+  /**
+   * Goes past a page: `token` names the one behind it, `isNew` says whether it held what the window had not
+   * shown.
+   */
   advance(token: string, isNew: boolean): void
   /** Begins a window again whose token has expired: once for each window, and never for its first page. */
   restart(): boolean

@@ -2,7 +2,10 @@ import { getString, type JsonObject } from '../json.ts'
 import { type QueueEntry, queueEntries } from './queue-entries.ts'
 import { normalizeState } from './states.ts'
 
-/** One change of a state, a pull request's or (`pr` is null) the queue's own: a line of `queue watch -o ndjson`. */
+/**
+ * One change of a state, a pull request's or (`pr` is null) the queue's own: a line of `queue watch -o
+ * ndjson`.
+ */
 export interface QueueChange {
   readonly pr: number | null
   /** Null when it was not in the queue before. */
@@ -32,7 +35,10 @@ function momentOf(record: JsonObject | undefined, now: number): string {
   return Number.isNaN(Date.parse(told)) ? new Date(now).toISOString() : told
 }
 
-/** What changed between two looks, in the order of the queue; `resting` are states of those that were out of sight. */
+/**
+ * What changed between two looks, in the order of the queue; `resting` are states of those that were out of
+ * sight.
+ */
 export function queueChanges(
   before: QueueSnapshot,
   after: QueueSnapshot,
@@ -52,7 +58,9 @@ export function queueChanges(
 export const departedEntries = (before: QueueSnapshot, after: QueueSnapshot): readonly QueueEntry[] =>
   [...before.entries.values()].filter(({ pr }) => !after.entries.has(pr))
 
-/** How a pull request left, by the record that was read then; one that does not show it yet tells nothing. */
+/**
+ * How a pull request left, by the record that was read then; one that does not show it yet tells nothing.
+ */
 export function departureChange(entry: QueueEntry, record: JsonObject | undefined, now: number): QueueChange {
   const state = normalizeState(getString(record, 'state') ?? '')
   const to = state === '' || state === entry.state ? null : state

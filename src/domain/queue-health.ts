@@ -10,7 +10,10 @@ export interface HealthCheck {
   readonly reason: string
 }
 
-/** A queue lists at most so many pull requests. Those that are not ready are not listed (service-observed.md section 3.4). */
+/**
+ * A queue lists at most so many pull requests. Those that are not ready are not listed (service-observed.md
+ * section 3.4).
+ */
 export function checkDepth(queue: JsonObject, most: number): HealthCheck {
   const depth = queueEntries(queue).length
   const ok = depth <= most
@@ -28,9 +31,10 @@ export function checkPaused(queue: JsonObject): HealthCheck {
 const changedAt = ({ record }: QueueEntry): number => Date.parse(getString(record, 'stateChangedAt') ?? '')
 
 /**
- * Something moved in the last `longest` milliseconds, or nothing waits. Looked at is the newest change of state
- * (`stateChangedAt`) among the pull requests that the queue lists, against the service's clock: what left the queue is
- * not listed and does not count. Where no listed pull request tells when it changed, this cannot hold.
+ * Something moved in the last `longest` milliseconds, or nothing waits. Looked at is the newest change of
+ * state (`stateChangedAt`) among the pull requests that the queue lists, against the service's clock: what
+ * left the queue is not listed and does not count. Where no listed pull request tells when it changed, this
+ * cannot hold.
  */
 export function checkStalled(queue: JsonObject, longest: number, now: number): HealthCheck {
   const check = 'stalled'

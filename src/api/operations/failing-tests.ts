@@ -1,6 +1,6 @@
 import { negatableFlag, option, settingInput } from '../../cli/inputs.ts'
+import { rangeInput } from '../../cli/time-range-options.ts'
 import { maxListAnswer, maxWindow } from '../../domain/limits.ts'
-import { rangeInput } from '../../domain/time-range.ts'
 import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
 import { choiceParser, textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'

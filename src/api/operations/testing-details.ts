@@ -1,8 +1,9 @@
 import { type Input, option, type ParseContext, type ParsedArgs } from '../../cli/inputs.ts'
+import { readChecks } from '../../domain/test-run-checks.ts'
 import { parsePullRequest } from '../../domain/values/pull-request.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
-import { get, getArray, getString, type Json, type JsonObject } from '../../json.ts'
+import { get, getArray, getString } from '../../json.ts'
 import { table } from '../../output/view.ts'
 import { recordDecoder } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
@@ -31,33 +32,6 @@ const testRunInput: Input<string | undefined> = {
   },
 }
 
-/**
- * What is checked in a test run: check runs, then the newest status of each context (service-observed.md section 2.5).
- * What a row lacks is undefined.
- */
-export function checksOf(run: Json): readonly JsonObject[] {
-  const checks = getArray(run, 'checkSuites')
-    .flatMap(suite => getArray(suite, 'checkRuns'))
-    .map(check => ({
-      kind: 'check',
-      name: get(check, 'name'),
-      state: get(check, 'conclusion') ?? get(check, 'status'),
-      url: get(check, 'url'),
-    }))
-  const newest = new Map(
-    getArray(run, 'statusChecks')
-      .toReversed()
-      .map(status => [getString(status, 'context'), status]),
-  )
-  const statuses = [...newest.values()].toReversed().map(status => ({
-    kind: 'status',
-    name: get(status, 'context'),
-    state: get(status, 'state'),
-    url: get(status, 'url'),
-  }))
-  return [...checks, ...statuses]
-}
-
 export const getMergeQueueTestingDetails = defineOperation({
   command: 'pr testing',
   route: 'POST /getMergeQueueTestingDetails',
@@ -79,7 +53,7 @@ export const getMergeQueueTestingDetails = defineOperation({
   view({ records: [run = {}] }) {
     const tested = getArray(run, 'testedPullRequests').map(pr => `#${get(pr, 'prNumber') ?? '?'}`)
     return {
-      ...table(checksOf(run), [
+      ...table(readChecks(run), [
         ['KIND', 'kind'],
         ['NAME', 'name'],
         ['STATE', 'state', 'state'],

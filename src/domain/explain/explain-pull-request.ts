@@ -7,7 +7,10 @@ import { stateFindings } from './state-findings.ts'
 import { isSafeToSubmit } from './submit-again.ts'
 import type { TestRun } from './test-run.ts'
 
-/** The freshest word on a pull request: a queue that lists a newer attempt, or knows it first, is ahead of its record. */
+/**
+ * The freshest word on a pull request: a queue that lists a newer attempt, or knows it first, is ahead of
+ * its record.
+ */
 function freshest(record: JsonObject | undefined, entry: QueueEntry | undefined): JsonObject | undefined {
   if (entry === undefined) return record
   if (record === undefined) return entry.record

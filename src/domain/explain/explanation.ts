@@ -23,7 +23,10 @@ export interface UnreadSource {
 export interface ExplainSources {
   readonly pr: number
   readonly targetBranch: string
-  /** What must be said again for another command to mean the same queue: empty, or flags with a blank before each. */
+  /**
+   * What must be said again for another command to mean the same queue: empty, or flags with a blank before
+   * each.
+   */
   readonly flags: string
   /** Undefined when the service knows of no submission (404). */
   readonly record: JsonObject | undefined
@@ -39,7 +42,10 @@ export interface SubmitAgain {
   readonly why: string
 }
 
-/** Why a pull request is not merging. What `pr explain --json` prints holds exactly these keys, and all of them. */
+/**
+ * Why a pull request is not merging. What `pr explain --json` prints holds exactly these keys, and all of
+ * them.
+ */
 export interface Explanation {
   readonly pr: number
   readonly targetBranch: string

@@ -10,7 +10,10 @@ const blockReasons: Readonly<Record<string, string>> = {
 }
 const passing = ['awaiting_required_check', 'undetermined']
 
-/** Names in a value whose shape nobody documents: numbers are pull requests, texts and names stand for themselves. */
+/**
+ * Names in a value whose shape nobody documents: numbers are pull requests, texts and names stand for
+ * themselves.
+ */
 export function namesIn(value: Json | undefined): readonly string[] {
   if (typeof value === 'number') return [`#${value}`]
   if (typeof value === 'string') return value === '' ? [] : [shorten(value)]
@@ -19,7 +22,10 @@ export function namesIn(value: Json | undefined): readonly string[] {
   return isObject(value) ? keys.flatMap(key => namesIn(value[key])).slice(0, 1) : []
 }
 
-/** What the record, or the newest moment of its history, tells where it tells more (service-observed.md section 2.3). */
+/**
+ * What the record, or the newest moment of its history, tells where it tells more (service-observed.md
+ * section 2.3).
+ */
 export function hostFindings({ record, moment }: Facts): readonly Finding[] {
   const told = (key: string) => [get(record, key), get(moment, key)].find(found => namesIn(found).length > 0)
   const kinds = getArray({ blockReasons: told('blockReasons') ?? [] }, 'blockReasons').flatMap(namesIn)

@@ -1,6 +1,6 @@
-import { get, getString } from '../../json.ts'
+import { get, getNumber, getString } from '../../json.ts'
 import { pluralize } from '../../output/view.ts'
-import { numberAt, type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
+import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { normalizeState } from '../states.ts'
 import { type Facts, type Finding, joinSome, shorten } from './finding.ts'
 
@@ -10,7 +10,10 @@ const stops: Readonly<Record<string, string>> = {
   SWITCHING_MODES: 'The queue is switching its mode: it starts no tests until that is done.',
 }
 
-/** What the queue's own state keeps from happening; `stopping` are the states in which it stops this pull request. */
+/**
+ * What the queue's own state keeps from happening; `stopping` are the states in which it stops this pull
+ * request.
+ */
 export function queueStateFindings({ queue }: Facts, stopping: readonly string[]): readonly Finding[] {
   const state = normalizeState(getString(queue, 'state') ?? '')
   if (state === '' || state === 'RUNNING') return []
@@ -57,20 +60,20 @@ export function slotFindings({ queue, entry }: Facts): readonly Finding[] {
       code: 'no-free-slot',
       message: `Testing is at its limit of ${pluralize(concurrency, 'test run')} at a time: ${joinSome(testing.map(({ pr }) => `#${pr}`))}.`,
     })
-  const priority = numberAt(entry?.record, 'priorityValue')
+  const priority = getNumber(entry?.record, 'priorityValue')
   const first = queueEntries(queue).filter(
     ({ position, state, record }) =>
       state === 'PENDING' &&
       position < (entry?.position ?? 0) &&
-      (numberAt(record, 'priorityValue') ?? Number.NaN) < (priority ?? Number.NaN),
+      (getNumber(record, 'priorityValue') ?? Number.NaN) < (priority ?? Number.NaN),
   )
   if (first.length > 0)
     findings.push({
       code: 'lower-priority',
       message: `Its priority is ${priority}; ${joinSome(first.map(({ pr }) => `#${pr}`))} ${first.length === 1 ? 'has' : 'have'} a higher one and ${first.length === 1 ? 'goes' : 'go'} first.`,
     })
-  const size = numberAt(queue, 'batchingMinSize')
-  const minutes = numberAt(queue, 'batchingMaxWaitTimeMinutes')
+  const size = getNumber(queue, 'batchingMinSize')
+  const minutes = getNumber(queue, 'batchingMaxWaitTimeMinutes')
   if (isBatching && get(entry?.record, 'noBatch') !== true)
     findings.push({
       code: 'batching',

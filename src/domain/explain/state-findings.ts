@@ -1,25 +1,22 @@
-import { isObject } from '../../json.ts'
-import { numberAt } from '../queue-entries.ts'
-import { isFailedOrCancelled, pullRequestStates, terminalOutcome } from '../states.ts'
+import { getNumber, isObject } from '../../json.ts'
+import { isFailedOrCancelled, isKnownState, terminalOutcome } from '../states.ts'
 import { type Facts, type Finding, shorten } from './finding.ts'
 import { hostFindings } from './host-reasons.ts'
 import { positionFindings, queueStateFindings, slotFindings } from './queue-position.ts'
 import { readinessFindings } from './readiness.ts'
 import { type TestRun, testRunFindings } from './test-run.ts'
 
-const isKnown = (state: string): boolean => pullRequestStates.some(known => known === state)
-
 /** What it is about that the state itself tells: the sentence that stands first. */
 function findingsByState(state: string, { record, entry, queue }: Facts): readonly Finding[] {
   const left = record.isCurrentlySubmittedToQueue
   if (state === '') return [{ code: 'no-state', message: 'Its record names no state.' }]
-  if (!isKnown(state))
+  if (!isKnownState(state))
     return [{ code: 'unknown-state', message: `Its state '${shorten(state)}' is not known to mergeq.` }]
   if (isFailedOrCancelled(state) && left === true)
     return [{ code: 'settling', message: `It is ${state}, but its record still counts it as submitted.` }]
   if (terminalOutcome(state) === undefined && left === false && entry === undefined)
     return [{ code: 'not-submitted', message: `It is ${state}, but its record counts it as not submitted.` }]
-  const depth = numberAt(queue, 'pendingFailureDepth') ?? 0
+  const depth = getNumber(queue, 'pendingFailureDepth') ?? 0
   const said: Readonly<Record<string, readonly [code: string, message: string]>> = {
     NOT_READY: ['not-ready', 'It is submitted, and waits until it is ready to be queued.'],
     PENDING: ['pending', 'It is ready, and waits for its tests to start.'],
@@ -84,7 +81,7 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
 
 /** After how long a pull request that is not ready is cancelled (service-observed.md section 3.1). */
 function timeLimit({ queue }: Facts): readonly Finding[] {
-  const hours = numberAt(queue, 'notReadyTimeoutHours') ?? 0
+  const hours = getNumber(queue, 'notReadyTimeoutHours') ?? 0
   return hours <= 0
     ? []
     : [{ code: 'time-limit', message: `It is cancelled if it is not ready within ${hours} h.` }]

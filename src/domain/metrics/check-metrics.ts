@@ -47,8 +47,9 @@ const matches =
     one.name === name && matchers.every(({ label, matches }) => matches(labelOf(one.labels, label)))
 
 /**
- * What holds of an expression, for each value that it is about. A series that is not there is a `not-found` failure with
- * the nearest that are: it may mean zero, or that there is no such queue (service-observed.md section 4).
+ * What holds of an expression, for each value that it is about. A series that is not there is a `not-found`
+ * failure with the nearest that are: it may mean zero, or that there is no such queue (service-observed.md
+ * section 4).
  */
 export function checkMetrics(
   expression: Expression,

@@ -1,6 +1,9 @@
 import { MergeqError } from '../../errors.ts'
 
-/** One value of a metric in text format 0.0.4 (service-api.md section 4.3). A time stamp is read, and not kept. */
+/**
+ * One value of a metric in text format 0.0.4 (service-api.md section 4.3). A time stamp is read, and not
+ * kept.
+ */
 export interface Sample {
   readonly name: string
   /** `untyped` where no TYPE line says another. */
@@ -24,7 +27,10 @@ const blanks = /^[ \t]+|[ \t\r]+$/g
 const plain = (text: string): string =>
   text.replace(/\\([\\"n])/g, (_, char: string) => (char === 'n' ? '\n' : char))
 
-/** A number as the format writes it, `+Inf` and `NaN` included; undefined when it is none, or none that a double holds. */
+/**
+ * A number as the format writes it, `+Inf` and `NaN` included; undefined when it is none, or none that a
+ * double holds.
+ */
 export function numberOf(word: string): number | undefined {
   if (/^[+-]?inf(inity)?$/i.test(word)) return word.startsWith('-') ? -Infinity : Infinity
   if (/^nan$/i.test(word)) return Number.NaN
@@ -56,9 +62,9 @@ function* linesOf(text: string): Generator<string> {
 }
 
 /**
- * Reads a text of the format, sample by sample. A sample's line that is not of it is a `bad-answer` that names the line.
- * What Prometheus refuses and is clear all the same is read: CRLF, a last line without its end, a comment that says too
- * much. What HELP lines say is put into `help`.
+ * Reads a text of the format, sample by sample. A sample's line that is not of it is a `bad-answer` that
+ * names the line. What Prometheus refuses and is clear all the same is read: CRLF, a last line without its
+ * end, a comment that says too much. What HELP lines say is put into `help`.
  */
 export function* readSamples(text: string, help = new Map<string, string>()): Generator<Sample> {
   const types = new Map<string, string>()
@@ -140,7 +146,10 @@ const isStamp = (word: string): boolean =>
   BigInt(word.replace('+', '')) >= leastStamp &&
   BigInt(word.replace('+', '')) <= mostStamp
 
-/** The family of a series: `_sum` and `_count` belong to a histogram or a summary, `_bucket` to a histogram alone. */
+/**
+ * The family of a series: `_sum` and `_count` belong to a histogram or a summary, `_bucket` to a histogram
+ * alone.
+ */
 function familyOf(
   name: string,
   types: ReadonlyMap<string, string>,

@@ -28,7 +28,10 @@ export interface Matcher {
   readonly label: string
   /** As it was typed: `queue_type="main"`. */
   readonly text: string
-  /** Whether the label's value is one that is meant; a label that is not there counts as empty, as in Prometheus. */
+  /**
+   * Whether the label's value is one that is meant; a label that is not there counts as empty, as in
+   * Prometheus.
+   */
   matches(value: string): boolean
 }
 

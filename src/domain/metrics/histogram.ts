@@ -62,8 +62,9 @@ export interface Quantile {
 }
 
 /**
- * The value below which a share of all that was counted lies, interpolated within its bucket as Prometheus does
- * (`histogram_quantile`). NaN where nothing was counted or no bucket is without bound; in the last bucket, the highest bound.
+ * The value below which a share of all that was counted lies, interpolated within its bucket as Prometheus
+ * does (`histogram_quantile`). NaN where nothing was counted or no bucket is without bound; in the last
+ * bucket, the highest bound.
  */
 export function quantileOf(share: number, { buckets }: Pick<Histogram, 'buckets'>): Quantile {
   const last = buckets.at(-1)

@@ -1,7 +1,7 @@
 /**
- * Regular expressions as Prometheus takes them for labels: anchored at both ends, and matched in time that grows with
- * the text and not beyond, because nothing is ever tried twice (Thompson's construction). JavaScript's own would go back and
- * forth for ever on some of them.
+ * Regular expressions as Prometheus takes them for labels: anchored at both ends, and matched in time that
+ * grows with the text and not beyond, because nothing is ever tried twice (Thompson's construction).
+ * JavaScript's own would go back and forth for ever on some of them.
  */
 
 /** Whether a text matches as a whole. */
@@ -116,7 +116,9 @@ function timesOf(sign: string): readonly (number | undefined)[] {
   return sign.startsWith('*') ? [0] : sign.startsWith('+') ? [1] : [0, 1]
 }
 
-/** What tells whether one character is meant: for a single one JavaScript's own expressions can do no harm. */
+/**
+ * What tells whether one character is meant: for a single one JavaScript's own expressions can do no harm.
+ */
 function oneOf(atom: string): RegExp | undefined {
   const escapes = atom.replace(/\\([^\p{L}\p{N}])/gu, (_, char: string) =>
     /[\^$\\.*+?()[\]{}|/-]/.test(char) ? `\\${char}` : char,

@@ -1,8 +1,8 @@
-import type { EncodedChunks } from '../../cli/inputs.ts'
+import type { EncodedChunks } from '../../json.ts'
 
 /**
- * A JSON array of different strings, encoded while its items come in. An item is begun, written and ended; text is added
- * at once.
+ * A JSON array of different strings, encoded while its items come in. An item is begun, written and ended;
+ * text is added at once.
  */
 export interface StringArray {
   readonly number: number
@@ -27,7 +27,10 @@ export interface StringArray {
   end(): boolean
   /** Adds this text in the place of what was begun. */
   addText(text: string): boolean
-  /** The array, byte for byte what `JSON.stringify` makes of the items; over the limit it is counted, not kept. */
+  /**
+   * The array, byte for byte what `JSON.stringify` makes of the items; over the limit it is counted, not
+   * kept.
+   */
   encoded(): EncodedChunks
 }
 
@@ -47,8 +50,8 @@ const written: readonly Uint8Array[] = Array.from({ length: 128 }, (_, code) =>
 )
 
 /**
- * Opens an array of at most `most` bytes. An item is written behind the others at once: a table of where items begin
- * tells by its bytes whether it was there, so that nothing is kept twice.
+ * Opens an array of at most `most` bytes. An item is written behind the others at once: a table of where
+ * items begin tells by its bytes whether it was there, so that nothing is kept twice.
  */
 export function createStringArray(most: number): StringArray {
   let buffer = utf8.encode('['.padEnd(firstPiece, '\0'))
@@ -58,7 +61,10 @@ export function createStringArray(most: number): StringArray {
   let bits = 0
   const table = openTable()
 
-  /** Makes room. Memory that is never written to is never taken, so all there can be is asked for in one piece. */
+  /**
+   * Makes room. Memory that is never written to is never taken, so all there can be is asked for in one
+   * piece.
+   */
   const reserve = (room: number) => {
     if (end + room <= buffer.length || buffer.length > firstPiece) return
     // What falls out of it is counted all the same; and an item that was there before never falls out.
@@ -144,9 +150,15 @@ export function createStringArray(most: number): StringArray {
   }
 }
 
-/** Where items begin, found by their hash: open addressing, at most half full; a slot is a start and a hash side by side. */
+/**
+ * Where items begin, found by their hash: open addressing, at most half full; a slot is a start and a hash
+ * side by side.
+ */
 interface Table {
-  /** Puts the item at `start`, up to `end`, unless its like is there. The closing quote makes no item the start of another. */
+  /**
+   * Puts the item at `start`, up to `end`, unless its like is there. The closing quote makes no item the
+   * start of another.
+   */
   put(buffer: Uint8Array, start: number, end: number, hash: number): boolean
 }
 

@@ -1,7 +1,10 @@
 import { type MergeqError, usageError } from '../../errors.ts'
 import type { StringArray } from './string-array.ts'
 
-/** After so many bytes of input a list counts as over the limit, however often it repeats itself (CLI.md section 7). */
+/**
+ * After so many bytes of input a list counts as over the limit, however often it repeats itself (CLI.md
+ * section 7).
+ */
 const mostInput = 256 * 1024 * 1024
 
 /** Takes input piece by piece. */
@@ -16,8 +19,9 @@ interface Reader {
 export type TargetParser = (list: StringArray, name: string) => Reader
 
 /**
- * Reads targets until the input ends or the answer is known; false if that is that the list is over the limit. Input
- * that is empty, or that the reader cannot take, is a usage failure. `note` is told how many bytes were read.
+ * Reads targets until the input ends or the answer is known; false if that is that the list is over the
+ * limit. Input that is empty, or that the reader cannot take, is a usage failure. `note` is told how many
+ * bytes were read.
  */
 export async function readTargets(
   input: AsyncIterable<Uint8Array>,
@@ -80,8 +84,8 @@ function decodeStrictly(bytes: Uint8Array, refuse: () => MergeqError): string {
 }
 
 /**
- * One target a line: a BOM, CRLF, blank lines and blanks around a target are fine; bytes that are not UTF-8, a NUL, and
- * a line that looks like JSON are refused with their line.
+ * One target a line: a BOM, CRLF, blank lines and blanks around a target are fine; bytes that are not UTF-8,
+ * a NUL, and a line that looks like JSON are refused with their line.
  */
 export const parseLines: TargetParser = (list, name) => {
   let line = 1
