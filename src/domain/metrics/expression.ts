@@ -1,5 +1,5 @@
 import { usageError } from '../../errors.ts'
-import { metricName, numberOf } from './exposition.ts'
+import { metricName, parseNumber } from './exposition.ts'
 import { isPatternError, parsePattern } from './pattern.ts'
 
 /** `<series> <op> <number>` (CLI.md section 8): what must hold of every series that it names. */
@@ -163,7 +163,7 @@ export function parseExpression(text: string): Expression {
   at += comparison.length
   space()
   const began = at
-  const bound = numberOf(eat(/[^\s]+/y) ?? '')
+  const bound = parseNumber(eat(/[^\s]+/y) ?? '')
   if (bound === undefined || Number.isNaN(bound)) return refuse('a number is missing', began)
   if (at < text.length) refuse('here it should end: one comparison is all')
   return { text: text.trim(), series: found, comparison, bound }
