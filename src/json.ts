@@ -7,15 +7,17 @@ export interface JsonObject {
 }
 
 /**
- * JSON that was encoded while its input was read: the bytes in order, and their number. When the value exceeds
- * the limit of a request body, `bytes` says how long it is and `chunks` does not contain it.
+ * JSON that was encoded while its input was read: the bytes in order, and their number. When the value
+ * exceeds the limit of a request body, `bytes` says how long it is and `chunks` does not contain it.
  */
 export interface EncodedChunks {
   readonly chunks: readonly Uint8Array[]
   readonly bytes: number
 }
 
-/** Whether a value is a JSON object. Instances of classes, such as numbers that keep their digits, are not. */
+/**
+ * Whether a value is a JSON object. Instances of classes, such as numbers that keep their digits, are not.
+ */
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && isPlain(value)
 
@@ -25,8 +27,9 @@ function isPlain(value: object): boolean {
 }
 
 /**
- * Returns the value at a dotted path (`status.reason`), from own keys only, or undefined. A key that contains the
- * dots is tried first. For an array, returns an array with the value of each item, null where an item has none.
+ * Returns the value at a dotted path (`status.reason`), from own keys only, or undefined. A key that
+ * contains the dots is tried first. For an array, returns an array with the value of each item, null where
+ * an item has none.
  */
 export function get(value: Json | undefined, path: string): Json | undefined {
   if (Array.isArray(value)) return value.map(item => get(item, path) ?? null)
