@@ -1,11 +1,11 @@
-/** One way in which a run of mergeq can end (CLI.md section 9). */
+/** An exit code of mergeq (CLI.md section 9), its stable name, and when mergeq exits with it. */
 export interface ExitCode {
   readonly code: number
   readonly kind: string
   readonly when: string
 }
 
-/** Every ending there is, in the order of its code: the one table of exit codes. */
+/** All exit codes in ascending order. Several codes can have the same kind. */
 export const exitCodeList = [
   {
     code: 0,
@@ -66,46 +66,54 @@ export const exitCodeList = [
   },
 ] as const satisfies readonly ExitCode[]
 
+/** The kind of an error or of an exit code: a `kind` of `exitCodeList`. */
 export type ErrorKind = (typeof exitCodeList)[number]['kind']
 
-/** From the worst to the best: with several pull requests the first of these wins (CLI.md section 9). */
+/** All exit codes, the most severe first (CLI.md section 9). */
 const mostSevereFirst = [143, 130, 129, 1, 16, 2, 4, 11, 15, 7, 6, 5, 3, 10, 14, 17, 21, 20, 124, 8, 0]
 
-/** The worst of several exit codes; 0 of none. */
+/** Returns the most severe of several exit codes, which is the exit code of the run; 0 for an empty list. */
 export const mostSevere = (codes: readonly number[]): number =>
   mostSevereFirst.find(code => codes.includes(code)) ?? 0
 
-/** The exit code of a kind; an interruption without its signal counts as SIGINT. */
+/** Returns the exit code of a kind. The code of `interrupted` is that of SIGINT, 130. */
 export const exitCodeOf = (kind: ErrorKind): number =>
-  kind === 'interrupted' ? 130 : (exitCodeList.find(ending => ending.kind === kind)?.code ?? 1)
+  kind === 'interrupted' ? 130 : (exitCodeList.find(exitCode => exitCode.kind === kind)?.code ?? 1)
 
-/** What is known of a failure besides its sentence. */
+/** Details of an error besides its message. */
 export interface ErrorDetails {
+  /** What the user can do next. */
   readonly hint?: string
+  /** The exit code, if it is not the code of the error's kind. */
   readonly exit?: number
+  /** The HTTP status of the response. */
   readonly status?: number
+  /** The name of the API operation. */
   readonly operation?: string
+  /** How many times the request was sent. */
   readonly attempts?: number
+  /** The request id from the service's response. */
   readonly requestId?: string
-  /** How long the service asks to be left alone, in seconds. */
+  /** The delay that the service requests before the next attempt, in seconds. */
   readonly retryAfter?: number
-  /** What the answer said, in its own words. */
+  /** The error message in the response. */
   readonly serviceMessage?: string
-  /** A web page said it, not the service. */
+  /** Whether the response was a web page, for example of a proxy, and not JSON of the service. */
   readonly isWebPage?: boolean
-  /** How far the request got: `ambiguous` may have been applied. */
+  /** Whether the request left this machine; the service may have applied an `ambiguous` request. */
   readonly sentState?: 'not-sent' | 'ambiguous'
-  /** The answer was over its limit: asking again would cost as much and bring the same. */
+  /** Whether the response exceeded its size limit, so that another attempt would fail again. */
   readonly overLimit?: boolean
-  /** What is known of a change that was sent. */
+  /** Whether the service applied a change that was sent. */
   readonly delivery?: 'not-applied' | 'unknown'
 }
 
 const brand = Symbol.for('mergeq.failure')
 
 /**
- * The one error that people see: a kind, which gives the exit code, one sentence, and a hint that says what
- * to do next. Bundled files do not share classes, so ask `isFailure` and never `instanceof`.
+ * An error that mergeq reports to the user: its kind determines the exit code, its message is one sentence,
+ * and `details.hint` says what to do next. Test for it with `isMergeqError`, not `instanceof`: bundled files
+ * can contain several copies of this class.
  */
 export class MergeqError extends Error {
   readonly [brand] = true
@@ -121,27 +129,35 @@ export class MergeqError extends Error {
   }
 }
 
+/** Whether a thrown value is a `MergeqError`, from this bundled file or another. */
 export const isMergeqError = (error: unknown): error is MergeqError =>
   typeof error === 'object' && error !== null && brand in error
 
-/** Whether a failure concerns every further reading, too: trying again does not help (CLI.md section 5). */
+/**
+ * Whether an error would also occur in every later poll, so that retrying does not help (CLI.md section 5).
+ */
 export const isPermanent = ({ kind, details }: MergeqError): boolean =>
   details.overLimit === true || /^(auth|usage|internal|output|interrupted)$/.test(kind)
 
-/** The command line, the environment or a setting is wrong; nothing was sent. */
+/**
+ * Returns an error about a wrong command line, environment or setting; exit code 2, and no request was sent.
+ */
 export const usageError = (
   message: string,
   hint = 'See --help after the command for what it takes.',
 ): MergeqError => new MergeqError('usage', message, { hint })
 
-/** A sentence before another one: what the service says may end without a full stop. */
+/**
+ * Returns a message that ends with a full stop, question mark or exclamation mark. Messages of the service
+ * may not.
+ */
 export const withPeriod = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`)
 
-/** Anything thrown, as a failure: what is not one of ours is a fault of mergeq itself. */
+/** Returns a thrown value as a `MergeqError`; a value that is not one becomes an internal error. */
 export function toMergeqError(error: unknown): MergeqError {
   if (isMergeqError(error)) return error
-  const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return new MergeqError('internal', `something went wrong inside mergeq: ${what}`, {
+  const description = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return new MergeqError('internal', `something went wrong inside mergeq: ${description}`, {
     hint: 'This is a fault of mergeq. Please report it with the command that you ran and `mergeq --version`.',
   })
 }

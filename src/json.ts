@@ -1,12 +1,14 @@
-/** Parsed JSON: what the service sends and what mergeq prints. */
+/** A parsed JSON value, as the service sends it or mergeq prints it. Never merged into other objects. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+
+/** A parsed JSON object. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
 
 /**
- * JSON text in UTF-8, in pieces, with its length; over the size limit of a body the pieces may be
- * incomplete.
+ * JSON text in UTF-8, in pieces, with its length in bytes. When the value exceeds the limit of a request body,
+ * `bytes` says how long it is and `chunks` does not contain it.
  */
 export interface EncodedJson {
   readonly chunks: readonly Uint8Array[]
@@ -14,8 +16,7 @@ export interface EncodedJson {
 }
 
 /**
- * Whether a value is a JSON object. A number that keeps its digits is not, although JavaScript stores an
- * object.
+ * Whether a value is a JSON object. Instances of classes, such as numbers that keep their digits, are not.
  */
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && isPlain(value)
@@ -26,7 +27,9 @@ function isPlain(value: object): boolean {
 }
 
 /**
- * The value at a dotted path (`status.reason`), own keys only; a key that contains the dots has precedence.
+ * Returns the value at a dotted path (`status.reason`), from own keys only, or undefined. A key that
+ * contains the dots is tried first. For an array, returns an array with the value of each item, null where
+ * an item has none.
  */
 export function get(value: Json | undefined, path: string): Json | undefined {
   if (Array.isArray(value)) return value.map(item => get(item, path) ?? null)
@@ -34,18 +37,24 @@ export function get(value: Json | undefined, path: string): Json | undefined {
   if (Object.hasOwn(value, path)) return value[path]
   const dot = path.indexOf('.')
   if (dot < 0) return undefined
-  const head = path.slice(0, dot)
-  return Object.hasOwn(value, head) ? get(value[head], path.slice(dot + 1)) : undefined
+  const key = path.slice(0, dot)
+  return Object.hasOwn(value, key) ? get(value[key], path.slice(dot + 1)) : undefined
 }
 
-/** The string at a path; undefined when the value is missing or is not a string. */
+/** Returns the string at a path, or undefined if the value is missing or not a string. */
 export const getString = (value: Json | undefined, path: string): string | undefined => {
-  const found = get(value, path)
-  return typeof found === 'string' ? found : undefined
+  const result = get(value, path)
+  return typeof result === 'string' ? result : undefined
 }
 
-/** The list at a path; empty when the value is missing or is not a list. */
+/** Returns the number at a path, or undefined if the value is missing or not a number. */
+export const getNumber = (value: Json | undefined, path: string): number | undefined => {
+  const result = get(value, path)
+  return typeof result === 'number' ? result : undefined
+}
+
+/** Returns the array at a path; an empty array if the value is missing or not an array. */
 export const getArray = (value: Json | undefined, path: string): readonly Json[] => {
-  const found = get(value, path)
-  return Array.isArray(found) ? found : []
+  const result = get(value, path)
+  return Array.isArray(result) ? result : []
 }

@@ -1,158 +1,118 @@
-import { integerParser, maxInteger } from '../domain/values/numbers.ts'
-import { choiceParser, textParser } from '../domain/values/text.ts'
-import { usageError } from '../errors.ts'
-import type { Json } from '../json.ts'
-import { flag, type Input, negatableFlag, option, repeatableOption } from './inputs.ts'
+import { queueSettingTypes } from '../domain/queue-settings.ts'
+import { flag, negatableFlag, option, repeatableOption } from './inputs.ts'
 
-/** A setting of a queue: an option gives it as a word, a queue file as a JSON value. */
-export type QueueSettingInput<T> = Input<T> & {
-  /** The value as it is sent to the service. Throws a usage error that says what the value must be. */
-  accept(value: Json): Json
+type SettingTypes = typeof queueSettingTypes
+
+/** The keys of the settings whose type has the members of `T`. */
+type KeysOfType<T> = {
+  readonly [K in keyof SettingTypes]: SettingTypes[K] extends T ? K : never
+}[keyof SettingTypes]
+
+const integerOption = (name: string, key: KeysOfType<{ parse(text: string): number }>, summary: string) =>
+  option(`--${name} <n>`, summary, queueSettingTypes[key].parse)
+
+const booleanFlag = (name: string, _key: keyof SettingTypes, summary: string) =>
+  negatableFlag(name, summary)
+
+function choiceOption(
+  name: string,
+  key: KeysOfType<{ readonly choices: readonly string[]; parse(text: string): string }>,
+  summary: string,
+) {
+  const { choices, parse } = queueSettingTypes[key]
+  return option<string>(`--${name} <word>`, `${summary}: ${choices.join(', ')}`, parse, {
+    choices,
+  })
 }
 
-const queueSetting = <T>(field: Input<T>, accept: (value: Json) => Json): QueueSettingInput<T> => ({
-  ...field,
-  accept,
-})
+const { state, mode, requiredStatuses, enqueueingLabel } = queueSettingTypes
 
-const isString = (value: Json): value is string => typeof value === 'string'
-const no = (value: Json, what: string) => usageError(`${JSON.stringify(value)} is not ${what}.`)
-
-const numeric =
-  (parse: (word: string) => number) =>
-  (value: Json): Json => {
-    if (typeof value !== 'number') throw no(value, 'a number (which stands without quotes)')
-    return parse(String(value))
-  }
-
-const textual =
-  (parse: (word: string) => string) =>
-  (value: Json): Json => {
-    if (!isString(value)) throw no(value, 'text (which may need quotes)')
-    return parse(value)
-  }
-
-const textList =
-  (parse: (word: string) => string) =>
-  (value: Json): Json => {
-    if (!Array.isArray(value) || !value.every(isString)) throw no(value, 'a list of texts')
-    return value.map(parse)
-  }
-
-const boolean = (value: Json): Json => {
-  if (typeof value !== 'boolean') throw no(value, 'true or false')
-  return value
-}
-
-const modes = ['single', 'parallel'] as const
-
-/** The mode of a queue. */
-export const modeInput = queueSetting(
-  option('--mode <mode>', 'One line (single), or lanes by impacted targets (parallel)', choiceParser(modes), {
-    choices: modes,
-  }),
-  textual(choiceParser(modes)),
+/** The option `--mode` of a queue. */
+export const modeInput = option(
+  '--mode <mode>',
+  'One line (single), or lanes by impacted targets (parallel)',
+  mode.parse,
+  { choices: mode.choices },
 )
 
-/** A setting that is an integer (service-observed.md section 3.1). */
-function integerSetting(name: string, min: number, summary: string) {
-  const parse = integerParser(min, maxInteger)
-  return queueSetting(option(`--${name} <n>`, summary, parse), numeric(parse))
-}
+/** The option `--concurrency` of a queue, at least 1. */
+export const concurrencyInput = integerOption('concurrency', 'concurrency', 'Test runs at a time')
 
-/** How many test runs a queue has at a time. */
-export const concurrencyInput = integerSetting('concurrency', 1, 'Test runs at a time')
-
-/** A setting that is on or off. */
-const booleanSetting = (name: string, summary: string) => queueSetting(negatableFlag(name, summary), boolean)
-
-/** A setting with a fixed set of values. */
-const choiceSetting = (name: string, choices: readonly string[], summary: string) =>
-  queueSetting(
-    option(`--${name} <word>`, `${summary}: ${choices.join(', ')}`, choiceParser(choices), {
-      choices,
-    }),
-    textual(choiceParser(choices)),
-  )
-
-const states = ['running', 'paused', 'draining']
-const toState = (word: string): string => choiceParser(states)(word).toUpperCase()
-
-/** Every setting of updateQueue as an option (service-observed.md section 3.1). */
+/** The options of all settings that updateQueue accepts, by their keys (service-observed.md section 3.1). */
 export const queueSettings = {
-  state: queueSetting(
-    option('--state <state>', `State of the queue: ${states.join(', ')}`, toState, {
-      choices: states,
-    }),
-    textual(toState),
-  ),
+  state: option('--state <state>', `State of the queue: ${state.choices.join(', ')}`, state.parse, {
+    choices: state.choices,
+  }),
   mode: modeInput,
   concurrency: concurrencyInput,
-  bisectionConcurrency: integerSetting(
+  bisectionConcurrency: integerOption(
     'bisection-concurrency',
-    1,
+    'bisectionConcurrency',
     'Test runs at a time while a failed batch is split',
   ),
-  testingTimeoutMinutes: integerSetting(
+  testingTimeoutMinutes: integerOption(
     'testing-timeout-minutes',
-    0,
+    'testingTimeoutMinutes',
     'Limit of a test run, in minutes; 0 is none',
   ),
-  pendingFailureDepth: integerSetting(
+  pendingFailureDepth: integerOption(
     'pending-failure-depth',
-    0,
+    'pendingFailureDepth',
     'Runs behind a failure to wait for before it counts',
   ),
-  canOptimisticallyMerge: booleanSetting('can-optimistically-merge', 'A pass counts for all ahead'),
-  batch: booleanSetting('batch', 'Test several pull requests together'),
-  batchingMinSize: integerSetting('batching-min-size', 1, 'Size of a batch'),
-  batchingMaxWaitTimeMinutes: integerSetting(
+  canOptimisticallyMerge: booleanFlag(
+    'can-optimistically-merge',
+    'canOptimisticallyMerge',
+    'A pass counts for all ahead',
+  ),
+  batch: booleanFlag('batch', 'batch', 'Test several pull requests together'),
+  batchingMinSize: integerOption('batching-min-size', 'batchingMinSize', 'Size of a batch'),
+  batchingMaxWaitTimeMinutes: integerOption(
     'batching-max-wait-time-minutes',
-    1,
+    'batchingMaxWaitTimeMinutes',
     'Time to fill a batch, in minutes',
   ),
-  createPrsForTestingBranches: booleanSetting(
+  createPrsForTestingBranches: booleanFlag(
     'create-prs-for-testing-branches',
+    'createPrsForTestingBranches',
     'Draft pull requests for test branches',
   ),
-  commentsEnabled: booleanSetting('comments-enabled', 'Comments on pull requests'),
-  commandsEnabled: booleanSetting('commands-enabled', 'Commands in comments'),
-  statusCheckEnabled: booleanSetting('status-check-enabled', 'A status check on pull requests'),
-  directMergeMode: choiceSetting(
+  commentsEnabled: booleanFlag('comments-enabled', 'commentsEnabled', 'Comments on pull requests'),
+  commandsEnabled: booleanFlag('commands-enabled', 'commandsEnabled', 'Commands in comments'),
+  statusCheckEnabled: booleanFlag(
+    'status-check-enabled',
+    'statusCheckEnabled',
+    'A status check on pull requests',
+  ),
+  directMergeMode: choiceOption(
     'direct-merge-mode',
-    ['off', 'always'],
+    'directMergeMode',
     'Merge untested when up to date and the queue is empty',
   ),
-  optimizationMode: choiceSetting(
-    'optimization-mode',
-    ['off', 'bisection_skip_redundant_tests'],
-    'Reuse failures in a bisection',
-  ),
-  mergeMethod: choiceSetting('merge-method', ['merge_commit', 'squash', 'rebase'], 'How to merge'),
-  requiredStatuses: queueSetting(
-    repeatableOption(
-      '--required-status <name>',
-      'A status that a test run must pass; overrides branch protection (repeatable)',
-      textParser('status'),
-    ),
-    textList(textParser('status')),
+  optimizationMode: choiceOption('optimization-mode', 'optimizationMode', 'Reuse failures in a bisection'),
+  mergeMethod: choiceOption('merge-method', 'mergeMethod', 'How to merge'),
+  requiredStatuses: repeatableOption(
+    '--required-status <name>',
+    'A status that a test run must pass; overrides branch protection (repeatable)',
+    requiredStatuses.parse,
   ),
   deleteRequiredStatuses: flag('--delete-required-statuses', 'Drop the override of required statuses'),
-  extensionEnabled: booleanSetting('extension-enabled', 'The browser extension'),
-  labelCommandsEnabled: booleanSetting('label-commands-enabled', 'Commands by label'),
-  stateLabelsEnabled: booleanSetting('state-labels-enabled', 'Labels that show the state'),
-  enqueueingLabel: queueSetting(
-    option('--enqueueing-label <label>', 'Label that submits a pull request', textParser('label')),
-    textual(textParser('label')),
+  extensionEnabled: booleanFlag('extension-enabled', 'extensionEnabled', 'The browser extension'),
+  labelCommandsEnabled: booleanFlag('label-commands-enabled', 'labelCommandsEnabled', 'Commands by label'),
+  stateLabelsEnabled: booleanFlag('state-labels-enabled', 'stateLabelsEnabled', 'Labels that show the state'),
+  enqueueingLabel: option(
+    '--enqueueing-label <label>',
+    'Label that submits a pull request',
+    enqueueingLabel.parse,
   ),
-  notReadyTimeoutHours: integerSetting(
+  notReadyTimeoutHours: integerOption(
     'not-ready-timeout-hours',
-    0,
+    'notReadyTimeoutHours',
     'Cancel what is not ready after so many hours',
   ),
-  testBranchConstructionMode: choiceSetting(
+  testBranchConstructionMode: choiceOption(
     'test-branch-construction-mode',
-    ['rename_temp_branch', 'push_new_branch_from_temp'],
+    'testBranchConstructionMode',
     'How test branches are made',
   ),
 }

@@ -4,46 +4,50 @@ import { formatDuration } from './format.ts'
 import { queueEntries } from './queue-entries.ts'
 import { isUnderTest, normalizeState, settledOutcome } from './states.ts'
 
-/** A branch that a push moves or deletes, as git tells its pre-push hook. */
+/** A branch that a push moves or deletes. */
 export interface PushedBranch {
   readonly branch: string
   /** Whether the push deletes the branch at the remote. */
   readonly isDeletion: boolean
-  /** The commit that the branch points to at the remote now. */
+  /** The commit that the branch points to at the remote before the push. */
   readonly from: string
-  /** The commit that the branch is to point to; zeros for a deletion. */
+  /** The commit that the branch points to after the push; zeros for a deletion. */
   readonly to: string
 }
 
-const ref = /^(\S+) ([\da-f]{40,64}) (\S+) ([\da-f]{40,64})$/
-const isNone = (sha: string): boolean => /^0+$/.test(sha)
+const refUpdate = /^(\S+) ([\da-f]{40,64}) (\S+) ([\da-f]{40,64})$/
+const isZero = (sha: string): boolean => /^0+$/.test(sha)
 
 /**
- * Reads what git tells a pre-push hook (githooks(5)): `<local ref> <local sha> <remote ref> <remote sha>`, one a line.
- * Tags are left out, and branches that the remote does not have: no pull request is from there.
+ * Parses the standard input of a git pre-push hook (githooks(5)): `<local ref> <local sha> <remote ref>
+ * <remote sha>` on each line. Omits tags, branches that do not move, and branches that the remote does not
+ * have yet, because no pull request can come from them. Throws a usage error for any other line.
  */
 export function parsePushes(text: string): readonly PushedBranch[] {
   return text
     .split(/\r?\n/)
-    .filter(told => told !== '')
-    .flatMap(told => {
-      const [, , to = '', remote = '', from = ''] = ref.exec(told) ?? []
+    .filter(line => line !== '')
+    .flatMap(line => {
+      const [, , to = '', remote = '', from = ''] = refUpdate.exec(line) ?? []
       if (remote === '')
         throw usageError(
-          `'${told.slice(0, 80)}' is not what git tells a pre-push hook.`,
+          `'${line.slice(0, 80)}' is not what git tells a pre-push hook.`,
           'It writes `<local ref> <local sha> <remote ref> <remote sha>`, one a line.',
         )
       const branch = remote.startsWith('refs/heads/') ? remote.slice('refs/heads/'.length) : undefined
-      if (branch === undefined || isNone(from) || to === from) return []
-      return [{ branch, isDeletion: isNone(to), from, to }]
+      if (branch === undefined || isZero(from) || to === from) return []
+      return [{ branch, isDeletion: isZero(to), from, to }]
     })
 }
 
-/** Whether a pull request is in the queue, so that a push would take it out. */
+/** Whether a record says that its pull request is in the queue, so that a push would remove it. */
 export const isQueued = (record: JsonObject): boolean =>
   settledOutcome(record) === 'pending' && record.isCurrentlySubmittedToQueue !== false
 
-/** What a push would take from a pull request: `#7 is TESTING for 4m, number 2 of 5 in the queue of main`. */
+/**
+ * Describes what a pull request loses if a push removes it from the queue:
+ * `#7 is TESTING for 4m, number 2 of 5 in the queue of main`. `now` is in milliseconds since 1970.
+ */
 export function describeLoss(
   record: JsonObject,
   queue: JsonObject | undefined,
@@ -51,16 +55,17 @@ export function describeLoss(
 ): string {
   const state = normalizeState(getString(record, 'state') ?? 'in an unknown state')
   const since = Date.parse(getString(record, 'stateChangedAt') ?? '')
-  const lasting = Number.isNaN(since) || since > now ? '' : ` for ${formatDuration(now - since)}`
+  const duration = Number.isNaN(since) || since > now ? '' : ` for ${formatDuration(now - since)}`
   const entries = queueEntries(queue ?? {})
   const position = entries.find(({ pr }) => pr === record.prNumber)?.position
   const place =
     position === undefined ? 'in the queue' : `number ${position} of ${entries.length} in the queue`
-  return `${pullRequestName(record)} is ${state}${lasting}, ${place} of ${targetBranch}`
+  return `${pullRequestName(record)} is ${state}${duration}, ${place} of ${targetBranch}`
 }
 
+/** Returns `#7` for a record with a number, and `its pull request` for any other record. */
 export const pullRequestName = ({ prNumber }: JsonObject): string =>
   typeof prNumber === 'number' ? `#${prNumber}` : 'its pull request'
 
-/** What is thrown away besides its place. */
+/** Whether a push would also discard test results: tests are running, have passed or have failed. */
 export const isTested = (record: JsonObject): boolean => isUnderTest(getString(record, 'state') ?? '')

@@ -1,16 +1,22 @@
-/** Most bytes of a request body, inclusive (service-api.md section 8). */
+/** The maximum size of a request body in bytes, inclusive (service-api.md section 8). */
 export const maxBodySize = 20 * 1024 * 1024
 
 /**
- * Largest answer about one thing (a record, a queue, a receipt), in bytes after decompression. A queue of 8,000 pull
- * requests fits; the largest that was ever seen is far below 1 MiB.
+ * The default maximum size, in bytes after decompression, of a response with one record, queue or receipt. A
+ * queue of 8,000 pull requests fits; the largest response observed so far is far below 1 MiB.
  */
 export const maxAnswer = 8 * 1024 * 1024
 
-/** Largest answer that is a list of tests or the metrics of all repositories, in bytes after decompression. */
+/**
+ * The default maximum size, in bytes after decompression, of a response with a list of tests or with the
+ * metrics of all repositories.
+ */
 export const maxListAnswer = 64 * 1024 * 1024
 
-/** Widest range of one `list-failing-tests` request, in milliseconds, inclusive (service-api.md section 8). */
+/**
+ * The maximum time range of a `list-failing-tests` request in milliseconds, inclusive (service-api.md
+ * section 8).
+ */
 export const maxWindow = 7 * 86_400_000
 
 /** Time limit of each attempt of a read, in milliseconds, where `timeout` is not set (WIRE.md section 3). */

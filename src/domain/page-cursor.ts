@@ -1,87 +1,100 @@
 import { type TimeRange, windows } from './time-range.ts'
 
-/** One request of a walk: a window, and the token of its page; an empty one is the first page. */
+/** The next page to request: a time window, and the token of the page, which is empty for the first page. */
 export interface PageRequest extends TimeRange {
   readonly token: string
 }
 
-/** Where a walk stands: the window, counted from the newest, and the token of the page that comes next in it. */
+/**
+ * A position in the list: the index of the window, 0 for the newest, and the token of the next page in it.
+ */
 export interface PagePosition {
   readonly window: number
   readonly token: string
 }
 
-/** The way through all windows and pages of a range. It asks nothing and knows no records: it counts. */
+/** A cursor over all windows and pages of a time range. It sends no requests and stores no records. */
 export interface PageCursor {
-  /** The page that comes next; undefined at the end, and where it cannot go on. */
+  /** Returns the next page to request; undefined at the end and after a problem. */
   next(): PageRequest | undefined
-  /** Goes past a page: `token` names the one behind it, `isNew` says whether it held what the window had not shown. */
-  advance(token: string, isNew: boolean): void
-  /** Begins a window again whose token has expired: once for each window, and never for its first page. */
+  /**
+   * Moves past a page. `nextToken` is the token of the following page, or empty at the end of the window;
+   * `hasNew` says whether the page had records that are new in this window.
+   */
+  advance(nextToken: string, hasNew: boolean): void
+  /**
+   * Moves to the start of the current window, after a token has expired, and returns true. Returns false
+   * without moving at a window's first page and if this window was restarted before.
+   */
   restart(): boolean
+  /** Returns the current position. */
   place(): PagePosition
-  /** Which reading of which window this is, from 1 on: changes with every window and every restart. */
+  /** Returns the number of the current pass, from 1: each window and each restart begins a new pass. */
   pass(): number
-  /** So many pages were passed. */
+  /** Returns the number of pages moved past. */
   pages(): number
-  /** Whether every window was walked to its end. */
+  /** Whether every window was read to its end. */
   isOver(): boolean
-  /** Why it cannot go on, where it cannot. */
+  /** Returns why the cursor cannot continue; undefined if it can. */
   problem(): string | undefined
 }
 
-/** After so many pages in a row without anything new a list is taken to have no end. */
-const maxPagesWithoutNews = 100
+/** The number of consecutive pages without new records after which a list counts as endless. */
+const maxPagesWithoutNewRecords = 100
 
-/** Walks the windows of a range, the newest first, and in each the pages as their tokens say. */
+/**
+ * Creates a cursor over the windows of a range, the newest first. `maxPages` limits the number of pages;
+ * `from` is the position to start at.
+ */
 export function createPageCursor(
   range: TimeRange,
   maxPages: number,
   from: PagePosition = { window: 0, token: '' },
 ): PageCursor {
-  const cut = windows(range)
+  const allWindows = windows(range)
   const tokens = new Set<string>()
   let { window, token } = from
-  let [pages, fruitless, reading] = [0, 0, 1]
-  let restarted = -1
-  let trouble: string | undefined
+  let [pages, pagesWithoutNewRecords, pass] = [0, 0, 1]
+  let restartedWindow = -1
+  let problem: string | undefined
 
-  const begin = (which: number) => {
-    window = which
+  const startWindow = (index: number) => {
+    window = index
     token = ''
     tokens.clear()
-    fruitless = 0
-    reading++
+    pagesWithoutNewRecords = 0
+    pass++
   }
   return {
     next() {
-      const range = cut[window]
-      return range === undefined || trouble !== undefined ? undefined : { ...range, token }
+      const range = allWindows[window]
+      return range === undefined || problem !== undefined ? undefined : { ...range, token }
     },
-    advance(next, isNew) {
+    advance(nextToken, hasNew) {
       pages++
-      fruitless = isNew ? 0 : fruitless + 1
-      if (next === '') begin(window + 1)
-      else if (next === token || tokens.has(next)) trouble = 'the service gave a page token a second time'
-      else if (fruitless >= maxPagesWithoutNews)
-        trouble = `${maxPagesWithoutNews} pages in a row held no new test`
+      pagesWithoutNewRecords = hasNew ? 0 : pagesWithoutNewRecords + 1
+      if (nextToken === '') startWindow(window + 1)
+      else if (nextToken === token || tokens.has(nextToken))
+        problem = 'the service gave a page token a second time'
+      else if (pagesWithoutNewRecords >= maxPagesWithoutNewRecords)
+        problem = `${maxPagesWithoutNewRecords} pages in a row held no new test`
       else {
-        tokens.add(next)
-        token = next
+        tokens.add(nextToken)
+        token = nextToken
       }
-      if (window < cut.length && pages >= maxPages)
-        trouble ??= `there are more than ${maxPages} pages (raise this with --max-pages)`
+      if (window < allWindows.length && pages >= maxPages)
+        problem ??= `there are more than ${maxPages} pages (raise this with --max-pages)`
     },
     restart() {
-      if (token === '' || restarted === window) return false
-      restarted = window
-      begin(window)
+      if (token === '' || restartedWindow === window) return false
+      restartedWindow = window
+      startWindow(window)
       return true
     },
     place: () => ({ window, token }),
-    pass: () => reading,
+    pass: () => pass,
     pages: () => pages,
-    isOver: () => window >= cut.length,
-    problem: () => trouble,
+    isOver: () => window >= allWindows.length,
+    problem: () => problem,
   }
 }

@@ -2,65 +2,74 @@ import { getString, type JsonObject } from '../json.ts'
 import { type QueueEntry, queueEntries } from './queue-entries.ts'
 import { normalizeState } from './states.ts'
 
-/** One change of a state, a pull request's or (`pr` is null) the queue's own: a line of `queue watch -o ndjson`. */
+/**
+ * A state change of a pull request or, if `pr` is null, of the queue: one line of `queue watch -o ndjson`.
+ */
 export interface QueueChange {
   readonly pr: number | null
-  /** Null when it was not in the queue before. */
+  /** The previous state; null if the pull request was not in the queue before. */
   readonly from: string | null
-  /** Null when it left and nothing tells how. */
+  /** The new state; null if the pull request left the queue and its final state is unknown. */
   readonly to: string | null
-  /** RFC 3339: as the service wrote it, else when it was noticed. */
+  /** RFC 3339: the service's time of the change, or, if it gives none, when the change was observed. */
   readonly at: string
-  /** Counted from 1; null when it is not in the queue any more. */
+  /** The position, from 1; null for the queue itself and for a pull request that left. */
   readonly position: number | null
 }
 
-/** A queue as it was seen once. */
+/** The state and the entries of a queue at one time. */
 export interface QueueSnapshot {
   readonly state: string
   readonly entries: ReadonlyMap<number, QueueEntry>
 }
 
+/** Returns the snapshot of a queue document. */
 export const snapshotOf = (queue: JsonObject): QueueSnapshot => ({
   state: normalizeState(getString(queue, 'state') ?? ''),
   entries: new Map(queueEntries(queue).map(entry => [entry.pr, entry])),
 })
 
-/** The moment of a record's state, as it came if it can be read at all. */
-function momentOf(record: JsonObject | undefined, now: number): string {
-  const told = getString(record, 'stateChangedAt') ?? ''
-  return Number.isNaN(Date.parse(told)) ? new Date(now).toISOString() : told
+/** Returns a record's `stateChangedAt` unchanged if it is a valid time, else `now` as RFC 3339. */
+function changeTime(record: JsonObject | undefined, now: number): string {
+  const changedAt = getString(record, 'stateChangedAt') ?? ''
+  return Number.isNaN(Date.parse(changedAt)) ? new Date(now).toISOString() : changedAt
 }
 
-/** What changed between two looks, in the order of the queue; `resting` are states of those that were out of sight. */
+/**
+ * Returns the changes between two snapshots, in the order of the queue. `unlistedStates` contains the last
+ * known states of pull requests that `before` does not list; `now` is in milliseconds since 1970.
+ */
 export function queueChanges(
   before: QueueSnapshot,
   after: QueueSnapshot,
-  resting: ReadonlyMap<number, string>,
+  unlistedStates: ReadonlyMap<number, string>,
   now: number,
 ): readonly QueueChange[] {
   const at = new Date(now).toISOString()
-  const own = { pr: null, from: before.state || null, to: after.state || null, at, position: null }
-  const moved = [...after.entries.values()].flatMap(({ pr, state, position, record }) => {
-    const from = before.entries.get(pr)?.state ?? resting.get(pr) ?? null
-    return from === state ? [] : [{ pr, from, to: state || null, at: momentOf(record, now), position }]
+  const queueChange = { pr: null, from: before.state || null, to: after.state || null, at, position: null }
+  const entryChanges = [...after.entries.values()].flatMap(({ pr, state, position, record }) => {
+    const from = before.entries.get(pr)?.state ?? unlistedStates.get(pr) ?? null
+    return from === state ? [] : [{ pr, from, to: state || null, at: changeTime(record, now), position }]
   })
-  return [...(before.state === after.state ? [] : [own]), ...moved]
+  return [...(before.state === after.state ? [] : [queueChange]), ...entryChanges]
 }
 
-/** What was in the queue and is not listed any more. */
+/** Returns the entries that `before` lists and `after` does not. */
 export const departedEntries = (before: QueueSnapshot, after: QueueSnapshot): readonly QueueEntry[] =>
   [...before.entries.values()].filter(({ pr }) => !after.entries.has(pr))
 
-/** How a pull request left, by the record that was read then; one that does not show it yet tells nothing. */
+/**
+ * Returns the change of an entry that left the queue. `record` is the pull request's record, read after
+ * that; while it still shows the entry's state, the new state is null.
+ */
 export function departureChange(entry: QueueEntry, record: JsonObject | undefined, now: number): QueueChange {
   const state = normalizeState(getString(record, 'state') ?? '')
   const to = state === '' || state === entry.state ? null : state
-  const at = momentOf(to === null ? undefined : record, now)
+  const at = changeTime(to === null ? undefined : record, now)
   return { pr: entry.pr, from: entry.state || null, to, at, position: null }
 }
 
-/** A change as a person reads it. */
+/** Formats a change for people: `#7 PENDING -> TESTING (number 2)`. */
 export const describeChange = ({ pr, from, to, position }: QueueChange): string =>
   [
     pr === null ? 'The queue:' : `#${pr}`,

@@ -1,113 +1,122 @@
-import { queueSettings } from '../cli/queue-setting-options.ts'
 import { toMergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
+import { queueSettingTypes } from './queue-settings.ts'
 import { parseRepository } from './values/repository.ts'
 import { textParser } from './values/text.ts'
 
-/** A value of a file and where it stands: lines count from 1; `members` are those of a mapping. */
+/** A value in a file, its line, counted from 1, and the members of a mapping. */
 export interface SourceNode {
   readonly value: Json
   readonly line: number
   readonly members?: ReadonlyMap<string, SourceNode>
 }
 
-/** A queue as a file has it: which one it is, as far as it says, and its settings as the service takes them. */
+/** A parsed queue file: the queue, if the file names it, and its settings as the service accepts them. */
 export interface QueueFile {
   readonly repo?: string
   readonly targetBranch?: string
   readonly settings: JsonObject
 }
 
-const { deleteRequiredStatuses: _, ...known } = queueSettings
-const settings: ReadonlyMap<string, { accept(value: Json): Json }> = new Map(Object.entries(known))
+const settingTypes: ReadonlyMap<string, { fromJson(value: Json): Json }> = new Map(
+  Object.entries(queueSettingTypes),
+)
 
-/** What getQueue tells and no file holds: the queue's identity, what is in it, and what is read only. */
-const untouchable = ['branch', 'enqueuedPullRequests', 'allowedBotSubmitters', 'batchingRules']
+/** Keys of getQueue's response that updateQueue does not accept. */
+const readOnlyKeys = ['branch', 'enqueuedPullRequests', 'allowedBotSubmitters', 'batchingRules']
 
-/** Why a key is no setting of a file; undefined when it may be one. */
+/** Returns why a key cannot be a setting in a file; undefined if it can. */
 function refusalReason(key: string): string | undefined {
   if (key === 'deleteRequiredStatuses') return 'it is written `requiredStatuses: null` in a file'
   if (/^(repo|targetBranch|pr)$/.test(key)) return 'it names a queue and is no setting of one'
-  return untouchable.includes(key) ? 'it is read only' : undefined
+  return readOnlyKeys.includes(key) ? 'it is read only' : undefined
 }
 
 /**
- * The value of a setting as the service takes it; one that is not known passes as it is. `null` resets, which the
- * service can do with required statuses only (service-observed.md section 3.3). A usage failure says what is wrong.
+ * Checks the value of a setting and returns the value that the service accepts; returns the value of an
+ * unknown setting unchanged. Throws a usage error for an invalid value, and for null, except for required
+ * statuses: the service can reset only these (service-observed.md section 3.3).
  */
 export function readSetting(key: string, value: Json): Json {
-  const why = refusalReason(key)
-  if (why !== undefined || key === '') throw usageError(`${why ?? 'it has no name'}.`, 'Leave it out.')
-  const setting = settings.get(key)
-  if (setting === undefined || (value === null && key === 'requiredStatuses')) return value
+  const reason = refusalReason(key)
+  if (reason !== undefined || key === '') throw usageError(`${reason ?? 'it has no name'}.`, 'Leave it out.')
+  const type = settingTypes.get(key)
+  if (type === undefined || (value === null && key === 'requiredStatuses')) return value
   if (value === null)
     throw usageError(
       'it cannot be reset: the service has no reset for it.',
       'Write the value that it should have, or leave the line out to leave the setting alone.',
     )
-  return setting.accept(value)
+  return type.fromJson(value)
 }
 
-/** The names of all settings that a file can hold. */
-export const settingNames: readonly string[] = [...settings.keys()]
+/** The names of all known settings that a file can contain, in their usual order. */
+export const settingNames: readonly string[] = [...settingTypes.keys()]
 
-const isKnown = (key: string): boolean => settings.has(key)
+const isKnown = (key: string): boolean => settingTypes.has(key)
 
-/** Reads a file's document. What it may not hold is a usage failure that names the file and the line. */
+/**
+ * Parses the document of a queue file; throws a usage error that names the file and the line of a mistake.
+ */
 export function parseQueueFile({ members, line }: SourceNode, file: string): QueueFile {
-  const wrong = (at: number, what: string, hint?: string) => usageError(`${file}:${at}: ${what}`, hint)
-  const shape = 'A queue is `repo`, `targetBranch` and `settings`; `mergeq queue export` writes one.'
-  if (members === undefined) throw wrong(line, 'this is no queue: it is not a mapping.', shape)
-  for (const [key, spot] of members)
+  const fileError = (at: number, problem: string, hint?: string) =>
+    usageError(`${file}:${at}: ${problem}`, hint)
+  const expectedForm = 'A queue is `repo`, `targetBranch` and `settings`; `mergeq queue export` writes one.'
+  if (members === undefined) throw fileError(line, 'this is no queue: it is not a mapping.', expectedForm)
+  for (const [key, node] of members)
     if (!/^(repo|targetBranch|settings)$/.test(key))
-      throw wrong(spot.line, `'${key}' is not part of a queue.`, shape)
-  const word = (key: string, parse: (word: string) => unknown) => {
-    const spot = members.get(key)
-    if (spot === undefined) return {}
-    if (typeof spot.value !== 'string') throw wrong(spot.line, `${key} is not text.`, shape)
-    under(`${file}:${spot.line}: ${key}`, () => parse(String(spot.value)))
-    return { [key]: spot.value }
+      throw fileError(node.line, `'${key}' is not part of a queue.`, expectedForm)
+  const readText = (key: string, parse: (text: string) => unknown) => {
+    const node = members.get(key)
+    if (node === undefined) return {}
+    if (typeof node.value !== 'string') throw fileError(node.line, `${key} is not text.`, expectedForm)
+    inContext(`${file}:${node.line}: ${key}`, () => parse(String(node.value)))
+    return { [key]: node.value }
   }
-  const held = members.get('settings')
-  if (held !== undefined && held.value !== null && held.members === undefined)
-    throw wrong(held.line, 'settings is not a mapping.', shape)
-  const read = [...(held?.members ?? [])].map(([key, spot]) => {
-    const value = under(`${file}:${spot.line}: ${key}`, () => readSetting(key, spot.value))
+  const settings = members.get('settings')
+  if (settings !== undefined && settings.value !== null && settings.members === undefined)
+    throw fileError(settings.line, 'settings is not a mapping.', expectedForm)
+  const entries = [...(settings?.members ?? [])].map(([key, node]) => {
+    const value = inContext(`${file}:${node.line}: ${key}`, () => readSetting(key, node.value))
     return [key, value] as const
   })
   return {
-    ...word('repo', parseRepository),
-    ...word('targetBranch', textParser('branch')),
-    settings: Object.fromEntries(read),
+    ...readText('repo', parseRepository),
+    ...readText('targetBranch', textParser('branch')),
+    settings: Object.fromEntries(entries),
   }
 }
 
-/** Runs a reader so that what it refuses is refused in the name of a place. */
-function under<T>(place: string, read: () => T): T {
+/** Returns the result of `parse`; prefixes the message of an error that it throws with a place. */
+function inContext<T>(place: string, parse: () => T): T {
   try {
-    return read()
+    return parse()
   } catch (error) {
     const { message, details } = toMergeqError(error)
     throw usageError(`${place}: ${message}`, details.hint)
   }
 }
 
-/** What a live queue has that a file can hold, and the names of settings whose live value could not be set again. */
+/** The settings of a live queue that a file can contain. */
 export interface LiveSettings {
   readonly settings: JsonObject
+  /** The names of known settings whose live value cannot be parsed, so that a file cannot contain it. */
   readonly unreadable: readonly string[]
 }
 
-/** A queue's settings as a file holds them: known ones in their order, then unknown ones; its state only if asked for. */
+/**
+ * Returns a live queue's settings as a file contains them: first the known settings in their usual order,
+ * then the unknown settings. The state is included only if `withState` is true.
+ */
 export function liveSettings(queue: JsonObject, withState: boolean): LiveSettings {
-  const keys = [...settings.keys()].filter(key => key !== 'state' && Object.hasOwn(queue, key))
+  const keys = [...settingTypes.keys()].filter(key => key !== 'state' && Object.hasOwn(queue, key))
   const others = Object.keys(queue).filter(
     key => !isKnown(key) && refusalReason(key) === undefined && key !== '',
   )
   const unreadable: string[] = []
-  const read = [...(withState ? ['state'] : []), ...keys, ...others].flatMap(key => {
+  const entries = [...(withState ? ['state'] : []), ...keys, ...others].flatMap(key => {
     const value = queue[key] ?? null
-    if (key === 'requiredStatuses' && isNone(value)) return [[key, null] as const]
+    if (key === 'requiredStatuses' && isEmpty(value)) return [[key, null] as const]
     if (isKnown(key) && value === null) return []
     try {
       return [[key, readSetting(key, value)] as const]
@@ -116,66 +125,84 @@ export function liveSettings(queue: JsonObject, withState: boolean): LiveSetting
       return []
     }
   })
-  return { settings: Object.fromEntries(read), unreadable }
+  return { settings: Object.fromEntries(entries), unreadable }
 }
 
-/** JSON with its keys in order: equal values have equal texts. */
-const inOrder = (value: Json): string =>
-  JSON.stringify(value, (_, one: Json) =>
-    isObject(one) ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1))) : one,
+/** Returns JSON text with sorted keys, so that equal values have equal texts. */
+const stableJson = (value: Json): string =>
+  JSON.stringify(value, (_, member: Json) =>
+    isObject(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
   )
 
-const isNone = (value: Json): boolean => value === null || (Array.isArray(value) && value.length === 0)
+const isEmpty = (value: Json): boolean => value === null || (Array.isArray(value) && value.length === 0)
 
-/** Whether two values of a setting mean the same: without an override both `[]` and `null` are read; order is nothing. */
+/**
+ * Whether two values of a setting have the same effect. For required statuses the order does not matter, and
+ * an empty list equals null: the service returns either if there is no override.
+ */
 export function isSameSetting(key: string, one: Json, other: Json): boolean {
-  if (key !== 'requiredStatuses') return inOrder(one) === inOrder(other)
-  if (isNone(one) || isNone(other)) return isNone(one) && isNone(other)
-  const sorted = (value: Json) => inOrder(Array.isArray(value) ? [...new Set(value)].sort() : value)
+  if (key !== 'requiredStatuses') return stableJson(one) === stableJson(other)
+  if (isEmpty(one) || isEmpty(other)) return isEmpty(one) && isEmpty(other)
+  const sorted = (value: Json) => stableJson(Array.isArray(value) ? [...new Set(value)].sort() : value)
   return sorted(one) === sorted(other)
 }
 
-/** One setting that differs: what it is, and what the file says it should be. */
+/** A setting whose live value differs from the value in a file. */
 export interface Difference {
   readonly setting: string
-  /** Null where the queue has no value. */
+  /** The live value; null if the queue has none. */
   readonly live: Json
   readonly file: Json
 }
 
-/** What of a file differs from the live settings. A key that the file does not have is left alone. */
+/**
+ * Returns the settings of a file that differ from the live settings. Settings that the file omits are
+ * ignored.
+ */
 export const differences = (live: JsonObject, file: JsonObject): readonly Difference[] =>
   Object.entries(file).flatMap(([setting, value]) => {
-    const [is, should] = [live[setting] ?? null, value ?? null]
-    return isSameSetting(setting, is, should) ? [] : [{ setting, live: is, file: should }]
+    const [actual, expected] = [live[setting] ?? null, value ?? null]
+    return isSameSetting(setting, actual, expected) ? [] : [{ setting, live: actual, file: expected }]
   })
 
-/** Settings that follow another one until they are set themselves (service-observed.md section 3.1). */
-const followers = [['bisectionConcurrency', 'concurrency']] as const
+/** Settings that take the value of another setting until they are set (service-observed.md section 3.1). */
+const derivedSettings = [['bisectionConcurrency', 'concurrency']] as const
 
-/** The part of an update's body that makes these changes, and that keeps the file's value of what would follow one. */
+/**
+ * Returns the settings in the body of an updateQueue request that makes these changes. The body also
+ * contains the file's value of a setting that the service would otherwise derive from a changed setting.
+ */
 export function updateBody(changes: readonly Difference[], file: JsonObject): JsonObject {
   const names = changes.map(({ setting }) => setting)
-  const kept = followers.filter(([key, leader]) => names.includes(leader) && Object.hasOwn(file, key))
-  const body = [...names, ...kept.map(([key]) => key)].map(key => {
+  const derived = derivedSettings.filter(
+    ([key, source]) => names.includes(source) && Object.hasOwn(file, key),
+  )
+  const body = [...names, ...derived.map(([key]) => key)].map(key => {
     const value = file[key] ?? null
     return key === 'requiredStatuses' && value === null ? ['deleteRequiredStatuses', true] : [key, value]
   })
   return Object.fromEntries(body)
 }
 
-/** What createQueue takes of a file's settings (service-observed.md section 3.2). */
+/** Returns the settings of a file that createQueue accepts (service-observed.md section 3.2). */
 export const createBody = ({ mode, concurrency }: JsonObject): JsonObject => ({
   ...(mode === undefined ? {} : { mode }),
   ...(concurrency === undefined ? {} : { concurrency }),
 })
 
-/** A short name of live settings, the same whatever their order; it changes when any of them does. */
+/**
+ * Returns a digest of live settings: 16 hexadecimal digits of their SHA-256, which do not depend on the
+ * order of keys.
+ */
 export async function settingsDigest(live: Json): Promise<string> {
-  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(inOrder(live)))
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(stableJson(live)))
   return [...new Uint8Array(bytes).slice(0, 8)].map(byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Settings that neither mergeq nor the live queue knows: probably mistyped. */
+/**
+ * Returns the keys of a file that neither mergeq nor the live queue knows, which are probably misspelled.
+ */
 export const unknownKeys = (file: JsonObject, live: JsonObject): readonly string[] =>
   Object.keys(file).filter(key => !isKnown(key) && !Object.hasOwn(live, key))

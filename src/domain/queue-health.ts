@@ -3,22 +3,25 @@ import { formatDuration, pluralize } from './format.ts'
 import { type QueueEntry, queueEntries } from './queue-entries.ts'
 import { normalizeState } from './states.ts'
 
-/** One condition of a gate, and whether it holds. */
+/** The result of one check of a queue's health. */
 export interface HealthCheck {
   readonly check: string
   readonly ok: boolean
   readonly reason: string
 }
 
-/** A queue lists at most so many pull requests. Those that are not ready are not listed (service-observed.md section 3.4). */
-export function checkDepth(queue: JsonObject, most: number): HealthCheck {
+/**
+ * Checks that a queue lists at most `max` pull requests. Queues do not list pull requests that are not ready
+ * (service-observed.md section 3.4).
+ */
+export function checkDepth(queue: JsonObject, max: number): HealthCheck {
   const depth = queueEntries(queue).length
-  const ok = depth <= most
-  const reason = `it lists ${pluralize(depth, 'pull request')}, ${ok ? 'at most' : 'more than'} ${most}`
+  const ok = depth <= max
+  const reason = `it lists ${pluralize(depth, 'pull request')}, ${ok ? 'at most' : 'more than'} ${max}`
   return { check: 'max-depth', ok, reason }
 }
 
-/** A queue is not paused. A draining one still merges, and is not paused. */
+/** Checks that a queue is not paused. A draining queue passes, because it still merges. */
 export function checkPaused(queue: JsonObject): HealthCheck {
   const state = normalizeState(getString(queue, 'state') ?? '')
   const reason = state === '' ? 'it does not tell its state' : `it is ${state}`
@@ -28,11 +31,11 @@ export function checkPaused(queue: JsonObject): HealthCheck {
 const changedAt = ({ record }: QueueEntry): number => Date.parse(getString(record, 'stateChangedAt') ?? '')
 
 /**
- * Something moved in the last `longest` milliseconds, or nothing waits. Looked at is the newest change of state
- * (`stateChangedAt`) among the pull requests that the queue lists, against the service's clock: what left the queue is
- * not listed and does not count. Where no listed pull request tells when it changed, this cannot hold.
+ * Checks that a listed pull request changed its state less than `maxIdle` milliseconds before `now`, the
+ * service's time in milliseconds since 1970, or that the queue is empty. Pull requests that left the queue
+ * do not count. The check fails if no listed pull request has a valid `stateChangedAt`.
  */
-export function checkStalled(queue: JsonObject, longest: number, now: number): HealthCheck {
+export function checkStalled(queue: JsonObject, maxIdle: number, now: number): HealthCheck {
   const check = 'stalled'
   const entries = queueEntries(queue)
   if (entries.length === 0) return { check, ok: true, reason: 'nothing waits in it' }
@@ -41,11 +44,11 @@ export function checkStalled(queue: JsonObject, longest: number, now: number): H
     .sort((one, other) => changedAt(other) - changedAt(one))
   if (newest === undefined)
     return { check, ok: false, reason: 'no pull request that it lists tells when its state changed' }
-  const still = Math.max(0, now - changedAt(newest))
-  const ok = still < longest
-  const those = `#${newest.pr} is ${newest.state} since ${getString(newest.record, 'stateChangedAt')}`
+  const idle = Math.max(0, now - changedAt(newest))
+  const ok = idle < maxIdle
+  const newestChange = `#${newest.pr} is ${newest.state} since ${getString(newest.record, 'stateChangedAt')}`
   const reason = ok
-    ? `something moved ${formatDuration(still)} ago: ${those}`
-    : `nothing has moved for ${formatDuration(still)} while it lists ${pluralize(entries.length, 'pull request')}: ${those}, the newest change`
+    ? `something moved ${formatDuration(idle)} ago: ${newestChange}`
+    : `nothing has moved for ${formatDuration(idle)} while it lists ${pluralize(entries.length, 'pull request')}: ${newestChange}, the newest change`
   return { check, ok, reason }
 }

@@ -1,4 +1,4 @@
-/** The names of the scenarios that come with the sandbox (DESIGN.md section 6). */
+/** The names of the sandbox's built-in scenarios (DESIGN.md section 6). */
 export const scenarioNames = [
   'happy',
   'flaky',
@@ -10,8 +10,8 @@ export const scenarioNames = [
   'slow',
 ] as const
 
-/** The name of a scenario that comes with the sandbox. */
+/** The name of a built-in scenario of the sandbox. */
 export type ScenarioName = (typeof scenarioNames)[number]
 
-/** The scenario that is played where none is named. */
+/** The scenario of a sandbox whose options name none. */
 export const defaultScenario: ScenarioName = 'happy'

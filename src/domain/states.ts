@@ -1,6 +1,6 @@
 import { getString, type JsonObject } from '../json.ts'
 
-/** The states of a pull request (service-api.md section 2.3). */
+/** The known states of a pull request (service-api.md section 2.3). */
 export const pullRequestStates = [
   'NOT_READY',
   'PENDING',
@@ -12,33 +12,42 @@ export const pullRequestStates = [
   'PENDING_FAILURE',
 ] as const
 
-/** The states of a queue (service-api.md section 2.4). */
+/** The known states of a queue (service-api.md section 2.4). */
 export const queueStates = ['RUNNING', 'PAUSED', 'DRAINING', 'SWITCHING_MODES'] as const
 
-const known: readonly string[] = [...pullRequestStates, ...queueStates]
+const knownStates: readonly string[] = [...pullRequestStates, ...queueStates]
 
-/** A state word in the spelling of service-api.md, whatever its case; an unknown word as it is. */
+/**
+ * Returns a known state of a pull request or queue in upper case, whatever its case; any other text
+ * unchanged.
+ */
 export const normalizeState = (state: string): string => {
   const upper = state.toUpperCase()
-  return known.includes(upper) ? upper : state
+  return knownStates.includes(upper) ? upper : state
 }
 
-/** The states of a pull request whose tests run, have passed, or have failed without a culprit yet. */
+/** Whether a text is exactly a known state of a pull request. */
+export const isKnownState = (state: string): boolean => pullRequestStates.some(known => known === state)
+
+/**
+ * The states of a pull request whose tests are running, have passed, or have failed for a cause not yet
+ * known.
+ */
 export const statesUnderTest: readonly string[] = ['TESTING', 'TESTS_PASSED', 'PENDING_FAILURE']
 
-/** Whether a state word, in whatever case, is one of `underTest`. */
+/** Whether a state, in any case, is one of `statesUnderTest`. */
 export const isUnderTest = (state: string): boolean => statesUnderTest.includes(normalizeState(state))
 
-/** The record with its own `state` in the spelling of service-api.md; everything else as it came. */
+/** Returns the record with its own `state` normalized and everything else unchanged. */
 export function withNormalizedState(record: JsonObject): JsonObject {
   const state = getString(record, 'state')
   return state === undefined ? record : { ...record, state: normalizeState(state) }
 }
 
-/** How a pull request's record can stand: the kinds of `standing`. */
+/** The outcomes that `settledOutcome` returns. */
 export const outcomes = ['ok', 'failed', 'cancelled', 'pending'] as const
 
-/** How a state, in the spelling of service-api.md, ends a pull request; undefined for every state that is no end. */
+/** Returns the outcome of a normalized state that ends a pull request; undefined for every other state. */
 export function terminalOutcome(state: string): 'ok' | 'failed' | 'cancelled' | undefined {
   switch (state) {
     case 'MERGED':
@@ -52,13 +61,13 @@ export function terminalOutcome(state: string): 'ok' | 'failed' | 'cancelled' | 
   }
 }
 
-/** Whether a state, in the spelling of service-api.md, is an end without a merge. */
+/** Whether a normalized state ends a pull request without a merge. */
 export const isFailedOrCancelled = (state: string): boolean =>
   /^(failed|cancelled)$/.test(terminalOutcome(state) ?? '')
 
 /**
- * How a pull request's record stands (CLI.md section 5): it has settled on MERGED, or on FAILED or CANCELLED once
- * the record also says that it is no longer submitted; a record without that flag counts as saying so.
+ * Returns the outcome of a pull request's record (CLI.md section 5). FAILED and CANCELLED are settled only
+ * when `isCurrentlySubmittedToQueue` is not true; a record without that key is settled.
  */
 export function settledOutcome(record: JsonObject): (typeof outcomes)[number] {
   const state = normalizeState(getString(record, 'state') ?? '')

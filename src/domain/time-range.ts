@@ -1,4 +1,3 @@
-import type { Input } from '../cli/inputs.ts'
 import { usageError } from '../errors.ts'
 import { maxWindow } from './limits.ts'
 import { parseDuration, parseInstant } from './values/time.ts'
@@ -9,48 +8,32 @@ export interface TimeRange {
   readonly end: number
 }
 
-/** Windows of at most 7 days that touch, never overlap and cover the range exactly, the newest first. */
+/**
+ * Splits a range into windows of at most 7 days, the newest first. The windows touch, never overlap and
+ * cover the range exactly.
+ */
 export function windows({ start, end }: TimeRange): readonly TimeRange[] {
-  const cut: TimeRange[] = []
+  const result: TimeRange[] = []
   for (let to = end; to > start; to -= maxWindow)
-    cut.push({ start: Math.max(start, to - maxWindow), end: to })
-  return cut
+    result.push({ start: Math.max(start, to - maxWindow), end: to })
+  return result
 }
 
-const dayBack = 86_400_000
+const defaultLength = 86_400_000
 
-/** An instant, or a duration back from now. */
-const moment = (word: string, now: number): number =>
-  /^\d+(ms|[smhdw])/.test(word) || word === '0' ? now - parseDuration(word) : parseInstant(word)
+/** Parses an instant, or a duration that is subtracted from `now`. */
+const parseMoment = (text: string, now: number): number =>
+  /^\d+(ms|[smhdw])/.test(text) || text === '0' ? now - parseDuration(text) : parseInstant(text)
 
-/** The range of time that is asked for: start inclusive, end exclusive and not in the future (CLI.md section 6). */
-export const rangeInput: Input<TimeRange> = {
-  definitions: [
-    {
-      syntax: '--since <duration|instant>',
-      summary: 'From so long ago, or from that instant on (default 24h)',
-    },
-    {
-      syntax: '--until <duration|instant>',
-      summary: 'Until so long ago, or until that instant (default now)',
-    },
-    { syntax: '--start <instant>', summary: 'Start of the range, inclusive' },
-    { syntax: '--end <instant>', summary: 'End of the range, exclusive' },
-  ],
-  read(args, { now }) {
-    for (const [one, other] of [
-      ['--since', '--start'],
-      ['--until', '--end'],
-    ] as const)
-      if (args.has(one) && args.has(other)) throw usageError(`${one} and ${other} name the same thing twice.`)
-    const word = (...names: readonly string[]) =>
-      names.map(name => args.get(name)?.[0]).find(found => found !== undefined)
-    const [from, to] = [word('--since', '--start'), word('--until', '--end')]
-    const end = to === undefined ? now : moment(to, now)
-    const start = from === undefined ? end - dayBack : moment(from, now)
-    if (end > now)
-      throw usageError('The end of the range lies in the future.', 'Leave --until out to end now.')
-    if (start >= end) throw usageError('The range is empty: its start is not before its end.')
-    return { start, end }
-  },
+/**
+ * Parses a range of time (CLI.md section 6) from the texts of its start and its end, each an instant or a
+ * duration back from `now`. Without a start the range is 24 hours long; without an end it ends now. Throws a
+ * usage error if a text cannot be parsed, if the end lies in the future, and if the range is empty.
+ */
+export function parseTimeRange(from: string | undefined, to: string | undefined, now: number): TimeRange {
+  const end = to === undefined ? now : parseMoment(to, now)
+  const start = from === undefined ? end - defaultLength : parseMoment(from, now)
+  if (end > now) throw usageError('The end of the range lies in the future.', 'Leave --until out to end now.')
+  if (start >= end) throw usageError('The range is empty: its start is not before its end.')
+  return { start, end }
 }

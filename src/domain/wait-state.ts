@@ -1,12 +1,17 @@
 import type { ErrorKind, MergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import { normalizeState, pullRequestStates, settledOutcome, statesUnderTest } from './states.ts'
+import { normalizeState, settledOutcome, statesUnderTest } from './states.ts'
 
-/** How far a wait may be told to go: at least this far (CLI.md section 5). */
+/**
+ * The milestones that a wait can have as its goal (CLI.md section 5). A later state also reaches a
+ * milestone.
+ */
 export const milestones = ['merged', 'tests-passed', 'testing', 'left'] as const
+
+/** One of `milestones`. */
 export type Milestone = (typeof milestones)[number]
 
-/** How a wait for one pull request can end. */
+/** The possible outcomes of waiting for one pull request. */
 export type Outcome =
   | 'merged'
   | 'reached'
@@ -18,7 +23,7 @@ export type Outcome =
   | 'pending'
   | 'error'
 
-/** What each outcome means for the exit code; an `error` has that of its failure. */
+/** The exit code kind of each outcome. An `error` has the kind of the error that caused it. */
 export const kindOfOutcome: Readonly<Record<Exclude<Outcome, 'error'>, ErrorKind>> = {
   merged: 'ok',
   reached: 'ok',
@@ -30,65 +35,68 @@ export const kindOfOutcome: Readonly<Record<Exclude<Outcome, 'error'>, ErrorKind
   pending: 'pending',
 }
 
-/** What is asked of a wait. */
+/** The goal of a wait. */
 export interface WaitGoal {
   readonly until: Milestone
-  /** For so many milliseconds, not found means not there yet. */
+  /** For this many milliseconds a pull request that is not found counts as not visible yet. */
   readonly grace: number
-  /** The commit that the head must stay at, perhaps shortened. */
+  /** The commit, full or abbreviated, that the head must not move away from. */
   readonly head?: string | undefined
 }
 
-/** What one reading found. */
+/** The result of one poll. */
 export interface WaitObservation {
-  /** Its own record, or its entry in the queue; undefined where the service knows nothing of it. */
+  /** The pull request's record, or its entry in the queue; undefined if the service does not know it. */
   readonly record: JsonObject | undefined
-  /** Its place in the queue, from 1, where the queue lists it: then it is submitted. */
+  /** The position in the queue, from 1. A pull request with a position counts as submitted. */
   readonly position?: number | undefined
-  /** The moment of the reading, in milliseconds since 1970. */
+  /** When the response arrived, by the local clock, in milliseconds since 1970. */
   readonly at: number
-  /** When it was asked for. */
+  /** When the request was sent, by the local clock, in milliseconds since 1970; `at` if undefined. */
   readonly askedAt?: number | undefined
-  /** The moment of the answer by the service's clock, in milliseconds since 1970, to the second. */
+  /** When the service responded, by its own clock, in milliseconds since 1970, to the second. */
   readonly date?: number | undefined
 }
 
-/** When a submission was sent, by our clock, in milliseconds since 1970: not before `from`, and not after `to`. */
+/**
+ * When a submission was sent, by the local clock, in milliseconds since 1970: not before `from`, not after
+ * `to`.
+ */
 export interface Submission {
   readonly from: number
   readonly to: number
 }
 
-/** What a wait knows of a pull request from one reading to the next. */
+/** The state that a wait keeps for a pull request from one poll to the next. */
 export interface WaitState {
-  /** The submission whose outcome is waited for. */
+  /** The submission that the wait follows; undefined if the command did not submit. */
   readonly submission?: Submission | undefined
-  /** The record that was read before the submission, until the pull request's own record shows anything else. */
+  /** The record from before the submission, until the pull request's own record differs from it. */
   readonly before?: JsonObject | undefined
-  /** The end that was read last and is older than the submission, as far as its date settles that. */
+  /** The last ended record that was ignored because it is, or may be, older than the submission. */
   readonly earlier?: JsonObject | undefined
   readonly state?: string | undefined
   readonly position?: number | undefined
-  /** Whether the last reading found the state of the one before. */
+  /** Whether the last poll found the same state as the poll before. */
   readonly isStill?: boolean
-  /** Since when it has not been found, in milliseconds since 1970. */
+  /** Since when the pull request has not been found, in milliseconds since 1970. */
   readonly missingSince?: number | undefined
 }
 
-/** A change of state, as a wait reports it. */
+/** A change of a pull request's state, as a wait reports it. */
 export interface StateChange {
   readonly from: string | undefined
   readonly to: string
-  /** When it changed, as the service says it. */
+  /** When the state changed, as the service wrote it. */
   readonly at: string | undefined
   readonly position: number | undefined
 }
 
-/** What a reading means. */
+/** The result of `advance`. */
 export interface WaitTransition {
   readonly state: WaitState
   readonly change?: StateChange
-  /** How the wait ended, where it has: an `error` is a pull request that is still not found. */
+  /** The outcome, if the wait is over; `error` means that the pull request is still not found. */
   readonly outcome?: Outcome
 }
 
@@ -97,25 +105,22 @@ const stateOf = (record: JsonObject): string | undefined => {
   return state === undefined || state === '' ? undefined : normalizeState(state)
 }
 
-/** Whether a state is one of service-api.md section 2.3; any other is shown as it is and waited out. */
-export const isKnownState = (state: string): boolean => pullRequestStates.some(known => known === state)
-
 const hasLeft = (record: JsonObject): boolean =>
   settledOutcome(record) !== 'pending' || record.isCurrentlySubmittedToQueue === false
 
-/** Whether this is the record that stood there before the submission: the previous attempt (service-observed.md section 7). */
+/** Whether a record is still the ended record from before the submission (service-observed.md section 7). */
 const isPrevious = (record: JsonObject, before: JsonObject | undefined): boolean =>
   before !== undefined &&
   hasLeft(record) &&
   stateOf(record) === stateOf(before) &&
   ['id', 'stateChangedAt'].every(key => getString(record, key) === getString(before, key))
 
-/** For so many milliseconds after a submission, a reading may not show it yet. */
-const longestDelay = 10_000
+/** For this many milliseconds after a submission a record may not show it yet. */
+const maxVisibilityDelay = 10_000
 
 /**
- * Whether a record's state is older or newer than the submission: by its `stateChangedAt` and the service's clock, to
- * the second; undefined where that does not settle it.
+ * Compares a record's `stateChangedAt` with the time of the submission, converted to the service's clock,
+ * which has a resolution of a second. Returns undefined if the comparison is not conclusive.
  */
 function ageOf(
   record: JsonObject,
@@ -129,8 +134,8 @@ function ageOf(
 }
 
 const isOtherCommit = (head: string, sha: string): boolean => {
-  const [one, other] = [head.toLowerCase(), sha.toLowerCase()]
-  return !one.startsWith(other) && !other.startsWith(one)
+  const [expected, actual] = [head.toLowerCase(), sha.toLowerCase()]
+  return !expected.startsWith(actual) && !actual.startsWith(expected)
 }
 
 const reachedIn: Readonly<Record<Milestone, readonly string[]>> = {
@@ -142,28 +147,28 @@ const reachedIn: Readonly<Record<Milestone, readonly string[]>> = {
 
 function outcomeOf(record: JsonObject, until: Milestone): Outcome | undefined {
   if (until === 'left') return hasLeft(record) ? 'left' : undefined
-  const stands = settledOutcome(record)
-  if (stands === 'ok') return until === 'merged' ? 'merged' : 'reached'
-  if (stands !== 'pending') return stands
+  const settled = settledOutcome(record)
+  if (settled === 'ok') return until === 'merged' ? 'merged' : 'reached'
+  if (settled !== 'pending') return settled
   return reachedIn[until].includes(stateOf(record) ?? '') ? 'reached' : undefined
 }
 
 /**
- * What a reading means for a wait: what it knows from now on, whether the state changed, and whether the wait is over
- * (CLI.md section 5). A finished record that stood there before the submission, or is dated before it, counts as not
- * found.
+ * Computes the next state of a wait from one observation, the change of the pull request's state, if any,
+ * and the outcome, if the wait is over (CLI.md section 5). An ended record that is older than the submission
+ * counts as not found.
  */
 export function advance(
   previous: WaitState,
-  sight: WaitObservation,
+  observation: WaitObservation,
   { until, grace, head }: WaitGoal,
 ): WaitTransition {
-  const { position, at } = sight
+  const { position, at } = observation
   const record =
-    position === undefined ? sight.record : { ...sight.record, isCurrentlySubmittedToQueue: true }
+    position === undefined ? observation.record : { ...observation.record, isCurrentlySubmittedToQueue: true }
   const { before, submission } = previous
-  const age = submission && record && ageOf(record, sight, submission)
-  const isRecent = submission !== undefined && at < submission.to + longestDelay
+  const age = submission && record && ageOf(record, observation, submission)
+  const isRecent = submission !== undefined && at < submission.to + maxVisibilityDelay
   const isEarlier =
     submission !== undefined &&
     record !== undefined &&
@@ -185,11 +190,11 @@ export function advance(
   const sha = getString(record, 'prSha') ?? ''
   const state = stateOf(record)
   const reached = outcomeOf(record, until)
-  // What was under test before may be an earlier attempt, as long as a reading may not show the submission yet.
+  // A record under test that is older than the submission may belong to the previous attempt.
   const isEarly = reached === 'reached' && age === 'older' && isRecent
   const isStale = head !== undefined && sha !== '' && isOtherCommit(head, sha)
   const outcome = isStale ? 'stale' : isEarly ? undefined : reached
-  // A queue may list the new attempt while the record of its own is still that of the one before.
+  // The queue may list the new attempt while the pull request's own record still shows the previous attempt.
   const isAhead = position !== undefined && getString(before, 'stateChangedAt') !== undefined
   return {
     state: {
@@ -206,26 +211,34 @@ export function advance(
   }
 }
 
-const paces = new Map([
+const delayByState = new Map([
   ['NOT_READY', 60_000],
   ['PENDING', 30_000],
 ])
-const quickest = 10_000
-/** The longest pause between two readings, in milliseconds, unless a longer one was typed. */
+const minPollDelay = 10_000
+
+/** The maximum delay between two polls, in milliseconds, unless an option sets a longer interval. */
 export const maxPollDelay = 5 * 60_000
 
-/** After so many failed readings in a row a wait or a watch gives up, unless told otherwise. */
+/** The default number of consecutive failed polls after which a wait or a watch gives up. */
 export const defaultMaxErrors = 10
 
-/** Milliseconds that these failures ask for until the next reading, within reason; 0 where none does. */
-export const requestedDelay = (failures: readonly MergeqError[]): number =>
-  Math.min(maxPollDelay, Math.max(0, ...failures.map(({ details }) => (details.retryAfter ?? 0) * 1_000)))
+/**
+ * Returns the longest `Retry-After` delay of these errors in milliseconds, at most `maxPollDelay`; 0 if no
+ * error has one.
+ */
+export const requestedDelay = (errors: readonly MergeqError[]): number =>
+  Math.min(maxPollDelay, Math.max(0, ...errors.map(({ details }) => (details.retryAfter ?? 0) * 1_000)))
 
 /**
- * Milliseconds until the next reading: 10 s while it is tested or not there yet, 30 s pending, 60 s not ready, doubled
- * for each failed reading in a row up to 5 minutes, a tenth more or less by `random` (from 0 to 1).
+ * Returns the delay until the next poll in milliseconds: 60 s for NOT_READY, 30 s for PENDING, 10 s for
+ * every other state. The delay doubles with each consecutive error, up to 5 minutes; `random`, from 0 to 1,
+ * varies it by 10%.
  */
 export function pollDelay({ state = '' }: Pick<WaitState, 'state'>, errors: number, random: number): number {
-  const doubled = Math.min(maxPollDelay, (paces.get(state) ?? quickest) * 2 ** Math.min(errors, 10))
+  const doubled = Math.min(
+    maxPollDelay,
+    (delayByState.get(state) ?? minPollDelay) * 2 ** Math.min(errors, 10),
+  )
   return Math.min(maxPollDelay, Math.round(doubled * (0.9 + 0.2 * random)))
 }

@@ -4,16 +4,19 @@ import { isFailedOrCancelled, normalizeState, terminalOutcome } from '../states.
 import type { ExplainSources, Explanation, ExplanationVerdict } from './explanation.ts'
 import { type Facts, type Finding, manualStep, type NextStep } from './finding.ts'
 import { stateFindings } from './state-findings.ts'
-import { isSafeToSubmit } from './submit-again.ts'
+import { assessResubmission } from './submit-again.ts'
 import type { TestRun } from './test-run.ts'
 
-/** The freshest word on a pull request: a queue that lists a newer attempt, or knows it first, is ahead of its record. */
-function freshest(record: JsonObject | undefined, entry: QueueEntry | undefined): JsonObject | undefined {
+/**
+ * Returns the newer of a pull request's own record and its entry in the queue. The queue can list a new
+ * attempt while the pull request's record still shows the end of the previous attempt.
+ */
+function newerRecord(record: JsonObject | undefined, entry: QueueEntry | undefined): JsonObject | undefined {
   if (entry === undefined) return record
   if (record === undefined) return entry.record
   const isOver = isFailedOrCancelled(normalizeState(getString(record, 'state') ?? ''))
-  const moment = (of: JsonObject) => Date.parse(getString(of, 'stateChangedAt') ?? '')
-  return isOver && moment(entry.record) > moment(record)
+  const changedAt = (source: JsonObject) => Date.parse(getString(source, 'stateChangedAt') ?? '')
+  return isOver && changedAt(entry.record) > changedAt(record)
     ? { ...entry.record, isCurrentlySubmittedToQueue: true }
     : record
 }
@@ -28,7 +31,7 @@ function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolea
   return isBlocked ? 'blocked' : 'waiting'
 }
 
-/** What to do next, after what the findings themselves ask for. */
+/** Returns the next steps that follow from the verdict. */
 function stepsFor(
   verdict: ExplanationVerdict,
   state: string,
@@ -36,7 +39,7 @@ function stepsFor(
   run: TestRun | undefined,
 ): readonly NextStep[] {
   const wait = { command: `mergeq pr wait ${pr}`, why: 'Waits until it has merged or has left the queue.' }
-  const look =
+  const showChecks =
     run === undefined
       ? []
       : [{ command: `mergeq pr testing ${run.id}`, why: 'Shows the checks of its test run.' }]
@@ -49,18 +52,18 @@ function stepsFor(
     case 'dropped':
       if (state === 'CANCELLED') return [submit('Submits it again.')]
       return [
-        ...look,
+        ...showChecks,
         manualStep('Mend what failed, and push.'),
         submit('Submits it again, once it is mended.'),
       ]
     case 'held':
       return [
         wait,
-        ...look,
+        ...showChecks,
         { command: `mergeq pr restart ${pr}`, why: 'Tests it again, if the failure was a chance.' },
       ]
     case 'testing':
-      return [wait, ...look]
+      return [wait, ...showChecks]
     case 'unknown':
       return [
         { command: `mergeq pr get ${pr} --json`, why: 'Shows its record as the service sent it.' },
@@ -71,8 +74,8 @@ function stepsFor(
   }
 }
 
-/** What is found where there is no queue to be in. */
-const noQueue = (targetBranch: string): Finding => ({
+/** Returns the finding for a target branch without a queue. */
+const noQueueFinding = (targetBranch: string): Finding => ({
   code: 'no-queue',
   message: `The service knows no queue of ${targetBranch} in this repository.`,
   blocks: true,
@@ -82,7 +85,10 @@ const noQueue = (targetBranch: string): Finding => ({
   ],
 })
 
-/** Judges what was read. Pure, and never fails: what is missing or unheard of is said, not assumed. */
+/**
+ * Explains why a pull request is not merging from the documents that were read. Never throws: missing
+ * documents and unknown states are named in the explanation.
+ */
 export function explainPullRequest({
   pr,
   targetBranch,
@@ -92,31 +98,31 @@ export function explainPullRequest({
   run,
   unread,
 }: ExplainSources): Explanation {
-  const entry = queueEntries(queue ?? {}).find(one => one.pr === pr)
-  const fresh = freshest(record, entry)
+  const entry = queueEntries(queue ?? {}).find(candidate => candidate.pr === pr)
+  const current = newerRecord(record, entry)
   const { testing, concurrency } = testSlots(queue ?? {})
-  const state = normalizeState(getString(fresh, 'state') || getString(entry?.record, 'state') || '')
-  const about = fresh ?? {}
+  const state = normalizeState(getString(current, 'state') || getString(entry?.record, 'state') || '')
+  const details = current ?? {}
   const queueState = getString(queue, 'state')
-  const newest = getArray(about, 'timeline')[0]
-  const moment = isObject(newest) ? newest : about
-  const facts: Facts = { pr, record: about, moment, queue: queue ?? {}, entry }
+  const newestEvent = getArray(details, 'timeline')[0]
+  const latest = isObject(newestEvent) ? newestEvent : details
+  const facts: Facts = { pr, record: details, latest, queue: queue ?? {}, entry }
   const findings: Finding[] =
-    fresh === undefined
+    current === undefined
       ? [{ code: 'never-submitted', message: `It was never submitted to the queue of ${targetBranch}.` }]
       : [...stateFindings(state, facts, run)]
-  if (queue === null && terminalOutcome(state) === undefined) findings.push(noQueue(targetBranch))
+  if (queue === null && terminalOutcome(state) === undefined) findings.push(noQueueFinding(targetBranch))
   const isBlocked = findings.some(({ blocks }) => blocks === true)
-  const verdict = fresh === undefined ? 'never-submitted' : verdictOf(state, findings, isBlocked)
-  const asked = findings.flatMap(({ steps = [] }) => steps)
-  const next = [...asked, ...stepsFor(verdict, state, pr, run)]
+  const verdict = current === undefined ? 'never-submitted' : verdictOf(state, findings, isBlocked)
+  const stepsOfFindings = findings.flatMap(({ steps = [] }) => steps)
+  const next = [...stepsOfFindings, ...stepsFor(verdict, state, pr, run)]
   return {
     pr,
     targetBranch,
-    title: getString(about, 'prTitle') ?? getString(entry?.record, 'prTitle') ?? null,
+    title: getString(details, 'prTitle') ?? getString(entry?.record, 'prTitle') ?? null,
     verdict,
     state: state === '' ? null : state,
-    since: getString(about, 'stateChangedAt') ?? null,
+    since: getString(details, 'stateChangedAt') ?? null,
     queue:
       queue == null
         ? null
@@ -124,31 +130,33 @@ export function explainPullRequest({
             state: queueState === undefined ? null : normalizeState(queueState),
             position: entry?.position ?? null,
             length: getArray(queue, 'enqueuedPullRequests').length,
-            ahead: queueEntries(queue).flatMap(one =>
-              one.position < (entry?.position ?? 0) ? [one.pr] : [],
+            ahead: queueEntries(queue).flatMap(other =>
+              other.position < (entry?.position ?? 0) ? [other.pr] : [],
             ),
             testing: testing.length,
             concurrency: concurrency ?? null,
           },
     testRun: run ?? null,
-    reasons: ordered(findings).map(({ code, message }) => ({ code, message })),
+    reasons: blockingFirst(findings).map(({ code, message }) => ({ code, message })),
     next: next
       .filter((step, index) => next.findIndex(other => isSame(step, other)) === index)
       .map(({ command, why }) => ({ command: command === null ? null : `${command}${flags}`, why })),
-    submitAgain: isSafeToSubmit(
-      state === '' && fresh !== undefined ? 'unknown' : verdict,
-      about,
+    submitAgain: assessResubmission(
+      state === '' && current !== undefined ? 'unknown' : verdict,
+      details,
       `mergeq pr submit ${pr}${flags}`,
     ),
     unread,
   }
 }
 
+/** Whether two steps are the same command, or the same advice where there is no command. */
+/** Whether two steps are the same command, or the same advice where there is no command. */
 const isSame = (one: NextStep, other: NextStep): boolean =>
   one.command === other.command && (one.command !== null || one.why === other.why)
 
-/** What blocks comes before what only explains. */
-const ordered = (findings: readonly Finding[]): readonly Finding[] => [
+/** Sorts the findings that block before all other findings. */
+const blockingFirst = (findings: readonly Finding[]): readonly Finding[] => [
   ...findings.filter(({ blocks }) => blocks === true),
   ...findings.filter(({ blocks }) => blocks !== true),
 ]

@@ -2,7 +2,10 @@ import type { JsonObject } from '../../json.ts'
 import type { NextStep } from './finding.ts'
 import type { TestRun } from './test-run.ts'
 
-/** How a pull request stands, in one word: `held` is PENDING_FAILURE, which may still merge. */
+/**
+ * The summary of an explanation; `held` means PENDING_FAILURE, a state from which a pull request may still
+ * merge.
+ */
 export type ExplanationVerdict =
   | 'waiting'
   | 'blocked'
@@ -13,44 +16,47 @@ export type ExplanationVerdict =
   | 'never-submitted'
   | 'unknown'
 
-/** What could not be read, and why. */
+/** A document that could not be read, and the reason. */
 export interface UnreadSource {
   readonly what: 'queue' | 'test run'
   readonly why: string
 }
 
-/** What was read of a pull request. */
+/** The documents that an explanation is made from. */
 export interface ExplainSources {
   readonly pr: number
   readonly targetBranch: string
-  /** What must be said again for another command to mean the same queue: empty, or flags with a blank before each. */
+  /**
+   * The options, each with a space before it, with which another command addresses the same queue; may be
+   * empty.
+   */
   readonly flags: string
-  /** Undefined when the service knows of no submission (404). */
+  /** The pull request's record; undefined if the service knows no submission (404). */
   readonly record: JsonObject | undefined
-  /** Null when there is no queue (404), undefined when it could not be read. */
+  /** Null if there is no queue (404), undefined if the queue could not be read. */
   readonly queue: JsonObject | null | undefined
   readonly run: TestRun | undefined
   readonly unread: readonly UnreadSource[]
 }
 
-/** Whether `pr submit` does no harm now; null where that cannot be told. */
+/** Whether running `pr submit` now is safe; `safe` is null if that is unknown. */
 export interface SubmitAgain {
   readonly safe: boolean | null
   readonly why: string
 }
 
-/** Why a pull request is not merging. What `pr explain --json` prints holds exactly these keys, and all of them. */
+/** Why a pull request is not merging. The output of `pr explain --json` has exactly these keys. */
 export interface Explanation {
   readonly pr: number
   readonly targetBranch: string
   readonly title: string | null
   readonly verdict: ExplanationVerdict
   readonly state: string | null
-  /** When it came into that state, as the service wrote it. */
+  /** When the pull request entered the state, as the service wrote it. */
   readonly since: string | null
   readonly queue: {
     readonly state: string | null
-    /** Counted from 1; null when the queue does not list it. */
+    /** The position, from 1; null if the queue does not list the pull request. */
     readonly position: number | null
     readonly length: number
     readonly ahead: readonly number[]
@@ -58,7 +64,7 @@ export interface Explanation {
     readonly concurrency: number | null
   } | null
   readonly testRun: TestRun | null
-  /** What matters most comes first; `code` is stable, `message` is for people. */
+  /** The most important reason first; `code` is stable, `message` is text for people. */
   readonly reasons: readonly { readonly code: string; readonly message: string }[]
   readonly next: readonly NextStep[]
   readonly submitAgain: SubmitAgain

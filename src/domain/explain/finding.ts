@@ -2,44 +2,44 @@ import type { JsonObject } from '../../json.ts'
 import { pluralize } from '../format.ts'
 import type { QueueEntry } from '../queue-entries.ts'
 
-/** What to do next: a command line of mergeq, or something that is done elsewhere. */
+/** A next step: a command line of mergeq, or, if `command` is null, an action outside mergeq. */
 export interface NextStep {
   readonly command: string | null
   readonly why: string
 }
 
-/** Something that was found about why a pull request is not merging. */
+/** A reason why a pull request is not merging; `code` is stable, `message` is text for people. */
 export interface Finding {
   readonly code: string
   readonly message: string
-  /** It does not pass by waiting: somebody has to do something. */
+  /** Whether waiting does not help: a person has to act. */
   readonly blocks?: boolean
   readonly steps?: readonly NextStep[]
 }
 
-/** What findings are made from; what was not read or is not there is an empty object. */
+/** The documents that findings are made from; a missing document is an empty object. */
 export interface Facts {
   readonly pr: number
   readonly record: JsonObject
-  /** The record's newest moment, where it tells its history, else the record itself. */
-  readonly moment: JsonObject
+  /** The newest event of the record's timeline, or the record itself if it has no timeline. */
+  readonly latest: JsonObject
   readonly queue: JsonObject
   readonly entry: QueueEntry | undefined
 }
 
-/** Text of the service inside a sentence of ours: not longer than a line. */
-export const shorten = (text: string, most = 80): string => {
-  const characters = Array.from(text.slice(0, most * 4))
-  return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : characters.join('')
+/** Returns a text with at most `max` characters; a longer text ends in an ellipsis. */
+export const shorten = (text: string, max = 80): string => {
+  const characters = Array.from(text.slice(0, max * 4))
+  return characters.length > max ? `${characters.slice(0, max - 1).join('')}…` : characters.join('')
 }
 
-const mostNamed = 5
+const maxNames = 5
 
-/** The first few of a list, and how many there are besides. */
+/** Joins up to five names with commas; of a longer list, the first five and the number of the others. */
 export const joinSome = (names: readonly string[]): string =>
-  names.length <= mostNamed
+  names.length <= maxNames
     ? names.join(', ')
-    : `${names.slice(0, mostNamed).join(', ')} and ${pluralize(names.length - mostNamed, 'other')}`
+    : `${names.slice(0, maxNames).join(', ')} and ${pluralize(names.length - maxNames, 'other')}`
 
-/** A step that no command of mergeq can take. */
+/** Returns a step for which mergeq has no command. */
 export const manualStep = (why: string): NextStep => ({ command: null, why })

@@ -8,38 +8,45 @@ const blockReasons: Readonly<Record<string, string>> = {
   awaiting_required_check: 'It waits for a required check of its own.',
   undetermined: 'Something stands against merging it that the service could not determine.',
 }
-const passing = ['awaiting_required_check', 'undetermined']
+const transientReasons = ['awaiting_required_check', 'undetermined']
 
-/** Names in a value whose shape nobody documents: numbers are pull requests, texts and names stand for themselves. */
-export function namesIn(value: Json | undefined): readonly string[] {
+/**
+ * Returns the names in a value whose structure is not documented: `#7` for a number, a text shortened to 80
+ * characters, the first name of an object, and the names of up to 50 items of an array.
+ */
+export function extractNames(value: Json | undefined): readonly string[] {
   if (typeof value === 'number') return [`#${value}`]
   if (typeof value === 'string') return value === '' ? [] : [shorten(value)]
-  if (Array.isArray(value)) return value.slice(0, 50).flatMap(item => namesIn(item))
+  if (Array.isArray(value)) return value.slice(0, 50).flatMap(item => extractNames(item))
   const keys = ['prNumber', 'number', 'name', 'context', 'login', 'kind']
-  return isObject(value) ? keys.flatMap(key => namesIn(value[key])).slice(0, 1) : []
+  return isObject(value) ? keys.flatMap(key => extractNames(value[key])).slice(0, 1) : []
 }
 
-/** What the record, or the newest moment of its history, tells where it tells more (service-observed.md section 2.3). */
-export function hostFindings({ record, moment }: Facts): readonly Finding[] {
-  const told = (key: string) => [get(record, key), get(moment, key)].find(found => namesIn(found).length > 0)
-  const kinds = getArray({ blockReasons: told('blockReasons') ?? [] }, 'blockReasons').flatMap(namesIn)
-  const sentence = (code: string, key: string, say: (names: string) => string): readonly Finding[] => {
-    const names = namesIn(told(key))
-    return names.length === 0 ? [] : [{ code, message: say(joinSome(names)) }]
+/**
+ * Returns findings from the details that the record, or the newest event of its timeline, gives about the
+ * code host (service-observed.md section 2.3).
+ */
+export function hostFindings({ record, latest }: Facts): readonly Finding[] {
+  const detail = (key: string) =>
+    [get(record, key), get(latest, key)].find(value => extractNames(value).length > 0)
+  const kinds = getArray({ blockReasons: detail('blockReasons') ?? [] }, 'blockReasons').flatMap(extractNames)
+  const sentence = (code: string, key: string, format: (names: string) => string): readonly Finding[] => {
+    const names = extractNames(detail(key))
+    return names.length === 0 ? [] : [{ code, message: format(joinSome(names)) }]
   }
   return [
     ...[...new Set(kinds)].slice(0, 10).map(kind => ({
       code: 'block-reason',
       message: Object.hasOwn(blockReasons, kind) ? (blockReasons[kind] ?? kind) : `It is blocked: ${kind}.`,
-      blocks: !passing.includes(kind),
-      steps: passing.includes(kind) ? [] : [manualStep('Mend it on its branch, and push.')],
+      blocks: !transientReasons.includes(kind),
+      steps: transientReasons.includes(kind) ? [] : [manualStep('Mend it on its branch, and push.')],
     })),
     ...sentence('conflict-culprit', 'conflictCulprit', names => `It conflicts with ${names}.`),
     ...sentence('failure-causes', 'failureCausingStatuses', names => `These made its tests fail: ${names}.`),
     ...sentence('waiting-for', 'waitingFor', names => `It waits for ${names}.`),
     ...sentence('service-says', 'reason', names => {
-      const [by] = namesIn(told('actor'))
-      return `The service says: ${names}${by === undefined ? '' : ` (${by})`}.`
+      const [actor] = extractNames(detail('actor'))
+      return `The service says: ${names}${actor === undefined ? '' : ` (${actor})`}.`
     }),
   ]
 }

@@ -1,20 +1,30 @@
-import { get, getString } from '../../json.ts'
+import { get, getString, getNumber } from '../../json.ts'
 import { pluralize } from '../format.ts'
-import { numberAt, type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
+import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { normalizeState } from '../states.ts'
 import { type Facts, type Finding, joinSome, shorten } from './finding.ts'
 
-const stops: Readonly<Record<string, string>> = {
+
+
+
+
+
+
+
+const messageByState: Readonly<Record<string, string>> = {
   PAUSED: 'The queue is paused: it starts no tests and merges nothing.',
   DRAINING: 'The queue is draining: it starts no tests, and merges what is being tested.',
   SWITCHING_MODES: 'The queue is switching its mode: it starts no tests until that is done.',
 }
 
-/** What the queue's own state keeps from happening; `stopping` are the states in which it stops this pull request. */
-export function queueStateFindings({ queue }: Facts, stopping: readonly string[]): readonly Finding[] {
+/**
+ * Returns a finding about a queue that is not RUNNING. `blockingStates` are the queue states that block this
+ * pull request.
+ */
+export function queueStateFindings({ queue }: Facts, blockingStates: readonly string[]): readonly Finding[] {
   const state = normalizeState(getString(queue, 'state') ?? '')
   if (state === '' || state === 'RUNNING') return []
-  const message = Object.hasOwn(stops, state) ? stops[state] : undefined
+  const message = Object.hasOwn(messageByState, state) ? messageByState[state] : undefined
   if (message === undefined)
     return [{ code: 'queue-state', message: `The queue is in the state '${shorten(state)}'.` }]
   const resume = { command: 'mergeq queue resume', why: 'Lets the queue test and merge again.' }
@@ -22,15 +32,16 @@ export function queueStateFindings({ queue }: Facts, stopping: readonly string[]
     {
       code: `queue-${state.toLowerCase().replaceAll('_', '-')}`,
       message,
-      blocks: stopping.includes(state),
+      blocks: blockingStates.includes(state),
       steps: state === 'SWITCHING_MODES' ? [] : [resume],
     },
   ]
 }
 
-const named = ({ pr, state }: QueueEntry): string => (state === '' ? `#${pr}` : `#${pr} (${shorten(state)})`)
+const formatEntry = ({ pr, state }: QueueEntry): string =>
+  state === '' ? `#${pr}` : `#${pr} (${shorten(state)})`
 
-/** Where it stands in the queue, and who is ahead. */
+/** Returns a finding about the position in the queue and the pull requests ahead; none without an entry. */
 export function positionFindings({ queue, entry }: Facts): readonly Finding[] {
   if (entry === undefined) return []
   const all = queueEntries(queue)
@@ -42,12 +53,14 @@ export function positionFindings({ queue, entry }: Facts): readonly Finding[] {
       message:
         ahead.length === 0
           ? `It is ${all.length === 1 ? 'alone' : `the first of ${all.length}`} in the queue.`
-          : `It is number ${entry.position} of ${all.length} in the queue; ahead of it${lanes}: ${joinSome(ahead.map(named))}.`,
+          : `It is number ${entry.position} of ${all.length} in the queue; ahead of it${lanes}: ${joinSome(ahead.map(formatEntry))}.`,
     },
   ]
 }
 
-/** What a pull request in PENDING waits for: a free test run, those of higher priority, a batch. */
+/**
+ * Returns findings about what a PENDING pull request waits for: a free test run, higher priorities, a batch.
+ */
 export function slotFindings({ queue, entry }: Facts): readonly Finding[] {
   const { testing, concurrency, isBatching } = testSlots(queue)
   const findings: Finding[] = []
@@ -57,24 +70,24 @@ export function slotFindings({ queue, entry }: Facts): readonly Finding[] {
       code: 'no-free-slot',
       message: `Testing is at its limit of ${pluralize(concurrency, 'test run')} at a time: ${joinSome(testing.map(({ pr }) => `#${pr}`))}.`,
     })
-  const priority = numberAt(entry?.record, 'priorityValue')
-  const first = queueEntries(queue).filter(
+  const priority = getNumber(entry?.record, 'priorityValue')
+  const prioritized = queueEntries(queue).filter(
     ({ position, state, record }) =>
       state === 'PENDING' &&
       position < (entry?.position ?? 0) &&
-      (numberAt(record, 'priorityValue') ?? Number.NaN) < (priority ?? Number.NaN),
+      (getNumber(record, 'priorityValue') ?? Number.NaN) < (priority ?? Number.NaN),
   )
-  if (first.length > 0)
+  if (prioritized.length > 0)
     findings.push({
       code: 'lower-priority',
-      message: `Its priority is ${priority}; ${joinSome(first.map(({ pr }) => `#${pr}`))} ${first.length === 1 ? 'has' : 'have'} a higher one and ${first.length === 1 ? 'goes' : 'go'} first.`,
+      message: `Its priority is ${priority}; ${joinSome(prioritized.map(({ pr }) => `#${pr}`))} ${prioritized.length === 1 ? 'has' : 'have'} a higher one and ${prioritized.length === 1 ? 'goes' : 'go'} first.`,
     })
-  const size = numberAt(queue, 'batchingMinSize')
-  const minutes = numberAt(queue, 'batchingMaxWaitTimeMinutes')
+  const minSize = getNumber(queue, 'batchingMinSize')
+  const minutes = getNumber(queue, 'batchingMaxWaitTimeMinutes')
   if (isBatching && get(entry?.record, 'noBatch') !== true)
     findings.push({
       code: 'batching',
-      message: `The queue tests in batches${size === undefined ? '' : ` of at least ${size}`}${minutes === undefined ? '' : `, and waits up to ${pluralize(minutes, 'minute')} for one to fill`}.`,
+      message: `The queue tests in batches${minSize === undefined ? '' : ` of at least ${minSize}`}${minutes === undefined ? '' : `, and waits up to ${pluralize(minutes, 'minute')} for one to fill`}.`,
     })
   return findings
 }

@@ -3,8 +3,8 @@ import { type Facts, type Finding, manualStep, type NextStep, shorten } from './
 
 const isCommit = (sha: string): boolean => /^[\da-f]{7,64}$/i.test(sha)
 
-/** The command that uploads the targets, for the head that the record names. */
-function uploadTargets({ pr, record }: Facts): NextStep {
+/** Returns the command that uploads the targets of the record's head commit. */
+function uploadStep({ pr, record }: Facts): NextStep {
   const sha = getString(record, 'prSha') ?? ''
   return {
     command: `mergeq pr targets ${pr} --from targets.txt${isCommit(sha) ? ` --sha ${sha}` : ''}`,
@@ -12,7 +12,7 @@ function uploadTargets({ pr, record }: Facts): NextStep {
   }
 }
 
-const mergeabilities: Readonly<Record<string, Finding | undefined>> = {
+const findingByMergeability: Readonly<Record<string, Finding | undefined>> = {
   mergeable: undefined,
   in_progress: {
     code: 'mergeability-in-progress',
@@ -31,7 +31,10 @@ const mergeabilities: Readonly<Record<string, Finding | undefined>> = {
   },
 }
 
-/** What its readiness lacks (service-observed.md section 7). */
+/**
+ * Returns findings about the conditions that a record's readiness does not meet (service-observed.md section
+ * 7).
+ */
 export function readinessFindings(facts: Facts): readonly Finding[] {
   const { record, queue } = facts
   const readiness = get(record, 'readiness')
@@ -44,7 +47,7 @@ export function readinessFindings(facts: Facts): readonly Finding[] {
         ? 'The queue waits for its impacted targets: none were uploaded for its head commit.'
         : 'The queue waits for its impacted targets, if none were uploaded for its head commit.',
       blocks: isKnown,
-      steps: [uploadTargets(facts)],
+      steps: [uploadStep(facts)],
     })
   }
   if (get(readiness, 'doesBaseBranchMatch') === false) {
@@ -61,15 +64,15 @@ export function readinessFindings(facts: Facts): readonly Finding[] {
   const mergeability = getString(readiness, 'gitHubMergeability')?.toLowerCase()
   if (mergeability !== undefined)
     findings.push(
-      Object.hasOwn(mergeabilities, mergeability)
-        ? mergeabilities[mergeability]
+      Object.hasOwn(findingByMergeability, mergeability)
+        ? findingByMergeability[mergeability]
         : { code: 'mergeability', message: `Its mergeability is '${shorten(mergeability)}'.` },
     )
   if (!isObject(readiness) && get(queue, 'mode') === 'parallel')
     findings.push({
       code: 'needs-impacted-targets',
       message: 'The queue is parallel: it waits for impacted targets, if none were uploaded.',
-      steps: [uploadTargets(facts)],
+      steps: [uploadStep(facts)],
     })
   return findings.flatMap(finding => (finding === undefined ? [] : [finding]))
 }

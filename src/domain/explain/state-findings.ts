@@ -1,26 +1,23 @@
-import { isObject } from '../../json.ts'
-import { numberAt } from '../queue-entries.ts'
-import { isFailedOrCancelled, pullRequestStates, terminalOutcome } from '../states.ts'
+import { getNumber, isObject } from '../../json.ts'
+import { isFailedOrCancelled, isKnownState, terminalOutcome } from '../states.ts'
 import { type Facts, type Finding, shorten } from './finding.ts'
 import { hostFindings } from './host-reasons.ts'
 import { positionFindings, queueStateFindings, slotFindings } from './queue-position.ts'
 import { readinessFindings } from './readiness.ts'
 import { type TestRun, testRunFindings } from './test-run.ts'
 
-const isKnown = (state: string): boolean => pullRequestStates.some(known => known === state)
-
-/** What it is about that the state itself tells: the sentence that stands first. */
-function findingsByState(state: string, { record, entry, queue }: Facts): readonly Finding[] {
-  const left = record.isCurrentlySubmittedToQueue
+/** Returns the finding that describes the state itself. */
+function describeState(state: string, { record, entry, queue }: Facts): readonly Finding[] {
+  const isSubmitted = record.isCurrentlySubmittedToQueue
   if (state === '') return [{ code: 'no-state', message: 'Its record names no state.' }]
-  if (!isKnown(state))
+  if (!isKnownState(state))
     return [{ code: 'unknown-state', message: `Its state '${shorten(state)}' is not known to mergeq.` }]
-  if (isFailedOrCancelled(state) && left === true)
+  if (isFailedOrCancelled(state) && isSubmitted === true)
     return [{ code: 'settling', message: `It is ${state}, but its record still counts it as submitted.` }]
-  if (terminalOutcome(state) === undefined && left === false && entry === undefined)
+  if (terminalOutcome(state) === undefined && isSubmitted === false && entry === undefined)
     return [{ code: 'not-submitted', message: `It is ${state}, but its record counts it as not submitted.` }]
-  const depth = numberAt(queue, 'pendingFailureDepth') ?? 0
-  const said: Readonly<Record<string, readonly [code: string, message: string]>> = {
+  const depth = getNumber(queue, 'pendingFailureDepth') ?? 0
+  const findingByState: Readonly<Record<string, readonly [code: string, message: string]>> = {
     NOT_READY: ['not-ready', 'It is submitted, and waits until it is ready to be queued.'],
     PENDING: ['pending', 'It is ready, and waits for its tests to start.'],
     TESTING: ['testing', 'It is being tested.'],
@@ -36,22 +33,22 @@ function findingsByState(state: string, { record, entry, queue }: Facts): readon
       'It was cancelled: by a person, a push, or because it was not ready for too long.',
     ],
   }
-  const [code, message] = said[state] ?? ['unknown-state', state]
+  const [code, message] = findingByState[state] ?? ['unknown-state', state]
   return [{ code, message }]
 }
 
-/** What keeps it in its state, by what can keep a pull request there. */
+/** Returns the reasons why a pull request is in its state, as far as they can apply to that state. */
 export function stateFindings(state: string, facts: Facts, run: TestRun | undefined): readonly Finding[] {
-  const first = findingsByState(state, facts)
+  const first = describeState(state, facts)
   const checks = run === undefined ? [] : testRunFindings(run)
-  const told = hostFindings(facts)
-  const place = positionFindings(facts)
+  const hostReasons = hostFindings(facts)
+  const position = positionFindings(facts)
   switch (state) {
     case 'NOT_READY':
       return [
         ...first,
         ...readinessFindings(facts),
-        ...told,
+        ...hostReasons,
         ...timeLimit(facts),
         ...queueStateFindings(facts, []),
       ]
@@ -59,32 +56,35 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
       return [
         ...first,
         ...queueStateFindings(facts, ['PAUSED', 'DRAINING', 'SWITCHING_MODES']),
-        ...place,
+        ...position,
         ...slotFindings(facts),
-        ...told,
+        ...hostReasons,
       ]
     case 'TESTS_PASSED':
-      return [...first, ...queueStateFindings(facts, ['PAUSED']), ...place, ...told]
+      return [...first, ...queueStateFindings(facts, ['PAUSED']), ...position, ...hostReasons]
     case 'TESTING':
     case 'PENDING_FAILURE':
-      return [...first, ...checks, ...queueStateFindings(facts, []), ...place, ...told]
+      return [...first, ...checks, ...queueStateFindings(facts, []), ...position, ...hostReasons]
     case 'FAILED':
-      return [...first, ...checks.filter(({ code }) => code === 'failing-checks'), ...told]
+      return [...first, ...checks.filter(({ code }) => code === 'failing-checks'), ...hostReasons]
     case 'MERGED':
       return first
     case '':
-      // What is not submitted does not wait to become ready.
+      // A pull request that is not submitted does not wait to become ready.
       return facts.record.isCurrentlySubmittedToQueue === false || !isObject(facts.record.readiness)
-        ? [...first, ...told]
-        : [...first, ...readinessFindings(facts), ...told]
+        ? [...first, ...hostReasons]
+        : [...first, ...readinessFindings(facts), ...hostReasons]
     default:
-      return [...first, ...told]
+      return [...first, ...hostReasons]
   }
 }
 
-/** After how long a pull request that is not ready is cancelled (service-observed.md section 3.1). */
+/**
+ * Returns a finding about the time limit for pull requests that are not ready (service-observed.md section
+ * 3.1).
+ */
 function timeLimit({ queue }: Facts): readonly Finding[] {
-  const hours = numberAt(queue, 'notReadyTimeoutHours') ?? 0
+  const hours = getNumber(queue, 'notReadyTimeoutHours') ?? 0
   return hours <= 0
     ? []
     : [{ code: 'time-limit', message: `It is cancelled if it is not ready within ${hours} h.` }]

@@ -1,55 +1,61 @@
 import { get, getArray, getString, isObject, type Json, type JsonObject } from '../../json.ts'
-import { checksOf } from '../check-runs.ts'
+import { readChecks } from '../test-run-checks.ts'
 import { type Finding, joinSome, shorten } from './finding.ts'
 
-/** A test run, as far as an explanation needs it. */
+/** The part of a test run that an explanation needs. */
 export interface TestRun {
   readonly id: string
-  /** As the service says it; null where it does not. */
+  /** The service's status in lower case; null if the service gives none. */
   readonly status: string | null
-  /** The names of the checks that have failed, and of those that have not ended; the required ones where it names any. */
+  /** The names of failed checks. Optional checks are left out if the run names required checks. */
   readonly failing: readonly string[]
+  /** The names of checks that have not ended, chosen as `failing` is. */
   readonly pending: readonly string[]
 }
 
-const isRun = (id: string | undefined): id is string => id !== undefined && /^[\w.-]{1,128}$/.test(id)
+const isTestRunId = (id: string | undefined): id is string => id !== undefined && /^[\w.-]{1,128}$/.test(id)
 
-/** The id at the end of a test branch, or the id itself. */
-const idIn = (value: Json | undefined): string | undefined => {
+/**
+ * Finds a test run id in a value: an object with an id or a branch, a branch that ends in an id, or an id.
+ */
+const findId = (value: Json | undefined): string | undefined => {
   if (isObject(value))
-    return ['testRunId', 'id', 'branch', 'testBranch'].map(key => idIn(value[key])).find(isRun)
+    return ['testRunId', 'id', 'branch', 'testBranch'].map(key => findId(value[key])).find(isTestRunId)
   return typeof value === 'string' ? value.slice(value.lastIndexOf('/') + 1) : undefined
 }
 
-/** The id of a record's newest test run, where the record or its history names one (service-observed.md section 2.5). */
+/**
+ * Returns the id of a record's newest test run; undefined if neither the record nor its timeline names a
+ * test run (service-observed.md section 2.5).
+ */
 export const testRunOf = (record: JsonObject): string | undefined =>
   [record, ...getArray(record, 'timeline')]
-    .flatMap(moment => [
-      get(moment, 'testRunId'),
-      get(moment, 'testRun'),
-      get(moment, 'testsPassed'),
-      get(moment, 'verifiedByTestRun'),
+    .flatMap(event => [
+      get(event, 'testRunId'),
+      get(event, 'testRun'),
+      get(event, 'testsPassed'),
+      get(event, 'verifiedByTestRun'),
     ])
-    .map(idIn)
-    .find(isRun)
+    .map(findId)
+    .find(isTestRunId)
 
-/** Whether a run says that it has to do with a pull request; one that names nobody may have. */
+/** Whether a test run concerns a pull request; true also for a run that names no pull requests at all. */
 export function testsPullRequest(run: JsonObject, pr: number): boolean {
-  const tested = getArray(run, 'testedPullRequests').map(one => get(one, 'prNumber'))
+  const tested = getArray(run, 'testedPullRequests').map(pullRequest => get(pullRequest, 'prNumber'))
   return tested.length === 0 || tested.includes(pr) || getArray(run, 'dependentPrs').includes(pr)
 }
 
-const good = /^(SUCCESS|NEUTRAL|SKIPPED)$/i
-const bad = /^(FAILURE|ERROR|CANCELLED|TIMED_OUT|STALE|ACTION_REQUIRED)$/i
+const passedState = /^(SUCCESS|NEUTRAL|SKIPPED)$/i
+const failedState = /^(FAILURE|ERROR|CANCELLED|TIMED_OUT|STALE|ACTION_REQUIRED)$/i
 
-/** The run of an id, its checks sorted: an optional check decides nothing. */
+/** Reads a test run from a document of the service; check names are cut to 80 characters. */
 export function parseTestRun(id: string, run: JsonObject): TestRun {
   const required = getArray(run, 'requiredStatuses')
-  const checks = checksOf(run).filter(({ name = null }) => required.length === 0 || required.includes(name))
-  const names = (isMeant: (state: string) => boolean) => [
+  const checks = readChecks(run).filter(({ name = null }) => required.length === 0 || required.includes(name))
+  const names = (matches: (state: string) => boolean) => [
     ...new Set(
       checks.flatMap(check =>
-        isMeant(getString(check, 'state') ?? '')
+        matches(getString(check, 'state') ?? '')
           ? [shorten(getString(check, 'name') ?? 'a check without a name')]
           : [],
       ),
@@ -58,12 +64,12 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
   return {
     id,
     status: getString(run, 'status')?.toLowerCase() ?? null,
-    failing: names(state => bad.test(state)),
-    pending: names(state => !bad.test(state) && !good.test(state)),
+    failing: names(state => failedState.test(state)),
+    pending: names(state => !failedState.test(state) && !passedState.test(state)),
   }
 }
 
-/** What a test run tells of why its pull requests are where they are. */
+/** Returns findings about the failing and the pending checks of a test run. */
 export const testRunFindings = ({ failing, pending }: TestRun): readonly Finding[] => [
   ...(failing.length === 0
     ? []

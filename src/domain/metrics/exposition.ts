@@ -1,52 +1,58 @@
 import { MergeqError } from '../../errors.ts'
 
-/** One value of a metric in text format 0.0.4 (service-api.md section 4.3). A time stamp is read, and not kept. */
+/**
+ * A sample of a metric in the Prometheus text format 0.0.4 (service-api.md section 4.3), without its
+ * timestamp.
+ */
 export interface Sample {
   readonly name: string
-  /** `untyped` where no TYPE line says another. */
+  /** The type of the metric family; `untyped` without a TYPE line. */
   readonly type: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** A text of the format: its samples in order, and what its HELP lines say of each family. */
+/** A parsed text: its samples in order, and the HELP text of each metric family. */
 export interface Exposition {
   readonly samples: readonly Sample[]
   readonly help: ReadonlyMap<string, string>
 }
 
-/** How the name of a metric begins a text; a label's name has no colon. */
+/** Matches the name of a metric at the start of a text. */
 export const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
-const label = /^[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\]|\\[\\"n])*)"[ \t]*(,)?/
-const comment = /^#[ \t]*(HELP|TYPE)[ \t]+([a-zA-Z_:][a-zA-Z0-9_:]*)(?:[ \t]+(.*))?$/
+const labelPair = /^[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\]|\\[\\"n])*)"[ \t]*(,)?/
+const helpOrType = /^#[ \t]*(HELP|TYPE)[ \t]+([a-zA-Z_:][a-zA-Z0-9_:]*)(?:[ \t]+(.*))?$/
 const blanks = /^[ \t]+|[ \t\r]+$/g
 
-const plain = (text: string): string =>
+const unescapeLabel = (text: string): string =>
   text.replace(/\\([\\"n])/g, (_, char: string) => (char === 'n' ? '\n' : char))
 
-/** A number as the format writes it, `+Inf` and `NaN` included; undefined when it is none, or none that a double holds. */
-export function numberOf(word: string): number | undefined {
-  if (/^[+-]?inf(inity)?$/i.test(word)) return word.startsWith('-') ? -Infinity : Infinity
-  if (/^nan$/i.test(word)) return Number.NaN
-  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word) ? Number(word) : Number.NaN
+/**
+ * Parses a number of the format, including `+Inf` and `NaN`; undefined for other texts and for too large
+ * numbers.
+ */
+export function parseNumber(text: string): number | undefined {
+  if (/^[+-]?inf(inity)?$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity
+  if (/^nan$/i.test(text)) return Number.NaN
+  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN
   return Number.isFinite(number) ? number : undefined
 }
 
-/** A number as the format writes it. */
+/** Formats a number as the text format writes it, including `+Inf`, `-Inf` and `NaN`. */
 export const numberText = (value: number): string =>
   Number.isFinite(value) || Number.isNaN(value) ? String(value) : value > 0 ? '+Inf' : '-Inf'
 
-/** A series as the format and its queries write it: `mq_depth_current{branch="main"}`. */
+/** Formats a series in the syntax of the text format and of queries: `mq_depth_current{branch="main"}`. */
 export function seriesText(name: string, labels: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${escaped(value)}"`)
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${escapeLabel(value)}"`)
   return pairs.length === 0 ? name : `${name}{${pairs.join(', ')}}`
 }
 
-const escaped = (text: string): string =>
+const escapeLabel = (text: string): string =>
   text.replaceAll(/[\\"\n]/g, char => (char === '\n' ? '\\n' : `\\${char}`))
 
-/** The lines of a text, one after another: a list of them all would take more memory than the text. */
-function* linesOf(text: string): Generator<string> {
+/** Yields the lines of a text; an array of all lines would take more memory than the text. */
+function* readLines(text: string): Generator<string> {
   for (let from = 0; from <= text.length; ) {
     const end = text.indexOf('\n', from)
     yield text.slice(from, end < 0 ? text.length : end)
@@ -56,75 +62,80 @@ function* linesOf(text: string): Generator<string> {
 }
 
 /**
- * Reads a text of the format, sample by sample. A sample's line that is not of it is a `bad-answer` that names the line.
- * What Prometheus refuses and is clear all the same is read: CRLF, a last line without its end, a comment that says too
- * much. What HELP lines say is put into `help`.
+ * Yields the samples of a text, and adds the HELP text of each metric family to `help`. Throws a
+ * `bad-answer` error with the line number at an invalid line. Accepts some input that Prometheus rejects:
+ * CRLF, a last line without a line end, and comments with extra words.
  */
 export function* readSamples(text: string, help = new Map<string, string>()): Generator<Sample> {
   const types = new Map<string, string>()
   let number = 0
-  for (const raw of linesOf(text)) {
+  for (const raw of readLines(text)) {
     number++
     const line = raw.replace(blanks, '')
-    const [, keyword, family = '', said = ''] = comment.exec(line) ?? []
-    if (keyword === 'TYPE' && /^\S+$/.test(said)) types.set(family, said.toLowerCase())
+    const [, keyword, family = '', value = ''] = helpOrType.exec(line) ?? []
+    if (keyword === 'TYPE' && /^\S+$/.test(value)) types.set(family, value.toLowerCase())
     if (keyword === 'HELP')
       help.set(
         family,
-        said.replace(/\\([\\n])/g, (_, char: string) => (char === 'n' ? '\n' : char)),
+        value.replace(/\\([\\n])/g, (_, char: string) => (char === 'n' ? '\n' : char)),
       )
     if (line === '' || line.startsWith('#')) continue
-    const sample = sampleOf(line, types)
+    const sample = parseSample(line, types)
     if (sample === undefined)
       throw new MergeqError('bad-answer', `line ${number} of the metrics is not of the text format 0.0.4.`)
     yield sample
   }
 }
 
-/** Reads a whole text of the format; throws as `readSamples` does. */
+/** Parses a whole text; throws the errors of `readSamples`. */
 export function parseExposition(text: string): Exposition {
   const help = new Map<string, string>()
   return { samples: [...readSamples(text, help)], help }
 }
 
-/** The samples of a text alone. */
+/** Returns the samples of a text; throws the errors of `readSamples`. */
 export const parseSamples = (text: string): readonly Sample[] => parseExposition(text).samples
 
-function sampleOf(line: string, types: ReadonlyMap<string, string>): Sample | undefined {
+function parseSample(line: string, types: ReadonlyMap<string, string>): Sample | undefined {
   const [name] = metricName.exec(line) ?? []
   if (name === undefined) return undefined
-  const read = labelsAt(line.slice(name.length).replace(blanks, ''))
-  if (read === undefined) return undefined
-  const [word = '', stamp, ...others] = read.rest.replace(blanks, '').split(/[ \t]+/)
-  const value = numberOf(word)
-  if (value === undefined || others.length > 0 || (stamp !== undefined && !isStamp(stamp))) return undefined
-  const { family, type } = familyOf(name, types)
-  const { labels } = read
-  // A bound that is no number makes the series none of its family.
-  if (type === 'histogram' && name === `${family}_bucket` && numberOf(labels.le ?? '') === undefined)
+  const parsed = parseLabels(line.slice(name.length).replace(blanks, ''))
+  if (parsed === undefined) return undefined
+  const [word = '', timestamp, ...others] = parsed.rest.replace(blanks, '').split(/[ \t]+/)
+  const value = parseNumber(word)
+  if (value === undefined || others.length > 0 || (timestamp !== undefined && !isTimestamp(timestamp)))
     return undefined
-  if (type === 'summary' && name === family && numberOf(labels.quantile ?? '') === undefined) return undefined
+  const { family, type } = findFamily(name, types)
+  const { labels } = parsed
+  // Prometheus rejects a bucket or quantile whose bound is not a number.
+  if (type === 'histogram' && name === `${family}_bucket` && parseNumber(labels.le ?? '') === undefined)
+    return undefined
+  if (type === 'summary' && name === family && parseNumber(labels.quantile ?? '') === undefined)
+    return undefined
   return { name, type, labels, value }
 }
 
-/** The labels of a sample's line; undefined where the line is not one of a sample. */
+/** Returns the labels of a line with a sample; undefined for any other line. */
 export function labelsOf(line: string): Readonly<Record<string, string>> | undefined {
   const sample = line.replace(blanks, '')
   const [name] = metricName.exec(sample) ?? []
-  return name === undefined ? undefined : labelsAt(sample.slice(name.length).replace(blanks, ''))?.labels
+  return name === undefined ? undefined : parseLabels(sample.slice(name.length).replace(blanks, ''))?.labels
 }
 
-/** The labels that a text begins with, if it begins with any, and what follows them. */
-function labelsAt(
+/**
+ * Parses the optional labels at the start of a text; returns them and the rest, or undefined if they are
+ * invalid.
+ */
+function parseLabels(
   text: string,
 ): { readonly labels: Readonly<Record<string, string>>; readonly rest: string } | undefined {
   const labels: Record<string, string> = Object.create(null)
   if (!text.startsWith('{')) return { labels, rest: text }
   let rest = text.slice(1)
-  for (let found = label.exec(rest); found !== null; found = label.exec(rest)) {
-    const [whole, key = '', value = '', comma] = found
+  for (let match = labelPair.exec(rest); match !== null; match = labelPair.exec(rest)) {
+    const [whole, key = '', value = '', comma] = match
     if (key === '__name__' || Object.hasOwn(labels, key)) return undefined
-    labels[key] = plain(value)
+    labels[key] = unescapeLabel(value)
     rest = rest.slice(whole.length)
     if (comma === undefined) break
   }
@@ -132,21 +143,24 @@ function labelsAt(
   return rest.startsWith('}') ? { labels, rest: rest.slice(1) } : undefined
 }
 
-const [leastStamp, mostStamp] = [-(2n ** 63n), 2n ** 63n - 1n]
+const [minTimestamp, maxTimestamp] = [-(2n ** 63n), 2n ** 63n - 1n]
 
-/** Milliseconds since 1970, in 64 bits. */
-const isStamp = (word: string): boolean =>
+/** Whether a text is a timestamp: milliseconds since 1970 as a signed 64-bit integer. */
+const isTimestamp = (word: string): boolean =>
   /^[+-]?\d{1,30}$/.test(word) &&
-  BigInt(word.replace('+', '')) >= leastStamp &&
-  BigInt(word.replace('+', '')) <= mostStamp
+  BigInt(word.replace('+', '')) >= minTimestamp &&
+  BigInt(word.replace('+', '')) <= maxTimestamp
 
-/** The family of a series: `_sum` and `_count` belong to a histogram or a summary, `_bucket` to a histogram alone. */
-function familyOf(
+/**
+ * Returns the metric family of a series and its type. `_sum` and `_count` belong to a histogram or a
+ * summary, `_bucket` to a histogram only.
+ */
+function findFamily(
   name: string,
   types: ReadonlyMap<string, string>,
 ): { readonly family: string; readonly type: string } {
-  const own = types.get(name)
-  if (own !== undefined) return { family: name, type: own }
+  const exactType = types.get(name)
+  if (exactType !== undefined) return { family: name, type: exactType }
   const family = name.replace(/_(bucket|sum|count)$/, '')
   const type = types.get(family) ?? ''
   const isPart = type === 'histogram' || (type === 'summary' && !name.endsWith('_bucket'))

@@ -1,90 +1,91 @@
-import { numberOf, type Sample, seriesText } from './exposition.ts'
+import { parseNumber, type Sample, seriesText } from './exposition.ts'
 
-/** One bucket: how many values were at most `bound`, those of the buckets below included. */
+/** A cumulative bucket: `count` values were at most `bound`. */
 export interface Bucket {
   readonly bound: number
   readonly count: number
 }
 
-/** One histogram of a text: its buckets by their bounds, the lowest first. */
+/** A histogram, with its buckets in ascending order of their bounds. */
 export interface Histogram {
   readonly name: string
-  /** Those of its series, without `le`. */
+  /** The labels of its series, without `le`. */
   readonly labels: Readonly<Record<string, string>>
   readonly buckets: readonly Bucket[]
   readonly sum: number | undefined
   readonly count: number | undefined
 }
 
-const ending = /_(bucket|sum|count)$/
+const partSuffix = /_(bucket|sum|count)$/
 
-/** The labels of a series without `le`, which tells the buckets of one histogram apart. */
+/** Returns labels without `le`, the label that distinguishes the buckets of a histogram. */
 function withoutBound(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { le: _, ...rest } = labels
   return rest
 }
 
-/** The histogram that a sample is a part of, as a series; undefined where it is none. */
+/** Returns the series of the histogram that a sample belongs to; undefined for other samples. */
 export const histogramOf = ({ name, type, labels }: Sample): string | undefined =>
-  type === 'histogram' && ending.test(name)
-    ? seriesText(name.replace(ending, ''), withoutBound(labels))
+  type === 'histogram' && partSuffix.test(name)
+    ? seriesText(name.replace(partSuffix, ''), withoutBound(labels))
     : undefined
 
-/** Every histogram among the samples, in the order in which they begin. */
+/** Returns the histograms among the samples by their series, in the order of their first samples. */
 export function histogramsIn(samples: readonly Sample[]): ReadonlyMap<string, Histogram> {
-  const found = new Map<string, Histogram>()
+  const histograms = new Map<string, Histogram>()
   for (const sample of samples) {
     const series = histogramOf(sample)
     if (series === undefined) continue
     const { name, labels, value } = sample
-    const before = found.get(series) ?? {
-      name: name.replace(ending, ''),
+    const histogram = histograms.get(series) ?? {
+      name: name.replace(partSuffix, ''),
       labels: withoutBound(labels),
       buckets: [],
       sum: undefined,
       count: undefined,
     }
-    const bound = name.endsWith('_bucket') ? numberOf(labels.le ?? '') : undefined
+    const bound = name.endsWith('_bucket') ? parseNumber(labels.le ?? '') : undefined
     if (bound !== undefined)
-      found.set(series, { ...before, buckets: [...before.buckets, { bound, count: value }] })
-    else if (name.endsWith('_sum')) found.set(series, { ...before, sum: value })
-    else if (name.endsWith('_count')) found.set(series, { ...before, count: value })
+      histograms.set(series, { ...histogram, buckets: [...histogram.buckets, { bound, count: value }] })
+    else if (name.endsWith('_sum')) histograms.set(series, { ...histogram, sum: value })
+    else if (name.endsWith('_count')) histograms.set(series, { ...histogram, count: value })
   }
-  for (const [series, { buckets, ...rest }] of found)
-    found.set(series, { ...rest, buckets: buckets.toSorted((one, other) => one.bound - other.bound) })
-  return found
+  for (const [series, { buckets, ...rest }] of histograms)
+    histograms.set(series, { ...rest, buckets: buckets.toSorted((one, other) => one.bound - other.bound) })
+  return histograms
 }
 
-/** A value between two bounds of a histogram: nothing tells where in a bucket the true one lies. */
+/** An interpolated quantile, and the bounds of the bucket that contains the true value. */
 export interface Quantile {
   readonly value: number
-  readonly between: readonly [least: number, most: number]
+  readonly between: readonly [lower: number, upper: number]
 }
 
 /**
- * The value below which a share of all that was counted lies, interpolated within its bucket as Prometheus does
- * (`histogram_quantile`). NaN where nothing was counted or no bucket is without bound; in the last bucket, the highest bound.
+ * Returns the quantile of a histogram for a share from 0 to 1, interpolated within a bucket like
+ * `histogram_quantile` of Prometheus. The value is NaN if the histogram is empty or has no `+Inf` bucket,
+ * and the highest finite bound if the quantile lies in the `+Inf` bucket.
  */
 export function quantileOf(share: number, { buckets }: Pick<Histogram, 'buckets'>): Quantile {
   const last = buckets.at(-1)
   const none = { value: Number.NaN, between: [Number.NaN, Number.NaN] } as const
   if (last === undefined || last.bound !== Number.POSITIVE_INFINITY || buckets.length < 2) return none
-  const rising: Bucket[] = []
+  const cumulative: Bucket[] = []
   for (const { bound, count } of buckets)
-    rising.push({ bound, count: Math.max(count, rising.at(-1)?.count ?? count) })
-  const total = rising.at(-1)?.count ?? 0
+    cumulative.push({ bound, count: Math.max(count, cumulative.at(-1)?.count ?? count) })
+  const total = cumulative.at(-1)?.count ?? 0
   if (!(total > 0)) return none
   const rank = share * total
-  const place = rising.findIndex(({ count }) => count >= rank)
-  const [here, before] = [rising[place], rising[place - 1]]
-  if (here === undefined || here.bound === Number.POSITIVE_INFINITY) {
-    const highest = before?.bound ?? Number.NaN
+  const index = cumulative.findIndex(({ count }) => count >= rank)
+  const [bucket, previous] = [cumulative[index], cumulative[index - 1]]
+  if (bucket === undefined || bucket.bound === Number.POSITIVE_INFINITY) {
+    const highest = previous?.bound ?? Number.NaN
     return { value: highest, between: [highest, Number.POSITIVE_INFINITY] }
   }
-  if (before === undefined && here.bound <= 0)
-    return { value: here.bound, between: [Number.NEGATIVE_INFINITY, here.bound] }
-  const [start, below] = [before?.bound ?? 0, before?.count ?? 0]
-  const within = here.count > below ? (rank - below) / (here.count - below) : 0
-  const value = start + (here.bound - start) * within
-  return { value, between: [start, here.bound] }
+  if (previous === undefined && bucket.bound <= 0)
+    return { value: bucket.bound, between: [Number.NEGATIVE_INFINITY, bucket.bound] }
+  const [start, countBelow] = [previous?.bound ?? 0, previous?.count ?? 0]
+  const fraction = bucket.count > countBelow ? (rank - countBelow) / (bucket.count - countBelow) : 0
+  const value = start + (bucket.bound - start) * fraction
+  return { value, between: [start, bucket.bound] }
 }

@@ -1,13 +1,12 @@
 /**
- * Regular expressions as Prometheus takes them for labels: anchored at both ends, and matched in time that grows with
- * the text and not beyond, because nothing is ever tried twice (Thompson's construction). JavaScript's own would go back and
- * forth for ever on some of them.
+ * Regular expressions for labels, as Prometheus defines them: anchored at both ends, and matched without
+ * backtracking in time linear in the length of the text (Thompson's construction).
  */
 
-/** Whether a text matches as a whole. */
+/** Returns whether the whole text matches. */
 export type Pattern = (text: string) => boolean
 
-/** What is wrong with a pattern, and at which character, counted from 0. */
+/** A mistake in a pattern, and the index of its character. */
 export interface PatternError {
   readonly flaw: string
   readonly at: number
@@ -21,7 +20,7 @@ type Node =
   | { readonly kind: 'either'; readonly parts: readonly Node[] }
   | { readonly kind: 'times'; readonly part: Node; readonly least: number; readonly most: number }
 
-/** A step of the machine: `one` reads a character, the others do not. */
+/** A state of the automaton: only `one` consumes a character. */
 type Step =
   | { readonly kind: 'one'; readonly test: RegExp; readonly next: number }
   | { readonly kind: 'start' | 'end'; readonly next: number }
@@ -31,10 +30,13 @@ type Step =
 const maxSteps = 2_000
 const maxRepeats = 1_000
 
-/** The longest text that a pattern is tried on, in characters: a label is a name, not a document. */
+/** The maximum length, in UTF-16 code units, of a text that can match a pattern. */
 export const maxTextLength = 10_000
 
-/** Reads a pattern: the syntax of RE2 without flags, word boundaries and classes by name. */
+/**
+ * Parses a pattern in the syntax of RE2, without flags, word boundaries and named classes; returns mistakes
+ * as values.
+ */
 export function parsePattern(source: string): Pattern | PatternError {
   try {
     const steps: Step[] = []
@@ -46,6 +48,7 @@ export function parsePattern(source: string): Pattern | PatternError {
   }
 }
 
+/** Whether a value is a `PatternError`. */
 export const isPatternError = (value: unknown): value is PatternError =>
   typeof value === 'object' && value !== null && 'flaw' in value
 
@@ -98,7 +101,7 @@ function parse(source: string): Node {
       eat(/\\(?:[dDwWsS]|[pP]\{[^}]*\}|x[\da-fA-F]{2}|[^\p{L}\p{N}]|[nrtfv])/uy) ??
       eat(/[^[\\]/suy)
     if (atom === undefined) return stop(source[at] === '[' ? 'a ] is missing' : 'this escape is not known')
-    return { kind: 'one', test: oneOf(atom) ?? stop('these characters are not a class', began) }
+    return { kind: 'one', test: compileCharacter(atom) ?? stop('these characters are not a class', began) }
   }
 
   const whole = either()
@@ -116,8 +119,11 @@ function timesOf(sign: string): readonly (number | undefined)[] {
   return sign.startsWith('*') ? [0] : sign.startsWith('+') ? [1] : [0, 1]
 }
 
-/** What tells whether one character is meant: for a single one JavaScript's own expressions can do no harm. */
-function oneOf(atom: string): RegExp | undefined {
+/**
+ * Returns an expression that matches a single character, which cannot backtrack; undefined for an invalid
+ * class.
+ */
+function compileCharacter(atom: string): RegExp | undefined {
   const escapes = atom.replace(/\\([^\p{L}\p{N}])/gu, (_, char: string) =>
     /[\^$\\.*+?()[\]{}|/-]/.test(char) ? `\\${char}` : char,
   )
@@ -135,7 +141,7 @@ function add(steps: Step[], step: Step, source: string): number {
   return steps.push(step) - 1
 }
 
-/** Lays the steps of a node before the step that follows it; returns its first one. */
+/** Adds the steps of a node, which lead to the step `next`; returns the index of the node's first step. */
 function compile(node: Node, next: number, steps: Step[], source: string): number {
   if (node.kind === 'one') return add(steps, { kind: 'one', test: node.test, next }, source)
   if (node.kind === 'start' || node.kind === 'end') return add(steps, { kind: node.kind, next }, source)
@@ -158,7 +164,7 @@ function compile(node: Node, next: number, steps: Step[], source: string): numbe
   return first
 }
 
-/** Runs every way at once, character by character. */
+/** Simulates all paths through the automaton at once, character by character. */
 function runs(steps: readonly Step[], start: number, text: readonly string[]): boolean {
   const reach = (from: readonly number[], at: number): ReadonlySet<number> => {
     const found = new Set<number>()

@@ -15,7 +15,10 @@ export const integerParser =
     return Number(text)
   }
 
-/** Parses a decimal number, which may be negative or have a fraction; throws a usage error for any other text. */
+/**
+ * Parses a decimal number, which may be negative or have a fraction; throws a usage error for any other
+ * text.
+ */
 export function parseDecimal(text: string): number {
   if (!/^-?\d+(\.\d+)?$/.test(text)) throw usageError(`'${text}' is not a number.`)
   return Number(text)

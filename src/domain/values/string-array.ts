@@ -1,33 +1,42 @@
 import type { EncodedJson } from '../../json.ts'
 
+
 /**
- * A JSON array of different strings, encoded while its items come in. An item is begun, written and ended; text is added
- * at once.
+ * A JSON array of distinct strings, encoded while its items are added. An item is added with `begin`, any
+ * number of `write`, `put` and `putAsIs`, and `end`; or with `addText`.
  */
 export interface StringArray {
+  /** The number of items. */
   readonly number: number
-  /** Items that were there already and were left out. */
+  /** The number of duplicates that were left out. */
   readonly dropped: number
-  /** Its length in bytes, as it will be sent. */
+  /** The length of the encoded array in bytes. */
   readonly bytes: number
+  /** Starts an item. */
   begin(): void
-  /** Writes bytes that JSON writes as they are; where the first stands that is none of these, or a blank. */
+  /**
+   * Writes bytes from the index `from` up to the first control character, space, quote or backslash; returns
+   * the index of that byte, or the number of bytes.
+   */
   write(bytes: Uint8Array, from: number): number
-  /** Writes one byte, the way JSON does. */
+  /** Writes a byte, escaped if JSON requires it. */
   put(byte: number): void
-  /** Writes one byte as it is. */
+  /** Writes a byte unchanged. */
   putAsIs(byte: number): void
-  /** What was written of the item, as it stands in the array. */
+  /** Returns the encoded bytes of the current item, without its quotes. */
   current(): Uint8Array
-  /** Whether all of that is ASCII. */
+  /** Whether all bytes of the current item are ASCII. */
   isAscii(): boolean
-  /** Whether the item alone is longer than the whole array may be. */
+  /** Whether the current item alone is longer than the limit of the array. */
   isTooLong(): boolean
-  /** Ends the item, and takes it back if it was there already. False once the array is over its limit. */
+  /** Ends the current item and drops a duplicate. Returns false if the array is over its limit. */
   end(): boolean
-  /** Adds this text in the place of what was begun. */
+  /** Adds a text as an item, instead of the current item. Returns false if the array is over its limit. */
   addText(text: string): boolean
-  /** The array, byte for byte what `JSON.stringify` makes of the items; over the limit it is counted, not kept. */
+  /**
+   * Returns the array, with the same bytes as `JSON.stringify`. If the array is over its limit, only the
+   * number of bytes is valid.
+   */
   encoded(): EncodedJson
 }
 
@@ -36,33 +45,38 @@ const quote = 0x22
 const backslash = 0x5c
 const blank = 0x20
 
-const firstPiece = 64 * 1024
+const initialSize = 64 * 1024
 
-/** FNV-1a, which is quick and good enough for names that nobody chose to collide. */
-const [firstHash, prime] = [0x811c9dc5, 0x01000193]
+/**
+ * The constants of the FNV-1a hash. Collisions cost time only: equal hashes are followed by a comparison.
+ */
+const [initialHash, prime] = [0x811c9dc5, 0x01000193]
 
-/** What JSON writes inside a string for each ASCII character. */
-const written: readonly Uint8Array[] = Array.from({ length: 128 }, (_, code) =>
+/** The JSON encoding of each ASCII character inside a string. */
+const escapedAscii: readonly Uint8Array[] = Array.from({ length: 128 }, (_, code) =>
   utf8.encode(JSON.stringify(String.fromCharCode(code)).slice(1, -1)),
 )
 
 /**
- * Opens an array of at most `most` bytes. An item is written behind the others at once: a table of where items begin
- * tells by its bytes whether it was there, so that nothing is kept twice.
+ * Creates an empty array with a limit of `maxBytes` bytes. Items are written directly into the encoded
+ * array, and a hash table of their offsets finds duplicates, so that each item is in memory only once.
  */
-export function createStringArray(most: number): StringArray {
-  let buffer = utf8.encode('['.padEnd(firstPiece, '\0'))
-  let [length, start, end, hash] = [1, 1, 1, firstHash]
+export function createStringArray(maxBytes: number): StringArray {
+  let buffer = utf8.encode('['.padEnd(initialSize, '\0'))
+  let [length, start, end, hash] = [1, 1, 1, initialHash]
   let [number, dropped] = [0, 0]
-  /** All bits that are set in the bytes of the item. */
+  /** The bitwise OR of the bytes of the current item. */
   let bits = 0
-  const table = openTable()
+  const table = createOffsetTable()
 
-  /** Makes room. Memory that is never written to is never taken, so all there can be is asked for in one piece. */
+  /**
+   * Makes room for more bytes. The buffer grows once, to its maximum size: the operating system does not
+   * allocate memory that is never written.
+   */
   const reserve = (room: number) => {
-    if (end + room <= buffer.length || buffer.length > firstPiece) return
-    // What falls out of it is counted all the same; and an item that was there before never falls out.
-    const larger = new Uint8Array(2 * most + 4)
+    if (end + room <= buffer.length || buffer.length > initialSize) return
+    // Twice the limit has room for the array and for one item that is compared with the others.
+    const larger = new Uint8Array(2 * maxBytes + 4)
     larger.set(buffer)
     buffer = larger
   }
@@ -77,21 +91,21 @@ export function createStringArray(most: number): StringArray {
     if (number > 0) append(0x2c)
     start = end
     bits = 0
-    hash = firstHash
+    hash = initialHash
     append(quote)
   }
   const finish = (): boolean => {
     append(quote)
-    if (length >= most) return false
-    if (end - start <= most && !table.put(buffer, start, end, hash ^ (hash >>> 15))) {
+    if (length >= maxBytes) return false
+    if (end - start <= maxBytes && !table.put(buffer, start, end, hash ^ (hash >>> 15))) {
       dropped++
       return true
     }
     number++
     length = end
-    return length < most
+    return length < maxBytes
   }
-  const put = (bytes: Uint8Array) => {
+  const appendAll = (bytes: Uint8Array) => {
     for (const byte of bytes) append(byte)
   }
   return {
@@ -107,50 +121,55 @@ export function createStringArray(most: number): StringArray {
     begin,
     write(bytes, from) {
       reserve(bytes.length - from + 2)
-      const room = buffer
-      let [at, sum, any, index] = [end, hash, bits, from]
+      const target = buffer
+      let [offset, newHash, newBits, index] = [end, hash, bits, from]
       for (; index < bytes.length; index++) {
         const byte = bytes[index] ?? 0
         if (byte <= blank || byte === quote || byte === backslash) break
-        room[at++] = byte
-        any |= byte
-        sum = Math.imul(sum ^ byte, prime)
+        target[offset++] = byte
+        newBits |= byte
+        newHash = Math.imul(newHash ^ byte, prime)
       }
-      end = at
-      hash = sum
-      bits = any
+      end = offset
+      hash = newHash
+      bits = newBits
       return index
     },
     put(byte) {
-      const instead = written[byte]
-      if (instead === undefined) append(byte)
-      else put(instead)
+      const escaped = escapedAscii[byte]
+      if (escaped === undefined) append(byte)
+      else appendAll(escaped)
     },
     putAsIs: append,
     current: () => buffer.subarray(start + 1, end),
     isAscii: () => bits < 0x80,
-    isTooLong: () => end - start > most,
+    isTooLong: () => end - start > maxBytes,
     end: finish,
     addText(text) {
       begin()
-      put(utf8.encode(JSON.stringify(text).slice(1, -1)))
+      appendAll(utf8.encode(JSON.stringify(text).slice(1, -1)))
       return finish()
     },
     encoded() {
-      if (length >= most) return { chunks: [new Uint8Array(0)], bytes: length + 1 }
+      if (length >= maxBytes) return { chunks: [new Uint8Array(0)], bytes: length + 1 }
       buffer[length] = 0x5d
       return { chunks: [buffer.subarray(0, length + 1)], bytes: length + 1 }
     },
   }
 }
 
-/** Where items begin, found by their hash: open addressing, at most half full; a slot is a start and a hash side by side. */
-interface Table {
-  /** Puts the item at `start`, up to `end`, unless its like is there. The closing quote makes no item the start of another. */
+/**
+ * A hash table of the offsets of items: open addressing, at most half full; a slot is an offset and a hash.
+ */
+interface OffsetTable {
+  /**
+   * Adds the item from `start` to `end`, and returns false if the table has an equal item. The compared
+   * bytes include the closing quote, so that no item equals the beginning of another item.
+   */
   put(buffer: Uint8Array, start: number, end: number, hash: number): boolean
 }
 
-function openTable(): Table {
+function createOffsetTable(): OffsetTable {
   let slots = new Int32Array(2048)
   let filled = 0
 

@@ -1,40 +1,41 @@
 import { type MergeqError, usageError } from '../../errors.ts'
 import type { StringArray } from './string-array.ts'
 
-/** After so many bytes of input a list counts as over the limit, however often it repeats itself (CLI.md section 7). */
-const mostInput = 256 * 1024 * 1024
+/** Input with more bytes counts as over the limit, even if it consists of duplicates (CLI.md section 7). */
+const maxInputSize = 256 * 1024 * 1024
 
-/** Takes input piece by piece. */
-interface Reader {
-  /** False once nothing more needs to be read. */
-  take(piece: Uint8Array): boolean
-  /** At the end of the input. */
+/** Parses input in chunks. */
+interface ChunkParser {
+  /** Parses a chunk; returns false if no more input is needed, because the list is over its limit. */
+  take(chunk: Uint8Array): boolean
+  /** Parses what is left at the end of the input. */
   end(): void
 }
 
-/** How an input is read: a reader of its pieces, which puts targets into a list. */
-export type TargetParser = (list: StringArray, name: string) => Reader
+/** Returns a parser that adds the targets of an input to a list; its errors call the input `name`. */
+export type TargetParser = (list: StringArray, name: string) => ChunkParser
 
 /**
- * Reads targets until the input ends or the answer is known; false if that is that the list is over the limit. Input
- * that is empty, or that the reader cannot take, is a usage failure. `note` is told how many bytes were read.
+ * Reads targets into a list. Returns true at the end of the input, and false, without reading further, if
+ * the list is over its limit. Throws a usage error for empty or invalid input. Calls `onProgress` with the
+ * number of bytes read so far.
  */
 export async function readTargets(
   input: AsyncIterable<Uint8Array>,
-  reading: TargetParser,
+  createParser: TargetParser,
   list: StringArray,
   name: string,
-  note: (bytes: number) => void,
+  onProgress: (bytes: number) => void,
 ): Promise<boolean> {
-  const reader = reading(list, name)
+  const parser = createParser(list, name)
   let read = 0
-  for await (const piece of input) {
-    if (read === 0 && isUtf16(piece)) throw usageError(`${name}: the targets are UTF-16.`, utf8Hint)
-    read += piece.length
-    note(read)
-    if (!reader.take(piece) || list.isTooLong() || read > mostInput) return false
+  for await (const chunk of input) {
+    if (read === 0 && isUtf16(chunk)) throw usageError(`${name}: the targets are UTF-16.`, utf8Hint)
+    read += chunk.length
+    onProgress(read)
+    if (!parser.take(chunk) || list.isTooLong() || read > maxInputSize) return false
   }
-  reader.end()
+  parser.end()
   if (list.number === 0)
     throw usageError(
       `${name}: the list of targets is empty.`,
@@ -49,7 +50,7 @@ const jsonHint = '--from-json takes a JSON array of strings.'
 const isUtf16 = ([one, two]: Uint8Array): boolean =>
   (one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff)
 
-/** Most blanks in a row inside a target: they are held until it is known what follows. */
+/** The maximum run of white space inside a target; the run is kept in memory until a character follows. */
 const maxBlanks = 64 * 1024
 
 const tab = 0x09
@@ -62,42 +63,42 @@ const opening = 0x5b
 const backslash = 0x5c
 const closing = 0x5d
 
-/** The bytes of a BOM. */
-const mark = [0xef, 0xbb, 0xbf]
+/** The bytes of a byte order mark in UTF-8. */
+const byteOrderMark = [0xef, 0xbb, 0xbf]
 const isBlank = (byte: number): boolean => byte === blank || byte === tab || byte === carriageReturn
 
-/** The text of a JSON string that was written between its quotes. */
-const unescaped = (written: string): string => String(JSON.parse(`"${written}"`))
+/** Returns the text of a JSON string that is given without its quotes; throws if its escapes are invalid. */
+const unescapeJson = (escaped: string): string => String(JSON.parse(`"${escaped}"`))
 
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function decodeStrictly(bytes: Uint8Array, refuse: () => MergeqError): string {
   try {
-    return strict.decode(bytes)
+    return strictDecoder.decode(bytes)
   } catch {
     throw refuse()
   }
 }
 
 /**
- * One target a line: a BOM, CRLF, blank lines and blanks around a target are fine; bytes that are not UTF-8, a NUL, and
- * a line that looks like JSON are refused with their line.
+ * Parses one target per line. Ignores a byte order mark, CRLF, empty lines and white space around targets.
+ * Throws a usage error with the line number for invalid UTF-8, NUL bytes and lines that look like JSON.
  */
 export const parseLines: TargetParser = (list, name) => {
   let line = 1
-  /** The first byte of the target on this line; 0 until there is one. */
+  /** The first byte of the target on this line; 0 before it. */
   let first = 0
-  /** Blanks inside a target, or behind it: what follows tells. */
+  /** White space inside or after a target; the next byte decides which. */
   let blanks: number[] = []
-  const refuse = (what: string, hint = utf8Hint) => usageError(`${name}: line ${line} ${what}.`, hint)
+  const refuse = (problem: string, hint = utf8Hint) => usageError(`${name}: line ${line} ${problem}.`, hint)
 
   const endLine = (): boolean => {
     const isPlain = list.isAscii() && first !== opening
     first = 0
     if (isPlain) return list.end()
-    const written = decodeStrictly(list.current(), () => refuse('is not UTF-8'))
-    const hasMark = written.startsWith('\uFEFF')
-    const target = hasMark ? unescaped(written).replace(/^\uFEFF[\t ]*/, '') : written
+    const text = decodeStrictly(list.current(), () => refuse('is not UTF-8'))
+    const hasMark = text.startsWith('\uFEFF')
+    const target = hasMark ? unescapeJson(text).replace(/^\uFEFF[\t ]*/, '') : text
     if (/^\[\s*(\\?"|\]?$)/.test(target)) throw refuse('looks like JSON', jsonHint)
     if (!hasMark) return list.end()
     return target === '' || list.addText(target)
@@ -107,9 +108,9 @@ export const parseLines: TargetParser = (list, name) => {
     blanks = []
   }
   return {
-    take(piece) {
-      for (let index = 0; index < piece.length; index++) {
-        const byte = piece[index] ?? 0
+    take(chunk) {
+      for (let index = 0; index < chunk.length; index++) {
+        const byte = chunk[index] ?? 0
         if (byte === newline) {
           if (first !== 0 && !endLine()) return false
           if (blanks.length > 0) blanks = []
@@ -131,7 +132,7 @@ export const parseLines: TargetParser = (list, name) => {
           }
           if (blanks.length > 0) flush()
           list.put(byte)
-          index = list.write(piece, index + 1) - 1
+          index = list.write(chunk, index + 1) - 1
         }
       }
       return true
@@ -142,31 +143,31 @@ export const parseLines: TargetParser = (list, name) => {
   }
 }
 
-/** A JSON array of strings; anything else is refused with its line. */
+/** Parses a JSON array of strings; throws a usage error with the line number for anything else. */
 export const parseJsonStrings: TargetParser = (list, name) => {
   let expects: 'array' | 'first' | 'item' | 'comma' | 'nothing' = 'array'
-  let [inString, isEmpty, isNext, hasEscapes] = [false, true, false, false]
+  let [inString, isEmpty, isEscaped, hasEscapes] = [false, true, false, false]
   let line = 1
-  const refuse = (what = 'is no JSON array of strings') =>
-    usageError(`${name}: line ${line} ${what}.`, jsonHint)
+  const refuse = (problem = 'is no JSON array of strings') =>
+    usageError(`${name}: line ${line} ${problem}.`, jsonHint)
 
   const endString = (): boolean => {
     if (isEmpty) throw refuse('holds an empty target')
     if (list.isAscii() && !hasEscapes) return list.end()
     const text = decodeStrictly(list.current(), () => refuse('is not UTF-8'))
-    return hasEscapes ? list.addText(parsed(text)) : list.end()
+    return hasEscapes ? list.addText(unescapeOrRefuse(text)) : list.end()
   }
-  const parsed = (text: string): string => {
+  const unescapeOrRefuse = (text: string): string => {
     try {
-      return unescaped(text)
+      return unescapeJson(text)
     } catch {
       throw refuse()
     }
   }
-  /** What a byte between the strings means. */
-  const takeMark = (byte: number) => {
+  /** Parses a byte outside of strings. */
+  const takePunctuation = (byte: number) => {
     if (byte === newline) line++
-    else if (isBlank(byte) || (expects === 'array' && mark.includes(byte))) return
+    else if (isBlank(byte) || (expects === 'array' && byteOrderMark.includes(byte))) return
     else if (byte === opening && expects === 'array') expects = 'first'
     else if (byte === closing && (expects === 'first' || expects === 'comma')) expects = 'nothing'
     else if (byte === comma && expects === 'comma') expects = 'item'
@@ -177,28 +178,28 @@ export const parseJsonStrings: TargetParser = (list, name) => {
     } else throw refuse()
   }
   return {
-    take(piece) {
-      for (let index = 0; index < piece.length; index++) {
-        const byte = piece[index] ?? 0
-        if (!inString) takeMark(byte)
-        else if (byte === quote && !isNext) {
+    take(chunk) {
+      for (let index = 0; index < chunk.length; index++) {
+        const byte = chunk[index] ?? 0
+        if (!inString) takePunctuation(byte)
+        else if (byte === quote && !isEscaped) {
           inString = false
           expects = 'comma'
           if (!endString()) return false
         } else if (byte < blank) throw refuse()
         else {
-          // An escape stays as it was written until the string is whole.
-          isNext = byte === backslash && !isNext
-          hasEscapes ||= isNext
+          // Escapes are decoded at the end of the string, because a chunk can end inside an escape.
+          isEscaped = byte === backslash && !isEscaped
+          hasEscapes ||= isEscaped
           isEmpty = false
           list.putAsIs(byte)
-          if (!isNext) index = list.write(piece, index + 1) - 1
+          if (!isEscaped) index = list.write(chunk, index + 1) - 1
         }
       }
       return true
     },
     end() {
-      // An input without anything is an empty list, and refused as one.
+      // `readTargets` refuses input without an array as an empty list.
       if (expects !== 'array' && expects !== 'nothing') throw refuse('ends before the array does')
     },
   }

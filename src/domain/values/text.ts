@@ -4,8 +4,8 @@ import { usageError } from '../../errors.ts'
 export const priorities = ['urgent', 'high', 'medium', 'low']
 
 /**
- * Parses a priority (CLI.md section 8): returns a name in lower case, and a number from 0 to 255 as an integer,
- * as the service expects them. Throws a usage error for any other text.
+ * Parses a priority (CLI.md section 8): returns a name in lower case, and a number from 0 to 255 as an
+ * integer, as the service expects them. Throws a usage error for any other text.
  */
 export function parsePriority(text: string): string | number {
   if (priorities.includes(text.toLowerCase())) return text.toLowerCase()
@@ -16,7 +16,10 @@ export function parsePriority(text: string): string | number {
   )
 }
 
-/** Checks that a text is a UUID, the id of a test, and returns the text unchanged; throws a usage error if not. */
+/**
+ * Checks that a text is a UUID, the id of a test, and returns the text unchanged; throws a usage error if
+ * not.
+ */
 export function parseUuid(text: string): string {
   if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text))
     throw usageError(`'${text}' is not a test id.`, 'A test id is a UUID, as `mergeq flaky list` prints it.')
@@ -30,8 +33,8 @@ export function parseUuid(text: string): string {
 const hiddenCharacters = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|^\s|\s$/u
 
 /**
- * Returns a parser that accepts every text except an empty text, a text with invisible characters, and a text
- * with white space around it: for these it throws a usage error, which names the value by `valueName`.
+ * Returns a parser that accepts every text except an empty text, a text with invisible characters, and a
+ * text with white space around it: for these it throws a usage error, which names the value by `valueName`.
  */
 export const textParser =
   (valueName: string) =>

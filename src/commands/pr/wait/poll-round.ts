@@ -1,11 +1,6 @@
 import type { CommandContext } from '../../../cli/context.ts'
-import {
-  advance,
-  isKnownState,
-  pollDelay,
-  requestedDelay,
-  type StateChange,
-} from '../../../domain/wait-state.ts'
+import { isKnownState } from '../../../domain/states.ts'
+import { advance, pollDelay, requestedDelay, type StateChange } from '../../../domain/wait-state.ts'
 import { isPermanent, MergeqError, withPeriod } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 import {

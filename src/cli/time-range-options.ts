@@ -1,0 +1,33 @@
+import { parseTimeRange, type TimeRange } from '../domain/time-range.ts'
+import { usageError } from '../errors.ts'
+import type { Input } from './inputs.ts'
+
+/**
+ * The options that select a range of time (CLI.md section 6). Reading them throws a usage error if two
+ * options give the same bound, and where `parseTimeRange` does.
+ */
+export const rangeInput: Input<TimeRange> = {
+  definitions: [
+    {
+      syntax: '--since <duration|instant>',
+      summary: 'From so long ago, or from that instant on (default 24h)',
+    },
+    {
+      syntax: '--until <duration|instant>',
+      summary: 'Until so long ago, or until that instant (default now)',
+    },
+    { syntax: '--start <instant>', summary: 'Start of the range, inclusive' },
+    { syntax: '--end <instant>', summary: 'End of the range, exclusive' },
+  ],
+  read(args, { now }) {
+    for (const [first, second] of [
+      ['--since', '--start'],
+      ['--until', '--end'],
+    ] as const)
+      if (args.has(first) && args.has(second))
+        throw usageError(`${first} and ${second} name the same thing twice.`)
+    const from = args.get('--since')?.[0] ?? args.get('--start')?.[0]
+    const to = args.get('--until')?.[0] ?? args.get('--end')?.[0]
+    return parseTimeRange(from, to, now)
+  },
+}

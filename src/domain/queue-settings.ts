@@ -1,0 +1,118 @@
+import { type MergeqError, usageError } from '../errors.ts'
+import type { Json } from '../json.ts'
+import { integerParser, maxInteger } from './values/numbers.ts'
+import { choiceParser, textParser } from './values/text.ts'
+
+/** A type of values of queue settings. */
+interface SettingType {
+  /**
+   * Checks a JSON value, as a queue file contains it, and returns the value that the service accepts; throws
+   * a usage error that says what the value must be.
+   */
+  readonly fromJson: (value: Json) => Json
+}
+
+/** A type whose values can also be typed as one text; `parse` throws a usage error for an invalid text. */
+interface TextualSettingType<T> extends SettingType {
+  readonly parse: (text: string) => T
+}
+
+/** A type with a fixed list of values. */
+interface ChoiceSettingType<T> extends TextualSettingType<T> {
+  readonly choices: readonly string[]
+}
+
+const isString = (value: Json): value is string => typeof value === 'string'
+
+const typeError = (value: Json, expected: string): MergeqError =>
+  usageError(`${JSON.stringify(value)} is not ${expected}.`)
+
+/** Whole numbers from `min` to the maximum of the service's integers. */
+function integerType(min: number): TextualSettingType<number> {
+  const parse = integerParser(min, maxInteger)
+  return {
+    parse,
+    fromJson(value) {
+      if (typeof value !== 'number') throw typeError(value, 'a number (which stands without quotes)')
+      return parse(String(value))
+    },
+  }
+}
+
+const stringFromJson =
+  (parse: (text: string) => string) =>
+  (value: Json): Json => {
+    if (!isString(value)) throw typeError(value, 'text (which may need quotes)')
+    return parse(value)
+  }
+
+/** Any visible text; error messages call the value `valueName`. */
+function textType(valueName: string): TextualSettingType<string> {
+  const parse = textParser(valueName)
+  return { parse, fromJson: stringFromJson(parse) }
+}
+
+/** Lists of visible texts; `parse` reads one item. */
+function textListType(valueName: string): TextualSettingType<string> {
+  const parse = textParser(valueName)
+  return {
+    parse,
+    fromJson(value) {
+      if (!Array.isArray(value) || !value.every(isString)) throw typeError(value, 'a list of texts')
+      return value.map(parse)
+    },
+  }
+}
+
+/** One of the choices, in any case. */
+function choiceType<const C extends string>(choices: readonly C[]): ChoiceSettingType<C> {
+  const parse = choiceParser(choices)
+  return { choices, parse, fromJson: stringFromJson(parse) }
+}
+
+/** One of the states that a queue can be set to, in any case; the service expects upper case. */
+function stateType(choices: readonly string[]): ChoiceSettingType<string> {
+  const parse = (text: string): string => choiceParser(choices)(text).toUpperCase()
+  return { choices, parse, fromJson: stringFromJson(parse) }
+}
+
+const booleanType: SettingType = {
+  fromJson(value) {
+    if (typeof value !== 'boolean') throw typeError(value, 'true or false')
+    return value
+  },
+}
+
+/**
+ * The type of each setting that updateQueue accepts and a queue file can contain, by the setting's key in
+ * the request body (service-observed.md section 3.1), in the order in which files list them.
+ */
+export const queueSettingTypes = {
+  state: stateType(['running', 'paused', 'draining']),
+  mode: choiceType(['single', 'parallel']),
+  concurrency: integerType(1),
+  bisectionConcurrency: integerType(1),
+  testingTimeoutMinutes: integerType(0),
+  pendingFailureDepth: integerType(0),
+  canOptimisticallyMerge: booleanType,
+  batch: booleanType,
+  batchingMinSize: integerType(1),
+  batchingMaxWaitTimeMinutes: integerType(1),
+  createPrsForTestingBranches: booleanType,
+  commentsEnabled: booleanType,
+  commandsEnabled: booleanType,
+  statusCheckEnabled: booleanType,
+  directMergeMode: choiceType<string>(['off', 'always']),
+  optimizationMode: choiceType<string>(['off', 'bisection_skip_redundant_tests']),
+  mergeMethod: choiceType<string>(['merge_commit', 'squash', 'rebase']),
+  requiredStatuses: textListType('status'),
+  extensionEnabled: booleanType,
+  labelCommandsEnabled: booleanType,
+  stateLabelsEnabled: booleanType,
+  enqueueingLabel: textType('label'),
+  notReadyTimeoutHours: integerType(0),
+  testBranchConstructionMode: choiceType<string>(['rename_temp_branch', 'push_new_branch_from_temp']),
+}
+
+/** The key of a queue setting in the request body of updateQueue. */
+export type QueueSettingName = keyof typeof queueSettingTypes
