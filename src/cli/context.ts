@@ -75,7 +75,7 @@ export async function createContext(
   const options = await readGlobalOptions(args, settings)
   const { color, format } = options
   const logger = createLogger(host.err, { ...options, json: format === 'json' || format === 'ndjson' })
-  const trouble = settings.store.trouble()
+  const trouble = settings.store.readError()
   if (trouble !== undefined) await logger.warn(`${trouble.message} Going on without them.`)
   let token: Promise<Token> | undefined
   let line: Promise<HttpClient> | undefined

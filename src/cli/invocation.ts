@@ -2,9 +2,9 @@ import { type BodyOverride, readOverrides } from '../api/body-overrides.ts'
 import type { Operation } from '../api/operation.ts'
 import { bodyTooLargeError, concernsOf, createRequest, type Request } from '../api/request.ts'
 import type { ParsedArgs } from '../config/args.ts'
-import { parseContext } from '../config/config.ts'
+import { createParseContext } from '../config/config.ts'
 import type { ParseContext } from '../config/parse-context.ts'
-import type { ResolvedValue } from '../config/source.ts'
+import type { ResolvedValue } from '../config/setting-source.ts'
 import { maxBodySize } from '../domain/limits.ts'
 import { usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
@@ -36,7 +36,7 @@ export async function readInvocations<F extends Inputs>(
 ): Promise<readonly Invocation<F>[]> {
   const { args, settings } = context
   const overrides = readOverrides(args, row.inputs)
-  const contextFor = (one: ParsedArgs) => parseContext(settings.withArgs(one), context)
+  const contextFor = (one: ParsedArgs) => createParseContext(settings.withArgs(one), context)
   const split = Object.values(row.inputs).find(field => field.split !== undefined)
   const givens = (await split?.split?.(args, contextFor(args))) ?? [args]
   const runs: Invocation<F>[] = []

@@ -5,7 +5,7 @@ import { unknownRecovery } from '../api/recovery-rules.ts'
 import { defineCommand } from '../cli/command.ts'
 import { argument, type BodyValue, flag, type Input, option, repeatableOption } from '../cli/inputs.ts'
 import { runOperation } from '../cli/run-operation.ts'
-import { parseContext } from '../config/config.ts'
+import { createParseContext } from '../config/config.ts'
 import { maxListAnswer } from '../domain/limits.ts'
 import { choiceParser, textParser } from '../domain/values/parsers.ts'
 import { usageError } from '../errors.ts'
@@ -127,7 +127,7 @@ export const api = defineCommand({
   async run({ operation: name, method, set = [], input, include }, context) {
     const known = operationCommands.find(({ route }) => operationName(route) === name)
     const body =
-      input === undefined ? {} : await readBody(parseContext(context.settings, context).open(input))
+      input === undefined ? {} : await readBody(createParseContext(context.settings, context).open(input))
     const hasBody = input !== undefined || set.length > 0
     const byItself = known === undefined ? (hasBody ? 'POST' : 'GET') : operationMethod(known.route)
     const chosen = method === undefined ? byItself : method === 'get' ? 'GET' : 'POST'

@@ -45,7 +45,7 @@ async function storedSettings({ settings }: CommandContext): Promise<Check> {
       mend: 'Set HOME or MERGEQ_CONFIG_DIR.',
     }
   await settings.store.read().catch(() => undefined)
-  const trouble = settings.store.trouble()
+  const trouble = settings.store.readError()
   if (trouble === undefined) return { check: 'settings', result: 'pass', found: path }
   return { check: 'settings', result: 'fail', found: trouble.message, mend: trouble.details.hint ?? '' }
 }
@@ -62,7 +62,7 @@ async function withAccess(stored: Check, { settings }: CommandContext): Promise<
   return {
     check: 'settings',
     result: 'fail',
-    found: problems.map(({ path, what }) => `${path} ${what}`).join('; '),
+    found: problems.map(({ path, description }) => `${path} ${description}`).join('; '),
     mend: [...new Set(problems.map(fixOf))].join('; '),
   }
 }

@@ -5,7 +5,7 @@ import type { CommandContext } from '../cli/context.ts'
 import { flag, type Input } from '../cli/inputs.ts'
 import { readInvocations } from '../cli/invocation.ts'
 import { printDryRun } from '../cli/run-operation.ts'
-import { parseContext } from '../config/config.ts'
+import { createParseContext } from '../config/config.ts'
 import {
   describeLoss,
   isQueued,
@@ -39,7 +39,7 @@ async function readPushes(context: CommandContext): Promise<readonly PushedBranc
     )
   const decoder = new TextDecoder()
   let text = ''
-  for await (const piece of parseContext(context.settings, context).open('-'))
+  for await (const piece of createParseContext(context.settings, context).open('-'))
     text += decoder.decode(piece, { stream: true })
   return parsePushes(text + decoder.decode())
 }

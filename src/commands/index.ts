@@ -6,7 +6,7 @@ import type { OptionDefinition } from '../cli/inputs.ts'
 import { readInputs } from '../cli/invocation.ts'
 import { runOperation } from '../cli/run-operation.ts'
 import type { ParsedArgs } from '../config/args.ts'
-import { parseContext, type ResolveOptions } from '../config/config.ts'
+import { createParseContext, type ResolveOptions } from '../config/config.ts'
 import type { Host } from '../host/host.ts'
 import { customCommands } from './custom-commands.ts'
 
@@ -56,7 +56,7 @@ const customCommand = (command: CommandDefinition): RegisteredCommand => ({
   run: (args, host, secrets, runner) =>
     withContext(args, host, secrets, purposeOf(command), async context =>
       command.run(
-        await readInputs(command.inputs, args, parseContext(context.settings, context)),
+        await readInputs(command.inputs, args, createParseContext(context.settings, context)),
         context,
         runner,
       ),

@@ -10,36 +10,41 @@ import {
 import { parseBaseUrl } from './base-url.ts'
 import { settingFlags } from './input-settings.ts'
 
-/** One setting: the flag and the variables that give it, and how it is read. */
+/** The definition of a setting: its option, its environment variables, and the parser of its value. */
 export interface SettingDefinition<T> {
+  /** The option, such as `--repo`; undefined for a setting without an option. */
   readonly flag?: string
+  /** The names of the environment variables; the first variable that is not empty wins. */
   readonly env: readonly string[]
   readonly defaultValue?: string
   readonly summary: string
-  /** What it is called in a sentence. */
+  /** The noun for the setting in sentences. */
   readonly noun?: string
-  /** What to do when nothing gives it. */
+  /** How to set the value, for the error when no source has one. */
   readonly hint?: string
-  parse(word: string): T
+  /** Parses the value. Throws a usage error for an invalid value. */
+  parse(text: string): T
 }
 
-/** Takes a pull request as it was written, once it can be read as one. */
-function pullRequestWord(word: string): string {
-  parsePullRequest(word)
-  return word
+/** Returns the reference of a pull request unchanged. Throws a usage error for an invalid one. */
+function checkPullRequest(text: string): string {
+  parsePullRequest(text)
+  return text
 }
 
-const setting = <T>(one: SettingDefinition<T>): SettingDefinition<T> => one
+const setting = <T>(definition: SettingDefinition<T>): SettingDefinition<T> => definition
 
+/** The output formats of `--output`. */
 export const formats = ['table', 'json', 'ndjson', 'csv', 'markdown'] as const
+/** The name of an output format. */
 export type Format = (typeof formats)[number]
 
-/** Time limit of each attempt of a read, in milliseconds, where `timeout` is not set (WIRE.md section 3). */
+/** The default time limit of each attempt of a read, in milliseconds (WIRE.md section 3). */
 export const attemptLimit = 30_000
-/** Time limit of each attempt of a change, in milliseconds, where `timeout` is not set (WIRE.md section 3). */
+/** The default time limit of each attempt of a change, in milliseconds (WIRE.md section 3). */
 export const changeLimit = 60_000
 
-/** Every setting (CLI.md section 3). */
+/** The definitions of all settings (CLI.md section 3). */
 export const settingDefinitions = {
   repo: setting({
     noun: 'repository',
@@ -70,7 +75,7 @@ export const settingDefinitions = {
     env: ['MERGEQ_PR'],
     summary: 'Pull request, where none is typed',
     hint: 'Neither MERGEQ_PR, the CI job nor a pull request of the current commit (git) named one. Name it: 123, #123 or its address.',
-    parse: pullRequestWord,
+    parse: checkPullRequest,
   }),
   sha: setting({
     noun: 'head commit',
@@ -149,19 +154,24 @@ export const settingDefinitions = {
   }),
 }
 
+/** The name of a setting. */
 export type SettingKey = keyof typeof settingDefinitions
-/** The value of a setting once it is read. */
+/** The parsed value of a setting. */
 export type SettingValue<N extends SettingKey> = ReturnType<(typeof settingDefinitions)[N]['parse']>
 
-const keyPattern = /^--(?!sha$|forked-run$|profile$|ca-file$|max-answer$)/
+/** Matches the options whose settings a profile can store. */
+const storableFlag = /^--(?!sha$|forked-run$|profile$|ca-file$|max-answer$)/
 
-/** The key under which a profile stores a setting: its flag's name. Undefined for what cannot be stored. */
+/**
+ * Returns the key of a setting in a profile, which is the name of its option; undefined for a setting that
+ * cannot be stored.
+ */
 export function configKeyOf(name: SettingKey): string | undefined {
   const { flag }: SettingDefinition<unknown> = settingDefinitions[name]
-  return flag !== undefined && keyPattern.test(flag) ? flag.slice(2) : undefined
+  return flag !== undefined && storableFlag.test(flag) ? flag.slice(2) : undefined
 }
 
-/** Every setting that can be stored, by its key. */
+/** The settings that can be stored, by their keys. */
 export const configKeys: ReadonlyMap<string, SettingKey> = new Map(
   (Object.keys(settingDefinitions) as SettingKey[]).flatMap(name => {
     const key = configKeyOf(name)

@@ -5,7 +5,7 @@ import { option } from '../../cli/inputs.ts'
 import { readInvocations } from '../../cli/invocation.ts'
 import { printDryRun } from '../../cli/run-operation.ts'
 import { collectPages, incompleteError } from '../../cli/stream-pages.ts'
-import { parseContext } from '../../config/config.ts'
+import { createParseContext } from '../../config/config.ts'
 import { choiceParser, integerParser, textParser } from '../../domain/values/parsers.ts'
 import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
@@ -22,7 +22,7 @@ async function baselineFrom(file: string | undefined, context: CommandContext): 
   if (file === undefined) return new Set()
   const decoder = new TextDecoder()
   let read = ''
-  for await (const piece of parseContext(context.settings, context).open(file))
+  for await (const piece of createParseContext(context.settings, context).open(file))
     read += decoder.decode(piece, { stream: true })
   return readBaseline(read + decoder.decode(), file === '-' ? 'standard input' : file)
 }

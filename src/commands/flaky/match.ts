@@ -5,7 +5,7 @@ import type { Input } from '../../cli/inputs.ts'
 import { readInvocations } from '../../cli/invocation.ts'
 import { printDryRun } from '../../cli/run-operation.ts'
 import { collectPages, incompleteError } from '../../cli/stream-pages.ts'
-import { parseContext } from '../../config/config.ts'
+import { createParseContext } from '../../config/config.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { formatInteger, pluralize, table } from '../../output/view.ts'
@@ -35,7 +35,7 @@ const files: Input<readonly string[]> = {
 /** The tests that failed in the files. What cannot be read as JUnit XML is refused before anything is sent. */
 async function readFiles(names: readonly string[], context: CommandContext): Promise<readonly FailedTest[]> {
   const { parseJUnit } = await import('./match/junit.ts')
-  const inputs = parseContext(context.settings, context)
+  const inputs = createParseContext(context.settings, context)
   const failed: FailedTest[] = []
   for (const name of names) {
     const file = name === '-' ? 'standard input' : name

@@ -1,7 +1,7 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import { flag, option } from '../../../cli/inputs.ts'
 import type { ParsedArgs } from '../../../config/args.ts'
-import { parseContext } from '../../../config/config.ts'
+import { createParseContext } from '../../../config/config.ts'
 import { parseQueueFile, type QueueFile, readSetting, type SourceNode } from '../../../domain/queue-file.ts'
 import { textParser } from '../../../domain/values/parsers.ts'
 import { toMergeqError, usageError } from '../../../errors.ts'
@@ -52,7 +52,7 @@ export async function readQueueText(path: string, context: CommandContext): Prom
     })
   const decoder = new TextDecoder()
   let read = ''
-  for await (const piece of parseContext(context.settings, context).open(path)) {
+  for await (const piece of createParseContext(context.settings, context).open(path)) {
     read += decoder.decode(piece, { stream: true })
     if (read.length > maxFileSize) throw usageError(`standard input is larger than ${maxFileSize} bytes.`)
   }
