@@ -126,8 +126,7 @@ function load(name) {
 /** Creates a private directory inside a directory of this user. */
 function createDirectory(path) {
   if (existsSync(path)) return
-  if (!isOwned(statSync(dirname(path))))
-    throw new Error(`${path} would be in a folder of another user`)
+  if (!isOwned(statSync(dirname(path)))) throw new Error(`${path} would be in a folder of another user`)
   mkdirSync(path, { mode: 0o700 })
 }
 

@@ -115,8 +115,8 @@ export function resolveSettings(args: ParsedArgs, host: Host, options: ResolveOp
     lazy(discoverableSettings, async () => (await import('./ci.ts')).ciSource(host, hasToken)),
   ]
   const hasToken = async () => {
-    const found = findToken(host.env, await settings.require('baseUrl'), store)
-    return found.then(() => true).catch(error => !isMergeqError(error) || error.kind !== 'auth')
+    const token = findToken(host.env, await settings.require('baseUrl'), store)
+    return token.then(() => true).catch(error => !isMergeqError(error) || error.kind !== 'auth')
   }
   const discoveredSources = (args: ParsedArgs) => [
     ...configuredSources,
@@ -126,8 +126,8 @@ export function resolveSettings(args: ParsedArgs, host: Host, options: ResolveOp
         // A branch or pull request of a remote belongs to the repository of that remote only.
         const repo = async () => {
           for (const source of [fromFlags(args), fromEnvironment(host), ...configuredSources]) {
-            const found = await source.find('repo')
-            if (found !== undefined) return parseSetting('repo', found)
+            const resolved = await source.find('repo')
+            if (resolved !== undefined) return parseSetting('repo', resolved)
           }
           return undefined
         }
@@ -146,16 +146,16 @@ export function resolveSettings(args: ParsedArgs, host: Host, options: ResolveOp
       name: SettingKey,
     ): Promise<ResolvedValue | undefined> => {
       for (const source of sources) {
-        const found = await source.find(name)
-        if (found === undefined) continue
-        used.set(name, found)
-        return found
+        const resolved = await source.find(name)
+        if (resolved === undefined) continue
+        used.set(name, resolved)
+        return resolved
       }
       return undefined
     }
     const read = async <N extends SettingKey>(sources: readonly SettingSource[], name: N) => {
-      const found = await search(name === 'profile' ? [...explicitSources, fromDefaults] : sources, name)
-      return found === undefined ? undefined : parseSetting(name, found)
+      const resolved = await search(name === 'profile' ? [...explicitSources, fromDefaults] : sources, name)
+      return resolved === undefined ? undefined : parseSetting(name, resolved)
     }
     return {
       store,

@@ -39,7 +39,7 @@ function keepSourceTexts(document: Json, text: string, { isSpaced, items }: Json
 }
 
 const parseLossless = (text: string): Json =>
-  // @ts-expect-error the parser's result is unknown; its numbers are doubles or LosslessNumber, which `encode` writes.
+  // @ts-expect-error The result type is unknown; its numbers are doubles or LosslessNumber, which are valid Json.
   parse(text, null, {
     parseNumber: digits => (String(Number(digits)) === digits ? Number(digits) : new LosslessNumber(digits)),
     onDuplicateKey: ({ newValue }: { newValue: unknown }) => newValue,
