@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 'use strict'
-// Starts mergeq from the parts in dist/. Compiling them is much of what a start costs, so what V8 compiled once is kept
-// in the user's cache folder (0700) and read back. V8 does not check what it is given: damaged code crashes it, and code
-// of another source runs. So each file begins with a checksum over this Node, the source and the data (CRC-32, as in
-// Node's own compile cache: node:crypto takes twice as long to load); what does not match it is compiled as usual and
-// replaced. Node's own cache (module.enableCompileCache) holds no function that was compiled late: with it a request
-// takes a fifth longer on Node 22, 24 and 26.
+// Starts mergeq from the modules in dist/. Compiling them is a large part of the start-up time, so the code
+// that V8 has compiled is kept in the cache directory of the user (mode 0700) and reused. V8 does not
+// validate cached code: damaged code crashes it, and code of another source is executed. Each file
+// therefore begins with a checksum over the Node version, the source and the cached code (CRC-32, as in the
+// compile cache of Node: loading node:crypto takes twice as long). Code without a matching checksum is
+// compiled as usual and replaced. The compile cache of Node (module.enableCompileCache) does not contain
+// functions that are compiled lazily: with it a request takes a fifth longer on Node 22, 24 and 26.
 const {
   existsSync,
   fstatSync,
@@ -26,10 +27,13 @@ const { Script } = require('node:vm')
 
 const { argv, env, platform, version } = process
 const dist = join(__dirname, '../dist')
-const parts = new Map()
+const loadedModules = new Map()
 
-/** The folder of the cache; undefined where none can be told for certain. */
-function cacheFolder() {
+/**
+ * Returns the cache directory; undefined when the variables name no absolute directory or caching is
+ * disabled.
+ */
+function findCacheDirectory() {
   const base =
     platform === 'win32'
       ? env.LOCALAPPDATA
@@ -40,19 +44,24 @@ function cacheFolder() {
   return join(base, 'mergeq')
 }
 
-/** Whether a file or folder belongs to this user; root with the HOME of another user leaves that user's cache alone. */
+/**
+ * Returns whether a file or directory belongs to this user: root with the HOME of another user must not
+ * touch the cache of that user.
+ */
 const isOwned = stat => platform === 'win32' || stat.uid === process.getuid()
 
-/** Whether a file or folder is this user's alone: what others can write is never run. */
-const isOurs = stat => isOwned(stat) && (platform === 'win32' || (stat.mode & 0o077) === 0)
+/**
+ * Returns whether only this user can access a file or directory: code that others can write is never run.
+ */
+const isPrivate = stat => isOwned(stat) && (platform === 'win32' || (stat.mode & 0o077) === 0)
 
-/** The bytes of a file of ours; undefined when there is none that can be trusted. */
-function readOurs(path) {
+/** Returns the bytes of a private file; undefined when there is no trustworthy file. */
+function readPrivateFile(path) {
   let file
   try {
     file = openSync(path)
     const stat = fstatSync(file)
-    return stat.isFile() && isOurs(stat) ? readFileSync(file) : undefined
+    return stat.isFile() && isPrivate(stat) ? readFileSync(file) : undefined
   } catch {
     return undefined
   } finally {
@@ -60,21 +69,21 @@ function readOurs(path) {
   }
 }
 
-const folder = cacheFolder()
+const cacheDirectory = findCacheDirectory()
 const isTrusted = (() => {
   try {
-    const stat = lstatSync(folder)
-    return stat.isDirectory() && isOurs(stat)
+    const stat = lstatSync(cacheDirectory)
+    return stat.isDirectory() && isPrivate(stat)
   } catch {
     return false
   }
 })()
 
-/** The length of a checksum in bytes; V8 copies data that is not aligned to 8. */
+/** The length of a checksum in bytes; V8 copies data that is not aligned to 8 bytes. */
 const checksumSize = 8
 
-/** The checksum of the code that this Node compiled from a source. */
-function checksumOf(source, data) {
+/** Returns the checksum of code that this version of Node compiled from a source. */
+function createChecksum(source, data) {
   const { crc32 } = require('node:zlib')
   const checksum = Buffer.alloc(checksumSize)
   checksum.writeUInt32BE(crc32(source, crc32(`${version} ${process.arch}`)))
@@ -82,77 +91,80 @@ function checksumOf(source, data) {
   return checksum
 }
 
-/** What was compiled from this source before; undefined when there is none, or when it does not match its checksum. */
-function compiledBefore(name, source) {
-  const file = isTrusted ? readOurs(join(folder, name)) : undefined
+/** Returns the cached code of a source; undefined when there is none or its checksum does not match. */
+function readCachedCode(name, source) {
+  const file = isTrusted ? readPrivateFile(join(cacheDirectory, name)) : undefined
   if (file === undefined) return undefined
   const data = file.subarray(checksumSize)
-  return file.subarray(0, checksumSize).equals(checksumOf(source, data)) ? data : undefined
+  return file.subarray(0, checksumSize).equals(createChecksum(source, data)) ? data : undefined
 }
 
-/** Loads a part of dist/ as a CommonJS module, from the cache where that can be. */
+/** Loads a module of dist/ as CommonJS, with cached code if possible. */
 function load(name) {
-  const standing = parts.get(name)
-  if (standing !== undefined) return standing.module.exports
+  const loaded = loadedModules.get(name)
+  if (loaded !== undefined) return loaded.module.exports
   const path = join(dist, name)
   const source = readFileSync(path)
-  const cachedData = compiledBefore(name, source)
+  const cachedData = readCachedCode(name, source)
   const script = new Script(`(function(exports,require,module){${source}\n})`, { filename: path, cachedData })
-  const part = {
+  const entry = {
     module: { exports: {} },
     name,
     source,
     script,
     isFresh: cachedData === undefined || script.cachedDataRejected,
   }
-  parts.set(name, part)
+  loadedModules.set(name, entry)
   script.runInThisContext()(
-    part.module.exports,
+    entry.module.exports,
     id => (id.startsWith('./') ? load(id.slice(2)) : require(id)),
-    part.module,
+    entry.module,
   )
-  return part.module.exports
+  return entry.module.exports
 }
 
-/** Makes a folder for this user alone, inside a folder of this user. */
-function makeFolder(path) {
+/** Creates a private directory inside a directory of this user. */
+function createDirectory(path) {
   if (existsSync(path)) return
   if (!isOwned(statSync(dirname(path)))) throw new Error(`${path} would be in a folder of another user`)
   mkdirSync(path, { mode: 0o700 })
 }
 
 /**
- * Keeps what was compiled, after a run that sent requests and that no signal ended; never in CI, where nobody would come
- * back for it.
+ * Saves compiled code after a command that sent requests and was not ended by a signal. CI jobs save
+ * nothing, because their cache is discarded.
  */
-function keep(code) {
-  if (folder === undefined || env.CI || code > 128 || !parts.has('http-undici.cjs')) return
+function saveCache(code) {
+  if (cacheDirectory === undefined || env.CI || code > 128 || !loadedModules.has('http-undici.cjs')) return
   try {
-    // One by one: `recursive` never returns below /proc.
-    makeFolder(dirname(folder))
-    makeFolder(folder)
-    if (!isOurs(lstatSync(folder))) return
-    for (const { name, source, script, isFresh } of parts.values()) {
+    // Creates each directory separately: the `recursive` option never returns below /proc.
+    createDirectory(dirname(cacheDirectory))
+    createDirectory(cacheDirectory)
+    if (!isPrivate(lstatSync(cacheDirectory))) return
+    for (const { name, source, script, isFresh } of loadedModules.values()) {
       if (!isFresh) continue
-      // What was left by a process that was ended here.
-      for (const old of readdirSync(folder))
-        if (old.startsWith(name) && old !== name) rmSync(join(folder, old), { force: true })
+      // Removes files of a process that was ended while it wrote them.
+      for (const old of readdirSync(cacheDirectory))
+        if (old.startsWith(name) && old !== name) rmSync(join(cacheDirectory, old), { force: true })
       const data = script.createCachedData()
-      const made = join(folder, `${name}.${process.pid}`)
-      const file = Buffer.concat([checksumOf(source, data), data])
+      const temporaryFile = join(cacheDirectory, `${name}.${process.pid}`)
+      const file = Buffer.concat([createChecksum(source, data), data])
       try {
-        writeFileSync(made, file, { mode: 0o600, flag: 'wx', flush: true })
-        renameSync(made, join(folder, name))
+        writeFileSync(temporaryFile, file, { mode: 0o600, flag: 'wx', flush: true })
+        renameSync(temporaryFile, join(cacheDirectory, name))
       } finally {
-        rmSync(made, { force: true })
+        rmSync(temporaryFile, { force: true })
       }
     }
   } catch {
-    // The next start compiles as usual.
+    // The next start compiles the modules as usual.
   }
 }
 
-/** Prints the version; a reader that has gone is no failure, anything else that cannot be written is 16. */
+/**
+ * Prints the version. A reader that has closed the pipe is not an error; any other failed write exits with
+ * 16.
+ */
 function printVersion() {
   try {
     writeSync(1, `${require('../package.json').version}\n`)
@@ -168,5 +180,5 @@ function printVersion() {
 if (argv.length === 3 && argv[2] === '--version') printVersion()
 else {
   load('mergeq.cjs').main()
-  process.on('exit', keep)
+  process.on('exit', saveCache)
 }

@@ -38,7 +38,7 @@ function keepSourceTexts(document: Json, text: string, { isSpaced, items }: Json
     if (isObject(item)) sourceTexts.set(item, text.slice(items[index * 2], items[index * 2 + 1]))
 }
 
-const decodeLossless = (text: string): Json =>
+const parseLossless = (text: string): Json =>
   // @ts-expect-error the parser's result is unknown; its numbers are doubles or LosslessNumber, which `stringifyJson` writes.
   parse(text, null, {
     parseNumber: digits => (String(Number(digits)) === digits ? Number(digits) : new LosslessNumber(digits)),

@@ -8,14 +8,6 @@ import { pullRequestStates } from '../src/domain/states.ts'
 import type { Json, JsonObject } from '../src/json.ts'
 import { type Answer, mergeq, noon, openStory, type Seen } from './harness.ts'
 
-
-
-
-
-
-
-
-
 const nothing: ExplainSources = {
   pr: 7,
   targetBranch: 'main',

@@ -3,19 +3,10 @@ import type { OperationCommand } from '../src/cli/command.ts'
 import { createNodeHost } from '../src/host/node-host.ts'
 import { createOperationMethods } from '../src/library/client.ts'
 import { renderTypeDeclarations } from '../src/library/declarations.ts'
-import { methodName, getMethodOptions } from '../src/library/method-options.ts'
+import { getMethodOptions, methodName } from '../src/library/method-options.ts'
 import { operationCommands } from '../src/library/operation-commands.ts'
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts'
 import { type Answer, type Seen, type Service, serveScript } from './harness.ts'
-
-
-
-
-
-
-
-
-
 
 const never = new AbortController().signal
 const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })

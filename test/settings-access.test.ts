@@ -203,7 +203,7 @@ describe('on this machine', () => {
         { files, runtime: { version: '', node: '', v8: '', platform: 'linux', user } },
         path,
       )
-    ).map(({ what, path }) => `${path} ${what}`)
+    ).map(({ description, path }) => `${path} ${description}`)
 
   test('modes and owners are those of the file that a link leads to', async () => {
     const { path, place } = openPlace()

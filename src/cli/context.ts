@@ -71,7 +71,7 @@ export async function createContext(
   const options = await readGlobalOptions(args, settings)
   const { color, format } = options
   const logger = createLogger(host.err, { ...options, json: format === 'json' || format === 'ndjson' })
-  const storeError = settings.store.trouble()
+  const storeError = settings.store.readError()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Going on without them.`)
   let token: Promise<Token> | undefined
   let client: Promise<HttpClient> | undefined

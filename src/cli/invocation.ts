@@ -1,7 +1,7 @@
 import type { BodyOverride } from '../api/body-overrides.ts'
 import { concernsOf } from '../api/request.ts'
 import type { ParsedArgs } from '../config/args.ts'
-import { parseContext } from '../config/config.ts'
+import { createParseContext } from '../config/config.ts'
 import type { ParseContext } from '../config/parse-context.ts'
 import { usageError } from '../errors.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
@@ -41,7 +41,7 @@ export async function readInvocations<F extends Inputs>(
   const { args, settings } = context
   const { operation, inputs } = request
   const overrides = readOverrides(args, inputs, operation.params)
-  const contextFor = (split: ParsedArgs) => parseContext(settings.withArgs(split), context)
+  const contextFor = (split: ParsedArgs) => createParseContext(settings.withArgs(split), context)
   const splitter = Object.values(inputs).find(input => input.split !== undefined)
   const allArgs = (await splitter?.split?.(args, contextFor(args))) ?? [args]
   const invocations: Invocation<F>[] = []

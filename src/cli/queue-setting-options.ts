@@ -11,8 +11,7 @@ type KeysOfType<T> = {
 const integerOption = (name: string, key: KeysOfType<{ parse(text: string): number }>, summary: string) =>
   option(`--${name} <n>`, summary, queueSettingTypes[key].parse)
 
-const booleanFlag = (name: string, _key: keyof SettingTypes, summary: string) =>
-  negatableFlag(name, summary)
+const booleanFlag = (name: string, _key: keyof SettingTypes, summary: string) => negatableFlag(name, summary)
 
 function choiceOption(
   name: string,

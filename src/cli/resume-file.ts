@@ -1,7 +1,6 @@
 import { buildRequest } from '../api/call.ts'
 import { type Checkpoint, describeRange, type Paginator } from '../api/pagination.ts'
 import { pluralize } from '../domain/format.ts'
-import { rangeInput as rangeField } from './time-range-options.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { get, getString, isObject, type Json, type JsonObject } from '../json.ts'
 import { jsonToText, parseJson, stringifyJson } from '../json-text.ts'
@@ -9,28 +8,7 @@ import type { RequestDefinition } from './command.ts'
 import type { CommandContext } from './context.ts'
 import { optionName } from './inputs.ts'
 import type { Invocation } from './invocation.ts'
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
+import { rangeInput as rangeField } from './time-range-options.ts'
 
 /** The format in the first line of a resume file; another format gets another number. */
 const fileFormat = 'mergeq walk 1'

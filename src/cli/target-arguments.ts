@@ -8,17 +8,6 @@ import { parseJsonStrings, parseLines, readTargets, type TargetParser } from '..
 import { usageError } from '../errors.ts'
 import type { Input } from './inputs.ts'
 
-
-
-
-
-
-
-
-
-
-
-
 /** The argument and options that give targets; exactly one of them must be typed. */
 const sources = ['target', '--from', '--from-json', '--all', '--none']
 

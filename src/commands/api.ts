@@ -6,7 +6,7 @@ import { unknownRecovery } from '../api/recovery-rules.ts'
 import { defineCommand, type OperationCommand } from '../cli/command.ts'
 import { argument, flag, option, repeatableOption, settingInput } from '../cli/inputs.ts'
 import { runOperation } from '../cli/run-operation.ts'
-import { parseContext } from '../config/config.ts'
+import { createParseContext } from '../config/config.ts'
 import { maxListAnswer } from '../domain/limits.ts'
 import { choiceParser, textParser } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
@@ -134,7 +134,7 @@ export const apiCommand = defineCommand({
       ({ route }) => operationName(route) === name,
     )
     const body =
-      input === undefined ? {} : await readBody(parseContext(context.settings, context).open(input))
+      input === undefined ? {} : await readBody(createParseContext(context.settings, context).open(input))
     const hasBody = input !== undefined || set.length > 0
     const defaultMethod =
       knownOperation === undefined ? (hasBody ? 'POST' : 'GET') : operationMethod(knownOperation.route)

@@ -46,7 +46,7 @@ async function checkStoredSettings({ settings }: CommandContext): Promise<Check>
       mend: 'Set HOME or MERGEQ_CONFIG_DIR.',
     }
   await settings.store.read().catch(() => undefined)
-  const storeError = settings.store.trouble()
+  const storeError = settings.store.readError()
   if (storeError === undefined) return { check: 'settings', result: 'pass', found: path }
   return { check: 'settings', result: 'fail', found: storeError.message, mend: storeError.details.hint ?? '' }
 }
@@ -63,7 +63,7 @@ async function checkFileAccess(settingsCheck: Check, { settings }: CommandContex
   return {
     check: 'settings',
     result: 'fail',
-    found: problems.map(({ path, what }) => `${path} ${what}`).join('; '),
+    found: problems.map(({ path, description }) => `${path} ${description}`).join('; '),
     mend: [...new Set(problems.map(fixOf))].join('; '),
   }
 }

@@ -7,7 +7,7 @@ import { flag, type Input } from '../cli/inputs.ts'
 import { readInvocations } from '../cli/invocation.ts'
 import { queueInputs } from '../cli/queue-inputs.ts'
 import { printDryRun } from '../cli/run-operation.ts'
-import { parseContext } from '../config/config.ts'
+import { createParseContext } from '../config/config.ts'
 import {
   describeLoss,
   isQueued,
@@ -44,7 +44,7 @@ async function readPushes(context: CommandContext): Promise<readonly PushedBranc
     )
   const decoder = new TextDecoder()
   let text = ''
-  for await (const chunk of parseContext(context.settings, context).open('-'))
+  for await (const chunk of createParseContext(context.settings, context).open('-'))
     text += decoder.decode(chunk, { stream: true })
   return parsePushes(text + decoder.decode())
 }

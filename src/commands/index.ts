@@ -6,7 +6,7 @@ import { readInputs } from '../cli/invocation.ts'
 import type { RegisteredCommand, RunnableCommand } from '../cli/registered-command.ts'
 import { runOperation } from '../cli/run-operation.ts'
 import type { ParsedArgs } from '../config/args.ts'
-import { parseContext, type ResolveOptions } from '../config/config.ts'
+import { createParseContext, type ResolveOptions } from '../config/config.ts'
 import type { Host } from '../host/host.ts'
 import { apiCommand } from './api.ts'
 import { authLoginCommand } from './auth/login.ts'
@@ -91,7 +91,11 @@ const registerCommand = (command: CommandDefinition): RunnableCommand => {
     ...(operation === undefined ? {} : { route: operation.route }),
     run: (args, host, secrets, runner) =>
       withContext(args, host, secrets, purposeOf(request, command.changesSettings), async context =>
-        command.run(await readInputs(inputs, args, parseContext(context.settings, context)), context, runner),
+        command.run(
+          await readInputs(inputs, args, createParseContext(context.settings, context)),
+          context,
+          runner,
+        ),
       ),
   }
 }

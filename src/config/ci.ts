@@ -6,154 +6,170 @@ import type { CiInfo, CiVariables } from './ci-systems.ts'
 import { isContinuousIntegration } from './continuous-integration.ts'
 import { countParents, withoutTokens } from './git.ts'
 import type { SettingKey } from './setting-definitions.ts'
-import type { ResolvedValue, SettingSource } from './source.ts'
+import type { ResolvedValue, SettingSource } from './setting-source.ts'
 
-type Maybe = ResolvedValue | undefined
+type OptionalValue = ResolvedValue | undefined
 
-const found = (value: unknown, origin: string): Maybe => {
-  const word = Number.isSafeInteger(value) ? String(value) : value
-  return typeof word === 'string' && word !== '' ? { value: word, origin } : undefined
+const toValue = (value: unknown, origin: string): OptionalValue => {
+  const text = Number.isSafeInteger(value) ? String(value) : value
+  return typeof text === 'string' && text !== '' ? { value: text, origin } : undefined
 }
 
-const anything = /^(.+)$/s
-/** The branch in a ref: that of `refs/heads/x` and of `x` is `x`; a tag or a pull request has none. */
-const branch = /^(?:refs\/heads\/|(?:refs\/remotes\/)?origin\/)?((?!refs\/|detached$).+)$/s
-/** The number in `7`, `refs/pull/7/merge`, `pr/7` and the address of a pull request. */
-const number = /^(?:(?:.*\/)?(?:pull|pr|pull-requests|merge_requests)\/)?(\d+)(?:\/(?:head|merge))?$/
-const commit = /^([\da-f]{7,64})$/i
+const anyText = /^(.+)$/s
+/** Matches the branch of a ref: `x` in `refs/heads/x` and in `x`; tags and pull requests do not match. */
+const branchPattern = /^(?:refs\/heads\/|(?:refs\/remotes\/)?origin\/)?((?!refs\/|detached$).+)$/s
+/** Matches the number in `7`, `refs/pull/7/merge`, `pr/7` and the address of a pull request. */
+const numberPattern = /^(?:(?:.*\/)?(?:pull|pr|pull-requests|merge_requests)\/)?(\d+)(?:\/(?:head|merge))?$/
+const commitPattern = /^([\da-f]{7,64})$/i
 
-const within = (value: Maybe, pattern: RegExp): Maybe =>
-  value && found(pattern.exec(value.value)?.[1], value.origin)
+const extract = (value: OptionalValue, pattern: RegExp): OptionalValue =>
+  value && toValue(pattern.exec(value.value)?.[1], value.origin)
 
-/** The first of some variables, parted by blanks, in which the pattern finds something. */
-const first = (env: Environment, names = '', pattern = anything): Maybe => {
-  for (const name of names.split(' ')) {
-    const value = within(found(env[name], name), pattern)
+/**
+ * Returns the match of the pattern in the first of the variables that matches; `variables` holds names
+ * separated by spaces.
+ */
+const firstMatch = (env: Environment, variables = '', pattern = anyText): OptionalValue => {
+  for (const name of variables.split(' ')) {
+    const value = extract(toValue(env[name], name), pattern)
     if (value !== undefined) return value
   }
   return undefined
 }
 
-/** A path on a host. A host that would be read as an owner, for want of a dot, names nothing. */
-const at = (host: string | undefined, path: Maybe): Maybe => {
+/** Adds the host to a path. Returns undefined for a host without a dot, which would be read as an owner. */
+const withHost = (host: string | undefined, path: OptionalValue): OptionalValue => {
   if (path === undefined || host === undefined || host === '' || !path.value.includes('/')) return path
-  return /[.:]/.test(host) || host === 'localhost' ? found(`${host}/${path.value}`, path.origin) : undefined
+  return /[.:]/.test(host) || host === 'localhost' ? toValue(`${host}/${path.value}`, path.origin) : undefined
 }
 
-const readNames = (env: Environment, names: CiVariables): CiInfo => {
-  const pr = first(env, names.pr, number)
-  const headSha = first(env, names.headSha, commit)
+const readVariables = (env: Environment, variables: CiVariables): CiInfo => {
+  const pr = firstMatch(env, variables.pr, numberPattern)
+  const headSha = firstMatch(env, variables.headSha, commitPattern)
   return {
-    title: names.title,
-    repo: at(names.repo?.host, first(env, names.repo?.path)),
-    address: first(env, names.address),
-    head: first(env, names.head, branch),
-    base: first(env, names.base, branch),
-    trunk: first(env, names.trunk),
-    pulls: pr !== undefined,
+    title: variables.title,
+    repo: withHost(variables.repo?.host, firstMatch(env, variables.repo?.path)),
+    address: firstMatch(env, variables.address),
+    head: firstMatch(env, variables.head, branchPattern),
+    base: firstMatch(env, variables.base, branchPattern),
+    defaultBranch: firstMatch(env, variables.defaultBranch),
+    isPullRequest: pr !== undefined,
     pr,
-    sha: headSha ?? first(env, names.sha, commit),
-    unsure: headSha === undefined && names.merges === true,
+    sha: headSha ?? firstMatch(env, variables.sha, commitPattern),
+    isShaUncertain: headSha === undefined && variables.mayBuildMergeCommit === true,
   }
 }
 
-const largestEvent = 32 * 1024 * 1024
+const maxEventSize = 32 * 1024 * 1024
 
-/** The event file; nothing where there is none, or where it is broken. */
+/** Returns the content of the event file, or undefined when it is missing or invalid. */
 async function readEvent(path: string | undefined, files: Files): Promise<Json | undefined> {
   try {
-    return path === undefined ? undefined : JSON.parse((await files.read(path, largestEvent)) ?? '')
+    return path === undefined ? undefined : JSON.parse((await files.read(path, maxEventSize)) ?? '')
   } catch {
     return undefined
   }
 }
 
-const below = (json: Json | undefined, path: readonly string[]): Json | undefined =>
+const getPath = (json: Json | undefined, path: readonly string[]): Json | undefined =>
   path.reduce<Json | undefined>(
     (part, key) => (isObject(part) && Object.hasOwn(part, key) ? part[key] : undefined),
     json,
   )
 
 /**
- * GitHub Actions, and Gitea's and Forgejo's after its model. Of a pull request GITHUB_SHA is the merge commit, or the
- * commit of its base: the head commit stands in the event file alone.
+ * Reads a job of GitHub Actions, or of Gitea and Forgejo, which use the same variables. For a pull request
+ * GITHUB_SHA is the merge commit or the base commit; only the event file contains the head commit.
  */
 async function readGitHub(env: Environment, files: Files): Promise<CiInfo> {
   const event = await readEvent(env.GITHUB_EVENT_PATH, files)
-  const told = (...path: readonly string[]) => found(below(event, path), 'the event file of GitHub Actions')
+  const fromEvent = (...path: readonly string[]) =>
+    toValue(getPath(event, path), 'the event file of GitHub Actions')
   const ref = env.GITHUB_REF ?? ''
   const server = env.GITHUB_SERVER_URL ?? ''
-  const commented =
-    below(event, ['issue', 'pull_request']) !== undefined ? told('issue', 'number') : undefined
-  const inRef = ref.startsWith('refs/pull/') ? first(env, 'GITHUB_REF', number) : undefined
-  const pr = told('pull_request', 'number') ?? commented ?? inRef
-  const pulls = pr !== undefined || /^pull_request/.test(env.GITHUB_EVENT_NAME ?? '')
-  const built = told('workflow_run', 'head_sha') ?? first(env, 'GITHUB_SHA')
-  const [from, into] = ['head', 'base'].map(side => told('pull_request', side, 'repo', 'full_name')?.value)
-  // The repository of a fork that was deleted meanwhile is null; pull_request_target runs in the parent's own name.
+  const commentedPullRequest =
+    getPath(event, ['issue', 'pull_request']) !== undefined ? fromEvent('issue', 'number') : undefined
+  const pullRequestInRef = ref.startsWith('refs/pull/')
+    ? firstMatch(env, 'GITHUB_REF', numberPattern)
+    : undefined
+  const pr = fromEvent('pull_request', 'number') ?? commentedPullRequest ?? pullRequestInRef
+  const isPullRequest = pr !== undefined || /^pull_request/.test(env.GITHUB_EVENT_NAME ?? '')
+  const builtSha = fromEvent('workflow_run', 'head_sha') ?? firstMatch(env, 'GITHUB_SHA')
+  const [headRepository, baseRepository] = ['head', 'base'].map(
+    side => fromEvent('pull_request', side, 'repo', 'full_name')?.value,
+  )
+  // The event has null for the repository of a deleted fork. A pull_request_target job runs with the
+  // permissions of the parent repository.
   const isForked =
-    into !== undefined &&
-    from?.toLowerCase() !== into.toLowerCase() &&
+    baseRepository !== undefined &&
+    headRepository?.toLowerCase() !== baseRepository.toLowerCase() &&
     env.GITHUB_EVENT_NAME !== 'pull_request_target'
   return {
     title: 'GitHub Actions',
-    repo: at(URL.canParse(server) ? new URL(server).host : '', first(env, 'GITHUB_REPOSITORY')),
+    repo: withHost(URL.canParse(server) ? new URL(server).host : '', firstMatch(env, 'GITHUB_REPOSITORY')),
     head:
-      first(env, 'GITHUB_HEAD_REF') ??
-      told('pull_request', 'head', 'ref') ??
-      first(env, 'GITHUB_REF', branch),
+      firstMatch(env, 'GITHUB_HEAD_REF') ??
+      fromEvent('pull_request', 'head', 'ref') ??
+      firstMatch(env, 'GITHUB_REF', branchPattern),
     base:
-      first(env, 'GITHUB_BASE_REF') ??
-      told('pull_request', 'base', 'ref') ??
-      within(told('merge_group', 'base_ref'), branch),
-    trunk: told('repository', 'default_branch'),
-    pulls,
+      firstMatch(env, 'GITHUB_BASE_REF') ??
+      fromEvent('pull_request', 'base', 'ref') ??
+      extract(fromEvent('merge_group', 'base_ref'), branchPattern),
+    defaultBranch: fromEvent('repository', 'default_branch'),
+    isPullRequest,
     pr,
-    sha: pulls ? told('pull_request', 'head', 'sha') : built,
-    forkedRun: isForked ? first(env, 'GITHUB_RUN_ID') : undefined,
+    sha: isPullRequest ? fromEvent('pull_request', 'head', 'sha') : builtSha,
+    forkedRun: isForked ? firstMatch(env, 'GITHUB_RUN_ID') : undefined,
   }
 }
 
-/** What the job says; undefined outside CI, which a few variables tell before anything is loaded. */
-async function readJob({ env: whole, files }: Host): Promise<CiInfo | undefined> {
-  const env = withoutTokens(whole)
+/**
+ * Returns the facts about the CI job, or undefined outside CI. A few variables decide this before any
+ * module is loaded.
+ */
+async function readCi({ env: hostEnv, files }: Host): Promise<CiInfo | undefined> {
+  const env = withoutTokens(hostEnv)
   if ((env.GITHUB_ACTIONS ?? '') !== '') return readGitHub(env, files)
   if (!isContinuousIntegration(env)) return undefined
   const { detectCi } = await import('./ci-systems.ts')
-  return detectCi(env, readNames)
+  return detectCi(env, readVariables)
 }
 
-/** The branches that a queue makes to test on, the host's own queue included. */
+/** Matches the test branches of the merge queue, and of the merge queue of GitHub. */
 const queueBranch = /^(?:trunk-merge|trunk-temp|gh-readonly-queue)\//
 const testBranch =
   /^trunk-merge\/pr-[^/]+\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?:-bisection[\w.-]*)?)$/i
 
 /**
- * The CI job as a source (CLI.md section 3): the repository that the pull request goes to, the branch that it is to be
- * merged into (or the branch that is built), the pull request and its head commit, the test run of the test branch that
- * the job runs on, and, where there is no token, the run of a pull request from a fork. Where a job is about a pull request whose head commit it does not tell for certain, asking for
- * that commit is a usage failure: the queue would take the merge commit and wait for ever. So is asking for the pull
- * request of a test branch: the draft that a queue opens for it is nobody's.
+ * Returns the CI job as a source (CLI.md section 3). It has the repository of the pull request, the branch
+ * to merge into (or the branch that the job builds), the pull request and its head commit, the test run of
+ * a test branch, and, without a token, the workflow run of a pull request from a fork.
+ *
+ * `find('sha')` throws a usage error when a job of a pull request does not state the head commit reliably:
+ * with a merge commit the queue would wait forever. `find('pr')` throws a usage error on a test branch,
+ * whose draft pull request belongs to the queue.
  */
 export function ciSource(host: Host, hasToken: () => Promise<boolean>): SettingSource {
-  let reading: Promise<CiInfo | undefined> | undefined
-  const finders: Readonly<Partial<Record<SettingKey, (job: CiInfo) => Maybe | Promise<Maybe>>>> = {
-    repo: async ({ repo, address }) => (await repoAt(address)) ?? repo,
-    targetBranch: ({ base, head, pulls, trunk }) =>
-      base ?? (pulls ? undefined : isOfQueue(head) ? trunk : head),
-    testRun: ({ head }) => within(head, testBranch),
+  let ciPromise: Promise<CiInfo | undefined> | undefined
+  const finders: Readonly<
+    Partial<Record<SettingKey, (ciInfo: CiInfo) => OptionalValue | Promise<OptionalValue>>>
+  > = {
+    repo: async ({ repo, address }) => (await parseRepositoryAddress(address)) ?? repo,
+    targetBranch: ({ base, head, isPullRequest, defaultBranch }) =>
+      base ?? (isPullRequest ? undefined : isQueueBranch(head) ? defaultBranch : head),
+    testRun: ({ head }) => extract(head, testBranch),
     forkedRun: async ({ forkedRun }) =>
       forkedRun === undefined || (await hasToken()) ? undefined : forkedRun,
     pr({ pr, head }) {
-      if (!isOfQueue(head)) return pr
+      if (!isQueueBranch(head)) return pr
       throw usageError(
         `This job runs on ${head?.value}, a test branch of the queue, which is no pull request of its own.`,
         'Name a pull request (123, #123 or its address), or set MERGEQ_PR.',
       )
     },
-    async sha({ title, sha, pulls, unsure }) {
-      if (!pulls || (sha !== undefined && unsure !== true)) return sha
-      // A commit with one parent merges nothing.
+    async sha({ title, sha, isPullRequest, isShaUncertain }) {
+      if (!isPullRequest || (sha !== undefined && isShaUncertain !== true)) return sha
+      // A commit with a single parent is not a merge commit.
       if (sha !== undefined && ((await countParents(host, sha.value)) ?? 2) < 2) return sha
       throw usageError(
         `${title} does not tell the head commit of the pull request: what it builds may be the merge commit.`,
@@ -161,24 +177,24 @@ export function ciSource(host: Host, hasToken: () => Promise<boolean>): SettingS
       )
     },
   }
-  const answers = new Map<SettingKey, Promise<Maybe>>()
+  const valuePromises = new Map<SettingKey, Promise<OptionalValue>>()
   return {
     find(name) {
       const finder = finders[name]
       if (finder === undefined) return undefined
-      reading ??= readJob(host)
-      const answer = answers.get(name) ?? reading.then(job => job && finder(job))
-      answers.set(name, answer)
-      return answer
+      ciPromise ??= readCi(host)
+      const value = valuePromises.get(name) ?? ciPromise.then(ciInfo => ciInfo && finder(ciInfo))
+      valuePromises.set(name, value)
+      return value
     },
   }
 }
 
-const isOfQueue = (head: Maybe): boolean => queueBranch.test(head?.value ?? '')
+const isQueueBranch = (head: OptionalValue): boolean => queueBranch.test(head?.value ?? '')
 
-async function repoAt(address: Maybe): Promise<Maybe> {
+async function parseRepositoryAddress(address: OptionalValue): Promise<OptionalValue> {
   if (address === undefined) return undefined
   const { parseGitRemote } = await import('./git-remote.ts')
   const repo = parseGitRemote(address.value)
-  return repo && found(repositoryName(repo), address.origin)
+  return repo && toValue(repositoryName(repo), address.origin)
 }

@@ -11,7 +11,7 @@ import {
   type SettingValue,
   settingDefinitions,
 } from './setting-definitions.ts'
-import type { ResolvedValue, SettingSource } from './source.ts'
+import type { ResolvedValue, SettingSource } from './setting-source.ts'
 import { openStore, profileSource, type Store } from './store.ts'
 import { findToken } from './token.ts'
 
@@ -37,44 +37,48 @@ const fromDefaults: SettingSource = {
   },
 }
 
-/** A source that is asked once for each setting. */
+/** Returns a source that looks up each setting once. */
 function memoized(source: SettingSource): SettingSource {
-  const answers = new Map<SettingKey, ReturnType<SettingSource['find']>>()
+  const cache = new Map<SettingKey, ReturnType<SettingSource['find']>>()
   return {
     find(name) {
-      if (!answers.has(name)) answers.set(name, source.find(name))
-      return answers.get(name)
+      if (!cache.has(name)) cache.set(name, source.find(name))
+      return cache.get(name)
     },
   }
 }
 
-/** The settings of one run: each value is looked for when it is first asked for. */
+/** The settings of a command; each value is looked up when it is first needed. */
 export interface Config {
   readonly store: Store
-  /** The value as it was found, and where; undefined when nothing gives it. */
+  /** Returns the unparsed value and its origin, or undefined when no source has one. */
   find(name: SettingKey): Promise<ResolvedValue | undefined>
-  /** The value, read. A usage failure names where a bad one came from. */
+  /**
+   * Returns the parsed value, or undefined when no source has one. Throws a usage error that names the
+   * origin of an invalid value.
+   */
   read<N extends SettingKey>(name: N): Promise<SettingValue<N> | undefined>
-  /** The value; a usage failure that says how to give it when nothing does. */
+  /** Returns the parsed value. Throws a usage error that says how to set it when no source has one. */
   require<N extends SettingKey>(name: N): Promise<SettingValue<N>>
-  /** The value only if a flag or the environment gives it. */
+  /** Returns the parsed value only if an option or an environment variable gives it. */
   explicit<N extends SettingKey>(name: N): Promise<SettingValue<N> | undefined>
-  /** The same settings under other words: for one of several pull requests. */
+  /** Returns the same settings with other arguments, for a single pull request of several. */
   withArgs(args: ParsedArgs): Config
-  /** What was found so far, and where. */
+  /** Returns the values that were looked up so far, with their origins. */
   used(): ReadonlyMap<SettingKey, ResolvedValue>
 }
 
-/** What the settings are for: a change is not guessed for where a read may be. */
+/** The purpose of the settings: a read may guess between repositories, a change may not. */
 export interface ResolveOptions {
+  /** Whether the command changes data of the service. */
   readonly changes: boolean
-  /** Changes the stored settings. */
+  /** Whether the command changes the stored settings. */
   readonly changesSettings: boolean
-  /** Says on standard error what was chosen for a person. */
+  /** Reports a choice that was made for the user. */
   notify(text: string): Promise<void>
 }
 
-/** A source whose code is loaded when it is asked for the first time. */
+/** Returns a source for some settings whose module is loaded with the first lookup. */
 function lazy(names: readonly SettingKey[], load: () => Promise<SettingSource>): SettingSource {
   let loading: Promise<SettingSource> | undefined
   return {
@@ -86,7 +90,7 @@ function lazy(names: readonly SettingKey[], load: () => Promise<SettingSource>):
   }
 }
 
-/** What a CI job or a checkout may tell: for anything else they are not even loaded. */
+/** The settings that a CI job or a checkout can give; for other settings their modules are not loaded. */
 const discoverableSettings: readonly SettingKey[] = [
   'repo',
   'targetBranch',
@@ -96,81 +100,88 @@ const discoverableSettings: readonly SettingKey[] = [
   'forkedRun',
 ]
 
-/** Settles where values come from: flag › environment › project file › profile › CI › git › default (CLI.md section 3). */
-export function resolveSettings(args: ParsedArgs, host: Host, purpose: ResolveOptions): Config {
+/**
+ * Returns the settings of a command. The first source with a value wins: option, environment, project file,
+ * profile, CI job, git, default (CLI.md section 3).
+ */
+export function resolveSettings(args: ParsedArgs, host: Host, options: ResolveOptions): Config {
   const store = openStore(host)
   const used = new Map<SettingKey, ResolvedValue>()
-  const nearer = [
+  const configuredSources = [
     projectFileSource(host),
-    // What is about to be changed is not read: a bad value could not be mended otherwise, nor a new profile made.
-    ...(purpose.changesSettings ? [] : [memoized(profileSource(store, () => settings.require('profile')))]),
+    // A command that changes settings does not read the profile: it must be able to correct an invalid
+    // value and to create a profile.
+    ...(options.changesSettings ? [] : [memoized(profileSource(store, () => settings.require('profile')))]),
     lazy(discoverableSettings, async () => (await import('./ci.ts')).ciSource(host, hasToken)),
   ]
   const hasToken = async () => {
-    const found = findToken(host.env, await settings.require('baseUrl'), store)
-    return found.then(() => true).catch(error => !isMergeqError(error) || error.kind !== 'auth')
+    const token = findToken(host.env, await settings.require('baseUrl'), store)
+    return token.then(() => true).catch(error => !isMergeqError(error) || error.kind !== 'auth')
   }
-  const far = (words: ParsedArgs) => [
-    ...nearer,
+  const discoveredSources = (args: ParsedArgs) => [
+    ...configuredSources,
     memoized(
       lazy(discoverableSettings, async () => {
         const { gitSource } = await import('./git.ts')
-        // A branch or a pull request of the checkout's remote says something of its own repository only.
+        // A branch or pull request of a remote belongs to the repository of that remote only.
         const repo = async () => {
-          for (const source of [fromFlags(words), fromEnvironment(host), ...nearer]) {
-            const found = await source.find('repo')
-            if (found !== undefined) return parse('repo', found)
+          for (const source of [fromFlags(args), fromEnvironment(host), ...configuredSources]) {
+            const resolved = await source.find('repo')
+            if (resolved !== undefined) return parseSetting('repo', resolved)
           }
           return undefined
         }
-        return gitSource(host, { ...purpose, repo })
+        return gitSource(host, { ...options, repo })
       }),
     ),
   ]
-  const settings = under(args)
+  const settings = createConfig(args)
   return settings
 
-  function under(words: ParsedArgs): Config {
-    const near = [fromFlags(words), fromEnvironment(host)]
-    const all = [...near, ...far(words), fromDefaults]
+  function createConfig(args: ParsedArgs): Config {
+    const explicitSources = [fromFlags(args), fromEnvironment(host)]
+    const allSources = [...explicitSources, ...discoveredSources(args), fromDefaults]
     const search = async (
       sources: readonly SettingSource[],
       name: SettingKey,
     ): Promise<ResolvedValue | undefined> => {
       for (const source of sources) {
-        const found = await source.find(name)
-        if (found === undefined) continue
-        used.set(name, found)
-        return found
+        const resolved = await source.find(name)
+        if (resolved === undefined) continue
+        used.set(name, resolved)
+        return resolved
       }
       return undefined
     }
     const read = async <N extends SettingKey>(sources: readonly SettingSource[], name: N) => {
-      const found = await search(name === 'profile' ? [...near, fromDefaults] : sources, name)
-      return found === undefined ? undefined : parse(name, found)
+      const resolved = await search(name === 'profile' ? [...explicitSources, fromDefaults] : sources, name)
+      return resolved === undefined ? undefined : parseSetting(name, resolved)
     }
     return {
       store,
-      find: name => search(all, name),
-      read: name => read(all, name),
-      explicit: name => read(near, name),
+      find: name => search(allSources, name),
+      read: name => read(allSources, name),
+      explicit: name => read(explicitSources, name),
       async require(name) {
-        const value = await read(all, name)
+        const value = await read(allSources, name)
         if (value !== undefined) return value
         const { noun = name, hint }: SettingDefinition<unknown> = settingDefinitions[name]
-        const trouble = store.trouble()
+        const readError = store.readError()
         throw usageError(
           `No ${noun} was given.`,
-          trouble === undefined ? hint : `${hint}\n${trouble.message}`,
+          readError === undefined ? hint : `${hint}\n${readError.message}`,
         )
       },
-      withArgs: under,
+      withArgs: createConfig,
       used: () => used,
     }
   }
 }
 
-function parse<N extends SettingKey>(name: N, { value, origin, place, fix }: ResolvedValue): SettingValue<N> {
+function parseSetting<N extends SettingKey>(
+  name: N,
+  { value, origin, place, fix }: ResolvedValue,
+): SettingValue<N> {
   try {
     return settingDefinitions[name].parse(value) as SettingValue<N>
   } catch (error) {
@@ -184,14 +195,17 @@ function parse<N extends SettingKey>(name: N, { value, origin, place, fix }: Res
   }
 }
 
-/** Where a field that reads runs: its world, and what is told on standard error. */
+/** The services that inputs use while they read their values. */
 interface ParseIo extends Pick<ParseContext, 'withSpinner'> {
   readonly host: Host
   readonly logger: { info(text: string): Promise<void> }
 }
 
-/** What a field may ask while it reads: these settings, the moment, and the inputs. */
-export const parseContext = (settings: Config, { host, logger, withSpinner }: ParseIo): ParseContext => ({
+/** Returns the context in which inputs read their values. */
+export const createParseContext = (
+  settings: Config,
+  { host, logger, withSpinner }: ParseIo,
+): ParseContext => ({
   setting: name => settings.read(name) as Promise<SettingValues[typeof name] | undefined>,
   require: name => settings.require(name) as Promise<SettingValues[typeof name]>,
   explicit: name => settings.explicit(name) as Promise<SettingValues[typeof name] | undefined>,
@@ -200,25 +214,25 @@ export const parseContext = (settings: Config, { host, logger, withSpinner }: Pa
   withSpinner,
 })
 
-/** The bytes of a file or of standard input; what cannot be read is a usage failure that names it. */
+/** Reads a file, or standard input for `-`. Throws a usage error that names an input that cannot be read. */
 async function* openInput(
   path: string,
   { files, input, interrupted }: Host,
   settings: Config,
-  say: (text: string) => Promise<void>,
+  notify: (text: string) => Promise<void>,
 ): AsyncIterable<Uint8Array> {
   if (path === '')
     throw usageError('The name of a file to read must not be empty.', 'Name a file, or - for standard input.')
   try {
     if (path === '-' && input.terminal)
-      await say('Reading what you type; Ctrl-D on a line of its own ends it.')
+      await notify('Reading what you type; Ctrl-D on a line of its own ends it.')
     if (path === '-') yield* input.read()
     else yield* files.stream(path, (await settings.read('timeout')) ?? attemptLimit, interrupted)
   } catch (error) {
     if (isMergeqError(error)) throw error
-    const why = error instanceof Error ? error.message : String(error)
+    const reason = error instanceof Error ? error.message : String(error)
     throw usageError(
-      `${path === '-' ? 'standard input' : path} cannot be read: ${why}.`,
+      `${path === '-' ? 'standard input' : path} cannot be read: ${reason}.`,
       'Check its name, and that it is a file.',
     )
   }

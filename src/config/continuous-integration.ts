@@ -19,8 +19,9 @@ const ciVariables = [
 ]
 
 /**
- * Whether this process runs as a CI job: then nothing is asked, nothing is redrawn, output is safe for the runner, and
- * the job's variables are read. CI counts unless it is empty, `0` or `false`; so does the variable of a CI system.
+ * Returns whether the process runs in a CI job. In a job nothing is prompted for and nothing is redrawn,
+ * workflow commands in output are disabled, and the variables of the job are read. CI counts unless it is
+ * empty, `0` or `false`; the variable of a CI system counts unless it is empty.
  */
 export const isContinuousIntegration = (env: Environment): boolean =>
   !/^(?:|0|false)$/i.test(env.CI ?? '') || ciVariables.some(name => (env[name] ?? '') !== '')

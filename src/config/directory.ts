@@ -4,8 +4,9 @@ const isAbsolute = (path: string | undefined): path is string =>
   path !== undefined && (path.startsWith('/') || /^[A-Za-z]:[\\/]|^\\\\/.test(path))
 
 /**
- * The folder of the stored settings: MERGEQ_CONFIG_DIR, or the platform's own. Undefined where none can be told for
- * certain: then nothing is stored, and nothing is ever written below the working folder.
+ * Returns the directory of the stored settings: MERGEQ_CONFIG_DIR, or the directory of the platform.
+ * Returns undefined when the variables name no absolute directory: nothing is stored then, and nothing is
+ * written below the working directory.
  */
 export function configDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>): string | undefined {
   if ((env.MERGEQ_CONFIG_DIR ?? '') !== '')
@@ -17,10 +18,10 @@ export function configDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>)
   return isAbsolute(env.HOME) ? `${env.HOME}/.config/mergeq` : undefined
 }
 
-/** The file of the stored settings. */
+/** Returns the path of the file with the stored settings, or undefined when there is no directory for it. */
 export function configFile(host: Pick<Host, 'env' | 'runtime'>): string | undefined {
-  const folder = configDirectory(host)
-  return folder === undefined
+  const directory = configDirectory(host)
+  return directory === undefined
     ? undefined
-    : `${folder}${host.runtime.platform === 'win32' ? '\\' : '/'}config.json`
+    : `${directory}${host.runtime.platform === 'win32' ? '\\' : '/'}config.json`
 }

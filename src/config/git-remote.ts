@@ -1,13 +1,13 @@
 import gitUrlParse from 'git-url-parse'
 import { parseRepository, type Repository } from '../domain/values/repository.ts'
 
-/** The repository that a git address names, and how it is reached. */
+/** The repository of a git address, and the protocol of the address. */
 export interface GitRemote extends Repository {
   readonly protocol: string
 }
 
-/** Hosts under which a forge takes ssh or browsers: the same repositories as at the other name. */
-const otherNames = new Map([
+/** Alternative host names, for ssh or for browsers, of the same repositories. */
+const canonicalHosts = new Map([
   ['www.github.com', 'github.com'],
   ['ssh.github.com', 'github.com'],
   ['altssh.gitlab.com', 'gitlab.com'],
@@ -16,35 +16,39 @@ const otherNames = new Map([
   ['vs-ssh.visualstudio.com', 'dev.azure.com'],
 ])
 
-const addressForm = /^(?:https?|ssh|git|git\+ssh|ssh\+git):\/\/[^/]/i
-const scpForm = /^((?:[^/:@]+@)?[^/:@[\]]+):(?!:|\/\/)\/?(.+)$/
+const urlPattern = /^(?:https?|ssh|git|git\+ssh|ssh\+git):\/\/[^/]/i
+const scpPattern = /^((?:[^/:@]+@)?[^/:@[\]]+):(?!:|\/\/)\/?(.+)$/
 
 /**
- * Reads the address of a git remote in any of its spellings (https, http, ssh and git addresses, the scp form) as
- * `host/owner/name`. A port belongs to the host of a web address alone: that of ssh is another server of the same
- * repository. Undefined for what names no repository that could be written after `--repo` (CLI.md section 2): a local
- * path, `file://`, a remote helper (`ext::`), a host without a dot, which may be a name of the user's own ssh settings.
+ * Parses the address of a git remote (an https, http, ssh or git URL, or the scp form) as
+ * `host/owner/name`. Only a web address keeps its port: the port of an ssh address belongs to another
+ * server of the same repository. Returns undefined for an address that `--repo` could not express (CLI.md
+ * section 2): a local path, `file://`, a remote helper (`ext::`), and a host without a dot, which may be an
+ * alias in the ssh configuration of the user.
  */
 export function parseGitRemote(address: string): GitRemote | undefined {
   if (/[\s\\\0-\x1f\x7f]/.test(address)) return undefined
-  const whole = addressForm.test(address) ? address : address.replace(scpForm, 'ssh://$1/$2')
-  if (!addressForm.test(whole)) return undefined
+  const url = urlPattern.test(address) ? address : address.replace(scpPattern, 'ssh://$1/$2')
+  if (!urlPattern.test(url)) return undefined
   try {
-    const { protocol, resource, port, pathname, search, hash, source } = gitUrlParse(whole)
+    const { protocol, resource, port, pathname, search, hash, source } = gitUrlParse(url)
     if (search !== '' || hash !== '' || !/^[a-z\d]/i.test(resource)) return undefined
-    const host = otherNames.get(resource.toLowerCase()) ?? resource.toLowerCase()
-    const shown = port !== '' && /^https?$/.test(protocol) ? `${host}:${port}` : host
-    const parts = partsOf(pathname, resource, source)
+    const host = canonicalHosts.get(resource.toLowerCase()) ?? resource.toLowerCase()
+    const hostName = port !== '' && /^https?$/.test(protocol) ? `${host}:${port}` : host
+    const parts = repositoryPath(pathname, resource, source)
     if (parts.length < 2 || parts.some(part => part.includes('/'))) return undefined
-    const named = parseRepository([shown, ...parts].join('/'))
-    return named.host === shown ? { ...named, protocol } : undefined
+    const repository = parseRepository([hostName, ...parts].join('/'))
+    return repository.host === hostName ? { ...repository, protocol } : undefined
   } catch {
     return undefined
   }
 }
 
-/** The parts of the path that name the repository. The parser's own owner and name stop at a group called `src` or `tree`. */
-function partsOf(pathname: string, resource: string, source: string): readonly string[] {
+/**
+ * Returns the path segments that name the repository. The owner and name of git-url-parse stop at a group
+ * called `src` or `tree`.
+ */
+function repositoryPath(pathname: string, resource: string, source: string): readonly string[] {
   const parts = pathname
     .replace(/\/+$/, '')
     .replace(/\.git$/, '')

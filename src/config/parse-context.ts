@@ -4,7 +4,9 @@ import type { SettingName, SettingValues } from './input-settings.ts'
 export interface ParseContext {
   /** Returns the value of a setting, or undefined when no source gives one. */
   setting<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
-  /** Returns the value of a setting. Throws a usage error that lists the sources when none of them gives one. */
+  /**
+   * Returns the value of a setting. Throws a usage error that lists the sources when none of them has one.
+   */
   require<N extends SettingName>(name: N): Promise<SettingValues[N]>
   /** Returns the value of a setting only if an option or an environment variable gives it. */
   explicit<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>

@@ -2,30 +2,36 @@ import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import type { SettingKey } from './setting-definitions.ts'
-import type { SettingSource } from './source.ts'
+import type { SettingSource } from './setting-source.ts'
 
 const fileName = '.mergeq.json'
-const largestFile = 64 * 1024
+const maxFileSize = 64 * 1024
 
-/** What a project file may hold: whoever can write to a repository must not be able to send a token elsewhere. */
-const permitted: readonly SettingKey[] = ['repo', 'targetBranch', 'org', 'output']
+/**
+ * The settings that a project file may contain: whoever can write to a repository must not be able to send
+ * a token elsewhere.
+ */
+const allowedSettings: readonly SettingKey[] = ['repo', 'targetBranch', 'org', 'output']
 
-const parentOf = (folder: string): string => folder.replace(/[\\/][^\\/]*$/, '') || '/'
+const parentDirectory = (directory: string): string => directory.replace(/[\\/][^\\/]*$/, '') || '/'
 
-/** The nearest project file from the working folder up to the root of the git checkout; outside one, its own. */
-async function nearest({ cwd, files }: Host): Promise<string | undefined> {
+/**
+ * Returns the path of the nearest project file, from the working directory up to the root of the git
+ * checkout. Outside a checkout only the working directory counts.
+ */
+async function findProjectFile({ cwd, files }: Host): Promise<string | undefined> {
   if (cwd === undefined) return undefined
   const paths: string[] = []
-  for (let folder = cwd; ; folder = parentOf(folder)) {
-    const path = `${folder === '/' ? '' : folder}/${fileName}`
+  for (let directory = cwd; ; directory = parentDirectory(directory)) {
+    const path = `${directory === '/' ? '' : directory}/${fileName}`
     if (await files.exists(path)) paths.push(path)
-    if (await files.exists(`${folder === '/' ? '' : folder}/.git`)) return paths[0]
-    if (parentOf(folder) === folder || !/[\\/]/.test(folder)) break
+    if (await files.exists(`${directory === '/' ? '' : directory}/.git`)) return paths[0]
+    if (parentDirectory(directory) === directory || !/[\\/]/.test(directory)) break
   }
   return paths.find(path => path === `${cwd === '/' ? '' : cwd}/${fileName}`)
 }
 
-function read(path: string, text: string): JsonObject {
+function parseProjectFile(path: string, text: string): JsonObject {
   let document: Json
   try {
     document = JSON.parse(text)
@@ -34,30 +40,33 @@ function read(path: string, text: string): JsonObject {
   }
   if (!isObject(document)) throw usageError(`${path} is not a JSON object.`)
   for (const [key, value] of Object.entries(document)) {
-    if (!permitted.some(name => name === key))
+    if (!allowedSettings.some(name => name === key))
       throw usageError(
         `${path} holds ${key}, which a project file may not set.`,
-        `It may hold ${permitted.join(', ')}: a base address or a token in a repository could send your token elsewhere.`,
+        `It may hold ${allowedSettings.join(', ')}: a base address or a token in a repository could send your token elsewhere.`,
       )
     if (typeof value !== 'string') throw usageError(`${path}: ${key} is not text.`)
   }
   return document
 }
 
-/** The project file as a source (CLI.md section 3); anything else in it than what is permitted is a usage failure. */
+/**
+ * Returns the project file as a source (CLI.md section 3). Its `find` throws a usage error for an invalid
+ * file and for settings that a project file may not contain.
+ */
 export function projectFileSource(host: Host): SettingSource {
   let reading: Promise<{ path: string; document: JsonObject } | undefined> | undefined
   const load = async () => {
-    const path = await nearest(host)
+    const path = await findProjectFile(host)
     if (path === undefined) return undefined
-    const text = await host.files.read(path, largestFile).catch(error => {
+    const text = await host.files.read(path, maxFileSize).catch(error => {
       throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
     })
-    return { path, document: read(path, text ?? '') }
+    return { path, document: parseProjectFile(path, text ?? '') }
   }
   return {
     async find(name) {
-      if (!permitted.includes(name)) return undefined
+      if (!allowedSettings.includes(name)) return undefined
       reading ??= load()
       const file = await reading
       const value = file?.document[name]

@@ -1,16 +1,16 @@
 import type { Environment } from '../host/host.ts'
 
-/** The address of a remote without its credential, and the environment that gives the credential to git. */
+/** The address of a remote without its credential, and the environment that passes the credential to git. */
 export interface SplitAddress {
-  /** Safe to show and to pass as an argument. */
+  /** The address without a credential, safe to show and to pass as an argument. */
   readonly address: string
-  /** The given environment; with a credential, further settings for git in `GIT_CONFIG_COUNT` and what belongs to it. */
+  /** The given environment; with a credential, also `GIT_CONFIG_COUNT` and its keys and values. */
   readonly env: Environment
 }
 
-const withUser = /^((https?|ssh):\/\/)([^/?#]*)@(.*)$/i
+const userInfoPattern = /^((https?|ssh):\/\/)([^/?#]*)@(.*)$/i
 
-const decoded = (text: string): string => {
+const decodePercent = (text: string): string => {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -19,41 +19,44 @@ const decoded = (text: string): string => {
 }
 
 /**
- * Takes the user name and password out of the address of a remote. Arguments are visible to every process of the
- * machine, and git passes an address on to a program of its own; the environment is visible to this user alone. Over ssh
- * the user name stays, which is part of the address, and a password is dropped, which ssh takes from nobody. An address
- * without either, or in the scp form, is returned as it is.
+ * Separates the user name and password from the address of a remote. Every process of the machine can see
+ * arguments, and git passes an address on to another program; only this user can see the environment. An
+ * ssh address keeps the user name, which is part of the address, and loses the password, which ssh never
+ * accepts. An address without a credential and an address in the scp form are returned unchanged.
  */
 export function splitCredential(address: string, env: Environment): SplitAddress {
-  const [, start = '', protocol = '', userInfo = '', rest = ''] = withUser.exec(address) ?? []
-  if (start === '') return { address, env }
+  const [, prefix = '', protocol = '', userInfo = '', rest = ''] = userInfoPattern.exec(address) ?? []
+  if (prefix === '') return { address, env }
   const colon = userInfo.indexOf(':')
   const user = colon < 0 ? userInfo : userInfo.slice(0, colon)
-  if (protocol.toLowerCase() === 'ssh') return { address: `${start}${user}@${rest}`, env }
-  const plain = `${start}${rest}`
-  // A rule of the user's own settings that adds a credential would put it into the address again: the longest rule wins.
-  const settings: (readonly [key: string, value: string])[] = [[`url.${plain}.insteadOf`, plain]]
-  if (colon < 0) settings.push([`credential.${plain}.username`, decoded(user)])
+  if (protocol.toLowerCase() === 'ssh') return { address: `${prefix}${user}@${rest}`, env }
+  const plainAddress = `${prefix}${rest}`
+  // An insteadOf rule of the user that adds a credential would put it into the address again; the longest
+  // rule wins.
+  const settings: (readonly [key: string, value: string])[] = [
+    [`url.${plainAddress}.insteadOf`, plainAddress],
+  ]
+  if (colon < 0) settings.push([`credential.${plainAddress}.username`, decodePercent(user)])
   else {
-    const pair = `${decoded(user)}:${decoded(userInfo.slice(colon + 1))}`
+    const pair = `${decodePercent(user)}:${decodePercent(userInfo.slice(colon + 1))}`
     settings.push([
-      `http.${plain}.extraHeader`,
+      `http.${plainAddress}.extraHeader`,
       `Authorization: Basic ${Buffer.from(pair).toString('base64')}`,
     ])
   }
-  return { address: plain, env: { ...env, ...configVariables(settings, env.GIT_CONFIG_COUNT) } }
+  return { address: plainAddress, env: { ...env, ...configVariables(settings, env.GIT_CONFIG_COUNT) } }
 }
 
-/** Settings as git reads them from its environment, after those that are there already. */
+/** Returns git settings as environment variables, numbered after the existing ones. */
 function configVariables(
   settings: readonly (readonly [key: string, value: string])[],
   count: string | undefined,
 ): Environment {
-  const first = Number(count ?? 0)
-  if (!Number.isSafeInteger(first) || first < 0) return {}
+  const firstIndex = Number(count ?? 0)
+  if (!Number.isSafeInteger(firstIndex) || firstIndex < 0) return {}
   const variables = settings.flatMap(([key, value], index) => [
-    [`GIT_CONFIG_KEY_${first + index}`, key],
-    [`GIT_CONFIG_VALUE_${first + index}`, value],
+    [`GIT_CONFIG_KEY_${firstIndex + index}`, key],
+    [`GIT_CONFIG_VALUE_${firstIndex + index}`, value],
   ])
-  return { ...Object.fromEntries(variables), GIT_CONFIG_COUNT: String(first + settings.length) }
+  return { ...Object.fromEntries(variables), GIT_CONFIG_COUNT: String(firstIndex + settings.length) }
 }

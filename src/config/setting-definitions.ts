@@ -1,4 +1,5 @@
 import { attemptLimit, changeLimit } from '../domain/limits.ts'
+
 import { integerParser, parseByteSize } from '../domain/values/numbers.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository } from '../domain/values/repository.ts'
@@ -7,28 +8,33 @@ import { parseDuration } from '../domain/values/time.ts'
 import { parseBaseUrl } from './base-url.ts'
 import { settingFlags } from './input-settings.ts'
 
-/** One setting: the flag and the variables that give it, and how it is read. */
+/** The definition of a setting: its option, its environment variables, and the parser of its value. */
 export interface SettingDefinition<T> {
+  /** The option, such as `--repo`; undefined for a setting without an option. */
   readonly flag?: string
+  /** The names of the environment variables; the first variable that is not empty wins. */
   readonly env: readonly string[]
   readonly defaultValue?: string
   readonly summary: string
-  /** What it is called in a sentence. */
+  /** The noun for the setting in sentences. */
   readonly noun?: string
-  /** What to do when nothing gives it. */
+  /** How to set the value, for the error when no source has one. */
   readonly hint?: string
-  parse(word: string): T
+  /** Parses the value. Throws a usage error for an invalid value. */
+  parse(text: string): T
 }
 
-/** Takes a pull request as it was written, once it can be read as one. */
-function pullRequestWord(word: string): string {
-  parsePullRequest(word)
-  return word
+/** Returns the reference of a pull request unchanged. Throws a usage error for an invalid one. */
+function checkPullRequest(text: string): string {
+  parsePullRequest(text)
+  return text
 }
 
-const setting = <T>(one: SettingDefinition<T>): SettingDefinition<T> => one
+const setting = <T>(definition: SettingDefinition<T>): SettingDefinition<T> => definition
 
+/** The output formats of `--output`. */
 export const formats = ['table', 'json', 'ndjson', 'csv', 'markdown'] as const
+/** The name of an output format. */
 export type Format = (typeof formats)[number]
 
 /** Every setting (CLI.md section 3). */
@@ -62,7 +68,7 @@ export const settingDefinitions = {
     env: ['MERGEQ_PR'],
     summary: 'Pull request, where none is typed',
     hint: 'Neither MERGEQ_PR, the CI job nor a pull request of the current commit (git) named one. Name it: 123, #123 or its address.',
-    parse: pullRequestWord,
+    parse: checkPullRequest,
   }),
   sha: setting({
     noun: 'head commit',
@@ -141,19 +147,24 @@ export const settingDefinitions = {
   }),
 }
 
+/** The name of a setting. */
 export type SettingKey = keyof typeof settingDefinitions
-/** The value of a setting once it is read. */
+/** The parsed value of a setting. */
 export type SettingValue<N extends SettingKey> = ReturnType<(typeof settingDefinitions)[N]['parse']>
 
-const keyPattern = /^--(?!sha$|forked-run$|profile$|ca-file$|max-answer$)/
+/** Matches the options whose settings a profile can store. */
+const storableFlag = /^--(?!sha$|forked-run$|profile$|ca-file$|max-answer$)/
 
-/** The key under which a profile stores a setting: its flag's name. Undefined for what cannot be stored. */
+/**
+ * Returns the key of a setting in a profile, which is the name of its option; undefined for a setting that
+ * cannot be stored.
+ */
 export function configKeyOf(name: SettingKey): string | undefined {
   const { flag }: SettingDefinition<unknown> = settingDefinitions[name]
-  return flag !== undefined && keyPattern.test(flag) ? flag.slice(2) : undefined
+  return flag !== undefined && storableFlag.test(flag) ? flag.slice(2) : undefined
 }
 
-/** Every setting that can be stored, by its key. */
+/** The settings that can be stored, by their keys. */
 export const configKeys: ReadonlyMap<string, SettingKey> = new Map(
   (Object.keys(settingDefinitions) as SettingKey[]).flatMap(name => {
     const key = configKeyOf(name)

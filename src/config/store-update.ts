@@ -7,32 +7,37 @@ import { stringifyJson } from '../json-text.ts'
 import { configFile } from './directory.ts'
 import { maxStoreSize, readDocument } from './store.ts'
 
-/** A lock that was left behind by a process that died is broken after so many milliseconds. */
+/** The age after which the lock of a process that died is broken, in milliseconds. */
 const staleLock = 5_000
-const patience = 15_000
+/** The longest time to wait for the lock, in milliseconds. */
+const lockTimeout = 15_000
 
-const lockOf = (path: string): string => `${path}.lock`
+const lockPath = (path: string): string => `${path}.lock`
 
 /**
- * Whether a lock is dated in the future and stays so: whoever holds one dates it anew every few seconds. The library
- * breaks only old ones, so this one would be respected until its date has passed.
+ * Returns a check whether a lock has a date in the future that does not change: the owner of a lock updates
+ * its date every few seconds. proper-lockfile breaks old locks only, and would respect such a lock until
+ * its date has passed.
  */
-function openFutureWatch(path: string, { clock, files }: Host): () => Promise<boolean> {
-  let seen: { readonly modifiedAt: number; readonly since: number } | undefined
+function createFutureLockCheck(path: string, { clock, files }: Host): () => Promise<boolean> {
+  let lastSeen: { readonly modifiedAt: number; readonly since: number } | undefined
   return async () => {
-    const { modifiedAt = 0 } = (await files.access(lockOf(path))) ?? {}
+    const { modifiedAt = 0 } = (await files.access(lockPath(path))) ?? {}
     const now = clock.now()
     if (modifiedAt <= now + staleLock) return false
-    if (seen?.modifiedAt !== modifiedAt) seen = { modifiedAt, since: now }
-    return now - seen.since >= staleLock
+    if (lastSeen?.modifiedAt !== modifiedAt) lastSeen = { modifiedAt, since: now }
+    return now - lastSeen.since >= staleLock
   }
 }
 
-/** Takes the lock; only one that somebody holds is waited for. */
-async function take(path: string, host: Host): Promise<() => Promise<void>> {
+/**
+ * Acquires the lock and returns the function that releases it. Waits only while another process holds the
+ * lock. Throws an output error when the lock stays held.
+ */
+async function acquireLock(path: string, host: Host): Promise<() => Promise<void>> {
   const { clock, files, random } = host
-  const isFromFuture = openFutureWatch(path, host)
-  for (const until = clock.now() + patience; ; )
+  const isFromFuture = createFutureLockCheck(path, host)
+  for (const deadline = clock.now() + lockTimeout; ; )
     try {
       return await lock(path, {
         realpath: false,
@@ -41,28 +46,30 @@ async function take(path: string, host: Host): Promise<() => Promise<void>> {
         onCompromised: () => undefined,
       })
     } catch (error) {
-      const held = error instanceof Error && 'code' in error && error.code === 'ELOCKED'
-      if (!held) throw error
-      if (clock.now() > until)
+      const isLocked = error instanceof Error && 'code' in error && error.code === 'ELOCKED'
+      if (!isLocked) throw error
+      if (clock.now() > deadline)
         throw new MergeqError(
           'output',
           `the settings in ${path} are locked: another mergeq is changing them.`,
           {
-            hint: `Nothing was changed. Try again; if no other mergeq is running, remove the lock ${lockOf(path)}.`,
+            hint: `Nothing was changed. Try again; if no other mergeq is running, remove the lock ${lockPath(path)}.`,
           },
         )
-      if (await isFromFuture()) await files.removeFolder(lockOf(path))
+      if (await isFromFuture()) await files.removeFolder(lockPath(path))
       await clock.sleep(25 + random() * 25)
     }
 }
 
-const folderOf = (path: string): string => path.replace(/[\\/][^\\/]*$/, '')
-const nameOf = (path: string): string => path.slice(folderOf(path).length + 1)
+const parentDirectory = (path: string): string => path.replace(/[\\/][^\\/]*$/, '')
+const fileName = (path: string): string => path.slice(parentDirectory(path).length + 1)
 
 /**
- * Changes the stored settings: under a lock, into a new file of mode 0600 beside the old one, read back and compared,
- * then renamed over it. Whatever fails, the old file stays byte for byte (WIRE.md section 4). What `change` leaves
- * alone survives, known or not. A file that cannot be read is never overwritten.
+ * Changes the stored settings: under a lock, the new document is written to a file of mode 0600 beside the
+ * old file, read back, compared, and renamed over the old file. After any error the old file is unchanged
+ * (WIRE.md section 4). Members that `change` does not touch are kept, unknown ones too. An unreadable file
+ * is never overwritten. Throws a usage error without a directory for settings, and an output error when the
+ * file cannot be written.
  */
 export async function updateStore(host: Host, change: (before: JsonObject) => JsonObject): Promise<void> {
   const path = configFile(host)
@@ -72,33 +79,33 @@ export async function updateStore(host: Host, change: (before: JsonObject) => Js
       'Set HOME, or MERGEQ_CONFIG_DIR to an absolute path.',
     )
   try {
-    await host.files.makeFolder(folderOf(path))
+    await host.files.makeFolder(parentDirectory(path))
     const target = await host.files.follow(path)
-    const release = await take(target, host)
+    const release = await acquireLock(target, host)
     try {
-      await replace(target, change(await readDocument(host, target, path)), host)
+      await replaceFile(target, change(await readDocument(host, target, path)), host)
     } finally {
       await release().catch(() => undefined)
     }
   } catch (error) {
     if (isMergeqError(error)) throw error
-    const why = error instanceof Error ? error.message : String(error)
-    throw new MergeqError('output', `the settings in ${path} could not be written: ${why}.`, {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new MergeqError('output', `the settings in ${path} could not be written: ${reason}.`, {
       hint: 'Nothing was changed. Check the folder and the space on its disk, or name another in MERGEQ_CONFIG_DIR.',
     })
   }
 }
 
-async function replace(target: string, document: JsonObject, { files }: Host): Promise<void> {
-  const folder = folderOf(target)
-  await sweepFolder(target, files)
+async function replaceFile(target: string, document: JsonObject, { files }: Host): Promise<void> {
+  const directory = parentDirectory(target)
+  await removeStaleFiles(target, files)
   const text = `${stringifyJson(document, true)}\n`
   if (text.length > maxStoreSize) throw usageError('The settings would become too large to be read again.')
-  const name = `${nameOf(target)}.${crypto.randomUUID()}`
-  const fresh = `${folder}/${name}.new`
+  const name = `${fileName(target)}.${crypto.randomUUID()}`
+  const temporaryFile = `${directory}/${name}.new`
   try {
     const file = new Conf<Record<string, unknown>>({
-      cwd: folder,
+      cwd: directory,
       configName: name,
       fileExtension: 'new',
       configFileMode: 0o600,
@@ -106,30 +113,33 @@ async function replace(target: string, document: JsonObject, { files }: Host): P
       serialize: () => text,
     })
     file.store = { ...document }
-    // A full disk may leave the file cut without an error.
-    if ((await files.read(fresh)) !== text)
+    // A full disk may truncate the file without an error.
+    if ((await files.read(temporaryFile)) !== text)
       throw new Error('what was written does not read back (is the disk full?)')
-    await files.rename(fresh, target)
+    await files.rename(temporaryFile, target)
   } finally {
-    await files.remove(fresh)
+    await files.remove(temporaryFile)
   }
 }
 
-/** Removes what was left behind by a process that died: under the lock nobody else writes. */
-async function sweepFolder(target: string, files: Host['files']): Promise<void> {
-  for (const name of await files.list(folderOf(target)))
-    if (name.startsWith(`${nameOf(target)}.`) && /\.new(?:\.tmp-\w+)?$/.test(name))
-      await files.remove(`${folderOf(target)}/${name}`)
+/** Removes temporary files of a process that died; the lock keeps other processes from writing them. */
+async function removeStaleFiles(target: string, files: Host['files']): Promise<void> {
+  for (const name of await files.list(parentDirectory(target)))
+    if (name.startsWith(`${fileName(target)}.`) && /\.new(?:\.tmp-\w+)?$/.test(name))
+      await files.remove(`${parentDirectory(target)}/${name}`)
 }
 
-/** Removes what a writer that died left behind, which may hold a token. Where nothing is, nothing is made. */
+/**
+ * Removes temporary files of a process that died, which may contain a token. Creates nothing where nothing
+ * is stored.
+ */
 export async function removeTemporaryFiles(host: Host): Promise<void> {
   const path = configFile(host)
-  if (path === undefined || !(await host.files.exists(folderOf(path)))) return
+  if (path === undefined || !(await host.files.exists(parentDirectory(path)))) return
   const target = await host.files.follow(path)
-  const release = await take(target, host)
+  const release = await acquireLock(target, host)
   try {
-    await sweepFolder(target, host.files)
+    await removeStaleFiles(target, host.files)
   } finally {
     await release().catch(() => undefined)
   }

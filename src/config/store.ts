@@ -5,24 +5,27 @@ import { parseJson } from '../json-text.ts'
 import { configFile } from './directory.ts'
 import { type AccessProblem, accessProblems } from './file-access.ts'
 import { configKeyOf } from './setting-definitions.ts'
-import type { SettingSource } from './source.ts'
+import type { SettingSource } from './setting-source.ts'
 
-/** More than any settings file needs: what is larger is not one. */
+/** The largest settings file, in characters; a larger file is not a settings file. */
 export const maxStoreSize = 1024 * 1024
 
-/** What is stored, as it stands in the file: `profiles` by name, `tokens` by origin, and whatever else is there. */
+/** The stored settings: `profiles` by name, `tokens` by origin, and unknown members. */
 export interface Store {
-  /** The file; undefined where no folder can be told. */
+  /** The path of the file; undefined when there is no directory for it. */
   readonly path: string | undefined
-  /** The whole document; empty where there is no file. A file that cannot be read is a usage failure that names it. */
+  /**
+   * Returns the document; an empty one when there is no file. Throws a usage error that names a file that
+   * cannot be read.
+   */
   read(): Promise<JsonObject>
-  /** What is wrong with the file, once it was read in vain. */
-  trouble(): MergeqError | undefined
-  /** What is wrong with who may use the file and its folder. */
+  /** Returns the error of a failed `read`, or undefined. */
+  readError(): MergeqError | undefined
+  /** Returns the problems with the permissions of the file and its directory. */
   accessProblems(): Promise<readonly AccessProblem[]>
 }
 
-/** The file that settings are stored in; a usage failure where no folder can be told. */
+/** Returns the path of the stored settings. Throws a usage error when there is no directory for them. */
 export function storeFile({ settings: { store } }: { readonly settings: { readonly store: Store } }): string {
   if (store.path === undefined)
     throw usageError(
@@ -32,23 +35,23 @@ export function storeFile({ settings: { store } }: { readonly settings: { readon
   return store.path
 }
 
-/** Opens the stored settings for reading: read once, when first asked, and never made or changed. */
+/** Returns the stored settings. The file is read once, on demand, and never created or changed. */
 export function openStore(host: Host): Store {
   const path = configFile(host)
   let reading: Promise<JsonObject> | undefined
-  let trouble: MergeqError | undefined
+  let readError: MergeqError | undefined
   const read = async () => {
     if (path === undefined) return {}
     try {
       return await readDocument(host, path, path)
     } catch (error) {
-      if (isMergeqError(error)) trouble = error
+      if (isMergeqError(error)) readError = error
       throw error
     }
   }
   return {
     path,
-    trouble: () => trouble,
+    readError: () => readError,
     accessProblems: async () => (path === undefined ? [] : accessProblems(host, path)),
     read() {
       reading ??= read()
@@ -57,42 +60,49 @@ export function openStore(host: Host): Store {
   }
 }
 
-/** The document in a settings file at the end of a link; what cannot be read is a usage failure that names the link. */
+/**
+ * Returns the document of a settings file; `target` is the file behind the link `path`. Throws a usage
+ * error that names `path` when the file cannot be read.
+ */
 export async function readDocument(host: Host, target: string, path: string): Promise<JsonObject> {
   try {
-    return documentIn(await host.files.read(target, maxStoreSize), path)
+    return parseDocument(await host.files.read(target, maxStoreSize), path)
   } catch (error) {
     if (isMergeqError(error)) throw error
     const problems = await accessProblems(host, path).catch(() => [])
-    const theirs = problems.find(({ kind }) => kind === 'owner')
-    throw broken(path, error instanceof Error ? error.message : String(error), theirs)
+    const ownerProblem = problems.find(({ kind }) => kind === 'owner')
+    throw unreadableError(path, error instanceof Error ? error.message : String(error), ownerProblem)
   }
 }
 
-/** The document in the text of a settings file. */
-function documentIn(text: string | undefined, path: string): JsonObject {
+/** Returns the document in the text of a settings file; an empty one when there is no file. */
+function parseDocument(text: string | undefined, path: string): JsonObject {
   if (text === undefined) return {}
   const document = text.startsWith('\uFEFF') ? undefined : parseJson(text)
-  if (document === undefined) throw broken(path, text.trim() === '' ? 'it is empty' : 'it is not JSON')
-  if (!isObject(document)) throw broken(path, 'it is not a JSON object')
+  if (document === undefined)
+    throw unreadableError(path, text.trim() === '' ? 'it is empty' : 'it is not JSON')
+  if (!isObject(document)) throw unreadableError(path, 'it is not a JSON object')
   return document
 }
 
-const broken = (path: string, why: string, theirs?: AccessProblem): MergeqError =>
+const unreadableError = (path: string, reason: string, ownerProblem?: AccessProblem): MergeqError =>
   usageError(
-    `the stored settings in ${path} cannot be read: ${why.replace(/^.*cannot be read: /, '').replace(/\.$/, '')}.`,
-    theirs === undefined
+    `the stored settings in ${path} cannot be read: ${reason.replace(/^.*cannot be read: /, '').replace(/\.$/, '')}.`,
+    ownerProblem === undefined
       ? 'Mend the file, or move it away to start anew; mergeq never overwrites a file that it cannot read.'
-      : `${theirs.path} ${theirs.what}. Run mergeq as that user, change the owner with chown, or name a folder of your own in MERGEQ_CONFIG_DIR.`,
+      : `${ownerProblem.path} ${ownerProblem.description}. Run mergeq as that user, change the owner with chown, or name a folder of your own in MERGEQ_CONFIG_DIR.`,
   )
 
-/** A part of the document by its name, where that is an object. */
+/** Returns a member of the document if it is an object, and an empty object otherwise. */
 export const sectionOf = (document: JsonObject, name: string): JsonObject => {
-  const part = Object.hasOwn(document, name) ? document[name] : undefined
-  return isObject(part) ? part : {}
+  const section = Object.hasOwn(document, name) ? document[name] : undefined
+  return isObject(section) ? section : {}
 }
 
-/** The values of a profile. One that was never made is a usage failure, unless it is the default one. */
+/**
+ * Returns the values of a profile. Throws a usage error for an unknown profile, except for the profile
+ * `default`.
+ */
 export function profileIn(document: JsonObject, name: string): JsonObject {
   const profiles = sectionOf(document, 'profiles')
   if (name !== 'default' && !Object.hasOwn(profiles, name))
@@ -103,24 +113,29 @@ export function profileIn(document: JsonObject, name: string): JsonObject {
   return sectionOf(profiles, name)
 }
 
-/** The profile as a source. A broken file gives nothing here: it is warned of, and stops only what needs it. */
+/**
+ * Returns the selected profile as a source. An unreadable file has no values here: the command warns about
+ * it, and fails only where it needs the file.
+ */
 export const profileSource = (store: Store, profile: () => Promise<string>): SettingSource => ({
   async find(name) {
     const key = configKeyOf(name)
     if (key === undefined) return undefined
-    const chosen = await profile()
+    const profileName = await profile()
     const document = await store.read().catch(() => undefined)
     if (document === undefined) return undefined
-    const value = profileIn(document, chosen)[key]
+    const value = profileIn(document, profileName)[key]
     if (typeof value !== 'string') return undefined
-    const flag = chosen === 'default' ? '' : ` --profile ${chosen}`
-    // Only the base address decides where something is sent.
+    const flag = profileName === 'default' ? '' : ` --profile ${profileName}`
+    // Only the base address decides where requests are sent.
     const problems = name === 'baseUrl' ? await store.accessProblems() : []
-    const foreign = problems.find(({ isForeign }) => isForeign)
+    const foreignProblem = problems.find(({ isForeign }) => isForeign)
     return {
       value,
-      ...(foreign === undefined ? {} : { foreign: `${foreign.path} ${foreign.what}` }),
-      origin: `profile ${chosen}`,
+      ...(foreignProblem === undefined
+        ? {}
+        : { foreignReason: `${foreignProblem.path} ${foreignProblem.description}` }),
+      origin: `profile ${profileName}`,
       place: `${key} in ${store.path}`,
       fix: `Change it with \`mergeq config set ${key} <value>${flag}\`, or remove it with \`mergeq config unset ${key}${flag}\`.`,
     }

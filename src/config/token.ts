@@ -1,13 +1,13 @@
 import { MergeqError, usageError } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
-import type { ResolvedValue } from './source.ts'
+import type { ResolvedValue } from './setting-source.ts'
 import { type Store, sectionOf } from './store.ts'
 
-/** The token that opens the service, and where it came from. */
+/** A token for the service, and its origin for messages. */
 export interface Token {
   readonly value: string
   readonly source: string
-  /** Whether it comes from the stored settings, which name the one origin that it is for. */
+  /** Whether the token is stored; the settings store each token for a single origin. */
   readonly isStored?: boolean
 }
 
@@ -16,8 +16,9 @@ const defaultOrigin = 'https://api.trunk.io'
 const blank = /^[\t\n\v\f\r ]*$/
 
 /**
- * Takes a token as it was given: trimmed of ASCII white space it must be 1 to 4096 visible ASCII characters. What is
- * refused is named by code point and position, counted in the value as given; the value is never shown.
+ * Validates a token: without ASCII white space around it, it must be 1 to 4096 visible ASCII characters.
+ * `source` names the token in messages. Throws a usage error that shows the code point and position of an
+ * invalid character, and never the token.
  */
 export function parseToken(value: string, source: string): Token {
   const trimmed = value.replace(/^[\t\n\v\f\r ]+|[\t\n\v\f\r ]+$/g, '')
@@ -36,32 +37,33 @@ export function parseToken(value: string, source: string): Token {
   return { value: trimmed, source }
 }
 
-/** Whether MERGEQ_TOKEN is set but empty, as CI does for pull requests from forks. */
+/** Returns whether MERGEQ_TOKEN is set but empty, as CI sets it for pull requests from forks. */
 export const isTokenVariableEmpty = ({ MERGEQ_TOKEN }: Environment): boolean =>
   MERGEQ_TOKEN !== undefined && blank.test(MERGEQ_TOKEN)
 
-/** Why an empty variable is no mistake of the person who reads this. */
+/** Explains an empty MERGEQ_TOKEN, which is usually not a mistake of the user. */
 export const emptyTokenNote =
   'MERGEQ_TOKEN is set but empty: CI does this for pull requests from forks, which get no secrets.'
 
 /**
- * The token for an origin (CLI.md section 3): MERGEQ_TOKEN, TRUNK_API_TOKEN for the default origin only, then the one
- * that is stored for exactly this origin. An `auth` failure when there is none.
+ * Returns the token for the origin of a base address (CLI.md section 3): MERGEQ_TOKEN, TRUNK_API_TOKEN for
+ * the default origin only, or the token that is stored for this origin. Throws an auth error when there is
+ * none.
  */
 export async function findToken(env: Environment, baseUrl: string, store: Store): Promise<Token> {
   const { origin } = new URL(baseUrl)
-  const { MERGEQ_TOKEN: own = '', TRUNK_API_TOKEN: other = '' } = env
-  if (!blank.test(own)) return parseToken(own, 'MERGEQ_TOKEN')
-  if (!blank.test(other) && origin === defaultOrigin) return parseToken(other, 'TRUNK_API_TOKEN')
+  const { MERGEQ_TOKEN: mergeqToken = '', TRUNK_API_TOKEN: trunkToken = '' } = env
+  if (!blank.test(mergeqToken)) return parseToken(mergeqToken, 'MERGEQ_TOKEN')
+  if (!blank.test(trunkToken) && origin === defaultOrigin) return parseToken(trunkToken, 'TRUNK_API_TOKEN')
   const tokens = sectionOf(await store.read(), 'tokens')
   const stored = Object.hasOwn(tokens, origin) ? tokens[origin] : undefined
   if (typeof stored === 'string')
     return { ...parseToken(stored, `the stored token for ${origin}`), isStored: true }
-  const owners = Object.keys(tokens)
-  if (owners.length > 0)
+  const storedOrigins = Object.keys(tokens)
+  if (storedOrigins.length > 0)
     throw new MergeqError(
       'auth',
-      `there is no token for ${origin}: the stored one belongs to ${owners.join(', ')}.${isTokenVariableEmpty(env) ? ` ${emptyTokenNote}` : ''}`,
+      `there is no token for ${origin}: the stored one belongs to ${storedOrigins.join(', ')}.${isTokenVariableEmpty(env) ? ` ${emptyTokenNote}` : ''}`,
       {
         hint: `It is never sent elsewhere. Log in there with \`mergeq auth login --base-url ${baseUrl}\`, or set MERGEQ_TOKEN.`,
       },
@@ -76,13 +78,14 @@ export async function findToken(env: Environment, baseUrl: string, store: Store)
 }
 
 /**
- * Refuses a base address that somebody else may have written, for a token that is not stored beside it (WIRE.md section
- * 4): a usage failure. Going on with the default address would send the token to a service that it may not be for.
+ * Throws a usage error for a base address that another user may have written, unless the token is stored
+ * with it (WIRE.md section 4). Falling back to the default address could send the token to a service that
+ * it does not belong to.
  */
 export function refuseForeignAddress({ source, isStored }: Token, address: ResolvedValue | undefined): void {
-  if (isStored === true || address?.foreign === undefined) return
+  if (isStored === true || address?.foreignReason === undefined) return
   throw usageError(
-    `The stored base address ${address.value} does not decide where ${source} is sent: ${address.foreign}.`,
+    `The stored base address ${address.value} does not decide where ${source} is sent: ${address.foreignReason}.`,
     'Give --base-url or set MERGEQ_BASE_URL yourself, or name a folder of your own in MERGEQ_CONFIG_DIR; `mergeq doctor` shows who may use the stored settings.',
   )
 }

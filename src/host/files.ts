@@ -20,27 +20,31 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Access, Files } from './host.ts'
 
-// Small files are handled at once: it happens at every start, and the thread pool would cost more than the work.
+// Small files are read and written synchronously: this happens at every start, and the thread pool would
+// take longer than the work.
 
-async function read(path: string, most = Number.POSITIVE_INFINITY): Promise<string | undefined> {
+async function readText(path: string, maxBytes = Number.POSITIVE_INFINITY): Promise<string | undefined> {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return undefined
   if (!stat.isFile()) throw new Error('it is no regular file')
-  if (stat.size > most) throw new Error(`it is larger than ${most} bytes`)
+  if (stat.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
   return readFileSync(path, 'utf8')
 }
 
-/** Pieces of a file that is read as a stream, in bytes. */
+/** The size of the pieces of a file, in bytes. */
 const pieceSize = 1024 * 1024
 
-/** One buffer for all pieces: a new one each time would cost more than the reading. */
-async function* pieces(path: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
+/**
+ * Yields a regular file in pieces. All pieces share a buffer: allocating each one would take longer than
+ * reading.
+ */
+async function* readPieces(path: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
   const descriptor = openSync(path, 'r')
   try {
     const buffer = new Uint8Array(pieceSize)
     for (let bytes = readSync(descriptor, buffer); bytes > 0; bytes = readSync(descriptor, buffer)) {
       yield buffer.subarray(0, bytes)
-      // Signals and the spinner have their turn.
+      // Let signals be handled and the spinner be drawn.
       await new Promise(setImmediate)
       signal.throwIfAborted()
     }
@@ -49,20 +53,20 @@ async function* pieces(path: string, signal: AbortSignal): AsyncIterable<Uint8Ar
   }
 }
 
-async function* stream(path: string, patience: number, signal: AbortSignal): AsyncIterable<Uint8Array> {
+async function* readStream(path: string, timeout: number, signal: AbortSignal): AsyncIterable<Uint8Array> {
   const stat = statSync(path)
   if (stat.isFile() || stat.isDirectory()) {
-    yield* pieces(path, signal)
+    yield* readPieces(path, signal)
     return
   }
   if (!stat.isFIFO()) {
-    // A terminal or another device, which may have nothing to say for long.
+    // A terminal or another device, which may be idle for long.
     yield* createReadStream(path, { signal })
     return
   }
   const { Socket } = await import('node:net')
-  // Not as a file: a read that waits for a writer could not be given up.
-  const pipe = new Socket({ fd: await openPipe(path, patience, signal), writable: false })
+  // A socket, because a file read that waits for a writer could not be cancelled.
+  const pipe = new Socket({ fd: await openPipe(path, timeout, signal), writable: false })
   const stop = () => pipe.destroy(signal.reason)
   signal.addEventListener('abort', stop, { once: true })
   try {
@@ -72,33 +76,36 @@ async function* stream(path: string, patience: number, signal: AbortSignal): Asy
   }
 }
 
-/** Opens a FIFO, which is done when somebody opens it to write. */
-const openPipe = (path: string, patience: number, signal: AbortSignal): Promise<number> =>
+/**
+ * Opens a FIFO, which succeeds when another process opens it for writing. Rejects after `timeout`
+ * milliseconds.
+ */
+const openPipe = (path: string, timeout: number, signal: AbortSignal): Promise<number> =>
   new Promise((resolve, reject) => {
-    let isGivenUp = false
+    let isCancelled = false
     const end = (error: unknown) => {
-      isGivenUp = true
+      isCancelled = true
       clearTimeout(timer)
       reject(error)
-      // Nothing else ends the waiting, which would keep the program alive, than a writer: this one.
+      // Only a writer ends the pending open, which would keep the process alive.
       closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK))
     }
-    const timer = setTimeout(() => end(new Error(`nobody wrote to it in ${patience} ms`)), patience)
+    const timer = setTimeout(() => end(new Error(`nobody wrote to it in ${timeout} ms`)), timeout)
     const stop = () => end(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     open(path, (error, descriptor) => {
       clearTimeout(timer)
       signal.removeEventListener('abort', stop)
       if (error !== null) reject(error)
-      else if (isGivenUp) closeSync(descriptor)
+      else if (isCancelled) closeSync(descriptor)
       else resolve(descriptor)
     })
   })
 
-/** Follows a link to its end by hand: the file at its end need not be there yet. */
-async function follow(path: string): Promise<string> {
+/** Resolves a symbolic link by hand, because its target need not exist. */
+async function resolveLink(path: string): Promise<string> {
   let end = path
-  for (let steps = 0; steps < 40; steps++) {
+  for (let depth = 0; depth < 40; depth++) {
     try {
       end = resolve(dirname(end), readlinkSync(end))
     } catch {
@@ -108,19 +115,19 @@ async function follow(path: string): Promise<string> {
   throw new Error('it is a link that leads in a circle')
 }
 
-async function access(path: string): Promise<Access | undefined> {
+async function readAccess(path: string): Promise<Access | undefined> {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat && { owner: stat.uid, mode: stat.mode & 0o7777, modifiedAt: stat.mtimeMs }
 }
 
-async function removeFolder(path: string): Promise<void> {
+async function removeDirectory(path: string): Promise<void> {
   if (existsSync(path)) rmdirSync(path)
 }
 
-/** Folder by folder: `recursive` never returns below /proc. */
-function makeFolder(path: string): void {
+/** Creates each directory separately: the `recursive` option never returns below /proc. */
+function createDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
-  if (dirname(path) !== path) makeFolder(dirname(path))
+  if (dirname(path) !== path) createDirectory(dirname(path))
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
@@ -128,37 +135,37 @@ function makeFolder(path: string): void {
   }
 }
 
-async function replace(path: string, text: string, mode = 0o666): Promise<void> {
-  const target = await follow(path)
-  const standing = statSync(target, { throwIfNoEntry: false })
-  if (standing?.isFile() === false) throw new Error('it is no regular file')
-  const fresh = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.new`)
+async function replaceFile(path: string, text: string, mode = 0o666): Promise<void> {
+  const target = await resolveLink(path)
+  const existing = statSync(target, { throwIfNoEntry: false })
+  if (existing?.isFile() === false) throw new Error('it is no regular file')
+  const temporaryFile = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.new`)
   try {
-    writeFileSync(fresh, text, { flag: 'wx', mode })
-    if (standing !== undefined) chmodSync(fresh, standing.mode)
-    // A full disk may leave the file cut without an error.
-    if (readFileSync(fresh, 'utf8') !== text)
+    writeFileSync(temporaryFile, text, { flag: 'wx', mode })
+    if (existing !== undefined) chmodSync(temporaryFile, existing.mode)
+    // A full disk may truncate the file without an error.
+    if (readFileSync(temporaryFile, 'utf8') !== text)
       throw new Error('what was written does not read back (is the disk full?)')
-    renameSync(fresh, target)
+    renameSync(temporaryFile, target)
   } finally {
-    rmSync(fresh, { force: true })
+    rmSync(temporaryFile, { force: true })
   }
 }
 
-/** The files of this machine. */
+/** The file system of this machine. */
 export const files: Files = {
-  stream,
-  read,
+  stream: readStream,
+  read: readText,
   exists: async path => existsSync(path),
   list: async folder => (existsSync(folder) ? readdirSync(folder) : []),
   makeProgram: async (path, text) => writeFileSync(path, text, { mode: 0o755, flag: 'wx' }),
   makeFolder: async path => {
-    makeFolder(path)
+    createDirectory(path)
   },
-  follow,
-  access,
+  follow: resolveLink,
+  access: readAccess,
   rename: async (from, to) => renameSync(from, to),
-  replace,
+  replace: replaceFile,
   remove: async path => rmSync(path, { force: true }),
-  removeFolder,
+  removeFolder: removeDirectory,
 }

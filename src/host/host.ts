@@ -1,121 +1,147 @@
-/** Everything outside the program. Only this is faked in tests; the real one is made in `real.ts`. */
+/** The operating system, as the program sees it. Tests replace it; `node-host.ts` has the implementation. */
 export interface Host {
-  /** The words after the program's name. */
+  /** The command-line arguments after the name of the program. */
   readonly argv: readonly string[]
   readonly env: Environment
-  /** The absolute path of the working folder; undefined when it was removed: it is then in no git checkout. */
+  /** The absolute path of the working directory; undefined when it was removed. */
   readonly cwd: string | undefined
   readonly runtime: Runtime
   readonly clock: Clock
-  /** A number from 0 (inclusive) to 1 (exclusive). */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   random(): number
   readonly input: Input
   readonly out: Output
   readonly err: Output
   readonly files: Files
-  /** Aborted by SIGHUP, SIGINT or SIGTERM; the reason is the signal's name. */
+  /** Aborted by SIGHUP, SIGINT or SIGTERM; the reason is a MergeqError with the exit code of the signal. */
   readonly interrupted: AbortSignal
-  /** Runs a program without a shell. */
+  /** Runs a program without a shell and resolves when it has ended or could not be started. */
   spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<Spawned>
 }
 
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** The versions of mergeq and Node, and the platform. */
 export interface Runtime {
-  /** mergeq's own version. */
+  /** The version of mergeq. */
   readonly version: string
   readonly node: string
   readonly v8: string
   readonly platform: string
-  /** The id of the user that runs this; undefined where users have none (Windows). */
+  /** The id of the current user; undefined on systems without user ids (Windows). */
   readonly user?: number | undefined
 }
 
+/** The current time, and timers. */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. */
   now(): number
-  /** Resolves after `ms` milliseconds, or rejects with the signal's reason when it is aborted. */
+  /** Resolves after `ms` milliseconds, or rejects with the reason of the signal when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
+/** Standard input. */
 export interface Input {
+  /** Whether standard input is a terminal. */
   readonly terminal: boolean
-  /** Standard input in pieces; an error names what cannot be read. */
+  /** Yields standard input in pieces. Throws an error that says why it cannot be read. */
   read(): AsyncIterable<Uint8Array>
-  /** Reads one line that a person types, without showing it when `hidden`. Undefined at the end of the input. */
+  /** Prompts for a line, without echo when `hidden`. Resolves to undefined at the end of the input. */
   ask(question: string, hidden?: boolean): Promise<string | undefined>
-  /** Hands on each key that is pressed, unseen, until the function that it returns is called; Ctrl-C still interrupts. */
+  /**
+   * Calls `press` for each pressed key, without echo, until the returned function is called. Ctrl-C still
+   * interrupts the process.
+   */
   keys(press: (key: string) => void): () => void
 }
 
+/** Standard output or standard error. */
 export interface Output {
+  /** Whether the output is a terminal. */
   readonly terminal: boolean
-  /** Columns of the terminal; 80 where there is none. */
+  /** The columns of the terminal; 80 without a terminal. */
   readonly columns: number
-  /** Rows of the terminal; 24 where there is none. */
+  /** The rows of the terminal; 24 without a terminal. */
   readonly rows: number
-  /** Whether the reader has gone: what is written from then on is dropped. */
+  /** Whether the reader has closed the pipe; later writes are dropped. */
   readonly gone?: boolean
-  /** Whether it is a terminal in which what was written can be written over. */
+  /** Whether the output is a terminal that supports cursor movement. */
   readonly canRedraw?: boolean
-  /** Resolves when the text has been handed over, and when the reader has gone. Rejects when it cannot be written. */
+  /**
+   * Resolves when the text was handed over or the reader has closed the pipe. Rejects with an output error
+   * when the text cannot be written.
+   */
   write(text: string | Uint8Array): Promise<void>
 }
 
+/** The file system. */
 export interface Files {
   /**
-   * The file's bytes in pieces. A piece is good until the next is asked for. A FIFO that nobody
-   * writes to is given up after `patience` milliseconds.
+   * Yields the bytes of a file in pieces. Each piece is valid until the next one is requested. Throws an
+   * error when no process opens a FIFO for writing within `timeout` milliseconds.
    */
-  stream(path: string, patience: number, interrupted: AbortSignal): AsyncIterable<Uint8Array>
-  /** The text of a regular file of at most `most` bytes, or undefined where there is none. Never blocks on a FIFO. */
-  read(path: string, most?: number): Promise<string | undefined>
+  stream(path: string, timeout: number, interrupted: AbortSignal): AsyncIterable<Uint8Array>
+  /**
+   * Returns the text of a regular file of at most `maxBytes` bytes, or undefined when there is no file.
+   * Throws an error for any other kind of file, so that it never blocks on a FIFO.
+   */
+  read(path: string, maxBytes?: number): Promise<string | undefined>
+  /** Returns whether a path exists. */
   exists(path: string): Promise<boolean>
-  /** The names in a folder; none where there is no such folder. */
+  /** Returns the names in a directory; no names when the directory does not exist. */
   list(folder: string): Promise<readonly string[]>
-  /** Makes a program of this text; rejects where there is something of that name already. */
+  /** Creates an executable file. Rejects when the path exists. */
   makeProgram(path: string, text: string): Promise<void>
-  /** Makes a folder, and those on the way to it, for this user alone. */
+  /** Creates a directory and its missing parents, accessible to this user only. */
   makeFolder(path: string): Promise<void>
-  /** Where a link leads, followed to its end, even to a file that is not there; another path as it is. */
+  /** Returns the target of a symbolic link, which need not exist; any other path unchanged. */
   follow(path: string): Promise<string>
-  /** What the system says of who may use a path, links followed; undefined where there is nothing. */
+  /** Returns the owner and permissions of a path, links followed; undefined when the path does not exist. */
   access(path: string): Promise<Access | undefined>
+  /** Renames a file; replaces an existing file. */
   rename(from: string, to: string): Promise<void>
   /**
-   * Puts a text into a file in one step: into a new one beside it, read back and compared, then renamed over it. A link
-   * stays a link, a file keeps its mode, a new one gets `mode`; whatever fails, what was there stays byte for byte.
+   * Replaces the content of a file atomically: the text is written to a new file beside it, read back,
+   * compared, and renamed over it. A link stays a link, an existing file keeps its mode, and a new file
+   * gets `mode`. After any error the old file is unchanged.
    */
   replace(path: string, text: string, mode?: number): Promise<void>
-  /** Removes a file; one that is not there is no failure. */
+  /** Removes a file; a missing file is not an error. */
   remove(path: string): Promise<void>
-  /** Removes an empty folder; one that is not there is no failure. */
+  /** Removes an empty directory; a missing directory is not an error. */
   removeFolder(path: string): Promise<void>
 }
 
-/** Who may use a file or folder, and when it was last changed. */
+/** The owner and permissions of a file or directory, and when it was last changed. */
 export interface Access {
-  /** The id of the user that owns it. */
+  /** The id of the user that owns the file. */
   readonly owner: number
-  /** The permission bits, as chmod(1) takes them. */
+  /** The permission bits, as in chmod(1). */
   readonly mode: number
-  /** Milliseconds since 1970. */
+  /** The time of the last change, in milliseconds since 1970. */
   readonly modifiedAt: number
 }
 
+/** How a program is run. */
 export interface SpawnOptions {
   readonly env: Environment
   readonly cwd?: string
-  /** `inherit` hands our streams on; `capture` collects standard output. */
+  /** `inherit` passes the standard streams on; `capture` collects standard output. */
   readonly output: 'inherit' | 'capture'
-  /** Milliseconds; afterwards the program is ended. */
+  /** The time limit in milliseconds; the program is killed afterwards. */
   readonly timeout?: number
-  /** Once it is aborted the program has a moment to end by itself, and is then ended. */
+  /** When the signal is aborted, the program gets a moment to end and is killed afterwards. */
   readonly until?: AbortSignal
 }
 
+/** The result of a program. */
 export interface Spawned {
-  /** The exit code; 128 and the signal's number when a signal ended it; 127 when it could not be found. */
+  /**
+   * The exit code; 128 plus the number of the signal that ended the program; 127 when the program was not
+   * found.
+   */
   readonly code: number
+  /** The captured standard output; empty with `inherit`. */
   readonly out: string
 }

@@ -4,17 +4,23 @@ import { files } from './files.ts'
 import type { Clock, Host, Input, Output } from './host.ts'
 import { spawn } from './spawn.ts'
 
-/** What neither a child nor a library is to see: tokens, and the switch that would turn certificate checks off. */
-const takenOut = ['MERGEQ_TOKEN', 'TRUNK_API_TOKEN', 'NODE_TLS_REJECT_UNAUTHORIZED']
+/**
+ * The variables that child processes and libraries must not see: tokens, and the switch that would disable
+ * certificate validation.
+ */
+const hiddenVariables = ['MERGEQ_TOKEN', 'TRUNK_API_TOKEN', 'NODE_TLS_REJECT_UNAUTHORIZED']
 
-/** The real world, made from the process. The token is taken out of the environment that children inherit. */
+/**
+ * Creates the host of a Node process. Removes the tokens from the environment that child processes inherit.
+ * `interrupted` is aborted by signals.
+ */
 export function createNodeHost(proc: NodeJS.Process, version: string, interrupted: AbortSignal): Host {
   const env = { ...proc.env }
-  for (const name of takenOut) delete proc.env[name]
+  for (const name of hiddenVariables) delete proc.env[name]
   return {
     argv: proc.argv.slice(2),
     env,
-    cwd: workingFolder(proc),
+    cwd: workingDirectory(proc),
     runtime: {
       version,
       node: proc.versions.node,
@@ -24,17 +30,17 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
     },
     clock,
     random: Math.random,
-    input: inputFrom(proc, interrupted),
-    out: outputTo(proc, 'stdout', interrupted),
-    err: outputTo(proc, 'stderr', interrupted),
+    input: createInput(proc, interrupted),
+    out: createOutput(proc, 'stdout', interrupted),
+    err: createOutput(proc, 'stderr', interrupted),
     files,
     interrupted,
     spawn,
   }
 }
 
-/** The working folder; undefined when it was removed. */
-function workingFolder(proc: NodeJS.Process): string | undefined {
+/** Returns the working directory, or undefined when it was removed. */
+function workingDirectory(proc: NodeJS.Process): string | undefined {
   try {
     return proc.cwd()
   } catch {
@@ -62,12 +68,12 @@ const clock: Clock = {
     }),
 }
 
-const inputFrom = (proc: NodeJS.Process, interrupted: AbortSignal): Input => ({
+const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): Input => ({
   get terminal() {
     return proc.stdin.isTTY === true
   },
   async *read() {
-    // A read that waits for input would keep the program alive after a signal.
+    // A pending read would keep the process alive after a signal.
     if (fstatSync(0).isDirectory()) throw new Error('it is a folder')
     const stop = () => proc.stdin.destroy(interrupted.reason)
     interrupted.addEventListener('abort', stop, { once: true })
@@ -80,7 +86,7 @@ const inputFrom = (proc: NodeJS.Process, interrupted: AbortSignal): Input => ({
   async ask(question, hidden = false) {
     const { createInterface } = await import('node:readline/promises')
     const { Writable } = await import('node:stream')
-    // What is typed is echoed by readline: nothing of it when it is hidden.
+    // readline echoes what the user types; a hidden line has no echo.
     const echo = new Writable({
       write: (piece, _, done) => (hidden ? done() : proc.stderr.write(piece, () => done())),
     })
@@ -105,7 +111,7 @@ const inputFrom = (proc: NodeJS.Process, interrupted: AbortSignal): Input => ({
         else press(key)
       }
     }
-    // A terminal that goes away says so by a signal, too.
+    // A terminal that is closed also sends a signal.
     stdin.on('error', () => undefined)
     stdin.setRawMode(true)
     stdin.on('data', take)
@@ -117,64 +123,69 @@ const inputFrom = (proc: NodeJS.Process, interrupted: AbortSignal): Input => ({
 })
 
 /**
- * A reader that has gone is no failure: what it did not want is dropped. Anything else that cannot be written is.
- * Pipes and files are written to directly: the stream would cost more to make than all that is written to it.
+ * Creates an output. A reader that has closed the pipe is not an error: later writes are dropped. Any other
+ * failed write is an output error. Pipes and files are written to directly, because creating a stream takes
+ * longer than all writes.
  */
-function outputTo(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupted: AbortSignal): Output {
+function createOutput(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupted: AbortSignal): Output {
   const descriptor = name === 'stdout' ? 1 : 2
   const kind = kindOf(descriptor)
-  let plain = kind !== 'other'
-  /** How much may still be written directly: a full pipe would hold the whole program, signals included. */
-  let room = kind === 'pipe' ? pipeRoom : Number.POSITIVE_INFINITY
+  let isDirect = kind !== 'other'
+  /**
+   * The bytes that may still be written directly: a full pipe would block the whole process, signals
+   * included.
+   */
+  let directBytes = kind === 'pipe' ? maxDirectPipeBytes : Number.POSITIVE_INFINITY
   let gone = false
-  let opened: NodeJS.WriteStream | undefined
-  /** The stream; what goes wrong with it is told to whoever writes. */
+  let openedStream: NodeJS.WriteStream | undefined
+  /** Returns the stream. Its errors are reported to the writer, so the listener ignores them. */
   const stream = () => {
-    opened ??= proc[name].on('error', () => undefined)
-    return opened
+    openedStream ??= proc[name].on('error', () => undefined)
+    return openedStream
   }
-  /** Writes what can be written at once; what is left when the reader is slow. */
+  /** Writes as many bytes as possible, and returns the rest when the reader is slow. */
   const writeNow = (bytes: Uint8Array): Uint8Array => {
-    let rest = bytes
+    let remaining = bytes
     try {
-      while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest))
+      while (remaining.length > 0) remaining = remaining.subarray(writeSync(descriptor, remaining))
     } catch (error) {
-      if (codeOf(error) === 'EAGAIN') return rest
-      if (!isGone(error)) throw unwritable(error)
+      if (codeOf(error) === 'EAGAIN') return remaining
+      if (!isClosedError(error)) throw writeError(error)
       gone = true
     }
     return new Uint8Array(0)
   }
   return {
     get terminal() {
-      return !plain && proc[name].isTTY === true
+      return !isDirect && proc[name].isTTY === true
     },
     get columns() {
-      return (plain ? undefined : proc[name].columns) || 80
+      return (isDirect ? undefined : proc[name].columns) || 80
     },
     get rows() {
-      return (plain ? undefined : proc[name].rows) || 24
+      return (isDirect ? undefined : proc[name].rows) || 24
     },
     get gone() {
       return gone
     },
     get canRedraw() {
-      // A terminal of no width, as some runners have, cannot be moved about in: ora would count lines for ever.
-      return !plain && proc[name].isTTY === true && Boolean(proc[name].columns)
+      // A terminal without a width, as in some runners, does not support cursor movement: ora would count
+      // lines endlessly.
+      return !isDirect && proc[name].isTTY === true && Boolean(proc[name].columns)
     },
     async write(text) {
-      let rest = typeof text === 'string' ? Buffer.from(text) : text
-      room -= rest.length
-      if (plain && !gone && room >= 0) rest = writeNow(rest)
-      if (rest.length === 0 || gone) return
-      plain = false
-      await throughStream(stream(), rest, interrupted)
+      let remaining = typeof text === 'string' ? Buffer.from(text) : text
+      directBytes -= remaining.length
+      if (isDirect && !gone && directBytes >= 0) remaining = writeNow(remaining)
+      if (remaining.length === 0 || gone) return
+      isDirect = false
+      await writeToStream(stream(), remaining, interrupted)
     },
   }
 }
 
-/** Less than any pipe holds that nobody has read from yet. */
-const pipeRoom = 48 * 1024
+/** The bytes written directly to a pipe: less than any pipe can buffer. */
+const maxDirectPipeBytes = 48 * 1024
 
 function kindOf(descriptor: number): 'file' | 'pipe' | 'other' {
   try {
@@ -185,11 +196,11 @@ function kindOf(descriptor: number): 'file' | 'pipe' | 'other' {
   }
 }
 
-/** After a signal, so many milliseconds are left for what is still to be handed over. */
-const lastWait = 250
+/** The time for pending writes after a signal, in milliseconds. */
+const flushTimeout = 250
 
-/** Hands bytes over to a reader who may be slow; a signal ends the waiting for one who does not read at all. */
-const throughStream = (
+/** Writes bytes to a reader that may be slow. After a signal it rejects when the reader does not read. */
+const writeToStream = (
   stream: NodeJS.WriteStream,
   bytes: Uint8Array,
   interrupted: AbortSignal,
@@ -201,25 +212,26 @@ const throughStream = (
     }
     let timer: NodeJS.Timeout | undefined
     const stop = () => {
-      timer = setTimeout(() => reject(interrupted.reason), lastWait)
+      timer = setTimeout(() => reject(interrupted.reason), flushTimeout)
     }
     if (interrupted.aborted) stop()
     else interrupted.addEventListener('abort', stop, { once: true })
     stream.write(bytes, error => {
       clearTimeout(timer)
       interrupted.removeEventListener('abort', stop)
-      if (error === null || error === undefined || isGone(error)) resolve()
-      else reject(unwritable(error))
+      if (error === null || error === undefined || isClosedError(error)) resolve()
+      else reject(writeError(error))
     })
   })
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
 
-const unwritable = (error: unknown): MergeqError =>
+const writeError = (error: unknown): MergeqError =>
   new MergeqError(
     'output',
     `standard output could not be written: ${error instanceof Error ? error.message : error}.`,
     { hint: 'Check the disk and the file that it goes to.' },
   )
 
-const isGone = (error: unknown): boolean => /^(EPIPE|EBADF|ERR_STREAM_DESTROYED)$/.test(codeOf(error) ?? '')
+const isClosedError = (error: unknown): boolean =>
+  /^(EPIPE|EBADF|ERR_STREAM_DESTROYED)$/.test(codeOf(error) ?? '')

@@ -2,7 +2,7 @@ import type { Spawned, SpawnOptions } from './host.ts'
 
 const signalNumbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }
 
-/** Runs a program without a shell, as its options say. */
+/** Runs a program without a shell and resolves when it has ended or could not be started. */
 export async function spawn(
   command: string,
   args: readonly string[],
@@ -11,34 +11,35 @@ export async function spawn(
   const { spawn: start } = await import('node:child_process')
   return new Promise(resolve => {
     const capture = output === 'capture'
-    // In a group of its own, so that what it started ends with it: git leaves its helpers behind. Not at a terminal, whose
-    // signals and input would no longer reach it.
-    const isGroup = process.platform !== 'win32' && (capture || (until !== undefined && !process.stdin.isTTY))
-    const signal = (name: NodeJS.Signals) => {
+    // The program gets its own process group, so that its children end with it: git leaves helpers running.
+    // On a terminal the group is shared, because another group would not get its signals and input.
+    const hasOwnGroup =
+      process.platform !== 'win32' && (capture || (until !== undefined && !process.stdin.isTTY))
+    const sendSignal = (name: NodeJS.Signals) => {
       try {
-        if (child.pid !== undefined) process.kill(isGroup ? -child.pid : child.pid, name)
+        if (child.pid !== undefined) process.kill(hasOwnGroup ? -child.pid : child.pid, name)
       } catch {
-        // It has ended by itself.
+        // The program has ended already.
       }
     }
     const child = start(command, [...args], {
       env: { ...env },
       stdio: capture ? ['ignore', 'pipe', 'ignore'] : 'inherit',
-      detached: isGroup,
+      detached: hasOwnGroup,
       ...(cwd === undefined ? {} : { cwd }),
     })
-    const end = () => signal('SIGKILL')
-    const timer = timeout === undefined ? undefined : setTimeout(end, timeout)
-    if (capture) process.once('exit', end)
-    // From a terminal the signal came to both: who handles it needs no second one.
+    const kill = () => sendSignal('SIGKILL')
+    const timer = timeout === undefined ? undefined : setTimeout(kill, timeout)
+    if (capture) process.once('exit', kill)
+    // A terminal sends the signal to the program too, so it gets time to handle the signal first.
     const stop = () => {
-      setTimeout(() => signal('SIGTERM'), isGroup ? 0 : 300).unref()
-      setTimeout(end, 700).unref()
+      setTimeout(() => sendSignal('SIGTERM'), hasOwnGroup ? 0 : 300).unref()
+      setTimeout(kill, 700).unref()
     }
     until?.addEventListener('abort', stop, { once: true })
     child.once('close', () => {
       clearTimeout(timer)
-      process.off('exit', end)
+      process.off('exit', kill)
     })
     let out = ''
     child.stdout?.setEncoding('utf8').on('data', piece => {

@@ -62,6 +62,7 @@ export interface HttpClient {
    * MergeqError whose `sentState` says how far the request got.
    */
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse & { readonly attempts: number }>
+  /** Closes all connections. */
   close(): Promise<void>
 }
 
@@ -130,7 +131,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
       if (interrupted.aborted)
         throw began ? withAmbiguousState(toMergeqError(interrupted.reason)) : interrupted.reason
       if (isMergeqError(error))
-        return { sentState: 'ambiguous', retryable: error.details.overLimit !== true, failure: error }
+        return { sentState: 'ambiguous', retryable: error.details.overLimit !== true, error }
       return classifyError(error, {
         operation: request.operation,
         host: url.host,
@@ -172,7 +173,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
           const result = await sendAttempt(transport, request, options)
           if (await waitForRetry(result, attempts, request, options)) continue
           if ('status' in result) return { ...result, attempts }
-          throw withAttempts(result.failure, attempts)
+          throw withAttempts(result.error, attempts)
         }
       })
     },
@@ -214,9 +215,9 @@ async function retryReason(
   { isChange }: HttpRequest,
   { isComplete }: SendOptions,
 ): Promise<string | undefined> {
-  if ('failure' in result) {
+  if ('error' in result) {
     if (!result.retryable || (isChange && result.sentState === 'ambiguous')) return undefined
-    return result.failure.message.replace(/^\S+: /, '').replace(/\.$/, '')
+    return result.error.message.replace(/^\S+: /, '').replace(/\.$/, '')
   }
   const { status } = result
   if (status === 429) return 'the rate of requests is limited (429)'

@@ -49,11 +49,13 @@ export interface ConnectionPool {
   readonly dispatcher: Dispatcher
   /** Returns the number of bytes received on all connections of the pool. */
   received(): number
+  /** Closes all connections of the pool. */
   close(): Promise<void>
 }
 
 /** A pool that may open one more connection to the proxy for each attempt. */
 interface ProxyPool extends ConnectionPool {
+  /** Allows another connection. */
   allow(): void
 }
 
@@ -64,6 +66,7 @@ interface ProxyPool extends ConnectionPool {
 export interface ConnectionPools {
   /** Returns the pool for an address; with `isFresh` a new pool whose connections are not shared. */
   poolFor(url: URL, isFresh: boolean): ConnectionPool
+  /** Closes the shared pools. */
   close(): Promise<void>
 }
 

@@ -15,7 +15,10 @@ export interface HttpRequest {
   /** Whether the client adds the token, or `headers` holds another credential already. */
   readonly credential: 'token' | 'in-headers'
   readonly body?: RequestBody
-  /** Whether the request can change data of the service. The client repeats a change only when it was not applied. */
+  /**
+   * Whether the request can change data of the service. The client repeats a change only when it was not
+   * applied.
+   */
   readonly isChange: boolean
   /** The largest response body that the client reads, in bytes after decompression. */
   readonly maxAnswer: number

@@ -10,7 +10,7 @@ export type SentState = 'not-sent' | 'ambiguous'
 export interface TransportError {
   readonly sentState: SentState
   readonly retryable: boolean
-  readonly failure: MergeqError
+  readonly error: MergeqError
 }
 
 /** The facts about a request that the message of its network error uses. */
@@ -71,7 +71,7 @@ export function classifyError(
   ): TransportError => ({
     sentState,
     retryable,
-    failure: new MergeqError('unavailable', `${operation}: ${message}.`, { operation, hint, sentState }),
+    error: new MergeqError('unavailable', `${operation}: ${message}.`, { operation, hint, sentState }),
   })
   const isProxyError =
     proxy !== undefined &&
@@ -131,7 +131,7 @@ export function classifyError(
     return {
       sentState: 'ambiguous',
       retryable: code.startsWith('UND_ERR_RES_'),
-      failure: new MergeqError('bad-answer', `${operation}: what ${host} answered is not valid HTTP.`, {
+      error: new MergeqError('bad-answer', `${operation}: what ${host} answered is not valid HTTP.`, {
         operation,
         sentState: 'ambiguous',
         hint: 'Check the base address and its port.',

@@ -1,4 +1,3 @@
-
 import type { OperationCommand } from '../cli/command.ts'
 import { createContext } from '../cli/context.ts'
 import { runOperation } from '../cli/run-operation.ts'
@@ -6,8 +5,8 @@ import { MergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import type { Json } from '../json.ts'
 import { createRedactor } from '../output/redactor.ts'
-import { operationCommands } from './operation-commands.ts'
 import { commonMethodOptions, getMethodOptions, methodName, toArgs } from './method-options.ts'
+import { operationCommands } from './operation-commands.ts'
 
 /** The options of `createClient` that are no settings. */
 export interface ClientOnlyOptions {

@@ -41,10 +41,10 @@ export function renderReport(
   { rows, characters, pretty }: ReportLimits,
 ): Uint8Array {
   const render = {
-    markdown: (shown: number) => utf8.encode(renderMarkdown(report, shown)),
-    github: (shown: number) => annotationLines(createAnnotations(report, shown)),
-    json: (shown: number) =>
-      utf8.encode(`${escapeWorkflowCommands(stringifyJson(reportDocument(report, shown), pretty))}\n`),
+    markdown: (count: number) => utf8.encode(renderMarkdown(report, count)),
+    github: (count: number) => annotationLines(createAnnotations(report, count)),
+    json: (count: number) =>
+      utf8.encode(`${escapeWorkflowCommands(stringifyJson(reportDocument(report, count), pretty))}\n`),
   }[format]
   return largestThatFits(
     Math.min(rows, report.tests.length),
@@ -59,7 +59,7 @@ const countCharacters = (bytes: Uint8Array): number => new TextDecoder().decode(
 /** Renders as many of `max` items as fit, found by bisection; no items when not even the first one fits. */
 export function largestThatFits<T>(
   max: number,
-  render: (shown: number) => T,
+  render: (count: number) => T,
   fits: (rendered: T) => boolean,
 ): T {
   const whole = render(max)
@@ -76,11 +76,11 @@ export function largestThatFits<T>(
 const isQuarantined = (test: JsonObject): boolean => get(test, 'quarantined') === true
 
 /** Returns the document of `--format json`: the records of the service, and the number of omitted tests. */
-function reportDocument({ tests, complete, start, end }: FailingTestReport, shown: number): JsonObject {
+function reportDocument({ tests, complete, start, end }: FailingTestReport, count: number): JsonObject {
   return {
     counts: { failing: tests.length, quarantined: tests.filter(isQuarantined).length },
-    tests: tests.slice(0, shown),
-    more: tests.length - shown,
+    tests: tests.slice(0, count),
+    more: tests.length - count,
     window: { start, end, complete },
   }
 }
@@ -104,19 +104,19 @@ const columns = [
   { title: 'ticket', format: 'plain' },
 ] as const
 
-function renderMarkdown({ tests, complete, start, end }: FailingTestReport, shown: number): string {
+function renderMarkdown({ tests, complete, start, end }: FailingTestReport, count: number): string {
   const quarantined = tests.filter(isQuarantined).length
   const parts = [
     `### ${pluralize(tests.length, 'failing test')}, ${formatInteger(quarantined)} quarantined\n\nFrom ${start} to ${end}.`,
     complete ? '\n' : ' **The list is incomplete: not all of that time could be read.**\n',
   ]
-  if (shown > 0) parts.push('\n', markdownHead(columns), ...tests.slice(0, shown).map(renderMarkdownRow))
-  if (tests.length > shown) parts.push(`\n${more(tests.length - shown)}\n`)
+  if (count > 0) parts.push('\n', markdownHead(columns), ...tests.slice(0, count).map(renderMarkdownRow))
+  if (tests.length > count) parts.push(`\n${omittedNote(tests.length - count)}\n`)
   return parts.join('')
 }
 
-const more = (left: number): string =>
-  `${pluralize(left, 'more test')} ${left === 1 ? 'is' : 'are'} not shown: see \`mergeq flaky list\`.`
+const omittedNote = (omitted: number): string =>
+  `${pluralize(omitted, 'more test')} ${omitted === 1 ? 'is' : 'are'} not shown: see \`mergeq flaky list\`.`
 
 function renderMarkdownRow(test: JsonObject): string {
   const cells = [
@@ -155,14 +155,14 @@ const maxUrlLength = 1_000
 const percentEncode = (character: string): string =>
   `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 
-function createAnnotations({ tests, complete }: FailingTestReport, shown: number): readonly Annotation[] {
-  const left = tests.length - shown
+function createAnnotations({ tests, complete }: FailingTestReport, count: number): readonly Annotation[] {
+  const omitted = tests.length - count
   const notes = [
     ...(complete ? [] : ['The list is incomplete: not all of the range could be read.']),
-    ...(left > 0 ? [more(left)] : []),
+    ...(omitted > 0 ? [omittedNote(omitted)] : []),
   ]
   return [
-    ...tests.slice(0, shown).map(createAnnotation),
+    ...tests.slice(0, count).map(createAnnotation),
     ...notes.map(message => ({ level: 'notice', title: 'Failing tests', message }) as const),
   ]
 }

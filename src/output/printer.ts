@@ -100,8 +100,8 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
    * their number of rows.
    */
   let [isOneTable, keptRows] = [true, 0]
-  let renderer: TableRenderer | undefined
-  let hasHeader = false
+  let tableRenderer: TableRenderer | undefined
+  let isHeaderWritten = false
 
   const writeRows = async (table: TableRenderer, rows: View['rows']) => {
     for (const piece of table.draw(rows)) await writer.write(piece)
@@ -113,17 +113,17 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
    */
   const keep = async (view: View) => {
     const isPlain = view.heading === undefined && view.textBlocks === undefined
-    if (renderer !== undefined && isPlain) return writeRows(renderer, view.rows)
-    renderer = undefined
+    if (tableRenderer !== undefined && isPlain) return writeRows(tableRenderer, view.rows)
+    tableRenderer = undefined
     isOneTable = keptViews.length === 0 ? view.textBlocks === undefined : isOneTable && isPlain
     keptViews.push(view)
     keptRows += view.rows.length
     if (!isOneTable || keptRows < widthRows) return
     const { createTableRenderer } = await import('./table.ts')
     for (const merged of mergeViews(keptViews)) {
-      renderer = createTableRenderer(merged, options)
-      await writer.write(renderer.start)
-      await writeRows(renderer, merged.rows)
+      tableRenderer = createTableRenderer(merged, options)
+      await writer.write(tableRenderer.start)
+      await writeRows(tableRenderer, merged.rows)
     }
     keptViews = []
     keptRows = 0
@@ -137,14 +137,14 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
       else await keep(view)
     } else if (view.raw !== undefined) await writer.write(view.raw)
     else {
-      const paint = options.color ? (await import('./table.ts')).colorizeState : undefined
+      const colorize = options.color ? (await import('./table.ts')).colorizeState : undefined
       for await (const rows of parts(view.rows, writer.pause))
-        await writer.write(tsv({ ...view, rows }, paint && (text => paint(text, true))))
+        await writer.write(tsv({ ...view, rows }, colorize && (text => colorize(text, true))))
     }
   }
   const writeHeader = async (text: () => string | Promise<string>) => {
-    if (!hasHeader) await writer.write(await text())
-    hasHeader = true
+    if (!isHeaderWritten) await writer.write(await text())
+    isHeaderWritten = true
   }
   const printer: Printer = {
     async print(printable) {
@@ -187,7 +187,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
       return { ...jsonList, add: records => jsonList.add(selectFields({ records })) }
     },
     skipHeader() {
-      hasHeader = true
+      isHeaderWritten = true
     },
     async end() {
       if (keptViews.length === 0) return

@@ -22,8 +22,7 @@ export interface Redactor {
 /** Redacts bytes that arrive in pieces. */
 export interface RedactedStream {
   /**
-   * Returns the bytes that can be written now. The last word is kept back, because a secret may begin in
-   * it.
+   * Returns the bytes that can be written now. The last word is kept back: a secret may begin in that word.
    */
   push(bytes: Uint8Array): Uint8Array
   /** Returns the bytes that were kept back. */

@@ -38,9 +38,9 @@ export const sanitizeLines = (text: string): string =>
 function removeSequences(text: string): string {
   let [kept, from, end] = ['', 0, -1]
   sequences.lastIndex = 0
-  for (let found = sequences.exec(text); found !== null; found = sequences.exec(text)) {
-    const [, stringStart] = found
-    if (found.index > from) kept += text.slice(from, found.index)
+  for (let match = sequences.exec(text); match !== null; match = sequences.exec(text)) {
+    const [, stringStart] = match
+    if (match.index > from) kept += text.slice(from, match.index)
     from = sequences.lastIndex
     if (stringStart === undefined) continue
     if (end < from) {

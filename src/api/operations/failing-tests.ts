@@ -1,4 +1,4 @@
-import { maxListAnswer, } from '../../domain/limits.ts'
+import { maxListAnswer } from '../../domain/limits.ts'
 import type { TimeRange } from '../../domain/time-range.ts'
 import { get, getArray, getString, isObject, type JsonObject } from '../../json.ts'
 import { type ResponseDecoder, recordDecoder, withoutPart } from '../decode.ts'
@@ -6,19 +6,6 @@ import { defineOperation } from '../operation.ts'
 import { paginateTests, type RecordFilter } from '../pagination.ts'
 import { localParam, param } from '../param.ts'
 import { queueParams } from './pull-requests.ts'
-
-
-
-
-
-
-
-
-
-
-
-
-
 
 /** The params of every operation on tests. */
 export const organizationParams = {

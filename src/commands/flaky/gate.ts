@@ -5,7 +5,7 @@ import { option } from '../../cli/inputs.ts'
 import { readInvocations } from '../../cli/invocation.ts'
 import { printDryRun } from '../../cli/run-operation.ts'
 import { collectPages, incompleteError } from '../../cli/stream-pages.ts'
-import { parseContext } from '../../config/config.ts'
+import { createParseContext } from '../../config/config.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { choiceParser, textParser } from '../../domain/values/text.ts'
@@ -28,7 +28,7 @@ async function loadBaseline(file: string | undefined, context: CommandContext): 
   if (file === undefined) return new Set()
   const decoder = new TextDecoder()
   let text = ''
-  for await (const chunk of parseContext(context.settings, context).open(file))
+  for await (const chunk of createParseContext(context.settings, context).open(file))
     text += decoder.decode(chunk, { stream: true })
   return readBaseline(text + decoder.decode(), file === '-' ? 'standard input' : file)
 }

@@ -2,23 +2,13 @@ import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
 import { negatableFlag, option } from '../../cli/inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
-import { maxWindow } from '../../domain/limits.ts'
 import { rangeInput } from '../../cli/time-range-options.ts'
+import { maxWindow } from '../../domain/limits.ts'
 import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
 import { choiceParser, textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
-
-
-
-
-
-
-
-
-
-
 
 /** Parses a glob: in a path, `*` and `?` do not match a slash; `**` matches everything. */
 function parseGlob(word: string, isPath: boolean): RegExp {

@@ -5,7 +5,7 @@ import type { Input } from '../../cli/inputs.ts'
 import { readInvocations } from '../../cli/invocation.ts'
 import { printDryRun } from '../../cli/run-operation.ts'
 import { collectPages, incompleteError } from '../../cli/stream-pages.ts'
-import { parseContext } from '../../config/config.ts'
+import { createParseContext } from '../../config/config.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
@@ -40,7 +40,7 @@ const filesArgument: Input<readonly string[]> = {
 /** Reads the failed tests of JUnit XML files. Throws a usage error for a file that is not JUnit XML. */
 async function readFiles(paths: readonly string[], context: CommandContext): Promise<readonly FailedTest[]> {
   const { parseJUnit } = await import('./match/junit.ts')
-  const sources = parseContext(context.settings, context)
+  const sources = createParseContext(context.settings, context)
   const failed: FailedTest[] = []
   for (const path of paths) {
     const file = path === '-' ? 'standard input' : path

@@ -1,15 +1,8 @@
-import { get, getString, getNumber } from '../../json.ts'
+import { get, getNumber, getString } from '../../json.ts'
 import { pluralize } from '../format.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { normalizeState } from '../states.ts'
 import { type Facts, type Finding, joinSome, shorten } from './finding.ts'
-
-
-
-
-
-
-
 
 const messageByState: Readonly<Record<string, string>> = {
   PAUSED: 'The queue is paused: it starts no tests and merges nothing.',

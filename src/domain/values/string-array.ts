@@ -1,6 +1,5 @@
 import type { EncodedJson } from '../../json.ts'
 
-
 /**
  * A JSON array of distinct strings, encoded while its items are added. An item is added with `begin`, any
  * number of `write`, `put` and `putAsIs`, and `end`; or with `addText`.

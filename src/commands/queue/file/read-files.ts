@@ -1,7 +1,7 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import { flag, option } from '../../../cli/inputs.ts'
 import type { ParsedArgs } from '../../../config/args.ts'
-import { parseContext } from '../../../config/config.ts'
+import { createParseContext } from '../../../config/config.ts'
 import { parseQueueFile, type QueueFile, readSetting, type SourceNode } from '../../../domain/queue-file.ts'
 import { textParser } from '../../../domain/values/text.ts'
 import { toMergeqError, usageError } from '../../../errors.ts'
@@ -55,7 +55,7 @@ export async function readQueueText(path: string, context: CommandContext): Prom
     })
   const decoder = new TextDecoder()
   let text = ''
-  for await (const chunk of parseContext(context.settings, context).open(path)) {
+  for await (const chunk of createParseContext(context.settings, context).open(path)) {
     text += decoder.decode(chunk, { stream: true })
     if (text.length > maxFileSize) throw usageError(`standard input is larger than ${maxFileSize} bytes.`)
   }
