@@ -13,7 +13,7 @@ export function parseJson(text: string): Json | undefined {
     const document: Json = JSON.parse(plain)
     const scan = scanJson(plain)
     if (scan.isDeep) return undefined
-    const exact = scan.isPrecise ? decodeLossless(plain) : document
+    const exact = scan.isPrecise ? parseLossless(plain) : document
     keepSourceTexts(exact, plain, scan)
     return exact
   } catch {
