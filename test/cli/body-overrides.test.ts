@@ -1,0 +1,236 @@
+import { describe, expect, test } from 'vitest'
+import {
+  answers,
+  emptyQueue,
+  environmentFor,
+  iso,
+  pull,
+  resets,
+  run,
+  unapplied,
+  withFaults,
+} from '../support/fault-server.ts'
+import { type Answer, mergeq, noon, type Seen } from '../support/harness.ts'
+
+const where = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_PR: '7' }
+const date = { date: new Date(noon).toUTCString() }
+
+/** What a request says that it concerns. */
+interface Concerns {
+  readonly repo: { readonly host: string; readonly owner: string; readonly name: string }
+  readonly targetBranch: string
+  readonly pr?: { readonly number: number }
+}
+
+const queued = pull(7)
+const operationOf = ({ path }: Seen): string => path.replace('/v1/', '')
+const place = ({ body }: Seen): string => {
+  const { repo, targetBranch, pr }: Concerns = JSON.parse(body)
+  return [repo.name, targetBranch, ...(pr === undefined ? [] : [pr.number])].join(' ')
+}
+
+/** A service that loses every change, and knows pull requests and queues by what a request says that it concerns. */
+const losing =
+  (known: Readonly<Record<string, object>>): ((seen: Seen) => Answer) =>
+  seen => {
+    if (!/get(Submitted|Queue)/.test(seen.path)) return { status: 503, headers: date }
+    const found = known[place(seen)]
+    return found === undefined
+      ? { status: 404, body: 'Not Found', headers: date }
+      : { body: JSON.stringify(found), headers: date }
+  }
+
+/** Answers every change with OK. */
+const accepting = (): Answer => ({ body: 'OK' })
+
+const receiptIn = ({ out }: { readonly out: string }): Readonly<Record<string, unknown>> =>
+  JSON.parse(out.split('\n')[0] || '{}')
+
+describe('what the body finally says is what is read back and named', () => {
+  const queue = { ...emptyQueue, enqueuedPullRequests: [] }
+  test.each([
+    ['pr submit 7 --set targetBranch=prod', { 'web main 7': queued }, 'web prod 7'],
+    ['pr submit 7 --set repo.name=shop', { 'web main 7': queued }, 'shop main 7'],
+    [`pr submit 7 --set 'repo={"host":"h","owner":"o","name":"n"}'`, { 'web main 7': queued }, 'n main 7'],
+    ['pr submit --set pr.number=8', { 'web main 7': queued }, 'web main 8'],
+    ['queue pause --set targetBranch=prod', { 'web main': { ...queue, state: 'PAUSED' } }, 'web prod'],
+    ['queue create --set targetBranch=prod', { 'web main': queue }, 'web prod'],
+    ['api submitPullRequest -F pr.number=7 -F targetBranch=prod', { 'web main 7': queued }, 'web prod 7'],
+    ['api updateQueue -F state=PAUSED -F targetBranch=prod', { 'web main': queue }, 'web prod'],
+  ])('%s', async (line, known, expected) => {
+    const { code, out, requests } = await mergeq(`${line} --json`, { env: where, answer: losing(known) })
+    expect([...new Set(requests.map(place))]).toEqual([expected])
+    expect(requests.some(seen => /get(Submitted|Queue)/.test(seen.path))).toBe(true)
+    const { ok, delivery, repo, targetBranch, pr } = receiptIn({ out })
+    expect({ confirmed: code === 0, ok }).toEqual({ confirmed: false, ok: false })
+    expect(delivery).not.toBe('confirmed-by-read')
+    const named = [String(repo).split('/').at(-1), targetBranch, ...(pr === undefined ? [] : [pr])].join(' ')
+    expect(named).toBe(expected)
+  })
+
+  test('a lost change that shows there is confirmed there', async () => {
+    const record = { ...queued, stateChangedAt: iso(noon + 2_000) }
+    const { code, out } = await mergeq('pr submit 7 --set targetBranch=prod --json', {
+      env: where,
+      answer: losing({ 'web prod 7': record }),
+    })
+    expect({ code, ...receiptIn({ out }) }).toMatchObject({
+      code: 0,
+      targetBranch: 'prod',
+      delivery: 'confirmed-by-read',
+    })
+  })
+
+  test.each([
+    [
+      'queue pause --set targetBranch=prod',
+      { targetBranch: 'prod' },
+      'The queue of prod in github.com/acme/web',
+    ],
+    ['pr submit 7 --set targetBranch=prod', { targetBranch: 'prod' }, 'Submitted #7 to the queue of prod.'],
+    ['pr restart --set pr.number=8', { pr: 8 }, 'Restarted the tests of #8.'],
+    ['queue create --set repo.name=shop', { repo: 'github.com/acme/shop' }, 'in github.com/acme/shop.'],
+  ])('without a fault: %s', async (line, expected, sentence) => {
+    const setting = { env: where, answer: accepting }
+    const { out } = await mergeq(`${line} --json`, setting)
+    expect(receiptIn({ out })).toMatchObject({ ok: true, delivery: 'confirmed', ...expected })
+    expect((await mergeq(line, { ...setting, terminal: true })).out).toContain(sentence)
+  })
+
+  test.each([
+    ['pr get --set pr.number=8', '#8 was never submitted'],
+    ['pr get 7 --set targetBranch=prod', 'the queue of prod in'],
+    ['queue get --set targetBranch=prod', 'no queue of prod in'],
+    ['api cancelPullRequest -F pr.number=8', '#8 is not in the queue'],
+  ])('in messages: %s', async (line, expected) => {
+    const answer = () => ({ status: 404, body: 'Not Found' })
+    const { code, err } = await mergeq(line, { env: where, answer })
+    expect({ code, err }).toEqual({ code: 5, err: expect.stringContaining(expected) })
+  })
+
+  test('in headings', async () => {
+    const answer = () => ({ body: JSON.stringify(queue) })
+    const { out } = await mergeq('queue get --set targetBranch=prod', { env: where, answer, terminal: true })
+    expect(out).toContain('Queue of prod in')
+  })
+
+  test('in the question before a queue is deleted', async () => {
+    const setting = { env: where, answer: accepting, terminal: true, inputTerminal: true }
+    const line = 'queue delete --set targetBranch=prod'
+    const refused = await mergeq(line, { ...setting, typed: ['main'] })
+    expect({ code: refused.code, requests: refused.requests.length }).toEqual({ code: 2, requests: 0 })
+    const agreed = await mergeq(line, { ...setting, typed: ['prod'] })
+    expect({ code: agreed.code, places: agreed.requests.map(place) }).toEqual({
+      code: 0,
+      places: ['web prod'],
+    })
+  })
+
+  test('in what is cancelled before a queue is deleted', async () => {
+    const answer = (seen: Seen) =>
+      operationOf(seen) === 'getQueue'
+        ? {
+            body: JSON.stringify({
+              ...queue,
+              enqueuedPullRequests: [pull(place(seen) === 'web prod' ? 9 : 7)],
+            }),
+          }
+        : accepting()
+    const line = 'queue delete --cancel-all --yes --set targetBranch=prod'
+    const { code, requests } = await mergeq(line, { env: where, answer })
+    expect({ code, places: requests.map(place) }).toEqual({
+      code: 0,
+      places: ['web prod', 'web prod 9', 'web prod'],
+    })
+  })
+
+  test('in what is waited for', async () => {
+    const answer = losing({
+      'web prod 7': { ...queued, state: 'merged', isCurrentlySubmittedToQueue: false },
+    })
+    const { code, requests } = await mergeq('pr wait 7 --set targetBranch=prod', { env: where, answer })
+    expect({ code, places: [...new Set(requests.map(place))] }).toEqual({ code: 0, places: ['web prod 7'] })
+  })
+
+  test.each([
+    ['pr submit 7 --set targetBranch=5', 'targetBranch'],
+    ['pr submit 7 --set targetBranch=', 'targetBranch'],
+    ['pr submit 7 --set repo=acme/web', 'repo'],
+    ['pr submit 7 --set repo.owner=null', 'repo'],
+    [`pr submit --set 'pr.number="7"'`, 'pr'],
+    ['pr submit --set pr.number=7.5', 'pr'],
+    ['pr cancel --set pr.number=99999999999', 'pr'],
+    ['pr cancel --set pr.number=-1', 'pr'],
+    ['queue pause --set targetBranch=null', 'targetBranch'],
+    ['api cancelPullRequest', 'pr'],
+    ['api cancelPullRequest -F pr=7', 'pr'],
+    ['api submitPullRequest -F pr.branch=fix', 'pr'],
+    ['api deleteQueue -F repo.name=web', 'repo'],
+  ])('a body that cannot be read back ends as unknown, after one request: %s', async (line, missing) => {
+    const answer = losing({ 'web main 7': queued, 'web main': { ...queue, state: 'PAUSED' } })
+    const { code, out, err, requests } = await mergeq(`${line} --json`, { env: where, answer })
+    expect({ code, requests: requests.length }).toEqual({ code: 11, requests: 1 })
+    const receipt = receiptIn({ out })
+    expect(receipt).toMatchObject({ ok: false, delivery: 'unknown', exit: 11 })
+    expect(receipt).not.toHaveProperty(missing)
+    expect(err).not.toMatch(/Reading back|once more|undefined/)
+  })
+
+  test('a body that names nothing is accepted in general words', async () => {
+    const setting = { env: where, answer: accepting, terminal: true }
+    const { code, out } = await mergeq('pr submit 7 --set targetBranch=5', setting)
+    expect({ code, out }).toEqual({ code: 0, out: 'submitPullRequest was accepted.\n' })
+  })
+
+  test('targets that `--set` gives are those of the receipt', async () => {
+    const line = `pr targets //a --sha 4f2a9c1 --set 'impactedTargets=["b","c"]' --json`
+    const { out, requests } = await mergeq(line, { env: where, answer: accepting })
+    expect(JSON.parse(requests[0]?.body ?? '').impactedTargets).toEqual(['b', 'c'])
+    expect(receiptIn({ out })).toMatchObject({ targets: 2 })
+  })
+})
+
+describe('changes by `api`', () => {
+  test('a cancel is read back by the number in its body, and a 404 must be seen three times', () =>
+    withFaults(
+      { pulls: { 7: pull(7, { state: 'testing' }) }, script: { cancelPullRequest: [unapplied(resets)] } },
+      async server => {
+        const setting = { clock: server.clock, env: environmentFor(server) }
+        const came = await mergeq('api cancelPullRequest -F pr.number=7', setting)
+        const readings = server.log.filter(({ operation }) => operation === 'getSubmittedPullRequest')
+        expect(readings.map(({ body }) => JSON.parse(body.toString()).pr)).toEqual(
+          Array.from({ length: 3 }, () => ({ number: 7 })),
+        )
+        // It still stood, so that the cancel was sent once more.
+        expect({ code: came.code, applied: server.applied.length }).toEqual({ code: 0, applied: 1 })
+      },
+    ))
+
+  test('the hint of an unknown outcome names the number that was sent', () =>
+    withFaults(
+      { script: { cancelPullRequest: unapplied(resets), getSubmittedPullRequest: unapplied(answers(503)) } },
+      async server => {
+        const came = await run(server, 'api cancelPullRequest -F pr.number=7')
+        expect({ code: came.code, hint: came.hint }).toEqual({
+          code: 11,
+          hint: expect.stringContaining('mergeq pr get 7 -R github.com/acme/web -b main'),
+        })
+      },
+    ))
+
+  const ambiguous: readonly (readonly [string, Answer])[] = [
+    ['408', { status: 408 }],
+    ['503', { status: 503 }],
+    ['a web page', { body: '<!doctype html><html></html>' }],
+  ]
+  test.each(ambiguous)(
+    'an unknown operation that is answered with %s is not said to be sent again',
+    async (_, answer) => {
+      const line = 'api listPullRequests -F state=MERGED --json'
+      const { code, out, err, requests } = await mergeq(line, { env: where, answer: () => answer })
+      expect({ code, requests: requests.length }).toEqual({ code: 11, requests: 1 })
+      expect(receiptIn({ out })).toMatchObject({ delivery: 'unknown' })
+      expect(err).not.toMatch(/once more|Reading back/)
+    },
+  )
+})

@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest'
+import { allCommands } from '../../src/commands/index.ts'
+import { type Answer, mergeq, type Setting } from '../support/harness.ts'
+
+const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
+const settings = '/config/config.json'
+const stored = {
+  profiles: { default: { repo: 'acme/api' } },
+  tokens: { 'https://api.trunk.io': 'tok-stored-1234' },
+}
+
+/** The command line of each command, without `--dry-run`: what its help names after it. A new command needs a line. */
+const lines: Readonly<Record<string, string>> = {
+  'pr submit': 'pr submit 7 8 --wait',
+  'pr cancel': 'pr cancel 7 8',
+  'pr restart': 'pr restart 7',
+  'pr get': 'pr get 7',
+  'pr targets': 'pr targets 7 //a --sha 4f2a9c1',
+  'pr testing': 'pr testing 6e1d9f0a',
+  'pr wait': 'pr wait 7 8',
+  'pr explain': 'pr explain 7',
+  'queue create': 'queue create',
+  'queue get': 'queue get',
+  'queue update': 'queue update --concurrency 5',
+  'queue delete': 'queue delete --cancel-all',
+  'queue pause': 'queue pause',
+  'queue resume': 'queue resume',
+  'queue drain': 'queue drain',
+  'queue watch': 'queue watch',
+  'queue export': 'queue export -f /work/q.yaml',
+  'queue diff': 'queue diff -f /work/q.yaml',
+  'queue apply': 'queue apply -f /work/q.yaml',
+  'queue check': 'queue check --not-paused',
+  metrics: 'metrics',
+  'metrics check': "metrics check 'mq_depth_current < 50'",
+  'metrics watch': 'metrics watch',
+  'flaky list': 'flaky list --resume-file /work/walk.state -o ndjson',
+  'flaky get': `flaky get ${id}`,
+  'flaky report': 'flaky report',
+  'flaky match': 'flaky match /work/junit.xml',
+  'flaky gate': 'flaky gate --max 3',
+  guard: 'guard --install',
+  api: 'api createQueue -F concurrency=2',
+  'auth login': 'auth login',
+  'auth logout': 'auth logout',
+  'auth status': 'auth status',
+  'auth token': 'auth token',
+  'config list': 'config list',
+  'config get': 'config get repo',
+  'config set': 'config set org acme',
+  'config unset': 'config unset repo',
+  'config path': 'config path',
+  doctor: 'doctor',
+  'sandbox start': 'sandbox start',
+  'sandbox exec': 'sandbox exec -- git push',
+  'sandbox tour': 'sandbox tour',
+  'sandbox simulate': 'sandbox simulate --from-metrics',
+  completion: 'completion bash',
+  help: 'help pr submit',
+}
+
+/** What git only reads with. */
+const gitReads = /^git (-C \S+ )?(rev-parse|config --get|--version|remote|symbolic-ref|ls-remote)\b/
+
+/** Runs a command line where the service and the disk refuse everything; what was tried all the same. */
+async function refusing(line: string, setting: Setting = {}) {
+  const changes: string[] = []
+  const refuse = (change: string): never => {
+    changes.push(change)
+    throw new Error('refused')
+  }
+  const outcome = await mergeq(line, {
+    answer: () => ({ status: 500, body: 'refused' }),
+    onChange: (how, path) => refuse(`${how} ${path}`),
+    spawn: (program, args) => {
+      const words = [program, ...args].join(' ')
+      if (!gitReads.test(words)) refuse(words)
+      return { code: 0, out: words.includes('hooks/pre-push') ? '.git/hooks/pre-push\n' : '/repo\n' }
+    },
+    files: {
+      [settings]: JSON.stringify(stored),
+      '/work/q.yaml': 'settings: {concurrency: 5}',
+      '/work/junit.xml': '<testsuite><testcase name="a"><failure/></testcase></testsuite>',
+    },
+    // What begins to serve or to wait ends here.
+    signal: AbortSignal.timeout(3_000),
+    ...setting,
+    env: {
+      MERGEQ_CONFIG_DIR: '/config',
+      MERGEQ_REPO: 'acme/web',
+      MERGEQ_TARGET_BRANCH: 'main',
+      MERGEQ_ORG: 'acme',
+      ...setting.env,
+    },
+  })
+  return { ...outcome, changes }
+}
+
+const readQueue = ({ path }: { readonly path: string }): Answer =>
+  path.endsWith('/getQueue')
+    ? { body: '{"state":"running","concurrency":1,"enqueuedPullRequests":[]}' }
+    : { status: 500, body: 'refused' }
+
+describe('with --dry-run every command changes nothing, sends nothing and ends with 0', () => {
+  const commands = allCommands.map(({ command }) => command)
+
+  test('every command has a line in this test, and every line a command', () => {
+    expect(Object.keys(lines).sort()).toEqual([...commands].sort())
+  })
+
+  for (const where of ['on a pipe', 'on a terminal'])
+    test.each(commands)(`${where}: %s`, async command => {
+      const terminal = where === 'on a terminal'
+      const mayRead = command === 'queue apply'
+      const { code, out, err, changes, requests } = await refusing(`--dry-run ${lines[command]}`, {
+        terminal,
+        inputTerminal: terminal,
+        ...(mayRead ? { answer: readQueue } : {}),
+      })
+      expect({ code, changes, err: code === 0 ? '' : err }).toEqual({ code: 0, changes: [], err: '' })
+      expect(out).not.toBe('')
+      // No question was asked.
+      expect(err).not.toContain('API token for')
+      expect(requests.map(({ path }) => path)).toEqual(mayRead ? ['/v1/getQueue'] : [])
+    })
+
+  test('a local change needs no token', async () => {
+    for (const line of ['auth login', 'auth logout', 'config set org acme', 'guard --install', 'doctor']) {
+      const { code, changes, requests } = await refusing(`--dry-run ${line}`, { env: { MERGEQ_TOKEN: '' } })
+      expect({ line, code, changes, requests }).toEqual({ line, code: 0, changes: [], requests: [] })
+    }
+  })
+})
+
+describe('with --dry-run a command that changes this machine says what it would do', () => {
+  const base = 'https://api.trunk.io'
+  test.each([
+    ['auth login', [`ask for a token`, `GET ${base}/v1/getMergeQueueMetrics`, `for ${base} in ${settings}`]],
+    ['auth login --with-token --no-verify', ['read a token from standard input and store it', settings]],
+    ['auth logout', [`remove the token for ${base} from ${settings}`]],
+    [
+      'auth logout --base-url https://other.test',
+      ['change nothing: no token is stored for https://other.test'],
+    ],
+    ['config set org acme', [`set org to acme in profile default of ${settings}`]],
+    ['config set org acme --profile work', ['in profile work']],
+    ['config unset repo', [`remove repo from profile default of ${settings}`]],
+    ['config unset org', ['change nothing: org is not set']],
+    ['guard --install', ['install the guard in /repo/.git/hooks/pre-push']],
+    ['sandbox start --port 8080 --scenario failure', ['serve a sandbox on port 8080', 'scenario failure']],
+    ['sandbox exec -- git push', ['run git push against a sandbox on a free port']],
+  ])('%s', async (line, says) => {
+    const { code, out, err } = await refusing(`--dry-run ${line}`, { env: { MERGEQ_BASE_URL: `${base}/v1` } })
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    for (const one of says) expect(out).toContain(one)
+    const json = await refusing(`--dry-run --json ${line}`, { env: { MERGEQ_BASE_URL: `${base}/v1` } })
+    expect(JSON.parse(json.out)).toEqual({ command: expect.any(String), would: out.trimEnd() })
+  })
+
+  test('a value that would be refused is refused', async () => {
+    for (const line of ['config set timeout soon', 'config set token x', 'config unset nothing'])
+      expect((await refusing(`--dry-run ${line}`)).code).toBe(2)
+  })
+
+  test('guard --uninstall names the hook and leaves it', async () => {
+    const path = '/repo/.git/hooks/pre-push'
+    const files = { [path]: '#!/bin/sh\n# mergeq guard: keeps\n' }
+    const { code, out, changes } = await refusing('guard --uninstall --dry-run', { files })
+    expect({ code, out, changes }).toEqual({
+      code: 0,
+      out: `Would remove the guard from ${path}.\n`,
+      changes: [],
+    })
+  })
+
+  test('a token on standard input is not needed and not stored', async () => {
+    const { code, out, changes } = await refusing('auth login --with-token --dry-run', {
+      input: 'tok-secret-1',
+    })
+    expect({ code, changes }).toEqual({ code: 0, changes: [] })
+    expect(out).not.toContain('tok-secret-1')
+  })
+})
+
+test('sandbox tour --dry-run shows the command lines and runs none', async () => {
+  const { out } = await refusing('sandbox tour --dry-run')
+  const others = out.split('\n').filter(line => !/^(\$ mergeq |# |$)/.test(line))
+  expect(out).toContain('$ mergeq queue create --target-branch release\n')
+  expect(others).toEqual([])
+})
+
+test('doctor --dry-run lists the checks that doctor makes', async () => {
+  const listed = JSON.parse((await refusing('doctor --dry-run --json')).out)
+  const done = await refusing('doctor --json', {
+    answer: () => ({ body: '', headers: { date: new Date(0).toUTCString() } }),
+  })
+  const names = (checks: readonly { readonly check: string }[]) => checks.map(({ check }) => check)
+  expect(names(listed)).toEqual(names(JSON.parse(done.out)))
+})
+
+describe('queue apply --dry-run', () => {
+  const line = 'queue apply -f /work/q.yaml --dry-run'
+
+  test('reads the live queue, says so, and prints the plan as queue diff does', async () => {
+    const { code, out, err, requests } = await refusing(line, { answer: readQueue })
+    expect({ code, out }).toEqual({ code: 0, out: 'main\tconcurrency\t1\t5\n' })
+    expect(err).toContain('reads the live queues and changes nothing')
+    expect(requests.map(({ path }) => path)).toEqual(['/v1/getQueue'])
+    const diff = await refusing('queue diff -f /work/q.yaml --json', { answer: readQueue })
+    expect((await refusing(`${line} --json`, { answer: readQueue })).out).toBe(diff.out)
+  })
+
+  test('a reading that fails is a failure, and --if-match is compared', async () => {
+    expect((await refusing(`${line} --retries 0`)).code).toBe(7)
+    const stale = await refusing(`${line} --if-match 0123456789abcdef`, { answer: readQueue })
+    expect({ code: stale.code, out: stale.out }).toEqual({ code: 14, out: '' })
+  })
+})

@@ -1,0 +1,75 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { expect, test } from 'vitest'
+import { completionScriptPaths, renderCompletionScript } from '../../src/cli/completion/scripts.ts'
+import { shells } from '../../src/cli/completion/shells.ts'
+import { globalOptions } from '../../src/cli/global-options.ts'
+import { documentCommand } from '../../src/cli/help/command-doc.ts'
+import { renderManPage } from '../../src/cli/help/man-page.ts'
+import {
+  renderCommandTable,
+  renderExitCodeTable,
+  renderSettingsTable,
+  replaceMarkedParts,
+} from '../../src/cli/help/readme-tables.ts'
+import { documentProgram } from '../../src/cli/help/render-help.ts'
+import { allCommands } from '../../src/commands/index.ts'
+import { settingDefinitions } from '../../src/config/setting-definitions.ts'
+import { exitCodeList, mostSevere } from '../../src/errors.ts'
+import { mergeq } from '../support/harness.ts'
+
+const write = process.env.MERGEQ_WRITE_REFERENCE === '1'
+const settings = Object.values(settingDefinitions)
+
+/** Holds a file to what the program makes of it; `npm run reference` writes it anew. */
+function holds(path: string, made: string): void {
+  if (write) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, made)
+  } else expect(readFileSync(path, 'utf8')).toBe(made)
+}
+
+test('the tables of the README are those of the program (npm run reference writes them)', () => {
+  const made = replaceMarkedParts(readFileSync('README.md', 'utf8'), {
+    commands: renderCommandTable(allCommands),
+    settings: renderSettingsTable(settings),
+    'exit codes': renderExitCodeTable(),
+  })
+  holds('README.md', made)
+  for (const { command } of allCommands) expect(made).toContain(`mergeq ${command}`)
+  for (const { code, kind } of exitCodeList) expect(made).toContain(`| ${code} | ${kind} |`)
+})
+
+test('the README is under 300 lines', () => {
+  expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThan(300)
+})
+
+test.each(shells)('the completion script of %s is current', shell => {
+  holds(completionScriptPaths[shell], renderCompletionScript(shell, allCommands, globalOptions))
+})
+
+test('the manual page is current', () => {
+  holds(
+    'man/mergeq.1',
+    renderManPage(
+      documentProgram({ commands: allCommands, globalOptions, settings }),
+      allCommands.map(documentCommand),
+      settings,
+    ),
+  )
+})
+
+test('the whole command tree, as `mergeq help --json` prints it, is current', async () => {
+  const { code, out, err } = await mergeq('help --json', { terminal: true })
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  holds('test/golden/help.json', out)
+})
+
+test('every exit code has its place among the worst, and is reported by `help exit-codes`', async () => {
+  const { code, out } = await mergeq('help exit-codes')
+  expect(code).toBe(0)
+  for (const ending of exitCodeList) {
+    expect(mostSevere([0, ending.code])).toBe(ending.code)
+    expect(out).toMatch(new RegExp(`^ *${ending.code}  ${ending.kind} `, 'm'))
+  }
+})

@@ -1,0 +1,204 @@
+import fc from 'fast-check'
+import { describe, expect, test as plainTest } from 'vitest'
+import { isQueued, parsePushes } from '../../src/domain/git-push.ts'
+import { toMergeqError } from '../../src/errors.ts'
+import { knows, record, where } from '../support/guard.ts'
+import { type Answer, mergeq } from '../support/harness.ts'
+
+const [one, two, none] = ['1'.repeat(40), '2'.repeat(40), '0'.repeat(40)]
+const line = (branch: string, from = one) => `refs/heads/${branch} ${two} refs/heads/${branch} ${from}\n`
+const guard = (input: string, answer = knows(), flags = '') =>
+  mergeq(`guard ${flags} -- origin https://github.com/acme/web.git`, { env: where, input, answer })
+
+describe('what git tells its hook', () => {
+  const test = plainTest
+  test.each([
+    ['nothing', '', []],
+    ['a branch that moves', line('fix'), ['fix']],
+    ['several, over a CRLF', line('fix').replace('\n', '\r\n') + line('a/b'), ['fix', 'a/b']],
+    ['a branch by another name there', `HEAD ${two} refs/heads/fix ${one}\n`, ['fix']],
+    ['a deletion', `(delete) ${none} refs/heads/fix ${one}\n`, ['fix']],
+    ['a deletion of what is not there', `(delete) ${none} refs/heads/fix ${none}\n`, []],
+    ['the deletion of a tag', `(delete) ${none} refs/tags/v1 ${one}\n`, []],
+    ['a tag', `refs/tags/v1 ${two} refs/tags/v1 ${one}\n`, []],
+    ['a branch that is new there', line('fix', none), []],
+    ['a branch that stays', line('fix', two), []],
+    ['commits of 64 digits', `refs/heads/x ${'a'.repeat(64)} refs/heads/x ${'b'.repeat(64)}\n`, ['x']],
+  ])('%s', (_, text, branches) => {
+    expect(parsePushes(text).map(({ branch }) => branch)).toEqual(branches)
+  })
+
+  test('anything else is refused, and nothing else is thrown', () => {
+    expect(() => parsePushes('fix\n')).toThrow('pre-push hook')
+    fc.assert(
+      fc.property(fc.string(), text => {
+        try {
+          parsePushes(text)
+        } catch (error) {
+          expect(toMergeqError(error).kind).toBe('usage')
+        }
+      }),
+    )
+  })
+
+  test.each([
+    [{ state: 'NOT_READY', isCurrentlySubmittedToQueue: true }, true],
+    [{ state: 'pending' }, true],
+    [{ state: 'TESTING' }, true],
+    [{ state: 'warming_up', isCurrentlySubmittedToQueue: true }, true],
+    [{ state: 'FAILED', isCurrentlySubmittedToQueue: true }, true],
+    [{ state: 'PENDING', isCurrentlySubmittedToQueue: false }, false],
+    [{ state: 'merged' }, false],
+    [{ state: 'FAILED' }, false],
+    [{ state: 'CANCELLED', isCurrentlySubmittedToQueue: false }, false],
+  ])('%j is in the queue: %s', (found, expected) => {
+    expect(isQueued(found)).toBe(expected)
+  })
+})
+
+describe('the guard', () => {
+  const test = plainTest
+  test('21: stops the push, says what would be lost, and the ways on', async () => {
+    const { code, out, err, requests } = await guard(line('fix'))
+    expect({ code, out }).toEqual({ code: 21, out: '' })
+    expect(err).toBe(
+      [
+        'mergeq: the push of fix was stopped: #7 is TESTING for 4m, number 2 of 2 in the queue of main, and a push takes it out: its place and its test run would be lost.',
+        '  Wait for it: mergeq pr wait 7',
+        '  Cancel #7 first, then push: mergeq pr cancel 7',
+        '  Push all the same: MERGEQ_GUARD=off git push (or git push --no-verify)',
+        '',
+      ].join('\n'),
+    )
+    expect(requests.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
+      [
+        '/v1/getSubmittedPullRequest',
+        {
+          repo: { host: 'github.com', owner: 'acme', name: 'web' },
+          targetBranch: 'main',
+          pr: { branch: 'fix' },
+        },
+      ],
+      ['/v1/getQueue', { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'main' }],
+    ])
+  })
+
+  test('21: stops the deletion of the head branch, and says how to go on', async () => {
+    const deletion = `(delete) ${none} refs/heads/fix ${one}\n`
+    const { code, out, err, requests } = await guard(deletion)
+    expect({ code, out }).toEqual({ code: 21, out: '' })
+    expect(err).toBe(
+      [
+        'mergeq: the deletion of fix was stopped: #7 is TESTING for 4m, number 2 of 2 in the queue of main, and deleting its head branch takes it out: its place and its test run would be lost.',
+        '  Wait for it: mergeq pr wait 7',
+        '  Cancel #7 first, then push: mergeq pr cancel 7',
+        '  Push all the same: MERGEQ_GUARD=off git push (or git push --no-verify)',
+        '',
+      ].join('\n'),
+    )
+    expect(JSON.parse(requests[0]?.body ?? '').pr).toEqual({ branch: 'fix' })
+    const other = await guard(deletion.replace('fix', 'other'))
+    expect({ code: other.code, err: other.err }).toEqual({ code: 0, err: '' })
+  })
+
+  test('a queue that cannot be read costs the place alone', async () => {
+    const { code, err } = await guard(line('fix'), knows({ ...record, state: 'PENDING' }, { status: 500 }))
+    expect(code).toBe(21)
+    expect(err).toContain(
+      '#7 is PENDING for 4m, in the queue of main, and a push takes it out: its place would be lost.',
+    )
+  })
+
+  test.each([
+    ['a branch without a pull request', line('other'), knows(), 1],
+    [
+      'one that was merged',
+      line('fix'),
+      knows({ ...record, state: 'merged', isCurrentlySubmittedToQueue: false }),
+      1,
+    ],
+    [
+      'tags, their deletion and new branches',
+      `(delete) ${none} refs/tags/fix ${one}\n${line('fix', none)}`,
+      knows(),
+      0,
+    ],
+    ['nothing', '', knows(), 0],
+  ])('lets go without a word: %s', async (_, input, answer, asked) => {
+    const { code, out, err, requests } = await guard(input, answer)
+    expect({ code, out, err, asked: requests.length }).toEqual({ code: 0, out: '', err: '', asked })
+  })
+
+  test('of several branches each is asked for', async () => {
+    const { code, requests } = await guard(line('a') + line('b') + line('fix'))
+    expect({ code, asked: requests.length }).toEqual({ code: 21, asked: 4 })
+  })
+
+  test('a branch of the same name in a fork is another one, unless the head is the same', async () => {
+    const fork = (prSha: string) =>
+      mergeq('guard -- fork git@github.com:ada/web.git', {
+        env: where,
+        input: line('fix'),
+        answer: knows({ ...record, prSha }),
+      })
+    expect((await fork('3'.repeat(40))).code).toBe(0)
+    expect((await fork(one)).code).toBe(21)
+    // To the repository itself the head may only show late.
+    expect((await guard(line('fix'), knows({ ...record, prSha: '3'.repeat(40) }))).code).toBe(21)
+  })
+
+  test.each([
+    ['a fault', () => ({ status: 500 }), 7],
+    ['a refused token', () => ({ status: 401 }), 4],
+    ['a web page', () => ({ status: 404, body: '<html>' }), 5],
+    ['no document', () => ({ body: 'OK' }), 15],
+  ])('trouble lets go with a line, --fail-closed does not: %s', async (_, answer: () => Answer, strict) => {
+    const open = await guard(line('fix'), answer)
+    expect({ code: open.code, out: open.out, asked: open.requests.length }).toEqual({
+      code: 0,
+      out: '',
+      asked: 1,
+    })
+    expect(open.err).toMatch(/^mergeq: guard: the queue could not be asked, and the push goes on: .*\n$/)
+    const closed = await guard(line('fix'), answer, '--fail-closed')
+    expect(closed.code).toBe(strict)
+    expect(closed.err).toMatch(/^mergeq: the push was stopped, because .*\n[\s\S]*MERGEQ_GUARD=off git push/)
+  })
+
+  test('nor does it stop for want of settings', async () => {
+    for (const [env, told] of [
+      [{ MERGEQ_TARGET_BRANCH: 'main' }, 'No repository was given'],
+      [{ ...where, MERGEQ_TOKEN: '' }, 'token'],
+    ] as const) {
+      const { code, err } = await mergeq('guard -- origin x', { env, input: line('fix'), answer: knows() })
+      expect(code).toBe(0)
+      expect(err).toContain(told)
+    }
+  })
+
+  test('MERGEQ_GUARD=off asks nothing; --dry-run shows what would be asked', async () => {
+    const off = await mergeq('guard', {
+      env: { ...where, MERGEQ_GUARD: 'off' },
+      input: line('fix'),
+      answer: knows(),
+    })
+    expect({ code: off.code, err: off.err, asked: off.requests.length }).toEqual({
+      code: 0,
+      err: '',
+      asked: 0,
+    })
+    const dry = await guard(line('fix'), knows(), '--dry-run')
+    expect(dry.requests).toEqual([])
+    expect(JSON.parse(dry.out)).toMatchObject({
+      operation: 'getSubmittedPullRequest',
+      body: { pr: { branch: 'fix' } },
+    })
+  })
+
+  test('typed by a person it says who runs it', async () => {
+    const { code, err } = await mergeq('guard', { env: where, inputTerminal: true, answer: knows() })
+    expect(code).toBe(2)
+    expect(err).toContain('mergeq guard --install')
+    expect((await mergeq('guard --install --uninstall')).code).toBe(2)
+  })
+})

@@ -1,0 +1,276 @@
+import { describe, expect, test } from 'vitest'
+import { maxBodySize } from '../../src/domain/limits.ts'
+import { mergeq, openStory, type Setting } from '../support/harness.ts'
+import { at, sha } from '../support/impacted-targets.ts'
+
+/** The request that a list stands in, as `JSON.stringify` makes it. */
+const requestOf = (impactedTargets: readonly string[] | 'ALL') =>
+  JSON.stringify({
+    repo: { host: 'github.com', owner: 'acme', name: 'web' },
+    targetBranch: 'main',
+    pr: { number: 7, sha },
+    impactedTargets,
+  })
+
+/** Runs `pr targets 7` against a service that takes everything, and returns what came out and each body. */
+async function send(words: string, setting: Setting = {}) {
+  const { code, out, err, requests } = await mergeq(`pr targets 7 ${words} ${at}`, {
+    answer: () => ({ body: 'OK' }),
+    ...setting,
+  })
+  return { code, out, err, bodies: requests.map(({ body }) => body) }
+}
+
+describe('20 MiB, to the byte', () => {
+  /** Targets whose body has exactly so many bytes: all alike but for their end, the last as long as it must be. */
+  function filled(bytes: number, unit: string): readonly string[] {
+    const each = Buffer.byteLength(JSON.stringify(unit)) - 2
+    const list: string[] = []
+    let left = bytes - Buffer.byteLength(requestOf([])) + 1
+    for (let index = 0; left > 200_000; index++) {
+      const target = unit.repeat(Math.floor(90_000 / each)) + index
+      list.push(target)
+      left -= Buffer.byteLength(JSON.stringify(target)) + 1
+    }
+    list.push('x'.repeat(left - 3))
+    return list
+  }
+
+  const kinds = [
+    ['ASCII', '//cart/lib:a'],
+    ['two bytes', 'é'],
+    ['three bytes', '目'],
+    ['four bytes', '🦀'],
+    ['quotes', '"'],
+    ['backslashes', '\\'],
+    ['control characters', '\u0001'],
+  ] as const
+
+  test.each(kinds)(
+    '%s',
+    async (_, unit) => {
+      const fits = filled(maxBodySize, unit)
+      expect(Buffer.byteLength(requestOf(fits))).toBe(maxBodySize)
+      const sent = await send('--from list.txt', { files: { 'list.txt': fits.join('\n') } })
+      expect(sent).toMatchObject({ code: 0, err: '' })
+      expect(sent.bodies.length === 1 && sent.bodies[0] === requestOf(fits), 'the list itself').toBe(true)
+
+      const over = filled(maxBodySize + 1, unit)
+      const files = { 'list.txt': over.join('\n'), 'list.json': JSON.stringify(over) }
+      for (const from of ['--from list.txt', '--from-json list.json']) {
+        expect(await send(from, { files })).toMatchObject({
+          code: 0,
+          bodies: [requestOf('ALL')],
+          err: expect.stringMatching(
+            /^mergeq: the list is over 20 MiB \([\d,]+ targets, \d+\.\d MiB read\): sending "ALL" instead\.\n$/,
+          ),
+        })
+        expect(await send(`${from} --too-large=fail`, { files })).toMatchObject({
+          code: 6,
+          out: '',
+          bodies: [],
+          err: expect.stringMatching(
+            /^mergeq: setImpactedTargets: the list is over 20 MiB \([\d,]+ targets, \d+\.\d MiB read\); nothing was sent\.\n {2}Send every target instead with --all\.\n$/,
+          ),
+        })
+      }
+    },
+    60_000,
+  )
+
+  test('a repeat at the limit is dropped and does not count', async () => {
+    const fits = filled(maxBodySize, '//cart/lib:a')
+    const sent = await send('--from list.txt', {
+      files: { 'list.txt': [...fits, fits[0], ...fits].join('\n') },
+    })
+    expect(sent.bodies[0] === requestOf(fits)).toBe(true)
+  })
+
+  test('a list over the limit counts what was read, however long it goes on', async () => {
+    const files = {
+      'list.txt': Array.from({ length: 2_000_000 }, (_, index) => `//very/long:${index}\n`).join(''),
+    }
+    expect(await send('--from list.txt --json', { files })).toMatchObject({
+      code: 0,
+      bodies: [requestOf('ALL')],
+      out: expect.stringContaining('"targets":"ALL"'),
+    })
+  })
+})
+
+describe('what is read', () => {
+  test.each([
+    [
+      'CRLF, blank lines, a BOM, repeats',
+      '\uFEFF//a\r\n\r\n//b\r\n//a\r\n\n //c \r\n',
+      ['//a', '//b', '//c'],
+    ],
+    ['no last newline', '//a\n//b', ['//a', '//b']],
+    ['a carriage return inside', 'a\rb\n', ['a\rb']],
+    [
+      'routes that begin with a bracket',
+      '[slug].tsx\n[[...all]]/page.tsx\n',
+      ['[slug].tsx', '[[...all]]/page.tsx'],
+    ],
+    ['a target called ALL', 'ALL\n', ['ALL']],
+    ['keys of objects', '__proto__\nconstructor\ntoString\n', ['__proto__', 'constructor', 'toString']],
+  ] as const)('%s', async (_, input, targets) => {
+    expect(await send('--from -', { input })).toMatchObject({ code: 0, bodies: [requestOf(targets)] })
+  })
+
+  test('arguments: order kept, repeats dropped, ALL among them is a target', async () => {
+    expect((await send('//b //a //b ALL')).bodies).toEqual([requestOf(['//b', '//a', 'ALL'])])
+    expect((await send('--all')).bodies).toEqual([requestOf('ALL')])
+    expect((await send('--none')).bodies).toEqual([requestOf([])])
+  })
+
+  test('the summary says what was sent', async () => {
+    const input = `${Array.from({ length: 8_412 }, (_, index) => `//${'x'.repeat(150)}:${index}\n`).join('')}//${'x'.repeat(150)}:7\n`
+    const { out } = await send('--from -', { input, terminal: true })
+    expect(out).toBe('#7 impacts 8,412 targets (1.3 MiB, 1 duplicate dropped) for 4f2a9c1.\n')
+    expect((await send('--none', { terminal: true })).out).toBe(
+      '#7 impacts 0 targets (2 bytes) for 4f2a9c1.\n',
+    )
+    expect((await send('--all', { terminal: true })).out).toBe('#7 impacts every target for 4f2a9c1.\n')
+  })
+
+  const refusals: readonly (readonly [
+    id: string,
+    words: string,
+    input: string | Uint8Array,
+    says: RegExp,
+  ])[] = [
+    ['I3', '--from -', '', /--from: the list of targets is empty\.\n {2}A pipe that broke.*--none/],
+    ['I3', '--from -', '\uFEFF\r\n \n', /is empty/],
+    ['I4', '--from -', 'a\nb\0c\n', /--from: line 2 holds a NUL byte/],
+    ['I4', '--from -', 'a\0b\0', /line 1 holds a NUL byte\.\n.*newlines/],
+    ['I8', '--from -', '["a","b"]', /line 1 looks like JSON\.\n {2}--from-json/],
+    ['I8', '--from -', '[\n  "a"\n]\n', /line 1 looks like JSON/],
+    ['I8', '--from -', 'a\n[ "b"]', /line 2 looks like JSON/],
+    ['I8', '--from-json -', '', /is empty/],
+    ['I8', '--from-json -', '[]', /is empty.*\n.*--none/],
+    ['I8', '--from-json -', '["a",\n3]', /--from-json: line 2 is no JSON array of strings/],
+    ['I8', '--from-json -', '["a"', /ends before the array does/],
+    ['I8', '--from-json -', '["a", "b', /ends before the array does/],
+    ['I8', '--from-json -', '["a"] x', /no JSON array/],
+    ['I8', '--from-json -', '["a",]', /no JSON array/],
+    ['I8', '--from-json -', '[["a"]]', /no JSON array/],
+    ['I8', '--from-json -', '{"a":1}', /no JSON array/],
+    ['I8', '--from-json -', '"a"', /no JSON array/],
+    ['I8', '--from-json -', '["a\nb"]', /no JSON array/],
+    ['I8', '--from-json -', '["\\x"]', /no JSON array/],
+    ['I8', '--from-json -', '["a",""]', /holds an empty target/],
+    ['I8', '--from-json -', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), /line 1 is not UTF-8/],
+    ['UTF-16', '--from -', Buffer.from('\uFEFF//a\n', 'utf16le'), /targets are UTF-16\.\n.*-Encoding utf8/],
+    ['UTF-16', '--from-json -', Buffer.from('\uFEFF["a"]', 'utf16le'), /targets are UTF-16/],
+    ['UTF-16', '--from -', Buffer.from('//a\n', 'utf16le'), /NUL byte\.\n.*not UTF-16/],
+  ]
+  test.each(refusals)('%s: %s with %j is refused and nothing is sent', async (_, words, input, says) => {
+    expect(await send(words, { input })).toMatchObject({
+      code: 2,
+      out: '',
+      bodies: [],
+      err: expect.stringMatching(says),
+    })
+  })
+
+  test('a JSON array is sent as its strings', async () => {
+    const input = ' ["a", "b\\n\\u00e9\\ud83e\\udd80\\/", "\\ud800", "a"]\n'
+    expect((await send('--from-json -', { input })).bodies).toEqual([requestOf(['a', 'b\né🦀/', '\ud800'])])
+  })
+
+  test('on a terminal a note says what is read; Ctrl-D at once is an empty list', async () => {
+    expect(await send('--from -', { inputTerminal: true, input: '' })).toEqual({
+      code: 2,
+      out: '',
+      bodies: [],
+      err: 'Reading what you type; Ctrl-D on a line of its own ends it.\nmergeq: --from: the list of targets is empty.\n  A pipe that broke looks like this. If no target is impacted, say so with --none.\n',
+    })
+  })
+
+  test('what else is wrong is reported before a list is read', async () => {
+    const input = { inputTerminal: true, input: '//a\n' }
+    expect(await send('--from - --too-large=maybe', input)).toMatchObject({
+      code: 2,
+      err: expect.not.stringContaining('Reading'),
+    })
+  })
+})
+
+describe('a pull request from a fork', () => {
+  const event = (from: string | null) => ({
+    pull_request: {
+      number: 7,
+      head: { sha, repo: from === null ? null : { full_name: from } },
+      base: { ref: 'main', repo: { full_name: 'acme/web' } },
+    },
+  })
+  const env = {
+    MERGEQ_TOKEN: '',
+    GITHUB_ACTIONS: 'true',
+    GITHUB_EVENT_NAME: 'pull_request',
+    GITHUB_EVENT_PATH: '/event.json',
+    GITHUB_REPOSITORY: 'acme/web',
+    GITHUB_SERVER_URL: 'https://github.com',
+    GITHUB_RUN_ID: '4242',
+  }
+  const inJob = (from: string | null, more: Readonly<Record<string, string>> = {}) =>
+    mergeq('pr targets //a', {
+      answer: () => ({ body: 'OK' }),
+      env: { ...env, ...more },
+      files: { '/event.json': JSON.stringify(event(from)) },
+    })
+  const credentials = ({ requests: [sent] }: Awaited<ReturnType<typeof inJob>>) => [
+    sent?.headers['x-forked-workflow-run-id'],
+    sent?.headers['x-api-token'],
+  ]
+
+  test.each([
+    ['a fork', 'mallory/web'],
+    ['a fork that was deleted', null],
+  ])('the run id stands in for the token: %s', async (_, from) => {
+    const outcome = await inJob(from)
+    expect(outcome).toMatchObject({ code: 0, requests: [{ body: requestOf(['//a']) }] })
+    expect(credentials(outcome)).toEqual(['4242', undefined])
+  })
+
+  test('a token that is to be had goes first', async () => {
+    expect(credentials(await inJob('mallory/web', { MERGEQ_TOKEN: 'test-token' }))).toEqual([
+      undefined,
+      'test-token',
+    ])
+  })
+
+  test.each([
+    ['the repository itself', 'Acme/Web', {}],
+    ['pull_request_target', 'mallory/web', { GITHUB_EVENT_NAME: 'pull_request_target' }],
+  ])('no token is no token: %s', async (_, from, more) => {
+    expect(await inJob(from, more)).toMatchObject({ code: 4, requests: [] })
+  })
+
+  test.each([
+    [
+      401,
+      /^mergeq: setImpactedTargets: 127\.0\.0\.1:\d+ rejected the run id 4242 of this forked run \(401\)\.$/m,
+    ],
+    [403, /did not let it through \(403\)\.\n {2}Check what the run id 4242 of this forked run may do/],
+  ])('a %i names the run id, which was sent, and no token', async (status, expected) => {
+    const { code, err } = await mergeq(`pr targets 7 //a ${at} --forked-run 4242`, {
+      answer: () => ({ status }),
+    })
+    expect(code).toBe(4)
+    expect(err).toMatch(expected)
+    expect(err).not.toMatch(/token from|nowhere/)
+    if (status === 401) expect(err).toContain('MERGEQ_TOKEN')
+  })
+
+  test('on the sandbox', async () => {
+    const story = await openStory()
+    try {
+      const files = { '/event.json': JSON.stringify(event('mallory/web')) }
+      expect(await story.mergeq('pr targets //a', { env, files })).toMatchObject({ code: 0 })
+    } finally {
+      await story.close()
+    }
+  })
+})

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest'
+import { MergeqError } from '../../src/errors.ts'
+import { type Answer, mergeq, type Outcome, type Seen } from '../support/harness.ts'
+import { type Signal, sigint, signals } from '../support/interrupted-writes.ts'
+
+const queue = { state: 'RUNNING', concurrency: 1, enqueuedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] }
+const record = { state: 'PENDING', isCurrentlySubmittedToQueue: true }
+
+interface Stop {
+  /** Whether a request is left without an answer. */
+  readonly hangs: (seen: Seen, operation: string) => boolean
+  /** After how many of those the signal comes; 1 where nothing else is said. */
+  readonly after?: number
+  readonly files?: Readonly<Record<string, string>>
+  readonly input?: string
+}
+
+/** Runs a command line; the signal comes once the requests that hang have arrived. */
+async function interrupted(line: string, [signal, exit]: Signal, stop: Stop): Promise<Outcome> {
+  const controller = new AbortController()
+  const { hangs: isHanging, after = 1, ...setting } = stop
+  let arrived = 0
+  return mergeq(line, {
+    ...setting,
+    env: { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' },
+    signal: controller.signal,
+    answer(seen): Answer | Promise<Answer> {
+      const operation = seen.path.replace('/v1/', '')
+      if (isHanging(seen, operation)) {
+        if (++arrived === after)
+          controller.abort(new MergeqError('interrupted', `stopped by ${signal}.`, { exit }))
+        return new Promise<Answer>(() => undefined)
+      }
+      return { body: JSON.stringify(operation === 'getQueue' ? queue : record) }
+    },
+  })
+}
+
+const place = '-R github.com/acme/web -b main'
+const getPullRequest = `mergeq pr get 7 ${place}`
+const getQueue = `mergeq queue get ${place}`
+
+const changes: readonly (readonly [line: string, operation: string, what: string, command: string])[] = [
+  ['pr submit 7', 'submitPullRequest', '#7', getPullRequest],
+  ['pr submit 7 --wait', 'submitPullRequest', '#7', getPullRequest],
+  ['pr cancel 7', 'cancelPullRequest', '#7', getPullRequest],
+  ['pr restart 7', 'restartTestsOnPullRequest', '#7', getPullRequest],
+  ['pr targets 7 //a --no-sha', 'setImpactedTargets', '#7', getPullRequest],
+  ['queue create', 'createQueue', 'the queue of main', getQueue],
+  ['queue update --concurrency 2', 'updateQueue', 'the queue of main', getQueue],
+  ['queue pause', 'updateQueue', 'the queue of main', getQueue],
+  ['queue resume', 'updateQueue', 'the queue of main', getQueue],
+  ['queue drain', 'updateQueue', 'the queue of main', getQueue],
+  ['queue delete --yes', 'deleteQueue', 'the queue of main', getQueue],
+  ['queue delete --yes --drain-first', 'updateQueue', 'the queue of main', getQueue],
+  ['queue delete --yes --cancel-all', 'cancelPullRequest', '#7', getPullRequest],
+  ['queue apply -f queue.yaml --yes', 'updateQueue', 'the queue of main', getQueue],
+  ['api updateQueue -F state=PAUSED', 'updateQueue', 'the queue of main', getQueue],
+]
+const files = { 'queue.yaml': 'repo: github.com/acme/web\ntargetBranch: main\nsettings:\n  concurrency: 3\n' }
+
+describe.each(signals)('%s while a change got no answer', (...signal) => {
+  test.each(changes)('`mergeq %s` names %s, %s and the command that shows its state', async (...row) => {
+    const [line, operation, what, command] = row
+    const { code, err } = await interrupted(line, signal, {
+      files,
+      hangs: (_, sent) => sent === operation,
+    })
+    expect(code).toBe(signal[1])
+    expect(err).toContain(
+      `mergeq: stopped by ${signal[0]}. ${operation} for ${what} was under way: it may have been applied.\n` +
+        `  Check the current state before trying again: ${command}\n`,
+    )
+    expect(err.match(/may have been applied/g)).toHaveLength(1)
+  })
+
+  test('several pull requests at once: every one that is in flight is named', async () => {
+    const { code, err, out } = await interrupted('pr cancel 7 8 9 10 11 --yes --json', signal, {
+      hangs: () => true,
+      after: 4,
+    })
+    expect(code).toBe(signal[1])
+    expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '')).toEqual({
+      error: {
+        kind: 'interrupted',
+        exit: signal[1],
+        operation: 'cancelPullRequest',
+        message: `stopped by ${signal[0]}. cancelPullRequest for #7, #8, #9, #10 was under way: each may have been applied.`,
+        hint: `Check the current state before trying again: mergeq pr get 7 8 9 10 ${place}`,
+      },
+    })
+    expect(out.trimEnd().split('\n')).toHaveLength(4)
+    for (const [index, receipt] of out.trimEnd().split('\n').entries())
+      expect(JSON.parse(receipt)).toMatchObject({
+        pr: 7 + index,
+        delivery: 'unknown',
+        message: expect.stringContaining(`cancelPullRequest for #${7 + index} was under way`),
+      })
+  })
+})
+
+test('pull requests of several repositories: one command for each queue', async () => {
+  const { err } = await interrupted('pr cancel 7 https://github.com/acme/app/pull/8 9 --yes', sigint, {
+    hangs: () => true,
+    after: 3,
+  })
+  expect(err).toContain(
+    'cancelPullRequest for #7, #8, #9 was under way: each may have been applied.\n' +
+      '  Check the current state before trying again:\n' +
+      `  mergeq pr get 7 9 ${place}\n` +
+      '  mergeq pr get 8 -R github.com/acme/app -b main\n',
+  )
+})
+
+test('a branch that a shell would not take as it is stands in quotes', async () => {
+  const { err } = await interrupted(`pr cancel 7 -b "it's\\$(x);y"`, sigint, { hangs: () => true })
+  expect(err).toContain(`mergeq pr get 7 -R github.com/acme/web -b 'it'\\''s\\$(x);y'\n`)
+})
+
+test('while a change is read back, or sent once more, the signal is reported once', async () => {
+  for (const again of [false, true]) {
+    let sent = 0
+    const controller = new AbortController()
+    const stop = () => {
+      controller.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
+      return new Promise<Answer>(() => undefined)
+    }
+    const { code, err } = await mergeq('pr submit 7', {
+      env: { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' },
+      signal: controller.signal,
+      answer({ path }) {
+        if (path.endsWith('/submitPullRequest')) return ++sent === 1 ? { status: 503 } : stop()
+        return again ? { status: 404, body: '{}' } : stop()
+      },
+    })
+    expect(code).toBe(130)
+    expect(err).toContain(
+      'mergeq: stopped by SIGINT. submitPullRequest for #7 was under way: it may have been applied.\n' +
+        `  Check the current state before trying again: ${getPullRequest}\n`,
+    )
+    expect(err.match(/may have been applied/g)).toHaveLength(1)
+  }
+})
+
+test('an operation of which nothing is known is named without a command', async () => {
+  const { err } = await interrupted('api frobnicate -F a=1', sigint, { hangs: () => true })
+  expect(err).toBe(
+    'mergeq: stopped by SIGINT. frobnicate was under way: it may have been applied.\n' +
+      '  Check the current state before trying again.\n',
+  )
+})
+
+test('a read names no change', async () => {
+  const { code, err } = await interrupted('pr get 7', sigint, { hangs: () => true })
+  expect({ code, err }).toEqual({ code: 130, err: 'mergeq: stopped by SIGINT.\n' })
+})

@@ -1,0 +1,219 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import type { OperationCommand } from '../../src/cli/command.ts'
+import { createNodeHost } from '../../src/host/node-host.ts'
+import { createOperationMethods } from '../../src/library/client.ts'
+import { renderTypeDeclarations } from '../../src/library/declarations.ts'
+import { getMethodOptions, methodName } from '../../src/library/method-options.ts'
+import { operationCommands } from '../../src/library/operation-commands.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Answer, type Seen, type Service, serveScript } from '../support/harness.ts'
+
+const never = new AbortController().signal
+const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
+const rows: readonly OperationCommand[] = operationCommands
+
+const open: (Pick<Service, 'close'> | Sandbox)[] = []
+afterEach(() => Promise.all(open.splice(0).map(one => one.close())))
+
+async function clientOf(
+  answer: (seen: Seen, index: number) => Answer | Promise<Answer>,
+  options: object = {},
+) {
+  const service = await serveScript(answer)
+  open.push(service)
+  const { baseUrl, requests } = service
+  const about = { baseUrl, token: 'tok_4f2a9c1e77', repo: 'acme/web', targetBranch: 'main', org: 'acme' }
+  return {
+    client: createOperationMethods({ ...about, ...options }, createNodeHost(bare, '0.0.0-test', never)),
+    requests,
+  }
+}
+
+/** Calls a method by its name. */
+const call = (client: ReturnType<typeof createOperationMethods>, name: string, options?: object) => {
+  const method = client[name]
+  if (method === undefined) throw new Error(`there is no ${name}`)
+  return method(options)
+}
+
+const ok = () => ({ body: 'OK' })
+
+test('there is a method for each operation, and its options have types', () => {
+  const client = createOperationMethods({}, createNodeHost(bare, '0.0.0-test', never))
+  expect(Object.keys(client)).toEqual(rows.map(methodName))
+  const text = renderTypeDeclarations()
+  for (const row of rows) {
+    expect(text).toContain(`  ${methodName(row)}(options?: `)
+    for (const { key } of getMethodOptions(row)) expect(text).toContain(`readonly ${key}?: `)
+  }
+})
+
+describe('what is sent is what the command line sends', () => {
+  test.each([
+    [
+      'submitPullRequest',
+      { pr: 7, priority: 'high', noBatch: true },
+      { pr: { number: 7 }, priority: 'high', noBatch: true },
+    ],
+    ['submitPullRequest', { pr: '#7', priority: 10, noBatch: false }, { pr: { number: 7 }, priority: 10 }],
+    [
+      'setImpactedTargets',
+      { pr: 7, sha: '4f2a', target: ['//a', '//b', '//a'] },
+      { pr: { number: 7, sha: '4f2a' }, impactedTargets: ['//a', '//b'] },
+    ],
+    ['setImpactedTargets', { pr: 7, sha: false, all: true }, { pr: { number: 7 }, impactedTargets: 'ALL' }],
+    [
+      'updateQueue',
+      { concurrency: 5, batch: false, requiredStatus: ['ci', 'lint'] },
+      { concurrency: 5, batch: false, requiredStatuses: ['ci', 'lint'] },
+    ],
+    ['updateQueue', { set: { 'new.field': [1, { deep: null }] } }, { new: { field: [1, { deep: null }] } }],
+    ['deleteQueue', {}, {}],
+  ])('%s %j', async (name, options, body) => {
+    const { client, requests } = await clientOf(ok)
+    await call(client, name, options)
+    const [{ repo, targetBranch, ...sent } = {}] = requests.map(request => JSON.parse(request.body))
+    expect({ repo, targetBranch }).toEqual({
+      repo: { host: 'github.com', owner: 'acme', name: 'web' },
+      targetBranch: 'main',
+    })
+    expect(sent).toEqual(body)
+    expect(requests[0]?.headers['x-api-token']).toBe('tok_4f2a9c1e77')
+  })
+
+  test('a Date is an instant', async () => {
+    const { client, requests } = await clientOf(() => ({ body: '{"tests":[],"page":{}}' }))
+    await call(client, 'listFailingTests', {
+      start: new Date('2026-01-01T00:00:00Z'),
+      end: new Date('2026-01-02T00:00:00Z'),
+    })
+    expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({
+      start_time: '2026-01-01T00:00:00.000Z',
+      end_time: '2026-01-02T00:00:00.000Z',
+    })
+  })
+})
+
+describe('what comes back', () => {
+  test('a read is the document, a change its receipt', async () => {
+    const { client } = await clientOf(({ path }) => ({
+      body: path.endsWith('getQueue') ? '{"state":"running","enqueuedPullRequests":[],"extra":1}' : 'OK',
+    }))
+    expect(await call(client, 'getQueue')).toEqual({
+      state: 'RUNNING',
+      enqueuedPullRequests: [],
+      extra: 1,
+    })
+    expect(await call(client, 'cancelPullRequest', { pr: 7 })).toEqual({
+      operation: 'cancelPullRequest',
+      repo: 'github.com/acme/web',
+      targetBranch: 'main',
+      pr: 7,
+      ok: true,
+      delivery: 'confirmed',
+    })
+  })
+
+  test('all pages are one list', async () => {
+    const { client } = await clientOf((_, index) => ({
+      body: JSON.stringify({
+        tests: [{ id: `id-${index}` }],
+        page: { next_page_token: index < 2 ? String(index) : '' },
+      }),
+    }))
+    expect(await call(client, 'listFailingTests')).toMatchObject({
+      tests: [{ id: 'id-0' }, { id: 'id-1' }, { id: 'id-2' }],
+      window: { complete: true },
+    })
+  })
+
+  test('a list that was cut rejects, and holds what was read', async () => {
+    const { client } = await clientOf(
+      (_, index) =>
+        index === 0 ? { body: '{"tests":[{"id":"a"}],"page":{"next_page_token":"x"}}' } : { status: 500 },
+      { retries: 0 },
+    )
+    await expect(call(client, 'listFailingTests')).rejects.toMatchObject({
+      name: 'MergeqError',
+      kind: 'incomplete',
+      exit: 17,
+      document: { tests: [{ id: 'a' }], window: { complete: false } },
+    })
+  })
+
+  test.each([
+    [404, { kind: 'not-found', exit: 5, status: 404 }],
+    [401, { kind: 'auth', exit: 4, status: 401 }],
+    [400, { kind: 'refused', exit: 6, status: 400 }],
+  ])('%i rejects with what is known of it', async (status, known) => {
+    const { client } = await clientOf(() => ({ status, body: 'no: tok_4f2a9c1e77' }))
+    const error = await call(client, 'getSubmittedPullRequest', { pr: 7 }).catch(error => error)
+    expect(error).toMatchObject({
+      ...known,
+      name: 'MergeqError',
+      operation: 'getSubmittedPullRequest',
+      hint: expect.any(String),
+    })
+    expect(error.message).not.toContain('tok_4f2a9c1e77')
+  })
+
+  test('repeats are reported, and a change that was refused has its receipt', async () => {
+    const notices: string[] = []
+    const { client } = await clientOf(
+      (_, index) => (index === 0 ? { status: 429, headers: { 'retry-after': '0' } } : { status: 422 }),
+      {
+        onNotice: (text: string) => notices.push(text),
+      },
+    )
+    await expect(call(client, 'submitPullRequest', { pr: 7 })).rejects.toMatchObject({
+      kind: 'refused',
+      delivery: 'not-applied',
+      document: { pr: 7, ok: false, delivery: 'not-applied', exit: 6 },
+    })
+    expect(notices).toEqual([expect.stringMatching(/429.*trying again/)])
+  })
+})
+
+test.each([
+  ['submitPullRequest', { pr: 7, prority: 'high' }, /submitPullRequest: there is no option prority/],
+  ['submitPullRequest', { pr: {} }, /pr is not of the type/],
+  ['setImpactedTargets', { pr: 7, sha: 'x', target: '//a' }, /target is not of the type readonly string\[\]/],
+  ['getTestDetails', { testId: 'x' }, /not a test id/],
+  ['updateQueue', {}, /./],
+])('%s refuses %j before anything is sent', async (name, options, says) => {
+  const { client, requests } = await clientOf(ok)
+  await expect(call(client, name, options)).rejects.toMatchObject({
+    kind: 'usage',
+    exit: 2,
+    message: expect.stringMatching(says),
+  })
+  expect(requests).toEqual([])
+})
+
+test('a signal ends a call that is under way', async () => {
+  const stop = new AbortController()
+  const { client } = await clientOf(
+    async () => {
+      stop.abort()
+      await new Promise(resolve => setTimeout(resolve, 50))
+      return ok()
+    },
+    { signal: stop.signal },
+  )
+  await expect(call(client, 'getQueue')).rejects.toMatchObject({ kind: 'interrupted' })
+  await expect(call(client, 'getQueue')).rejects.toMatchObject({ kind: 'interrupted' })
+})
+
+test('on the sandbox, from submit to merged', async () => {
+  const sandbox = await startSandbox({ now: () => Date.now() })
+  open.push(sandbox)
+  const { baseUrl, token, org } = sandbox
+  const client = createOperationMethods(
+    { baseUrl, token, org, repo: 'acme/web', targetBranch: 'main' },
+    createNodeHost(bare, '0.0.0-test', never),
+  )
+  await call(client, 'submitPullRequest', { pr: 7 })
+  expect(await call(client, 'getSubmittedPullRequest', { pr: 7 })).toMatchObject({
+    isCurrentlySubmittedToQueue: true,
+  })
+})

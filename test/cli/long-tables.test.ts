@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest'
+import { checkMetrics } from '../../src/domain/metrics/check-metrics.ts'
+import { parseExpression } from '../../src/domain/metrics/expression.ts'
+import { mergeq } from '../support/harness.ts'
+
+describe('an answer with very many records', () => {
+  const many = Array.from({ length: 140_000 }, (_, index) => ({ id: `t${index}`, quarantined: true }))
+  const answer = () => ({ body: JSON.stringify({ tests: many, page: { next_page_token: '' } }) })
+  const where = '-R acme/web --org acme --retries 0'
+
+  test.each([
+    'flaky list --sort name --fields id',
+    'flaky report --limit 1',
+    'flaky report --format github',
+    'flaky gate --max 1000000',
+  ])('%s reads it to its end', { timeout: 60_000 }, async line => {
+    const { code, err } = await mergeq(`${line} ${where}`, { answer })
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('140,000 tests that failed') })
+  })
+
+  test('a least and a greatest value are found among very many samples', () => {
+    const samples = Array.from({ length: 200_000 }, (_, value) => ({
+      name: 'n',
+      type: 'gauge',
+      labels: {},
+      value,
+    }))
+    expect(checkMetrics(parseExpression('min(n) == 0'), samples)).toMatchObject([{ value: 0 }])
+    expect(checkMetrics(parseExpression('max(n) == 0'), samples)).toMatchObject([{ value: 199_999 }])
+  })
+})

@@ -1,0 +1,431 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { checkMetrics, suggestNames } from '../../src/domain/metrics/check-metrics.ts'
+import { parseSamples } from '../../src/domain/metrics/exposition.ts'
+import { parseExpression } from '../../src/domain/metrics/expression.ts'
+import { toMergeqError } from '../../src/errors.ts'
+import { bar, sparkline } from '../../src/output/charts.ts'
+import { type Answer, mergeq, openStory, type Setting } from '../support/harness.ts'
+
+const text = `# HELP mq_depth_current Queued
+# TYPE mq_depth_current gauge
+mq_depth_current{repo="acme/web",branch="main",queue_type="main"} 12
+mq_depth_current{repo="acme/web",branch="main",queue_type="bisection"} 3
+
+# TYPE mq_pr_restarts_1h_total gauge
+mq_pr_restarts_1h_total{repo="acme/web",branch="main",queue_type="main"} NaN
+
+# TYPE mq_pr_time_in_queue_1h_seconds histogram
+mq_pr_time_in_queue_1h_seconds_bucket{repo="acme/web",branch="main",le="60"} 2
+mq_pr_time_in_queue_1h_seconds_bucket{repo="acme/web",branch="main",le="300"} 10
+mq_pr_time_in_queue_1h_seconds_bucket{repo="acme/web",branch="main",le="+Inf"} 11
+mq_pr_time_in_queue_1h_seconds_sum{repo="acme/web",branch="main"} 2200
+mq_pr_time_in_queue_1h_seconds_count{repo="acme/web",branch="main"} 11
+mq_pr_time_in_queue_1h_seconds_bucket{repo="acme/web",branch="quiet",le="60"} 0
+mq_pr_time_in_queue_1h_seconds_bucket{repo="acme/web",branch="quiet",le="+Inf"} 0
+mq_pr_time_in_queue_1h_seconds_count{repo="acme/web",branch="quiet"} 0
+`
+const answer = (): Answer => ({ body: text })
+const check = (expressions: string | readonly string[], setting: Setting = {}, ...flags: readonly string[]) =>
+  mergeq(['metrics', 'check', ...[expressions].flat(), ...flags], { answer, ...setting })
+const main = '{repo="acme/web", branch="main", queue_type="main"}'
+
+describe('the picture on a terminal', () => {
+  test('bars, histograms small, and what all share said once', async () => {
+    const { code, out } = await mergeq('metrics --color never', { answer, terminal: true, columns: 110 })
+    expect(code).toBe(0)
+    expect(out).toBe(`5 series of repo=acme/web
+NAME                            LABELS                            VALUE  PICTURE
+mq_depth_current                branch=main queue_type=main          12  ████████████████
+mq_depth_current                branch=main queue_type=bisection      3  ████
+mq_pr_restarts_1h_total         branch=main queue_type=main         NaN  ·
+mq_pr_time_in_queue_1h_seconds  branch=main                          11  ▕▂█▁▏ 60 to +Inf, mean 200
+mq_pr_time_in_queue_1h_seconds  branch=quiet                          0  ·
+`)
+  })
+
+  test('is drawn on a pipe when the table is asked for aloud; else the bytes come as they came', async () => {
+    const bytes = await mergeq('metrics', { answer })
+    expect(bytes.out).toBe(text)
+    const drawn = await mergeq('metrics -o table --color never', { answer, columns: 110 })
+    expect(drawn.out).toContain('████')
+    const csv = await mergeq('metrics -o csv', { answer, terminal: true })
+    expect(csv.out.split('\r\n')[1]).toBe('mq_depth_current,repo=acme/web branch=main queue_type=main,12')
+  })
+
+  test('a bar and a line are as long as asked for, and what is not 0 is to be seen', () => {
+    const value = fc.oneof(fc.double({ noNaN: true }), fc.integer(), fc.constant(Number.NaN))
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 20 }), values => {
+        expect([...sparkline(values)]).toHaveLength(values.length)
+        for (const one of values) {
+          const drawn = bar(one, 100, 8)
+          expect(drawn.length).toBeLessThanOrEqual(8)
+          expect(drawn === '').toBe(!(one > 0))
+        }
+      }),
+    )
+    expect(sparkline([0, 1, 2, 4, 8])).toBe(' ▁▂▄█')
+    expect(sparkline([5, 5, 5])).toBe('███')
+    expect(sparkline([-4, 0, 4])).toBe('▁▄█')
+    expect([bar(8, 8, 4), bar(4, 8, 4), bar(8, 64, 4), bar(9, 8, 4)]).toEqual(['████', '██', '▌', '████'])
+  })
+})
+
+describe('metrics check', () => {
+  test('0 when all hold, each with its reason', async () => {
+    const { code, out, err } = await check(['mq_depth_current < 50', 'max(mq_depth_current) == 12'])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toBe(
+      [
+        `pass\tmq_depth_current${main} is 12, which is < 50`,
+        'pass\tmq_depth_current{repo="acme/web", branch="main", queue_type="bisection"} is 3, which is < 50',
+        'pass\tmax(mq_depth_current) is 12, which is == 12',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('21 when one of several does not hold, and the first that does not is reported', async () => {
+    const { code, out, err } = await check('mq_depth_current > 3')
+    expect(code).toBe(21)
+    expect(out.split('\n').map(line => line.split('\t')[0])).toEqual(['pass', 'fail', ''])
+    expect(err).toBe(
+      'mergeq: metrics check: 1 of 2 values does not hold: mq_depth_current{repo="acme/web", branch="main", queue_type="bisection"} is 3, not > 3.\n  `mergeq metrics` shows all of them.\n',
+    )
+  })
+
+  test('a quantile says that it is interpolated, and where', async () => {
+    const { code, out } = await check(
+      'quantile(0.5, mq_pr_time_in_queue_1h_seconds{branch="main"}) <= 200',
+      {},
+      '--json',
+    )
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toEqual([
+      {
+        expression: 'quantile(0.5, mq_pr_time_in_queue_1h_seconds{branch="main"}) <= 200',
+        series: 'quantile(0.5, mq_pr_time_in_queue_1h_seconds{repo="acme/web", branch="main"})',
+        labels: { repo: 'acme/web', branch: 'main' },
+        value: 165,
+        holds: true,
+        interpolated: true,
+        between: [60, 300],
+        reason:
+          'quantile(0.5, mq_pr_time_in_queue_1h_seconds{repo="acme/web", branch="main"}) is 165 (interpolated between 60 and 300), which is <= 200',
+      },
+    ])
+  })
+
+  test('nothing counted is no number, and holds against nothing', async () => {
+    const { code, out } = await check(
+      'quantile(0.9, mq_pr_time_in_queue_1h_seconds{branch="quiet"}) < 999',
+      {},
+      '-o',
+      'ndjson',
+    )
+    expect(code).toBe(21)
+    expect(JSON.parse(out)).toMatchObject({ value: 'NaN', holds: false, interpolated: true, between: null })
+    expect(out).toContain('because nothing was counted')
+  })
+
+  test('5 when a series is absent, with the nearest; what else was asked is answered', async () => {
+    const { code, out, err } = await check(['mq_queue_depth_current > 1', 'mq_depth_current > 50'])
+    expect(code).toBe(5)
+    expect(out.split('\n').map(line => line.split('\t')[0])).toEqual(['fail', 'fail', 'fail', ''])
+    expect(err).toMatch(
+      /^mergeq: There is no series mq_queue_depth_current\.\n {2}The nearest are mq_depth_current, /,
+    )
+  })
+
+  test.each([
+    [
+      'mq_depth_current{branch="x"} > 1',
+      /no series mq_depth_current\{branch="x"\}\.\n {2}Those of that name are:\n {2}mq_depth_current\{repo=/,
+    ],
+    ['mq_pr_time_in_queue_1h_seconds > 1', /is a histogram: ask for quantile\(0\.95, /],
+    [
+      'quantile(0.9, mq_depth_current) > 1',
+      /mq_depth_current is no histogram\.\n {2}Leave quantile out, or ask for one of mq_pr_time/,
+    ],
+  ])('5 for %s', async (typed, told) => {
+    const { code, err } = await check(typed)
+    expect(code).toBe(5)
+    expect(err).toMatch(told)
+  })
+
+  test('without any series at all the hint says so', async () => {
+    const { code, err } = await check('up > 0', { answer: () => ({ body: '\n' }) })
+    expect(code).toBe(5)
+    expect(err).toContain('There are none at all')
+  })
+
+  test('one repository or all, as `metrics`; --dry-run sends nothing and needs no token', async () => {
+    const { requests } = await check('mq_depth_current > 1', {}, '-R', 'acme/web')
+    expect(requests.map(({ path }) => path)).toEqual([
+      '/v1/getMergeQueueMetrics?repo=acme%2Fweb&repoHost=github.com',
+    ])
+    const dry = await check('mq_depth_current > 1', { env: { MERGEQ_TOKEN: '' } }, '--all-repos', '--dry-run')
+    expect({ code: dry.code, sent: dry.requests.length }).toEqual({ code: 0, sent: 0 })
+    expect(JSON.parse(dry.out)).toMatchObject({ operation: 'getMergeQueueMetrics' })
+  })
+
+  const wrong: readonly (readonly [typed: string, what: RegExp, at: number])[] = [
+    ['', /the name of a series is missing/, 1],
+    ['mq', /one of .* is missing/, 3],
+    ['mq = 1', /equality is written ==/, 4],
+    ['mq < ', /a number is missing/, 6],
+    ['mq < x', /a number is missing/, 6],
+    ['mq < NaN', /a number is missing/, 6],
+    ['mq < 1 2', /here it should end/, 8],
+    ['mq{ < 1', /the name of a label is missing/, 5],
+    ['mq{a} < 1', /one of = != =~ !~ is missing/, 5],
+    ['mq{a=b} < 1', /a value in quotes is missing/, 6],
+    ['mq{a="b" < 1', /a } is missing/, 10],
+    ['mq{a=~"x(y"} < 1', /the regular expression is wrong: a \) is missing/, 9],
+    ['sum(mq < 1', /a \) is missing/, 8],
+    ['sum(max(mq)) < 1', /one function is all/, 5],
+    ['median(mq) < 1', /there is no median\(\)/, 1],
+    ['quantile(mq) < 1', /a quantile begins with a number/, 10],
+    ['quantile(95, mq) < 1', /a quantile begins with a number/, 10],
+    ['quantile(0.9 mq) < 1', /a comma is missing/, 14],
+    ['sum by (branch) (mq) < 1', /grouping|is missing/, 5],
+    ['1 < mq', /the name of a series is missing/, 1],
+    ['rate(mq_pr_restarts_1h_total[5m]) > 1', /rate\(\) means nothing/, 1],
+    ['increase(mq[1h]) > 1', /increase\(\) means nothing/, 1],
+    ['sum(rate(mq[1h])) > 1', /rate\(\) means nothing/, 5],
+    ['mq[5m] > 1', /a range has no meaning/, 3],
+    ['max_over_time(mq[1h]) > 1', /max_over_time\(\) means nothing/, 1],
+  ]
+  test.each(wrong)('2 for %j, with its place, and nothing is sent', async (typed, what, at) => {
+    const { code, err, requests } = await check(typed)
+    expect({ code, sent: requests.length }).toEqual({ code: 2, sent: 0 })
+    expect(err).toMatch(what)
+    expect(err).toContain(`(at character ${at})`)
+    const [, shown = '', caret = ''] = err.split('\n')
+    expect(shown).toBe(`  ${typed}`.trimEnd() === '' ? '  ' : `  ${typed}`)
+    expect(caret).toBe(`  ${' '.repeat(at - 1)}^`)
+    if (/\[|rate|over_time/.test(typed)) expect(err).toContain('gauges over a sliding hour')
+  })
+
+  test('any text is an expression or a usage failure', () => {
+    const piece = fc.constantFrom(
+      'mq',
+      'sum',
+      'quantile',
+      '(',
+      ')',
+      '{',
+      '}',
+      '"',
+      "'",
+      '=~',
+      '=',
+      '<',
+      '>=',
+      ',',
+      '0.5',
+      ' ',
+      '[',
+      '\\',
+      'é',
+      '\n',
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 14 }), pieces => {
+        try {
+          parseExpression(pieces.join(''))
+        } catch (error) {
+          expect(toMergeqError(error).kind).toBe('usage')
+        }
+      }),
+    )
+  })
+
+  test('whatever the values, all of them hold or one of them says why', () => {
+    const values = fc.array(fc.integer({ min: -5, max: 5 }), { minLength: 1, maxLength: 6 })
+    const sign = fc.constantFrom('<', '<=', '>', '>=', '==', '!=')
+    fc.assert(
+      fc.property(values, sign, fc.integer({ min: -5, max: 5 }), (all, op, bound) => {
+        const samples = parseSamples(all.map((value, index) => `a{i="${index}"} ${value}\n`).join(''))
+        const holds = checkMetrics(parseExpression(`a ${op} ${bound}`), samples).map(one => one.holds)
+        const js = (value: number) =>
+          ({
+            '<': value < bound,
+            '<=': value <= bound,
+            '>': value > bound,
+            '>=': value >= bound,
+            '==': value === bound,
+            '!=': value !== bound,
+          })[op]
+        expect(holds).toEqual(all.map(js))
+      }),
+    )
+  })
+
+  test('a label of another kind of object is no label', async () => {
+    expect((await check('mq_depth_current{constructor="",__proto__=""} > 0')).code).toBe(0)
+  })
+
+  test('the nearest name is the one that a slip of the keys missed', () => {
+    const names = ['mq_depth_current', 'mq_awaiting_mergeability', 'mq_testing_slots_active'].map(name => ({
+      name,
+    }))
+    expect(
+      ['mq_dept_current', 'mq_mergeability', 'mq_slots'].map(name => suggestNames(name, names)[0]),
+    ).toEqual(names.map(({ name }) => name))
+  })
+})
+
+describe.each(['document', 'hosted'] as const)('a gate on the queue, %s', dialect => {
+  test('says no while it is deep, and yes once it is empty', async () => {
+    const story = await openStory({ dialect })
+    const gate = () =>
+      story.mergeq(
+        "metrics check 'sum(mq_depth_current{queue_type=\"main\"}) == 0' 'mq_awaiting_mergeability == 0' -o ndjson",
+      )
+    await story.mergeq('pr submit 7 8')
+    const before = await gate()
+    story.clock.now += 60_000
+    const after = await gate()
+    await story.close()
+    expect([before.code, after.code]).toEqual([21, 0])
+    expect(
+      after.out
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line).holds),
+    ).toEqual([true, true, true])
+  })
+})
+
+describe.each(['document', 'hosted'] as const)('metrics watch, %s', dialect => {
+  const story = async (line: string, setting: Setting = {}) => {
+    const told = await openStory({ dialect })
+    await told.mergeq('pr submit 7 8')
+    told.clock.now += 1_000
+    const outcome = await told.mergeq(`metrics watch ${line}`, setting)
+    await told.close()
+    return outcome
+  }
+
+  test('on a pipe, a line for each change, once a minute', async () => {
+    const { code, out, err, sleeps } = await story('--for 2m')
+    expect({ code, sleeps }).toEqual({ code: 0, sleeps: [60_000, 60_000] })
+    expect(err).toMatch(/Watching \d+ series\.\n/)
+    expect(out).toMatch(/^\S+\tmq_depth_current\trepo=acme\/web branch=main queue_type=main\t2\t0$/m)
+    expect(out).not.toContain('_bucket')
+  })
+
+  test('-o ndjson is all of it once, then changes; -o csv has a head', async () => {
+    const { out } = await story('--interval 10s --for 20s -o ndjson')
+    const [first, ...changes] = out
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(first).toMatchObject({
+      type: 'metrics',
+      series: expect.arrayContaining([expect.objectContaining({ name: 'mq_depth_current', value: 2 })]),
+    })
+    expect(changes.length).toBeGreaterThan(2)
+    for (const change of changes)
+      expect(change).toMatchObject({ type: 'change', from: expect.any(Number), to: expect.any(Number) })
+    expect((await story('--interval 10s --for 20s -o csv')).out).toMatch(/^at,name,labels,from,to\r\n/)
+  })
+
+  test('on a terminal it draws a line for each series until q is pressed, what has moved first', async () => {
+    const keys = [...Array(20).fill('x'), 'q']
+    const { code, out } = await story('--interval 2s --color never', {
+      terminal: true,
+      inputTerminal: true,
+      keys,
+      columns: 100,
+    })
+    expect(code).toBe(0)
+    const last = (out.split('\u001B[?7l').at(-1) ?? '')
+      .replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '')
+      .split('\r\n')
+    expect(last[0]).toMatch(/^\d+ series of repo=acme\/web branch=main$/)
+    expect(last[1]).toMatch(/^NAME +LABELS +VALUE {2}HISTORY$/)
+    expect(last[2]).toMatch(/^mq_depth_current +queue_type=main +0 {2}█[▁-█]*·+$/)
+    expect(last.at(-2)).toBe('Read 0s ago, every 2s. q leaves.')
+  })
+
+  test.each(['', '--json', '-o csv'])('--once %s is what `metrics` prints', async flags => {
+    const told = await openStory({ dialect })
+    const [once, plain] = [
+      await told.mergeq(`metrics watch --once ${flags}`),
+      await told.mergeq(`metrics ${flags}`),
+    ]
+    await told.close()
+    expect({ code: once.code, out: once.out }).toEqual({ code: 0, out: plain.out })
+  })
+})
+
+describe('how metrics watch ends', () => {
+  const good = { body: text }
+  const watch = (line: string, answers: readonly Answer[]) =>
+    mergeq(`metrics watch --interval 1s ${line}`, {
+      answer: (_, index) => answers[Math.min(index, answers.length - 1)] ?? {},
+    })
+
+  test('as `queue watch`: a refused token at once, faults when there are too many in a row', async () => {
+    const [refused, faulty, mended] = [
+      await watch('', [good, { status: 401 }]),
+      await watch('--max-errors 3', [good, { status: 503 }]),
+      await watch('--max-errors 2 --for 9s', [{ status: 503 }, good, { status: 503 }, good]),
+    ]
+    expect([refused.code, faulty.code, mended.code]).toEqual([4, 7, 0])
+    expect([refused.requests.length, faulty.requests.length]).toEqual([2, 4])
+    expect((await watch('--json', [good])).code).toBe(2)
+    expect((await watch('--once --for 1s', [good])).code).toBe(2)
+  })
+
+  test('a series that comes, goes, or is no number is a change; one that stays NaN is none', async () => {
+    const { out } = await watch('--for 2s', [
+      { body: 'a 1\nb NaN\nc 2\n' },
+      { body: 'a NaN\nb NaN\nd +Inf\n' },
+    ])
+    expect(out.replace(/^\S+\t/gm, '')).toBe('a\t\t1\tNaN\nd\t\t\t+Inf\nc\t\t2\t\n')
+  })
+})
+
+describe('metrics of one branch', () => {
+  const crlf = 'odd{branch="re\\"lease\\n"} 1\r\n'
+  const body = `${text}other{repo="acme/web"} 1\n${crlf}last{branch="main"} 2`
+  const serves = { answer: () => ({ body }) }
+
+  test('on a pipe the lines of the branch and the comments keep their bytes', async () => {
+    const { code, out, requests } = await mergeq('metrics -b main', serves)
+    const kept = body.split('\n').filter(line => /^#|^$|branch="main"/.test(line))
+    expect({ code, out }).toEqual({ code: 0, out: kept.join('\n') })
+    // The service has no such parameter.
+    expect(requests.map(({ path }) => path)).toEqual(['/v1/getMergeQueueMetrics'])
+    const odd = await mergeq(['metrics', '-b', 're"lease'], {
+      answer: () => ({ body: 'a{branch="re\\"lease"} 1\r\n' }),
+    })
+    expect(odd.out).toBe('a{branch="re\\"lease"} 1\r\n')
+  })
+
+  test('every format, metrics check and metrics watch have the samples of the branch', async () => {
+    const labels = JSON.parse((await mergeq('metrics -b quiet --json', serves)).out)
+    expect(labels).toHaveLength(3)
+    for (const one of labels) expect(one.labels.branch).toBe('quiet')
+    const drawn = await mergeq('metrics -b quiet', { ...serves, terminal: true })
+    expect(drawn.out).toContain('quiet')
+    expect(drawn.out).not.toContain('mq_depth_current')
+    expect((await check('mq_depth_current > 1', serves, '-b', 'main')).code).toBe(0)
+    expect((await check('mq_depth_current > 1', serves, '-b', 'quiet')).code).toBe(5)
+    const watched = await mergeq('metrics watch --once -o ndjson -b quiet', serves)
+    expect(JSON.parse(watched.out).series).toHaveLength(1)
+  })
+
+  test('without -b all branches are shown, whatever the environment says', async () => {
+    expect((await mergeq('metrics', { ...serves, env: { MERGEQ_TARGET_BRANCH: 'main' } })).out).toBe(body)
+  })
+
+  test('a line that is not of the format is refused all the same', async () => {
+    const { code } = await mergeq('metrics -b main', { answer: () => ({ body: `${text}<oops>\n` }) })
+    expect(code).toBe(15)
+  })
+})

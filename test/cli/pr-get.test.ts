@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { mergeq, noon } from '../support/harness.ts'
+
+const record = {
+  state: 'testing',
+  stateChangedAt: '2026-01-05T11:57:00.000Z',
+  priorityValue: 100,
+  priorityName: 'medium',
+  isCurrentlySubmittedToQueue: true,
+  prNumber: 123,
+  prTitle: 'Fix cart',
+}
+const where = '-R acme/web -b main'
+const answer = () => ({ body: JSON.stringify(record), headers: { 'content-type': 'application/json' } })
+
+test('a read from argv to exit code, everything that came out', async () => {
+  const { code, out, err, requests } = await mergeq(`pr get 123 ${where}`, { answer })
+  expect({ code, out, err }).toEqual({
+    code: 0,
+    out: '123\tTESTING\ttrue\tmedium\t100\t2026-01-05T11:57:00.000Z\tFix cart\n',
+    err: '',
+  })
+  expect(requests.map(({ method, path, body }) => ({ method, path, body }))).toEqual([
+    {
+      method: 'POST',
+      path: '/v1/getSubmittedPullRequest',
+      body: '{"repo":{"host":"github.com","owner":"acme","name":"web"},"targetBranch":"main","pr":{"number":123}}',
+    },
+  ])
+})
+
+test('the same on a terminal', async () => {
+  const { out } = await mergeq(`pr get 123 ${where} --color never`, { answer, terminal: true, now: noon })
+  expect(out).toBe(
+    'PR    STATE    SUBMITTED  PRIORITY  VALUE  SINCE   TITLE\n#123  TESTING  yes        medium      100  3m ago  Fix cart\n',
+  )
+})
+
+test('the same as JSON: the document as it came, its state in the spelling of the contract', async () => {
+  const { out } = await mergeq(`pr get 123 ${where} --json`, { answer })
+  expect(out).toBe(`${JSON.stringify({ ...record, state: 'TESTING' })}\n`)
+})

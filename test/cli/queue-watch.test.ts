@@ -1,0 +1,278 @@
+import { describe, expect, test } from 'vitest'
+import { MergeqError } from '../../src/errors.ts'
+import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from '../support/harness.ts'
+import { entry, queue } from '../support/queue-watch.ts'
+
+describe.each(['document', 'hosted'] as const)('the story of a queue, %s', dialect => {
+  const story = async (line: string, setting: Setting = {}) => {
+    const told = await openStory({ dialect, scenario: 'failure' })
+    await told.mergeq('pr submit 8 9')
+    told.clock.now += 1_000
+    const outcome = await told.mergeq(line, setting)
+    await told.close()
+    return outcome
+  }
+
+  test('on a pipe, one line for each change, and nothing drawn', async () => {
+    const { code, out, err, sleeps } = await story('queue watch --interval 1s --for 6s')
+    expect(code).toBe(0)
+    expect(out.replace(/^\S+\t/gm, '')).toBe(
+      '8\tTESTING\tMERGED\t\n9\tPENDING\tTESTING\t1\n9\tTESTING\tFAILED\t\n',
+    )
+    expect(err).toContain('Queue of main in github.com/acme/web: RUNNING, testing 1 of 1, 2 in the queue.\n')
+    expect(sleeps).toEqual(Array(6).fill(1_000))
+  })
+
+  test('-o ndjson is one queue, then changes', async () => {
+    const { out } = await story('queue watch --interval 1s --for 6s -o ndjson')
+    const [first, ...changes] = out
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(first).toMatchObject({
+      type: 'queue',
+      repo: 'github.com/acme/web',
+      targetBranch: 'main',
+      state: 'RUNNING',
+    })
+    expect(first.enqueuedPullRequests).toHaveLength(2)
+    for (const { at } of changes) expect(Date.parse(at)).toBeGreaterThan(noon)
+    expect(changes.map(({ at: _, ...change }) => change)).toEqual([
+      { type: 'change', pr: 8, from: 'TESTING', to: 'MERGED', position: null },
+      { type: 'change', pr: 9, from: 'PENDING', to: 'TESTING', position: 1 },
+      { type: 'change', pr: 9, from: 'TESTING', to: 'FAILED', position: null },
+    ])
+  })
+
+  test('-o csv and -o markdown have their head, and a row for each change', async () => {
+    const { out } = await story('queue watch --interval 1s --for 6s -o csv')
+    expect(out).toMatch(/^at,pr,from,to,position\r\n\S+,8,TESTING,MERGED,\r\n/)
+    expect((await story('queue watch --interval 1s --for 6s -o markdown')).out.split('\n')).toHaveLength(6)
+  })
+
+  test.each(['', '--json', '-o csv', '-o markdown', '--fields state -o json'])(
+    '--once %s is the queue as `queue get` prints it',
+    async flags => {
+      const [once, got] = [await story(`queue watch --once ${flags}`), await story(`queue get ${flags}`)]
+      expect({ code: once.code, out: once.out }).toEqual({ code: 0, out: got.out })
+      expect(got.out).not.toBe('')
+    },
+  )
+
+  test('--once -o ndjson is the first line of the stream', async () => {
+    const { code, out, sleeps } = await story('queue watch --once -o ndjson')
+    expect({ code, sleeps, lines: out.split('\n').length }).toEqual({ code: 0, sleeps: [], lines: 2 })
+    expect(JSON.parse(out).type).toBe('queue')
+  })
+
+  const terminal = { terminal: true, inputTerminal: true, rows: 14, columns: 70 }
+
+  test('on a terminal it draws until q is pressed', async () => {
+    const keys = ['x', 'x', 'x', 'q']
+    const { code, out, sleeps } = await story('queue watch --interval 2s --color never', {
+      ...terminal,
+      keys,
+    })
+    expect(code).toBe(0)
+    expect(sleeps).toEqual(Array(3).fill(1_000))
+    const last = out.split('\u001B[?7l').at(-1) ?? ''
+    expect(last.replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '').split('\r\n')).toEqual([
+      'Queue of main in github.com/acme/web: RUNNING',
+      expect.stringMatching(/^testing 1 of 1, 1 in the queue$/),
+      expect.stringMatching(/^last merge #8, \ds ago$/),
+      expect.stringMatching(/^POSITION {2}PR {2}STATE/),
+      expect.stringMatching(/^ {7}1 {2}#9 {2}TESTING {2}medium/),
+      '',
+      expect.stringMatching(/^#8 TESTING -> MERGED, \ds ago$/),
+      expect.stringMatching(/^#9 PENDING -> TESTING \(number 1\), \ds ago$/),
+      'Read 1s ago, every 2s. q leaves.',
+      '',
+    ])
+    expect(out).toMatch(/^\u001B\[\?25l/)
+    expect(out).toMatch(/\u001B\[\?25h$/)
+    expect(out).not.toMatch(/\u001B\[[\d;]*[HJ](?<!\u001B\[J)/)
+  })
+
+  test.each([
+    ['in a CI job', { ...terminal, env: { CI: 'true' } }, ''],
+    ['on a terminal that cannot be moved about in', { ...terminal, env: { TERM: 'dumb' } }, ''],
+    ['where fields are picked', terminal, '--fields pr,to'],
+    ['with -v', terminal, '-v'],
+    ['where `-o table` was said aloud on a pipe', {}, '-o table'],
+  ])('it does not draw %s', async (_, setting, flags) => {
+    const { code, out } = await story(`queue watch --interval 1s --for 6s --color never ${flags}`, setting)
+    expect(code).toBe(0)
+    expect(out).not.toContain('\u001B')
+    if (flags !== '--fields pr,to') expect(out).toMatch(/^#8 TESTING -> MERGED$/m)
+  })
+})
+
+describe('how a watch ends', () => {
+  const at = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
+  const good = { body: JSON.stringify(queue('RUNNING', entry(7, 'TESTING'))) }
+  const watch = (line: string, answers: readonly Answer[], setting: Setting = {}) =>
+    mergeq(`queue watch --interval 1s ${line}`, {
+      env: at,
+      answer: (_, index) => answers[Math.min(index, answers.length - 1)] ?? {},
+      ...setting,
+    })
+  const broken = { status: 503 }
+
+  test.each(['', '-o ndjson', 'terminal'])('a queue that is gone ends it with 5: %s', async how => {
+    const terminal = how === 'terminal'
+    const { code, out, err } = await watch(terminal ? '' : how, [good, { status: 404 }], { terminal })
+    expect(code).toBe(5)
+    expect(err).toContain('knows no queue of main')
+    if (terminal) expect(out).toMatch(/\u001B\[\?25h$/)
+  })
+
+  test.each([401, 403])('%i ends it at once with 4', async status => {
+    const { code, requests } = await watch('', [good, { status }])
+    expect({ code, requests: requests.length }).toEqual({ code: 4, requests: 2 })
+  })
+
+  test('failed readings are reported and do not end it; a good one forgives them', async () => {
+    const { code, err, requests } = await watch('--max-errors 3 --for 1m', [
+      broken,
+      broken,
+      good,
+      broken,
+      broken,
+      good,
+    ])
+    expect(code).toBe(0)
+    expect(requests.length).toBeGreaterThan(6)
+    expect(err.match(/\((\d) in a row\)/g)).toEqual([
+      '(1 in a row)',
+      '(2 in a row)',
+      '(1 in a row)',
+      '(2 in a row)',
+    ])
+  })
+
+  test('--once -o ndjson is repeated as any reading is, and fails as one does', async () => {
+    const { code, out, requests } = await watch('--once -o ndjson', [broken])
+    expect({ code, out, requests: requests.length }).toEqual({ code: 7, out: '', requests: 4 })
+    expect((await watch('--once -o ndjson', [broken, good])).code).toBe(0)
+  })
+
+  test.each(['queue', 'metrics'])(
+    '%s watch: no reading before the time that Retry-After asks for',
+    async group => {
+      const { code, sleeps } = await mergeq(`${group} watch --interval 1s --for 1m`, {
+        env: at,
+        answer: (_, index) =>
+          index === 1
+            ? { status: 429, headers: { 'retry-after': '20' } }
+            : { body: group === 'queue' ? good.body : 'depth 1\n' },
+      })
+      expect({ code, sleeps: sleeps.slice(0, 3) }).toEqual({ code: 0, sleeps: [1_000, 20_000, 1_000] })
+    },
+  )
+
+  test.each(['', 'terminal'])(
+    '--max-errors in a row end it with the last one’s code, ever slower: %s',
+    async how => {
+      const { code, requests, sleeps } = await watch('--max-errors 4', [good, broken], {
+        terminal: how !== '',
+      })
+      expect({ code, requests: requests.length }).toEqual({ code: 7, requests: 5 })
+      expect(sleeps.reduce((sum, one) => sum + one, 0)).toBe(1_000 + 2_000 + 4_000 + 8_000)
+    },
+  )
+
+  test('on a terminal a failed reading is reported in the block', async () => {
+    const { out } = await watch('--for 3s --color never', [good, broken], { terminal: true, columns: 120 })
+    expect(out).toMatch(/\r\ngetQueue: \S+ could not answer \(503\).* \(1 in a row\)\u001B\[K/)
+  })
+
+  test('a record that cannot be read tells nothing of how it left; a refused token does', async () => {
+    const answer =
+      (status: number) =>
+      ({ path }: Seen, index: number): Answer =>
+        path === '/v1/getQueue'
+          ? index === 0
+            ? good
+            : { body: JSON.stringify(queue('RUNNING')) }
+          : { status }
+    for (const [status, code, out] of [
+      [500, 0, /^\S+\t7\tTESTING\t\t\n$/],
+      [404, 0, /^\S+\t7\tTESTING\t\t\n$/],
+      [401, 4, /^$/],
+    ] as const) {
+      const outcome = await mergeq('queue watch --interval 1s --for 1s', { env: at, answer: answer(status) })
+      expect({ status, code: outcome.code }).toEqual({ status, code })
+      expect(outcome.out).toMatch(out)
+    }
+  })
+
+  test.each([
+    [1, /^\S+\t7\tTESTING\tMERGED\t\n$/, 2],
+    [2, /^\S+\t7\tTESTING\tMERGED\t\n$/, 3],
+    [9, /^\S+\t7\tTESTING\t\t\n$/, 3],
+  ])('a record that cannot be read %i times is asked for again', async (failures, told, asked) => {
+    let [looks, records] = [0, 0]
+    const { code, out } = await mergeq('queue watch --interval 1s --for 8s', {
+      env: at,
+      answer: ({ path }) => {
+        if (path === '/v1/getQueue') return looks++ === 0 ? good : { body: JSON.stringify(queue('RUNNING')) }
+        return records++ < failures ? { status: 503 } : { body: '{"state":"MERGED"}' }
+      },
+    })
+    expect({ code, records }).toEqual({ code: 0, records: asked })
+    expect(out).toMatch(told)
+  })
+
+  test('one whose record could not be read, and that comes back, has not come from nowhere', async () => {
+    let looks = 0
+    const { out } = await mergeq('queue watch --interval 1s --for 4s', {
+      env: at,
+      answer: ({ path }) =>
+        path !== '/v1/getQueue'
+          ? { status: 503 }
+          : looks++ === 1
+            ? { body: JSON.stringify(queue('RUNNING')) }
+            : { body: JSON.stringify(queue('RUNNING', entry(7, looks === 1 ? 'TESTING' : 'PENDING'))) },
+    })
+    expect(out).toMatch(/^\S+\t7\tTESTING\tPENDING\t1\n$/)
+  })
+
+  test('a record is read once for each that leaves', async () => {
+    const { requests } = await mergeq('queue watch --interval 1s --for 3s', {
+      env: at,
+      answer: ({ path }, index) =>
+        path === '/v1/getQueue' && index === 0
+          ? { body: JSON.stringify(queue('RUNNING', ...[1, 2, 3, 4, 5, 6].map(pr => entry(pr, 'TESTING')))) }
+          : { body: JSON.stringify({ ...queue('RUNNING'), state: 'MERGED' }) },
+    })
+    const records = requests.filter(({ path }) => path === '/v1/getSubmittedPullRequest')
+    expect(records.map(({ body }) => JSON.parse(body).pr.number).sort()).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  test.each([
+    ['--interval 500ms', /second/],
+    ['--interval 5', /duration/],
+    ['--interval 30d', /day/],
+    ['--max-errors 0', /whole number/],
+    ['--once --for 1m', /contradict/],
+    ['--json', /--once/],
+  ])('%s is refused before anything is sent', async (line, says) => {
+    const { code, err, requests } = await mergeq(`queue watch ${line}`, { env: at, answer: () => good })
+    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expect(err).toMatch(says)
+  })
+
+  test('an interruption leaves the cursor to be seen', async () => {
+    const stop = new AbortController()
+    const { code, out } = await watch('', [good], {
+      terminal: true,
+      signal: stop.signal,
+      answer: (_, index) => {
+        if (index === 2) stop.abort(new MergeqError('interrupted', 'stopped by SIGTERM.', { exit: 143 }))
+        return good
+      },
+    })
+    expect(code).toBe(143)
+    expect(out).toMatch(/^\u001B\[\?25l.*\u001B\[\?25h$/s)
+  })
+})

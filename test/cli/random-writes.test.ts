@@ -1,0 +1,486 @@
+import fc from 'fast-check'
+import { expect, test, vi } from 'vitest'
+import { mergeq, noon, type Outcome } from '../support/harness.ts'
+import {
+  type Act,
+  type ChangeFault,
+  isQueued,
+  isSameSetting,
+  type Loss,
+  type Model,
+  modelService,
+  type Pull,
+  priorityIn,
+  pullKey,
+  queueKey,
+  type ReadFault,
+  type Scenario,
+  type Sending,
+  type Settings,
+  type Version,
+  virtualClock,
+} from '../support/model-service.ts'
+
+/** The model that requests go to, in the place of the network. */
+const network = vi.hoisted((): { model: Model | undefined } => ({ model: undefined }))
+
+vi.mock('../../src/http/undici.ts', () => ({
+  createUndiciTransport: async () => ({
+    pools: {
+      poolFor: () => ({ dispatcher: undefined, close: async () => undefined }),
+      close: async () => undefined,
+    },
+    sendOnce: (...parts: Parameters<Model['attempt']>) => network.model?.attempt(...parts),
+  }),
+}))
+
+const repository = 'github.com/acme/web'
+const file = 'targetBranch: main\nsettings:\n  concurrency: 5\n  batch: true\n'
+
+/** A command line, and the keys that it must concern: `main#7`, or `main` for a queue. */
+interface Command {
+  readonly line: string
+  readonly keys: readonly string[]
+}
+
+const commands: readonly Command[] = [
+  { line: 'pr submit 7', keys: ['main#7'] },
+  { line: 'pr submit 7 --priority high', keys: ['main#7'] },
+  { line: 'pr submit 7 --priority 50 --no-batch', keys: ['main#7'] },
+  { line: 'pr submit 7 8 9', keys: ['main#7', 'main#8', 'main#9'] },
+  { line: 'pr submit 7 --set targetBranch=prod', keys: ['prod#7'] },
+  { line: 'pr submit 7 --wait --timeout 3m --interval 5s', keys: ['main#7'] },
+  { line: 'pr submit 7 8 --wait --timeout 3m --interval 5s', keys: ['main#7', 'main#8'] },
+  { line: 'pr submit 7 --wait --timeout 40s --interval 5s', keys: ['main#7'] },
+  { line: 'pr submit 7 --wait --set targetBranch=prod --timeout 3m --interval 5s', keys: ['prod#7'] },
+  { line: 'pr submit 7 --wait --timeout 3m --interval 2s --until testing', keys: ['main#7'] },
+  { line: 'pr cancel 7', keys: ['main#7'] },
+  { line: 'pr cancel 7 -b prod', keys: ['prod#7'] },
+  { line: 'pr cancel 7 8 9 --yes', keys: ['main#7', 'main#8', 'main#9'] },
+  { line: 'pr cancel 7 --set targetBranch=prod', keys: ['prod#7'] },
+  { line: 'pr restart 7', keys: ['main#7'] },
+  { line: 'pr restart 7 8', keys: ['main#7', 'main#8'] },
+  { line: 'pr targets 7 //a //b --sha 4f2a9c1', keys: ['main#7'] },
+  { line: 'queue create --mode parallel --concurrency 3', keys: ['main'] },
+  { line: 'queue create -b prod', keys: ['prod'] },
+  { line: 'queue create --concurrency 3 --set targetBranch=prod', keys: ['prod'] },
+  { line: 'queue update --concurrency 5 --batch', keys: ['main'] },
+  { line: 'queue update --set concurrency=7', keys: ['main'] },
+  { line: 'queue pause', keys: ['main'] },
+  { line: 'queue resume', keys: ['main'] },
+  { line: 'queue drain', keys: ['main'] },
+  { line: 'queue pause --set targetBranch=prod', keys: ['prod'] },
+  { line: 'queue delete --yes', keys: ['main'] },
+  { line: 'queue delete --yes --set targetBranch=prod', keys: ['prod'] },
+  { line: 'queue delete --cancel-all --yes', keys: ['main', 'main#7', 'main#8', 'main#9'] },
+  { line: 'queue apply -f queue.yaml --yes', keys: ['main'] },
+  { line: 'api submitPullRequest -F pr.number=7', keys: ['main#7'] },
+  { line: 'api submitPullRequest -F pr.number=7 -F targetBranch=prod -F priority=high', keys: ['prod#7'] },
+  { line: 'api cancelPullRequest -F pr.number=7', keys: ['main#7'] },
+  { line: 'api cancelPullRequest -F pr.number=7 -F targetBranch=prod', keys: ['prod#7'] },
+  { line: 'api restartTestsOnPullRequest -F pr.number=7', keys: ['main#7'] },
+  { line: 'api createQueue -F mode=parallel', keys: ['main'] },
+  { line: 'api updateQueue -F state=PAUSED -F targetBranch=prod', keys: ['prod'] },
+  { line: 'api deleteQueue', keys: ['main'] },
+  { line: 'api renumberPullRequest -F pr.number=7', keys: [] },
+]
+
+const queueStates = ['RUNNING', 'PAUSED', 'DRAINING']
+const pullStates = [
+  'NOT_READY',
+  'PENDING',
+  'TESTING',
+  'TESTS_PASSED',
+  'PENDING_FAILURE',
+  'MERGED',
+  'FAILED',
+  'CANCELLED',
+]
+const losses: readonly Loss[] = ['reset', 'time-out', 408, 503, 'cut', 'page']
+const nonsense = [
+  '{}',
+  '{"message":"busy"}',
+  '{"error":"maintenance"}',
+  '12345678901234567890',
+  'null',
+  '[]',
+  '"OK"',
+]
+
+/**
+ * The limits of docs/network.md, in milliseconds: applied late, and shown late, together less than the last reading comes
+ * after the failure.
+ */
+const [latest, latestShown] = [4_000, 5_500]
+
+const loss = fc.constantFrom(...losses)
+/** Nobody answers: it may have been applied or not, or will be. */
+const ambiguous: fc.Arbitrary<ChangeFault> = fc.oneof(
+  fc.record({ kind: fc.constantFrom('before', 'after'), loss }),
+  fc.record({ kind: fc.constant('late'), loss, delay: fc.nat(latest) }),
+)
+const changeFault: fc.Arbitrary<ChangeFault> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant<ChangeFault>({ kind: 'none' }) },
+  { weight: 1, arbitrary: fc.constantFrom<ChangeFault>({ kind: 'not-sent' }, { kind: 'limited' }) },
+  { weight: 8, arbitrary: ambiguous },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('refused'), status: fc.constantFrom(401, 403, 404, 409) }),
+  },
+)
+const faults = fc.array(changeFault, { maxLength: 4 })
+
+const readFault: fc.Arbitrary<ReadFault> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<ReadFault>({ kind: 'none' }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('stale'), lag: fc.nat(latest) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('lost'), loss }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('nonsense'), body: fc.constantFrom(...nonsense) }),
+  },
+  { weight: 2, arbitrary: fc.constantFrom<ReadFault>({ kind: 'previous' }, { kind: 'brief-404' }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('refused'), status: fc.constantFrom(401, 403) }),
+  },
+)
+
+const what: readonly Act['what'][] = [
+  'submit',
+  'cancel',
+  'restart',
+  'advance',
+  'fail',
+  'create',
+  'delete',
+  'update',
+  'pause',
+]
+const act: fc.Arbitrary<Act> = fc.record({
+  at: fc.oneof(
+    { weight: 3, arbitrary: fc.integer({ min: -6_000, max: 12_000 }) },
+    { weight: 1, arbitrary: fc.integer({ min: -600_000, max: 120_000 }) },
+  ),
+  what: fc.constantFrom(...what),
+  pr: fc.constantFrom(7, 7, 7, 8, 9),
+  branch: fc.constantFrom('main', 'main', 'main', 'prod'),
+})
+
+const settings: fc.Arbitrary<Settings> = fc.record({
+  state: fc.constantFrom(...queueStates),
+  mode: fc.constantFrom('single', 'parallel'),
+  concurrency: fc.constantFrom(1, 3, 5, 7),
+  batch: fc.boolean(),
+})
+
+const pull = fc.option(fc.constantFrom(...pullStates, 'FAILED', 'CANCELLED'), { nil: undefined, freq: 3 })
+
+const scenario: fc.Arbitrary<Scenario> = fc
+  .record({
+    skew: fc.oneof(fc.constant(0), fc.integer({ min: -3_600_000, max: 3_600_000 })),
+    latency: fc.constantFrom(0, 20, 20, 300, 1_500),
+    changes: fc
+      .tuple(fc.oneof({ weight: 1, arbitrary: changeFault }, { weight: 4, arbitrary: ambiguous }), faults)
+      .map(([first, others]) => [first, ...others]),
+    readings: fc
+      .tuple(
+        fc.oneof(
+          { weight: 3, arbitrary: readFault },
+          { weight: 1, arbitrary: fc.constant<ReadFault>({ kind: 'brief-404' }) },
+        ),
+        fc.array(readFault, { maxLength: 10 }),
+      )
+      .map(([first, others]) => [first, ...others]),
+    acts: fc.array(act, { maxLength: 6 }),
+    queues: fc.oneof(
+      { weight: 4, arbitrary: fc.record({ main: settings, prod: settings }) },
+      { weight: 1, arbitrary: fc.record({ main: settings }) },
+      { weight: 1, arbitrary: fc.record({ prod: settings }) },
+    ),
+    pulls: fc
+      .record({ 'main#7': pull, 'prod#7': pull, 'main#8': pull, 'main#9': pull })
+      .map(states =>
+        Object.fromEntries(
+          Object.entries(states).flatMap(([key, state]) => (state === undefined ? [] : [[key, state]])),
+        ),
+      ),
+    refusesQueued: fc.boolean(),
+    deletesNothing: fc.boolean(),
+    dated: fc.integer({ min: 0, max: 9 }).map(number => number > 0),
+  })
+  .map(one => {
+    const delay = Math.max(0, ...one.changes.map(fault => (fault.kind === 'late' ? fault.delay : 0)))
+    return {
+      ...one,
+      readings: one.readings.map(fault =>
+        fault.kind === 'stale' ? { ...fault, lag: Math.min(fault.lag, latestShown - delay) } : fault,
+      ),
+    }
+  })
+
+/** What a command said of one thing that it did. */
+interface Claim {
+  readonly operation: string | undefined
+  readonly key: string | undefined
+  readonly delivery: string | undefined
+  readonly exit: number
+}
+
+const fullKey = (short: string): string => {
+  const [branch = '', pr] = short.split('#')
+  return pr === undefined ? queueKey(repository, branch) : pullKey(repository, branch, pr)
+}
+
+/** The moments at which a history took a value between two moments, the one before included. */
+const during = <T>(history: readonly Version<T>[] = [], from: number, to: number): readonly Version<T>[] => {
+  const first = history.findLastIndex(({ at }) => at <= from)
+  const within = history.filter(({ at }, index) => index >= first && at <= to)
+  return first < 0 ? [{ at: from, value: undefined, by: undefined }, ...within] : within
+}
+
+/** Whether what a change is for was so at a moment from its first sending to the end. */
+function wasSo(model: Model, sending: Sending, end: number): boolean {
+  const { operation, key, body, at } = sending
+  const pulls = (isSo: (pull: Pull | undefined) => boolean) =>
+    during(model.pulls.get(key), at, end).some(({ value }) => isSo(value))
+  const queues = (isSo: (queue: Settings | undefined) => boolean, from = at) =>
+    during(model.queues.get(key), from, end).some(({ value }) => isSo(value))
+  const { repo, targetBranch, ...settings } = body
+  const hasSettings = (queue: Settings | undefined) =>
+    queue !== undefined &&
+    Object.entries(settings).every(([name, value]) => isSameSetting(queue[name], value))
+  switch (operation) {
+    case 'submitPullRequest': {
+      const priority = priorityIn(body.priority)
+      return pulls(
+        pull =>
+          pull !== undefined &&
+          isQueued(pull) &&
+          (priority === undefined || pull.priority === priority) &&
+          (body.noBatch === undefined || pull.noBatch === body.noBatch),
+      )
+    }
+    case 'cancelPullRequest':
+      return pulls(pull => !isQueued(pull) && pull?.state !== 'MERGED')
+    case 'restartTestsOnPullRequest':
+      return pulls(pull => pull?.state === 'TESTING' && pull.changedAt >= at)
+    case 'createQueue':
+    case 'updateQueue':
+      // Settings have no date: a reading that is behind may show what somebody else changed right before (docs/network.md).
+      return queues(hasSettings, at - latestShown)
+    case 'deleteQueue':
+      return queues(queue => queue === undefined)
+    default:
+      return false
+  }
+}
+
+/**
+ * Whether somebody else undid what we applied without leaving a date: settings of a queue and the priority of what is
+ * queued have none, so no reading can show that they were ours for a while.
+ */
+function wasUndone(model: Model, { number, operation, key }: Sending): boolean {
+  const versions: readonly Version<unknown>[] =
+    (/queue$/i.test(operation) ? model.queues.get(key) : model.pulls.get(key)) ?? []
+  const ours = versions.findIndex(({ by }) => by === number)
+  const [, before, mine, ...after] = [
+    undefined,
+    versions[ours - 1]?.value,
+    versions[ours]?.value,
+    ...versions.slice(ours + 1),
+  ]
+  const dateOf = (value: unknown) => Object(value).changedAt
+  return ours >= 0 && after.length > 0 && dateOf(before) === dateOf(mine)
+}
+
+/** Everything that the program says wrongly about a history: nothing, if all is well. */
+function contradictions(command: Command, model: Model, outcome: Outcome, end: number): readonly string[] {
+  const { code, out, err } = outcome
+  const { sendings } = model
+  const found: string[] = []
+  const wrong = (text: string) => {
+    found.push(text)
+  }
+  const allowed = command.keys.map(fullKey)
+  for (const { operation, key } of sendings)
+    if (command.keys.length > 0 && !allowed.includes(key)) wrong(`sent ${operation} for ${key}`)
+  const groups = grouped(sendings)
+  for (const [name, group] of groups) {
+    const counted = group.filter(({ fault }) => fault.kind !== 'limited')
+    const most = /^restart|^renumber/.test(name) ? 1 : 2
+    if (counted.length > most) wrong(`${name} was sent ${counted.length} times`)
+    if (new Set(group.map(({ text }) => text)).size > 1) wrong(`${name} was sent with other bytes`)
+    const [first, second] = counted
+    if (first !== undefined && second !== undefined && second.at - first.endedAt > 60_000)
+      wrong(`${name} was replayed after ${second.at - first.endedAt} ms`)
+  }
+  const claims = claimsOf(command, out, err, code)
+  for (const { operation, key, delivery, exit } of claims) {
+    const all = sendings.filter(
+      sending =>
+        (operation === undefined || sending.operation === operation) &&
+        (key === undefined || sending.key === key),
+    )
+    const about = `${operation} ${key} ${delivery} ${exit}`
+    const [first] = all
+    if (first === undefined) {
+      if (delivery !== undefined) wrong(`${about}: nothing of that was sent`)
+      continue
+    }
+    const isApplied = all.some(({ appliedAt = Number.POSITIVE_INFINITY }) => appliedAt <= end)
+    if (delivery === 'unknown' && exit !== 11 && exit !== 15) wrong(`${about}: unknown is exit 11`)
+    if (exit === 11 && delivery !== 'unknown') wrong(`${about}: exit 11 is unknown`)
+    if (exit === 0) {
+      const holds = delivery === 'confirmed-by-read' ? isApplied : isAcceptedIn(all)
+      if (!holds && !wasSo(model, first, end)) wrong(`${about}: neither was it applied, nor was it so`)
+      if (delivery === 'confirmed' && !isAcceptedIn(all)) wrong(`${about}: no answer confirmed it`)
+    }
+    const saysNot = delivery === 'not-applied' || (delivery === undefined && [2, 4, 5, 6, 7].includes(exit))
+    const applied = all.filter(({ appliedAt }) => appliedAt !== undefined)
+    if (saysNot && applied.length > 0 && !applied.some(one => wasUndone(model, one)))
+      wrong(`${about}: it was applied`)
+  }
+  for (const [, operation] of err.matchAll(/(\w+) was not applied: sending it once more/g)) {
+    const firsts = [...groups.values()].flatMap(group =>
+      group[0]?.operation === operation && group.length > 1 ? [group[0]] : [],
+    )
+    const [first] = firsts
+    if (
+      first !== undefined &&
+      firsts.length === 1 &&
+      first.appliedAt !== undefined &&
+      !wasUndone(model, first)
+    )
+      wrong(`${operation}: said not to be applied before its replay, and it was`)
+  }
+  for (const [name, group] of groups)
+    if (/^renumber/.test(name) && /sending it once more/i.test(err) && group.length < 2)
+      wrong(`${name}: said to be sent once more, and it was not`)
+  for (const [, numbers = ''] of err.matchAll(/^Cancelled (#\d.*)\.$/gm))
+    for (const [, pr] of numbers.matchAll(/#(\d+)/g)) {
+      const sending = sendings.find(one => one.key === pullKey(repository, 'main', pr))
+      if (sending === undefined || !wasSo(model, sending, end)) wrong(`#${pr}: said to be cancelled`)
+    }
+  for (const result of resultsIn(out)) {
+    const branch = command.keys[0]?.split('#')[0] ?? ''
+    const key = pullKey(repository, branch, result.pr)
+    const sending = sendings.find(one => one.key === key && one.operation === 'submitPullRequest')
+    if (result.outcome === 'reached' && !(sending !== undefined && wasUnderTest(model, sending, end)))
+      wrong(`#${result.pr} reached: it was not under test`)
+    const state = { merged: 'MERGED', failed: 'FAILED', cancelled: 'CANCELLED' }[String(result.outcome)]
+    if (state === undefined) continue
+    if (sending === undefined) wrong(`#${result.pr} ${state}: never submitted`)
+    else if (!during(model.pulls.get(key), sending.at, end).some(one => endsIn(one, state, sending)))
+      wrong(`#${result.pr} ${result.outcome}: it was not, since it was submitted`)
+  }
+  return found
+}
+
+/** Sendings by what they change. */
+function grouped(sendings: readonly Sending[]): ReadonlyMap<string, readonly Sending[]> {
+  const groups = new Map<string, Sending[]>()
+  for (const sending of sendings) {
+    const name = `${sending.operation} ${sending.key}`
+    groups.set(name, [...(groups.get(name) ?? []), sending])
+  }
+  return groups
+}
+
+const isAcceptedIn = (all: readonly Sending[]): boolean => all.some(({ isAccepted }) => isAccepted)
+
+/** A state that began within a second of the submission cannot be told from one of the attempt before by its date. */
+const wasUnderTest = (model: Model, { key, at }: Sending, end: number): boolean => {
+  const isSo = ({ value }: Version<Pull>) =>
+    value !== undefined &&
+    (/^(TESTING|TESTS_PASSED|PENDING_FAILURE)$/.test(value.state) ||
+      (value.state === 'MERGED' && value.changedAt >= at - 2_000))
+  const history = model.pulls.get(key)
+  return (
+    during(history, at, end).some(isSo) ||
+    during(history, at - 2_000, at).some(one => isSo(one) && one.at >= at - 2_000)
+  )
+}
+
+const endsIn = ({ value }: Version<Pull>, state: string, { at }: Sending): boolean =>
+  value?.state === state && value.changedAt >= at
+
+type Receipt = Readonly<Record<string, unknown>>
+
+const documentsIn = (text: string): readonly Receipt[] =>
+  text
+    .split('\n')
+    .filter(line => line.startsWith('{'))
+    .flatMap(line => {
+      try {
+        return [JSON.parse(line)]
+      } catch {
+        return []
+      }
+    })
+
+const resultsIn = (out: string) => documentsIn(out).filter(({ type }) => type === 'result')
+
+/** What a command claims: each receipt; without one, what its exit code says of the one thing that it did. */
+function claimsOf({ keys, line }: Command, out: string, err: string, code: number): readonly Claim[] {
+  const receipts = documentsIn(out).filter(({ delivery }) => delivery !== undefined)
+  const claims = receipts.map(({ operation, repo, targetBranch, pr, delivery, exit = 0 }) => ({
+    operation: String(operation),
+    // What an unknown operation is about, nothing tells.
+    key: /^renumber/.test(String(operation))
+      ? undefined
+      : pr === undefined
+        ? `${repo} ${targetBranch}`
+        : pullKey(String(repo), String(targetBranch), Number(pr)),
+    delivery: String(delivery),
+    exit: Number(exit),
+  }))
+  if (claims.length > 0 || resultsIn(out).length > 0 || code >= 124) return claims
+  const { error } = documentsIn(err).findLast(one => one.error !== undefined) ?? {}
+  const operation = Object(error).operation
+  const isSingle = keys.length < 2
+  if (!isSingle && code !== 0) return []
+  return [
+    {
+      operation: code === 0 || operation === undefined ? undefined : String(operation),
+      key: isSingle && keys[0] !== undefined ? fullKey(keys[0]) : undefined,
+      delivery: code === 11 ? 'unknown' : undefined,
+      exit: code,
+    },
+  ].filter(() => !line.startsWith('queue apply'))
+}
+
+const sequence = fc.record({ command: fc.constantFrom(...commands), scenario })
+
+/** Runs a command against a model, and tells what it said wrongly, with all that happened. */
+async function play({ command, scenario: one }: { readonly command: Command; readonly scenario: Scenario }) {
+  const clock = virtualClock(noon)
+  const model = modelService(one, clock)
+  network.model = model
+  const outcome = await mergeq(`${command.line} --json`, {
+    clock,
+    env: {
+      MERGEQ_BASE_URL: 'http://127.0.0.1:9/v1',
+      MERGEQ_REPO: 'acme/web',
+      MERGEQ_TARGET_BRANCH: 'main',
+    },
+    files: { '/repo/queue.yaml': file, 'queue.yaml': file },
+  })
+  const end = clock.now
+  model.finish()
+  if (model.requests() === 0) throw new Error('No request came to the model: is the right module mocked?')
+  return { wrong: contradictions(command, model, outcome, end), model, outcome }
+}
+
+const sequences = Number(process.env.MERGEQ_RANDOM_WRITES ?? 2_000)
+const seed = Number(process.env.MERGEQ_RANDOM_SEED ?? Date.now() % 2 ** 31)
+
+test(`no claim about a change contradicts what happened to it (seed ${seed})`, async () => {
+  await fc.assert(
+    fc.asyncProperty(sequence, async args => {
+      const { wrong, model, outcome } = await play(args)
+      const story = [args.command.line, ...model.log, outcome.err, outcome.out, `exit ${outcome.code}`]
+      expect(wrong, story.join('\n')).toEqual([])
+    }),
+    { numRuns: sequences, seed },
+  )
+}, 1_000_000)

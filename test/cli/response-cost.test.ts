@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest'
+import { costLimits, findExcessiveCost } from '../../src/api/json-cost.ts'
+import { sanitizeLine } from '../../src/output/sanitize.ts'
+import { answers, environmentFor, run, withFaults } from '../support/fault-server.ts'
+import { mergeq } from '../support/harness.ts'
+import { deep, everywhere, filled, mebibyte } from '../support/response-cost.ts'
+
+describe('an answer over its limit is neither asked for nor read again', () => {
+  const reads = [
+    'pr get 7',
+
+    'queue get',
+    'queue watch',
+    'flaky list',
+    'api getQueue',
+  ]
+  test.each(reads)('%s', line =>
+    withFaults({ script: everywhere(answers(200, deep(1_000))) }, async server => {
+      const { code, sentence } = await run(server, line, { wordless: true })
+      expect({ code, requests: server.log.length }).toEqual({ code: 15, requests: 1 })
+      expect(sentence).toMatch(/is nested more than 200 levels deep/)
+    }),
+  )
+
+  test('pr wait 7', () =>
+    withFaults({ script: everywhere(answers(200, deep(1_000))) }, async server => {
+      const env = environmentFor(server)
+      const { code, err } = await mergeq('pr wait 7 --interval 1s', { clock: server.clock, env })
+      expect({ code, requests: server.log.length }).toEqual({ code: 15, requests: 1 })
+      expect(err).toMatch(/is nested more than 200 levels deep/)
+    }))
+
+  test.each([
+    ['pr submit 7', 2],
+    ['pr cancel 7 --yes', 2],
+    ['queue update --concurrency 2', 2],
+    ['pr targets 7 a --no-sha', 1],
+  ])('%s: the change is not sent again, and read back at most once', (line, requests) =>
+    withFaults({ script: everywhere(answers(200, deep(1_000))) }, async server => {
+      const { code, out } = await run(server, `${line} --json`, { wordless: true })
+      expect({ code, requests: server.log.length }).toEqual({ code: 11, requests })
+      expect(JSON.parse(out)).toMatchObject({ delivery: 'unknown' })
+    }),
+  )
+
+  test('a change whose answer is over the limit is confirmed by a good reading', () =>
+    withFaults(
+      { script: { submitPullRequest: { effect: 'now', show: answers(200, deep(1_000)) } } },
+      async server => {
+        const { code, out } = await run(server, 'pr submit 7 --json')
+        expect({ code, requests: server.log.length }).toEqual({ code: 0, requests: 2 })
+        expect(JSON.parse(out)).toMatchObject({ delivery: 'confirmed-by-read' })
+      },
+    ))
+})
+
+describe('--max-answer', () => {
+  const record = (bytes: number) => filled('x', bytes, '{"state":"running","prTitle":"', '"}')
+  const asked = async (line: string, body: string) =>
+    withFaults({ script: everywhere(answers(200, body)) }, server => run(server, line, { wordless: true }))
+
+  test('without it a queue has at most 8 MiB', async () => {
+    const { code, sentence } = await asked('queue get', record(8 * mebibyte))
+    expect({ code, sentence }).toEqual({ code: 15, sentence: expect.stringMatching(/is larger than 8 MiB/) })
+  })
+  test('raises the limit', async () => {
+    const body = JSON.stringify({
+      state: 'running',
+      enqueuedPullRequests: [],
+      a: 'x'.repeat(5 * mebibyte),
+      b: 'x'.repeat(5 * mebibyte),
+    })
+    expect(await asked('queue get --json --max-answer 16MiB', body)).toMatchObject({ code: 0 })
+  })
+  test('lowers the limit', async () => {
+    const { code, sentence } = await asked('queue get --max-answer 2KiB', record(2_048))
+    expect({ code, sentence }).toEqual({ code: 15, sentence: expect.stringMatching(/is larger than 2 KiB/) })
+  })
+  test('is named in the hint', async () => {
+    const { hint } = await asked('queue get --max-answer 2KiB', record(2_048))
+    expect(hint).toContain('--max-answer <size>')
+  })
+  test.each(['64', '64MB', '64mib', '0MiB', '1.5MiB', '-1MiB', '', 'MiB', '257MiB', '9999999MiB'])(
+    'refuses %j',
+    async size => {
+      const { code, err, requests } = await mergeq(`queue get -R a/b -b main --max-answer=${size}`)
+      expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 })
+      expect(err).toContain('--max-answer: ')
+    },
+  )
+})
+
+describe('what an answer would cost', () => {
+  const bytesOf = (text: string) => new TextEncoder().encode(text)
+  const excessOf = (text: string, more: Partial<ReturnType<typeof costLimits>> = {}) =>
+    findExcessiveCost(bytesOf(text), { ...costLimits(mebibyte), ...more }, async () => undefined)
+
+  test('200 levels are read and 201 are not', async () => {
+    expect(await excessOf('['.repeat(200) + ']'.repeat(200))).toBeUndefined()
+    expect(await excessOf(`\uFEFF \n${'['.repeat(201)}`)).toBe('is nested more than 200 levels deep')
+  })
+  test('values are counted up to the limit', async () => {
+    expect(await excessOf('[1,2,3]', { maxValues: 3 })).toBeUndefined()
+    expect(await excessOf('[1,2,3,4]', { maxValues: 3 })).toBe('holds more than 3 values')
+  })
+  test('brackets, commas and quotes in a text do not count', async () => {
+    expect(
+      await excessOf(JSON.stringify([`${'['.repeat(300)},,,,"\\"`, 'x']), { maxValues: 2 }),
+    ).toBeUndefined()
+  })
+  test('text outside Latin-1 takes twice the memory', async () => {
+    expect(await excessOf(`["${'x'.repeat(1_000)}"]`, { maxMemory: 4_000 })).toBeUndefined()
+    expect(await excessOf(`["${'x'.repeat(1_000)}\u0100"]`, { maxMemory: 4_000 })).toMatch(/memory/)
+  })
+  test('a text that does not end, ends the look', async () => {
+    expect(await excessOf(`["${'\\'.repeat(1_001)}`)).toBeUndefined()
+  })
+  test('what is no list and no object is cheap', async () => {
+    for (const text of ['', ' ', '<html>[[[', `"${'['.repeat(300)}"`, '# HELP {{{'])
+      expect(await excessOf(text, { maxDepth: 1 })).toBeUndefined()
+  })
+  test('a large answer is looked through in steps, and a signal ends that', async () => {
+    const stop = new Error('stopped')
+    const looking = findExcessiveCost(
+      bytesOf(filled('1,', 9 * mebibyte, '[', ']')),
+      costLimits(256 * mebibyte),
+      () => Promise.reject(stop),
+    )
+    await expect(looking).rejects.toBe(stop)
+  })
+})
+
+test.each([
+  ['strings that do not end', '\u0090'.repeat(2_000_000)],
+  ['strings that almost end', `${'\u0090'.repeat(1_000)}\u001Bx`.repeat(1_000)],
+  ['sequences that do not end', '\u009B0'.repeat(500_000)],
+])('text full of %s is made safe in linear time', (_, text) => {
+  const began = performance.now()
+  sanitizeLine(text)
+  expect(performance.now() - began).toBeLessThan(3_000)
+})

@@ -1,0 +1,217 @@
+import { connect } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { serviceOperations } from '../../src/api/operations/index.ts'
+import { maxBodySize } from '../../src/domain/limits.ts'
+import { parseSamples } from '../../src/domain/metrics/exposition.ts'
+import { scenarioNames } from '../../src/domain/scenario-names.ts'
+import type { Json, JsonObject } from '../../src/json.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
+
+const noon = Date.parse('2026-01-05T12:00:00.250Z')
+const day = 86_400_000
+const dialects = ['document', 'hosted'] as const
+
+const repo = { host: 'github.com', owner: 'acme', name: 'web' }
+const onQueue = { repo, targetBranch: 'main' }
+const onPr = (number: number, more: JsonObject = {}) => ({ ...onQueue, pr: { number }, ...more })
+
+const iso = (time: number): string => new Date(time).toISOString()
+
+const failing = (start: number, end: number, page: JsonObject = { page_size: 100 }) => ({
+  repo,
+  org_url_slug: 'acme',
+  start_time: iso(start),
+  end_time: iso(end),
+  page_query: page,
+})
+
+describe('the server', () => {
+  const open: Sandbox[] = []
+  const start = async (options: Partial<SandboxOptions> = {}) => {
+    const sandbox = await startSandbox({ now: () => noon, ...options })
+    open.push(sandbox)
+    return sandbox
+  }
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map(sandbox => sandbox.close()))
+  })
+
+  /** Sends bytes to a port and returns what is received until the connection closes. */
+  const sendRaw = (port: number, ...texts: readonly (string | Uint8Array)[]) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1')
+      let received = ''
+      socket.on('data', chunk => {
+        received += chunk
+      })
+      socket.on('close', () => resolve(received))
+      socket.on('error', error => (received === '' ? reject(error) : resolve(received)))
+      for (const text of texts) socket.write(text)
+    })
+
+  const post = (path: string, body: string, headers: Readonly<Record<string, string | number>>) =>
+    `POST ${path} HTTP/1.1\r\nConnection: close\r\n${Object.entries({
+      'x-api-token': 'sandbox',
+      'content-length': body.length,
+      ...headers,
+    })
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('')}\r\n${body}`
+
+  const postJson = ({ baseUrl }: Sandbox, operation: string, body: Json) =>
+    fetch(`${baseUrl}/${operation}`, {
+      method: 'POST',
+      headers: { 'x-api-token': 'sandbox', 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+
+  it.each(dialects)('serves all thirteen operations in the %s dialect, and nothing else', async dialect => {
+    let now = noon
+    const sandbox = await start({ dialect, now: () => now })
+    const list = failing(noon - day, noon)
+    const { tests } = await postJson(sandbox, 'flaky-tests/list-failing-tests', list).then(
+      answer => answer.json() as Promise<{ tests: { id: string }[] }>,
+    )
+    const release = { repo, targetBranch: 'release' }
+    const calls: readonly [string, Json][] = [
+      ['createQueue', release],
+      ['updateQueue', { ...release, concurrency: 2 }],
+      ['deleteQueue', release],
+      ['submitPullRequest', onPr(1)],
+      ['setImpactedTargets', onPr(1, { impactedTargets: 'ALL' })],
+      ['getSubmittedPullRequest', onPr(1)],
+      ['getMergeQueueTestingDetails', onPr(1)],
+      ['restartTestsOnPullRequest', onPr(1)],
+      ['cancelPullRequest', onPr(1)],
+      ['getQueue', onQueue],
+      ['flaky-tests/list-failing-tests', list],
+      ['flaky-tests/get-test-details', { repo, org_url_slug: 'acme', test_id: tests[0]?.id ?? '' }],
+    ]
+    for (const [operation, body] of calls) {
+      const answer = await postJson(sandbox, operation, body)
+      expect([operation, answer.status, answer.headers.get('x-mergeq-sandbox')]).toEqual([
+        operation,
+        200,
+        '1',
+      ])
+      await answer.text()
+      now += 400
+    }
+    const metrics = await fetch(
+      `${sandbox.baseUrl}/getMergeQueueMetrics?repo=acme%2Fweb&repoHost=github.com`,
+      {
+        headers: { 'x-api-token': 'sandbox' },
+      },
+    )
+    expect(parseSamples(await metrics.text()).length).toBeGreaterThan(50)
+    expect(calls.length + 1).toBe(serviceOperations.length)
+    expect((await postJson(sandbox, 'unknownOperation', onQueue)).status).toBe(404)
+  })
+
+  it('returns the settings that a client needs, and listens on loopback', async () => {
+    const { port, baseUrl, token, repo: defaultRepo, targetBranch, org } = await start()
+    expect({ baseUrl, token, defaultRepo, targetBranch, org }).toEqual({
+      baseUrl: `http://127.0.0.1:${port}/v1`,
+      token: 'sandbox',
+      defaultRepo: repo,
+      targetBranch: 'main',
+      org: 'acme',
+    })
+  })
+
+  it.each([
+    'evil.example',
+    'evil.example:PORT',
+    '127.0.0.1',
+    'localhost:1',
+    '127.0.0.1.evil.example:PORT',
+    '0.0.0.0:PORT',
+  ])('refuses the host %s and does nothing', async host => {
+    const sandbox = await start()
+    const submit = JSON.stringify(onPr(1))
+    const received = await sendRaw(
+      sandbox.port,
+      post('/v1/submitPullRequest', submit, { host: host.replace('PORT', String(sandbox.port)) }),
+    )
+    expect(received).toMatch(/^HTTP\/1.1 403 /)
+    expect(received.toLowerCase()).toContain('x-mergeq-sandbox: 1')
+    expect((await postJson(sandbox, 'getSubmittedPullRequest', onPr(1))).status).toBe(404)
+  })
+
+  it('accepts every name of loopback', async () => {
+    const { port } = await start()
+    for (const host of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'])
+      expect(
+        await sendRaw(port, post('/v1/getQueue', JSON.stringify(onQueue), { host: `${host}:${port}` })),
+      ).toMatch(/^HTTP\/1.1 200 /)
+  })
+
+  it.each([{ origin: 'https://evil.example' }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }])(
+    'refuses web pages: %j',
+    async headers => {
+      const { port } = await start()
+      const call = post('/v1/getQueue', JSON.stringify(onQueue), { host: `localhost:${port}`, ...headers })
+      expect(await sendRaw(port, call)).toMatch(/^HTTP\/1.1 403 /)
+      expect(await sendRaw(port, call.replace('POST', 'OPTIONS'))).toMatch(/^HTTP\/1.1 403 /)
+    },
+  )
+
+  it('refuses a body that is too large, with or without Content-Length, and keeps serving', async () => {
+    const sandbox = await start()
+    const host = `localhost:${sandbox.port}`
+    const large = new Uint8Array(maxBodySize + 1).fill(32)
+    const announced = await sendRaw(
+      sandbox.port,
+      post('/v1/getQueue', '', { host, 'content-length': large.length }),
+      large,
+    )
+    expect(announced).toMatch(/^HTTP\/1.1 413 /)
+    const endless = post('/v1/getQueue', '', { host, 'transfer-encoding': 'chunked' }).replace(
+      /content-length: 0\r\n/,
+      '',
+    )
+    const piece = `100000\r\n${' '.repeat(0x100000)}\r\n`
+    expect(await sendRaw(sandbox.port, endless, ...Array.from({ length: 60 }, () => piece))).toMatch(
+      /^HTTP\/1.1 413 /,
+    )
+    expect((await postJson(sandbox, 'getQueue', onQueue)).status).toBe(200)
+  })
+
+  it('keeps serving after an incomplete request, and closes', async () => {
+    const sandbox = await startSandbox({ now: () => noon })
+    const half = sendRaw(sandbox.port, 'POST /v1/getQueue HTT')
+    const stuck = sendRaw(
+      sandbox.port,
+      post('/v1/getQueue', '', { host: `localhost:${sandbox.port}`, 'content-length': 100 }),
+      '{',
+    )
+    expect((await postJson(sandbox, 'getQueue', onQueue)).status).toBe(200)
+    await sandbox.close()
+    await Promise.allSettled([half, stuck])
+    await expect(postJson(sandbox, 'getQueue', onQueue)).rejects.toThrow()
+  })
+
+  it('names a port that is in use', async () => {
+    const { port } = await start()
+    await expect(start({ port })).rejects.toMatchObject({ kind: 'usage', message: `port ${port} is taken.` })
+  })
+
+  it('shares no data with another server', async () => {
+    const [one, other] = [await start(), await start()]
+    await postJson(one, 'submitPullRequest', onPr(1))
+    expect((await postJson(other, 'getSubmittedPullRequest', onPr(1))).status).toBe(404)
+  })
+
+  it('accepts a scenario by name or from a file, and no other', async () => {
+    for (const scenario of scenarioNames) await start({ scenario })
+    const sandbox = await start({
+      scenario: 'mine.json',
+      readScenario: async path => (path === 'mine.json' ? '{"settings":{"concurrency":7}}' : undefined),
+    })
+    expect(await (await postJson(sandbox, 'getQueue', onQueue)).json()).toMatchObject({ concurrency: 7 })
+    await expect(start({ scenario: 'none' })).rejects.toMatchObject({ kind: 'usage' })
+    await expect(start({ scenario: 'none', readScenario: async () => undefined })).rejects.toMatchObject({
+      kind: 'usage',
+    })
+  })
+})

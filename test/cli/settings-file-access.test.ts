@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest'
+import { mergeq, type Service, type Setting } from '../support/harness.ts'
+import { serve, token } from '../support/settings-file-access.ts'
+
+const folder = '/home/ada/.config/mergeq'
+const file = `${folder}/config.json`
+const [ada, bob] = [1_000, 1_001]
+const [ownFolder, ownFile] = [
+  { owner: ada, mode: 0o700, modifiedAt: 0 },
+  { owner: ada, mode: 0o600, modifiedAt: 0 },
+]
+
+/** The settings of ada, in which the base address leads to a service; who may use them is what a test says. */
+const stored = (
+  service: Service,
+  access: Setting['access'],
+  { env = {}, ...more }: Setting = {},
+  tokens: Readonly<Record<string, string>> = {},
+): Setting => ({
+  files: { [file]: JSON.stringify({ profiles: { default: { 'base-url': service.baseUrl } }, tokens }) },
+  user: ada,
+  access: { [folder]: ownFolder, [file]: ownFile, ...access },
+  env: { HOME: '/home/ada', MERGEQ_TOKEN: token, ...env },
+  ...more,
+})
+
+const read = 'queue get -R acme/web -b main'
+
+const foreign: readonly (readonly [string, Setting['access'], string])[] = [
+  [
+    'a file of another user',
+    { [file]: { ...ownFile, owner: bob } },
+    `${file} belongs to another user (uid 1001; this is uid 1000)`,
+  ],
+  [
+    'a file of root',
+    { [file]: { ...ownFile, owner: 0 } },
+    `${file} belongs to another user (uid 0; this is uid 1000)`,
+  ],
+  [
+    'a file that anyone can write',
+    { [file]: { ...ownFile, mode: 0o666 } },
+    `${file} can be written by others (mode 666)`,
+  ],
+  [
+    'a folder of another user',
+    { [folder]: { ...ownFolder, owner: bob } },
+    `${folder} belongs to another user (uid 1001; this is uid 1000)`,
+  ],
+  [
+    'a folder that anyone can write',
+    { [folder]: { ...ownFolder, mode: 0o1777 } },
+    `${folder} can be written by others (mode 777)`,
+  ],
+]
+
+describe('settings that someone else may have written', () => {
+  test.each(foreign)('%s: its base address gets no token from the environment', async (_, access, why) => {
+    const service = await serve()
+    const { code, out, err } = await mergeq(read, stored(service, access))
+    expect({ code, out, asked: service.requests.length }).toEqual({ code: 2, out: '', asked: 0 })
+    expect(err).toContain(
+      `mergeq: The stored base address ${service.baseUrl} does not decide where MERGEQ_TOKEN is sent: ${why}.\n  Give --base-url or set MERGEQ_BASE_URL`,
+    )
+  })
+
+  test('nor one that is typed, and nothing is stored', async () => {
+    const service = await serve()
+    for (const line of ['auth login --with-token', 'auth login --with-token --no-verify']) {
+      const host = stored(service, foreign[0]?.[1], { env: { MERGEQ_TOKEN: '' }, input: token })
+      const { code, err } = await mergeq(line, host)
+      expect({ code, asked: service.requests.length }).toEqual({ code: 2, asked: 0 })
+      expect(err).toContain('does not decide where standard input is sent')
+      expect(err).not.toContain(token)
+    }
+  })
+
+  test('nor is it said of one that it would go there', async () => {
+    const service = await serve()
+    expect((await mergeq('auth status', stored(service, foreign[0]?.[1]))).code).toBe(2)
+  })
+
+  test.each([
+    ['the flag', (url: string) => ({ line: `${read} --base-url ${url}`, env: {} })],
+    ['the variable', (url: string) => ({ line: read, env: { MERGEQ_BASE_URL: url } })],
+  ])('%s decides instead', async (_, by) => {
+    const [theirs, ours] = [await serve(), await serve()]
+    const { line, env } = by(ours.baseUrl)
+    expect((await mergeq(line, stored(theirs, foreign[0]?.[1], { env }))).code).toBe(0)
+    expect([theirs.requests.length, ours.requests.length]).toEqual([0, 1])
+  })
+
+  test('a token that is stored beside the address goes where its own origin is', async () => {
+    const service = await serve()
+    const tokens = { [new URL(service.baseUrl).origin]: 'tok_stored_beside_it' }
+    const host = stored(service, foreign[0]?.[1], { env: { MERGEQ_TOKEN: '' } }, tokens)
+    expect((await mergeq(read, host)).code).toBe(0)
+    expect(service.requests[0]?.headers['x-api-token']).toBe('tok_stored_beside_it')
+  })
+
+  test.each(['config list', 'config get base-url', `${read} --dry-run`])(
+    '%s sends nothing and works',
+    async line => {
+      const service = await serve()
+      expect((await mergeq(line, stored(service, foreign[0]?.[1]))).code).toBe(0)
+    },
+  )
+
+  test.each([
+    ['only this user can use them', {}],
+    ['others can read them', { [file]: { ...ownFile, mode: 0o644 } }],
+    [
+      'the group can write them',
+      { [file]: { ...ownFile, mode: 0o664 }, [folder]: { ...ownFolder, mode: 0o775 } },
+    ],
+    ['the folder is root\u2019s', { [folder]: { ...ownFolder, owner: 0, mode: 0o755 } }],
+  ])('settings of our own decide: %s', async (_, access) => {
+    const service = await serve()
+    expect(await mergeq(read, stored(service, access))).toMatchObject({ code: 0, err: '' })
+    expect(service.requests).toHaveLength(1)
+  })
+
+  test('where users have no ids nothing is asked', async () => {
+    const service = await serve()
+    const { user: _, ...host } = stored(service, foreign[0]?.[1])
+    expect((await mergeq(read, host)).code).toBe(0)
+  })
+})
+
+describe('doctor', () => {
+  const settingsRow = async (access: Setting['access'], more: Setting = {}) => {
+    const service = await serve()
+    const { code, out } = await mergeq('doctor --json', stored(service, access, more))
+    const rows: readonly { check: string; result: string; found: string; mend?: string }[] = JSON.parse(out)
+    return { code, row: rows.find(({ check }) => check === 'settings'), rows, service }
+  }
+
+  test.each([
+    ...foreign.map(([what, access, why]) => [what, access, why, /chmod|chown/] as const),
+    [
+      'a file that others can read',
+      { [file]: { ...ownFile, mode: 0o644 } },
+      `${file} can be read by others (mode 644)`,
+      new RegExp(`^chmod 600 ${file}$`),
+    ],
+    [
+      'a folder that the group can write',
+      { [folder]: { ...ownFolder, mode: 0o770 } },
+      `${folder} can be written by others (mode 770)`,
+      new RegExp(`^chmod go-w ${folder}$`),
+    ],
+  ] as const)('fails %s, and says how to change it', async (_, access, why, fix) => {
+    const { code, row } = await settingsRow(access)
+    expect({ code, result: row?.result, found: row?.found }).toEqual({ code: 21, result: 'fail', found: why })
+    expect(row?.mend).toMatch(fix)
+  })
+
+  test('passes settings that only this user can use', async () => {
+    expect((await settingsRow({})).row).toMatchObject({ result: 'pass', found: file })
+  })
+
+  test('asks the service all the same where the address is not in doubt', async () => {
+    const { rows, service } = await settingsRow({ [file]: { ...ownFile, mode: 0o644 } })
+    expect(service.requests).toHaveLength(1)
+    expect(rows.map(({ check }) => check)).toContain('service')
+  })
+})

@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest'
+import { type Answer, openStory, type Seen } from '../support/harness.ts'
+import { documentsIn, numberIn, numbersIn, run } from '../support/several-pull-requests.ts'
+
+const dialects = ['document', 'hosted'] as const
+
+const operationOf = ({ path }: Pick<Seen, 'path'>): string => path.replace('/v1/', '')
+
+describe('one failure', () => {
+  const refusing = (seen: Seen): Answer => (numberIn(seen) === 8 ? { status: 422 } : { body: 'OK' })
+
+  test('does not stop the rest', async () => {
+    const { code, out, requests } = await run('pr cancel 7 8 9 --yes --json', refusing)
+    expect({ code, sent: numbersIn(requests).toSorted() }).toEqual({ code: 6, sent: [7, 8, 9] })
+    expect(documentsIn(out).map(({ pr, ok }) => [pr, ok])).toEqual([
+      [7, true],
+      [8, false],
+      [9, true],
+    ])
+  })
+
+  test('stops the rest with --stop-on-error, and names what was not begun', async () => {
+    const { code, err, requests } = await run('pr cancel 7 8 9 --yes --stop-on-error', refusing)
+    expect({ code, sent: numbersIn(requests) }).toEqual({ code: 6, sent: [7, 8] })
+    expect(err).toMatch(/Done: #7\. Failed: #8\. Not begun: #9\./)
+  })
+
+  test('stops submit --wait with --stop-on-error', async () => {
+    const { code, err, requests } = await run('pr submit 7 8 9 --wait --stop-on-error', seen =>
+      operationOf(seen) === 'submitPullRequest' ? refusing(seen) : { status: 404 },
+    )
+    expect(code).toBe(6)
+    expect(requests.map(operationOf).filter(name => name === 'submitPullRequest')).toHaveLength(2)
+    expect(err).toMatch(/Done: #7\. Failed: #8\. Not begun: #9\./)
+  })
+
+  test('stops submit --wait with --stop-on-error: still one result for each', async () => {
+    const answer = (seen: Seen) =>
+      operationOf(seen) === 'submitPullRequest' ? refusing(seen) : { status: 404 }
+    const { code, out } = await run('pr submit 7 8 9 --wait --stop-on-error --json', answer)
+    expect(code).toBe(6)
+    expect(documentsIn(out).map(({ pr, outcome, exit }) => [pr, outcome, exit])).toEqual([
+      [7, 'pending', 8],
+      [8, 'error', 6],
+      [9, 'pending', 8],
+    ])
+  })
+})
+
+describe('- takes up what an earlier run left', () => {
+  test('receipts with "ok":false, of any repository', async () => {
+    const first = await run('pr cancel 7 https://github.com/acme/app/pull/8 9 --yes --json', seen =>
+      numberIn(seen) === 9 ? { body: 'OK' } : { status: 422 },
+    )
+    const { requests } = await run('pr cancel - --yes', () => ({ body: 'OK' }), { input: first.out })
+    expect(
+      requests
+        .map(({ body }) => JSON.parse(body))
+        .map(({ repo, pr }) => `${repo.name}#${pr.number}`)
+        .toSorted(),
+    ).toEqual(['app#8', 'web#7'])
+  })
+
+  test.each(['-o ndjson', '--json'])('results of a wait that are no success (%s)', async format => {
+    const answer = (seen: Seen): Answer => {
+      if (operationOf(seen) === 'getQueue') return { status: 404 }
+      const state = ['merged', 'failed', 'cancelled'][numberIn(seen) - 7]
+      return { body: JSON.stringify({ state, isCurrentlySubmittedToQueue: false }) }
+    }
+    const first = await run(`pr wait 7 8 https://github.com/acme/app/pull/9 ${format}`, answer)
+    expect(first.code).toBe(3)
+    const { requests } = await run('pr submit -', () => ({ body: 'OK' }), { input: first.out })
+    expect(
+      requests.map(({ body }) => JSON.parse(body)).map(({ repo, pr }) => `${repo.name}#${pr.number}`),
+    ).toEqual(['web#8', 'app#9'])
+  })
+
+  test('nothing is left to do where all went well', async () => {
+    const { code, requests } = await run('pr submit -', () => ({ body: 'OK' }), {
+      input: '{"type":"change","pr":7,"from":null,"to":"MERGED"}\n{"type":"result","pr":7,"exit":0}\n',
+    })
+    expect({ code, requests }).toEqual({ code: 0, requests: [] })
+  })
+
+  test.each(['{"type":"result","pr":7}', '{"pr":7}', '{"type":"result","exit":3}'])(
+    '%s is refused',
+    async input => {
+      const { code, requests } = await run('pr submit -', () => ({ body: 'OK' }), { input })
+      expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    },
+  )
+})
+
+describe.each(dialects)('in the %s dialect', dialect => {
+  test('20 submits of the same pull request at once: each done or refused', async () => {
+    const story = await openStory({ dialect })
+    try {
+      const outcomes = await Promise.all(Array.from({ length: 20 }, () => story.mergeq('pr submit 7')))
+      for (const { code, err } of outcomes) {
+        expect([0, 6]).toContain(code)
+        expect(err).not.toMatch(/inside mergeq/)
+      }
+      expect(outcomes.some(({ code }) => code === 0)).toBe(true)
+    } finally {
+      await story.close()
+    }
+  })
+
+  test('queue delete --cancel-all empties the queue first', async () => {
+    const story = await openStory({ dialect, scenario: 'paused' })
+    try {
+      await story.mergeq('pr submit 7 8 9')
+      story.clock.now += 1_000
+      const { code, err } = await story.mergeq('queue delete --cancel-all --yes')
+      expect(code).toBe(0)
+      expect(err).toMatch(/^Cancelled #7, #8, #9\.$/m)
+    } finally {
+      await story.close()
+    }
+  })
+
+  test('queue delete --drain-first waits for what is tested, and lists what is left', async () => {
+    const story = await openStory({ dialect })
+    try {
+      await story.mergeq('pr submit 7 8 9')
+      story.clock.now += 500
+      const { code, err } = await story.mergeq('queue delete --drain-first --yes')
+      expect(code).toBe(6)
+      expect(err).toMatch(/^Draining: still under test: #7/m)
+      expect(err).toMatch(/The queue is not empty: it lists .*#9.*\n.*--cancel-all/)
+    } finally {
+      await story.close()
+    }
+  })
+})
+
+describe('queue delete', () => {
+  const draining = (entries: (reads: number) => readonly unknown[], status = (_: number) => 200) => {
+    let reads = 0
+    return (seen: Seen): Answer => {
+      if (operationOf(seen) !== 'getQueue') return { body: '{}' }
+      reads++
+      return { status: status(reads), body: JSON.stringify({ enqueuedPullRequests: entries(reads) }) }
+    }
+  }
+  const tested = [{ prNumber: 7, state: 'testing' }]
+
+  test('--drain-first bears failed polls, and not forever', async () => {
+    const soon = draining(
+      reads => (reads < 4 ? tested : []),
+      reads => (reads === 2 ? 502 : 200),
+    )
+    const { code, requests } = await run('queue delete --drain-first --yes', soon)
+    expect({ code, last: requests.map(operationOf).at(-1) }).toEqual({ code: 0, last: 'deleteQueue' })
+    const never = await run(
+      'queue delete --drain-first --yes',
+      draining(
+        () => tested,
+        () => 502,
+      ),
+    )
+    expect({ code: never.code, polls: never.requests.length }).toEqual({ code: 7, polls: 11 })
+    expect(never.err).toMatch(/stays DRAINING.*mergeq queue resume/)
+  })
+
+  test('--drain-first ends with the token, and when --timeout is over', async () => {
+    const refused = await run(
+      'queue delete --drain-first --yes',
+      draining(
+        () => tested,
+        () => 401,
+      ),
+    )
+    expect({ code: refused.code, requests: refused.requests.length }).toEqual({ code: 4, requests: 2 })
+    const late = await run(
+      'queue delete --drain-first --yes --timeout 25s',
+      draining(() => tested),
+    )
+    expect({ code: late.code, sleeps: late.sleeps }).toEqual({ code: 124, sleeps: [10_000, 10_000, 5_000] })
+    expect(late.requests.map(operationOf)).not.toContain('deleteQueue')
+  })
+
+  test('--cancel-all: what has left meanwhile is no failure; any other keeps the queue', async () => {
+    const listing = (seen: Seen, status: number): Answer => {
+      if (operationOf(seen) === 'getQueue')
+        return { body: JSON.stringify({ enqueuedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] }) }
+      return operationOf(seen) === 'cancelPullRequest' && numberIn(seen) === 7
+        ? { status, body: 'no' }
+        : { body: 'OK' }
+    }
+    const gone = await run('queue delete --cancel-all --yes', seen => listing(seen, 404))
+    expect({ code: gone.code, last: gone.requests.map(operationOf).at(-1) }).toEqual({
+      code: 0,
+      last: 'deleteQueue',
+    })
+    expect(gone.err).toMatch(/^Cancelled #8\.\nNot in the queue any more: #7\.\n/m)
+    const refused = await run('queue delete --cancel-all --yes', seen => listing(seen, 422))
+    expect(refused.code).toBe(6)
+    expect(refused.requests.map(operationOf)).not.toContain('deleteQueue')
+  })
+})

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { MergeqError } from '../../src/errors.ts'
+import { mergeq, openStory } from '../support/harness.ts'
+
+describe('sandbox simulate', () => {
+  const line = 'sandbox simulate --prs-per-hour 6 --test-minutes 20 --failure-rate 0.1 --weeks 1'
+
+  test('a row for each setting, the same for the same seed', async () => {
+    const one = await mergeq(`${line} --concurrency 2,4 --batch 1,3`)
+    expect(one.code).toBe(0)
+    expect(
+      one.out
+        .trim()
+        .split('\n')
+        .map(row => row.split('\t').slice(0, 2).join('/')),
+    ).toEqual(['2/1', '2/3', '4/1', '4/3'])
+    expect(one.requests).toEqual([])
+    expect((await mergeq(`${line} --concurrency 2,4 --batch 1,3`)).out).toBe(one.out)
+    expect((await mergeq(`${line} --concurrency 2,4 --batch 1,3 --seed 2`)).out).not.toBe(one.out)
+    expect(one.err).toMatch(/A model, not a promise: .*never flakes/)
+  })
+
+  test('on a terminal a table and a chart, and a note on a setting that cannot keep up', async () => {
+    const { out, err } = await mergeq(`${line} --concurrency 1,4 --color never`, {
+      terminal: true,
+      columns: 120,
+    })
+    const [heading, head, ...rows] = out.trim().split('\n')
+    expect(heading).toBe('1 week of 6 pull requests an hour, tests of 20 minutes, 10 % fail')
+    expect(head).toMatch(/^CONCURRENCY {2}BATCH {2}MERGED\/H .* LEFT {2}P95$/)
+    expect(rows.map(row => row.replace(/[^█]/g, '').length)).toEqual([20, expect.any(Number)])
+    expect(rows[1]).not.toContain('█'.repeat(20))
+    expect(err).toContain('1 setting cannot keep up')
+  })
+
+  test('JSON has the model and what it leaves out; NDJSON and CSV the rows', async () => {
+    const { out } = await mergeq(`${line} --json`)
+    expect(JSON.parse(out)).toMatchObject({
+      model: {
+        prsPerHour: 6,
+        testMinutes: 20,
+        failureRate: 0.1,
+        weeks: 1,
+        seed: 1,
+        leavesOut: expect.any(Array),
+      },
+      results: [{ concurrency: 1, batch: 1, merged: expect.any(Number) }],
+    })
+    expect(JSON.parse((await mergeq(`${line} -o ndjson`)).out)).toEqual(JSON.parse(out).results[0])
+    expect((await mergeq(`${line} -o csv --fields batch,left`)).out).toMatch(/^batch,left\r\n1,\d+\r\n$/)
+  })
+
+  test.each([
+    ['', /--prs-per-hour is missing.*/],
+    ['--prs-per-hour 6', /--test-minutes is missing/],
+    ['--prs-per-hour 0 --test-minutes 1', /--prs-per-hour: '0' is not more than 0/],
+    ['--prs-per-hour 1 --test-minutes 1 --failure-rate 1', /--failure-rate: '1' is not from 0/],
+    ['--prs-per-hour 1 --test-minutes 1 --concurrency 1,x', /--concurrency: 'x' is not a whole number/],
+    ['--prs-per-hour 9000 --test-minutes 1', /more than 200,000 pull requests/],
+  ])('2: %s', async (args, message) => {
+    const { code, err } = await mergeq(`sandbox simulate ${args}`)
+    expect(code).toBe(2)
+    expect(err).toMatch(message)
+  })
+
+  test('a signal ends it between two days', async () => {
+    const stop = new AbortController()
+    stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.'))
+    const { code, out } = await mergeq(line, { signal: stop.signal })
+    expect({ code, out }).toEqual({ code: 130, out: '' })
+  })
+
+  test.each(['document', 'hosted'] as const)(
+    '--from-metrics takes the last hour of the queue, %s',
+    async dialect => {
+      const story = await openStory({ dialect, scenario: 'failure' })
+      const empty = await story.mergeq('sandbox simulate --from-metrics')
+      expect(empty.code).toBe(5)
+      await story.mergeq('pr submit 1 2 3 4 5 6')
+      story.clock.now += 60_000
+      const { code, out } = await story.mergeq(
+        'sandbox simulate --from-metrics --test-minutes 5 --weeks 1 --json',
+      )
+      await story.close()
+      expect(code).toBe(0)
+      expect(JSON.parse(out).model).toMatchObject({ prsPerHour: 6, testMinutes: 5, failureRate: 2 / 6 })
+    },
+  )
+})

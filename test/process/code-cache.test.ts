@@ -1,0 +1,199 @@
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Service, serveScript } from '../support/harness.ts'
+import { bareEnvironment, launcher } from '../support/programs.ts'
+
+const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-code-cache-')))
+let service: Service
+beforeAll(async () => {
+  service = await serveScript(() => ({ body: '{"state":"RUNNING","enqueuedPullRequests":[]}' }))
+})
+afterAll(async () => {
+  await service.close()
+  rmSync(place, { recursive: true, force: true })
+})
+
+let homes = 0
+const openHome = (): string => {
+  const home = join(place, `home${homes++}`)
+  mkdirSync(home)
+  return home
+}
+
+const queueGet = ['queue', 'get', '-R', 'acme/web', '-b', 'main', '--json']
+
+/** Runs the program with a home; resolves to how it ended and what it said. */
+async function run(home: string, words: readonly string[] = queueGet, program = launcher) {
+  const { exitCode, signal, stdout, stderr } = await execa(program, words, {
+    cwd: home,
+    env: { ...bareEnvironment(home), MERGEQ_TOKEN: 'tok_4f2a9c1e77d0', MERGEQ_BASE_URL: service.baseUrl },
+    extendEnv: false,
+    reject: false,
+    stdin: 'ignore',
+    timeout: 15_000,
+  })
+  return { code: exitCode ?? signal, out: stdout, err: stderr }
+}
+
+const works = { code: 0, out: '{"state":"RUNNING","enqueuedPullRequests":[]}', err: '' }
+const cacheOf = (home: string): string => join(home, '.cache/mergeq')
+
+/** The files of a cache, with what they hold. */
+const filesIn = (folder: string): readonly (readonly [path: string, bytes: Buffer])[] =>
+  readdirSync(folder)
+    .map(name => join(folder, name))
+    .map(path => [path, readFileSync(path)])
+
+/** A home whose cache is filled, and the files of that cache. */
+async function openFilled() {
+  const home = openHome()
+  expect(await run(home)).toEqual(works)
+  const files = filesIn(cacheOf(home))
+  expect(files.length).toBeGreaterThan(1)
+  return { home, files }
+}
+
+/** Numbers from 0 to 1 that are the same in every run of the tests (a linear congruential generator). */
+function openRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+describe('a damaged code cache', () => {
+  test('200 zero bytes anywhere in it do not keep a request or the help from working', async () => {
+    const { home, files } = await openFilled()
+    for (const part of [0, 0.01, 0.2, 0.4, 0.6, 0.8, 0.99]) {
+      for (const words of [['--help'], queueGet]) {
+        for (const [path, bytes] of files) {
+          const start = Math.floor((bytes.length - 200) * part)
+          writeFileSync(path, Buffer.from(bytes).fill(0, start, start + 200))
+        }
+        expect({ part, words, ...(await run(home, words)) }).toMatchObject({ code: 0, err: '' })
+      }
+    }
+  }, 60_000)
+
+  test('random damage does not keep the program from working, and is replaced', async () => {
+    const { home, files } = await openFilled()
+    const random = openRandom(20_260_105)
+    for (let start = 0; start < 40; start++) {
+      for (const [path, bytes] of files) {
+        const damaged = Buffer.from(bytes)
+        for (let index = 0; index < 20; index++)
+          damaged[Math.floor(random() * damaged.length)] = Math.floor(random() * 256)
+        writeFileSync(path, damaged)
+      }
+      expect({ start, ...(await run(home)) }).toEqual({ start, ...works })
+    }
+    const [[path = '', damaged] = []] = filesIn(cacheOf(home))
+    expect(await run(home)).toEqual(works)
+    expect(damaged?.equals(readFileSync(path)), 'what verifies is not written again').toBe(true)
+  }, 60_000)
+
+  test('a file that was cut short, or that holds nothing, is replaced', async () => {
+    const { home, files } = await openFilled()
+    for (const size of [0, 3, 8, 100]) {
+      for (const [path, bytes] of files) writeFileSync(path, bytes.subarray(0, size))
+      expect(await run(home)).toEqual(works)
+      for (const [path] of files) expect(statSync(path).size).toBeGreaterThan(size)
+    }
+  })
+
+  test('temporary files of a process that was killed are removed', async () => {
+    const home = openHome()
+    mkdirSync(join(home, '.cache'), { mode: 0o700 })
+    mkdirSync(cacheOf(home), { mode: 0o700 })
+    writeFileSync(join(cacheOf(home), 'mergeq.cjs.4711'), 'half of it')
+    expect(await run(home)).toEqual(works)
+    expect(readdirSync(cacheOf(home)).filter(name => !name.endsWith('.cjs'))).toEqual([])
+  })
+})
+
+test('a cache file over the limit of the process (`ulimit -f`) is not kept, and the request works', async () => {
+  const home = openHome()
+  const words = ['-c', 'ulimit -f 0; exec "$@"', '-', launcher, ...queueGet]
+  expect(await run(home, words, 'sh')).toEqual(works)
+  expect(readdirSync(cacheOf(home))).toEqual([])
+})
+
+test('a part of the same size and time, but with another content, is what runs', async () => {
+  const home = openHome()
+  const installed = join(place, 'installed')
+  for (const name of ['bin', 'dist', 'package.json'])
+    cpSync(resolve(name), join(installed, name), { recursive: true, preserveTimestamps: true })
+  const program = join(installed, 'bin/mergeq.js')
+  const agent = async () => {
+    expect(await run(home, queueGet, program)).toEqual(works)
+    return service.requests.at(-1)?.headers['user-agent']
+  }
+  const before = await agent()
+  expect(await agent()).toBe(before)
+  const version = /mergeq\/(\S+)/.exec(before ?? '')?.[1] ?? ''
+  const other = version.replace(/\d/g, '9')
+  for (const name of readdirSync(join(installed, 'dist'))) {
+    const path = join(installed, 'dist', name)
+    const { atime, mtime, size } = statSync(path)
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(`"${version}"`, `"${other}"`))
+    utimesSync(path, atime, mtime)
+    expect(statSync(path)).toMatchObject({ size, mtime })
+  }
+  expect(await agent()).toBe(before?.replace(`mergeq/${version}`, `mergeq/${other}`))
+})
+
+describe.runIf(process.getuid?.() === 0)('root with the HOME of another user', () => {
+  const nobody = 65_534
+  const give = (path: string) => {
+    chownSync(path, nobody, nobody)
+    for (const entry of readdirSync(path, { recursive: true, encoding: 'utf8' }))
+      chownSync(join(path, entry), nobody, nobody)
+  }
+
+  test('makes no cache folder there', async () => {
+    const home = openHome()
+    give(home)
+    expect(await run(home)).toEqual(works)
+    expect(readdirSync(home)).toEqual([])
+    mkdirSync(join(home, '.cache'))
+    give(home)
+    expect(await run(home)).toEqual(works)
+    expect(readdirSync(join(home, '.cache'))).toEqual([])
+  })
+
+  test('neither runs nor replaces what is in the cache folder', async () => {
+    const { home, files } = await openFilled()
+    const [[path = '', bytes = Buffer.of()] = []] = files
+    for (const old of [bytes, Buffer.from('not what V8 made')]) {
+      writeFileSync(path, old)
+      give(home)
+      expect(await run(home)).toEqual(works)
+      expect(readFileSync(path).equals(old)).toBe(true)
+      expect(filesIn(cacheOf(home)).length).toBe(files.length)
+      expect(statSync(path).uid).toBe(nobody)
+    }
+  })
+
+  test('makes the cache in a folder of its own', async () => {
+    const home = openHome()
+    expect(await run(home)).toEqual(works)
+    expect(existsSync(cacheOf(home))).toBe(true)
+  })
+})

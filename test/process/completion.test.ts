@@ -1,0 +1,341 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shells' own.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { completionScriptPaths } from '../../src/cli/completion/scripts.ts'
+import { shells } from '../../src/cli/completion/shells.ts'
+import { mergeq } from '../support/harness.ts'
+import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
+
+/** A folder with files to complete, a home with settings, and nothing on the PATH: what a shell does, it does alone. */
+const place = mkdtempSync(join(tmpdir(), 'mergeq completions '))
+const work = join(place, 'work')
+const home = join(place, 'home')
+const files = [
+  'targets.txt',
+  'results.xml',
+  'results two.xml',
+  'a$(touch hostile).txt',
+  'b; touch hostile',
+  'c\'d"e.txt',
+]
+const alone = { ...bareEnvironment(home), PATH: join(place, 'empty'), LC_ALL: 'C.UTF-8' }
+
+/** Names that no shell may run; none of them is offered. */
+const hostile = [
+  '$(touch hostile)',
+  '`touch hostile`',
+  '; touch hostile',
+  "q'uote",
+  'two words',
+  'line\nbreak',
+  '-o',
+  '*',
+]
+
+beforeAll(async () => {
+  for (const folder of [work, home, alone.PATH]) mkdirSync(folder)
+  for (const name of files) writeFileSync(join(work, name), '')
+  const set = (...words: readonly string[]) =>
+    execa(process.execPath, [launcher, 'config', 'set', ...words], {
+      cwd: work,
+      env: bareEnvironment(home),
+      extendEnv: false,
+    })
+  await set('repo', 'acme/web')
+  await set('repo', 'localhost:3000/acme/app', '--profile', 'work')
+  await set('target-branch', 'release/1.2', '--profile', 'work')
+  await set('target-branch', '$(touch hostile)', '--profile', 'night.ly')
+  for (const name of hostile) {
+    const path = join(home, '.config/mergeq/config.json')
+    const { profiles, ...rest } = JSON.parse(readFileSync(path, 'utf8'))
+    const settings = { ...rest, profiles: { ...profiles, [name]: { repo: name } } }
+    writeFileSync(path, `${JSON.stringify(settings, null, 2)}\n`)
+  }
+})
+afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+/** What is typed, what is offered among others, what is not; `only` is all that is offered. */
+interface Case {
+  readonly line: string
+  readonly has?: readonly string[]
+  readonly not?: readonly string[]
+  readonly only?: readonly string[]
+}
+
+const cases: readonly Case[] = [
+  { line: 'mergeq ', has: ['pr', 'queue', 'metrics', 'help', 'completion'], not: ['submit', '--repo'] },
+  { line: 'mergeq sand', only: ['sandbox'] },
+  { line: 'mergeq pr s', only: ['status', 'submit'] },
+  { line: 'mergeq -R acme/web --json pr ca', only: ['cancel'] },
+  { line: 'mergeq --base-url https://example.com:8443/v1 pr ca', only: ['cancel'] },
+  {
+    line: 'mergeq pr submit --',
+    has: ['--priority', '--wait', '--repo', '--help'],
+    not: ['--exit-status', '--version'],
+  },
+  { line: 'mergeq pr status --ex', only: ['--exit-status'] },
+  { line: 'mergeq pr get --exit-status --ex', only: [] },
+  { line: 'mergeq pr get -R acme/web --rep', only: [] },
+  { line: 'mergeq queue update --set a=1 --se', only: ['--set'] },
+  {
+    line: 'mergeq queue update --batch --bat',
+    only: ['--batching-max-wait-time-minutes', '--batching-min-size'],
+  },
+  { line: 'mergeq queue update --batch --no-ba', only: [] },
+  { line: 'mergeq queue update --no-ba', only: ['--no-batch'] },
+  { line: 'mergeq api getQueue --no-input --inp', only: ['--input'] },
+  { line: 'mergeq pr submit 7 --priority ', only: ['high', 'low', 'medium', 'urgent'] },
+  { line: 'mergeq pr submit 7 --priority=u', only: ['urgent'] },
+  { line: 'mergeq pr get -o ', only: ['csv', 'json', 'markdown', 'ndjson', 'table'] },
+  { line: 'mergeq -o csv pr get --color=', only: ['always', 'auto', 'never'] },
+  { line: 'mergeq api -X ', only: ['get', 'post'] },
+  { line: 'mergeq api getQ', only: ['getQueue'] },
+  { line: 'mergeq config get co', only: ['color'] },
+  { line: 'mergeq config set repo ', only: [] },
+  { line: 'mergeq completion ', only: ['bash', 'fish', 'powershell', 'zsh'] },
+  { line: 'mergeq help pr su', only: ['submit'] },
+  { line: 'mergeq help exi', only: ['exit-codes'] },
+  { line: 'mergeq pr submit 7 s', only: [] },
+  { line: 'mergeq nothing --js', only: ['--json'] },
+  { line: 'mergeq --profile ', only: ['default', 'night.ly', 'work'] },
+  { line: 'mergeq pr get --profile=w', only: ['work'] },
+  { line: 'mergeq pr get -R a', only: ['acme/web'] },
+  { line: 'mergeq pr get --target-branch ', only: ['release/1.2'] },
+  { line: 'mergeq pr get --head $(touch hostile) --exi', only: ['--exit-status'] },
+  { line: 'mergeq pr get --head `touch hostile` --exi', only: ['--exit-status'] },
+  { line: 'mergeq pr targets 7 --from t', only: ['targets.txt'] },
+  { line: 'mergeq flaky match targets.txt t', only: ['targets.txt'] },
+]
+
+type Offers = ReadonlyMap<string, readonly string[]>
+
+/** What a driver printed: `== line`, then what is offered, one a line. */
+const offersIn = (text: string): Offers =>
+  new Map(
+    text
+      .split(/^== /m)
+      .slice(1)
+      .map(part => {
+        const [line = '', ...offers] = part.split('\n')
+        return [line, offers.filter(offer => offer !== '')]
+      }),
+  )
+
+async function drive(
+  program: string,
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = alone,
+): Promise<string> {
+  const script = join(place, `driver.${program}`)
+  const which = (await execa('sh', ['-c', `command -v ${program}`])).stdout
+  writeFileSync(script, words.join('\n'))
+  const flags = { bash: ['--noprofile', '--norc', '-u'], zsh: ['-f'], fish: ['--no-config'] }[program] ?? []
+  const { stdout, stderr } = await execa(which, [...flags, script], { cwd: work, env, extendEnv: false })
+  expect(stderr).toBe('')
+  return stdout
+}
+
+const single = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+/** Splits a line as readline does, at blanks, `=` and `:`, and calls the function as bash would. */
+const bashDriver = (lines: readonly string[]) => [
+  `source ${single(resolve(completionScriptPaths.bash))}`,
+  'try() {',
+  '  local rest=$1 words=()',
+  '  while [[ $rest =~ ^[[:space:]]*([=:]+|[^[:space:]=:]+)(.*)$ ]]; do words+=("${BASH_REMATCH[1]}"); rest=${BASH_REMATCH[2]}; done',
+  "  if [[ $1 == *' ' ]]; then words+=(''); fi",
+  '  COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDS=("${words[@]}") COMP_CWORD=$((${#words[@]} - 1))',
+  '  _mergeq mergeq "${words[COMP_CWORD]}" "${words[COMP_CWORD-1]}"',
+  '  printf "== %s\\n" "$1"',
+  '  if ((${#COMPREPLY[@]})); then printf "%s\\n" "${COMPREPLY[@]}"; fi',
+  '}',
+  ...lines.map(line => `try ${single(line)}`),
+]
+
+/** Completes in an interactive zsh on a terminal of its own, with compadd hooked so that it tells what it adds. */
+const zshDriver = (lines: readonly string[]) => [
+  'zmodload zsh/zpty',
+  `offered=${single(join(place, 'offered'))}; : > $offered`,
+  `cat > ${single(join(place, 'inside.zsh'))} <<'END'`,
+  `fpath=(${single(resolve('completions'))} $fpath)`,
+  'autoload -Uz compinit; compinit -u -D',
+  'compadd() {',
+  '  if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\\ * ]]; then builtin compadd "$@"; return; fi',
+  '  local -a hits',
+  '  builtin compadd -A hits "$@"',
+  `  (( $#hits )) && print -rl -- $hits >> ${single(join(place, 'offered'))}`,
+  '  builtin compadd "$@"',
+  '}',
+  'capture() {',
+  '  local line',
+  `  for line in ${lines.map(single).join(' ')}; do`,
+  `    print -r -- "== $line" >> ${single(join(place, 'offered'))}`,
+  '    BUFFER=$line CURSOR=$#line',
+  '    zle list-choices',
+  '  done',
+  '  BUFFER=',
+  '  print -n COMPLE; print TED',
+  '}',
+  'zle -N capture; bindkey "^X" capture; print -n REA; print DY',
+  'END',
+  "zpty inner 'PS1= zsh -f -i'",
+  `zpty -w inner ${single(`source ${single(join(place, 'inside.zsh'))}`)}`,
+  "zpty -r inner seen '*READY*'",
+  "zpty -w -n inner $'\\C-X'",
+  "zpty -r inner seen '*COMPLETED*'",
+  'zpty -d inner',
+  'print -r -- "$(<$offered)"',
+]
+
+const fishDriver = (lines: readonly string[]) => [
+  `source ${single(resolve(completionScriptPaths.fish))}`,
+  ...lines.map(
+    line => `echo ${single(`== ${line}`)}; complete -C ${single(line)} | string replace -r '\\t.*' ''`,
+  ),
+  'true',
+]
+
+/** fish tells whole words where bash and zsh tell what follows the equals sign. */
+const valueAlone = (offer: string): string => offer.replace(/^--[a-z-]+=/, '')
+
+const drivers = { bash: bashDriver, zsh: zshDriver, fish: fishDriver } as const
+
+describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', shell => {
+  let offers: Offers = new Map()
+  let milliseconds = Number.POSITIVE_INFINITY
+
+  beforeAll(async () => {
+    // A machine without the shell skips the tests below by name.
+    const stands = await execa('sh', ['-c', `command -v ${shell}`], { reject: false })
+    if (stands.exitCode !== 0) return
+    const started = performance.now()
+    // zsh runs its terminal's other end by name.
+    const env = shell === 'zsh' ? { ...alone, PATH: process.env.PATH ?? '' } : alone
+    offers = offersIn(await drive(shell, drivers[shell](cases.map(({ line }) => line)), env))
+    milliseconds = performance.now() - started
+  }, 60_000)
+
+  testWith(shell).each(cases)('$line', ({ line, has = [], not = [], only }) => {
+    const offered = (offers.get(line) ?? expect.fail(`${line} was not completed`)).map(valueAlone)
+    const isFlag = line.endsWith('=') || /=\S*$/.test(line)
+    // fish offers what holds the word somewhere when nothing begins with it.
+    const begun = line.split(/[ =]/).at(-1) ?? ''
+    const exact = [...new Set(offered.filter(one => isFlag || one.startsWith(begun)))].sort()
+    if (only !== undefined) expect(exact).toEqual([...only].sort())
+    expect(offered).toEqual(expect.arrayContaining([...has]))
+    for (const one of not) expect(offered).not.toContain(one)
+    for (const name of hostile) expect(offered).not.toContain(name)
+  })
+
+  testWith(shell)('nothing that is completed is run, and each Tab takes less than 500 ms', () => {
+    expect(existsSync(join(work, 'hostile'))).toBe(false)
+    expect(milliseconds / cases.length).toBeLessThan(500)
+  })
+
+  testWith(shell)('untrusted file names are offered and not run', async () => {
+    const lines = ['a', 'b', 'c'].map(letter => `mergeq pr targets 7 --from ${letter}`)
+    const env = shell === 'zsh' ? { ...alone, PATH: process.env.PATH ?? '' } : alone
+    const found = offersIn(await drive(shell, drivers[shell](lines), env))
+    for (const [index, line] of lines.entries()) {
+      const plain = (found.get(line) ?? []).map(offer => offer.replace(/\\(.)/g, '$1'))
+      expect(plain.join('\n')).toContain(files[index + 3])
+    }
+    expect(existsSync(join(work, 'hostile'))).toBe(false)
+  })
+
+  testWith(shell)(
+    'settings that cannot be read, a FIFO or nothing at all, offer nothing and say nothing',
+    async () => {
+      const line = 'mergeq --profile '
+      const fifo = join(place, `fifo ${shell}`)
+      mkdirSync(fifo)
+      await execa('mkfifo', [join(fifo, 'config.json')])
+      const path = shell === 'zsh' ? (process.env.PATH ?? '') : alone.PATH
+      for (const env of [
+        { ...alone, PATH: path, MERGEQ_CONFIG_DIR: fifo },
+        { ...alone, PATH: path, MERGEQ_CONFIG_DIR: 'relative' },
+        { ...alone, PATH: path, HOME: '/dev/null' },
+      ])
+        expect(offersIn(await drive(shell, drivers[shell]([line]), env)).get(line)).toEqual([])
+    },
+  )
+})
+
+/** A shell on a terminal in which somebody types: `mergeq` there writes down what it was given. */
+const typing = (program: string, setUp: string, keys: string) => [
+  'zmodload zsh/zpty',
+  `zpty inner ${single(program)}`,
+  `zpty -w inner ${single(setUp)}`,
+  "zpty -r inner seen '*READY*'",
+  `zpty -w inner $'${keys}'`,
+  "zpty -r inner seen '*GIVEN*'",
+  'zpty -d inner',
+  `print -r -- "$(<${single(join(place, 'given'))})"`,
+]
+
+describe('typed with Tab on a terminal', () => {
+  const note = `mergeq() { printf '%s\\n' "$@" > ${single(join(place, 'given'))}; printf GIV; printf 'EN\\n'; }`
+  const inBash = `source ${single(resolve(completionScriptPaths.bash))}; ${note}; printf REA; printf 'DY\\n'`
+  const inZsh = `fpath=(${single(resolve('completions'))} $fpath); autoload -Uz compinit; compinit -u -D; ${note}; printf REA; printf 'DY\\n'`
+
+  testWith('zsh').each([
+    ['bash', 'bash --noprofile --norc -i', inBash],
+    ['zsh', 'zsh -f -i', inZsh],
+  ])('%s completes commands, flags, values and the names of files, quoted', async (_, program, setUp) => {
+    const keys = 'mergeq pr tar\\t7 --from a\\t--too-la\\tf\\t--color=al\\t'
+    const args = await drive('zsh', typing(program, setUp, keys), bareEnvironment(home))
+    expect(args.trimEnd().split('\n')).toEqual([
+      ...['pr', 'targets', '7', '--from', 'a$(touch hostile).txt', '--too-large', 'fail', '--color=always'],
+    ])
+    expect(existsSync(join(work, 'hostile'))).toBe(false)
+  })
+})
+
+describe('PowerShell', () => {
+  const script = readFileSync(completionScriptPaths.powershell, 'utf8')
+
+  test('every quote and bracket of the script is closed', () => {
+    const bare = script
+      .replace(/'(?:[^'\n]|'')*'/g, "''")
+      .replace(/"(?:[^"`\n]|`.)*"/g, '""')
+      .replace(/^\s*#.*$/gm, '')
+    expect(bare.replace(/''|""/g, '')).not.toMatch(/['"]/)
+    const open: string[] = []
+    const closes: Readonly<Record<string, string>> = { ')': '(', '}': '{', ']': '[' }
+    for (const [bracket] of bare.matchAll(/[(){}[\]]/g)) {
+      const opening = closes[bracket]
+      if (opening === undefined) open.push(bracket)
+      else expect(open.pop()).toBe(opening)
+    }
+    expect(open).toEqual([])
+    expect(bare).not.toMatch(/Invoke-Expression|\biex\b|Invoke-Command|Start-Process|[^\w.]&\s/i)
+  })
+})
+
+describe('`mergeq completion`', () => {
+  test.each(shells)('%s is what lies in the package, and needs no settings', async shell => {
+    const env = { MERGEQ_TOKEN: '', MERGEQ_OUTPUT: 'xml', MERGEQ_CONFIG_DIR: '/dev/null' }
+    const { code, out, err, requests } = await mergeq(`completion ${shell}`, { env })
+    expect({ code, err, requests }).toEqual({ code: 0, err: '', requests: [] })
+    expect(out).toBe(readFileSync(completionScriptPaths[shell], 'utf8'))
+    const built = await execa(process.execPath, [launcher, 'completion', shell], {
+      env: bareEnvironment('/nowhere'),
+      extendEnv: false,
+      stripFinalNewline: false,
+    })
+    expect({ out: built.stdout, err: built.stderr }).toEqual({ out, err: '' })
+  })
+
+  test.each([
+    ['completion tcsh', "'tcsh' is no shell"],
+    ['completion', "missing required argument 'shell'"],
+  ])('%s is refused', async (words, says) => {
+    const { code, out, err } = await mergeq(words)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(says)
+    expect(err).toMatch(/\n {2}\S/)
+  })
+})

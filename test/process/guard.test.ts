@@ -1,0 +1,225 @@
+import { execFile, execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { knows, record, where } from '../support/guard.ts'
+import { type Answer, noon, type Seen, type Service, serveScript } from '../support/harness.ts'
+import { openRaw } from '../support/peers.ts'
+import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
+
+describe('with real repositories', () => {
+  const test = testWith('git')
+  let place: string
+  let service: Service
+  let answer: (seen: Seen) => Answer
+  const environment = (more: Readonly<Record<string, string>> = {}) => {
+    const bare = bareEnvironment(join(place, 'home'))
+    return {
+      ...bare,
+      PATH: `${join(place, 'bin')}:${bare.PATH}`,
+      MERGEQ_BASE_URL: service.baseUrl,
+      MERGEQ_TOKEN: 'test-token',
+      ...where,
+      GIT_AUTHOR_NAME: 'Ada',
+      GIT_AUTHOR_EMAIL: 'ada@example.com',
+      GIT_COMMITTER_NAME: 'Ada',
+      GIT_COMMITTER_EMAIL: 'ada@example.com',
+      ...more,
+    }
+  }
+  interface Ran {
+    readonly code: number
+    readonly out: string
+    readonly err: string
+  }
+  const run = (cwd: string, program: string, args: readonly string[], more = {}): Promise<Ran> =>
+    new Promise(resolve =>
+      execFile(program, [...args], { cwd, env: environment(more) }, (error, out, err) =>
+        resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, out, err }),
+      ),
+    )
+  const git = (cwd: string, ...args: readonly string[]): string =>
+    execFileSync('git', args, {
+      cwd,
+      env: environment(),
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
+
+  beforeAll(async () => {
+    place = mkdtempSync(join(tmpdir(), 'mergeq-guard-'))
+    for (const folder of ['home', 'bin']) mkdirSync(join(place, folder))
+    writeFileSync(join(place, 'bin', 'mergeq'), `#!/bin/sh\nexec '${process.execPath}' '${launcher}' "$@"\n`)
+    chmodSync(join(place, 'bin', 'mergeq'), 0o755)
+    service = await serveScript(seen => answer(seen))
+  })
+  afterAll(async () => {
+    await service.close()
+    rmSync(place, { recursive: true, force: true })
+  })
+
+  let count = 0
+  /** A clone with the branch fix, which its remote has and which has a commit more here. */
+  function checkout(): string {
+    const folder = join(place, `work-${++count}`)
+    git(place, 'init', '-q', '--bare', '-b', 'main', `${folder}.git`)
+    git(place, 'clone', '-q', `${folder}.git`, folder)
+    git(folder, 'checkout', '-q', '-b', 'fix')
+    git(folder, 'commit', '-q', '--allow-empty', '-m', 'one')
+    git(folder, 'push', '-q', 'origin', 'fix')
+    git(folder, 'commit', '-q', '--allow-empty', '-m', 'two')
+    answer = knows()
+    return folder
+  }
+  const isPushed = (folder: string) =>
+    git(folder, 'rev-parse', 'fix') === git(`${folder}.git`, 'rev-parse', 'fix')
+  const hook = (folder: string) => join(folder, '.git', 'hooks', 'pre-push')
+
+  test('a push is stopped, by hand let through, and free once it is cancelled', async () => {
+    const folder = checkout()
+    const installed = await run(folder, 'mergeq', ['guard', '--install'])
+    expect(installed).toEqual({ code: 0, out: `${hook(folder)}\tinstalled\n`, err: '' })
+    expect(statSync(hook(folder)).mode & 0o777).toBe(0o755)
+    const stopped = await run(folder, 'git', ['push', 'origin', 'fix'])
+    expect(stopped.code).toBe(1)
+    expect(stopped.err).toContain('the push of fix was stopped: #7 is TESTING')
+    expect(isPushed(folder)).toBe(false)
+    expect((await run(folder, 'git', ['push', '--no-verify', '--dry-run', 'origin', 'fix'])).code).toBe(0)
+    expect((await run(folder, 'git', ['push', 'origin', 'fix'], { MERGEQ_GUARD: 'off' })).code).toBe(0)
+    expect(isPushed(folder)).toBe(true)
+    git(folder, 'commit', '-q', '--allow-empty', '-m', 'three')
+    answer = knows({ ...record, state: 'CANCELLED', isCurrentlySubmittedToQueue: false })
+    expect(await run(folder, 'git', ['push', '-q', 'origin', 'fix'])).toEqual({ code: 0, out: '', err: '' })
+    expect(isPushed(folder)).toBe(true)
+  })
+
+  test('the deletion of the head branch of a queued pull request is stopped, and free once it has left', async () => {
+    const folder = checkout()
+    await run(folder, 'mergeq', ['guard', '--install'])
+    const stopped = await run(folder, 'git', ['push', '-q', 'origin', '--delete', 'fix'])
+    expect(stopped.code).toBe(1)
+    expect(stopped.err).toContain('the deletion of fix was stopped: #7 is TESTING')
+    expect(git(`${folder}.git`, 'branch', '--list', 'fix')).toContain('fix')
+    answer = knows({ ...record, state: 'MERGED', isCurrentlySubmittedToQueue: false })
+    expect((await run(folder, 'git', ['push', '-q', 'origin', '--delete', 'fix'])).code).toBe(0)
+    expect(git(`${folder}.git`, 'branch', '--list', 'fix')).toBe('')
+  })
+
+  test('new branches and tags, and the deletion of a tag, go without a question', async () => {
+    const folder = checkout()
+    await run(folder, 'mergeq', ['guard', '--install'])
+    const asked = service.requests.length
+    git(folder, 'tag', 'v1')
+    for (const words of [['v1'], ['fix:new'], ['--delete', 'v1']])
+      expect((await run(folder, 'git', ['push', '-q', 'origin', ...words])).code).toBe(0)
+    expect(service.requests.length).toBe(asked)
+  })
+
+  test('trouble lets the push go, whatever it is; --fail-closed does not', async () => {
+    const folder = checkout()
+    const push = (more = {}) => run(folder, 'git', ['push', '-q', 'origin', 'fix', '--dry-run'], more)
+    await run(folder, 'mergeq', ['guard', '--install'])
+    const silent = await openRaw('silence')
+    const troubles = [
+      { MERGEQ_BASE_URL: `http://127.0.0.1:${silent.port}/v1`, MERGEQ_TIMEOUT: '200ms' },
+      { MERGEQ_OUTPUT: 'hologram' },
+      { MERGEQ_REPO: '' },
+      { PATH: bareEnvironment('').PATH ?? '' },
+    ]
+    for (const trouble of troubles) {
+      const { code, err } = await push(trouble)
+      expect(code).toBe(0)
+      expect(err).toMatch(/mergeq/)
+    }
+    expect((await run(folder, 'mergeq', ['guard', '--install', '--fail-closed'])).code).toBe(0)
+    for (const trouble of troubles) expect((await push(trouble)).code).toBe(1)
+    await silent.close()
+    expect((await push({ ...troubles[0], MERGEQ_GUARD: 'off' })).code).toBe(0)
+  })
+
+  test('installed twice, made strict, and removed again', async () => {
+    const folder = checkout()
+    const did = async (...flags: readonly string[]) => {
+      const { code, out } = await run(folder, 'mergeq', ['guard', ...flags])
+      return [code, out.split('\t')[1]?.trim()]
+    }
+    expect(await did('--uninstall')).toEqual([0, 'nothing'])
+    expect(await did('--install')).toEqual([0, 'installed'])
+    expect(await did('--install')).toEqual([0, 'nothing'])
+    expect(await did('--install', '--fail-closed')).toEqual([0, 'installed'])
+    expect(readFileSync(hook(folder), 'utf8')).toContain('--fail-closed')
+    expect(await did('--uninstall')).toEqual([0, 'removed'])
+    expect(existsSync(hook(folder))).toBe(false)
+  })
+
+  test('a hook of someone else is left as it is; the line to add to it works', async () => {
+    const folder = checkout()
+    writeFileSync(hook(folder), '#!/bin/sh\ncat >/dev/null\n')
+    chmodSync(hook(folder), 0o755)
+    const { code, err } = await run(folder, 'mergeq', ['guard', '--install'])
+    expect(code).toBe(6)
+    expect(readFileSync(hook(folder), 'utf8')).toBe('#!/bin/sh\ncat >/dev/null\n')
+    expect((await run(folder, 'mergeq', ['guard', '--uninstall'])).code).toBe(6)
+    const [, , added = ''] = err.split('\n')
+    writeFileSync(hook(folder), `#!/bin/sh\n${added.trim()}\nprintf '%s' "$refs" | grep -q refs/heads/fix\n`)
+    const stopped = await run(folder, 'git', ['push', 'origin', 'fix'])
+    expect(stopped.code).toBe(1)
+    expect(stopped.err).toContain('the push of fix was stopped')
+    answer = () => ({ status: 500 })
+    expect((await run(folder, 'git', ['push', '-q', 'origin', 'fix'])).code).toBe(0)
+  })
+
+  test('core.hooksPath, relative or not, and worktrees', async () => {
+    const folder = checkout()
+    mkdirSync(join(folder, 'sub'))
+    git(folder, 'config', 'core.hooksPath', 'tools/hooks')
+    const relative = await run(join(folder, 'sub'), 'mergeq', ['guard', '--install', '--json'])
+    expect(JSON.parse(relative.out)).toEqual({ hook: join(folder, 'tools/hooks/pre-push'), did: 'installed' })
+    expect((await run(folder, 'git', ['push', 'origin', 'fix'])).code).toBe(1)
+    git(folder, 'config', 'core.hooksPath', join(place, 'shared'))
+    expect((await run(folder, 'mergeq', ['guard', '--install'])).out).toBe(
+      `${join(place, 'shared/pre-push')}\tinstalled\n`,
+    )
+    git(folder, 'config', '--unset', 'core.hooksPath')
+    const tree = `${folder}-tree`
+    git(folder, 'worktree', 'add', '-q', '-b', 'other', tree)
+    const shared = await run(tree, 'mergeq', ['guard', '--install'])
+    expect(shared.out).toBe(`${hook(folder)}\tinstalled\n`)
+    expect((await run(tree, 'git', ['push', 'origin', 'fix'])).code).toBe(1)
+    expect((await run(join(folder, 'sub'), 'mergeq', ['guard', '--uninstall'])).out).toBe(
+      `${hook(folder)}\tremoved\n`,
+    )
+    expect((await run(place, 'mergeq', ['guard', '--install'])).code).toBe(2)
+  })
+
+  test.each(['document', 'hosted'] as const)('against the sandbox, %s', async dialect => {
+    const folder = checkout()
+    const clock = { now: noon }
+    const sandbox = await startSandbox({ dialect, scenario: 'paused', now: () => clock.now })
+    const more = { MERGEQ_BASE_URL: sandbox.baseUrl, MERGEQ_TOKEN: sandbox.token }
+    await run(folder, 'mergeq', ['guard', '--install'], more)
+    expect((await run(folder, 'mergeq', ['pr', 'submit', '7'], more)).code).toBe(0)
+    clock.now += 5_000
+    const { prBranch = 'pr-7' } = JSON.parse(
+      (await run(folder, 'mergeq', ['pr', 'get', '7', '--json'], more)).out,
+    )
+    git(folder, 'push', '-q', '--no-verify', 'origin', `fix~1:refs/heads/${prBranch}`)
+    const stopped = await run(folder, 'git', ['push', 'origin', `fix:${prBranch}`], more)
+    expect(stopped.err).toContain('#7 is PENDING')
+    expect(stopped.code).toBe(1)
+    expect((await run(folder, 'mergeq', ['pr', 'cancel', '7'], more)).code).toBe(0)
+    expect((await run(folder, 'git', ['push', '-q', 'origin', `fix:${prBranch}`], more)).code).toBe(0)
+    await sandbox.close()
+  })
+})

@@ -1,0 +1,132 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { allCommands } from '../../src/commands/index.ts'
+import { formats, settingDefinitions } from '../../src/config/setting-definitions.ts'
+import { scenarioNames } from '../../src/domain/scenario-names.ts'
+import { exitCodeList } from '../../src/errors.ts'
+import { mergeq, openStory } from '../support/harness.ts'
+import { examples, pages, stores } from '../support/help.ts'
+import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
+
+const groups = [
+  ...new Set(
+    allCommands.flatMap(({ command }) => (command.includes(' ') ? [command.split(' ')[0] ?? ''] : [])),
+  ),
+]
+
+describe('every list in prose is whole', () => {
+  const told = (line: string) => mergeq(line).then(({ out }) => out)
+
+  test('every group and command is in `mergeq --help`, every command in the help of its group', async () => {
+    const root = await told('--help')
+    for (const { command } of pages) expect(root).toMatch(new RegExp(`^  ${command.split(' ')[0]} `, 'm'))
+    for (const group of groups)
+      for (const { command } of pages.filter(page => page.command.startsWith(`${group} `)))
+        expect(await told(`${group} --help`)).toMatch(
+          new RegExp(`^  ${command.slice(group.length + 1)} `, 'm'),
+        )
+  })
+
+  test('every exit code is in `help exit-codes`, every format in `help formatting`', async () => {
+    const [codes, forms] = [await told('help exit-codes'), await told('help formatting')]
+    for (const { code, kind } of exitCodeList) expect(codes).toMatch(new RegExp(`^ *${code}  ${kind} `, 'm'))
+    for (const format of formats) expect(forms).toMatch(new RegExp(`^  ${format} `, 'm'))
+  })
+
+  test('every variable that the source reads is in `help environment`, but those of CI jobs and of the system', async () => {
+    const text = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter(path => path.endsWith('.ts') && !/^config\/(ci|ci-systems)\.ts$/.test(path))
+      .map(path => readFileSync(join('src', path), 'utf8'))
+      .concat(readFileSync(launcher, 'utf8'))
+      .join('\n')
+    const read = [...text.matchAll(/\benv\??\.([A-Z][A-Z_]+)/g)].map(([, name = '']) => name)
+    const system = [
+      'HOME',
+      'PATH',
+      'APPDATA',
+      'LOCALAPPDATA',
+      'NODE_TLS_REJECT_UNAUTHORIZED',
+      'GIT_CONFIG_COUNT',
+    ]
+    const environment = (await told('help environment')).replace(/\s+/g, ' ')
+    const settings = Object.values(settingDefinitions).flatMap(({ env }) => env)
+    expect(read.length).toBeGreaterThan(10)
+    for (const name of [...new Set([...read, ...settings])].filter(
+      name => !system.includes(name) && !isOfRunner(name),
+    ))
+      expect(environment).toContain(name)
+  })
+
+  test('every scenario of the sandbox is in its help', async () => {
+    const definitions = allCommands.find(({ command }) => command === 'sandbox start')?.definitions ?? []
+    const { suggestions } = definitions.find(({ syntax }) => syntax.startsWith('--scenario')) ?? {}
+    expect(suggestions).toEqual(scenarioNames)
+  })
+})
+
+/** Variables by which a CI job is known. */
+const isOfRunner = (name: string): boolean =>
+  /^(GITHUB|GITLAB|TF|TEAMCITY|BUILDKITE|AGENT|SYSTEM|BUILD)_/.test(name)
+
+const place = mkdtempSync(join(tmpdir(), 'mergeq help '))
+afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+testWith('mandoc')('the manual page is right roff', () => {
+  const told = (() => {
+    try {
+      return execFileSync('mandoc', ['-T', 'lint', 'man/mergeq.1'], { encoding: 'utf8' })
+    } catch (error) {
+      return error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error)
+    }
+  })()
+  // The date is left out, so that the page changes only when what it says does.
+  expect(told.split('\n').filter(line => line !== '' && !line.includes('missing date'))).toEqual([])
+  const shown = execFileSync('mandoc', ['-T', 'ascii', 'man/mergeq.1'], { encoding: 'utf8' }).replace(
+    /.\u0008/g,
+    '',
+  )
+  for (const { command } of pages) expect(shown).toContain(`mergeq ${command} [flags]`)
+})
+
+describe('examples that store something', () => {
+  testWith('bash').each(examples.filter(({ command }) => stores.test(command)))(
+    '$line exits with $exit',
+    async ({ line, exit, command }) => {
+      const story = await openStory()
+      try {
+        const home = mkdtempSync(join(place, 'home '))
+        writeFileSync(join(home, 'mergeq'), `#!/bin/sh\nexec '${process.execPath}' '${launcher}' "$@"\n`, {
+          mode: 0o755,
+        })
+        writeFileSync(join(home, 'pbcopy'), '#!/bin/sh\ncat > /dev/null\n', { mode: 0o755 })
+        const { MERGEQ_BASE_URL = '' } = story.env
+        const env = {
+          ...bareEnvironment(home),
+          PATH: `${home}:${process.env.PATH}`,
+          MERGEQ_BASE_URL,
+          TOKEN: 'sandbox',
+          MERGEQ_REPO: 'acme/web',
+          ...(command === 'auth token' ? { MERGEQ_TOKEN: 'sandbox' } : {}),
+        }
+        const { execa } = await import('execa')
+        if (command === 'guard') {
+          const make =
+            'git init -q && git init -q --bare there && git remote add origin ./there && git config push.default current && git -c user.name=t -c user.email=t@example.com commit -q --allow-empty -m first'
+          await execa('sh', ['-c', make], { env, extendEnv: false, cwd: home })
+        }
+        const asks = line === 'mergeq auth login'
+        const { exitCode, stderr } = await execa(
+          'bash',
+          ['-o', 'pipefail', '-c', asks ? `printf sandbox | ${line} --with-token` : line],
+          { env, extendEnv: false, cwd: home, reject: false },
+        )
+        expect(exitCode, stderr).toBe(exit)
+      } finally {
+        await story.close()
+      }
+    },
+  )
+})

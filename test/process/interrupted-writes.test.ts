@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { hangs, launch, unapplied, withFaults, works } from '../support/fault-server.ts'
+import { signals } from '../support/interrupted-writes.ts'
+
+test.each(signals)('the program, ended by a real %s, with several in flight', async (signal, exit) => {
+  const script = ({ operation }: { readonly operation: string }) =>
+    operation === 'cancelPullRequest' ? unapplied(hangs) : works
+  await withFaults({ script }, async server => {
+    const { code, err } = await launch(server, 'pr cancel 7 8 --yes', {
+      started: kill => {
+        const timer = setInterval(() => {
+          if (server.log.length < 2) return
+          clearInterval(timer)
+          setTimeout(() => kill(signal), 100)
+        }, 10)
+      },
+    })
+    expect(code).toBe(exit)
+    expect(err).toMatch(
+      new RegExp(
+        `stopped by ${signal}\\. cancelPullRequest for #7, #8 was under way: each may have been applied\\.\\n {2}Check .*: mergeq pr get 7 8 -R \\S+ -b main\\n`,
+      ),
+    )
+  })
+})

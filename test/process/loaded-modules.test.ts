@@ -1,0 +1,169 @@
+import { execFile } from 'node:child_process'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Service, serveScript } from '../support/harness.ts'
+import { bareEnvironment, launcher } from '../support/programs.ts'
+
+const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-loads-')))
+const [watch, report] = ['watch.cjs', 'report.json'].map(name => join(place, name)) as [string, string]
+
+/** Writes down which parts of dist/ a process compiles and which of Node's own modules it loads. */
+const watcher = `
+  const vm = require('node:vm')
+  const { writeFileSync } = require('node:fs')
+  const parts = []
+  const before = new Set(process.moduleLoadList)
+  const { Script } = vm
+  vm.Script = class extends Script {
+    constructor(source, options) {
+      super(source, options)
+      parts.push(options.filename.replace(/^.*[\\\\/]/, ''))
+    }
+  }
+  process.on('exit', () => {
+    const loaded = process.moduleLoadList.filter(name => !before.has(name) && name.startsWith('NativeModule '))
+    writeFileSync(process.env.REPORT, JSON.stringify({ parts, builtins: loaded.map(name => name.slice(13)), heap: process.memoryUsage().heapUsed / 1e6 }))
+  })
+`
+
+let service: Service
+beforeAll(async () => {
+  writeFileSync(watch, watcher)
+  service = await serveScript(() => ({ body: '{"state":"testing","prNumber":7}' }))
+})
+afterAll(async () => {
+  await service.close()
+  rmSync(place, { recursive: true, force: true })
+})
+
+interface Loaded {
+  readonly code: number
+  readonly parts: readonly string[]
+  readonly builtins: readonly string[]
+  /** What stood on the heap at the end, in MB. */
+  readonly heap: number
+}
+
+/** Runs a command line and tells what it loaded. */
+async function loadedBy(line: string): Promise<Loaded> {
+  const home = join(place, 'home')
+  mkdirSync(home, { recursive: true })
+  rmSync(report, { force: true })
+  const env = {
+    ...bareEnvironment(home),
+    REPORT: report,
+    // Checking the code cache needs modules of Node that nothing else does.
+    NODE_DISABLE_COMPILE_CACHE: '1',
+    MERGEQ_TOKEN: 'token',
+    MERGEQ_BASE_URL: service.baseUrl,
+  }
+  const code = await new Promise<number>(resolve => {
+    const words = ['--require', watch, launcher, ...line.split(' ')]
+    execFile(process.execPath, words, { env, cwd: place }, error => {
+      resolve(typeof error?.code === 'number' ? error.code : 0)
+    })
+  })
+  return { code, ...JSON.parse(readFileSync(report, 'utf8')) }
+}
+
+const front = ['mergeq.cjs']
+const told = [...front, 'cli-help-render-help.cjs']
+const command = [...front, 'commands-index.cjs']
+const request = [...command, 'http-client.cjs', 'http-undici.cjs']
+
+/** What costs milliseconds and is for a few commands only. */
+const dear = [
+  'child_process',
+  'http',
+  'http2',
+  'https',
+  'zlib',
+  'readline',
+  'worker_threads',
+  'assert',
+  'module',
+]
+const secure = ['crypto', 'tls']
+const network = [...secure, 'net', 'stream', 'v8']
+
+const where = '-R acme/web -b main'
+type Kind = readonly [line: string, code: number, parts: readonly string[], never: readonly string[]]
+const kinds: readonly Kind[] = [
+  ['--version', 0, [], [...dear, ...network, 'events']],
+  ['--help', 0, told, [...dear, ...network]],
+  ['pr get --help', 0, told, [...dear, ...network]],
+  ['help exit-codes', 0, told, [...dear, ...network]],
+  ['pr sbumit', 2, front, [...dear, ...network]],
+  ['pr get --nonsense', 2, front, [...dear, ...network]],
+  [`pr get 7 ${where} --dry-run`, 0, command, [...dear, ...network]],
+  [`pr get 7 ${where} --json`, 0, request, [...dear, ...secure]],
+  [`pr get 7 ${where}`, 0, request, [...dear, ...secure]],
+  [`pr get 7 ${where} -o table`, 0, [...request, 'output-table.cjs'], [...dear, ...secure]],
+  [`pr get 7 ${where} -o csv`, 0, [...request, 'output-csv.cjs'], [...dear, ...secure]],
+  [`pr get 7 ${where} --json --base-url https://127.0.0.1:1 --retries 0`, 7, request, dear],
+  ['config path', 0, command, [...dear, ...network]],
+]
+
+describe('what a command loads', () => {
+  test.each(kinds)('%s', async (line, code, parts, never) => {
+    const loaded = await loadedBy(line)
+    expect({ code: loaded.code, parts: loaded.parts }).toEqual({ code, parts })
+    expect(loaded.builtins.filter(name => never.includes(name))).toEqual([])
+  })
+
+  test('config set: what writes, and nothing that sends', async () => {
+    const { code, parts } = await loadedBy('config set repo acme/web')
+    expect({ code, parts }).toEqual({ code: 0, parts: [...command, 'config-store-update.cjs'] })
+  })
+
+  test('one request leaves little on the heap', async () => {
+    const { heap } = await loadedBy(`pr get 7 ${where} --json`)
+    expect(heap).toBeLessThan(12)
+  })
+
+  test('an https request loads what a plain one does not', async () => {
+    const line = `pr get 7 ${where} --json --base-url https://127.0.0.1:1 --retries 0`
+    expect((await loadedBy(line)).builtins).toEqual(expect.arrayContaining([...secure, 'net']))
+  })
+})
+
+/** At most so many kilobytes each; a part that is not named here may have the last. */
+const largest: Readonly<Record<string, number>> = {
+  'mergeq.cjs': 140,
+  'commands-index.cjs': 240,
+  'http-client.cjs': 16,
+  'http-undici.cjs': 180,
+  'sandbox-sandbox.cjs': 130,
+  'config-store-update.cjs': 75,
+  'output-table.cjs': 55,
+  'commands-queue-file-yaml.cjs': 110,
+}
+const otherwise = 60
+
+describe('what an install weighs', () => {
+  test.each(readdirSync('dist').filter(name => name.endsWith('.cjs')))('%s', name => {
+    expect(statSync(join('dist', name)).size / 1000).toBeLessThan(largest[name] ?? otherwise)
+  })
+
+  test('the package is at most 450 KB', async () => {
+    const words = ['pack', '--dry-run', '--ignore-scripts', '--json', '--loglevel=error']
+    const { stdout } = await execa('npm', words, {
+      env: { ...bareEnvironment(place), npm_config_update_notifier: 'false' },
+      extendEnv: false,
+    })
+    const [{ size }] = JSON.parse(stdout) as readonly [{ readonly size: number }]
+    expect(size / 1000).toBeLessThan(450)
+  })
+})

@@ -1,0 +1,210 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  answers,
+  bombs,
+  drips,
+  goesOn,
+  type Launched,
+  launch,
+  type Show,
+  withFaults,
+} from '../support/fault-server.ts'
+import { testWith } from '../support/programs.ts'
+import { deep, everywhere, filled, mebibyte } from '../support/response-cost.ts'
+
+const packed = (text: string): Show =>
+  answers(200, gzipSync(text), { 'content-encoding': 'gzip', 'content-type': 'application/json' })
+const wide = (bytes: number) => filled('{},', bytes, '[', ']')
+
+/** What one answer may cost, whatever it holds. */
+const expectBounded = ({ memory, cpu, code }: Launched, name: string) => {
+  expect([7, 11, 15, 16, 17], `${name}: exit code`).toContain(code)
+  expect(memory, `${name}: memory in MiB`).toBeLessThan(300)
+  expect(cpu, `${name}: seconds of processor time`).toBeLessThan(10)
+}
+
+const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-cost-')))
+const [queueFile, junit] = ['queue.yaml', 'junit.xml'].map(name => join(place, name)) as [string, string]
+beforeAll(() => {
+  writeFileSync(queueFile, 'repo: acme/web\ntargetBranch: main\nsettings:\n  concurrency: 2\n')
+  writeFileSync(junit, '<testsuite><testcase name="a"><failure/></testcase></testsuite>')
+})
+afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
+/** Every command that asks the service, as it is typed, and whether it changes something. */
+const lines = [
+  'pr submit 7',
+  'pr submit 7 --wait',
+  'pr cancel 7 --yes',
+  'pr restart 7',
+  'pr get 7',
+  'pr targets 7 a --no-sha',
+  `pr testing ${id}`,
+  'pr explain 7',
+  'queue create',
+  'queue get',
+  'queue update --concurrency 2',
+  'queue delete --yes',
+  'queue watch',
+  'queue export',
+  `queue diff -f ${queueFile}`,
+  `queue apply -f ${queueFile} --yes`,
+  'queue check --max-depth 3',
+  'flaky list',
+  `flaky get ${id}`,
+  'flaky report',
+  `flaky match ${junit}`,
+  'flaky gate --max 0',
+]
+
+describe('what any one answer may cost', () => {
+  const shapes = [
+    ['deep', packed(deep(7 * mebibyte))],
+    ['wide', packed(wide(7 * mebibyte))],
+  ] as const
+  testWith('time')(
+    'every command ends soon and small when all answers are deep or wide',
+    { timeout: 180_000 },
+    async () => {
+      const cases = shapes.flatMap(([shape, show]) => lines.map(line => ({ shape, show, line })))
+      const work = async () => {
+        for (let next = cases.shift(); next !== undefined; next = cases.shift()) {
+          const { shape, show, line } = next
+          await withFaults({ script: everywhere(show) }, async server => {
+            const came = await launch(server, line, { measured: true, wordless: true })
+            expectBounded(came, `${line}, ${shape}`)
+            // A change is read back once; everything else asks once. `explain` reads the record and the queue.
+            expect(server.log.length, `${line}, ${shape}: requests`).toBeLessThanOrEqual(3)
+          })
+        }
+      }
+      await Promise.all([work(), work()])
+    },
+  )
+
+  const tests = (bytes: number, name: string) =>
+    JSON.stringify({
+      tests: Array.from({ length: Math.floor(bytes / 1_000) }, (_, index) => ({
+        id: `${id.slice(0, -8)}${10_000_000 + index}`,
+        name: `${name} ${index} ${'x'.repeat(900)}`,
+      })),
+      page: {},
+    })
+  const digits = '12345678901234567890,'
+  /** Bytes without end past the HTTP library, in pieces like this one. */
+  const pours =
+    (head: string, piece: string): Show =>
+    ({ socket }) => {
+      socket.on('error', () => undefined)
+      socket.write(head)
+      const bytes = Buffer.from(piece.repeat(Math.ceil(100_000 / piece.length)))
+      const more = () => {
+        while (!socket.destroyed && socket.write(bytes));
+      }
+      socket.on('drain', more)
+      more()
+    }
+  const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
+  const hostile: readonly (readonly [name: string, line: string, show: Show, code: number])[] = [
+    ['60 MiB of lists in lists, in 61 KB', 'flaky list', packed(deep(60 * mebibyte)), 15],
+    ['60 MiB of empty objects, in 61 KB', 'flaky list', packed(wide(60 * mebibyte)), 15],
+    [
+      '60 MiB of empty objects as tests',
+      'flaky list',
+      packed(filled('{},', 60 * mebibyte, '{"tests":[', ']}')),
+      15,
+    ],
+    [
+      'one text of 60 MiB',
+      'flaky list',
+      packed(filled('x', 60 * mebibyte, '{"tests":[{"name":"', '"}]}')),
+      15,
+    ],
+    [
+      '60 MiB of numbers of 20 digits',
+      'flaky list',
+      packed(filled(digits, 60 * mebibyte, '{"tests":[],"x":[', ']}')),
+      15,
+    ],
+    ['60 MiB of good tests', 'flaky list --json', packed(tests(60 * mebibyte, 'test')), 15],
+    ['30 MiB of good tests in Cyrillic', 'flaky list --json', packed(tests(30 * mebibyte, '\u0442')), 15],
+    ['40 MiB of good tests', 'flaky list --json', packed(tests(40 * mebibyte, 'test')), 0],
+    [
+      '8 MiB of numbers of 20 digits',
+      'queue get --json',
+      packed(filled(digits, 7.9 * mebibyte, '{"state":"running","enqueuedPullRequests":[],"x":[', ']}')),
+      0,
+    ],
+    [
+      'half a million tests without a name',
+      'flaky list --json',
+      packed(filled('{},', 1.4 * mebibyte, '{"tests":[', ']}')),
+      0,
+    ],
+    [
+      'a text of 7 MiB of C1 characters',
+      'pr get 7',
+      packed(filled('\u0090', 3.5 * mebibyte, '{"state":"pending","prTitle":"', '"}')),
+      0,
+    ],
+    ['512 MiB in 0.5 MB', 'queue get', bombs(512), 15],
+    ['a body without end', 'queue get', goesOn, 15],
+    ['a body without end, as a list', 'flaky list', goesOn, 15],
+    ['a flood of pieces of one byte', 'queue get', pours(chunked, '1\r\n \r\n'), 15],
+    ['a flood of pieces of one byte, as a list', 'flaky list', pours(chunked, '1\r\n \r\n'), 15],
+    ['a piece whose head does not end', 'queue get', pours(`${chunked}1;a=`, 'x'), 15],
+    ['early hints without end', 'queue get', pours('', 'HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'), 15],
+    [
+      'headers without end',
+      'queue get',
+      pours('HTTP/1.1 200 OK\r\n', `x-filler: ${'x'.repeat(1_000)}\r\n`),
+      15,
+    ],
+    ['a byte now and then', 'queue get --timeout 1s', drips(' '.repeat(1_000), 100), 7],
+  ]
+  for (const [name, line, show, code] of hostile)
+    testWith('time')(`${line}: ${name}`, { timeout: 60_000 }, async () => {
+      await withFaults({ script: everywhere(show) }, async server => {
+        const retries = code === 7 ? ' --retries 0' : ''
+        const came = await launch(server, `${line}${retries}`, { measured: true, wordless: true })
+        expect({ code: came.code, requests: server.log.length }).toEqual({ code, requests: 1 })
+        if (code !== 0) expectBounded(came, name)
+        expect(came.memory, 'memory in MiB').toBeLessThan(300)
+        expect(came.cpu, 'seconds of processor time').toBeLessThan(10)
+      })
+    })
+
+  test.each([100, 250, 400, 600])(
+    'a signal %i ms into a large answer ends the program within a second',
+    async after => {
+      const show = packed(tests(40 * mebibyte, 'test'))
+      let kill: (signal: NodeJS.Signals) => void = () => undefined
+      let sent = Number.NaN
+      const sends: Show = exchange => {
+        setTimeout(() => {
+          sent = performance.now()
+          kill('SIGTERM')
+        }, after)
+        show(exchange)
+      }
+      await withFaults({ script: everywhere(sends) }, async server => {
+        const { code } = await launch(server, 'flaky list --json', {
+          wordless: true,
+          intoFile: true,
+          started: stop => {
+            kill = stop
+          },
+        })
+        const took = performance.now() - sent
+        // It may have come to its end before; on a machine that does much else the signal itself comes late.
+        if (!Number.isNaN(took)) expect(took, 'milliseconds').toBeLessThan(1_500)
+        expect([0, 143]).toContain(code)
+      })
+    },
+  )
+})

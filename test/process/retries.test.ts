@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { applied, hangs, launch, withFaults } from '../support/fault-server.ts'
+import { get, limited, named, pulls } from '../support/retries.ts'
+
+describe('a wait can be stopped', () => {
+  const signals = [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const
+  test.each(signals)('%s during a wait of 20 s ends it within 1 s', async (signal, exit) => {
+    await withFaults({ pulls, script: { [get.operation]: limited('20') } }, async server => {
+      let asked = 0
+      const { code, out, err } = await launch(server, get.line, {
+        started: kill => {
+          const timer = setInterval(() => {
+            if (server.log.length === 0) return
+            clearInterval(timer)
+            // The answer is on its way: the wait begins in a moment.
+            setTimeout(() => {
+              asked = performance.now()
+              kill(signal)
+            }, 150)
+          }, 10)
+        },
+      })
+      expect(performance.now() - asked).toBeLessThan(1_000)
+      expect({ code, out, requests: server.log.length }).toEqual({ code: exit, out: '', requests: 1 })
+      expect(err).toMatch(new RegExp(`^.*again in 20\\.0 s\\.\nmergeq: .*${signal}`))
+    })
+  })
+
+  test('a change in flight is named', async () => {
+    await withFaults({ script: { submitPullRequest: applied(hangs) } }, async server => {
+      const { code, documents, err } = await launch(server, 'pr submit 7 --json', {
+        started: kill => {
+          const timer = setInterval(() => {
+            if (server.applied.length === 0) return
+            clearInterval(timer)
+            kill('SIGINT')
+          }, 10)
+        },
+      })
+      expect({ code, sent: named(server) }).toEqual({ code: 130, sent: ['submitPullRequest'] })
+      expect(err).toContain('submitPullRequest')
+      expect(documents).toMatchObject([{ ok: false, exit: 130, delivery: 'unknown' }])
+    })
+  })
+})

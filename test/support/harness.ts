@@ -1,0 +1,272 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { parseCommandLine } from '../../src/cli/command-parser.ts'
+import { documentCommand } from '../../src/cli/help/command-doc.ts'
+import { runProgram } from '../../src/cli/program.ts'
+import type { RunnableCommand } from '../../src/cli/registered-command.ts'
+import { allCommands } from '../../src/commands/index.ts'
+import type { Access, Host, Spawned } from '../../src/host/host.ts'
+import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
+
+/** A request as the service saw it. */
+export interface Seen {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** What a scripted service answers: a status, a body, headers. */
+export interface Answer {
+  readonly status?: number
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+type Script = (seen: Seen, index: number) => Answer | Promise<Answer>
+
+/** A service on loopback that answers by script and remembers what it was asked. */
+export interface Service {
+  readonly baseUrl: string
+  readonly requests: Seen[]
+  close(): Promise<void>
+}
+
+export async function serveScript(script: Script): Promise<Service> {
+  const requests: Seen[] = []
+  const server = createServer(async (request, response) => {
+    const pieces: Buffer[] = []
+    for await (const piece of request) pieces.push(piece)
+    const seen = {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: Object.fromEntries(
+        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+      ),
+      body: Buffer.concat(pieces).toString(),
+    }
+    requests.push(seen)
+    const { status = 200, body = '', headers = {} } = await script(seen, requests.length - 1)
+    response.writeHead(status, headers).end(body)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    requests,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** What a test may say of the world; everything else is bare: no terminal, no input, an empty environment. */
+export interface Setting {
+  readonly env?: Readonly<Record<string, string>>
+  readonly terminal?: boolean
+  /** Standard error is a terminal that can be written over: long work shows a spinner. */
+  readonly redraws?: boolean
+  readonly columns?: number
+  readonly rows?: number
+  /** The keys that are pressed, one at each sleep, where a command listens to them. */
+  readonly keys?: readonly string[]
+  readonly input?: string | Uint8Array
+  readonly inputTerminal?: boolean
+  /** What a person types at prompts, in order. */
+  readonly typed?: readonly string[]
+  readonly files?: Readonly<Record<string, string | Uint8Array>>
+  /** Files that can be changed; what several command lines share. They stand before `files`. */
+  readonly disk?: Map<string, string>
+  /** The id of the user; without one nobody asks who may use a file. */
+  readonly user?: number
+  /** Who may use paths. */
+  readonly access?: Readonly<Record<string, Access>>
+  /** Called before each change of a file or folder; what it throws is the answer of the disk. */
+  readonly onChange?: (how: string, path: string) => void
+  readonly now?: number
+  /** A clock that several command lines share; it takes the place of `now`. Its `sleep` lets time pass side by side. */
+  readonly clock?: { now: number; sleep?(ms: number): Promise<void> }
+  readonly answer?: Script
+  readonly spawn?: (command: string, args: readonly string[]) => Spawned
+  readonly signal?: AbortSignal
+}
+
+/** Everything that came out of one command line. */
+export interface Outcome {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+  readonly requests: readonly Seen[]
+  /** The sleeps that were asked of the clock, in milliseconds. */
+  readonly sleeps: readonly number[]
+}
+
+/** 2026-01-05T12:00:00Z, the moment of every test that does not say another. */
+export const noon = Date.UTC(2026, 0, 5, 12)
+
+/** Words as a shell splits them: blanks separate, single and double quotes hold together. */
+export const split = (line: string): readonly string[] =>
+  [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) =>
+    word.replace(/'([^']*)'|"([^"]*)"/g, (_, one, two) => one ?? two),
+  )
+
+/** Runs a command line (without the program's name) in a faked world, and returns everything that came out. */
+export async function mergeq(line: string | readonly string[], setting: Setting = {}): Promise<Outcome> {
+  const service = setting.answer === undefined ? undefined : await serveScript(setting.answer)
+  const [out, err, sleeps]: [string[], string[], number[]] = [[], [], []]
+  const decoder = new TextDecoder()
+  const sink = (pieces: string[], terminal: boolean) => ({
+    terminal,
+    columns: setting.columns ?? 80,
+    rows: setting.rows ?? 24,
+    write: async (text: string | Uint8Array) => {
+      pieces.push(typeof text === 'string' ? text : decoder.decode(text))
+    },
+  })
+  const clock = setting.clock ?? { now: setting.now ?? noon }
+  const typed = [...(setting.typed ?? [])]
+  const keys = [...(setting.keys ?? [])]
+  let press: ((key: string) => void) | undefined
+  const fileAt = (path: string) => setting.disk?.get(path) ?? setting.files?.[path]
+  const bytes = (text: string | Uint8Array) =>
+    typeof text === 'string' ? new TextEncoder().encode(text) : text
+  const host: Host = {
+    argv: typeof line === 'string' ? split(line) : line,
+    env: {
+      MERGEQ_TOKEN: 'test-token',
+      ...(service === undefined ? {} : { MERGEQ_BASE_URL: service.baseUrl }),
+      ...setting.env,
+    },
+    cwd: '/repo',
+    runtime: {
+      version: '0.0.0-test',
+      node: process.versions.node,
+      v8: process.versions.v8,
+      platform: 'linux',
+      user: setting.user,
+    },
+    clock: {
+      now: () => clock.now,
+      sleep: async (ms, signal) => {
+        if (signal?.aborted) throw signal.reason
+        const key = press === undefined ? undefined : keys.shift()
+        if (key !== undefined) press?.(key)
+        if (signal?.aborted) throw signal.reason
+        sleeps.push(ms)
+        if (clock.sleep !== undefined) return clock.sleep(ms)
+        clock.now += ms
+        await new Promise(resolve => setImmediate(resolve))
+      },
+    },
+    random: () => 0.5,
+    input: {
+      terminal: setting.inputTerminal ?? false,
+      async *read() {
+        if (setting.input !== undefined) yield bytes(setting.input)
+      },
+      ask: async question => {
+        err.push(question)
+        return typed.shift()
+      },
+      keys(listener) {
+        press = listener
+        return () => {
+          press = undefined
+        }
+      },
+    },
+    out: sink(out, setting.terminal ?? false),
+    err: { ...sink(err, setting.terminal ?? false), canRedraw: setting.redraws ?? false },
+    files: {
+      async *stream(path) {
+        const text = fileAt(path)
+        if (text === undefined) throw Object.assign(new Error(`no such file: ${path}`), { code: 'ENOENT' })
+        yield bytes(text)
+      },
+      read: async path => {
+        const text = fileAt(path)
+        return text === undefined ? undefined : decoder.decode(bytes(text))
+      },
+      exists: async path => fileAt(path) !== undefined,
+      list: async folder =>
+        [...(setting.disk?.keys() ?? []), ...Object.keys(setting.files ?? {})].flatMap(path =>
+          path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [],
+        ),
+      makeProgram: async path => setting.onChange?.('makeProgram', path),
+      makeFolder: async path => setting.onChange?.('makeFolder', path),
+      follow: async path => path,
+      access: async path => setting.access?.[path],
+      rename: async path => setting.onChange?.('rename', path),
+      replace: async (path, text) => {
+        setting.onChange?.('replace', path)
+        if (setting.disk === undefined) throw new Error('read-only file system')
+        setting.disk.set(path, text)
+      },
+      remove: async path => {
+        setting.onChange?.('remove', path)
+        setting.disk?.delete(path)
+      },
+      removeFolder: async () => undefined,
+    },
+    interrupted: setting.signal ?? new AbortController().signal,
+    spawn: async (command, args) => setting.spawn?.(command, args) ?? { code: 127, out: '' },
+  }
+  try {
+    const code = await runProgram(host, allCommands)
+    holdToHelp(host, code)
+    return { code, out: out.join(''), err: err.join(''), requests: service?.requests ?? [], sleeps }
+  } finally {
+    await service?.close()
+  }
+}
+
+/** Every test holds the help to its word: a command ends with no exit code that its help does not name. */
+function holdToHelp(host: Host, code: number): void {
+  const command = findCommand(host)
+  const { exitCodes = [code] } = command === undefined ? {} : documentCommand(command)
+  if (!exitCodes.includes(code))
+    throw new Error(
+      `\`mergeq ${command?.command}\` ended with ${code}, which its help does not name (\`exitKinds\`).`,
+    )
+}
+
+function findCommand(host: Host): RunnableCommand | undefined {
+  try {
+    const parsed = parseCommandLine(host, allCommands, new Map())
+    return 'command' in parsed ? parsed.command : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A sandbox and a clock that every command line of a story shares. */
+export interface Story {
+  readonly clock: { now: number }
+  /** The environment in which commands reach the sandbox. */
+  readonly env: Readonly<Record<string, string>>
+  /** Runs a command line against the sandbox, in its environment. */
+  mergeq(line: string, setting?: Setting): Promise<Outcome>
+  close(): Promise<void>
+}
+
+/** Opens a sandbox whose queue moves by the story's own clock: time passes only where a command sleeps. */
+export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Promise<Story> {
+  const clock = { now: noon }
+  const sandbox = await startSandbox({ ...options, now: () => clock.now })
+  const env = {
+    MERGEQ_BASE_URL: sandbox.baseUrl,
+    MERGEQ_TOKEN: sandbox.token,
+    MERGEQ_REPO: 'acme/web',
+    MERGEQ_TARGET_BRANCH: 'main',
+    MERGEQ_ORG: sandbox.org,
+  }
+  return {
+    clock,
+    env,
+    mergeq: (line, setting = {}) => mergeq(line, { ...setting, clock, env: { ...env, ...setting.env } }),
+    close: () => sandbox.close(),
+  }
+}

@@ -1,0 +1,75 @@
+import { type Answer, mergeq, noon, type Seen, type Setting } from './harness.ts'
+
+export type Json = Readonly<Record<string, unknown>>
+export const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
+
+/** From a second on, a pull request stands so; `undefined` is not there. */
+export type Course = readonly (readonly [second: number, state: string | undefined, more?: Json])[]
+
+interface Play {
+  readonly pulls: Readonly<Record<number, Course>>
+  /** From a second on, the queue's state. */
+  readonly queue?: readonly (readonly [second: number, state: string])[]
+  /** What happens instead of an answer. */
+  readonly fault?: (second: number, operation: string) => Answer | undefined
+  readonly setting?: Setting
+}
+
+/** Runs a command line against pull requests that stand as the story says, by the clock that the command sleeps on. */
+export async function play(line: string, { pulls, queue = [[0, 'running']], fault, setting = {} }: Play) {
+  const clock = { now: noon }
+  const asked: { readonly second: number; readonly operation: string; readonly pr: number }[] = []
+  const at = <T extends readonly [number, ...unknown[]]>(course: readonly T[], second: number) =>
+    course.findLast(([from]) => from <= second)
+  const recordOf = (number: number, second: number): Json | undefined => {
+    const [from, state, more] = at(pulls[number] ?? [], second) ?? [0, undefined]
+    if (state === undefined) return undefined
+    return {
+      id: `entry-${number}`,
+      prNumber: number,
+      state: state.toLowerCase(),
+      stateChangedAt: new Date(noon + from * 1_000).toISOString(),
+      isCurrentlySubmittedToQueue: !/^(merged|failed|cancelled)$/i.test(state),
+      ...more,
+    }
+  }
+  const answer = (seen: Seen): Answer => {
+    const second = (clock.now - noon) / 1_000
+    const operation = seen.path.replace('/v1/', '')
+    const pr = JSON.parse(seen.body).pr?.number ?? 0
+    asked.push({ second, operation, pr })
+    const faulty = fault?.(second, operation)
+    if (faulty !== undefined) return faulty
+    if (operation === 'getQueue') {
+      const enqueuedPullRequests = Object.keys(pulls).flatMap(number => {
+        const { isCurrentlySubmittedToQueue, ...entry } = recordOf(Number(number), second) ?? {}
+        return isCurrentlySubmittedToQueue === true && entry.state !== 'not_ready' ? [entry] : []
+      })
+      return { body: JSON.stringify({ state: at(queue, second)?.[1], enqueuedPullRequests }) }
+    }
+    if (operation !== 'getSubmittedPullRequest') return { body: 'OK' }
+    const record = recordOf(pr, second)
+    return record === undefined ? { status: 404, body: 'Not Found' } : { body: JSON.stringify(record) }
+  }
+  const dated = (seen: Seen): Answer => {
+    const one = answer(seen)
+    return { ...one, headers: { date: new Date(clock.now).toUTCString(), ...one.headers } }
+  }
+  const outcome = await mergeq(line, { answer: dated, clock, ...setting, env: { ...env, ...setting.env } })
+  const operations = asked.map(({ operation }) => operation)
+  return { ...outcome, asked, operations, seconds: (clock.now - noon) / 1_000 }
+}
+
+export const documentsIn = (out: string): readonly Json[] =>
+  out
+    .split('\n')
+    .slice(0, -1)
+    .map(line => JSON.parse(line))
+
+export const walk: Course = [
+  [0, 'NOT_READY'],
+  [2, 'PENDING'],
+  [4, 'TESTING'],
+  [6, 'TESTS_PASSED'],
+  [8, 'MERGED'],
+]

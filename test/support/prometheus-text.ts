@@ -1,0 +1,12 @@
+import { parseSamples } from '../../src/domain/metrics/exposition.ts'
+import { isMergeqError } from '../../src/errors.ts'
+
+export const isRead = (text: string): boolean => {
+  try {
+    parseSamples(text)
+    return true
+  } catch (error) {
+    if (isMergeqError(error) && error.kind === 'bad-answer') return false
+    throw error
+  }
+}

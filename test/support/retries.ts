@@ -1,0 +1,18 @@
+import { type Act, answers, type FaultServer, pull, unapplied } from './fault-server.ts'
+
+const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
+export const pulls = { 7: pull(7), 8: pull(8) }
+
+/** The reads (cases.md), and the operation that each asks for. */
+export const reads = [
+  { line: 'pr get 7', operation: 'getSubmittedPullRequest' },
+  { line: `pr testing ${id}`, operation: 'getMergeQueueTestingDetails' },
+  { line: 'queue get', operation: 'getQueue' },
+  { line: 'metrics', operation: 'getMergeQueueMetrics' },
+  { line: 'flaky list', operation: 'flaky-tests/list-failing-tests' },
+  { line: `flaky get ${id}`, operation: 'flaky-tests/get-test-details' },
+] as const
+export const [get] = reads
+export const limited = (retryAfter: string): Act => unapplied(answers(429, '', { 'retry-after': retryAfter }))
+
+export const named = (server: FaultServer): readonly string[] => server.log.map(({ operation }) => operation)

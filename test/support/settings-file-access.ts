@@ -1,0 +1,13 @@
+import { afterEach } from 'vitest'
+import { type Service, serveScript } from './harness.ts'
+
+const services: Service[] = []
+afterEach(() => Promise.all(services.splice(0).map(service => service.close())))
+
+export const token = 'tok_4f2a9c1e77d0b6aa'
+
+export async function serve(): Promise<Service> {
+  const service = await serveScript(() => ({ body: '{"state":"RUNNING","enqueuedPullRequests":[]}' }))
+  services.push(service)
+  return service
+}

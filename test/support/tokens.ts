@@ -1,0 +1,17 @@
+export const token = 'tok_4f2a9c1e77d0b6aa'
+
+/** The ways in which a token can be read out of a text; none is what every test wants. */
+export function waysToRead(text: string, secret: string): readonly string[] {
+  const unescaped = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  const base64 = (text.match(/[\w+/-]{12,}/g) ?? []).flatMap(run =>
+    [0, 1, 2, 3].map(shift => Buffer.from(run.slice(shift), 'base64').toString('latin1')),
+  )
+  return [
+    ...(text.includes(secret) ? ['raw'] : []),
+    ...(text.replace(/\\(.)/g, '$1').includes(secret) ? ['escaped'] : []),
+    ...(unescaped.includes(secret) ? ['percent-encoded'] : []),
+    ...(base64.some(plain => plain.includes(secret)) ? ['base64'] : []),
+  ]
+}

@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createIdTable } from '../../src/domain/id-table.ts'
+import { createPageCursor } from '../../src/domain/page-cursor.ts'
+import { windows } from '../../src/domain/time-range.ts'
+import { parseInstant } from '../../src/domain/values/time.ts'
+import { day } from '../support/flaky-list.ts'
+import { noon } from '../support/harness.ts'
+
+describe('windows of a range', () => {
+  /** The offset of a zone at an instant, as RFC 3339 writes it. */
+  const offsetOf = (zone: string, time: number): string => {
+    const parts = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' }).formatToParts(
+      time,
+    )
+    const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
+    return name === 'GMT' ? '+00:00' : name.replace('GMT', '').slice(0, 6)
+  }
+  const spelledIn = (zone: string, time: number): string => {
+    const offset = offsetOf(zone, time)
+    const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number)
+    const shift = (hours * 60 + minutes) * 60_000 * (offset.startsWith('-') ? -1 : 1)
+    return new Date(time + shift).toISOString().replace('Z', offset)
+  }
+  const zone = fc.constantFrom(
+    'UTC',
+    'America/New_York',
+    'Europe/Berlin',
+    'Australia/Lord_Howe',
+    'Asia/Kathmandu',
+    'America/St_Johns',
+    'Pacific/Kiritimati',
+    'Pacific/Chatham',
+    'Africa/Casablanca',
+  )
+  // Whole seconds: far apart, about a week, or around the change of a clock.
+  const times = fc.tuple(
+    fc.integer({ min: 0, max: 2_000_000_000 }),
+    fc.integer({ min: 1, max: 100 * 86_400 }),
+  )
+
+  test('whatever the zone, they touch, never overlap, cover exactly, and hold at most 168 hours', () => {
+    fc.assert(
+      fc.property(zone, times, (zone, [from, length]) => {
+        const [start, end] = [from * 1_000, (from + length) * 1_000]
+        const read = { start: parseInstant(spelledIn(zone, start)), end: parseInstant(spelledIn(zone, end)) }
+        expect(read).toEqual({ start, end })
+        const cut = windows(read)
+        expect([cut[0]?.end, cut.at(-1)?.start]).toEqual([end, start])
+        for (const [index, window] of cut.entries()) {
+          const hours = (window.end - window.start) / 3_600_000
+          expect(hours > 0 && hours <= 168).toBe(true)
+          expect(cut[index + 1]?.end ?? start).toBe(window.start)
+        }
+      }),
+    )
+  })
+
+  test.each([
+    ['the clock that goes forward', '2026-03-01T12:00:00-05:00', '2026-03-08T12:00:00-04:00', 1, 167],
+    ['the clock that goes back', '2026-10-25T12:00:00-04:00', '2026-11-01T12:00:00-05:00', 2, 168],
+  ])('seven days by the wall across %s', (_, start, end, number, hours) => {
+    const cut = windows({ start: parseInstant(start), end: parseInstant(end) })
+    expect(cut).toHaveLength(number)
+    expect(((cut[0]?.end ?? 0) - (cut[0]?.start ?? 0)) / 3_600_000).toBe(hours)
+  })
+})
+
+describe('the order of windows and pages', () => {
+  const range = { start: noon - 20 * day, end: noon }
+
+  test('each window begins without a token, and ends where a page names none', () => {
+    const steps = createPageCursor(range, 100)
+    const seen: string[] = []
+    for (let step = steps.next(); step !== undefined; step = steps.next()) {
+      seen.push(`${(noon - step.end) / day}-${(noon - step.start) / day} ${step.token}`)
+      steps.advance(step.token === '' ? 'p2' : '', true)
+    }
+    expect(seen).toEqual(['0-7 ', '0-7 p2', '7-14 ', '7-14 p2', '14-20 ', '14-20 p2'])
+    expect({ over: steps.isOver(), pages: steps.pages(), trouble: steps.problem() }).toEqual({
+      over: true,
+      pages: 6,
+      trouble: undefined,
+    })
+  })
+
+  test('any chain of page tokens ends: at its end, or at the first repeated token', () => {
+    const chain = fc.array(fc.string({ unit: 'binary', maxLength: 3 }), { maxLength: 30 })
+    fc.assert(
+      fc.property(chain, tokens => {
+        const steps = createPageCursor({ start: noon - day, end: noon }, 1_000)
+        const asked: string[] = []
+        for (let step = steps.next(); step !== undefined; step = steps.next()) {
+          asked.push(step.token)
+          steps.advance(tokens[asked.length - 1] ?? '', true)
+        }
+        expect(new Set(asked).size).toBe(asked.length)
+        expect(steps.isOver()).toBe(steps.problem() === undefined)
+      }),
+    )
+  })
+
+  test('a window begins again once, and never from its first page', () => {
+    const steps = createPageCursor(range, 100)
+    expect(steps.restart()).toBe(false)
+    steps.advance('p2', true)
+    expect([steps.restart(), steps.place()]).toEqual([true, { window: 0, token: '' }])
+    steps.advance('p2', true)
+    expect(steps.restart()).toBe(false)
+    steps.advance('', true)
+    steps.advance('p2', true)
+    expect([steps.restart(), steps.place()]).toEqual([true, { window: 1, token: '' }])
+  })
+
+  test('empty pages without end stop; so many pages of another window do not', () => {
+    const steps = createPageCursor(range, 10_000)
+    let pages = 0
+    for (; steps.next() !== undefined; pages++) steps.advance(`p${pages}`, false)
+    expect([pages, steps.problem()]).toEqual([100, '100 pages in a row held no new test'])
+  })
+})
+
+test('the table of ids answers as a Map does, for UUIDs and for anything else', () => {
+  const id = fc.oneof(
+    fc.uuid(),
+    fc.uuid().map(one => one.toUpperCase()),
+    fc.string({ maxLength: 2 }),
+  )
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(id, fc.nat(9)), { minLength: 1_500, maxLength: 3_000 }),
+      fc.nat(),
+      (meetings, twice) => {
+        const [ids, map] = [createIdTable(), new Map<string, number>()]
+        for (const [one, reading] of [...meetings, meetings[twice % meetings.length] ?? ['', 0]] as const) {
+          expect(ids.add(one, reading)).toBe(map.get(one))
+          map.set(one, reading)
+        }
+      },
+    ),
+    { numRuns: 20 },
+  )
+})

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest'
+import { parseGitRemote } from '../../src/config/git-remote.ts'
+import { parseRepository, repositoryName } from '../../src/domain/values/repository.ts'
+
+const web = 'github.com/acme/web'
+
+/** Addresses as they stand in `git remote -v`, and the repository that each names; undefined for none. */
+const spellings: readonly (readonly [address: string, repo: string | undefined])[] = [
+  // https
+  ['https://github.com/acme/web', web],
+  ['https://github.com/acme/web.git', web],
+  ['https://github.com/acme/web/', web],
+  ['https://github.com/acme/web.git/', web],
+  ['https://github.com//acme//web.git', web],
+  ['HTTPS://GitHub.COM/acme/web.git', web],
+  ['https://www.github.com/acme/web', web],
+  ['https://github.com:443/acme/web.git', web],
+  ['https://octocat@github.com/acme/web.git', web],
+  ['https://octocat:secret@github.com/acme/web.git', web],
+  ['https://x-access-token:ghs_secret@github.com/acme/web', web],
+  ['https://octocat:p@ss@github.com/acme/web', web],
+  ['https://github.com/Acme/Web.git', 'github.com/Acme/Web'],
+  ['https://github.com/acme/web.js', 'github.com/acme/web.js'],
+  ['https://github.com/acme/web.git.git', 'github.com/acme/web.git'],
+  ['https://github.com/acme/my_web-2.0~x', 'github.com/acme/my_web-2.0~x'],
+  ['https://github.com/acme/w%65b', web],
+  ['http://github.com/acme/web', web],
+  ['http://git.example.com:8080/acme/web.git', 'git.example.com:8080/acme/web'],
+  ['https://git.example.com:8443/acme/web.git', 'git.example.com:8443/acme/web'],
+  ['https://localhost:3000/acme/web.git', 'localhost:3000/acme/web'],
+  ['https://192.0.2.7/acme/web.git', '192.0.2.7/acme/web'],
+  ['https://münchen.example/acme/web', 'xn--mnchen-3ya.example/acme/web'],
+  // ssh addresses: the port is that of another server of the same repository
+  ['ssh://git@github.com/acme/web.git', web],
+  ['ssh://git@GitHub.com/acme/web.git', web],
+  ['ssh://github.com/acme/web', web],
+  ['ssh://git@github.com:22/acme/web.git', web],
+  ['ssh://git@ssh.github.com:443/acme/web.git', web],
+  ['ssh://git@git.example.com:2222/acme/web.git', 'git.example.com/acme/web'],
+  ['ssh://git@git.example.com/~ada/web.git', 'git.example.com/~ada/web'],
+  ['git+ssh://git@github.com/acme/web.git', web],
+  ['ssh+git://git@github.com/acme/web.git', web],
+  ['git://github.com/acme/web.git', web],
+  // the scp form
+  ['git@github.com:acme/web.git', web],
+  ['git@github.com:acme/web', web],
+  ['git@github.com:acme/web/', web],
+  ['git@github.com:/acme/web.git', web],
+  ['github.com:acme/web.git', web],
+  ['org-123456@github.com:acme/web.git', web],
+  ['git@GITHUB.com:acme/web.git', web],
+  ['git@git.example.com:2222/web.git', 'git.example.com/2222/web'],
+  ['git@git.example.com:äcme/wéb.git', 'git.example.com/äcme/wéb'],
+  // groups below groups, also such as look like the path of a page
+  ['https://gitlab.com/acme/platform/web.git', 'gitlab.com/acme/platform/web'],
+  ['git@gitlab.com:acme/platform/team/web.git', 'gitlab.com/acme/platform/team/web'],
+  ['https://gitlab.com/acme/platform/src/web.git', 'gitlab.com/acme/platform/src/web'],
+  ['git@gitlab.com:acme/tools/tree/blob/web.git', 'gitlab.com/acme/tools/tree/blob/web'],
+  ['git@altssh.gitlab.com:acme/web.git', 'gitlab.com/acme/web'],
+  // other forges
+  ['git@bitbucket.org:acme/web.git', 'bitbucket.org/acme/web'],
+  ['ssh://git@altssh.bitbucket.org:443/acme/web.git', 'bitbucket.org/acme/web'],
+  ['https://git.example.com/scm/acme/web.git', 'git.example.com/acme/web'],
+  ['ssh://git@git.example.com:7999/acme/web.git', 'git.example.com/acme/web'],
+  ['https://acme@dev.azure.com/acme/platform/_git/web', 'dev.azure.com/acme/platform/web'],
+  ['git@ssh.dev.azure.com:v3/acme/platform/web', 'dev.azure.com/acme/platform/web'],
+  ['acme@vs-ssh.visualstudio.com:v3/acme/platform/web', 'dev.azure.com/acme/platform/web'],
+  ['https://acme.visualstudio.com/platform/_git/web', 'acme.visualstudio.com/platform/web'],
+  ['https://gitea.example.com/v3/web.git', 'gitea.example.com/v3/web'],
+  // local paths and files
+  ['/srv/git/acme/web.git', undefined],
+  ['./web.git', undefined],
+  ['../acme/web.git', undefined],
+  ['acme/web', undefined],
+  ['web', undefined],
+  ['~/git/web.git', undefined],
+  ['file:///srv/git/acme/web.git', undefined],
+  ['file://git.example.com/srv/acme/web.git', undefined],
+  ['C:\\git\\acme\\web', undefined],
+  ['C:/git/acme/web.git', undefined],
+  ['\\\\server\\share\\acme\\web', undefined],
+  // what git would hand to another program
+  ['ext::sh -c id', undefined],
+  ['ext::ssh%20git.example.com/acme/web', undefined],
+  ['fd::17/acme/web', undefined],
+  ['codecommit::eu-central-1://acme/web', undefined],
+  ['https::https://github.com/acme/web', undefined],
+  ['rsync://git.example.com/acme/web', undefined],
+  ['javascript://git.example.com/acme/web', undefined],
+  ['-oProxyCommand=id:acme/web', undefined],
+  ['ssh://-oProxyCommand=id/acme/web', undefined],
+  ['git@-oProxyCommand=id:acme/web', undefined],
+  // what names no repository, or none that --repo could be given
+  ['https://github.com/', undefined],
+  ['https://github.com/acme', undefined],
+  ['https://github.com/acme/.git', undefined],
+  ['https://github.com/acme/..', undefined],
+  ['https://github.com/../acme', undefined],
+  ['https://github.com/acme/web?x=1', undefined],
+  ['https://github.com/acme/web#readme', undefined],
+  ['https://github.com/acme/we b', undefined],
+  ['https://github.com/acme/we%20b', undefined],
+  ['https://github.com/acme%2Fweb', undefined],
+  ['https://github.com/acme/w%E0b', undefined],
+  ['https://github.com/acme/web\nhttps://evil.example/a/b', undefined],
+  ['git@github.com:acme/web.git\n', undefined],
+  ['https://github.com\\@evil.example/acme/web', undefined],
+  ['git@github-work:acme/web.git', undefined],
+  ['https://gitlab/acme/web.git', undefined],
+  ['https://[::1]:8443/acme/web', undefined],
+  ['git@[2001:db8::1]:acme/web.git', undefined],
+  ['https://', undefined],
+  ['ssh:///acme/web', undefined],
+  ['://github.com/acme/web', undefined],
+  ['', undefined],
+  [`https://github.com/acme/${'w'.repeat(5_000)}`, undefined],
+]
+
+describe('the repository in the address of a remote', () => {
+  test('there are at least 40 spellings, none of them twice', () => {
+    expect(new Set(spellings.map(([address]) => address)).size).toBe(spellings.length)
+    expect(spellings.length).toBeGreaterThanOrEqual(40)
+  })
+
+  test.each(spellings)('%j', (address, repo) => {
+    const remote = parseGitRemote(address)
+    expect(remote && repositoryName(remote)).toBe(repo)
+  })
+
+  test('what is named can be given to --repo, and names the same there', () => {
+    for (const [, repo] of spellings)
+      if (repo !== undefined) expect(repositoryName(parseRepository(repo))).toBe(repo)
+  })
+
+  test('an address of ours with a password leaves none of it in what is named', () => {
+    for (const [address] of spellings)
+      expect(JSON.stringify(parseGitRemote(address) ?? '')).not.toMatch(/secret|p@ss/)
+  })
+})

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/json.ts'
+import { createPrinter, type PrinterOptions } from '../../src/output/printer.ts'
+import { drawTable } from '../../src/output/table.ts'
+import { table, type View } from '../../src/output/view.ts'
+
+const page = { columns: 60, color: false, now: 0 }
+const columns = [
+  ['NAME', 'name'],
+  ['STATUS', 'status', 'state'],
+  ['COUNT', 'count', 'number'],
+] as const
+const record = (index: number): JsonObject => ({ name: `test ${index}`, status: 'FAILED', count: index })
+const records = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => record(from + index))
+const shapeOf = (rows: number): View => table(records(0, rows), columns)
+
+/** The processor time that a piece of work takes, in milliseconds. */
+function cost(work: () => void): number {
+  const before = process.cpuUsage()
+  work()
+  return process.cpuUsage(before).user / 1_000
+}
+
+describe('a long table', () => {
+  test('has the rows of a short one below each other', () => {
+    const whole = drawTable(shapeOf(1_000), page).split('\n')
+    expect(whole).toHaveLength(1_002)
+    expect(whole.slice(0, 3)).toEqual([
+      'NAME      STATUS  COUNT',
+      'test 0    FAILED      0',
+      'test 1    FAILED      1',
+    ])
+    expect(whole.slice(-3)).toEqual(['test 998  FAILED    998', 'test 999  FAILED    999', ''])
+  })
+
+  test('takes time in proportion to its rows', () => {
+    drawTable(shapeOf(500), page)
+    const short = cost(() => drawTable(shapeOf(1_000), page))
+    const long = cost(() => drawTable(shapeOf(16_000), page))
+    expect(long / short).toBeLessThan(16 * 2.5)
+  })
+
+  test('may have more rows than a call has room for', { timeout: 60_000 }, () => {
+    const rows = Array.from({ length: 150_000 }, (_, index) => [index])
+    const text = drawTable({ columns: [{ title: 'N', format: 'id' }], rows }, page)
+    expect(text.slice(-14)).toBe('149998\n149999\n')
+  })
+
+  test('has the widths of its first thousand rows; longer cells behind them are cut, but ids', () => {
+    const rows = [...records(0, 1_000), { name: 'a much longer name', status: 'FAILED', count: 1 }]
+    expect(drawTable(table(rows, columns), page).split('\n').at(-2)).toBe('a much …  FAILED      1')
+    const withIds = table(rows, [['ID', 'name', 'id'], ...columns.slice(1)])
+    expect(drawTable(withIds, page).split('\n').at(-2)).toBe('a much longer name  FAILED      1')
+  })
+})
+
+describe('a table that is printed while it is read', () => {
+  const style: PrinterOptions = { ...page, format: 'table', isTableForced: true, fields: [], terminal: false }
+
+  /** Prints shapes one after another; what was written before each, and at the end. */
+  async function printed(shapes: readonly View[]): Promise<readonly string[]> {
+    const written: string[] = []
+    let text = ''
+    const add = (piece: string) => {
+      text += piece
+    }
+    const printer = createPrinter({ write: async piece => add(String(piece)) }, style)
+    for (const shape of shapes) {
+      await printer.print({ records: [], document: () => null, shape: () => shape })
+      written.push(text)
+    }
+    await printer.end()
+    return [...written, text]
+  }
+  const pages = Array.from({ length: 12 }, (_, index) =>
+    table(records(index * 100, index * 100 + 100), columns),
+  )
+
+  test('waits for a thousand rows, and then goes on as they come', async () => {
+    const written = await printed(pages)
+    expect(written.map(text => text.split('\n').length - 1)).toEqual([
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 1_001, 1_101, 1_201, 1_201,
+    ])
+    expect(written.at(-1)).toBe(drawTable(shapeOf(1_200), page))
+  })
+
+  test('with fewer rows is drawn at its end, with the widths of all', async () => {
+    const written = await printed(pages.slice(0, 9))
+    expect(written.slice(0, -1).join('')).toBe('')
+    expect(written.at(-1)).toBe(drawTable(shapeOf(900), page))
+  })
+
+  test('keeps what has a heading apart, in order', async () => {
+    const apart = { ...shapeOf(1), heading: ['Another'] }
+    const written = await printed([...pages, apart, shapeOf(1)])
+    expect(written.at(-1)).toBe(
+      drawTable(shapeOf(1_200), page) +
+        drawTable(
+          { ...shapeOf(2), heading: ['Another'], rows: [...shapeOf(1).rows, ...shapeOf(1).rows] },
+          page,
+        ),
+    )
+  })
+})

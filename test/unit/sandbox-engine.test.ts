@@ -1,0 +1,630 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { scenarioNames } from '../../src/domain/scenario-names.ts'
+import { isMergeqError } from '../../src/errors.ts'
+import type { JsonObject } from '../../src/json.ts'
+import { cancel, configure, restart, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
+import { advanceTo } from '../../src/sandbox/engine/advance.ts'
+import { createEmptyQueue, createTimings, type Queue } from '../../src/sandbox/engine/queue.ts'
+import {
+  getReportedState,
+  isEmpty,
+  isSubmitted,
+  listEnqueued,
+} from '../../src/sandbox/engine/queue-queries.ts'
+import { parseScenario } from '../../src/sandbox/scenario-file.ts'
+import { findScenario, getScriptedResult, type Scenario } from '../../src/sandbox/scenarios.ts'
+
+const noon = Date.parse('2026-01-05T12:00:00Z')
+
+/** Opens a queue at noon, and functions that submit to it and advance its time. */
+function openQueue(scenario: string | Scenario, settings: JsonObject = {}, seed = 1) {
+  const script = typeof scenario === 'string' ? findScenario(scenario) : scenario
+  if (script === undefined) throw new Error(`no scenario ${scenario}`)
+  const queue = createEmptyQueue({
+    repo: { host: 'github.com', owner: 'acme', name: 'web' },
+    targetBranch: 'main',
+    seed,
+    scenario: script,
+    timings: createTimings(1, script),
+    now: noon,
+  })
+  configure(queue, { ...script.settings, ...settings })
+  return {
+    queue,
+    submit(...numbers: readonly number[]) {
+      for (const number of numbers) submit(queue, { number, priority: undefined, noBatch: undefined })
+    },
+    urgent: (number: number) => submit(queue, { number, priority: 0, noBatch: undefined }),
+    later: (seconds: number) => advanceTo(queue, queue.now + seconds * 1000),
+    until(condition: () => boolean) {
+      for (let step = 0; step < 100_000 && !condition(); step++) advanceTo(queue, queue.now + 10)
+      expect(condition()).toBe(true)
+    },
+    end: () => advanceTo(queue, queue.now + 3_600_000),
+  }
+}
+
+const stateIn = ({ pullRequests }: Queue, number: number) => pullRequests.get(number)?.state
+const statesOf = ({ transitions }: Queue, number: number) =>
+  transitions.filter(transition => transition.number === number).map(({ to }) => to)
+const mergesOf = ({ transitions }: Queue) =>
+  transitions.filter(({ to }) => to === 'MERGED').map(({ number }) => number)
+
+/** Returns the maximum number of pull requests that were tested at the same time. */
+function maxTestedTogether({ transitions }: Queue): number {
+  const tested = new Set<number>()
+  let most = 0
+  for (const [index, { at, number, to }] of transitions.entries()) {
+    if (to === 'TESTING') tested.add(number)
+    else tested.delete(number)
+    if (transitions[index + 1]?.at !== at) most = Math.max(most, tested.size)
+  }
+  return most
+}
+
+describe('the final states of each scenario', () => {
+  const numbers = [1, 2, 3, 4, 5, 6, 7, 8]
+  const endings: Readonly<Record<string, (number: number) => string>> = {
+    happy: () => 'MERGED',
+    flaky: () => 'MERGED',
+    failure: number => (number % 3 === 0 ? 'FAILED' : 'MERGED'),
+    cancelled: () => 'CANCELLED',
+    'batch-failure': number => (number % 4 === 0 ? 'FAILED' : 'MERGED'),
+    paused: () => 'PENDING',
+    outage: () => 'MERGED',
+    slow: () => 'MERGED',
+  }
+
+  it('has an expectation for each scenario', () =>
+    expect(Object.keys(endings).sort()).toEqual([...scenarioNames].sort()))
+
+  for (const [name, ending] of Object.entries(endings))
+    for (const settings of [
+      {},
+      { concurrency: 3 },
+      { mode: 'parallel' },
+      { canOptimisticallyMerge: true, pendingFailureDepth: 2, concurrency: 4 },
+    ])
+      it(`${name} with ${JSON.stringify(settings)}`, () => {
+        const { queue, submit, end } = openQueue(name, settings)
+        for (const number of numbers) setTargets(queue, number, new Set([`t${number % 2}`]), undefined)
+        submit(...numbers)
+        end()
+        expect(numbers.map(number => stateIn(queue, number))).toEqual(numbers.map(ending))
+        expect(isEmpty(queue)).toBe(name !== 'paused')
+        expect([...queue.runs.values()].filter(({ status }) => status === 'in_progress')).toEqual([])
+      })
+})
+
+describe('the states of a pull request', () => {
+  it('follow in order, in the time of speed 1', () => {
+    const { queue, submit, later } = openQueue('happy')
+    submit(1)
+    later(0.1)
+    expect(stateIn(queue, 1)).toBe('NOT_READY')
+    later(0.3)
+    expect(stateIn(queue, 1)).toBe('TESTING')
+    later(3)
+    expect(statesOf(queue, 1)).toEqual(['NOT_READY', 'PENDING', 'TESTING', 'TESTS_PASSED', 'MERGED'])
+    expect(queue.transitions.map(({ at }) => at - noon).at(-1)).toBeGreaterThan(2_300)
+  })
+
+  it('include a rerun after a flaky failure', () => {
+    const { queue, submit, end } = openQueue('flaky')
+    submit(1)
+    end()
+    expect(statesOf(queue, 1)).toEqual([
+      'NOT_READY',
+      'PENDING',
+      'TESTING',
+      'PENDING_FAILURE',
+      'PENDING',
+      'TESTING',
+      'TESTS_PASSED',
+      'MERGED',
+    ])
+  })
+
+  it('start again with a new submit', () => {
+    const { queue, submit, end } = openQueue('failure')
+    submit(3)
+    end()
+    submit(3)
+    expect(queue.transitions.at(-1)).toMatchObject({ from: 'FAILED', to: 'NOT_READY' })
+    end()
+    expect(statesOf(queue, 3).filter(state => state === 'FAILED')).toHaveLength(2)
+  })
+
+  it('determine what is refused: a submit after the merge, a cancel or restart outside the queue', () => {
+    const { queue, submit, end } = openQueue('happy')
+    submit(1)
+    end()
+    expect(() => submit(1)).toThrow('merged already')
+    expect(() => cancel(queue, 1)).toThrow('not in the queue')
+    expect(() => restart(queue, 2)).toThrow('not in the queue')
+  })
+})
+
+describe('the order of testing', () => {
+  it('is by priority, then by submit', () => {
+    const { queue, submit: submitAll, end, later } = openQueue('happy')
+    submitAll(1, 2, 3)
+    submit(queue, { number: 4, priority: 10, noBatch: undefined })
+    submit(queue, { number: 5, priority: 10, noBatch: undefined })
+    submit(queue, { number: 2, priority: 200, noBatch: undefined })
+    later(1)
+    expect(listEnqueued(queue).map(({ number }) => number)).toEqual([4, 5, 1, 3, 2])
+    end()
+    expect(mergesOf(queue)).toEqual([4, 5, 1, 3, 2])
+  })
+
+  it('never exceeds the concurrency', () => {
+    for (const concurrency of [1, 2, 5]) {
+      const { queue, submit, end } = openQueue('failure', { concurrency })
+      submit(1, 2, 3, 4, 5, 6, 7, 8, 9)
+      end()
+      expect(maxTestedTogether(queue)).toBe(concurrency)
+      expect(mergesOf(queue)).toEqual([1, 2, 4, 5, 7, 8])
+    }
+  })
+
+  it('after a failure, tests the pull requests behind it again, and not those ahead', () => {
+    const { queue, submit, end } = openQueue('failure', { concurrency: 4 })
+    submit(2, 3, 4)
+    end()
+    expect(statesOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
+    expect(statesOf(queue, 4)).toEqual([
+      'NOT_READY',
+      'PENDING',
+      'TESTING',
+      'PENDING_FAILURE',
+      'PENDING',
+      'TESTING',
+      'TESTS_PASSED',
+      'MERGED',
+    ])
+  })
+
+  it('after a cancel, tests the pull requests behind it again', () => {
+    const { queue, submit, later, end } = openQueue('happy', { concurrency: 2 })
+    submit(1, 2)
+    later(1)
+    cancel(queue, 1)
+    end()
+    expect(statesOf(queue, 1).at(-1)).toBe('CANCELLED')
+    expect(statesOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(2)
+    expect(stateIn(queue, 2)).toBe('MERGED')
+  })
+
+  it('keeps the position of a restarted pull request', () => {
+    const { queue, submit, later, end } = openQueue('happy', { concurrency: 2 })
+    submit(1, 2)
+    later(1)
+    restart(queue, 1)
+    end()
+    expect(mergesOf(queue)).toEqual([1, 2])
+    expect(statesOf(queue, 1).filter(state => state === 'TESTING')).toHaveLength(2)
+    expect(statesOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
+  })
+
+  it('tests a pull request again that a later run cleared, if a pull request ahead is cancelled', () => {
+    const { queue, submit, later, end } = openQueue('happy', { concurrency: 3, canOptimisticallyMerge: true })
+    submit(1, 2, 3)
+    later(1)
+    configure(queue, { state: 'paused' })
+    restart(queue, 2)
+    later(2)
+    expect(stateIn(queue, 2)).toBe('TESTS_PASSED')
+    cancel(queue, 1)
+    expect(stateIn(queue, 2)).toBe('PENDING')
+    configure(queue, { state: 'running' })
+    end()
+    expect(mergesOf(queue)).toEqual([2, 3])
+  })
+
+  it('lets an urgent pull request interrupt a test run', () => {
+    const { queue, submit, urgent, later, end } = openQueue('happy')
+    submit(1, 2)
+    later(1)
+    expect(stateIn(queue, 1)).toBe('TESTING')
+    urgent(9)
+    later(0.4)
+    expect(stateIn(queue, 1)).toBe('PENDING')
+    end()
+    expect(mergesOf(queue)).toEqual([9, 1, 2])
+  })
+})
+
+describe('the states of the queue', () => {
+  it('starts and merges nothing while paused, and lets running tests finish', () => {
+    const { queue, submit, later, end } = openQueue('happy', { concurrency: 1 })
+    submit(1, 2)
+    later(1)
+    configure(queue, { state: 'PAUSED' })
+    end()
+    expect([1, 2].map(number => stateIn(queue, number))).toEqual(['TESTS_PASSED', 'PENDING'])
+    configure(queue, { state: 'running' })
+    end()
+    expect(mergesOf(queue)).toEqual([1, 2])
+  })
+
+  it('merges and starts nothing while draining', () => {
+    const { queue, submit, later, end } = openQueue('happy')
+    submit(1, 2)
+    later(1)
+    configure(queue, { state: 'draining' })
+    end()
+    expect([1, 2].map(number => stateIn(queue, number))).toEqual(['MERGED', 'PENDING'])
+  })
+
+  it('switches modes once no test is running', () => {
+    const { queue, submit, later, end } = openQueue('happy')
+    submit(1, 2)
+    later(1)
+    configure(queue, { mode: 'parallel' })
+    expect([getReportedState(queue), queue.settings.mode]).toEqual(['SWITCHING_MODES', 'single'])
+    end()
+    expect([getReportedState(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
+    expect(mergesOf(queue)).toEqual([1, 2])
+  })
+
+  it('tests restarted pull requests, and those behind them, in the new mode', () => {
+    const { queue, submit, later, end } = openQueue('happy', { concurrency: 2 })
+    submit(8, 1)
+    later(0.3)
+    configure(queue, { mode: 'parallel' })
+    restart(queue, 8)
+    later(1)
+    expect([8, 1].map(number => stateIn(queue, number))).toEqual(['PENDING', 'TESTING'])
+    expect(getReportedState(queue)).toBe('SWITCHING_MODES')
+    later(1.5)
+    expect([8, 1].map(number => stateIn(queue, number))).toEqual(['TESTING', 'TESTING'])
+    expect([getReportedState(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
+    end()
+    expect(mergesOf(queue)).toEqual([8, 1])
+    expect(statesOf(queue, 1).slice(2, 6)).toEqual(['TESTING', 'TESTS_PASSED', 'PENDING', 'TESTING'])
+  })
+
+  it('reruns flaky pull requests in the new mode', () => {
+    const flaky = { name: 'mine', summary: '', scripts: [{ pr: 1, runs: ['flake', 'pass'] }] } as const
+    const { queue, submit, later, end } = openQueue(flaky, { concurrency: 2 })
+    submit(1, 2)
+    later(1)
+    configure(queue, { mode: 'parallel' })
+    end()
+    expect([getReportedState(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
+    expect(mergesOf(queue)).toEqual([1, 2])
+  })
+
+  it('keeps the position of a restarted pull request if the switch is cancelled', () => {
+    const { queue, submit, later, end } = openQueue('happy', { concurrency: 2 })
+    submit(1, 2)
+    later(1)
+    configure(queue, { mode: 'parallel' })
+    restart(queue, 1)
+    configure(queue, { mode: 'single' })
+    end()
+    expect([getReportedState(queue), queue.settings.mode]).toEqual(['RUNNING', 'single'])
+    expect(mergesOf(queue)).toEqual([1, 2])
+    expect(statesOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
+  })
+})
+
+describe('batches', () => {
+  it('test four together, and bisection finds the cause of a failure', () => {
+    const { queue, submit, end } = openQueue('batch-failure')
+    submit(1, 2, 3, 4)
+    end()
+    const runs = [...queue.runs.values()].map(({ tested, kind }) => [kind, ...tested])
+    expect(runs[0]).toEqual(['main', 1, 2, 3, 4])
+    expect(runs[1]).toEqual(['bisection', 1, 2])
+    expect(mergesOf(queue)).toEqual([1, 2, 3])
+    expect(stateIn(queue, 4)).toBe('FAILED')
+  })
+
+  it('wait for more members for a limited time', () => {
+    const {
+      queue,
+      submit: submitAll,
+      later,
+    } = openQueue('happy', { batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 5 })
+    submitAll(1, 2)
+    later(4)
+    expect(stateIn(queue, 1)).toBe('PENDING')
+    later(2)
+    expect([...queue.runs.values()].map(({ tested }) => tested)).toEqual([[1, 2]])
+  })
+
+  it('do not include a pull request with noBatch', () => {
+    const { queue, submit: submitAll, end } = openQueue('happy', { batch: true, batchingMinSize: 2 })
+    submit(queue, { number: 1, priority: undefined, noBatch: true })
+    submitAll(2, 3)
+    end()
+    expect([...queue.runs.values()].map(({ tested }) => tested)).toEqual([[1], [2, 3]])
+  })
+})
+
+describe('settings', () => {
+  const scenarioWith = (scripts: Scenario['scripts']): Scenario => ({ name: 'mine', summary: '', scripts })
+
+  it('testingTimeoutMinutes stops a run and fails the pull request', () => {
+    const { queue, submit, end } = openQueue('happy', { testingTimeoutMinutes: 1 })
+    submit(1)
+    end()
+    expect(statesOf(queue, 1)).toEqual(['NOT_READY', 'PENDING', 'TESTING', 'PENDING_FAILURE', 'FAILED'])
+    const [run] = queue.runs.values()
+    expect([run?.status, (run?.endedAt ?? 0) - (run?.startedAt ?? 0)]).toEqual(['failed', 1_000])
+  })
+
+  it('testingTimeoutMinutes 0 sets no limit', () => {
+    const { queue, submit, end } = openQueue('slow', { testingTimeoutMinutes: 0 })
+    submit(1)
+    end()
+    expect(mergesOf(queue)).toEqual([1])
+  })
+
+  it.each(['off', 'bisection_skip_redundant_tests'])(
+    'optimizationMode %s finds the cause of a failure',
+    optimizationMode => {
+      const { queue, submit, end } = openQueue('batch-failure', { optimizationMode })
+      submit(1, 2, 3, 4)
+      end()
+      expect(mergesOf(queue)).toEqual([1, 2, 3])
+      expect(stateIn(queue, 4)).toBe('FAILED')
+      const tested = [...queue.runs.values()].map(({ tested }) => tested.join())
+      expect(tested).toEqual(
+        optimizationMode === 'off' ? ['1,2,3,4', '1,2', '3,4', '3', '4'] : ['1,2,3,4', '1,2', '3'],
+      )
+    },
+  )
+
+  it('bisection_skip_redundant_tests tests the second half again if the first half caused the failure', () => {
+    const { queue, submit, end } = openQueue(scenarioWith([{ pr: 1, runs: ['fail'] }]), {
+      ...{ batch: true, batchingMinSize: 4, optimizationMode: 'bisection_skip_redundant_tests' },
+    })
+    submit(1, 2, 3, 4)
+    end()
+    expect([1, 2, 3, 4].map(number => stateIn(queue, number))).toEqual([
+      'FAILED',
+      'MERGED',
+      'MERGED',
+      'MERGED',
+    ])
+  })
+
+  it('canOptimisticallyMerge passes a pull request in PENDING_FAILURE when a later run passes', () => {
+    const { queue, submit, end } = openQueue(scenarioWith([{ pr: 1, runs: ['flake', 'pass'] }]), {
+      ...{ concurrency: 2, canOptimisticallyMerge: true, pendingFailureDepth: 1 },
+    })
+    submit(1, 2)
+    end()
+    expect(statesOf(queue, 1).slice(2)).toEqual(['TESTING', 'PENDING_FAILURE', 'TESTS_PASSED', 'MERGED'])
+  })
+
+  it('a paused queue merges nothing, even if it is about to switch modes', () => {
+    const { queue, submit, later, end } = openQueue('happy')
+    submit(1)
+    later(1)
+    configure(queue, { state: 'paused', mode: 'parallel' })
+    end()
+    expect([getReportedState(queue), stateIn(queue, 1)]).toEqual(['PAUSED', 'TESTS_PASSED'])
+    configure(queue, { state: 'running' })
+    end()
+    expect([getReportedState(queue), queue.settings.mode, stateIn(queue, 1)]).toEqual([
+      'RUNNING',
+      'parallel',
+      'MERGED',
+    ])
+  })
+
+  it('an urgent pull request interrupts nothing while no test can start, and does not wait for a batch', () => {
+    const { queue, submit, urgent, later, end } = openQueue('happy', { batch: true, batchingMinSize: 2 })
+    submit(1, 2)
+    later(1)
+    configure(queue, { state: 'draining' })
+    urgent(9)
+    end()
+    expect([1, 2, 9].map(number => stateIn(queue, number))).toEqual(['MERGED', 'MERGED', 'PENDING'])
+    configure(queue, { state: 'running' })
+    later(0)
+    expect(stateIn(queue, 9)).toBe('TESTING')
+  })
+
+  it('parallel mode needs a new upload after a push', () => {
+    const { queue, submit, later, end } = openQueue(
+      scenarioWith([{ pr: 1, pushedAfter: 1, readyAfter: 2 }]),
+      {
+        mode: 'parallel',
+      },
+    )
+    setTargets(queue, 1, 'ALL', 'old')
+    submit(1)
+    later(10)
+    expect(stateIn(queue, 1)).toBe('NOT_READY')
+    setTargets(queue, 1, 'ALL', 'old')
+    later(1)
+    expect(stateIn(queue, 1)).toBe('NOT_READY')
+    setTargets(queue, 1, 'ALL', 'new')
+    end()
+    expect(mergesOf(queue)).toEqual([1])
+  })
+
+  it('directMergeMode always merges without a test if the queue is empty', () => {
+    const { queue, submit, end } = openQueue('failure', { directMergeMode: 'always' })
+    submit(3, 4)
+    end()
+    expect(statesOf(queue, 3)).toEqual(['NOT_READY', 'MERGED'])
+  })
+})
+
+describe('parallel mode', () => {
+  it('waits for targets, and tests pull requests without common targets independently', () => {
+    const { queue, submit, later, end } = openQueue('failure', { mode: 'parallel', concurrency: 3 })
+    submit(3, 4, 5)
+    later(1)
+    expect(stateIn(queue, 3)).toBe('NOT_READY')
+    setTargets(queue, 3, new Set(['cart']), undefined)
+    setTargets(queue, 4, new Set(['search']), undefined)
+    setTargets(queue, 5, 'ALL', undefined)
+    later(0)
+    expect([...queue.runs.values()].map(({ builtOn }) => builtOn)).toEqual([[], [], [4, 3]])
+    end()
+    expect(statesOf(queue, 4).filter(state => state === 'TESTING')).toHaveLength(1)
+    expect([3, 4, 5].map(number => stateIn(queue, number))).toEqual(['FAILED', 'MERGED', 'MERGED'])
+  })
+
+  it('merges a pull request after those that its run was built on, whatever was uploaded since', () => {
+    const { queue, submit, later, end } = openQueue('happy', { mode: 'parallel', concurrency: 2 })
+    for (const number of [1, 2]) setTargets(queue, number, new Set(['cart']), undefined)
+    submit(1, 2)
+    later(1)
+    restart(queue, 1)
+    setTargets(queue, 2, new Set(['search']), undefined)
+    end()
+    expect(mergesOf(queue)).toEqual([1, 2])
+  })
+
+  it('cancels a pull request without targets after notReadyTimeoutHours', () => {
+    const { queue, submit, end } = openQueue('happy', { mode: 'parallel', notReadyTimeoutHours: 1 })
+    submit(1)
+    end()
+    expect(statesOf(queue, 1)).toEqual(['NOT_READY', 'CANCELLED'])
+  })
+})
+
+describe('a simulation', () => {
+  const history = (seed: number, step: number) => {
+    const { queue, submit } = openQueue('failure', { concurrency: 3 }, seed)
+    submit(1, 2, 3, 4, 5, 6)
+    for (let at = 0; at < 60_000; at += step) advanceTo(queue, noon + at)
+    return { transitions: queue.transitions, runs: [...queue.runs.keys()] }
+  }
+
+  it('has the same history for the same seed, however often it is advanced', () => {
+    expect(history(1, 7)).toEqual(history(1, 20_000))
+    expect(history(1, 7)).not.toEqual(history(2, 7))
+  })
+
+  it('never goes back in time', () => {
+    const { queue, submit, later } = openQueue('happy')
+    submit(1)
+    later(5)
+    const { length } = queue.transitions
+    advanceTo(queue, noon)
+    expect([queue.now, queue.transitions.length]).toEqual([noon + 5_000, length])
+  })
+})
+
+describe('any sequence of actions', () => {
+  const number = fc.integer({ min: 1, max: 9 })
+  const action = fc.oneof(
+    fc.record({
+      do: fc.constant('submit' as const),
+      number,
+      priority: fc.constantFrom(undefined, 0, 10, 200),
+    }),
+    fc.record({ do: fc.constantFrom('cancel' as const, 'restart' as const), number }),
+    fc.record({
+      do: fc.constant('configure' as const),
+      settings: fc.constantFrom<JsonObject>(
+        { state: 'paused' },
+        { state: 'running' },
+        { state: 'draining' },
+        { mode: 'parallel' },
+        { mode: 'single' },
+        { batch: true, batchingMinSize: 3 },
+        { batch: false },
+        { canOptimisticallyMerge: true, pendingFailureDepth: 2 },
+        { directMergeMode: 'always' },
+      ),
+    }),
+  )
+  const sequence = fc.record({
+    name: fc.constantFrom(...scenarioNames),
+    concurrency: fc.integer({ min: 1, max: 4 }),
+    actions: fc.array(fc.tuple(fc.integer({ min: 0, max: 4_000 }), action), { maxLength: 30 }),
+  })
+
+  /** Applies a sequence of actions to a queue that is checked every `step` milliseconds. */
+  function runActions(
+    { name, concurrency, actions }: typeof sequence extends fc.Arbitrary<infer S> ? S : never,
+    step: number,
+  ) {
+    const { queue, end } = openQueue(name, { concurrency })
+    for (let pr = 1; pr <= 9; pr++)
+      setTargets(queue, pr, pr % 4 === 0 ? 'ALL' : new Set([`t${pr % 3}`]), undefined)
+    const check = () => {
+      const { batches, waiting, notReady, pullRequests } = queue
+      const located = [...batches.flatMap(({ members }) => members), ...waiting, ...notReady].map(
+        entry => entry.number,
+      )
+      const open = [...pullRequests.values()].filter(isSubmitted).map(entry => entry.number)
+      expect([...located].sort()).toEqual(open.sort())
+      for (const kind of ['main', 'bisection'])
+        expect(
+          batches.filter(batch => batch.kind === kind && batch.phase === 'TESTING').length,
+        ).toBeLessThanOrEqual(concurrency)
+      for (const { members, phase } of batches) for (const { state } of members) expect(state).toBe(phase)
+      expect([...queue.runs.values()].filter(({ status }) => status === 'in_progress').length).toBe(
+        batches.filter(({ phase }) => phase === 'TESTING').length,
+      )
+    }
+    for (const [wait, action] of actions) {
+      for (const until = queue.now + wait; queue.now < until; ) {
+        advanceTo(queue, Math.min(until, queue.now + step))
+        check()
+      }
+      try {
+        if (action.do === 'submit')
+          submit(queue, { number: action.number, priority: action.priority, noBatch: undefined })
+        if (action.do === 'cancel') cancel(queue, action.number)
+        if (action.do === 'restart') restart(queue, action.number)
+        if (action.do === 'configure') configure(queue, action.settings)
+      } catch (error) {
+        expect(isMergeqError(error)).toBe(true)
+      }
+    }
+    configure(queue, { state: 'running' })
+    end()
+    check()
+    return queue
+  }
+
+  it('keeps the invariants, does not depend on how often the queue is advanced, and ends', () => {
+    fc.assert(
+      fc.property(sequence, sequence => {
+        const queue = runActions(sequence, 97)
+        expect(queue.transitions).toEqual(runActions(sequence, 100_000).transitions)
+        expect(isEmpty(queue)).toBe(true)
+        const isBad = (number: number) => getScriptedResult(queue.scenario, number, 9) === 'fail'
+        for (const { number, from, to } of queue.transitions) {
+          if (to === 'FAILED') expect(isBad(number)).toBe(true)
+          if (to === 'MERGED' && from === 'TESTS_PASSED') expect(isBad(number)).toBe(false)
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('a scenario file', () => {
+  it('is read from JSON', () => {
+    const scenario = parseScenario('{"scripts":[{"pr":7,"runs":["flake","fail"]}],"stretch":2}', 'mine.json')
+    const { queue, submit, end } = openQueue(scenario)
+    submit(7, 8)
+    end()
+    expect([7, 8].map(number => stateIn(queue, number))).toEqual(['FAILED', 'MERGED'])
+  })
+
+  it.each([
+    '',
+    '[]',
+    '{"scripts":1}',
+    '{"scripts":[{"runs":["pass"]}]}',
+    '{"scripts":[{"pr":1,"runs":["flake"]}]}',
+    '{"stretch":0}',
+    '{"settings":1}',
+    '{"outage":-1}',
+  ])('is refused by name: %s', text => expect(() => parseScenario(text, 'mine.json')).toThrow('mine.json'))
+})

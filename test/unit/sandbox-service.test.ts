@@ -1,0 +1,583 @@
+import { describe, expect, it } from 'vitest'
+import { serviceOperations } from '../../src/api/operations/index.ts'
+import { maxBodySize } from '../../src/domain/limits.ts'
+import { parseSamples } from '../../src/domain/metrics/exposition.ts'
+import { get, getArray, getString, isObject, type Json, type JsonObject } from '../../src/json.ts'
+import { findScenario } from '../../src/sandbox/scenarios.ts'
+import { createService, type SandboxRequest, type ServiceOptions } from '../../src/sandbox/service.ts'
+
+const noon = Date.parse('2026-01-05T12:00:00.250Z')
+const day = 86_400_000
+const dialects = ['document', 'hosted'] as const
+
+const repo = { host: 'github.com', owner: 'acme', name: 'web' }
+const onQueue = { repo, targetBranch: 'main' }
+const onPr = (number: number, more: JsonObject = {}) => ({ ...onQueue, pr: { number }, ...more })
+
+type TestServiceOptions = Partial<Omit<ServiceOptions, 'scenario' | 'now'>> & { readonly scenario?: string }
+
+/** Creates a service with a virtual clock, and functions that send requests to it. */
+function createTestService({ scenario: name = 'happy', ...options }: TestServiceOptions = {}) {
+  const scenario = findScenario(name)
+  if (scenario === undefined) throw new Error(`no scenario ${name}`)
+  let now = noon
+  const service = createService({
+    dialect: 'document',
+    speed: 1,
+    seed: 1,
+    queues: [],
+    token: 'sandbox',
+    ...options,
+    scenario,
+    now: () => now,
+  })
+  const raw = (call: Partial<SandboxRequest>) =>
+    service.handle({
+      method: 'POST',
+      path: '/v1/getQueue',
+      query: new Map(),
+      headers: { 'x-api-token': 'sandbox' },
+      body: '',
+      ...call,
+    })
+  const send = (operation: string, body: Json) =>
+    raw({ path: `/v1/${operation}`, body: JSON.stringify(body) })
+  return {
+    raw,
+    send,
+    status: (operation: string, body: Json) => send(operation, body).status,
+    read(operation: string, body: Json): JsonObject {
+      const answer = send(operation, body)
+      expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } })
+      const document: Json = JSON.parse(answer.body)
+      if (!isObject(document)) throw new Error(answer.body)
+      return document
+    },
+    metrics: (query: Readonly<Record<string, string>> = {}) =>
+      raw({ method: 'GET', path: '/v1/getMergeQueueMetrics', query: new Map(Object.entries(query)) }),
+    later: (seconds: number) => {
+      now += seconds * 1000
+    },
+  }
+}
+
+const iso = (time: number): string => new Date(time).toISOString()
+
+const failing = (start: number, end: number, page: JsonObject = { page_size: 100 }) => ({
+  repo,
+  org_url_slug: 'acme',
+  start_time: iso(start),
+  end_time: iso(end),
+  page_query: page,
+})
+
+/** Returns the message of an error response of either dialect. */
+const errorMessage = ({ body }: { readonly body: string }): string => {
+  try {
+    const document: Json = JSON.parse(body)
+    return getString(document, 'error.message') ?? ''
+  } catch {
+    return body
+  }
+}
+
+describe.each(dialects)('the service in the %s dialect', dialect => {
+  const open = (options: TestServiceOptions = {}) => createTestService({ dialect, ...options })
+
+  it('needs its own token', () => {
+    const { raw } = open()
+    const body = JSON.stringify(onQueue)
+    for (const headers of [
+      {},
+      { 'x-api-token': '' },
+      { 'x-api-token': 'another' },
+      { 'x-forked-workflow-run-id': '7' },
+    ])
+      expect(raw({ headers, body }).status).toBe(401)
+    expect(raw({ method: 'GET', path: '/v1/getMergeQueueMetrics', headers: {} }).status).toBe(401)
+    expect(raw({ body }).status).toBe(200)
+  })
+
+  it('accepts the run of a fork for setImpactedTargets instead of a token, but not with a wrong token', () => {
+    const { raw } = open()
+    const call = { path: '/v1/setImpactedTargets', body: JSON.stringify(onPr(1, { impactedTargets: ['a'] })) }
+    expect(raw({ ...call, headers: { 'x-forked-workflow-run-id': '7', 'x-api-token': '' } }).status).toBe(200)
+    expect(
+      raw({ ...call, headers: { 'x-forked-workflow-run-id': '7', 'x-api-token': 'wrong' } }).status,
+    ).toBe(401)
+    expect(raw({ ...call, headers: { 'x-forked-workflow-run-id': '' } }).status).toBe(401)
+  })
+
+  it('accepts bodies up to 20 MiB', () => {
+    const { raw } = open()
+    const frame = JSON.stringify(onPr(1, { impactedTargets: [''] })).length
+    const body = (bytes: number) => JSON.stringify(onPr(1, { impactedTargets: ['x'.repeat(bytes - frame)] }))
+    expect(raw({ path: '/v1/setImpactedTargets', body: body(maxBodySize) }).status).toBe(200)
+    expect(raw({ path: '/v1/setImpactedTargets', body: body(maxBodySize + 1) }).status).toBe(413)
+  })
+
+  it('knows its paths and their methods', () => {
+    const { raw } = open()
+    for (const path of [
+      '/v1/nothing',
+      '/v1/',
+      '/v1',
+      '/',
+      '/getQueue',
+      '/v1/getQueue/',
+      '/v1/constructor',
+      '/v2/getQueue',
+    ])
+      expect(raw({ path, body: JSON.stringify(onQueue) }).status).toBe(404)
+    expect(raw({ method: 'GET' }).status).toBe(dialect === 'document' ? 405 : 404)
+    expect(raw({ path: '/v1/getMergeQueueMetrics' }).status).toBe(dialect === 'document' ? 405 : 404)
+  })
+
+  it.each(['', '{', '[]', '"x"', 'null', '{"repo":'])('refuses a body that is not a JSON object: %s', body =>
+    expect(open().raw({ body }).status).toBe(400),
+  )
+
+  it('names every field that is missing', () => {
+    const { send } = open()
+    for (const { route } of serviceOperations) {
+      const [method, path] = route.split(' /')
+      if (method !== 'POST' || path === undefined) continue
+      const refused = send(path, {})
+      expect(refused.status).toBe(400)
+      expect(errorMessage(refused)).toContain('repo')
+    }
+    expect(errorMessage(send('submitPullRequest', { repo }))).toContain('targetBranch, pr.number')
+    expect(errorMessage(send('setImpactedTargets', onPr(1)))).toContain('impactedTargets')
+    expect(errorMessage(send('getSubmittedPullRequest', onQueue))).toMatch(/pr\.number.*pr\.branch/)
+    expect(errorMessage(send('getMergeQueueTestingDetails', onQueue))).toMatch(/testRunId.*pr\.number/)
+    expect(errorMessage(send('flaky-tests/list-failing-tests', { repo, org_url_slug: 'acme' }))).toContain(
+      'start_time',
+    )
+    expect(errorMessage(send('flaky-tests/get-test-details', { repo, org_url_slug: 'acme' }))).toContain(
+      'test_id',
+    )
+  })
+
+  it.each<[string, Json]>([
+    ['submitPullRequest', onPr(-1)],
+    ['submitPullRequest', onPr(1.5)],
+    ['submitPullRequest', onPr(4_294_967_296)],
+    ['submitPullRequest', { ...onQueue, pr: { number: '1' } }],
+    ['submitPullRequest', { ...onQueue, pr: 1 }],
+    ['submitPullRequest', { ...onQueue, 'pr.number': 1 }],
+    ['submitPullRequest', { ...onPr(1), repo: 'acme/web' }],
+    ['submitPullRequest', { ...onPr(1), repo: { ...repo, host: '' } }],
+    ['submitPullRequest', onPr(1, { priority: 'soon' })],
+    ['submitPullRequest', onPr(1, { priority: -1 })],
+    ['submitPullRequest', onPr(1, { noBatch: 'yes' })],
+    ['setImpactedTargets', onPr(0, { impactedTargets: [] })],
+    ['setImpactedTargets', onPr(1, { impactedTargets: 'all' })],
+    ['setImpactedTargets', onPr(1, { impactedTargets: [1] })],
+    ['updateQueue', { ...onQueue, concurrency: 0 }],
+    ['updateQueue', { ...onQueue, concurrency: '5' }],
+    ['updateQueue', { ...onQueue, mode: 'double' }],
+    ['updateQueue', { ...onQueue, batch: 1 }],
+    ['updateQueue', { ...onQueue, state: 'SWITCHING_MODES' }],
+    ['createQueue', { repo, targetBranch: 'next', concurrency: 0 }],
+  ])('refuses a bad value: %s %j', (operation, body) => {
+    const { send, status } = open()
+    expect(send(operation, body).status).toBe(400)
+    expect(status('getQueue', { repo, targetBranch: 'next' })).toBe(404)
+  })
+
+  it('answers 404 for what does not exist', () => {
+    const { status } = open()
+    const elsewhere = { repo, targetBranch: 'nowhere', pr: { number: 1 }, impactedTargets: [] }
+    for (const operation of [
+      'submitPullRequest',
+      'getQueue',
+      'updateQueue',
+      'deleteQueue',
+      'setImpactedTargets',
+    ])
+      expect(status(operation, elsewhere)).toBe(404)
+    for (const operation of [
+      'getSubmittedPullRequest',
+      'cancelPullRequest',
+      'restartTestsOnPullRequest',
+      'getMergeQueueTestingDetails',
+    ])
+      expect(status(operation, onPr(1))).toBe(404)
+    expect(status('getMergeQueueTestingDetails', { ...onQueue, testRunId: 'none' })).toBe(404)
+    const test_id = '00000000-0000-4000-8000-000000000000'
+    expect(status('flaky-tests/get-test-details', { repo, org_url_slug: 'acme', test_id })).toBe(404)
+    const other = { ...failing(noon - day, noon), repo: { ...repo, name: 'unknown' } }
+    expect(status('flaky-tests/list-failing-tests', other)).toBe(404)
+  })
+
+  it('creates a queue once and deletes it only when it is empty', () => {
+    const { status, later } = open()
+    const release = { repo, targetBranch: 'release' }
+    expect(status('createQueue', { ...release, concurrency: 2 })).toBe(200)
+    expect(status('createQueue', release)).toBe(409)
+    expect(status('submitPullRequest', { ...release, pr: { number: 1 } })).toBe(200)
+    expect(status('deleteQueue', release)).toBe(dialect === 'document' ? 409 : 400)
+    later(1)
+    expect(status('deleteQueue', release)).toBe(dialect === 'document' ? 409 : 400)
+    later(10)
+    expect(status('deleteQueue', release)).toBe(200)
+    expect(status('getQueue', release)).toBe(404)
+  })
+
+  it('accepts ranges of at most 7 days', () => {
+    const { status } = open()
+    const list = (start: number, end: number) => status('flaky-tests/list-failing-tests', failing(start, end))
+    expect(list(noon - 7 * day, noon)).toBe(200)
+    expect(list(noon - 7 * day - 1, noon)).toBe(400)
+    expect(list(noon - 8 * day, noon)).toBe(400)
+    expect(list(noon, noon - day)).toBe(400)
+    const statusWith = (change: JsonObject) =>
+      status('flaky-tests/list-failing-tests', { ...failing(noon - day, noon), ...change })
+    expect(statusWith({ start_time: '2026-01-05' })).toBe(400)
+    expect(statusWith({ start_time: '2026-01-05T00:00:00' })).toBe(400)
+    expect(statusWith({ page_query: { page_size: 0 } })).toBe(400)
+    expect(statusWith({ page_query: { page_size: 101 } })).toBe(400)
+    expect(statusWith({ page_query: {} })).toBe(400)
+    expect(statusWith({ page_query: { page_size: 9, page_token: 'invented' } })).toBe(400)
+  })
+
+  it('filters metrics by repository and host together', () => {
+    const { metrics } = open({ queues: [{ repo: { ...repo, name: 'api' }, targetBranch: 'main' }] })
+    const repos = (query: Readonly<Record<string, string>>) => [
+      ...new Set(parseSamples(metrics(query).body).map(({ labels }) => labels.repo)),
+    ]
+    expect(metrics({ repo: 'acme/web' }).status).toBe(400)
+    expect(metrics({ repoHost: 'github.com' }).status).toBe(400)
+    expect(repos({})).toEqual(['acme/web', 'acme/api'])
+    expect(repos({ repo: 'acme/api', repoHost: 'github.com' })).toEqual(['acme/api'])
+    expect(repos({ repo: 'acme/api', repoHost: 'gitlab.com' })).toEqual([])
+  })
+
+  it('marks and dates every answer', () => {
+    const { raw, send, metrics } = open()
+    const answers = [
+      raw({ headers: {} }),
+      raw({ path: '/' }),
+      raw({ method: 'GET' }),
+      send('getQueue', onQueue),
+      metrics(),
+    ]
+    for (const { headers } of answers) {
+      expect(headers).toMatchObject({ 'x-mergeq-sandbox': '1', date: 'Mon, 05 Jan 2026 12:00:00 GMT' })
+      expect('x-request-id' in headers).toBe(dialect === 'hosted')
+    }
+    expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(
+      dialect === 'hosted' ? 5 : 1,
+    )
+  })
+
+  it('fails every second request of an outage', () => {
+    const { send } = open({ scenario: 'outage' })
+    const statuses = Array.from({ length: 24 }, () => send('getQueue', onQueue).status)
+    expect(statuses.slice(0, 4)).toEqual([200, 503, 200, 503])
+    expect(statuses.slice(20)).toEqual([200, 200, 200, 200])
+  })
+
+  it('lets a change that was lost in an outage through when it is repeated', () => {
+    const { send } = open({ scenario: 'outage' })
+    const statuses = ['getQueue', 'submitPullRequest', 'getQueue', 'submitPullRequest'].map(
+      operation => send(operation, onPr(1)).status,
+    )
+    expect(statuses).toEqual([200, 503, 200, 200])
+  })
+})
+
+describe('the document dialect', () => {
+  it('answers changes with {} and errors with a message', () => {
+    const { send, raw } = createTestService()
+    expect(send('submitPullRequest', onPr(1))).toMatchObject({
+      status: 200,
+      body: '{}',
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(raw({ headers: {} }).body).toBe('{"error":{"message":"The token is missing: send x-api-token."}}')
+  })
+
+  it('shows a pull request and a queue', () => {
+    const { send, read, later } = createTestService()
+    send('submitPullRequest', onPr(123, { priority: 'high' }))
+    later(1)
+    const entry = {
+      state: 'TESTING',
+      stateChangedAt: '2026-01-05T12:00:00.550Z',
+      priorityValue: 10,
+      priorityName: 'high',
+      noBatch: false,
+      prNumber: 123,
+      prTitle: expect.any(String),
+    }
+    expect(read('getSubmittedPullRequest', onPr(123))).toEqual({
+      ...entry,
+      isCurrentlySubmittedToQueue: true,
+    })
+    expect(read('getSubmittedPullRequest', { ...onQueue, pr: { branch: 'pr-123' } })).toMatchObject({
+      prNumber: 123,
+    })
+    expect(read('getQueue', onQueue)).toMatchObject({
+      state: 'RUNNING',
+      branch: 'main',
+      mode: 'single',
+      concurrency: 1,
+      bisectionConcurrency: 1,
+      requiredStatuses: [],
+      enqueuedPullRequests: [entry],
+    })
+    later(10)
+    expect(read('getSubmittedPullRequest', onPr(123))).toMatchObject({
+      state: 'MERGED',
+      isCurrentlySubmittedToQueue: false,
+    })
+    expect(read('getQueue', onQueue).enqueuedPullRequests).toEqual([])
+  })
+
+  it('stores settings, including unknown settings', () => {
+    const { read } = createTestService()
+    const changed = read('updateQueue', {
+      ...onQueue,
+      concurrency: 5,
+      newSetting: { a: 1 },
+      requiredStatuses: ['ci'],
+      state: 'DRAINING',
+    })
+    expect(changed).toMatchObject({
+      concurrency: 5,
+      bisectionConcurrency: 5,
+      newSetting: { a: 1 },
+      requiredStatuses: ['ci'],
+      state: 'DRAINING',
+    })
+    expect(changed).not.toHaveProperty('enqueuedPullRequests')
+    expect(read('updateQueue', { ...onQueue, requiredStatuses: [] })).toMatchObject({
+      requiredStatuses: ['ci'],
+    })
+    expect(read('updateQueue', { ...onQueue, deleteRequiredStatuses: true })).toMatchObject({
+      requiredStatuses: [],
+      concurrency: 5,
+    })
+    expect(
+      Object.keys(read('getQueue', onQueue)).filter(
+        key => key in onQueue || key === 'deleteRequiredStatuses',
+      ),
+    ).toEqual([])
+  })
+
+  it('shows a test run, by its id and by its pull request', () => {
+    const { send, read, later } = createTestService({ scenario: 'failure' })
+    send('submitPullRequest', onPr(3))
+    later(1)
+    const run = read('getMergeQueueTestingDetails', onPr(3))
+    const testRunId = getString(run, 'testBranch')?.split('/').at(-1) ?? ''
+    expect(testRunId).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+    expect(run).toMatchObject({
+      status: 'in_progress',
+      testedPullRequests: [{ prNumber: 3 }],
+      dependentPrs: [],
+    })
+    expect(
+      getArray(run, 'checkSuites')
+        .flatMap(suite => getArray(suite, 'checkRuns'))
+        .map(check => get(check, 'status')),
+    ).toEqual(['IN_PROGRESS', 'IN_PROGRESS'])
+    later(5)
+    const ended = read('getMergeQueueTestingDetails', { ...onQueue, testRunId: `${testRunId}-bisection-1` })
+    expect(ended).toMatchObject({
+      status: 'failed',
+      statusChecks: [{ state: 'FAILURE' }, { state: 'PENDING' }],
+    })
+    expect(
+      getArray(ended, 'checkSuites')
+        .flatMap(suite => getArray(suite, 'checkRuns'))
+        .map(check => get(check, 'conclusion')),
+    ).toEqual(['SUCCESS', 'FAILURE'])
+  })
+})
+
+describe('the hosted dialect', () => {
+  it('answers changes with OK and errors with plain text', () => {
+    const { send, raw } = createTestService({ dialect: 'hosted' })
+    for (const operation of ['submitPullRequest', 'restartTestsOnPullRequest', 'cancelPullRequest'])
+      expect(send(operation, onPr(1))).toMatchObject({ status: 200, body: 'OK' })
+    expect(raw({ headers: {} })).toMatchObject({
+      headers: { 'content-type': 'application/plain-text' },
+      body: 'The token is missing: send x-api-token.',
+    })
+  })
+
+  it('finds a pull request only a moment after its first submit, in lower case and with more fields', () => {
+    const { send, read, status, later } = createTestService({ dialect: 'hosted' })
+    send('submitPullRequest', onPr(1))
+    expect(status('getSubmittedPullRequest', onPr(1))).toBe(404)
+    later(0.25)
+    expect(read('getSubmittedPullRequest', { ...onPr(1), includeTimeline: true })).toMatchObject({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      state: 'not_ready',
+      stateChangedAt: '2026-01-05T12:00:00.000Z',
+      priorityName: 'medium',
+      usedDefaultPriorityName: 'medium',
+      skipTheLine: false,
+      prSha: expect.stringMatching(/^[0-9a-f]{40}$/),
+      prBaseBranch: 'main',
+      prAuthor: expect.any(String),
+      readiness: {
+        doesBaseBranchMatch: true,
+        requiresImpactedTargets: false,
+        gitHubMergeability: 'in_progress',
+      },
+      verifiedByTestRun: null,
+      timeline: [{ state: 'not_ready' }],
+    })
+    later(10)
+    const { id, verifiedByTestRun } = read('getSubmittedPullRequest', onPr(1))
+    expect(verifiedByTestRun).not.toBe(id)
+    expect(
+      read('getMergeQueueTestingDetails', { ...onQueue, testRunId: verifiedByTestRun ?? null }),
+    ).toMatchObject({ status: 'succeeded' })
+    expect(read('getQueue', onQueue)).toMatchObject({ state: 'running' })
+  })
+})
+
+describe('failing tests', () => {
+  const fetchAllPages = (size: number, start: number, end: number) => {
+    const { read } = createTestService()
+    const ids: string[] = []
+    const tokens: string[] = []
+    const pages: JsonObject[] = []
+    let token = ''
+    do {
+      const { tests = [], page } = read(
+        'flaky-tests/list-failing-tests',
+        failing(start, end, { page_size: size, page_token: token }),
+      )
+      if (!isObject(page)) throw new Error('no page')
+      expect(page.page_index).toBe(pages.length)
+      expect(page.prev_page_token === '').toBe(pages.length === 0)
+      if (pages.length > 1) expect(page.prev_page_token).toBe(tokens.at(-2))
+      pages.push(page)
+      ids.push(...getArray({ tests }, 'tests').map(test => getString(test, 'id') ?? ''))
+      token = getString(page, 'next_page_token') ?? ''
+      tokens.push(token)
+    } while (token !== '')
+    return { ids, pages }
+  }
+
+  it.each([1, 7])('come in pages that cover %i days without a duplicate', days => {
+    const { ids, pages } = fetchAllPages(25, noon - days * day, noon)
+    const [first] = pages
+    expect(pages.length).toBeGreaterThan(3)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(first).toMatchObject({
+      total_rows: ids.length,
+      total_pages: pages.length,
+      page_index: 0,
+      prev_page_token: '',
+    })
+    expect(pages.at(-2)?.next_page_token).toBe(first?.last_page_token)
+    expect(fetchAllPages(100, noon - days * day, noon).ids).toEqual(ids)
+  })
+
+  it('are those of both halves of a range', () => {
+    const middle = noon - 3 * day
+    const halves = [
+      ...fetchAllPages(100, noon - 6 * day, middle).ids,
+      ...fetchAllPages(100, middle, noon).ids,
+    ]
+    expect(new Set(halves)).toEqual(new Set(fetchAllPages(100, noon - 6 * day, noon).ids))
+  })
+
+  it('end before the sandbox began and after 30 days', () => {
+    const { ids, pages } = fetchAllPages(100, noon, noon + day)
+    expect([ids, pages]).toEqual([
+      [],
+      [expect.objectContaining({ total_rows: 0, total_pages: 0, next_page_token: '', last_page_token: '' })],
+    ])
+    expect(fetchAllPages(100, noon - 40 * day, noon - 34 * day).ids).toEqual([])
+    expect(fetchAllPages(100, noon - 30 * day, noon - 29 * day).ids.length).toBeGreaterThan(0)
+  })
+
+  it('have the fields of a test case record, in the list and alone', () => {
+    for (const dialect of dialects) {
+      const { read } = createTestService({ dialect })
+      const tests = getArray(read('flaky-tests/list-failing-tests', failing(noon - 7 * day, noon)), 'tests')
+      for (const test of tests) {
+        expect(test).toMatchObject({
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          repository: { html_url: 'https://github.com/acme/web' },
+          variant: expect.any(String),
+          status: { reason: expect.any(String), timestamp: expect.stringMatching(/Z$/) },
+          codeowners: expect.any(Array),
+          quarantined: expect.any(Boolean),
+          file_path: expect.any(String),
+          pull_requests_impacted_last_7d: expect.any(Number),
+        })
+        expect(get(test, 'failure_rate_last_7d')).toBeGreaterThan(0)
+        expect(get(test, 'failure_rate_last_7d')).toBeLessThanOrEqual(1)
+        expect(get(test, 'status.value') !== undefined).toBe(dialect === 'hosted')
+      }
+      expect(tests.some(test => get(test, 'ticket.html_url') !== undefined)).toBe(true)
+      expect(tests.some(test => getArray(test, 'most_common_failures').length > 0)).toBe(true)
+      expect(tests.some(test => get(test, 'quarantined') === true)).toBe(true)
+      const [test] = tests
+      expect(
+        read('flaky-tests/get-test-details', {
+          repo,
+          org_url_slug: 'acme',
+          test_id: getString(test, 'id') ?? '',
+        }),
+      ).toEqual({ test })
+    }
+  })
+
+  it('are the same for the same seed', () => {
+    const list = (seed: number) =>
+      createTestService({ seed }).send('flaky-tests/list-failing-tests', failing(noon - day, noon)).body
+    expect(list(1)).toBe(list(1))
+    expect(list(1)).not.toBe(list(2))
+  })
+})
+
+describe('metrics', () => {
+  it('are of the text format and count what happened', () => {
+    const { send, metrics, later } = createTestService({ scenario: 'failure' })
+    for (const number of [1, 2, 3]) send('submitPullRequest', onPr(number))
+    later(1)
+    const reading = (name: string, more: Readonly<Record<string, string>> = {}) =>
+      parseSamples(metrics().body).find(
+        sample =>
+          sample.name === name &&
+          Object.entries({ queue_type: 'main', ...more }).every(
+            ([key, value]) => sample.labels[key] === value,
+          ),
+      )?.value
+    expect(metrics().headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(reading('mq_depth_current')).toBe(3)
+    expect(reading('mq_testing_slots_active')).toBe(1)
+    later(20)
+    expect(reading('mq_depth_current')).toBe(0)
+    expect(reading('mq_pr_conclusions_1h_total', { conclusion: 'merged' })).toBe(2)
+    expect(reading('mq_pr_conclusions_1h_total', { conclusion: 'failed' })).toBe(1)
+    expect(reading('mq_pr_test_duration_1h_seconds_count')).toBe(3)
+    expect(reading('mq_pr_test_duration_1h_seconds_bucket', { le: '60' })).toBe(3)
+    expect(reading('mq_pr_test_duration_1h_seconds_bucket', { le: '+Inf' })).toBe(3)
+    expect(reading('mq_pr_test_duration_1h_seconds_sum')).toBeCloseTo(6, 0)
+    expect(reading('mq_pr_time_in_queue_1h_seconds_count', { conclusion: 'merged' })).toBe(2)
+    later(3_601)
+    expect(reading('mq_pr_conclusions_1h_total', { conclusion: 'merged' })).toBe(0)
+    expect(reading('mq_pr_test_duration_1h_seconds_sum')).toBe(0)
+  })
+
+  it('have a type and a help for every family, and labels that are escaped', () => {
+    const { metrics } = createTestService({ queues: [{ repo, targetBranch: 'a"b\\c\nd' }] })
+    const text = metrics().body
+    const samples = parseSamples(text)
+    expect(samples.every(({ type }) => type === 'gauge' || type === 'histogram')).toBe(true)
+    expect(samples.some(({ labels }) => labels.branch === 'a"b\\c\nd')).toBe(true)
+    expect(text.match(/^# HELP/gm)).toHaveLength(8)
+    expect(text.match(/^# TYPE/gm)).toHaveLength(8)
+    expect(text.endsWith('\n')).toBe(true)
+  })
+})
