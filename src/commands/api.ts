@@ -4,7 +4,7 @@ import { serviceOperations } from '../api/operations/index.ts'
 import type { BodyValue, Param } from '../api/param.ts'
 import { unknownRecovery } from '../api/recovery-rules.ts'
 import { defineCommand, type OperationCommand } from '../cli/command.ts'
-import { argument, flag, option, repeatableOption, settingInput } from '../cli/inputs.ts'
+import { argument, flag, type Input, option, repeatableOption, settingInput } from '../cli/inputs.ts'
 import { runOperation } from '../cli/run-operation.ts'
 import { createParseContext } from '../config/config.ts'
 import { maxListAnswer } from '../domain/limits.ts'
@@ -91,6 +91,12 @@ function settingParamsOf(
   })
 }
 
+/** Returns the input of a setting. In a query it is optional: only an option or the environment gives it. */
+const inputFor = (name: SettingParam, { location }: Param<unknown>): Input<unknown> =>
+  location === 'query'
+    ? { definitions: [], setting: name, read: (_, context) => context.explicit(name) }
+    : settingInput(name)
+
 /** `api`: calls an operation by its name and prints the response body unchanged. */
 export const apiCommand = defineCommand({
   command: 'api',
@@ -157,7 +163,7 @@ export const apiCommand = defineCommand({
         decoder: createRawDecoder(include),
       },
       inputs: {
-        ...Object.fromEntries(settings.map(([setting]) => [setting, settingInput(setting)])),
+        ...Object.fromEntries(settings.map(([name, param]) => [name, inputFor(name, param)])),
         body: { definitions: [], read: () => body },
       },
       view: ({ records }) => table(records, []),
