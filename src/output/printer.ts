@@ -200,13 +200,14 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
 }
 
 /** Returns a view with its text blocks as rows, for formats that have rows only. */
-const withTextBlocks = (view: View): View => ({
-  ...view,
-  rows: [
-    ...view.rows,
-    ...(view.textBlocks ?? []).map(({ title, head, text }) => [title, `${head}: ${text}`]),
-  ],
-})
+const withTextBlocks = (view: View): View =>
+  // Without text blocks the rows are not touched: a view may compute them when they are read.
+  view.textBlocks === undefined
+    ? view
+    : {
+        ...view,
+        rows: [...view.rows, ...view.textBlocks.map(({ title, head, text }) => [title, `${head}: ${text}`])],
+      }
 
 /** Merges views with the same columns into a single view, unless a view has a heading or text blocks. */
 function mergeViews(views: readonly View[]): readonly View[] {

@@ -549,8 +549,8 @@ describe('each rule can fail', () => {
     [
       'a value where only types are permitted',
       forbiddenImports,
-      { path: 'cli/x.ts', text: "import { callOperation } from '../api/call.ts'" },
-      ['cli/x.ts imports api/call.ts (value)'],
+      { path: 'http/x.ts', text: "import { callOperation } from '../host/host.ts'" },
+      ['http/x.ts imports host/host.ts (value)'],
     ],
     [
       'a static import where only a dynamic import is permitted',

@@ -4,7 +4,7 @@ import { type Input, option } from '../../cli/inputs.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
 import type { ParsedArgs } from '../../config/args.ts'
 import type { ParseContext } from '../../config/parse-context.ts'
-import { checksOf } from '../../domain/check-runs.ts'
+import { readChecks } from '../../domain/test-run-checks.ts'
 import { parsePullRequest } from '../../domain/values/pull-request.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
@@ -50,7 +50,7 @@ export const prTesting = defineOperationCommand({
   view({ records: [run = {}] }) {
     const tested = getArray(run, 'testedPullRequests').map(pr => `#${get(pr, 'prNumber') ?? '?'}`)
     return {
-      ...table(checksOf(run), [
+      ...table(readChecks(run), [
         ['KIND', 'kind'],
         ['NAME', 'name'],
         ['STATE', 'state', 'state'],
