@@ -27,17 +27,17 @@ const lines: Readonly<Record<string, string>> = {
   'queue resume': 'queue resume',
   'queue drain': 'queue drain',
   'queue watch': 'queue watch',
-  'queue export': 'queue export -f /work/q.yaml',
-  'queue diff': 'queue diff -f /work/q.yaml',
-  'queue apply': 'queue apply -f /work/q.yaml',
+  'queue export': 'queue export -f /project/q.yaml',
+  'queue diff': 'queue diff -f /project/q.yaml',
+  'queue apply': 'queue apply -f /project/q.yaml',
   'queue check': 'queue check --not-paused',
   metrics: 'metrics',
   'metrics check': "metrics check 'mq_depth_current < 50'",
   'metrics watch': 'metrics watch',
-  'flaky list': 'flaky list --resume-file /work/walk.state -o ndjson',
+  'flaky list': 'flaky list --resume-file /project/walk.state -o ndjson',
   'flaky get': `flaky get ${id}`,
   'flaky report': 'flaky report',
-  'flaky match': 'flaky match /work/junit.xml',
+  'flaky match': 'flaky match /project/junit.xml',
   'flaky gate': 'flaky gate --max 3',
   guard: 'guard --install',
   api: 'api createQueue -F concurrency=2',
@@ -79,8 +79,8 @@ async function refusing(line: string, setting: Setting = {}) {
     },
     files: {
       [settings]: JSON.stringify(stored),
-      '/work/q.yaml': 'settings: {concurrency: 5}',
-      '/work/junit.xml': '<testsuite><testcase name="a"><failure/></testcase></testsuite>',
+      '/project/q.yaml': 'settings: {concurrency: 5}',
+      '/project/junit.xml': '<testsuite><testcase name="a"><failure/></testcase></testsuite>',
     },
     // What begins to serve or to wait ends here.
     signal: AbortSignal.timeout(3_000),
@@ -199,14 +199,14 @@ test('doctor --dry-run lists the checks that doctor makes', async () => {
 })
 
 describe('queue apply --dry-run', () => {
-  const line = 'queue apply -f /work/q.yaml --dry-run'
+  const line = 'queue apply -f /project/q.yaml --dry-run'
 
   test('reads the live queue, says so, and prints the plan as queue diff does', async () => {
     const { code, out, err, requests } = await refusing(line, { answer: readQueue })
     expect({ code, out }).toEqual({ code: 0, out: 'main\tconcurrency\t1\t5\n' })
     expect(err).toContain('reads the live queues and changes nothing')
     expect(requests.map(({ path }) => path)).toEqual(['/v1/getQueue'])
-    const diff = await refusing('queue diff -f /work/q.yaml --json', { answer: readQueue })
+    const diff = await refusing('queue diff -f /project/q.yaml --json', { answer: readQueue })
     expect((await refusing(`${line} --json`, { answer: readQueue })).out).toBe(diff.out)
   })
 
