@@ -47,11 +47,11 @@ async function queryOf(
   const flags = Object.values(inputs)
     .flatMap(({ definitions }) => definitions.map(({ syntax }) => optionName(syntax)))
     .filter(name => args.has(name) && !changeableOptions.includes(name))
-  const told = (value: Json | undefined) =>
+  const formatValue = (value: Json | undefined) =>
     isObject(value) ? Object.values(value).map(jsonToText).join('/') : jsonToText(value)
   return Object.fromEntries([
     ['service', request.url],
-    ...Object.entries(isObject(body) ? body : {}).map(([key, value]) => [key, told(value)]),
+    ...Object.entries(isObject(body) ? body : {}).map(([key, value]) => [key, formatValue(value)]),
     ...flags.map(name => [name, args.get(name)?.join(',') ?? '']),
     ['--output', options.format],
     ['--fields', options.fields.join(',')],
