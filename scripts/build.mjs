@@ -1,5 +1,5 @@
 // Bundles src/ into a few CommonJS files in dist/. Each module that the source imports dynamically
-// (`await import('./http/client.ts')`) becomes a separate file, so that a command loads only what it uses.
+// (`await import('./http/http-client.ts')`) becomes a separate file, so that a command loads only what it uses.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'

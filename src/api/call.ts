@@ -1,10 +1,9 @@
 import { attemptLimit, changeLimit, maxBodySize } from '../domain/limits.ts'
 import { MergeqError, toMergeqError } from '../errors.ts'
-import type { HttpResponse } from '../http/client.ts'
+import type { HttpResponse } from '../http/http-client.ts'
 import type { BodySink } from '../http/pass-through.ts'
 import type { Json } from '../json.ts'
 import type { BodyOverride } from './body-overrides.ts'
-import type { ServiceClient } from './client.ts'
 import {
   type DecodedResponse,
   isWebPage,
@@ -20,6 +19,7 @@ import { isComplete, isOk, type ReadResponse, readResponse } from './read-respon
 import type { Delivery, ResourceRef } from './receipt.ts'
 import { bodyTooLargeError, createRequest, type Request } from './request.ts'
 import { previewRequest } from './request-preview.ts'
+import type { ServiceClient } from './service-client.ts'
 import { recoverWrite } from './write-recovery.ts'
 
 /** Options of a call. */

@@ -1,10 +1,10 @@
 import { MergeqError } from '../errors.ts'
-import type { HttpResponse } from '../http/client.ts'
+import type { HttpResponse } from '../http/http-client.ts'
 import { parseJson } from '../json-text.ts'
-import type { ServiceClient } from './client.ts'
 import { isWebPage, type ResponseBody } from './decode.ts'
 import { costLimits, findExcessiveCost } from './json-cost.ts'
 import type { Request } from './request.ts'
+import type { ServiceClient } from './service-client.ts'
 import { takeTurn } from './take-turn.ts'
 
 /** Whether a status is a success. */

@@ -1,7 +1,7 @@
 import { formatInteger } from '../domain/format.ts'
 import { maxAnswer, maxBodySize } from '../domain/limits.ts'
 import { MergeqError } from '../errors.ts'
-import type { HttpRequest, RequestBody } from '../http/request.ts'
+import type { HttpRequest, RequestBody } from '../http/http-request.ts'
 import { type EncodedJson, get, type Json } from '../json.ts'
 import type { BodyOverride } from './body-overrides.ts'
 import { type Operation, operationMethod, operationName } from './operation.ts'

@@ -2,11 +2,11 @@ import { repositoryName } from '../domain/values/repository.ts'
 import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { isObject } from '../json.ts'
 import { parseJson } from '../json-text.ts'
-import type { ServiceClient } from './client.ts'
 import type { DecodedResponse } from './decode.ts'
 import type { ReadBack, RecoveryResult, WriteObservation, WriteRecovery } from './operation.ts'
 import type { Delivery } from './receipt.ts'
 import { bodyText, type Request } from './request.ts'
+import type { ServiceClient } from './service-client.ts'
 
 /** A change that was sent and whose outcome is not known. */
 export interface UnansweredWrite {

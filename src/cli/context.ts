@@ -1,14 +1,14 @@
-import type { RequestLimits } from '../api/client.ts'
+import type { RequestLimits } from '../api/service-client.ts'
 import { takeTurn } from '../api/take-turn.ts'
+import { findToken, refuseForeignAddress, type Token } from '../config/api-token.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { isLoopback } from '../config/base-url.ts'
 import { type Config, type ResolveOptions, resolveSettings } from '../config/config.ts'
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import type { ParseContext } from '../config/parse-context.ts'
-import { findToken, refuseForeignAddress, type Token } from '../config/token.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
-import type { HttpClient } from '../http/client.ts'
+import type { HttpClient } from '../http/http-client.ts'
 import { shouldColor } from '../output/color.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter, type Printer, type PrinterOptions } from '../output/printer.ts'
@@ -175,7 +175,7 @@ async function connect(
 ): Promise<HttpClient> {
   const caFile = await settings.read('caFile')
   const authorities = caFile === undefined ? [] : await readAuthorities(caFile, host)
-  const { createHttpClient } = await import('../http/client.ts')
+  const { createHttpClient } = await import('../http/http-client.ts')
   if (host.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing here: certificates are checked.')
   const limit = timeout ?? Number.POSITIVE_INFINITY

@@ -8,11 +8,11 @@ import type { JsonObject } from '../json.ts'
 import { escapeInvisible, parseJson, stringifyJson } from '../json-text.ts'
 import { receiptView } from '../output/printer.ts'
 import type { View } from '../output/view.ts'
+import { createBodySink } from './body-sink.ts'
 import type { OperationCommand } from './command.ts'
 import { mapConcurrent, maxConcurrent, type RunResult, reportResults } from './concurrency.ts'
 import type { CommandContext } from './context.ts'
 import { confirm, type Invocation, readInvocations } from './invocation.ts'
-import { createBodySink } from './pass-through.ts'
 import { streamPages } from './stream-pages.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { callOperation } from '../api/call.ts'
-import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
+import { getMergeQueueMetrics } from '../api/operations/queue-metrics.ts'
 import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { isContinuousIntegration } from '../config/continuous-integration.ts'

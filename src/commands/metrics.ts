@@ -1,9 +1,9 @@
-import { getMergeQueueMetrics, samplesIn } from '../api/operations/metrics.ts'
+import { getMergeQueueMetrics, samplesIn } from '../api/operations/queue-metrics.ts'
 import { defineOperationCommand } from '../cli/command.ts'
 import type { Input } from '../cli/inputs.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
-import { metricsView } from './metrics/view.ts'
+import { metricsView } from './metrics/view/metrics-view.ts'
 
 /**
  * The repository that an option or the environment names; without one, all of the organization (CLI.md

@@ -1,6 +1,7 @@
 import { attemptLimit } from '../domain/limits.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
+import { findToken } from './api-token.ts'
 import type { ParsedArgs } from './args.ts'
 import type { SettingValues } from './input-settings.ts'
 import type { ParseContext } from './parse-context.ts'
@@ -13,7 +14,6 @@ import {
 } from './setting-definitions.ts'
 import type { ResolvedValue, SettingSource } from './setting-source.ts'
 import { openStore, profileSource, type Store } from './store.ts'
-import { findToken } from './token.ts'
 
 const fromFlags = (args: ParsedArgs): SettingSource => ({
   find(name) {

@@ -1,7 +1,7 @@
 import requestBy from 'undici/lib/api/api-request.js'
 import type { ConnectionPool } from './connection-pools.ts'
+import type { HttpRequest, RequestBody } from './http-request.ts'
 import { type BodySink, passThrough } from './pass-through.ts'
-import type { HttpRequest, RequestBody } from './request.ts'
 import { decompress, decompressStream, readBody, responseTooLargeError } from './response-body.ts'
 import { timeLimitCode } from './transport-error.ts'
 

@@ -4,7 +4,7 @@ import {
   type ClientOnlyOptions,
   type CommonClientOptions,
   createOperationMethods,
-} from './client.ts'
+} from './create-client.ts'
 
 declare const MERGEQ_VERSION: string
 

@@ -1,6 +1,6 @@
 import { toMergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { defaultSettings, isSetting, mergeSettings, readQueueState } from './engine/queue-settings.ts'
+import { defaultSettings, isSetting, mergeSettings, readQueueState } from './engine/queue-configuration.ts'
 import { type FieldType, isString, nonEmptyTextField, readField } from './field-types.ts'
 import type { Scenario, ScenarioScript, ScriptedResult } from './scenarios.ts'
 import { statusError } from './status-error.ts'

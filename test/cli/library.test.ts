@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { OperationCommand } from '../../src/cli/command.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
-import { createOperationMethods } from '../../src/library/client.ts'
+import { createOperationMethods } from '../../src/library/create-client.ts'
 import { renderTypeDeclarations } from '../../src/library/declarations.ts'
 import { getMethodOptions, methodName } from '../../src/library/method-options.ts'
 import { operationCommands } from '../../src/library/operation-commands.ts'

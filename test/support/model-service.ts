@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { bodyText, type Request } from '../../src/api/request.ts'
-import type { HttpResponse } from '../../src/http/client.ts'
+import type { HttpResponse } from '../../src/http/http-client.ts'
 
 /** A clock whose time passes only while everything sleeps: what sleeps side by side wakes in order. */
 export interface VirtualClock {

@@ -1,13 +1,13 @@
 import type { Operation } from '../operation.ts'
 import { listFailingTests } from './failing-tests.ts'
 import { setImpactedTargets } from './impacted-targets.ts'
-import { getMergeQueueMetrics } from './metrics.ts'
 import {
   cancelPullRequest,
   getSubmittedPullRequest,
   restartTestsOnPullRequest,
   submitPullRequest,
 } from './pull-requests.ts'
+import { getMergeQueueMetrics } from './queue-metrics.ts'
 import { createQueue, deleteQueue, getQueue, updateQueue } from './queues.ts'
 import { getTestDetails } from './test-details.ts'
 import { getMergeQueueTestingDetails } from './testing-details.ts'

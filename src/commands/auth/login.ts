@@ -1,14 +1,14 @@
 import { callOperation } from '../../api/call.ts'
 import { operationName } from '../../api/operation.ts'
-import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { type CommandContext, canPrompt } from '../../cli/context.ts'
 import { flag, type Input } from '../../cli/inputs.ts'
+import { readOrigin } from '../../cli/origin.ts'
 import { printPreview } from '../../cli/preview.ts'
+import { parseToken, refuseForeignAddress, type Token } from '../../config/api-token.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
-import { parseToken, refuseForeignAddress, type Token } from '../../config/token.ts'
 import { usageError } from '../../errors.ts'
-import { readOrigin } from './origin.ts'
 
 /** Upper limit for a token and the white space around it, in bytes; longer input is refused. */
 const maxInputBytes = 64 * 1024

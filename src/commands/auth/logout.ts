@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/command.ts'
+import { readOrigin } from '../../cli/origin.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
-import { readOrigin } from './origin.ts'
 
 /** `auth logout`: removes the stored token of the origin of the base address. */
 export const authLogoutCommand = defineCommand({

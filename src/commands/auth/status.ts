@@ -1,14 +1,14 @@
 import { defineCommand } from '../../cli/command.ts'
+import { readOrigin } from '../../cli/origin.ts'
 import {
   emptyTokenNote,
   findToken,
   isTokenVariableEmpty,
   refuseForeignAddress,
   type Token,
-} from '../../config/token.ts'
+} from '../../config/api-token.ts'
 import type { JsonObject } from '../../json.ts'
 import { keyValueTable } from '../../output/view.ts'
-import { readOrigin } from './origin.ts'
 
 /** Returns the last four characters of a token, or nothing for a token of fewer than twelve characters. */
 const formatTokenEnd = ({ value }: Token): string => (value.length < 12 ? '' : value.slice(-4))

@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/command.ts'
 import { settingDefinitions } from '../../config/setting-definitions.ts'
 import { MergeqError } from '../../errors.ts'
 import { table } from '../../output/view.ts'
-import { keyArgument } from './key-argument.ts'
+import { keyArgument } from './profile/key-argument.ts'
 
 /** `config get`: prints the effective value of a setting. */
 export const configGetCommand = defineCommand({

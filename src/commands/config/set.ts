@@ -3,8 +3,8 @@ import { argument } from '../../cli/inputs.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { type SettingKey, settingDefinitions } from '../../config/setting-definitions.ts'
 import { isMergeqError, MergeqError, usageError } from '../../errors.ts'
-import { keyArgument } from './key-argument.ts'
-import { describeProfile, updateProfile } from './profile-values.ts'
+import { keyArgument } from './profile/key-argument.ts'
+import { describeProfile, updateProfile } from './profile/profile-values.ts'
 
 /** Upper limit for a stored value, in characters. */
 const maxValueLength = 4_096

@@ -1,8 +1,8 @@
 import { defineCommand } from '../../cli/command.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { profileIn } from '../../config/store.ts'
-import { keyArgument } from './key-argument.ts'
-import { describeProfile, updateProfile } from './profile-values.ts'
+import { keyArgument } from './profile/key-argument.ts'
+import { describeProfile, updateProfile } from './profile/profile-values.ts'
 
 /** `config unset`: removes a value from the selected profile. */
 export const configUnsetCommand = defineCommand({

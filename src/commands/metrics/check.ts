@@ -1,5 +1,5 @@
 import { callOperation } from '../../api/call.ts'
-import { getMergeQueueMetrics, samplesIn } from '../../api/operations/metrics.ts'
+import { getMergeQueueMetrics, samplesIn } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { readInvocations } from '../../cli/invocation.ts'

@@ -1,5 +1,5 @@
 import { callOperation } from '../../api/call.ts'
-import { getMergeQueueMetrics, samplesIn } from '../../api/operations/metrics.ts'
+import { getMergeQueueMetrics, samplesIn } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { readInvocations } from '../../cli/invocation.ts'
@@ -13,7 +13,7 @@ import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { sparkline } from '../../output/charts.ts'
 import { metrics } from '../metrics.ts'
-import { findSharedLabels, formatLabels, type Labels, omitLabels } from './view.ts'
+import { findSharedLabels, formatLabels, type Labels, omitLabels } from './view/metrics-view.ts'
 
 /** The value of a series; a histogram has points for its sum and its count, and none for its buckets. */
 interface Point {

@@ -6,7 +6,7 @@ import { defaultScenario } from '../../domain/scenario-names.ts'
 import { usageError } from '../../errors.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import type { ScenarioReport } from '../../sandbox/scenario-report.ts'
-import { describeSandbox, openSandbox, portOption, sandboxOptions } from './start-options.ts'
+import { describeSandbox, openSandbox, portOption, sandboxOptions } from './server/start-options.ts'
 
 /** The command to run, with its arguments. */
 const commandLine: Input<readonly string[]> = {

@@ -1,4 +1,4 @@
-import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { flag, type InputValues, option } from '../../cli/inputs.ts'

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/command.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { stringifyJson } from '../../json-text.ts'
-import { describeSandbox, openSandbox, portOption, sandboxOptions } from './start-options.ts'
+import { describeSandbox, openSandbox, portOption, sandboxOptions } from './server/start-options.ts'
 
 /** `sandbox start`: serves a sandbox until a signal ends the process. */
 export const sandboxStartCommand = defineCommand({

@@ -1,6 +1,6 @@
 import { type CommandRunner, defineCommand } from '../../cli/command.ts'
 import { sandboxNote } from '../../cli/context.ts'
-import { openSandbox, sandboxOptions } from './start-options.ts'
+import { openSandbox, sandboxOptions } from './server/start-options.ts'
 
 /** One command of the tour. */
 interface TourStep {

@@ -3,8 +3,8 @@ import { findScript } from '../scenarios.ts'
 import { statusError } from '../status-error.ts'
 import { recordTargets } from './head-commits.ts'
 import type { ImpactedTargets, PullRequest, Queue } from './queue.ts'
+import { mergeSettings, readQueueState } from './queue-configuration.ts'
 import { findBatch, isSubmitted } from './queue-queries.ts'
-import { mergeSettings, readQueueState } from './queue-settings.ts'
 import { changeState, insertWaiting, removeFromBatches, rerun } from './transitions.ts'
 
 /** What users of the service may do to a queue. An action happens at `queue.now`: advance the queue first. */

@@ -3,7 +3,7 @@ import type { Repository } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Scenario, ScriptedResult } from '../scenarios.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
-import { defaultSettings, type QueueSettings } from './queue-settings.ts'
+import { defaultSettings, type QueueSettings } from './queue-configuration.ts'
 
 /** The data of a simulated merge queue. All times are milliseconds since 1970, all durations milliseconds. */
 

@@ -1,5 +1,5 @@
 import { callOperation } from '../../../api/call.ts'
-import { getMergeQueueMetrics, samplesIn } from '../../../api/operations/metrics.ts'
+import { getMergeQueueMetrics, samplesIn } from '../../../api/operations/queue-metrics.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { readInvocations } from '../../../cli/invocation.ts'
 import { MergeqError } from '../../../errors.ts'

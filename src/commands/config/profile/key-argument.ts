@@ -1,6 +1,6 @@
-import { argument } from '../../cli/inputs.ts'
-import { configKeys, type SettingKey } from '../../config/setting-definitions.ts'
-import { usageError } from '../../errors.ts'
+import { argument } from '../../../cli/inputs.ts'
+import { configKeys, type SettingKey } from '../../../config/setting-definitions.ts'
+import { usageError } from '../../../errors.ts'
 
 /** A key as it was typed, and the setting that it names. */
 interface ConfigKey {

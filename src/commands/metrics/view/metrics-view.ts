@@ -1,8 +1,8 @@
-import { formatInteger } from '../../domain/format.ts'
-import { numberText, type Sample } from '../../domain/metrics/exposition.ts'
-import { type Histogram, histogramOf, histogramsIn } from '../../domain/metrics/histogram.ts'
-import { bar, sparkline } from '../../output/charts.ts'
-import type { View } from '../../output/view.ts'
+import { formatInteger } from '../../../domain/format.ts'
+import { numberText, type Sample } from '../../../domain/metrics/exposition.ts'
+import { type Histogram, histogramOf, histogramsIn } from '../../../domain/metrics/histogram.ts'
+import { bar, sparkline } from '../../../output/charts.ts'
+import type { View } from '../../../output/view.ts'
 
 /** The labels of a series. */
 export type Labels = Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../cli/context.ts'
+import type { CommandContext } from './context.ts'
 
 /**
  * Returns the origin of the base address: tokens are stored by origin. Rejects with the error of the

@@ -1,5 +1,5 @@
 import type { Host } from '../host/host.ts'
-import type { HttpClient } from '../http/client.ts'
+import type { HttpClient } from '../http/http-client.ts'
 
 /** Options that hold for every call of a client. */
 export interface ServiceClientOptions {

@@ -1,6 +1,6 @@
-import type { CommandContext } from '../../cli/context.ts'
-import { sectionOf, storeFile } from '../../config/store.ts'
-import type { JsonObject } from '../../json.ts'
+import type { CommandContext } from '../../../cli/context.ts'
+import { sectionOf, storeFile } from '../../../config/store.ts'
+import type { JsonObject } from '../../../json.ts'
 
 /** Replaces the stored values of the selected profile with the result of `change`. */
 export async function updateProfile(
@@ -8,7 +8,7 @@ export async function updateProfile(
   change: (values: JsonObject) => JsonObject,
 ): Promise<void> {
   const profile = await context.settings.require('profile')
-  const { updateStore } = await import('../../config/store-update.ts')
+  const { updateStore } = await import('../../../config/store-update.ts')
   await updateStore(context.host, document => {
     const profiles = sectionOf(document, 'profiles')
     return { ...document, profiles: { ...profiles, [profile]: change(sectionOf(profiles, profile)) } }
