@@ -2,7 +2,7 @@ import { shells } from '../cli/completion/shells.ts'
 import type { DocumentationCommand } from '../cli/registered-command.ts'
 
 /** `mergeq completion`: prints the completion script of a shell. */
-export const completion: DocumentationCommand = {
+export const completionCommand: DocumentationCommand = {
   command: 'completion',
   summary: 'Print the completion script of a shell',
   inputs: {},

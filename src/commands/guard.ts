@@ -19,7 +19,7 @@ import {
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { queueGet } from './queue/get.ts'
+import { queueGetCommand } from './queue/get.ts'
 
 /** The request for the pull request of a head branch. */
 const guardRequest = { operation: getSubmittedPullRequest, inputs: queueInputs }
@@ -89,7 +89,7 @@ async function createBlockedPushError(
   { branch, isDeletion }: PushedBranch,
   context: CommandContext,
 ): Promise<MergeqError> {
-  const [queueInvocation] = await readInvocations(queueGet, context)
+  const [queueInvocation] = await readInvocations(queueGetCommand, context)
   const queue =
     queueInvocation === undefined
       ? undefined

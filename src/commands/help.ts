@@ -2,7 +2,7 @@ import { topicNames } from '../cli/help/topic-names.ts'
 import type { DocumentationCommand } from '../cli/registered-command.ts'
 
 /** `mergeq help`: prints the help of a command, a group or a topic, or of mergeq as a whole. */
-export const help: DocumentationCommand = {
+export const helpCommand: DocumentationCommand = {
   command: 'help',
   summary: 'Print the help of a command, or a topic',
   inputs: {},

@@ -13,7 +13,7 @@ import { authLoginCommand } from './auth/login.ts'
 import { authLogoutCommand } from './auth/logout.ts'
 import { authStatusCommand } from './auth/status.ts'
 import { authTokenCommand } from './auth/token.ts'
-import { completion } from './completion.ts'
+import { completionCommand } from './completion.ts'
 import { configGetCommand } from './config/get.ts'
 import { configListCommand } from './config/list.ts'
 import { configPathCommand } from './config/path.ts'
@@ -21,34 +21,34 @@ import { configSetCommand } from './config/set.ts'
 import { configUnsetCommand } from './config/unset.ts'
 import { doctorCommand } from './doctor.ts'
 import { flakyGateCommand } from './flaky/gate.ts'
-import { flakyGet } from './flaky/get.ts'
-import { flakyList } from './flaky/list.ts'
+import { flakyGetCommand } from './flaky/get.ts'
+import { flakyListCommand } from './flaky/list.ts'
 import { flakyMatchCommand } from './flaky/match.ts'
 import { flakyReportCommand } from './flaky/report.ts'
 import { guardCommand } from './guard.ts'
-import { help } from './help.ts'
+import { helpCommand } from './help.ts'
 import { metricsCheckCommand } from './metrics/check.ts'
 import { metricsWatchCommand } from './metrics/watch.ts'
-import { metrics } from './metrics.ts'
-import { prCancel } from './pr/cancel.ts'
+import { metricsCommand } from './metrics.ts'
+import { prCancelCommand } from './pr/cancel.ts'
 import { prExplainCommand } from './pr/explain.ts'
-import { prGet } from './pr/get.ts'
-import { prRestart } from './pr/restart.ts'
-import { prSubmit } from './pr/submit.ts'
-import { prTargets } from './pr/targets.ts'
-import { prTesting } from './pr/testing.ts'
+import { prGetCommand } from './pr/get.ts'
+import { prRestartCommand } from './pr/restart.ts'
+import { prSubmitCommand } from './pr/submit.ts'
+import { prTargetsCommand } from './pr/targets.ts'
+import { prTestingCommand } from './pr/testing.ts'
 import { prWaitCommand } from './pr/wait.ts'
 import { queueApplyCommand } from './queue/apply.ts'
 import { queueCheckCommand } from './queue/check.ts'
-import { queueCreate } from './queue/create.ts'
-import { queueDelete } from './queue/delete.ts'
+import { queueCreateCommand } from './queue/create.ts'
+import { queueDeleteCommand } from './queue/delete.ts'
 import { queueDiffCommand } from './queue/diff.ts'
-import { queueDrain } from './queue/drain.ts'
+import { queueDrainCommand } from './queue/drain.ts'
 import { queueExportCommand } from './queue/export.ts'
-import { queueGet } from './queue/get.ts'
-import { queuePause } from './queue/pause.ts'
-import { queueResume } from './queue/resume.ts'
-import { queueUpdate } from './queue/update.ts'
+import { queueGetCommand } from './queue/get.ts'
+import { queuePauseCommand } from './queue/pause.ts'
+import { queueResumeCommand } from './queue/resume.ts'
+import { queueUpdateCommand } from './queue/update.ts'
 import { queueWatchCommand } from './queue/watch.ts'
 import { sandboxExecCommand } from './sandbox/exec.ts'
 import { sandboxSimulateCommand } from './sandbox/simulate.ts'
@@ -124,31 +124,31 @@ const register = (command: OperationCommand | CommandDefinition): RunnableComman
   'run' in command ? registerCommand(command) : registerOperation(command)
 
 const commands: readonly (OperationCommand | CommandDefinition)[] = [
-  prSubmit,
-  prCancel,
-  prRestart,
-  prGet,
-  prTargets,
-  prTesting,
+  prSubmitCommand,
+  prCancelCommand,
+  prRestartCommand,
+  prGetCommand,
+  prTargetsCommand,
+  prTestingCommand,
   prWaitCommand,
   prExplainCommand,
-  queueCreate,
-  queueGet,
-  queueUpdate,
-  queueDelete,
-  queuePause,
-  queueResume,
-  queueDrain,
+  queueCreateCommand,
+  queueGetCommand,
+  queueUpdateCommand,
+  queueDeleteCommand,
+  queuePauseCommand,
+  queueResumeCommand,
+  queueDrainCommand,
   queueWatchCommand,
   queueExportCommand,
   queueDiffCommand,
   queueApplyCommand,
   queueCheckCommand,
-  metrics,
+  metricsCommand,
   metricsCheckCommand,
   metricsWatchCommand,
-  flakyList,
-  flakyGet,
+  flakyListCommand,
+  flakyGetCommand,
   flakyReportCommand,
   flakyMatchCommand,
   flakyGateCommand,
@@ -171,4 +171,8 @@ const commands: readonly (OperationCommand | CommandDefinition)[] = [
 ]
 
 /** Every command, group by group, in the order in which help lists them. */
-export const allCommands: readonly RegisteredCommand[] = [...commands.map(register), completion, help]
+export const allCommands: readonly RegisteredCommand[] = [
+  ...commands.map(register),
+  completionCommand,
+  helpCommand,
+]

@@ -36,7 +36,7 @@ const columns = [
 ] as const
 
 /** `mergeq metrics`: the metrics of merge queues. */
-export const metrics = defineOperationCommand({
+export const metricsCommand = defineOperationCommand({
   command: 'metrics',
   summary: 'Print the metrics of merge queues in the Prometheus text format',
   operation: getMergeQueueMetrics,

@@ -9,7 +9,7 @@ export interface Host {
   readonly clock: Clock
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   random(): number
-  readonly input: Input
+  readonly input: StandardInput
   readonly out: Output
   readonly err: Output
   readonly files: Files
@@ -42,7 +42,7 @@ export interface Clock {
 }
 
 /** Standard input. */
-export interface Input {
+export interface StandardInput {
   /** Whether standard input is a terminal. */
   readonly terminal: boolean
   /** Yields standard input in pieces. Throws an error that says why it cannot be read. */

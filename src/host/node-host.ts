@@ -1,7 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs'
 import { MergeqError } from '../errors.ts'
 import { files } from './files.ts'
-import type { Clock, Host, Input, Output } from './host.ts'
+import type { Clock, Host, Output, StandardInput } from './host.ts'
 import { spawn } from './spawn.ts'
 
 /**
@@ -68,7 +68,7 @@ const clock: Clock = {
     }),
 }
 
-const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): Input => ({
+const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardInput => ({
   get terminal() {
     return proc.stdin.isTTY === true
   },

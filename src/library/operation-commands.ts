@@ -1,34 +1,34 @@
 import { type Operation, operationName } from '../api/operation.ts'
 import { type OperationName, serviceOperations } from '../api/operations/index.ts'
 import type { OperationCommand } from '../cli/command.ts'
-import { flakyGet } from '../commands/flaky/get.ts'
-import { flakyList } from '../commands/flaky/list.ts'
-import { metrics } from '../commands/metrics.ts'
-import { prCancel } from '../commands/pr/cancel.ts'
-import { prGet } from '../commands/pr/get.ts'
-import { prRestart } from '../commands/pr/restart.ts'
+import { flakyGetCommand } from '../commands/flaky/get.ts'
+import { flakyListCommand } from '../commands/flaky/list.ts'
+import { metricsCommand } from '../commands/metrics.ts'
+import { prCancelCommand } from '../commands/pr/cancel.ts'
+import { prGetCommand } from '../commands/pr/get.ts'
+import { prRestartCommand } from '../commands/pr/restart.ts'
 import { submitRequest } from '../commands/pr/submit.ts'
-import { prTargets } from '../commands/pr/targets.ts'
-import { prTesting } from '../commands/pr/testing.ts'
-import { queueCreate } from '../commands/queue/create.ts'
+import { prTargetsCommand } from '../commands/pr/targets.ts'
+import { prTestingCommand } from '../commands/pr/testing.ts'
+import { queueCreateCommand } from '../commands/queue/create.ts'
 import { deleteRequest } from '../commands/queue/delete.ts'
-import { queueGet } from '../commands/queue/get.ts'
-import { queueUpdate } from '../commands/queue/update.ts'
+import { queueGetCommand } from '../commands/queue/get.ts'
+import { queueUpdateCommand } from '../commands/queue/update.ts'
 
 const commands: Readonly<Record<OperationName, OperationCommand>> = {
   submitPullRequest: submitRequest,
-  cancelPullRequest: prCancel,
-  restartTestsOnPullRequest: prRestart,
-  getSubmittedPullRequest: prGet,
-  setImpactedTargets: prTargets,
-  getMergeQueueTestingDetails: prTesting,
-  createQueue: queueCreate,
-  getQueue: queueGet,
-  updateQueue: queueUpdate,
+  cancelPullRequest: prCancelCommand,
+  restartTestsOnPullRequest: prRestartCommand,
+  getSubmittedPullRequest: prGetCommand,
+  setImpactedTargets: prTargetsCommand,
+  getMergeQueueTestingDetails: prTestingCommand,
+  createQueue: queueCreateCommand,
+  getQueue: queueGetCommand,
+  updateQueue: queueUpdateCommand,
   deleteQueue: deleteRequest,
-  getMergeQueueMetrics: metrics,
-  'flaky-tests/list-failing-tests': flakyList,
-  'flaky-tests/get-test-details': flakyGet,
+  getMergeQueueMetrics: metricsCommand,
+  'flaky-tests/list-failing-tests': flakyListCommand,
+  'flaky-tests/get-test-details': flakyGetCommand,
 }
 
 const commandsByName: ReadonlyMap<string, OperationCommand> = new Map(Object.entries(commands))

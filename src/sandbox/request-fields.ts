@@ -3,7 +3,7 @@ import { serviceOperations } from '../api/operations/index.ts'
 import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import type { ImpactedTargets } from './engine/queue.ts'
+import type { TargetSet } from './engine/queue.ts'
 import { isString } from './field-types.ts'
 import { findPriority } from './response-records.ts'
 import { statusError } from './status-error.ts'
@@ -114,7 +114,7 @@ export function readPriority(body: JsonObject): number | 'default' | undefined {
 }
 
 /** Reads the targets that a pull request impacts (service-api.md section 4.1). */
-export function readTargets({ impactedTargets }: JsonObject): ImpactedTargets {
+export function readTargets({ impactedTargets }: JsonObject): TargetSet {
   if (impactedTargets === 'ALL') return impactedTargets
   if (Array.isArray(impactedTargets) && impactedTargets.every(isString)) return new Set(impactedTargets)
   throw statusError(400, 'impactedTargets must be a list of strings or "ALL".')

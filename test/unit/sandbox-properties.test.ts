@@ -8,9 +8,9 @@ import { getHeadCommit } from '../../src/sandbox/engine/head-commits.ts'
 import {
   createEmptyQueue,
   createTimings,
-  type ImpactedTargets,
   type Queue,
   type SandboxTestRun,
+  type TargetSet,
 } from '../../src/sandbox/engine/queue.ts'
 import { compareTestOrder, isEmpty, isSubmitted } from '../../src/sandbox/engine/queue-queries.ts'
 import {
@@ -28,7 +28,7 @@ const numbers = Array.from({ length: maxNumber }, (_, index) => index + 1)
 
 const number = fc.integer({ min: 1, max: maxNumber })
 const seconds = fc.integer({ min: 0, max: 80 }).map(tenths => tenths / 10)
-const targets: fc.Arbitrary<ImpactedTargets> = fc.oneof(
+const targets: fc.Arbitrary<TargetSet> = fc.oneof(
   fc.constant('ALL' as const),
   fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 2 }).map(names => new Set(names)),
 )
@@ -101,7 +101,7 @@ const sequence = fc.record({
 type ActionSequence = typeof sequence extends fc.Arbitrary<infer S> ? S : never
 
 /** Whether two uploads have a common target. */
-const shareTarget = (one: ImpactedTargets, other: ImpactedTargets): boolean =>
+const shareTarget = (one: TargetSet, other: TargetSet): boolean =>
   one === 'ALL' || other === 'ALL' || [...one].some(target => other.has(target))
 
 /** Creates a function that checks the invariants of a queue; it is called after each step. */
@@ -244,7 +244,7 @@ describe('the history of a queue', () => {
   }
 
   /** Checks each run against the runs that were in progress when it started. */
-  function checkRuns({ runs, settings }: Queue, targets: readonly ImpactedTargets[]) {
+  function checkRuns({ runs, settings }: Queue, targets: readonly TargetSet[]) {
     const { concurrency, bisectionConcurrency = concurrency, mode } = settings
     const impacts = (number: number) => (number % 3 === 1 ? 'ALL' : (targets[number - 1] ?? 'ALL'))
     const mustBuildOnEachOther = (one: SandboxTestRun, other: SandboxTestRun) =>

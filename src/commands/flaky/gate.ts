@@ -13,13 +13,13 @@ import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 import { readBaseline } from './gate/baseline.ts'
-import { flakyList } from './list.ts'
+import { flakyListCommand } from './list.ts'
 
 /**
  * The inputs that a gate shares with `flaky list`. Inputs that shorten or resume a list are left out, because
  * they would change the count.
  */
-const { limit, pageToken, sort, resumeFile, ...filters } = flakyList.inputs
+const { limit, pageToken, sort, resumeFile, ...filters } = flakyListCommand.inputs
 
 const unavailableChoices = ['pass', 'fail'] as const
 
@@ -37,7 +37,7 @@ async function loadBaseline(file: string | undefined, context: CommandContext): 
 export const flakyGateCommand = defineCommand({
   command: 'flaky gate',
   summary: 'Check how many tests failed in a range of time: 0 if few enough, 21 if more',
-  request: { ...flakyList, inputs: filters },
+  request: { ...flakyListCommand, inputs: filters },
   exitKinds: ['check-failed'],
   output: {
     table: 'the reason, in one line',
@@ -66,7 +66,7 @@ export const flakyGateCommand = defineCommand({
   async run({ max, baseline, onUnavailable }, context) {
     if (max === undefined) throw usageError('No maximum was given.', 'For example --max 10, or --max 0.')
     const baselineIds = await loadBaseline(baseline, context)
-    const invocations = await readInvocations(flakyList, context)
+    const invocations = await readInvocations(flakyListCommand, context)
     const [invocation] = invocations
     if (context.options.dryRun || invocation === undefined)
       return printDryRun(listFailingTests, invocations, context)
@@ -74,7 +74,7 @@ export const flakyGateCommand = defineCommand({
     if (pages === undefined) return 0
     const tests: JsonObject[] = []
     let baselineCount = 0
-    const readError = await collectPages(flakyList, invocation, pages, context, records => {
+    const readError = await collectPages(flakyListCommand, invocation, pages, context, records => {
       for (const record of records) {
         if (baselineIds.has((getString(record, 'id') ?? '').toLowerCase())) baselineCount++
         else tests.push(record)

@@ -19,7 +19,7 @@ const failureBlock = (failure: Json, index: number): TextBlock => {
 }
 
 /** `mergeq flaky get`: everything about a test. */
-export const flakyGet = defineOperationCommand({
+export const flakyGetCommand = defineOperationCommand({
   command: 'flaky get',
   summary: 'Show everything that is known about a test',
   operation: getTestDetails,

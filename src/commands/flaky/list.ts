@@ -32,7 +32,7 @@ const withStatus = (test: JsonObject): JsonObject =>
     : test
 
 /** `mergeq flaky list`: the tests that failed in a range of time. */
-export const flakyList = defineOperationCommand({
+export const flakyListCommand = defineOperationCommand({
   command: 'flaky list',
   summary: 'List the tests that failed in a range of time, each once',
   operation: listFailingTests,

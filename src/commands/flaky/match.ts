@@ -10,7 +10,7 @@ import { formatInteger, pluralize } from '../../domain/format.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
-import { flakyList } from './list.ts'
+import { flakyListCommand } from './list.ts'
 import type { FailedTest } from './match/junit.ts'
 import { createMatcher, type TestMatch } from './match/known-tests.ts'
 
@@ -81,13 +81,13 @@ const columns = [
 ] as const
 
 /** The inputs that a match shares with `flaky list`, without filters: a hidden test would count as new. */
-const { range, pageSize, maxPages } = flakyList.inputs
+const { range, pageSize, maxPages } = flakyListCommand.inputs
 
 /** `flaky match`: classifies failed tests; throws a `check-failed` error if a failed test is new. */
 export const flakyMatchCommand = defineCommand({
   command: 'flaky match',
   summary: 'Tell which failures in JUnit XML files are known, quarantined or new',
-  request: { ...flakyList, inputs: { range, pageSize, maxPages } },
+  request: { ...flakyListCommand, inputs: { range, pageSize, maxPages } },
   inputs: { files: filesArgument },
   exitKinds: ['check-failed'],
   output: {
@@ -103,14 +103,14 @@ export const flakyMatchCommand = defineCommand({
   async run({ files: paths }, context) {
     const { options, printer, logger } = context
     const matcher = createMatcher(await readFiles(paths, context))
-    const invocations = await readInvocations(flakyList, context)
+    const invocations = await readInvocations(flakyListCommand, context)
     const [invocation] = invocations
     if (options.dryRun || invocation === undefined) return printDryRun(listFailingTests, invocations, context)
     const pages = listFailingTests.pagination?.(invocation.values)
     const hasFailures = matcher.matches().length > 0
     const failure =
       hasFailures && pages !== undefined
-        ? await collectPages(flakyList, invocation, pages, context, tests => {
+        ? await collectPages(flakyListCommand, invocation, pages, context, tests => {
             for (const test of tests) matcher.take(test)
           })
         : undefined

@@ -10,7 +10,7 @@ import { choiceParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ReportFormat } from '../../output/failing-test-report.ts'
-import { flakyList } from './list.ts'
+import { flakyListCommand } from './list.ts'
 
 const formats = ['markdown', 'github', 'json'] as const
 
@@ -51,13 +51,13 @@ function resolveFormat(chosen: ReportFormat | undefined, { args, options }: Comm
 }
 
 /** The inputs that a report shares with `flaky list`; a report is printed at once and cannot be resumed. */
-const { resumeFile: _, ...listInputs } = flakyList.inputs
+const { resumeFile: _, ...listInputs } = flakyListCommand.inputs
 
 /** `flaky report`: prints a summary of the failing tests for a CI job, worst first. */
 export const flakyReportCommand = defineCommand({
   command: 'flaky report',
   summary: 'Sum up the failing tests for a CI job: Markdown, annotations on files, or JSON',
-  request: { ...flakyList, inputs: listInputs },
+  request: { ...flakyListCommand, inputs: listInputs },
   output: 'Markdown, annotations or one JSON document, as --format says (or -o markdown, --json)',
   inputs: {
     format: formatOption,
@@ -75,7 +75,7 @@ export const flakyReportCommand = defineCommand({
   async run({ format: chosen, maxChars }, context) {
     const { options, printer, logger, host } = context
     const reportFormat = resolveFormat(chosen, context)
-    const invocations = await readInvocations(flakyList, context)
+    const invocations = await readInvocations(flakyListCommand, context)
     const [invocation] = invocations
     if (options.dryRun || invocation === undefined) return printDryRun(listFailingTests, invocations, context)
     const { limit, sort = 'impact', ...values } = invocation.values
@@ -86,7 +86,7 @@ export const flakyReportCommand = defineCommand({
     const addTests = (records: readonly JsonObject[]) => {
       for (const record of records) tests.push(record)
     }
-    const failure = await collectPages(flakyList, invocation, pages, context, addTests)
+    const failure = await collectPages(flakyListCommand, invocation, pages, context, addTests)
     if (failure === 'gone') return 0
     const { records, isBroken, complete, notes } = pages.finish(failure?.message)
     addTests(records)

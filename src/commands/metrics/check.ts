@@ -11,7 +11,7 @@ import { type Expression, parseExpression } from '../../domain/metrics/expressio
 import { MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
-import { metrics } from '../metrics.ts'
+import { metricsCommand } from '../metrics.ts'
 
 /** The expressions to check. */
 const expressions: Input<readonly Expression[]> = {
@@ -75,7 +75,7 @@ function checkExpression(expression: Expression, samples: readonly Sample[]): Ex
 export const metricsCheckCommand = defineCommand({
   command: 'metrics check',
   summary: 'Hold metrics against bounds, as an exit code: 0 if all hold, 21 if not, 5 without the series',
-  request: metrics,
+  request: metricsCommand,
   exitKinds: ['check-failed'],
   output: {
     table: 'a row for each series that an expression takes',
@@ -90,7 +90,7 @@ export const metricsCheckCommand = defineCommand({
   ],
   async run({ expressions: requested }, context) {
     const { printer, options } = context
-    const invocations = await readInvocations(metrics, context)
+    const invocations = await readInvocations(metricsCommand, context)
     const [invocation] = invocations
     if (options.dryRun || invocation === undefined)
       return printDryRun(getMergeQueueMetrics, invocations, context)

@@ -12,7 +12,7 @@ import { histogramOf } from '../../domain/metrics/histogram.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { sparkline } from '../../output/charts.ts'
-import { metrics } from '../metrics.ts'
+import { metricsCommand } from '../metrics.ts'
 import { findSharedLabels, formatLabels, type Labels, omitLabels } from './view/metrics-view.ts'
 
 /** The value of a series; a histogram has points for its sum and its count, and none for its buckets. */
@@ -160,7 +160,7 @@ const defaultInterval = 60_000
 export const metricsWatchCommand = defineCommand({
   command: 'metrics watch',
   summary: 'Watch metrics: a line of history for each series, and every change',
-  request: metrics,
+  request: metricsCommand,
   output: {
     table: 'the series, drawn anew, on a terminal; a line for each change elsewhere',
     json: 'the metrics as they are now, with --once alone',
@@ -175,13 +175,14 @@ export const metricsWatchCommand = defineCommand({
   async run(values, context) {
     const { options } = context
     checkWatchInputs(values)
-    if (options.dryRun || (values.once && options.format !== 'ndjson')) return runOperation(metrics, context)
+    if (options.dryRun || (values.once && options.format !== 'ndjson'))
+      return runOperation(metricsCommand, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq metrics watch` is a stream, and JSON is one document.',
         'Use -o ndjson for the changes, or --once for the metrics as they are now.',
       )
-    const [invocation] = await readInvocations(metrics, context)
+    const [invocation] = await readInvocations(metricsCommand, context)
     if (invocation === undefined) return 0
     const { interval = defaultInterval } = values
     let previous: ReadonlyMap<string, Point> | undefined

@@ -31,7 +31,7 @@ const columns: readonly ColumnSpec[] = [
 ]
 
 /** `mergeq pr get`: the record of each pull request. */
-export const prGet = defineOperationCommand({
+export const prGetCommand = defineOperationCommand({
   command: 'pr get',
   alias: 'status',
   summary: 'Show where pull requests stand: state, priority, and whether they are submitted',

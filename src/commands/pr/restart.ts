@@ -5,7 +5,7 @@ import { queueInputs } from '../../cli/queue-inputs.ts'
 import { message } from '../../output/view.ts'
 
 /** `mergeq pr restart`: starts the tests of each pull request again. */
-export const prRestart = defineOperationCommand({
+export const prRestartCommand = defineOperationCommand({
   command: 'pr restart',
   summary: 'Run the tests of queued pull requests again',
   operation: restartTestsOnPullRequest,

@@ -105,7 +105,7 @@ async function submitAndWait(flags: WaitInputValues, context: CommandContext): P
 }
 
 /** `mergeq pr submit`: with --wait, it continues like `pr wait`. */
-export const prSubmit = defineCommand({
+export const prSubmitCommand = defineCommand({
   ...submitRequest,
   request: submitRequest,
   operations: [getSubmittedPullRequest, getQueue],

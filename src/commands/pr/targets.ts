@@ -62,7 +62,7 @@ const forkedRun: Input<string | undefined> = {
 }
 
 /** `mergeq pr targets`: sets the impacted targets of a pull request. */
-export const prTargets = defineOperationCommand({
+export const prTargetsCommand = defineOperationCommand({
   command: 'pr targets',
   summary: 'Set the targets that a pull request impacts',
   operation: setImpactedTargets,

@@ -34,7 +34,7 @@ const testRunInput: Input<string | undefined> = {
 }
 
 /** `mergeq pr testing`: a test run and its checks. */
-export const prTesting = defineOperationCommand({
+export const prTestingCommand = defineOperationCommand({
   command: 'pr testing',
   summary: 'Show a test run: its checks, and what is tested in it',
   operation: getMergeQueueTestingDetails,

@@ -10,13 +10,13 @@ import { repositoryName } from '../../domain/values/repository.ts'
 import { parseDuration } from '../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { table } from '../../output/view.ts'
-import { queueGet } from './get.ts'
+import { queueGetCommand } from './get.ts'
 
 /** `queue check`: checks the health of a queue; throws a `check-failed` error if a condition fails. */
 export const queueCheckCommand = defineCommand({
   command: 'queue check',
   summary: 'Check how a queue is: 0 if all conditions hold, 21 if one does not',
-  request: queueGet,
+  request: queueGetCommand,
   exitKinds: ['check-failed'],
   output: {
     table: 'a row for each condition',
@@ -47,7 +47,7 @@ export const queueCheckCommand = defineCommand({
         'Name a condition: --max-depth, --stalled or --not-paused.',
       )
     if (stalled === 0) throw usageError('--stalled: 0 would never hold.', 'For example --stalled 2h.')
-    const invocations = await readInvocations(queueGet, context)
+    const invocations = await readInvocations(queueGetCommand, context)
     const [invocation] = invocations
     if (context.options.dryRun || invocation === undefined) return printDryRun(getQueue, invocations, context)
     const { reply, date } = await callOperation(context, getQueue, invocation.values, invocation)

@@ -6,7 +6,7 @@ import { repositoryName } from '../../domain/values/repository.ts'
 import { message } from '../../output/view.ts'
 
 /** `mergeq queue create`: creates the queue of a branch. */
-export const queueCreate = defineOperationCommand({
+export const queueCreateCommand = defineOperationCommand({
   command: 'queue create',
   summary: 'Create the merge queue of a branch',
   operation: createQueue,

@@ -17,10 +17,10 @@ import { defaultMaxErrors, pollDelay } from '../../domain/wait-state.ts'
 import { isPermanent, MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
 import { get, getArray, getString, type Json } from '../../json.ts'
 import { message } from '../../output/view.ts'
-import { prCancel } from '../pr/cancel.ts'
+import { prCancelCommand } from '../pr/cancel.ts'
 import { limitPolls, readWaitTimeLimit, withoutWaitTimeout } from '../pr/wait/time-limits.ts'
-import { queueDrain } from './drain.ts'
-import { queueGet } from './get.ts'
+import { queueDrainCommand } from './drain.ts'
+import { queueGetCommand } from './get.ts'
 
 type Queue = InputValues<typeof queueInputs>
 
@@ -94,7 +94,7 @@ async function cancelAll(values: Queue, context: CommandContext): Promise<number
     return typeof pr === 'number' ? [pr] : []
   })
   const runs = numbers.map(pr => ({ values: { ...values, pr, yes: true }, overrides: [] }))
-  const command = { ...prCancel, isOrdered: true }
+  const command = { ...prCancelCommand, isOrdered: true }
   const all = await executeAll(command, runs, withoutOutput(context))
   const hasLeft = all.map(({ failure }) => failure?.kind === 'not-found')
   const results = all.map((result, index) => (hasLeft[index] === true ? { code: 0 } : result))
@@ -153,7 +153,7 @@ export const deleteRequest = defineOperationCommand({
 })
 
 /** `mergeq queue delete`: can empty the queue first. */
-export const queueDelete = defineCommand({
+export const queueDeleteCommand = defineCommand({
   ...deleteRequest,
   request: deleteRequest,
   operations: [updateQueue, getQueue, cancelPullRequest],
@@ -167,7 +167,7 @@ export const queueDelete = defineCommand({
     const [first] = await readInvocations(deleteRequest, context)
     if (first === undefined) return 0
     if (context.options.dryRun)
-      return runOperation(drainFirst ? queueDrain : cancels ? queueGet : deleteRequest, context)
+      return runOperation(drainFirst ? queueDrainCommand : cancels ? queueGetCommand : deleteRequest, context)
     await confirm(deleteRequest, [first], context)
     if (drainFirst) await drain(first.values, context)
     const cancelled = cancels ? await cancelAll(first.values, context) : 0

@@ -16,7 +16,7 @@ import {
   readItems,
 } from './file/plan.ts'
 import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
-import { queueGet } from './get.ts'
+import { queueGetCommand } from './get.ts'
 
 /** Returns the fields of a record that identify the queue. */
 const queueRecord = ({ invocation: { values } }: Plan) => ({
@@ -71,7 +71,7 @@ export async function printPlans(
 export const queueDiffCommand = defineCommand({
   command: 'queue diff',
   summary: 'Compare queues with their files: 0 if they are the same, 20 if not',
-  request: queueGet,
+  request: queueGetCommand,
   exitKinds: ['differs'],
   output: {
     table: 'a plan: a row for each setting that differs, live and in the file',

@@ -1,7 +1,7 @@
 import { defineStateCommand } from './state/update-state.ts'
 
 /** `mergeq queue drain`: sets the state DRAINING. */
-export const queueDrain = defineStateCommand(
+export const queueDrainCommand = defineStateCommand(
   'drain',
   'DRAINING',
   'Start no new tests; merge what is being tested',

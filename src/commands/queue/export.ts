@@ -12,7 +12,7 @@ import type { JsonObject } from '../../json.ts'
 import { stringifyJson } from '../../json-text.ts'
 import { queueName, readLive, resolveQueue } from './file/plan.ts'
 import { isQueueFileName, parseQueueText, queueFileInputs, readQueueText } from './file/read-files.ts'
-import { queueGet } from './get.ts'
+import { queueGetCommand } from './get.ts'
 
 /** The comment at the top of a new YAML file. */
 const fileComment =
@@ -63,7 +63,7 @@ async function formatQueueFile(
 export const queueExportCommand = defineCommand({
   command: 'queue export',
   summary: 'Write the settings of a queue as a file for version control',
-  request: queueGet,
+  request: queueGetCommand,
   output: 'the file, as YAML or, with --json or by its ending, JSON; nothing with -f',
   inputs: {
     file: option(

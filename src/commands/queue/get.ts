@@ -6,7 +6,7 @@ import { get, getArray, getString, isObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 
 /** `mergeq queue get`: a queue and the pull requests in it. */
-export const queueGet = defineOperationCommand({
+export const queueGetCommand = defineOperationCommand({
   command: 'queue get',
   summary: 'Show a queue: its state, its settings and what is in it',
   operation: getQueue,

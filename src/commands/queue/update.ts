@@ -17,7 +17,7 @@ const settingsTable = (queue: JsonObject): View =>
   )
 
 /** `mergeq queue update`: changes settings of a queue. */
-export const queueUpdate = defineOperationCommand({
+export const queueUpdateCommand = defineOperationCommand({
   command: 'queue update',
   summary: 'Change settings of a queue; what is not named stays as it is',
   operation: updateQueue,

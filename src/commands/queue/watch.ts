@@ -19,12 +19,12 @@ import {
 } from '../../domain/queue-changes.ts'
 import type { QueueEntry } from '../../domain/queue-entries.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
-import { queueGet } from './get.ts'
+import { queueGetCommand } from './get.ts'
 import { createQueueScreen } from './watch/live-screen.ts'
 import { createChangePrinter, type QueueUpdate } from './watch/print-changes.ts'
 
 /** The queue to watch. */
-type QueueInvocation = Invocation<typeof queueGet.inputs>
+type QueueInvocation = Invocation<typeof queueGetCommand.inputs>
 
 /** Time between readings, in milliseconds. */
 const defaultInterval = 10_000
@@ -99,7 +99,7 @@ function createQueueReader(
 export const queueWatchCommand = defineCommand({
   command: 'queue watch',
   summary: 'Watch a queue: what is in it now, and every change',
-  request: queueGet,
+  request: queueGetCommand,
   inputs: watchInputs('the queue', '10s'),
   operations: [getSubmittedPullRequest],
   output: {
@@ -115,13 +115,14 @@ export const queueWatchCommand = defineCommand({
   async run(values, context) {
     const { options } = context
     checkWatchInputs(values)
-    if (options.dryRun || (values.once && options.format !== 'ndjson')) return runOperation(queueGet, context)
+    if (options.dryRun || (values.once && options.format !== 'ndjson'))
+      return runOperation(queueGetCommand, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq queue watch` is a stream, and JSON is one document.',
         'Use -o ndjson for the changes, or --once for the queue as it is now.',
       )
-    const [invocation] = await readInvocations(queueGet, context)
+    const [invocation] = await readInvocations(queueGetCommand, context)
     if (invocation === undefined) return 0
     const { interval = defaultInterval } = values
     const renderer = isLive(context)

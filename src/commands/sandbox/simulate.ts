@@ -11,7 +11,7 @@ import type { JsonObject } from '../../json.ts'
 import { bar } from '../../output/charts.ts'
 import { type ColumnSpec, table, type View } from '../../output/view.ts'
 import type { SimulatedLoad, SimulationResult } from '../../sandbox/simulation.ts'
-import { metrics } from '../metrics.ts'
+import { metricsCommand } from '../metrics.ts'
 
 /**
  * Creates a parser for a number from `min` to `max`; `isOpen` excludes `min`. It throws a usage error
@@ -135,7 +135,7 @@ export const sandboxSimulateCommand = defineCommand({
   async run(values, context) {
     const { printer, host, logger, options } = context
     if (options.dryRun && values.fromMetrics)
-      return printDryRun(getMergeQueueMetrics, await readInvocations(metrics, context), context)
+      return printDryRun(getMergeQueueMetrics, await readInvocations(metricsCommand, context), context)
     const { simulationLimits, maxSubmits, simulationResult, simulateQueue } = await import(
       '../../sandbox/simulation.ts'
     )

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../json.ts'
 import { findScript } from '../scenarios.ts'
 import { statusError } from '../status-error.ts'
 import { recordTargets } from './head-commits.ts'
-import type { ImpactedTargets, PullRequest, Queue } from './queue.ts'
+import type { PullRequest, Queue, TargetSet } from './queue.ts'
 import { mergeSettings, readQueueState } from './queue-configuration.ts'
 import { findBatch, isSubmitted } from './queue-queries.ts'
 import { changeState, insertWaiting, removeFromBatches, rerun } from './transitions.ts'
@@ -127,12 +127,7 @@ export function restart(queue: Queue, number: number): void {
  * Stores the targets that a pull request impacts, before or after its submit
  * (service-observed.md section 2.4).
  */
-export function setTargets(
-  queue: Queue,
-  number: number,
-  targets: ImpactedTargets,
-  sha: string | undefined,
-): void {
+export function setTargets(queue: Queue, number: number, targets: TargetSet, sha: string | undefined): void {
   recordTargets(queue, number, targets, sha)
   const pullRequest = queue.pullRequests.get(number)
   if (pullRequest !== undefined && queue.notReady.has(pullRequest))

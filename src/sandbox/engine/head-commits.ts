@@ -1,7 +1,7 @@
 import { repositoryName } from '../../domain/values/repository.ts'
 import { findScript } from '../scenarios.ts'
 import { createHex } from '../seed.ts'
-import type { HeadCommit, ImpactedTargets, Queue } from './queue.ts'
+import type { HeadCommit, Queue, TargetSet } from './queue.ts'
 
 /**
  * Head commits, and the impacted targets that were uploaded for them (service-observed.md section 2.4). The
@@ -26,7 +26,7 @@ export function getHeadCommit({ headCommits, scenario, seed, repo }: Queue, numb
 export function recordTargets(
   queue: Queue,
   number: number,
-  targets: ImpactedTargets,
+  targets: TargetSet,
   sha: string | undefined,
 ): void {
   const head = getHeadCommit(queue, number)

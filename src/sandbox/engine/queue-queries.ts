@@ -1,4 +1,4 @@
-import type { Batch, ImpactedTargets, PullRequest, Queue, QueueState, RunKind } from './queue.ts'
+import type { Batch, PullRequest, Queue, QueueState, RunKind, TargetSet } from './queue.ts'
 
 /** Functions that read a queue without changing it. */
 
@@ -47,7 +47,7 @@ export const isEmpty = ({ notReady, waiting, batches }: Queue): boolean =>
  * Returns all targets that some pull requests impact. The sandbox's own: a pull request without an upload
  * counts as impacting every target.
  */
-export function combineTargets({ headCommits }: Queue, members: readonly PullRequest[]): ImpactedTargets {
+export function combineTargets({ headCommits }: Queue, members: readonly PullRequest[]): TargetSet {
   const targetLists = members.map(({ number }) => headCommits.get(number)?.targets ?? 'ALL')
   const [first = 'ALL'] = targetLists
   if (targetLists.length === 1) return first

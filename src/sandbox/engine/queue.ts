@@ -22,7 +22,7 @@ export type RunKind = 'main' | 'bisection'
 /**
  * Targets that a pull request impacts, by name, or `ALL` for every target (service-api.md section 8 rule 1).
  */
-export type ImpactedTargets = 'ALL' | ReadonlySet<string>
+export type TargetSet = 'ALL' | ReadonlySet<string>
 
 /** The head commit of a pull request. */
 export interface HeadCommit {
@@ -30,7 +30,7 @@ export interface HeadCommit {
   /** Earlier head commits of the pull request, the oldest first. */
   readonly previousShas: readonly string[]
   /** Impacted targets uploaded for this commit; undefined before the first upload. */
-  readonly targets: ImpactedTargets | undefined
+  readonly targets: TargetSet | undefined
 }
 
 /**
@@ -83,7 +83,7 @@ export interface Batch {
   members: readonly PullRequest[]
   readonly kind: RunKind
   /** Targets that the members impacted when the batch was created; later uploads do not change them. */
-  readonly targets: ImpactedTargets
+  readonly targets: TargetSet
   /** The state of all members. */
   phase: 'PENDING' | 'TESTING' | 'TESTS_PASSED' | 'PENDING_FAILURE'
   /** The latest run; undefined before the first run and while the batch waits for a rerun. */

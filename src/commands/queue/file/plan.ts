@@ -15,11 +15,11 @@ import { parseRepository, repositoryName } from '../../../domain/values/reposito
 import { toMergeqError, usageError } from '../../../errors.ts'
 import type { Json } from '../../../json.ts'
 import { stringifyJson } from '../../../json-text.ts'
-import { queueGet } from '../get.ts'
+import { queueGetCommand } from '../get.ts'
 import { type LoadedQueueFile, readQueueFiles, withOverrides } from './read-files.ts'
 
 /** The invocation that reads a queue. */
-export type QueueInvocation = Invocation<typeof queueGet.inputs>
+export type QueueInvocation = Invocation<typeof queueGetCommand.inputs>
 
 /** A queue file, and the invocation that reads the live queue. */
 export interface QueueFileItem extends LoadedQueueFile {
@@ -76,7 +76,7 @@ export async function resolveQueue(
     () => context.settings.require('targetBranch'),
     targetBranch ?? '',
   )
-  const [invocation] = await readInvocations(queueGet, { ...context, args })
+  const [invocation] = await readInvocations(queueGetCommand, { ...context, args })
   if (invocation === undefined) throw usageError('No queue was given.')
   return invocation
 }

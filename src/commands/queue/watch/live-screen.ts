@@ -2,7 +2,7 @@ import type { LiveScreen } from '../../../cli/watch/live-renderer.ts'
 import { formatDuration } from '../../../domain/format.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import type { JsonObject } from '../../../json.ts'
-import { queueGet } from '../get.ts'
+import { queueGetCommand } from '../get.ts'
 import { type QueueUpdate, queueSummary, type WatchedQueue } from './print-changes.ts'
 
 /** How many changes are shown at most. */
@@ -21,7 +21,7 @@ export function createQueueScreen(watched: WatchedQueue): LiveScreen<QueueUpdate
       changes = [...changes, ...newChanges.map(change => ({ ...change, seenAt: now }))].slice(-maxChanges)
     },
     draw(now) {
-      const { heading: _, ...table } = queueGet.view(
+      const { heading: _, ...table } = queueGetCommand.view(
         { records: [queue ?? {}], bytes: new Uint8Array() },
         watched,
       )
