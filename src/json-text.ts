@@ -39,7 +39,8 @@ function keepSourceTexts(document: Json, text: string, { isSpaced, items }: Json
 }
 
 const parseLossless = (text: string): Json =>
-  // @ts-expect-error the parser's result is unknown; its numbers are doubles or LosslessNumber, which `stringifyJson` writes.
+  // The parser's numbers are doubles or LosslessNumber, which `stringifyJson` writes.
+  // @ts-expect-error the type of the parser's result is unknown
   parse(text, null, {
     parseNumber: digits => (String(Number(digits)) === digits ? Number(digits) : new LosslessNumber(digits)),
     onDuplicateKey: ({ newValue }: { newValue: unknown }) => newValue,

@@ -7,8 +7,8 @@ export interface JsonObject {
 }
 
 /**
- * JSON text in UTF-8, in pieces, with its length in bytes. When the value exceeds the limit of a request body,
- * `bytes` says how long it is and `chunks` does not contain it.
+ * JSON text in UTF-8, in pieces, with its length in bytes. When the value exceeds the limit of a request
+ * body, `bytes` says how long it is and `chunks` does not contain it.
  */
 export interface EncodedJson {
   readonly chunks: readonly Uint8Array[]

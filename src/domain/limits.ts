@@ -21,5 +21,7 @@ export const maxWindow = 7 * 86_400_000
 
 /** Time limit of each attempt of a read, in milliseconds, where `timeout` is not set (WIRE.md section 3). */
 export const attemptLimit = 30_000
-/** Time limit of each attempt of a change, in milliseconds, where `timeout` is not set (WIRE.md section 3). */
+/**
+ * Time limit of each attempt of a change, in milliseconds, where `timeout` is not set (WIRE.md section 3).
+ */
 export const changeLimit = 60_000

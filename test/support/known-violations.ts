@@ -1,10 +1,10 @@
 /** Violations of the structure rules that are still in the source, by rule. */
 export const knownViolations: Readonly<Record<string, readonly string[]>> = {
   'every file imports only what the table permits': [
-    'library/client.ts imports cli/command.ts (type)',
-    'library/client.ts imports cli/context.ts (value)',
-    'library/client.ts imports cli/run-operation.ts (value)',
-    'library/client.ts imports output/redactor.ts (value)',
+    'library/create-client.ts imports cli/command.ts (type)',
+    'library/create-client.ts imports cli/context.ts (value)',
+    'library/create-client.ts imports cli/run-operation.ts (value)',
+    'library/create-client.ts imports output/redactor.ts (value)',
     'library/declarations.ts imports cli/command.ts (type)',
     'library/method-options.ts imports cli/command.ts (type)',
     'library/method-options.ts imports cli/global-options.ts (value)',
@@ -34,32 +34,6 @@ export const knownViolations: Readonly<Record<string, readonly string[]>> = {
     'output/table.ts has 272 lines',
   ],
   'every file has comments of at most 110 columns': [
-    'domain/limits.ts has a comment over 110 columns',
-    'json-text.ts has a comment over 110 columns',
-    'json.ts has a comment over 110 columns',
     'library/declarations.ts has a comment over 110 columns',
-  ],
-  'each exported type name is defined once': [
-    'ImpactedTargets is defined in api/operations/impacted-targets.ts, sandbox/engine/queue.ts',
-    'Input is defined in cli/inputs.ts, host/host.ts',
-  ],
-  'no two files of one name mean different things': [
-    'client.ts is the name of api/client.ts, http/client.ts, library/client.ts',
-    'metrics.ts is the name of api/operations/metrics.ts, commands/metrics.ts',
-    'pass-through.ts is the name of cli/pass-through.ts, http/pass-through.ts',
-    'queue-settings.ts is the name of domain/queue-settings.ts, sandbox/engine/queue-settings.ts',
-    'request.ts is the name of api/request.ts, http/request.ts',
-    'token.ts is the name of commands/auth/token.ts, config/token.ts',
-    'view.ts is the name of commands/metrics/view.ts, output/view.ts',
-  ],
-  'each command has a file and each file a command': [
-    'commands/auth/origin.ts is the file of no command',
-    'commands/config/key-argument.ts is the file of no command',
-    'commands/config/profile-values.ts is the file of no command',
-    'commands/metrics/view.ts is the file of no command',
-    'commands/sandbox/start-options.ts is the file of no command',
-  ],
-  'each of the listed rules is stated once': [
-    'how long an attempt may take by default is stated in domain/limits.ts',
   ],
 }

@@ -431,7 +431,7 @@ const rulesStatedOnce: readonly (readonly [rule: string, mark: RegExp, holders: 
   [
     'how long an attempt may take by default',
     /\b(?:attempt\w*|change\w*) = [36]0_000|default 30s/i,
-    ['config'],
+    ['domain'],
   ],
   ['which scenarios the sandbox has', /'batch-failure'/, ['domain', 'sandbox']],
 ]
