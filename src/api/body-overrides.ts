@@ -9,13 +9,13 @@ export interface BodyOverride {
 }
 
 /** Parses `path=value`: dots separate the keys; the value is JSON if it parses as JSON, else a string. */
-export function parseOverride(word: string, flag = '--set'): BodyOverride {
+export function parseOverride(word: string): BodyOverride {
   const equals = word.indexOf('=')
   const path = word.slice(0, equals).split('.')
   if (equals < 1 || path.includes(''))
     throw usageError(
-      `${flag}: '${word}' is not <path>=<value>.`,
-      `For example ${flag} concurrency=5 or ${flag} pr.number=7.`,
+      `'${word}' is not <path>=<value>.`,
+      'For example --set concurrency=5 or --set pr.number=7.',
     )
   return { path, value: parseValue(word.slice(equals + 1)) }
 }

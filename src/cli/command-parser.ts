@@ -5,7 +5,7 @@ import type { CommandDescription } from './command.ts'
 import { globalOptions } from './global-options.ts'
 import { findHelpRequest } from './help/help-request.ts'
 import type { HelpRequest } from './help/render-help.ts'
-import { type OptionDefinition, optionName } from './inputs.ts'
+import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
 import type { RegisteredCommand, RunnableCommand } from './registered-command.ts'
 
 /** What a command line asks for: a command to run, a text to print, or documentation. */
@@ -59,7 +59,10 @@ export function parseCommandLine(
     const node = addCommandNode(root, registered.command)
     if (registered.alias !== undefined) node.alias(registered.alias)
     const { definitions } = registered
-    declare(node, isTyped(registered, typed) ? definitions : definitions.filter(isArgument))
+    declare(
+      node,
+      isTyped(registered, typed) ? definitions : definitions.filter(definition => !isOption(definition)),
+    )
     node.action((words: string | readonly string[] = []) => {
       if ('run' in registered) command = registered
       else helpRequest = { kind: registered.documentation, args: [words].flat() }
@@ -78,8 +81,6 @@ export function parseCommandLine(
 /** Returns the words that a person types for a node: `['pr', 'get']`, and nothing for the root. */
 const getPath = (node: CommanderCommand): readonly string[] =>
   node.parent === null ? [] : [...getPath(node.parent), node.name()]
-
-const isArgument = ({ syntax }: OptionDefinition): boolean => !syntax.startsWith('-')
 
 /** Whether every word of a command, or of its alias, was typed. */
 const isTyped = ({ command, alias = '' }: CommandDescription, typed: ReadonlySet<string>): boolean => {
@@ -101,8 +102,8 @@ function getGroupNode(root: CommanderCommand, name: string): CommanderCommand {
 const addNode = (parent: CommanderCommand, name: string): CommanderCommand =>
   parent.command(name).helpCommand(false).helpOption('-h, --help', 'Print help')
 
-/** Whether the value of the option with this syntax is an option that was typed right after it. */
-type OptionAsValueTest = (syntax: string, value: string) => boolean
+/** Whether the value of the option is an option that was typed right after it. */
+type OptionAsValueTest = (definition: OptionDefinition, value: string) => boolean
 
 /** Returns the test for one command line. In `--org --json`, the organization is hardly named `--json`. */
 function createOptionAsValueTest(
@@ -120,17 +121,24 @@ function createOptionAsValueTest(
     ]
     return (
       /^-(h|-help|-version)$/.test(name) ||
-      definitions.some(({ syntax }) => getOptionNames(syntax).includes(name))
+      definitions.some(definition => getOptionNames(definition).includes(name))
     )
   }
-  return (syntax, value) =>
+  return (definition, value) =>
     value.startsWith('-') &&
-    words.some((word, index) => getOptionNames(syntax).includes(word) && words[index + 1] === value) &&
+    words.some((word, index) => getOptionNames(definition).includes(word) && words[index + 1] === value) &&
     isKnownOption(value)
 }
 
-/** Returns `-R` and `--repo` for `-R, --repo <name>`, and nothing for an argument. */
-const getOptionNames = (syntax: string): readonly string[] => syntax.match(/(?<!\S)--?[a-z-]+/gi) ?? []
+/** Returns the short and the long name of an option, and nothing for an argument. */
+const getOptionNames = (definition: OptionDefinition): readonly string[] =>
+  isOption(definition) ? [definition.short ?? '', definition.name].filter(name => name !== '') : []
+
+/** Returns an option in the notation of commander: `-R, --repo <name>`. */
+const formatOption = (definition: OptionDefinition): string => {
+  const names = getOptionNames(definition).join(', ')
+  return definition.value === undefined ? names : `${names} <${definition.value}>`
+}
 
 /**
  * Declares arguments and options on a node and records each value in `args` while commander parses. Parsing
@@ -145,18 +153,17 @@ function declareOptions(
 ): void {
   const argumentNames: string[] = []
   for (const definition of definitions) {
-    const { syntax, summary, variadic } = definition
-    const name = optionName(syntax)
-    if (isArgument(definition)) {
-      node.argument(syntax, summary)
+    const { name, summary, variadic } = definition
+    if (!isOption(definition)) {
+      node.argument(formatArgument(definition), summary)
       argumentNames.push(name)
       continue
     }
-    node.addOption(new Option(syntax, summary))
+    node.addOption(new Option(formatOption(definition), summary))
     node.on(`option:${name.slice(2)}`, (value: string | null) => {
       const values = args.get(name) ?? []
       const added = value ?? 'true'
-      if (typeof value === 'string' && isOptionAsValue(syntax, value))
+      if (typeof value === 'string' && isOptionAsValue(definition, value))
         throw usageError(
           `${name} needs a value, and ${value} is an option.`,
           `If ${value} is the value, type ${name}=${value}.`,

@@ -1,32 +1,49 @@
 import type { ParsedArgs } from '../config/args.ts'
 import type { Config } from '../config/config.ts'
-import { type Format, formats, settingDefinitions } from '../config/setting-definitions.ts'
+import { type Format, formats, type SettingKey, settingDefinition } from '../config/setting-definitions.ts'
 import { usageError } from '../errors.ts'
 import type { OptionDefinition } from './inputs.ts'
 
+/** Returns the summary and the default of a setting for the option that gives it. */
+function describeSetting(name: SettingKey): Pick<OptionDefinition, 'summary' | 'default' | 'defaultText'> {
+  const { summary, default: value, defaultText } = settingDefinition(name)
+  return {
+    summary,
+    ...(value === undefined ? {} : { default: value }),
+    ...(defaultText === undefined ? {} : { defaultText }),
+  }
+}
+
 /** The options that every command accepts (CLI.md section 2). */
 export const globalOptions: readonly OptionDefinition[] = [
-  { syntax: '-R, --repo <[host/]owner/name>', summary: settingDefinitions.repo.summary },
-  { syntax: '-b, --target-branch <branch>', summary: settingDefinitions.targetBranch.summary },
-  { syntax: '--org <slug>', summary: settingDefinitions.org.summary },
-  { syntax: '--base-url <url>', summary: settingDefinitions.baseUrl.summary },
-  { syntax: '--profile <name>', summary: settingDefinitions.profile.summary },
-  { syntax: '-o, --output <format>', summary: settingDefinitions.output.summary, choices: formats },
-  { syntax: '--json', summary: 'Short for --output json' },
-  { syntax: '--fields <a,b.c>', summary: 'Print only these fields' },
-  { syntax: '--dry-run', summary: 'Print what would be sent or changed, and do nothing' },
-  { syntax: '--timeout <duration>', summary: settingDefinitions.timeout.summary },
-  { syntax: '--retries <n>', summary: settingDefinitions.retries.summary },
-  { syntax: '--max-answer <size>', summary: settingDefinitions.maxAnswer.summary },
-  { syntax: '--ca-file <pem>', summary: settingDefinitions.caFile.summary, file: true },
-  { syntax: '-q, --quiet', summary: 'Say nothing on standard error but warnings and errors' },
-  { syntax: '-v, --verbose', summary: 'Tell requests, timing, and where each setting came from' },
+  { name: '--repo', short: '-R', value: '[host/]owner/name', ...describeSetting('repo') },
+  { name: '--target-branch', short: '-b', value: 'branch', ...describeSetting('targetBranch') },
+  { name: '--org', value: 'slug', ...describeSetting('org') },
+  { name: '--base-url', value: 'url', ...describeSetting('baseUrl') },
+  { name: '--profile', value: 'name', ...describeSetting('profile') },
   {
-    syntax: '--color <when>',
-    summary: settingDefinitions.color.summary,
+    name: '--output',
+    short: '-o',
+    value: 'format',
+    ...describeSetting('output'),
+    choices: formats,
+  },
+  { name: '--json', summary: 'Short for --output json' },
+  { name: '--fields', value: 'a,b.c', summary: 'Print only these fields' },
+  { name: '--dry-run', summary: 'Print what would be sent or changed, and do nothing' },
+  { name: '--timeout', value: 'duration', ...describeSetting('timeout') },
+  { name: '--retries', value: 'n', ...describeSetting('retries') },
+  { name: '--max-answer', value: 'size', ...describeSetting('maxAnswer') },
+  { name: '--ca-file', value: 'pem', ...describeSetting('caFile'), file: true },
+  { name: '--quiet', short: '-q', summary: 'Say nothing on standard error but warnings and errors' },
+  { name: '--verbose', short: '-v', summary: 'Tell requests, timing, and where each setting came from' },
+  {
+    name: '--color',
+    value: 'when',
+    ...describeSetting('color'),
     choices: ['auto', 'always', 'never'],
   },
-  { syntax: '--no-input', summary: 'Never ask; what would be asked is an error' },
+  { name: '--no-input', summary: 'Never ask; what would be asked is an error' },
 ]
 
 /** The values of the global options; where an option is not typed, the value of its setting. */

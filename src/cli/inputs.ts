@@ -4,19 +4,36 @@ import type { ParseContext } from '../config/parse-context.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
 
-/** An argument (`[pr...]`, `<test-id>`) or an option (`--priority <level>`) as data. */
+/**
+ * An argument or option as data. Help, the manual page, completion and the parser of the command line are
+ * made from these fields.
+ */
 export interface OptionDefinition {
-  readonly syntax: string
+  /** The name as it is typed, `--priority`; of an argument the name in help, `pr`. */
+  readonly name: string
+  /** The short name of an option: `-y`. */
+  readonly short?: string
+  /** The placeholder for the value of an option, without brackets: `level`; absent for a flag. */
+  readonly value?: string
   readonly summary: string
+  /** The text that stands for the value when the option is not typed: the option's parser accepts it. */
+  readonly default?: string
+  /** Describes a default that depends on a setting, the command or another option. */
+  readonly defaultText?: string
+  /** The only values that are accepted. */
   readonly choices?: readonly string[]
   /** Some of the possible values. */
   readonly suggestions?: readonly string[]
+  /** Whether an argument must be given. */
+  readonly required?: boolean
   /** Whether it may be typed several times with different values. */
   readonly variadic?: boolean
   /** Accepted only for a good error message: neither help nor completion shows it. */
   readonly hidden?: boolean
   /** Whether the value is a file name, for completion. */
   readonly file?: boolean
+  /** Whether the value is a program and its arguments, for completion. */
+  readonly program?: boolean
 }
 
 /** An input of a command: the options and arguments that give it, and how they are read. */
@@ -36,9 +53,14 @@ export type InputValues<F extends Inputs> = {
   readonly [K in keyof F]: F[K] extends Input<infer T> ? T : never
 }
 
-/** The name of an option or argument: `--priority` of `--priority <level>`, `pr` of `[pr...]`. */
-export const optionName = (syntax: string): string =>
-  syntax.startsWith('-') ? (/--[a-z-]+/.exec(syntax)?.[0] ?? syntax) : syntax.replace(/[^a-z-]/g, '')
+/** Whether a definition is an option; otherwise it is an argument. */
+export const isOption = ({ name }: OptionDefinition): boolean => name.startsWith('-')
+
+/** Returns an argument as usage shows it: `<test-id>`, `[pr]` or `[pr...]`. */
+export function formatArgument({ name, required, variadic }: OptionDefinition): string {
+  const text = variadic === true ? `${name}...` : name
+  return required === true ? `<${text}>` : `[${text}]`
+}
 
 /** Runs a parser; an error that it throws begins with the name of the option. */
 export function inContextOf<T>(name: string, parse: () => T): T {
@@ -50,51 +72,78 @@ export function inContextOf<T>(name: string, parse: () => T): T {
   }
 }
 
-/** An option with a value; undefined when it was not typed. */
-export function option<T>(
-  syntax: string,
-  summary: string,
-  parse: (word: string) => T,
-  more: Pick<OptionDefinition, 'choices' | 'suggestions' | 'file'> = {},
-): Input<T | undefined> {
-  const name = optionName(syntax)
+/** An input that the command line alone gives. */
+export interface TypedInput<T> extends Input<T> {
+  read(args: ParsedArgs): T
+}
+
+/** What a flag is made from; the names are without dashes: `yes` and `y`. */
+type FlagSpec = Pick<OptionDefinition, 'name' | 'short' | 'summary'>
+
+/** What an option with a value is made from; the names are without dashes: `repo` and `R`. */
+interface OptionSpec<T> extends Omit<OptionDefinition, 'required' | 'variadic' | 'hidden' | 'program'> {
+  readonly value: string
+  /** Parses what was typed. Throws a usage error for an invalid value. */
+  parse(word: string): T
+}
+
+/** What a required argument is made from. */
+interface ArgumentSpec<T>
+  extends Pick<OptionDefinition, 'name' | 'summary' | 'choices' | 'suggestions' | 'file'> {
+  /** Parses what was typed. Throws a usage error for an invalid value. */
+  parse(word: string): T
+}
+
+/** Returns the definition of an option whose names have no dashes yet. */
+const withDashes = ({ name, short, ...rest }: OptionDefinition): OptionDefinition => ({
+  name: `--${name}`,
+  ...(short === undefined ? {} : { short: `-${short}` }),
+  ...rest,
+})
+
+/** An option with a value. When it was not typed, its value is that of the default, or undefined. */
+export function option<T>(spec: OptionSpec<T> & { readonly default: string }): TypedInput<T>
+export function option<T>(spec: OptionSpec<T>): TypedInput<T | undefined>
+export function option<T>({ parse, ...spec }: OptionSpec<T>): TypedInput<T | undefined> {
+  const definition = withDashes(spec)
+  const { name, default: defaultValue } = definition
   return {
-    definitions: [{ syntax, summary, ...more }],
-    read: args => {
-      const [word] = args.get(name) ?? []
+    definitions: [definition],
+    read(args) {
+      const word = args.get(name)?.[0] ?? defaultValue
       return word === undefined ? undefined : inContextOf(name, () => parse(word))
     },
   }
 }
 
 /** An option with a value that may be typed several times; undefined when it was not typed. */
-export function repeatableOption<T>(
-  syntax: string,
-  summary: string,
-  parse: (word: string) => T,
-): Input<readonly T[] | undefined> {
-  const name = optionName(syntax)
+export function repeatableOption<T>({
+  parse,
+  ...spec
+}: Omit<OptionSpec<T>, 'default' | 'defaultText'>): TypedInput<readonly T[] | undefined> {
+  const definition = withDashes({ ...spec, variadic: true })
+  const { name } = definition
   return {
-    definitions: [{ syntax, summary, variadic: true }],
+    definitions: [definition],
     read: args => args.get(name)?.map(word => inContextOf(name, () => parse(word))),
   }
 }
 
 /** An option without a value. */
-export const flag = (syntax: string, summary: string): Input<boolean> => ({
-  definitions: [{ syntax, summary }],
-  read: args => args.has(optionName(syntax)),
-})
+export function flag(spec: FlagSpec): TypedInput<boolean> {
+  const definition = withDashes(spec)
+  return { definitions: [definition], read: args => args.has(definition.name) }
+}
 
 /** An option without a value and its `--no-` form; undefined when neither was typed. */
-export function negatableFlag(name: string, summary: string): Input<boolean | undefined> {
+export function negatableFlag({ name, summary }: FlagSpec): TypedInput<boolean | undefined> {
   const [yes, no] = [`--${name}`, `--no-${name}`]
   return {
     definitions: [
-      { syntax: yes, summary },
-      { syntax: no, summary: `The opposite of ${yes}` },
+      { name: yes, summary },
+      { name: no, summary: `The opposite of ${yes}` },
     ],
-    read: args => {
+    read(args) {
       if (args.has(yes) && args.has(no)) throw usageError(`${yes} and ${no} contradict each other.`)
       return args.has(yes) ? true : args.has(no) ? false : undefined
     },
@@ -102,14 +151,9 @@ export function negatableFlag(name: string, summary: string): Input<boolean | un
 }
 
 /** A required argument. */
-export const argument = <T>(
-  syntax: string,
-  summary: string,
-  parse: (word: string) => T,
-  more: Pick<OptionDefinition, 'choices' | 'suggestions' | 'file'> = {},
-): Input<T> => ({
-  definitions: [{ syntax, summary, ...more }],
-  read: args => parse(args.get(optionName(syntax))?.[0] ?? ''),
+export const argument = <T>({ parse, ...spec }: ArgumentSpec<T>): TypedInput<T> => ({
+  definitions: [{ ...spec, required: true }],
+  read: args => parse(args.get(spec.name)?.[0] ?? ''),
 })
 
 /** A constant that the command stands for. */

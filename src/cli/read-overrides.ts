@@ -1,9 +1,17 @@
 import { type BodyOverride, parseOverride } from '../api/body-overrides.ts'
 import type { Params } from '../api/param.ts'
 import type { ParsedArgs } from '../config/args.ts'
-import { settingFlags } from '../config/input-settings.ts'
+import { settingDefinition } from '../config/setting-definitions.ts'
 import { usageError } from '../errors.ts'
-import { type Inputs, optionName } from './inputs.ts'
+import { type Inputs, repeatableOption } from './inputs.ts'
+
+/** The option `--set`, for a command that sends a body. */
+export const setOption = repeatableOption({
+  name: 'set',
+  value: 'path=value',
+  summary: 'Add a field to the body: JSON or text, dots make nesting',
+  parse: parseOverride,
+})
 
 /** Whether one path begins with the other, or is the same. */
 const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
@@ -14,14 +22,14 @@ const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
  * already sets it.
  */
 export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params): readonly BodyOverride[] {
-  const overrides = (args.get('--set') ?? []).map(word => parseOverride(word))
+  const overrides = setOption.read(args) ?? []
   for (const [index, { path }] of overrides.entries()) {
     const name = path.join('.')
     if (overrides.slice(0, index).some(set => overlaps(set.path, path)))
       throw usageError(`--set gives ${name} twice.`, 'Leave one of them out.')
     for (const [key, { setting, definitions }] of Object.entries(inputs)) {
       const { location = '', fills = [] } = params[key] ?? {}
-      const names = [...definitions.map(({ syntax }) => optionName(syntax)), setting && settingFlags[setting]]
+      const names = [...definitions.map(({ name }) => name), setting && settingDefinition(setting).flag]
       // A constant is what the command stands for: `queue pause` and its state.
       const isFixed = definitions.length === 0 && setting === undefined
       const typed = isFixed ? 'the command' : names.find(name => name !== undefined && args.has(name))

@@ -6,7 +6,6 @@ import { get, getString, isObject, type Json, type JsonObject } from '../json.ts
 import { jsonToText, parseJson, stringifyJson } from '../json-text.ts'
 import type { RequestDefinition } from './command.ts'
 import type { CommandContext } from './context.ts'
-import { optionName } from './inputs.ts'
 import type { Invocation } from './invocation.ts'
 import { rangeInput as rangeField } from './time-range-options.ts'
 
@@ -31,7 +30,7 @@ export interface ResumeFile {
  */
 type QueryIdentity = Readonly<Record<string, string>>
 
-const rangeOptions = rangeField.definitions.map(({ syntax }) => optionName(syntax))
+const rangeOptions = rangeField.definitions.map(({ name }) => name)
 /** Options that a second run may change. */
 const changeableOptions = ['--max-pages', '--resume-file', ...rangeOptions]
 
@@ -45,7 +44,7 @@ async function queryOf(
   const pieces = request.body?.pieces ?? []
   const body = parseJson(pieces.map(piece => new TextDecoder().decode(piece)).join(''))
   const flags = Object.values(inputs)
-    .flatMap(({ definitions }) => definitions.map(({ syntax }) => optionName(syntax)))
+    .flatMap(({ definitions }) => definitions.map(({ name }) => name))
     .filter(name => args.has(name) && !changeableOptions.includes(name))
   const formatValue = (value: Json | undefined) =>
     isObject(value) ? Object.values(value).map(jsonToText).join('/') : jsonToText(value)

@@ -55,15 +55,21 @@ const shown = (name: string): string => (name === 'target' ? 'Targets as argumen
 /** The targets, from arguments, a file or standard input; an empty list needs --none. */
 export const targetArguments: Input<ImpactedTargets> = {
   definitions: [
-    { syntax: '[target...]', summary: 'Impacted targets, any names' },
+    { name: 'target', variadic: true, summary: 'Impacted targets, any names' },
     {
-      syntax: '--from <file>',
+      name: '--from',
+      value: 'file',
       summary: 'Read them from a file, one a line (- is standard input)',
       file: true,
     },
-    { syntax: '--from-json <file>', summary: 'Read them from a JSON array of strings', file: true },
-    { syntax: '--all', summary: 'The pull request impacts every target' },
-    { syntax: '--none', summary: 'The pull request impacts no target' },
+    {
+      name: '--from-json',
+      value: 'file',
+      summary: 'Read them from a JSON array of strings',
+      file: true,
+    },
+    { name: '--all', summary: 'The pull request impacts every target' },
+    { name: '--none', summary: 'The pull request impacts no target' },
   ],
   read(args: ParsedArgs, context: ParseContext) {
     const typed = sources.filter(name => args.has(name))

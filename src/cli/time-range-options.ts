@@ -9,15 +9,19 @@ import type { Input } from './inputs.ts'
 export const rangeInput: Input<TimeRange> = {
   definitions: [
     {
-      syntax: '--since <duration|instant>',
-      summary: 'From so long ago, or from that instant on (default 24h)',
+      name: '--since',
+      value: 'duration|instant',
+      summary: 'From so long ago, or from that instant on',
+      defaultText: '24h',
     },
     {
-      syntax: '--until <duration|instant>',
-      summary: 'Until so long ago, or until that instant (default now)',
+      name: '--until',
+      value: 'duration|instant',
+      summary: 'Until so long ago, or until that instant',
+      defaultText: 'now',
     },
-    { syntax: '--start <instant>', summary: 'Start of the range, inclusive' },
-    { syntax: '--end <instant>', summary: 'End of the range, exclusive' },
+    { name: '--start', value: 'instant', summary: 'Start of the range, inclusive' },
+    { name: '--end', value: 'instant', summary: 'End of the range, exclusive' },
   ],
   read(args, { now }) {
     for (const [first, second] of [

@@ -104,31 +104,36 @@ export const apiCommand = defineCommand({
   operations: 'any',
   output: 'what came, untouched; sanitized on a terminal; --fields picks from it',
   inputs: {
-    operation: argument('<operation>', 'Name of the operation, as in submitPullRequest', parseOperationName, {
+    operation: argument({
+      name: 'operation',
+      summary: 'Name of the operation, as in submitPullRequest',
       suggestions: serviceOperations.map(({ route }) => operationName(route)),
+      parse: parseOperationName,
     }),
-    method: option(
-      '-X, --method <method>',
-      'get or post (default: what the operation takes)',
-      choiceParser(['get', 'post']),
-      {
-        choices: ['get', 'post'],
-      },
-    ),
-    set: repeatableOption(
-      '-F, --field <key=value>',
-      'A field of the body: JSON or text, dots make nesting (repeatable)',
-      textParser('field'),
-    ),
-    input: option(
-      '--input <file>',
-      'The body, as a JSON object, from a file (- is standard input)',
-      textParser('file name'),
-      {
-        file: true,
-      },
-    ),
-    include: flag('--include', 'Print the status line and the headers first'),
+    method: option({
+      name: 'method',
+      short: 'X',
+      value: 'method',
+      defaultText: "the operation's own",
+      summary: 'get or post',
+      choices: ['get', 'post'],
+      parse: choiceParser(['get', 'post']),
+    }),
+    set: repeatableOption({
+      name: 'field',
+      short: 'F',
+      value: 'key=value',
+      summary: 'A field of the body: JSON or text, dots make nesting',
+      parse: textParser('field'),
+    }),
+    input: option({
+      name: 'input',
+      value: 'file',
+      summary: 'The body, as a JSON object, from a file (- is standard input)',
+      file: true,
+      parse: textParser('file name'),
+    }),
+    include: flag({ name: 'include', summary: 'Print the status line and the headers first' }),
   },
   examples: [
     'mergeq api getQueue',

@@ -6,7 +6,7 @@ export const completionCommand: DocumentationCommand = {
   command: 'completion',
   summary: 'Print the completion script of a shell',
   inputs: {},
-  definitions: [{ syntax: '<shell>', summary: `One of ${shells.join(', ')}`, choices: shells }],
+  definitions: [{ name: 'shell', required: true, summary: `One of ${shells.join(', ')}`, choices: shells }],
   operations: [],
   documentation: 'completion',
   output: 'the script, which is also in the folder completions of the package',

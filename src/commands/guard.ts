@@ -27,7 +27,11 @@ const guardRequest = { operation: getSubmittedPullRequest, inputs: queueInputs }
 /** The URL of the remote; git passes the name of the remote and its URL to the hook. */
 const remoteArgument: Input<string | undefined> = {
   definitions: [
-    { syntax: '[remote...]', summary: 'What git gives its hook: a remote and its address', variadic: true },
+    {
+      name: 'remote',
+      variadic: true,
+      summary: 'What git gives its hook: a remote and its address',
+    },
   ],
   read: args => args.get('remote')?.[1],
 }
@@ -157,9 +161,9 @@ export const guardCommand = defineCommand({
   output: 'nothing; what it says stands on standard error',
   inputs: {
     remote: remoteArgument,
-    install: flag('--install', 'Install it as the pre-push hook of this checkout'),
-    uninstall: flag('--uninstall', 'Remove it again'),
-    failClosed: flag('--fail-closed', 'Stop the push, too, when the queue cannot be asked'),
+    install: flag({ name: 'install', summary: 'Install it as the pre-push hook of this checkout' }),
+    uninstall: flag({ name: 'uninstall', summary: 'Remove it again' }),
+    failClosed: flag({ name: 'fail-closed', summary: 'Stop the push, too, when the queue cannot be asked' }),
   },
   examples: [
     'mergeq guard --install',

@@ -8,7 +8,8 @@ export const helpCommand: DocumentationCommand = {
   inputs: {},
   definitions: [
     {
-      syntax: '[word...]',
+      name: 'word',
+      variadic: true,
       summary: `A command, or one of ${topicNames.join(', ')}; nothing is all of mergeq`,
       suggestions: topicNames,
     },

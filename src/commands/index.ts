@@ -3,6 +3,7 @@ import type { CommandDefinition, OperationCommand, RequestDefinition } from '../
 import { type CommandContext, createContext, type SecretOutput } from '../cli/context.ts'
 import type { Inputs, OptionDefinition } from '../cli/inputs.ts'
 import { readInputs } from '../cli/invocation.ts'
+import { setOption } from '../cli/read-overrides.ts'
 import type { RegisteredCommand, RunnableCommand } from '../cli/registered-command.ts'
 import { runOperation } from '../cli/run-operation.ts'
 import type { ParsedArgs } from '../config/args.ts'
@@ -55,18 +56,12 @@ import { sandboxSimulateCommand } from './sandbox/simulate.ts'
 import { sandboxStartCommand } from './sandbox/start.ts'
 import { sandboxTourCommand } from './sandbox/tour.ts'
 
-const setOption: OptionDefinition = {
-  syntax: '--set <path=value>',
-  summary: 'Add a field to the body: JSON or text, dots make nesting (repeatable)',
-  variadic: true,
-}
-
 const definitionsOf = (inputs: Inputs): readonly OptionDefinition[] =>
   Object.values(inputs).flatMap(({ definitions }) => definitions)
 
 /** `--set`, for an operation with a body. */
 const setOptionOf = ({ route }: Operation): readonly OptionDefinition[] =>
-  operationMethod(route) === 'POST' ? [setOption] : []
+  operationMethod(route) === 'POST' ? setOption.definitions : []
 
 const registerOperation = (command: OperationCommand): RunnableCommand => ({
   ...command,

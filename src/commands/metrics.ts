@@ -11,7 +11,7 @@ import { metricsView } from './metrics/view/metrics-view.ts'
  */
 const repositoryOrAll: Input<Repository | undefined> = {
   definitions: [
-    { syntax: '--all-repos', summary: 'All repositories of the organization (the default without --repo)' },
+    { name: '--all-repos', summary: 'All repositories of the organization (the default without --repo)' },
   ],
   setting: 'repo',
   read(args, context) {

@@ -7,9 +7,9 @@ import type { SettingValues } from './input-settings.ts'
 import type { ParseContext } from './parse-context.ts'
 import { projectFileSource } from './project-file.ts'
 import {
-  type SettingDefinition,
   type SettingKey,
   type SettingValue,
+  settingDefinition,
   settingDefinitions,
 } from './setting-definitions.ts'
 import type { ResolvedValue, SettingSource } from './setting-source.ts'
@@ -17,7 +17,7 @@ import { openStore, profileSource, type Store } from './store.ts'
 
 const fromFlags = (args: ParsedArgs): SettingSource => ({
   find(name) {
-    const { flag }: SettingDefinition<unknown> = settingDefinitions[name]
+    const { flag } = settingDefinition(name)
     const value = flag === undefined ? undefined : args.get(flag)?.[0]
     return value === undefined ? undefined : { value, origin: flag ?? '' }
   },
@@ -25,15 +25,15 @@ const fromFlags = (args: ParsedArgs): SettingSource => ({
 
 const fromEnvironment = ({ env }: Host): SettingSource => ({
   find(name) {
-    const origin = settingDefinitions[name].env.find(variable => (env[variable] ?? '') !== '')
+    const origin = settingDefinition(name).env.find(variable => (env[variable] ?? '') !== '')
     return origin === undefined ? undefined : { value: env[origin] ?? '', origin }
   },
 })
 
 const fromDefaults: SettingSource = {
   find(name) {
-    const { defaultValue }: SettingDefinition<unknown> = settingDefinitions[name]
-    return defaultValue === undefined ? undefined : { value: defaultValue, origin: 'default' }
+    const { default: value } = settingDefinition(name)
+    return value === undefined ? undefined : { value, origin: 'default' }
   },
 }
 
@@ -165,7 +165,7 @@ export function resolveSettings(args: ParsedArgs, host: Host, options: ResolveOp
       async require(name) {
         const value = await read(allSources, name)
         if (value !== undefined) return value
-        const { noun = name, hint }: SettingDefinition<unknown> = settingDefinitions[name]
+        const { noun = name, hint } = settingDefinition(name)
         const readError = store.readError()
         throw usageError(
           `No ${noun} was given.`,

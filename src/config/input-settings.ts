@@ -16,14 +16,3 @@ export interface SettingValues {
 
 /** The name of an input that a setting can give. */
 export type SettingName = keyof SettingValues
-
-/** The option that gives each of these inputs; undefined for an input that has no option. */
-export const settingFlags = {
-  repo: '--repo',
-  targetBranch: '--target-branch',
-  org: '--org',
-  sha: '--sha',
-  forkedRun: '--forked-run',
-  pr: undefined,
-  testRun: undefined,
-} as const satisfies Readonly<Record<SettingName, string | undefined>>

@@ -1,20 +1,23 @@
-import { attemptLimit, changeLimit } from '../domain/limits.ts'
-
+import { attemptLimit, changeLimit, maxAnswer, maxListAnswer } from '../domain/limits.ts'
 import { integerParser, parseByteSize } from '../domain/values/numbers.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository } from '../domain/values/repository.ts'
 import { choiceParser, textParser } from '../domain/values/text.ts'
 import { parseDuration } from '../domain/values/time.ts'
 import { parseBaseUrl } from './base-url.ts'
-import { settingFlags } from './input-settings.ts'
 
 /** The definition of a setting: its option, its environment variables, and the parser of its value. */
 export interface SettingDefinition<T> {
   /** The option, such as `--repo`; undefined for a setting without an option. */
   readonly flag?: string
+  /** The key of the setting in a profile; undefined for a setting that cannot be stored. */
+  readonly key?: string
   /** The names of the environment variables; the first variable that is not empty wins. */
   readonly env: readonly string[]
-  readonly defaultValue?: string
+  /** The text that stands for the value where no source gives one. */
+  readonly default?: string
+  /** Describes a default that depends on the command. */
+  readonly defaultText?: string
   readonly summary: string
   /** The noun for the setting in sentences. */
   readonly noun?: string
@@ -30,6 +33,8 @@ function checkPullRequest(text: string): string {
   return text
 }
 
+const mebibyte = 1024 * 1024
+
 const setting = <T>(definition: SettingDefinition<T>): SettingDefinition<T> => definition
 
 /** The output formats of `--output`. */
@@ -41,7 +46,8 @@ export type Format = (typeof formats)[number]
 export const settingDefinitions = {
   repo: setting({
     noun: 'repository',
-    flag: settingFlags.repo,
+    flag: '--repo',
+    key: 'repo',
     env: ['MERGEQ_REPO'],
     summary: 'Repository, as [host/]owner/name',
     hint: 'No flag, variable, project file, profile, CI job or git remote named one. Give --repo owner/name or set MERGEQ_REPO.',
@@ -49,7 +55,8 @@ export const settingDefinitions = {
   }),
   targetBranch: setting({
     noun: 'target branch',
-    flag: settingFlags.targetBranch,
+    flag: '--target-branch',
+    key: 'target-branch',
     env: ['MERGEQ_TARGET_BRANCH'],
     summary: 'Branch that the queue merges into',
     hint: 'No flag, variable, project file, profile, CI job or origin/HEAD named one. Give --target-branch <branch> or set MERGEQ_TARGET_BRANCH.',
@@ -57,7 +64,8 @@ export const settingDefinitions = {
   }),
   org: setting({
     noun: 'organization slug',
-    flag: settingFlags.org,
+    flag: '--org',
+    key: 'org',
     env: ['MERGEQ_ORG', 'TRUNK_ORG_URL_SLUG'],
     summary: 'Slug of the organization (failing tests)',
     hint: 'Give --org <slug> or set MERGEQ_ORG; it is the acme of app.trunk.io/acme.',
@@ -72,7 +80,7 @@ export const settingDefinitions = {
   }),
   sha: setting({
     noun: 'head commit',
-    flag: settingFlags.sha,
+    flag: '--sha',
     env: ['MERGEQ_SHA'],
     summary: 'Head commit of the pull request (targets)',
     hint: 'Give --sha <sha> or set MERGEQ_SHA; --no-sha sends none.',
@@ -86,57 +94,63 @@ export const settingDefinitions = {
     parse: textParser('test run'),
   }),
   forkedRun: setting({
-    flag: settingFlags.forkedRun,
+    flag: '--forked-run',
     env: [],
     summary: 'GitHub run id of a pull request from a fork, where there is no token',
     parse: textParser('run id'),
   }),
   baseUrl: setting({
     flag: '--base-url',
+    key: 'base-url',
     env: ['MERGEQ_BASE_URL'],
-    defaultValue: 'https://api.trunk.io/v1',
+    default: 'https://api.trunk.io/v1',
     summary: 'Base address of the service',
     parse: parseBaseUrl,
   }),
   output: setting({
     flag: '--output',
+    key: 'output',
     env: ['MERGEQ_OUTPUT'],
-    defaultValue: 'table',
+    default: 'table',
     summary: `Format: ${formats.join(', ')}`,
     parse: choiceParser(formats),
   }),
   profile: setting({
     flag: '--profile',
     env: ['MERGEQ_PROFILE'],
-    defaultValue: 'default',
+    default: 'default',
     summary: 'Profile of the stored settings',
     parse: textParser('profile'),
   }),
   timeout: setting({
     flag: '--timeout',
+    key: 'timeout',
     env: ['MERGEQ_TIMEOUT'],
-    summary: `Limit of an attempt (default ${attemptLimit / 1_000}s, ${changeLimit / 1_000}s for a change); typed for a wait, of the whole wait`,
+    defaultText: `${attemptLimit / 1_000}s, ${changeLimit / 1_000}s for a change`,
+    summary: 'Limit of an attempt; typed for a wait, of the whole wait',
     parse: parseDuration,
   }),
   retries: setting({
     flag: '--retries',
+    key: 'retries',
     env: ['MERGEQ_RETRIES'],
-    defaultValue: '3',
+    default: '3',
     summary: 'How often a request may be repeated; 0 is one request',
     parse: integerParser(0, 100),
   }),
   color: setting({
     flag: '--color',
+    key: 'color',
     env: ['MERGEQ_COLOR'],
-    defaultValue: 'auto',
+    default: 'auto',
     summary: 'Colour: auto, always or never',
     parse: choiceParser(['auto', 'always', 'never']),
   }),
   maxAnswer: setting({
     flag: '--max-answer',
     env: [],
-    summary:
-      'Largest answer to read, such as 128MiB (default 8MiB; 64MiB for lists of tests, metrics and api)',
+    defaultText: `${maxAnswer / mebibyte}MiB; ${maxListAnswer / mebibyte}MiB for lists of tests, metrics and api`,
+    summary: 'Largest answer to read, such as 128MiB',
     parse: parseByteSize,
   }),
   caFile: setting({
@@ -152,22 +166,13 @@ export type SettingKey = keyof typeof settingDefinitions
 /** The parsed value of a setting. */
 export type SettingValue<N extends SettingKey> = ReturnType<(typeof settingDefinitions)[N]['parse']>
 
-/** Matches the options whose settings a profile can store. */
-const storableFlag = /^--(?!sha$|forked-run$|profile$|ca-file$|max-answer$)/
-
-/**
- * Returns the key of a setting in a profile, which is the name of its option; undefined for a setting that
- * cannot be stored.
- */
-export function configKeyOf(name: SettingKey): string | undefined {
-  const { flag }: SettingDefinition<unknown> = settingDefinitions[name]
-  return flag !== undefined && storableFlag.test(flag) ? flag.slice(2) : undefined
-}
+/** Returns the definition of a setting, with a value of any type. */
+export const settingDefinition = (name: SettingKey): SettingDefinition<unknown> => settingDefinitions[name]
 
 /** The settings that can be stored, by their keys. */
 export const configKeys: ReadonlyMap<string, SettingKey> = new Map(
   (Object.keys(settingDefinitions) as SettingKey[]).flatMap(name => {
-    const key = configKeyOf(name)
+    const { key } = settingDefinition(name)
     return key === undefined ? [] : [[key, name] as const]
   }),
 )

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../json.ts'
 import { parseJson } from '../json-text.ts'
 import { configFile } from './directory.ts'
 import { type AccessProblem, accessProblems } from './file-access.ts'
-import { configKeyOf } from './setting-definitions.ts'
+import { settingDefinition } from './setting-definitions.ts'
 import type { SettingSource } from './setting-source.ts'
 
 /** The largest settings file, in characters; a larger file is not a settings file. */
@@ -119,7 +119,7 @@ export function profileIn(document: JsonObject, name: string): JsonObject {
  */
 export const profileSource = (store: Store, profile: () => Promise<string>): SettingSource => ({
   async find(name) {
-    const key = configKeyOf(name)
+    const { key } = settingDefinition(name)
     if (key === undefined) return undefined
     const profileName = await profile()
     const document = await store.read().catch(() => undefined)

@@ -1,7 +1,7 @@
 import { operationName } from '../api/operation.ts'
 import type { OperationCommand } from '../cli/command.ts'
 import { globalOptions } from '../cli/global-options.ts'
-import { type OptionDefinition, optionName } from '../cli/inputs.ts'
+import { isOption, type OptionDefinition } from '../cli/inputs.ts'
 import { usageError } from '../errors.ts'
 
 /** An option of a method, which is an argument or option of the command line under a name in camel case. */
@@ -31,7 +31,7 @@ const commandLineOnly =
  * method option; options that only the command line needs are left out.
  */
 export function toMethodOptions(definitions: readonly OptionDefinition[]): readonly MethodOption[] {
-  const names = definitions.map(({ syntax }) => optionName(syntax))
+  const names = definitions.map(({ name }) => name)
   return definitions.flatMap((definition, index) => {
     const name = names[index] ?? ''
     const isOpposite = name.startsWith('--no-') && names.includes(`--${name.slice('--no-'.length)}`)
@@ -48,11 +48,11 @@ export const commonMethodOptions = toMethodOptions(globalOptions)
 export const getMethodOptions = ({ inputs }: OperationCommand): readonly MethodOption[] =>
   toMethodOptions(Object.values(inputs).flatMap(({ definitions }) => definitions))
 
-const takesValue = ({ syntax }: OptionDefinition): boolean => /[<[]/.test(syntax)
+const takesValue = (definition: OptionDefinition): boolean =>
+  !isOption(definition) || definition.value !== undefined
 
 /** Whether the value is a list. `pr` is not, because a call concerns a single pull request. */
-const isList = ({ name, definition }: MethodOption): boolean =>
-  name !== 'pr' && (definition.variadic === true || definition.syntax.includes('...'))
+const isList = ({ name, definition }: MethodOption): boolean => name !== 'pr' && definition.variadic === true
 
 /** Returns the TypeScript type of an option as source text. */
 export function renderOptionType(option: MethodOption): string {

@@ -52,7 +52,7 @@ test('the manual page is current', () => {
   holds(
     'man/mergeq.1',
     renderManPage(
-      documentProgram({ commands: allCommands, globalOptions, settings }),
+      documentProgram({ commands: allCommands, globalOptions }),
       allCommands.map(documentCommand),
       settings,
     ),

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { optionName } from '../../src/cli/inputs.ts'
+import { isOption } from '../../src/cli/inputs.ts'
 import { allCommands } from '../../src/commands/index.ts'
 import { usageError } from '../../src/errors.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
@@ -456,9 +456,7 @@ async function traceOf(
 }
 
 const optionsOf = (definitions: (typeof allCommands)[number]['definitions']): readonly string[] =>
-  definitions
-    .filter(({ syntax, hidden }) => syntax.startsWith('-') && hidden !== true)
-    .map(({ syntax }) => optionName(syntax))
+  definitions.filter(definition => isOption(definition) && definition.hidden !== true).map(({ name }) => name)
 
 describe('every option of every command has an effect or is refused', () => {
   test('each has a line in the table of this test, and each line an option', () => {

@@ -1147,8 +1147,8 @@ describe('--set', () => {
   })
 
   const fields = {
-    pr: { definitions: [{ syntax: '[pr...]', summary: '' }], read: () => 1 },
-    size: { definitions: [{ syntax: '--size <n>', summary: '' }], read: () => 1 },
+    pr: { definitions: [{ name: 'pr', variadic: true, summary: '' }], read: () => 1 },
+    size: { definitions: [{ name: '--size', value: 'n', summary: '' }], read: () => 1 },
   } as const
   const params = { pr: { location: 'body.pr.number' }, size: { location: 'body.size' } } as const
 

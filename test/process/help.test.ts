@@ -62,7 +62,7 @@ describe('every list in prose is whole', () => {
 
   test('every scenario of the sandbox is in its help', async () => {
     const definitions = allCommands.find(({ command }) => command === 'sandbox start')?.definitions ?? []
-    const { suggestions } = definitions.find(({ syntax }) => syntax.startsWith('--scenario')) ?? {}
+    const { suggestions } = definitions.find(({ name }) => name === '--scenario') ?? {}
     expect(suggestions).toEqual(scenarioNames)
   })
 })

@@ -24,12 +24,9 @@ export const knownViolations: Readonly<Record<string, readonly string[]>> = {
     'library/operation-commands.ts imports commands/queue/get.ts (value)',
     'library/operation-commands.ts imports commands/queue/update.ts (value)',
   ],
-  'every file does not name an operation in a generic directory': [
-    'cli/queue-setting-options.ts names updateQueue',
-  ],
   'every file has at most 250 lines': [
     'api/call.ts has 286 lines',
-    'cli/resume-file.ts has 264 lines',
+    'cli/resume-file.ts has 263 lines',
     'config/git.ts has 258 lines',
     'output/table.ts has 272 lines',
   ],

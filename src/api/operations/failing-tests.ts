@@ -89,6 +89,11 @@ const pageDecoder: ResponseDecoder = {
   },
 }
 
+/** How many tests a page has at most. */
+export const defaultPageSize = 100
+/** How many pages of a list are requested at most. */
+export const defaultMaxPages = 10_000
+
 /** Lists the tests that failed in a range of time; `pagination` requests all windows and pages. */
 export const listFailingTests = defineOperation({
   route: 'POST /flaky-tests/list-failing-tests',
@@ -115,8 +120,8 @@ export const listFailingTests = defineOperation({
     paginateTests({
       range,
       limit: limit ?? Number.POSITIVE_INFINITY,
-      pageSize: pageSize ?? 100,
-      maxPages: maxPages ?? 10_000,
+      pageSize: pageSize ?? defaultPageSize,
+      maxPages: maxPages ?? defaultMaxPages,
       ...(pageToken === undefined ? {} : { pageToken }),
       ...(sort === undefined ? {} : { order: orders[sort] }),
       ...(resumeFile === undefined ? {} : { resumeFile }),

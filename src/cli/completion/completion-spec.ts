@@ -1,7 +1,8 @@
-import { type DocumentedCommand, isOption } from '../help/command-doc.ts'
+import { type DocumentedCommand, documentOption } from '../help/command-doc.ts'
 import { groups } from '../help/groups.ts'
+import { describeOption } from '../help/help-text.ts'
 import { topicNames } from '../help/topic-names.ts'
-import { type OptionDefinition, optionName } from '../inputs.ts'
+import { isOption, type OptionDefinition } from '../inputs.ts'
 
 /** The completions of a value: known words, files, programs, or values from the stored settings. */
 export interface CompletionValue {
@@ -55,44 +56,44 @@ const storedSettingKeys: ReadonlyMap<string, string> = new Map([
 ])
 
 function toCompletionValue({
-  syntax,
+  name,
   choices = [],
   suggestions = [],
   file = false,
+  program = false,
+  variadic = false,
 }: OptionDefinition): CompletionValue {
-  const stored = storedSettingKeys.get(optionName(syntax))
+  const stored = storedSettingKeys.get(name)
   return {
     words: [...choices, ...suggestions],
     file,
-    program: syntax.startsWith('<command'),
-    variadic: syntax.includes('...'),
+    program,
+    variadic,
     ...(stored === undefined ? {} : { stored }),
   }
 }
 
 function toCompletionOption(definition: OptionDefinition, optionNames: readonly string[]): CompletionOption {
-  const { syntax, summary, variadic = false } = definition
-  const name = optionName(syntax)
-  const [, short] = /^(-\w), /.exec(syntax) ?? []
+  const { name, short, value, variadic = false } = definition
   const opposite = name.startsWith('--no-') ? name.replace('--no-', '--') : name.replace('--', '--no-')
   return {
     name,
     ...(short === undefined ? {} : { short }),
-    summary,
+    summary: describeOption(documentOption(definition)),
     repeatable: variadic,
     ...(optionNames.includes(opposite) ? { opposite } : {}),
-    ...(/--[a-z-]+ ./.test(syntax) ? { value: toCompletionValue(definition) } : {}),
+    ...(value === undefined ? {} : { value: toCompletionValue(definition) }),
   }
 }
 
 const toCompletionOptions = (definitions: readonly OptionDefinition[]): readonly CompletionOption[] => {
   const options = definitions.filter(isOption)
-  const names = options.map(({ syntax }) => optionName(syntax))
+  const names = options.map(({ name }) => name)
   return options.map(definition => toCompletionOption(definition, names))
 }
 
-const helpOption: OptionDefinition = { syntax: '-h, --help', summary: 'Print help' }
-const versionOption: OptionDefinition = { syntax: '--version', summary: 'Print the version' }
+const helpOption: OptionDefinition = { name: '--help', short: '-h', summary: 'Print help' }
+const versionOption: OptionDefinition = { name: '--version', summary: 'Print the version' }
 
 /** Returns the root, then the groups, the commands, and the groups below `help`. */
 function createNodes(commands: readonly DocumentedCommand[]): readonly CompletionNode[] {

@@ -1,7 +1,7 @@
 import { type Operation, operationMethod, operationName, type Route } from '../../api/operation.ts'
 import { type ErrorKind, exitCodeList } from '../../errors.ts'
 import type { CommandDefinition, CommandDescription, OutputDoc } from '../command.ts'
-import { type OptionDefinition, optionName } from '../inputs.ts'
+import { formatArgument, isOption, type OptionDefinition } from '../inputs.ts'
 
 /** A command with everything that its documentation is generated from. */
 export interface DocumentedCommand
@@ -21,11 +21,12 @@ export interface OptionDoc {
   readonly name: string
   /** The short name of an option: `-R`. */
   readonly short?: string
-  /** The placeholder for the value of an option: `<[host/]owner/name>`. */
+  /** The placeholder for the value of an option, without brackets: `[host/]owner/name`. */
   readonly value?: string
   readonly summary: string
   /** The only values that are accepted. */
   readonly choices?: readonly string[]
+  /** The value without the option, or a description of it. */
   readonly default?: string
   readonly required?: boolean
   readonly repeatable?: boolean
@@ -56,30 +57,19 @@ export interface CommandDoc {
   readonly exitCodes?: readonly number[]
 }
 
-/** Whether a definition is an option; otherwise it is an argument. */
-export const isOption = ({ syntax }: OptionDefinition): boolean => syntax.startsWith('-')
-
-/** Returns the default that a summary names: `(default 24h)`, or `merged (the default)`. */
-const findDefault = (summary: string): string | undefined => {
-  const [, afterLabel, beforeLabel] = /\(default ([^),]+)[),]|(\S+) \(the default\)/.exec(summary) ?? []
-  return afterLabel ?? beforeLabel?.replaceAll('"', '')
-}
-
-/** Returns the documentation of an argument or option; `fallback` is the default if the summary has none. */
-export function documentOption(definition: OptionDefinition, fallback?: string): OptionDoc {
-  const { syntax, summary, choices, variadic } = definition
-  const [, short] = /^(-\w), /.exec(syntax) ?? []
-  const [, value] = /--[a-z-]+ (.+)$/.exec(syntax) ?? []
-  const defaultValue = findDefault(summary) ?? fallback
+/** Returns the documentation of an argument or option. */
+export function documentOption(definition: OptionDefinition): OptionDoc {
+  const { name, short, value, summary, choices, required = false, variadic, defaultText } = definition
+  const defaultValue = definition.default ?? defaultText
   return {
-    name: isOption(definition) ? optionName(syntax) : syntax.replace(/[[\]<>]|\.\.\./g, ''),
+    name,
     ...(short === undefined ? {} : { short }),
     ...(value === undefined ? {} : { value }),
     summary,
     ...(choices === undefined ? {} : { choices }),
     ...(defaultValue === undefined ? {} : { default: defaultValue }),
-    ...(isOption(definition) ? {} : { required: syntax.startsWith('<') }),
-    ...(variadic === true || syntax.includes('...') ? { repeatable: true } : {}),
+    ...(isOption(definition) ? {} : { required }),
+    ...(variadic === true ? { repeatable: true } : {}),
   }
 }
 
@@ -158,9 +148,9 @@ export function documentCommand(documented: DocumentedCommand): CommandDoc {
     command,
     ...(alias === undefined ? {} : { alias: replaceLastWord(command, alias) }),
     summary,
-    usage: `mergeq ${command} [flags]${commandArguments.map(({ syntax }) => ` ${syntax}`).join('')}`,
-    arguments: commandArguments.map(definition => documentOption(definition)),
-    flags: definitions.filter(isOption).map(definition => documentOption(definition)),
+    usage: `mergeq ${command} [flags]${commandArguments.map(definition => ` ${formatArgument(definition)}`).join('')}`,
+    arguments: commandArguments.map(documentOption),
+    flags: definitions.filter(isOption).map(documentOption),
     sends:
       operations === 'any' ? ['the operation that is named'] : [...new Set(operations.map(formatRequest))],
     prints: documentOutput(documented),

@@ -1,11 +1,15 @@
 import { exitCodeList } from '../../errors.ts'
-import type { CommandDoc } from './command-doc.ts'
-import type { ProgramDoc } from './help-text.ts'
+import type { CommandDoc, OptionDoc } from './command-doc.ts'
+import { formatPlaceholder, type ProgramDoc } from './help-text.ts'
 import { type DocumentedSetting, formatRows, otherVariables } from './topics.ts'
+
+const toOptionDocJson = (doc: OptionDoc) =>
+  doc.value === undefined ? doc : { ...doc, value: formatPlaceholder(doc.value) }
 
 /** Returns the documentation of a command as data: what `mergeq help --json <command>` prints. */
 export const toCommandDocJson = ({ examples, ...doc }: CommandDoc) => ({
   ...doc,
+  flags: doc.flags.map(toOptionDocJson),
   examples: examples.map(({ line, exit }) => ({ line, exit })),
 })
 
@@ -18,12 +22,17 @@ export const toProgramDocJson = (
   name: 'mergeq',
   summary,
   groups: Object.entries(groups).map(([name, summary]) => ({ name, summary })),
-  globalFlags: flags,
+  globalFlags: flags.map(toOptionDocJson),
   commands: commands.map(toCommandDocJson),
   environment: [
     ...settings
       .filter(({ env }) => env.length > 0)
-      .map(({ env, flag, summary, defaultValue }) => ({ names: env, flag, summary, default: defaultValue })),
+      .map(({ env, flag, summary, default: value, defaultText }) => ({
+        names: env,
+        flag,
+        summary,
+        default: value ?? defaultText,
+      })),
     ...otherVariables.map(([names, summary]) => ({ names: names.split(', '), summary })),
   ],
   formats: formatRows.map(([name, summary]) => ({ name, summary })),

@@ -26,13 +26,12 @@ export function findHelpRequest(
     if (word === '--help' || word === '-h') hasHelpOption = true
     else if (!word.startsWith('-')) words.push(word)
     else {
-      const definition = globalOptions.find(({ syntax }) => syntax.split(/, | /).includes(word))
-      const name = definition?.syntax.replace(/^-\w, /, '').split(' ')[0]
-      if (definition === undefined || name === undefined || options.has(name)) return undefined
-      const value = definition.syntax.includes('<') ? (argv[++index] ?? '') : 'true'
+      const definition = globalOptions.find(({ name, short }) => name === word || short === word)
+      if (definition === undefined || options.has(definition.name)) return undefined
+      const value = definition.value === undefined ? 'true' : (argv[++index] ?? '')
       // The value may be an option whose own value is missing: the full parser reports that error.
       if (value.startsWith('-')) return undefined
-      options.set(name, value)
+      options.set(definition.name, value)
     }
   }
   const [first = '', ...rest] = words

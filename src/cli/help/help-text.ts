@@ -30,22 +30,28 @@ const renderSection = (title: string, body: string, layout: HelpLayout): readonl
 
 const joinSections = (sections: readonly string[]): string => sections.join('\n')
 
-/** Whether a summary already names the default. */
-const namesDefault = (summary: string, value: string): boolean =>
-  summary.includes(`default ${value}`) || summary.includes('(the default)')
-
-/** Returns the summary of an argument or option, completed by the choices and the default. */
-export function describeOption({ summary, choices = [], default: fallback }: OptionDoc): string {
-  const missing = choices.filter(choice => !summary.includes(choice))
+/**
+ * Returns the summary of an argument or option, completed by the choices, the default, and whether an option
+ * can be repeated.
+ */
+export function describeOption({ name, summary, choices = [], repeatable, ...doc }: OptionDoc): string {
+  const isNamed = choices.every(choice => summary.includes(choice))
   const additions = [
-    ...(missing.length === 0 ? [] : [choices.join(', ')]),
-    ...(fallback === undefined || namesDefault(summary, fallback) ? [] : [`default ${fallback}`]),
+    ...(isNamed ? [] : [choices.join(', ')]),
+    ...(doc.default === undefined ? [] : [`default ${doc.default}`]),
+    ...(repeatable === true && name.startsWith('-') ? ['repeatable'] : []),
   ]
   return additions.length === 0 ? summary : `${summary} (${additions.join('; ')})`
 }
 
+/** Returns the placeholder for a value as help shows it: `<level>`. */
+export const formatPlaceholder = (value: string): string => `<${value}>`
+
 const formatOptionSyntax = ({ name, short, value }: OptionDoc): string =>
-  [`${short === undefined ? '    ' : `${short}, `}${name}`, ...(value === undefined ? [] : [value])].join(' ')
+  [
+    `${short === undefined ? '    ' : `${short}, `}${name}`,
+    ...(value === undefined ? [] : [formatPlaceholder(value)]),
+  ].join(' ')
 
 const renderOptions = (options: readonly OptionDoc[], layout: HelpLayout): string =>
   alignColumns(

@@ -52,7 +52,7 @@ const toSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${te
 const formatOptionSyntax = ({ name, short, value }: OptionDoc): string =>
   [
     [...(short === undefined ? [] : [formatBold(short)]), formatBold(name)].join(', '),
-    ...(value === undefined ? [] : [formatItalic(value.replace(/^<|>$/g, ''))]),
+    ...(value === undefined ? [] : [formatItalic(value)]),
   ].join(' ')
 
 const formatOption = (option: OptionDoc): readonly string[] =>

@@ -1,6 +1,7 @@
 import { operationName } from '../../api/operation.ts'
 import { exitCodeList } from '../../errors.ts'
-import { type DocumentedCommand, isOption } from './command-doc.ts'
+import { formatArgument, isOption } from '../inputs.ts'
+import type { DocumentedCommand } from './command-doc.ts'
 import type { DocumentedSetting } from './topics.ts'
 
 const escapeCell = (text: string): string => text.replaceAll('|', '\\|')
@@ -17,7 +18,7 @@ export const renderCommandTable = (commands: readonly DocumentedCommand[]): stri
     commands.map(({ command, alias, summary, definitions, route }) => {
       const commandArguments = definitions
         .filter(definition => definition.hidden !== true && !isOption(definition))
-        .map(({ syntax }) => ` ${syntax}`)
+        .map(definition => ` ${formatArgument(definition)}`)
       const also = alias === undefined ? '' : ` (also \`${alias}\`)`
       return [
         `\`mergeq ${command}${commandArguments.join('')}\`${also}`,
@@ -31,11 +32,11 @@ export const renderCommandTable = (commands: readonly DocumentedCommand[]): stri
 export const renderSettingsTable = (settings: readonly DocumentedSetting[]): string =>
   renderTable(
     ['setting', 'flag', 'environment', 'default'],
-    settings.map(({ summary, flag, env, defaultValue }) => [
+    settings.map(({ summary, flag, env, default: value, defaultText = value }) => [
       summary,
       flag === undefined ? '' : `\`${flag}\``,
       env.map(name => `\`${name}\``).join(', '),
-      defaultValue === undefined ? '' : `\`${defaultValue}\``,
+      defaultText === undefined ? '' : `\`${defaultText}\``,
     ]),
   )
 

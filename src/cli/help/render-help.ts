@@ -39,16 +39,14 @@ export interface HelpRenderOptions extends HelpLayout {
 const summary = 'The command line for a merge queue and its flaky tests'
 
 /** Returns the documentation of mergeq as a whole. */
-export const documentProgram = ({ commands, globalOptions, settings }: HelpSource): ProgramDoc => ({
+export const documentProgram = ({
+  commands,
+  globalOptions,
+}: Pick<HelpSource, 'commands' | 'globalOptions'>): ProgramDoc => ({
   summary,
   groups,
   commands,
-  flags: globalOptions.map(definition =>
-    documentOption(
-      definition,
-      settings.find(({ flag }) => flag !== undefined && definition.syntax.includes(`${flag} `))?.defaultValue,
-    ),
-  ),
+  flags: globalOptions.map(documentOption),
 })
 
 /** Returns the requested documentation. Throws a usage error for an unknown command, topic or shell. */

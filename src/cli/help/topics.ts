@@ -8,7 +8,8 @@ export interface DocumentedSetting {
   readonly flag?: string
   /** The environment variables for the setting. */
   readonly env: readonly string[]
-  readonly defaultValue?: string
+  readonly default?: string
+  readonly defaultText?: string
   readonly summary: string
 }
 
@@ -35,9 +36,9 @@ export const listSettingVariables = (
 ): readonly (readonly [names: string, description: string])[] =>
   settings
     .filter(({ env }) => env.length > 0)
-    .map(({ flag, env, summary, defaultValue }) => {
+    .map(({ flag, env, summary, default: value, defaultText = value }) => {
       const option = flag === undefined ? '' : `${flag}: `
-      const defaultNote = defaultValue === undefined ? '' : ` (default ${defaultValue})`
+      const defaultNote = defaultText === undefined ? '' : ` (default ${defaultText})`
       return [env.join(', '), `${option}${summary}${defaultNote}`]
     })
 

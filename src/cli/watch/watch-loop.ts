@@ -6,20 +6,32 @@ import type { CommandContext } from '../context.ts'
 import { flag, type InputValues, option } from '../inputs.ts'
 import type { WatchRenderer } from './watch-renderer.ts'
 
-/** Returns the options of a watch; the help shows `subject` and the duration `defaultInterval` (`10s`). */
+/** Returns the options of a watch of `subject`, with a default interval such as `10s`. */
 export const watchInputs = (subject: string, defaultInterval: string) => ({
-  once: flag('--once', `Print ${subject} as ${subject.endsWith('s') ? 'they are' : 'it is'} now, and end`),
-  interval: option(
-    '--interval <duration>',
-    `Time between readings, at least 1s (default ${defaultInterval})`,
-    parseInterval,
-  ),
-  duration: option('--for <duration>', 'End after so long, with 0', parseDuration),
-  maxErrors: option(
-    '--max-errors <n>',
-    'End after so many failed readings in a row (default 10)',
-    integerParser(1, 1_000_000),
-  ),
+  once: flag({
+    name: 'once',
+    summary: `Print ${subject} as ${subject.endsWith('s') ? 'they are' : 'it is'} now, and end`,
+  }),
+  interval: option({
+    name: 'interval',
+    value: 'duration',
+    default: defaultInterval,
+    summary: 'Time between readings, at least 1s',
+    parse: parseInterval,
+  }),
+  duration: option({
+    name: 'for',
+    value: 'duration',
+    summary: 'End after so long, with 0',
+    parse: parseDuration,
+  }),
+  maxErrors: option({
+    name: 'max-errors',
+    value: 'n',
+    default: String(defaultMaxErrors),
+    summary: 'End after so many failed readings in a row',
+    parse: integerParser(1, 1_000_000),
+  }),
 })
 
 /** The values of the options of a watch. */
@@ -41,12 +53,7 @@ type WatchReader<Update> = (context: CommandContext, isLast: boolean) => Promise
  */
 export async function watchLoop<Update>(
   read: WatchReader<Update>,
-  {
-    once,
-    interval,
-    duration,
-    maxErrors = defaultMaxErrors,
-  }: WatchInputValues & { readonly interval: number },
+  { once, interval, duration, maxErrors }: WatchInputValues,
   renderer: WatchRenderer<Update>,
   context: CommandContext,
 ): Promise<number> {

@@ -18,7 +18,7 @@ const maxInputBytes = 64 * 1024
  */
 const tokenArgument: Input<undefined> = {
   definitions: [
-    { syntax: '[token]', summary: 'Never given here: an argument is visible to every process', hidden: true },
+    { name: 'token', summary: 'Never given here: an argument is visible to every process', hidden: true },
   ],
   read(args) {
     if (args.has('token'))
@@ -87,8 +87,8 @@ export const authLoginCommand = defineCommand({
   operations: [getMergeQueueMetrics],
   output: 'nothing',
   inputs: {
-    withToken: flag('--with-token', 'Read the token from standard input'),
-    noVerify: flag('--no-verify', 'Store it without asking the service'),
+    withToken: flag({ name: 'with-token', summary: 'Read the token from standard input' }),
+    noVerify: flag({ name: 'no-verify', summary: 'Store it without asking the service' }),
     tokenArgument,
   },
   examples: ['mergeq auth login', 'printf %s "$TOKEN" | mergeq auth login --with-token'],

@@ -33,7 +33,7 @@ export const configListCommand = defineCommand({
     json: '[{"key","value"}], with --show-origin also "origin"',
     ndjson: 'one setting a line',
   },
-  inputs: { showOrigin: flag('--show-origin', 'Also say where each value comes from') },
+  inputs: { showOrigin: flag({ name: 'show-origin', summary: 'Also say where each value comes from' }) },
   examples: ['mergeq config list --show-origin', 'mergeq config list --show-origin --json'],
   async run({ showOrigin }, context) {
     const records: JsonObject[] = []

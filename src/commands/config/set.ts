@@ -29,7 +29,7 @@ export const configSetCommand = defineCommand({
   summary: 'Store a setting, in the profile that --profile names',
   output: 'nothing',
   changesSettings: true,
-  inputs: { key: keyArgument, value: argument('<value>', 'Its value', text => text) },
+  inputs: { key: keyArgument, value: argument({ name: 'value', summary: 'Its value', parse: text => text }) },
   examples: ['mergeq config set repo acme/web', 'mergeq config set target-branch release --profile work'],
   async run({ key: { key, name }, value }, context) {
     validateValue(key, name, value)

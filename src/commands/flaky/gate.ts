@@ -45,19 +45,28 @@ export const flakyGateCommand = defineCommand({
     ndjson: 'the same on one line',
   },
   inputs: {
-    max: option('--max <n>', 'At most so many failing tests', integerParser(0, Number.MAX_SAFE_INTEGER)),
-    baseline: option(
-      '--baseline <file>',
-      'Tests that do not count: their ids, one a line, or what `flaky list` printed as JSON or NDJSON',
-      textParser('file name'),
-      { file: true },
-    ),
-    onUnavailable: option(
-      '--on-unavailable <pass|fail>',
-      'What to do when the service cannot be reached: pass with 0, or fail with 7 (default fail)',
-      choiceParser(unavailableChoices),
-      { choices: unavailableChoices },
-    ),
+    max: option({
+      name: 'max',
+      value: 'n',
+      summary: 'At most so many failing tests',
+      parse: integerParser(0, Number.MAX_SAFE_INTEGER),
+    }),
+    baseline: option({
+      name: 'baseline',
+      value: 'file',
+      summary:
+        'Tests that do not count: their ids, one a line, or what `flaky list` printed as JSON or NDJSON',
+      file: true,
+      parse: textParser('file name'),
+    }),
+    onUnavailable: option({
+      name: 'on-unavailable',
+      value: 'pass|fail',
+      summary: 'What to do when the service cannot be reached: pass with 0, or fail with 7',
+      default: 'fail',
+      choices: unavailableChoices,
+      parse: choiceParser(unavailableChoices),
+    }),
   },
   examples: [
     'mergeq flaky gate --since 24h --max 10 --no-quarantined',

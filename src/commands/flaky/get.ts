@@ -25,7 +25,11 @@ export const flakyGetCommand = defineOperationCommand({
   operation: getTestDetails,
   inputs: {
     ...organizationInputs,
-    test: argument('<test-id>', 'The test, a UUID as `flaky list` prints it', parseUuid),
+    test: argument({
+      name: 'test-id',
+      summary: 'The test, a UUID as `flaky list` prints it',
+      parse: parseUuid,
+    }),
   },
   view({ records: [test = {}] }) {
     const view = keyValueTable(test, [

@@ -1,4 +1,4 @@
-import { listFailingTests } from '../../api/operations/failing-tests.ts'
+import { defaultMaxPages, defaultPageSize, listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
 import { negatableFlag, option } from '../../cli/inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
@@ -39,37 +39,71 @@ export const flakyListCommand = defineOperationCommand({
   inputs: {
     ...organizationInputs,
     range: rangeInput,
-    limit: option('--limit <n>', 'At most so many tests', integerParser(1, Number.MAX_SAFE_INTEGER)),
-    pageSize: option('--page-size <n>', 'Tests a page, 1 to 100 (default 100)', integerParser(1, 100)),
-    pageToken: option('--page-token <token>', 'One page, as the service gives it', textParser('page token')),
-    maxPages: option(
-      '--max-pages <n>',
-      'Stop after so many pages (default 10000)',
-      integerParser(1, Number.MAX_SAFE_INTEGER),
-    ),
-    owner: option('--owner <name>', 'Only tests of this code owner', textParser('owner')),
-    quarantined: negatableFlag('quarantined', 'Only quarantined tests'),
-    minRate: option(
-      '--min-failure-rate <x>',
-      'Only tests that failed at least so often in the last 7 days',
-      parseDecimal,
-    ),
-    name: option('--name <glob>', 'Only tests whose name matches', word => parseGlob(word, false)),
-    path: option('--path <glob>', 'Only tests whose file matches', word => parseGlob(word, true)),
-    sort: option(
-      '--sort <key>',
-      'Collect all, then order by impact, rate, recent or name',
-      choiceParser(['impact', 'rate', 'recent', 'name']),
-      {
-        choices: ['impact', 'rate', 'recent', 'name'],
-      },
-    ),
-    resumeFile: option(
-      '--resume-file <file>',
-      'Note in this file how far the list was printed; a second run goes on from there',
-      textParser('name of the file'),
-      { file: true },
-    ),
+    limit: option({
+      name: 'limit',
+      value: 'n',
+      summary: 'At most so many tests',
+      parse: integerParser(1, Number.MAX_SAFE_INTEGER),
+    }),
+    pageSize: option({
+      name: 'page-size',
+      value: 'n',
+      default: String(defaultPageSize),
+      summary: 'Tests a page, 1 to 100',
+      parse: integerParser(1, 100),
+    }),
+    pageToken: option({
+      name: 'page-token',
+      value: 'token',
+      summary: 'One page, as the service gives it',
+      parse: textParser('page token'),
+    }),
+    maxPages: option({
+      name: 'max-pages',
+      value: 'n',
+      default: String(defaultMaxPages),
+      summary: 'Stop after so many pages',
+      parse: integerParser(1, Number.MAX_SAFE_INTEGER),
+    }),
+    owner: option({
+      name: 'owner',
+      value: 'name',
+      summary: 'Only tests of this code owner',
+      parse: textParser('owner'),
+    }),
+    quarantined: negatableFlag({ name: 'quarantined', summary: 'Only quarantined tests' }),
+    minRate: option({
+      name: 'min-failure-rate',
+      value: 'x',
+      summary: 'Only tests that failed at least so often in the last 7 days',
+      parse: parseDecimal,
+    }),
+    name: option({
+      name: 'name',
+      value: 'glob',
+      summary: 'Only tests whose name matches',
+      parse: word => parseGlob(word, false),
+    }),
+    path: option({
+      name: 'path',
+      value: 'glob',
+      summary: 'Only tests whose file matches',
+      parse: word => parseGlob(word, true),
+    }),
+    sort: option({
+      name: 'sort',
+      value: 'key',
+      summary: 'Collect all, then order by impact, rate, recent or name',
+      choices: ['impact', 'rate', 'recent', 'name'],
+      parse: choiceParser(['impact', 'rate', 'recent', 'name']),
+    }),
+    resumeFile: option({
+      name: 'resume-file',
+      value: 'file',
+      summary: 'Note in this file how far the list was printed; a second run goes on from there',
+      file: true,
+      parse: textParser('name of the file'),
+    }),
   },
   view: ({ records }) =>
     table(records.map(withStatus), [

@@ -24,14 +24,15 @@ type Verdict = (typeof verdicts)[number]
 const filesArgument: Input<readonly string[]> = {
   definitions: [
     {
-      syntax: '<junit.xml...>',
-      summary: 'JUnit XML files (- is standard input)',
+      name: 'junit.xml',
+      required: true,
       variadic: true,
+      summary: 'JUnit XML files (- is standard input)',
       file: true,
     },
   ],
   read(args) {
-    const paths = [...new Set(args.get('junitxml') ?? [])]
+    const paths = [...new Set(args.get('junit.xml') ?? [])]
     if (paths.includes('')) throw usageError('The name of a JUnit XML file must not be empty.')
     return paths
   },

@@ -28,12 +28,17 @@ const defaultLimits: Readonly<Record<ReportFormat, { readonly characters: number
     json: { characters: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY },
   }
 
-const formatOption: Input<ReportFormat | undefined> = option(
-  '--format <format>',
-  'markdown for a summary, github for annotations, or json (default markdown)',
-  choiceParser(formats),
-  { choices: formats },
-)
+/** The format of a report, where neither --format nor --output gives it. */
+const defaultFormat = 'markdown'
+
+const formatOption: Input<ReportFormat | undefined> = option({
+  name: 'format',
+  value: 'format',
+  defaultText: defaultFormat,
+  summary: 'markdown for a summary, github for annotations, or json',
+  choices: formats,
+  parse: choiceParser(formats),
+})
 
 /** Returns the format of the report. Throws a usage error if --output contradicts it or --fields is given. */
 function resolveFormat(chosen: ReportFormat | undefined, { args, options }: CommandContext): ReportFormat {
@@ -47,7 +52,7 @@ function resolveFormat(chosen: ReportFormat | undefined, { args, options }: Comm
       `--output ${output} is not the format of this report.`,
       `Leave it out, and say --format ${formats.join(', ')}.`,
     )
-  return chosen ?? outputFormat ?? 'markdown'
+  return chosen ?? outputFormat ?? defaultFormat
 }
 
 /** The inputs that a report shares with `flaky list`; a report is printed at once and cannot be resumed. */
@@ -61,11 +66,13 @@ export const flakyReportCommand = defineCommand({
   output: 'Markdown, annotations or one JSON document, as --format says (or -o markdown, --json)',
   inputs: {
     format: formatOption,
-    maxChars: option(
-      '--max-chars <n>',
-      `At most so many characters, at least ${minCharacters} (default 65536 for markdown)`,
-      integerParser(minCharacters, Number.MAX_SAFE_INTEGER),
-    ),
+    maxChars: option({
+      name: 'max-chars',
+      value: 'n',
+      summary: `At most so many characters, at least ${minCharacters}`,
+      defaultText: `${defaultLimits.markdown.characters} for markdown`,
+      parse: integerParser(minCharacters, Number.MAX_SAFE_INTEGER),
+    }),
   },
   examples: [
     'mergeq flaky report --since 7d >> "$GITHUB_STEP_SUMMARY"',

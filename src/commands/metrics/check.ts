@@ -17,9 +17,10 @@ import { metricsCommand } from '../metrics.ts'
 const expressions: Input<readonly Expression[]> = {
   definitions: [
     {
-      syntax: '<expression...>',
-      summary: "What must hold: 'mq_depth_current < 50' (quote it)",
+      name: 'expression',
+      required: true,
       variadic: true,
+      summary: "What must hold: 'mq_depth_current < 50' (quote it)",
     },
   ],
   read: args => (args.get('expression') ?? []).map(parseExpression),

@@ -153,9 +153,6 @@ function createMetricsScreen(): LiveScreen<MetricsUpdate> {
   }
 }
 
-/** Time between readings, in milliseconds. */
-const defaultInterval = 60_000
-
 /** `metrics watch`: shows metrics and their changes until the duration is over or a person quits. */
 export const metricsWatchCommand = defineCommand({
   command: 'metrics watch',
@@ -184,7 +181,6 @@ export const metricsWatchCommand = defineCommand({
       )
     const [invocation] = await readInvocations(metricsCommand, context)
     if (invocation === undefined) return 0
-    const { interval = defaultInterval } = values
     let previous: ReadonlyMap<string, Point> | undefined
     const readUpdate = async (readContext: CommandContext): Promise<MetricsUpdate> => {
       const points = toPoints(
@@ -197,8 +193,8 @@ export const metricsWatchCommand = defineCommand({
       return [points, changes]
     }
     const renderer = isLive(context)
-      ? await createLiveRenderer(createMetricsScreen(), interval, context)
+      ? await createLiveRenderer(createMetricsScreen(), values.interval, context)
       : createStreamRenderer(createChangePrinter(context), context)
-    return watchLoop(readUpdate, { ...values, interval }, renderer, context)
+    return watchLoop(readUpdate, values, renderer, context)
   },
 })

@@ -39,15 +39,16 @@ export const prGetCommand = defineOperationCommand({
   inputs: {
     ...queueInputs,
     pr: pullRequestOrHead,
-    head: option(
-      '--head <branch>',
-      'Find it by its head branch instead of its number',
-      textParser('head branch'),
-    ),
-    exitStatus: flag(
-      '--exit-status',
-      'Exit 0 if it was merged, 3 if it failed, 10 if cancelled, 8 if not settled',
-    ),
+    head: option({
+      name: 'head',
+      value: 'branch',
+      summary: 'Find it by its head branch instead of its number',
+      parse: textParser('head branch'),
+    }),
+    exitStatus: flag({
+      name: 'exit-status',
+      summary: 'Exit 0 if it was merged, 3 if it failed, 10 if cancelled, 8 if not settled',
+    }),
   },
   view({ records: [record = {}] }, { pr, exitStatus }) {
     const view = table([{ prNumber: pr, ...record }], columns)

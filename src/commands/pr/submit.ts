@@ -4,7 +4,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
 import { reportResults } from '../../cli/concurrency.ts'
 import { type CommandContext, withoutOutput } from '../../cli/context.ts'
-import { flag, type InputValues, option, optionName } from '../../cli/inputs.ts'
+import { flag, type InputValues, option } from '../../cli/inputs.ts'
 import { type Invocation, readInvocations } from '../../cli/invocation.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
@@ -28,13 +28,14 @@ export const submitRequest = defineOperationCommand({
   inputs: {
     ...queueInputs,
     pr: pullRequestArguments,
-    priority: option(
-      '--priority <level>',
-      'urgent, high, medium, low, or 0 (first) to 255 (last)',
-      parsePriority,
-      { suggestions: priorities },
-    ),
-    noBatch: flag('--no-batch', 'Test it alone, never in a batch'),
+    priority: option({
+      name: 'priority',
+      value: 'level',
+      summary: 'urgent, high, medium, low, or 0 (first) to 255 (last)',
+      suggestions: priorities,
+      parse: parsePriority,
+    }),
+    noBatch: flag({ name: 'no-batch', summary: 'Test it alone, never in a batch' }),
   },
   view: (_, { pr, targetBranch }) => message(`Submitted #${pr} to the queue of ${targetBranch}.`),
   examples: [
@@ -115,11 +116,14 @@ export const prSubmitCommand = defineCommand({
     json: 'a receipt for each, {"operation","repo","targetBranch","pr","ok","delivery"}; with --wait a result',
     ndjson: 'the same; with --wait the lines of `mergeq pr wait`',
   },
-  inputs: { wait: flag('--wait', 'Wait until it has merged, failed or been cancelled'), ...waitInputs },
+  inputs: {
+    wait: flag({ name: 'wait', summary: 'Wait until it has merged, failed or been cancelled' }),
+    ...waitInputs,
+  },
   async run({ wait, ...flags }, context) {
     if (wait) return submitAndWait(flags, context)
     const waitOption = Object.values(waitInputs)
-      .flatMap(({ definitions }) => definitions.map(({ syntax }) => optionName(syntax)))
+      .flatMap(({ definitions }) => definitions.map(({ name }) => name))
       .find(name => context.args.has(name))
     if (waitOption !== undefined) throw usageError(`${waitOption} says how to wait.`, 'Give --wait with it.')
     return runOperation(submitRequest, context)

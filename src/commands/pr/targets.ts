@@ -16,7 +16,7 @@ import { table } from '../../output/view.ts'
  */
 const onePullRequest: Input<number> = {
   ...pullRequestArguments,
-  definitions: [{ syntax: '[pr]', summary: 'Pull request: 123, #123 or its address' }],
+  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or its address' }],
   async split(args, context) {
     const [first] = args.get('pr') ?? []
     if (first !== undefined && isPullRequestReference(first)) return [argsForPullRequest(args, first)]
@@ -30,8 +30,8 @@ const onePullRequest: Input<number> = {
 /** The head commit that the targets belong to; undefined with --no-sha. */
 const commit: Input<string | undefined> = {
   definitions: [
-    { syntax: '--sha <sha>', summary: 'Head commit of the pull request that the targets belong to' },
-    { syntax: '--no-sha', summary: 'Send no head commit' },
+    { name: '--sha', value: 'sha', summary: 'Head commit of the pull request that the targets belong to' },
+    { name: '--no-sha', summary: 'Send no head commit' },
   ],
   setting: 'sha',
   async read(args, context) {
@@ -53,7 +53,8 @@ const commit: Input<string | undefined> = {
 const forkedRun: Input<string | undefined> = {
   definitions: [
     {
-      syntax: '--forked-run <id>',
+      name: '--forked-run',
+      value: 'id',
       summary: 'GitHub run id of a pull request from a fork, sent in place of the token',
     },
   ],
@@ -70,12 +71,14 @@ export const prTargetsCommand = defineOperationCommand({
     ...queueInputs,
     pr: onePullRequest,
     sha: commit,
-    tooLarge: option(
-      '--too-large <all|fail>',
-      'What to do with a list over 20 MiB: send "ALL" (the default), or fail',
-      choiceParser(['all', 'fail']),
-      { choices: ['all', 'fail'] },
-    ),
+    tooLarge: option({
+      name: 'too-large',
+      value: 'all|fail',
+      default: 'all',
+      summary: 'What to do with a list over 20 MiB: send "ALL", or fail',
+      choices: ['all', 'fail'],
+      parse: choiceParser(['all', 'fail']),
+    }),
     forkedRun,
     // Read last: other usage errors are found before a long input is read.
     targets: targetArguments,

@@ -13,7 +13,7 @@ import { table } from '../../output/view.ts'
 
 /** The test run: an id, or a test branch that ends with an id; none when --pr was typed. */
 const testRunInput: Input<string | undefined> = {
-  definitions: [{ syntax: '[run]', summary: 'Test run id, or the name of a test branch that ends in one' }],
+  definitions: [{ name: 'run', summary: 'Test run id, or the name of a test branch that ends in one' }],
   setting: 'testRun',
   async read(args: ParsedArgs, context: ParseContext) {
     const [typed] = args.get('run') ?? []
@@ -41,11 +41,12 @@ export const prTestingCommand = defineOperationCommand({
   inputs: {
     ...queueInputs,
     testRun: testRunInput,
-    pr: option(
-      '--pr <n>',
-      'Ask by pull request instead, where the service takes that',
-      word => parsePullRequest(word).number,
-    ),
+    pr: option({
+      name: 'pr',
+      value: 'n',
+      summary: 'Ask by pull request instead, where the service takes that',
+      parse: word => parsePullRequest(word).number,
+    }),
   },
   view({ records: [run = {}] }) {
     const tested = getArray(run, 'testedPullRequests').map(pr => `#${get(pr, 'prNumber') ?? '?'}`)

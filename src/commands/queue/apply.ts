@@ -76,12 +76,13 @@ export const queueApplyCommand = defineCommand({
   },
   inputs: {
     file: fileInput,
-    yes: flag('-y, --yes', 'Do it without asking'),
-    ifMatch: option(
-      '--if-match <digest>',
-      'Only if the live settings are those that this digest tells',
-      parseDigest,
-    ),
+    yes: flag({ name: 'yes', short: 'y', summary: 'Do it without asking' }),
+    ifMatch: option({
+      name: 'if-match',
+      value: 'digest',
+      summary: 'Only if the live settings are those that this digest tells',
+      parse: parseDigest,
+    }),
     ...queueFileInputs,
     ...allowUnknownInput,
   },

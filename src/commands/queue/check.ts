@@ -24,17 +24,19 @@ export const queueCheckCommand = defineCommand({
     ndjson: 'one condition a line',
   },
   inputs: {
-    maxDepth: option(
-      '--max-depth <n>',
-      'It lists at most so many pull requests',
-      integerParser(0, maxInteger),
-    ),
-    stalled: option(
-      '--stalled <duration>',
-      'Of the pull requests that it lists, one changed its state in that time; or it lists none',
-      parseDuration,
-    ),
-    notPaused: flag('--not-paused', 'It is not PAUSED'),
+    maxDepth: option({
+      name: 'max-depth',
+      value: 'n',
+      summary: 'It lists at most so many pull requests',
+      parse: integerParser(0, maxInteger),
+    }),
+    stalled: option({
+      name: 'stalled',
+      value: 'duration',
+      summary: 'Of the pull requests that it lists, one changed its state in that time; or it lists none',
+      parse: parseDuration,
+    }),
+    notPaused: flag({ name: 'not-paused', summary: 'It is not PAUSED' }),
   },
   examples: [
     'mergeq queue check --not-paused --stalled 2h',

@@ -1,9 +1,9 @@
 import { createQueue } from '../../api/operations/queues.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
-import { concurrencyInput, modeInput } from '../../cli/queue-setting-options.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { message } from '../../output/view.ts'
+import { concurrencyInput, modeInput } from './settings/queue-setting-options.ts'
 
 /** `mergeq queue create`: creates the queue of a branch. */
 export const queueCreateCommand = defineOperationCommand({

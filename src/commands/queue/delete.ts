@@ -159,8 +159,11 @@ export const queueDeleteCommand = defineCommand({
   operations: [updateQueue, getQueue, cancelPullRequest],
   exitKinds: ['timed-out'],
   inputs: {
-    cancelAll: flag('--cancel-all', 'Cancel everything that is in the queue first'),
-    drainFirst: flag('--drain-first', 'Stop new tests first, and wait until nothing is being tested'),
+    cancelAll: flag({ name: 'cancel-all', summary: 'Cancel everything that is in the queue first' }),
+    drainFirst: flag({
+      name: 'drain-first',
+      summary: 'Stop new tests first, and wait until nothing is being tested',
+    }),
   },
   examples: [...deleteRequest.examples, 'mergeq queue delete --cancel-all --yes'],
   async run({ cancelAll: cancels, drainFirst }, context) {

@@ -66,12 +66,14 @@ export const queueExportCommand = defineCommand({
   request: queueGetCommand,
   output: 'the file, as YAML or, with --json or by its ending, JSON; nothing with -f',
   inputs: {
-    file: option(
-      '-f, --file <file>',
-      'Write there (.yaml, .yml or .json) instead of to standard output; comments are kept',
-      textParser('file name'),
-      { file: true },
-    ),
+    file: option({
+      name: 'file',
+      short: 'f',
+      value: 'file',
+      summary: 'Write there (.yaml, .yml or .json) instead of to standard output; comments are kept',
+      file: true,
+      parse: textParser('file name'),
+    }),
     ...queueFileInputs,
   },
   examples: ['mergeq queue export > queue.yaml', 'mergeq queue export -f queues/main.yaml'],

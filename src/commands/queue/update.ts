@@ -1,11 +1,11 @@
 import { updateQueue } from '../../api/operations/queues.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
-import { queueSettings } from '../../cli/queue-setting-options.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { keyValueTable, message, type View } from '../../output/view.ts'
+import { queueSettings } from './settings/queue-setting-options.ts'
 
 /** The settings of a queue's record, a row for each. */
 const settingsTable = (queue: JsonObject): View =>

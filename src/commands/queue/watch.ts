@@ -26,9 +26,6 @@ import { createChangePrinter, type QueueUpdate } from './watch/print-changes.ts'
 /** The queue to watch. */
 type QueueInvocation = Invocation<typeof queueGetCommand.inputs>
 
-/** Time between readings, in milliseconds. */
-const defaultInterval = 10_000
-
 /** How often the record of a pull request that left is read before its outcome counts as unknown. */
 const maxAttempts = 3
 
@@ -124,10 +121,9 @@ export const queueWatchCommand = defineCommand({
       )
     const [invocation] = await readInvocations(queueGetCommand, context)
     if (invocation === undefined) return 0
-    const { interval = defaultInterval } = values
     const renderer = isLive(context)
-      ? await createLiveRenderer(createQueueScreen(invocation.values), interval, context)
+      ? await createLiveRenderer(createQueueScreen(invocation.values), values.interval, context)
       : createStreamRenderer(createChangePrinter(invocation.values, context), context)
-    return watchLoop(createQueueReader(invocation), { ...values, interval }, renderer, context)
+    return watchLoop(createQueueReader(invocation), values, renderer, context)
   },
 })

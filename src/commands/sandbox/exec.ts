@@ -2,7 +2,6 @@ import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { printPreview } from '../../cli/preview.ts'
-import { defaultScenario } from '../../domain/scenario-names.ts'
 import { usageError } from '../../errors.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import type { ScenarioReport } from '../../sandbox/scenario-report.ts'
@@ -10,7 +9,15 @@ import { describeSandbox, openSandbox, portOption, sandboxOptions } from './serv
 
 /** The command to run, with its arguments. */
 const commandLine: Input<readonly string[]> = {
-  definitions: [{ syntax: '<command...>', summary: 'The command to run, after --' }],
+  definitions: [
+    {
+      name: 'command',
+      required: true,
+      variadic: true,
+      program: true,
+      summary: 'The command to run, after --',
+    },
+  ],
   read: args => args.get('command') ?? [],
 }
 
@@ -20,17 +27,17 @@ const commandLine: Input<readonly string[]> = {
  */
 async function logReport(
   { submitted, unseen, ...counts }: ScenarioReport,
-  scenario: string | undefined,
-  { logger }: CommandContext,
+  scenario: string,
+  { args, logger }: CommandContext,
 ): Promise<void> {
-  if (submitted === 0 && scenario === undefined) return
+  if (submitted === 0 && !args.has('--scenario')) return
   const { merged, failed, cancelled, held, queued } = counts
   await logger.info(
     `mergeq: in the sandbox: ${merged} merged, ${failed} failed, ${cancelled} cancelled, ${held} held on the way, ${queued} still queued.`,
   )
   if (unseen.length > 0)
     await logger.info(
-      `mergeq: your script never saw ${unseen.join(', or ')}, which the scenario ${scenario ?? defaultScenario} has.`,
+      `mergeq: your script never saw ${unseen.join(', or ')}, which the scenario ${scenario} has.`,
     )
 }
 

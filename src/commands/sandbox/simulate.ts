@@ -29,39 +29,61 @@ const parseIntegerList = (max: number) => (text: string) => [
   ...new Set(text.split(',').map(integerParser(1, max))),
 ]
 
+/** The share of pull requests that fail, where neither an option nor the metrics give it. */
+const defaultFailureRate = 0
+
 const inputs = {
-  prsPerHour: option(
-    '--prs-per-hour <n>',
-    'How many pull requests are submitted in an hour',
-    parseNumberBetween(0, 10_000, true),
-  ),
-  testMinutes: option(
-    '--test-minutes <n>',
-    'How long a test run takes, in minutes',
-    parseNumberBetween(0, 10_000, true),
-  ),
-  failureRate: option(
-    '--failure-rate <x>',
-    'Share of pull requests that fail, 0 to 0.9 (default 0)',
-    parseNumberBetween(0, 0.9, false),
-  ),
-  concurrency: option(
-    '--concurrency <n,...>',
-    'Test runs at a time; several are compared (default 1)',
-    parseIntegerList(1_000),
-  ),
-  batch: option(
-    '--batch <n,...>',
-    'Size of a batch; several are compared (default 1, none)',
-    parseIntegerList(100),
-  ),
-  weeks: option('--weeks <n>', 'How long to simulate (default 4)', integerParser(1, 520)),
-  seed: option(
-    '--seed <n>',
-    'The same seed gives the same weeks (default 1)',
-    integerParser(0, 4_294_967_295),
-  ),
-  fromMetrics: flag('--from-metrics', 'Take what is not given from the metrics of the last hour'),
+  prsPerHour: option({
+    name: 'prs-per-hour',
+    value: 'n',
+    summary: 'How many pull requests are submitted in an hour',
+    parse: parseNumberBetween(0, 10_000, true),
+  }),
+  testMinutes: option({
+    name: 'test-minutes',
+    value: 'n',
+    summary: 'How long a test run takes, in minutes',
+    parse: parseNumberBetween(0, 10_000, true),
+  }),
+  failureRate: option({
+    name: 'failure-rate',
+    value: 'x',
+    defaultText: String(defaultFailureRate),
+    summary: 'Share of pull requests that fail, 0 to 0.9',
+    parse: parseNumberBetween(0, 0.9, false),
+  }),
+  concurrency: option({
+    name: 'concurrency',
+    value: 'n,...',
+    default: '1',
+    summary: 'Test runs at a time; several are compared',
+    parse: parseIntegerList(1_000),
+  }),
+  batch: option({
+    name: 'batch',
+    value: 'n,...',
+    default: '1',
+    summary: 'Size of a batch, where 1 is none; several are compared',
+    parse: parseIntegerList(100),
+  }),
+  weeks: option({
+    name: 'weeks',
+    value: 'n',
+    default: '4',
+    summary: 'How long to simulate',
+    parse: integerParser(1, 520),
+  }),
+  seed: option({
+    name: 'seed',
+    value: 'n',
+    default: '1',
+    summary: 'The same seed gives the same weeks',
+    parse: integerParser(0, 4_294_967_295),
+  }),
+  fromMetrics: flag({
+    name: 'from-metrics',
+    summary: 'Take what is not given from the metrics of the last hour',
+  }),
 }
 
 /** How many combinations of settings are simulated at most. */
@@ -83,12 +105,12 @@ const columns: readonly ColumnSpec[] = [
  * incomplete.
  */
 async function readLoad(values: InputValues<typeof inputs>, context: CommandContext): Promise<SimulatedLoad> {
-  const { fromMetrics, weeks = 4, seed = 1 } = values
+  const { fromMetrics, weeks, seed } = values
   const measuredLoad = fromMetrics
     ? await (await import('./simulate/measured-load.ts')).measureLoad(context)
     : undefined
   const { prsPerHour = measuredLoad?.prsPerHour, testMinutes = measuredLoad?.testMinutes } = values
-  const { failureRate = Math.min(0.9, measuredLoad?.failureRate ?? 0) } = values
+  const { failureRate = Math.min(0.9, measuredLoad?.failureRate ?? defaultFailureRate) } = values
   if (prsPerHour === undefined || testMinutes === undefined)
     throw usageError(
       `${prsPerHour === undefined ? '--prs-per-hour' : '--test-minutes'} is missing.`,
@@ -140,7 +162,7 @@ export const sandboxSimulateCommand = defineCommand({
       '../../sandbox/simulation.ts'
     )
     const load = await readLoad(values, context)
-    const { concurrency = [1], batch = [1] } = values
+    const { concurrency, batch } = values
     const setups = concurrency.flatMap(runs => batch.map(size => ({ concurrency: runs, batch: size })))
     if (setups.length > maxSetups)
       throw usageError(`These are ${setups.length} settings; at most ${maxSetups} are compared.`)

@@ -20,6 +20,9 @@ function parseConfigKey(key: string): ConfigKey {
 }
 
 /** The argument `<key>` of the `config` commands. */
-export const keyArgument = argument('<key>', `One of ${[...configKeys.keys()].join(', ')}`, parseConfigKey, {
+export const keyArgument = argument({
+  name: 'key',
+  summary: `One of ${[...configKeys.keys()].join(', ')}`,
   choices: [...configKeys.keys()],
+  parse: parseConfigKey,
 })

@@ -1,11 +1,11 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import type { ParsedArgs } from '../../../config/args.ts'
 import { parseDuration } from '../../../domain/values/time.ts'
-import { defaultMaxErrors, type WaitGoal } from '../../../domain/wait-state.ts'
+import type { WaitGoal } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
 import type { WaitInputValues } from './wait-inputs.ts'
 
-/** The options of a wait, with the defaults for options that were not typed. */
+/** The options of a wait. */
 export interface WaitOptions extends WaitGoal {
   /** Milliseconds between polls. */
   readonly interval: number | 'auto'
@@ -36,22 +36,16 @@ export function readWaitOptions(
   pullRequestCount: number,
   { args }: Pick<CommandContext, 'args'>,
 ): WaitOptions {
-  const {
-    until = 'merged',
-    interval = 'auto',
-    grace = 1.5 * minute,
-    matchHead,
-    maxErrors = defaultMaxErrors,
-  } = values
-  if (matchHead !== undefined && pullRequestCount > 1)
+  const { matchHead: head, until, interval, grace, maxErrors, failOnPaused } = values
+  if (head !== undefined && pullRequestCount > 1)
     throw usageError('--match-head is for one pull request.', 'Wait for each of several by itself.')
   return {
     until,
     interval,
     grace,
-    head: matchHead,
+    head,
     maxErrors,
-    failOnPaused: values.failOnPaused,
+    failOnPaused,
     limit: readWaitTimeLimit(args),
     stopsOnError: args.has('--stop-on-error'),
   }

@@ -1,27 +1,26 @@
-import { flag, type Input, type InputValues, option, optionName } from '../../../cli/inputs.ts'
+import { flag, type Input, type InputValues, option } from '../../../cli/inputs.ts'
 import type { ParseContext } from '../../../config/parse-context.ts'
 import { integerParser } from '../../../domain/values/numbers.ts'
 import { choiceParser } from '../../../domain/values/text.ts'
 import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
-import { milestones } from '../../../domain/wait-state.ts'
+import { defaultMaxErrors, milestones } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
 
 /** Parses a poll interval: a duration of at least one second, in milliseconds, or `auto`. */
 const parsePollInterval = (text: string): number | 'auto' => (text === 'auto' ? text : parseInterval(text))
 
-const matchHeadSyntax = '--match-head <sha|HEAD>'
-
 /** The commit that must stay the head of the pull request; `HEAD` is the commit that the settings resolve. */
 const matchHead: Input<string | undefined> = {
   definitions: [
     {
-      syntax: matchHeadSyntax,
+      name: '--match-head',
+      value: 'sha|HEAD',
       summary: 'End with 14 when the head of the pull request is another commit',
       suggestions: ['HEAD'],
     },
   ],
   async read(args, context: ParseContext) {
-    const [text] = args.get(optionName(matchHeadSyntax)) ?? []
+    const [text] = args.get('--match-head') ?? []
     if (text === undefined) return undefined
     const sha = text === 'HEAD' ? await context.setting('sha') : text
     if (sha === undefined)
@@ -37,34 +36,38 @@ const matchHead: Input<string | undefined> = {
 
 /** The options of a wait (CLI.md section 5), except `--timeout`, which is a global option. */
 export const waitInputs = {
-  until: option(
-    '--until <state>',
-    'How far: merged (the default), tests-passed, testing or left',
-    choiceParser(milestones),
-    {
-      choices: milestones,
-    },
-  ),
-  interval: option(
-    '--interval <duration|auto>',
-    'Time between polls, at least 1s (default auto)',
-    parsePollInterval,
-    {
-      suggestions: ['auto'],
-    },
-  ),
-  grace: option(
-    '--grace <duration>',
-    'For so long, not found means not there yet (default 90s)',
-    parseDuration,
-  ),
+  until: option({
+    name: 'until',
+    value: 'state',
+    default: 'merged',
+    summary: 'How far: merged, tests-passed, testing or left',
+    choices: milestones,
+    parse: choiceParser(milestones),
+  }),
+  interval: option({
+    name: 'interval',
+    value: 'duration|auto',
+    default: 'auto',
+    summary: 'Time between polls, at least 1s',
+    suggestions: ['auto'],
+    parse: parsePollInterval,
+  }),
+  grace: option({
+    name: 'grace',
+    value: 'duration',
+    default: '90s',
+    summary: 'For so long, not found means not there yet',
+    parse: parseDuration,
+  }),
   matchHead,
-  maxErrors: option(
-    '--max-errors <n>',
-    'Give up after so many failed polls in a row (default 10)',
-    integerParser(1, 1_000_000),
-  ),
-  failOnPaused: flag('--fail-on-paused', 'End with 8 when the queue is paused'),
+  maxErrors: option({
+    name: 'max-errors',
+    value: 'n',
+    default: String(defaultMaxErrors),
+    summary: 'Give up after so many failed polls in a row',
+    parse: integerParser(1, 1_000_000),
+  }),
+  failOnPaused: flag({ name: 'fail-on-paused', summary: 'End with 8 when the queue is paused' }),
 }
 
 /** What a wait prints in each format, for the help. */

@@ -17,21 +17,29 @@ export interface LoadedQueueFile {
 
 /** The options of every command that works with queue files. */
 export const queueFileInputs = {
-  includeState: flag('--include-state', "Let the queue's state be part of it; without this it is left alone"),
+  includeState: flag({
+    name: 'include-state',
+    summary: "Let the queue's state be part of it; without this it is left alone",
+  }),
 }
 
 /** The option of the commands that compare a file with the live queue. */
 export const allowUnknownInput = {
-  allowUnknown: flag('--allow-unknown', 'Allow settings that neither mergeq nor the queue knows'),
+  allowUnknown: flag({
+    name: 'allow-unknown',
+    summary: 'Allow settings that neither mergeq nor the queue knows',
+  }),
 }
 
 /** The option that names the file or folder. */
-export const fileInput = option(
-  '-f, --file <file|folder>',
-  'The file of a queue (- is standard input), or a folder of such files',
-  textParser('file name'),
-  { file: true },
-)
+export const fileInput = option({
+  name: 'file',
+  short: 'f',
+  value: 'file|folder',
+  summary: 'The file of a queue (- is standard input), or a folder of such files',
+  file: true,
+  parse: textParser('file name'),
+})
 
 /** Returns the file or folder that was typed. Throws a usage error if there is none. */
 export function requireFile(file: string | undefined): string {

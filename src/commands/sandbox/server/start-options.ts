@@ -27,36 +27,51 @@ function parseQueueName(text: string) {
 
 /** The options of every command that starts a sandbox (DESIGN.md section 6). */
 export const sandboxOptions = {
-  speed: option(
-    '--speed <x>',
-    'How many times faster than usual (at 1 a test run takes about two seconds)',
-    parsePositive,
-  ),
-  seed: option(
-    '--seed <n>',
-    'What its data is made from: the same seed gives the same data',
-    integerParser(0, 4_294_967_295),
-  ),
-  scenario: option(
-    '--scenario <name|file>',
-    `How pull requests fare: ${scenarioNames.join(', ')}, or a file (default ${defaultScenario})`,
-    textParser('scenario'),
-    { suggestions: scenarioNames, file: true },
-  ),
-  dialect: option(
-    '--dialect <document|hosted>',
-    'How it answers: as the API document says, or as the hosted service does',
-    choiceParser(['document', 'hosted']),
-    {
-      choices: ['document', 'hosted'],
-    },
-  ),
-  queue: repeatableOption('--queue <repo:branch>', 'A further queue (repeatable)', parseQueueName),
+  speed: option({
+    name: 'speed',
+    value: 'x',
+    summary: 'How many times faster than usual (at 1 a test run takes about two seconds)',
+    parse: parsePositive,
+  }),
+  seed: option({
+    name: 'seed',
+    value: 'n',
+    summary: 'What its data is made from: the same seed gives the same data',
+    parse: integerParser(0, 4_294_967_295),
+  }),
+  scenario: option({
+    name: 'scenario',
+    value: 'name|file',
+    default: defaultScenario,
+    summary: `How pull requests fare: ${scenarioNames.join(', ')}, or a file`,
+    suggestions: scenarioNames,
+    file: true,
+    parse: textParser('scenario'),
+  }),
+  dialect: option({
+    name: 'dialect',
+    value: 'document|hosted',
+    summary: 'How it answers: as the API document says, or as the hosted service does',
+    choices: ['document', 'hosted'],
+    parse: choiceParser(['document', 'hosted']),
+  }),
+  queue: repeatableOption({
+    name: 'queue',
+    value: 'repo:branch',
+    summary: 'A further queue',
+    parse: parseQueueName,
+  }),
 }
 
 /** The option for the port of a sandbox. */
 export const portOption = {
-  port: option('--port <n>', 'Port to listen on (default: a free one)', integerParser(1, 65_535)),
+  port: option({
+    name: 'port',
+    value: 'n',
+    defaultText: 'any free port',
+    summary: 'Port to listen on',
+    parse: integerParser(1, 65_535),
+  }),
 }
 
 /**
@@ -92,10 +107,7 @@ export async function openSandbox(
 
 /** Returns a sandbox as `--dry-run` describes it: the port, the scenario and the dialect. */
 export const describeSandbox = (
-  {
-    scenario = 'happy',
-    dialect,
-  }: { readonly scenario?: string | undefined; readonly dialect?: string | undefined },
+  { scenario, dialect }: Pick<InputValues<typeof sandboxOptions>, 'scenario' | 'dialect'>,
   port?: number,
 ): string =>
   [

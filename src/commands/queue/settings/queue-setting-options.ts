@@ -1,5 +1,5 @@
-import { queueSettingTypes } from '../domain/queue-settings.ts'
-import { flag, negatableFlag, option, repeatableOption } from './inputs.ts'
+import { flag, negatableFlag, option, repeatableOption } from '../../../cli/inputs.ts'
+import { queueSettingTypes } from '../../../domain/queue-settings.ts'
 
 type SettingTypes = typeof queueSettingTypes
 
@@ -9,9 +9,10 @@ type KeysOfType<T> = {
 }[keyof SettingTypes]
 
 const integerOption = (name: string, key: KeysOfType<{ parse(text: string): number }>, summary: string) =>
-  option(`--${name} <n>`, summary, queueSettingTypes[key].parse)
+  option({ name, value: 'n', summary, parse: queueSettingTypes[key].parse })
 
-const booleanFlag = (name: string, _key: keyof SettingTypes, summary: string) => negatableFlag(name, summary)
+const booleanFlag = (name: string, _key: keyof SettingTypes, summary: string) =>
+  negatableFlag({ name, summary })
 
 function choiceOption(
   name: string,
@@ -19,28 +20,31 @@ function choiceOption(
   summary: string,
 ) {
   const { choices, parse } = queueSettingTypes[key]
-  return option<string>(`--${name} <word>`, `${summary}: ${choices.join(', ')}`, parse, {
-    choices,
-  })
+  return option<string>({ name, value: 'word', summary: `${summary}: ${choices.join(', ')}`, choices, parse })
 }
 
 const { state, mode, requiredStatuses, enqueueingLabel } = queueSettingTypes
 
 /** The option `--mode` of a queue. */
-export const modeInput = option(
-  '--mode <mode>',
-  'One line (single), or lanes by impacted targets (parallel)',
-  mode.parse,
-  { choices: mode.choices },
-)
+export const modeInput = option({
+  name: 'mode',
+  value: 'mode',
+  summary: 'One line (single), or lanes by impacted targets (parallel)',
+  choices: mode.choices,
+  parse: mode.parse,
+})
 
 /** The option `--concurrency` of a queue, at least 1. */
 export const concurrencyInput = integerOption('concurrency', 'concurrency', 'Test runs at a time')
 
 /** The options of all settings that updateQueue accepts, by their keys (service-observed.md section 3.1). */
 export const queueSettings = {
-  state: option('--state <state>', `State of the queue: ${state.choices.join(', ')}`, state.parse, {
+  state: option({
+    name: 'state',
+    value: 'state',
+    summary: `State of the queue: ${state.choices.join(', ')}`,
     choices: state.choices,
+    parse: state.parse,
   }),
   mode: modeInput,
   concurrency: concurrencyInput,
@@ -90,20 +94,25 @@ export const queueSettings = {
   ),
   optimizationMode: choiceOption('optimization-mode', 'optimizationMode', 'Reuse failures in a bisection'),
   mergeMethod: choiceOption('merge-method', 'mergeMethod', 'How to merge'),
-  requiredStatuses: repeatableOption(
-    '--required-status <name>',
-    'A status that a test run must pass; overrides branch protection (repeatable)',
-    requiredStatuses.parse,
-  ),
-  deleteRequiredStatuses: flag('--delete-required-statuses', 'Drop the override of required statuses'),
+  requiredStatuses: repeatableOption({
+    name: 'required-status',
+    value: 'name',
+    summary: 'A status that a test run must pass; overrides branch protection',
+    parse: requiredStatuses.parse,
+  }),
+  deleteRequiredStatuses: flag({
+    name: 'delete-required-statuses',
+    summary: 'Drop the override of required statuses',
+  }),
   extensionEnabled: booleanFlag('extension-enabled', 'extensionEnabled', 'The browser extension'),
   labelCommandsEnabled: booleanFlag('label-commands-enabled', 'labelCommandsEnabled', 'Commands by label'),
   stateLabelsEnabled: booleanFlag('state-labels-enabled', 'stateLabelsEnabled', 'Labels that show the state'),
-  enqueueingLabel: option(
-    '--enqueueing-label <label>',
-    'Label that submits a pull request',
-    enqueueingLabel.parse,
-  ),
+  enqueueingLabel: option({
+    name: 'enqueueing-label',
+    value: 'label',
+    summary: 'Label that submits a pull request',
+    parse: enqueueingLabel.parse,
+  }),
   notReadyTimeoutHours: integerOption(
     'not-ready-timeout-hours',
     'notReadyTimeoutHours',
