@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { globalOptions } from '../../src/cli/global-options.ts'
 import { isOption } from '../../src/cli/inputs.ts'
 import { allCommands } from '../../src/commands/index.ts'
 import { usageError } from '../../src/errors.ts'
@@ -479,4 +480,32 @@ describe('every option of every command has an effect or is refused', () => {
       const isRefused = typed.refusal !== '' && typed.refusal.includes(name)
       expect({ name, shows: isRefused || typed.text !== without.text }).toEqual({ name, shows: true })
     })
+})
+
+describe('a default is the value that is used: typing the default changes nothing', () => {
+  for (const { command, definitions } of allCommands)
+    test.each(
+      definitions.flatMap(({ name, default: value }) =>
+        value === undefined ? [] : [[name, value] as const],
+      ),
+    )(`${command} %s %s`, async (name, value) => {
+      const { line = '', setting = {}, options = {} } = table[command] ?? {}
+      const row = options[name] ?? ''
+      const shows: Shows = typeof row === 'string' ? { typed: row } : row
+      const host = { ...setting, ...shows.setting }
+      const base = shows.line ?? line
+      const typed = base.replace(/^([a-z]+(?: [a-z]+)?)/, `$1 ${name} ${value}`)
+      expect(await traceOf(typed, host)).toEqual(await traceOf(base, host))
+    })
+
+  // The tests have a service of their own, and --output table is a table for people even on a pipe.
+  const others = ['--base-url', '--output']
+  test.each(
+    globalOptions.flatMap(({ name, default: value }) =>
+      value === undefined || others.includes(name) ? [] : [[name, value] as const],
+    ),
+  )('%s %s', async (name, value) => {
+    const host: Setting = { answer: () => ({ status: 503 }) }
+    expect(await traceOf(`pr get 7 ${name} ${value}`, host)).toEqual(await traceOf('pr get 7', host))
+  })
 })
