@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { against, failing, get, isNone, readNone, reads } from '../support/bad-responses.ts'
+import { against, expectBadResponse, failing, get, isBadResponse, reads } from '../support/bad-responses.ts'
 import {
-  answers,
-  breaksOff,
-  type FaultOptions,
-  pull,
+  type FaultServerOptions,
+  pullRequest,
   type Reply,
-  run,
-  says,
-  unapplied,
-  withFaults,
+  resetAfterBytes,
+  respondWith,
+  runAndCheck,
+  withFaultServer,
+  withoutEffect,
+  writeRaw,
 } from '../support/fault-server.ts'
 
 const half = (text: string): string => text.slice(0, text.length / 2)
@@ -17,11 +17,11 @@ const half = (text: string): string => text.slice(0, text.length / 2)
 describe('answers that are not whole', () => {
   describe.each(reads)('JSON cut in half, always: $line', ({ line, operation, whole }) => {
     const text = half(JSON.stringify(whole))
-    const cutAlways: FaultOptions = { script: { [operation]: unapplied(answers(200, text)) } }
+    const cutAlways: FaultServerOptions = { script: { [operation]: withoutEffect(respondWith(200, text)) } }
 
     test('repeated, then told with the bytes received', () =>
-      withFaults(cutAlways, async server => {
-        const { code, out, sentence, notes, sleeps } = await run(server, line)
+      withFaultServer(cutAlways, async server => {
+        const { code, out, sentence, earlierLines: notes, sleeps } = await runAndCheck(server, line)
         expect({ code, out, requests: server.log.length }).toEqual({ code: 15, out: '', requests: 4 })
         expect(sleeps).toEqual([250, 500, 1_000])
         expect(sentence).toMatch(/not complete JSON/)
@@ -31,10 +31,12 @@ describe('answers that are not whole', () => {
   })
 
   test.each(reads)('with --json, standard output is empty: $line', ({ line, operation, whole }) =>
-    withFaults(
-      { script: { [operation]: unapplied(answers(200, half(JSON.stringify(whole)))) } },
+    withFaultServer(
+      { script: { [operation]: withoutEffect(respondWith(200, half(JSON.stringify(whole)))) } },
       async server => {
-        const { code, out } = await run(server, `${line} --json --retries 0`, { wordless: true })
+        const { code, out } = await runAndCheck(server, `${line} --json --retries 0`, {
+          skipFailureText: true,
+        })
         expect({ code, out, requests: server.log.length }).toEqual({ code: 15, out: '', requests: 1 })
       },
     ),
@@ -43,11 +45,11 @@ describe('answers that are not whole', () => {
   test.each(reads)('reset in mid body, once: $line', async ({ line, operation, whole }) => {
     const reply: Reply = { status: 200, body: JSON.stringify(whole) }
     const options = { documents: { [operation]: reply } }
-    const good = await withFaults(options, server => run(server, line))
-    await withFaults(
-      { ...options, script: { [operation]: [unapplied(breaksOff(reply, 20))] } },
+    const good = await withFaultServer(options, server => runAndCheck(server, line))
+    await withFaultServer(
+      { ...options, script: { [operation]: [withoutEffect(resetAfterBytes(reply, 20))] } },
       async server => {
-        const { code, out } = await run(server, line)
+        const { code, out } = await runAndCheck(server, line)
         expect({ code, out, requests: server.log.length }).toEqual({ code: 0, out: good.out, requests: 2 })
       },
     )
@@ -60,10 +62,10 @@ describe('answers that are not whole', () => {
     })
     const first = page('one', 'more')
     const second = page('two', '')
-    const show = ({ status, body = '' }: Reply) => unapplied(answers(status, body))
-    const script = { [failing]: [show(first), unapplied(breaksOff(second, 20)), show(second)] }
-    await withFaults({ script }, async server => {
-      const { code, out } = await run(server, 'flaky list -o ndjson --fields name')
+    const show = ({ status, body = '' }: Reply) => withoutEffect(respondWith(status, body))
+    const script = { [failing]: [show(first), withoutEffect(resetAfterBytes(second, 20)), show(second)] }
+    await withFaultServer({ script }, async server => {
+      const { code, out } = await runAndCheck(server, 'flaky list -o ndjson --fields name')
       expect({ code, out, requests: server.log.length }).toEqual({
         code: 0,
         out: '{"name":"one"}\n{"name":"two"}\n',
@@ -74,41 +76,41 @@ describe('answers that are not whole', () => {
 
   test('a content-length shorter than the body', async () => {
     const text = JSON.stringify(get.whole)
-    const show = says(
+    const show = writeRaw(
       `HTTP/1.1 200 OK\r\ncontent-length: ${(text.length / 2) | 0}\r\nconnection: close\r\n\r\n${text}`,
     )
-    const { log } = await readNone(show)
+    const { log } = await expectBadResponse(show)
     expect(log.length).toBeLessThanOrEqual(4)
   })
 
   test('a content-length shorter than the body, on a kept connection', () =>
-    isNone(says(`HTTP/1.1 200 OK\r\ncontent-length: 30\r\n\r\n${JSON.stringify(get.whole)}`)))
+    isBadResponse(writeRaw(`HTTP/1.1 200 OK\r\ncontent-length: 30\r\n\r\n${JSON.stringify(get.whole)}`)))
 
   test('a content-length longer than the body is no success', () =>
-    against(says('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"state":"pending"}'), async server => {
-      const { code, out } = await run(server, `${get.line} --json --retries 0`)
+    against(writeRaw('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"state":"pending"}'), async server => {
+      const { code, out } = await runAndCheck(server, `${get.line} --json --retries 0`)
       expect({ success: code === 0, out }).toEqual({ success: false, out: '' })
     }))
 
   test('a chunked body without its last chunk is no success', () =>
     against(
-      says('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n13\r\n{"state":"pending"}\r\n'),
+      writeRaw('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n13\r\n{"state":"pending"}\r\n'),
       async server => {
-        const { code, out } = await run(server, `${get.line} --json --retries 0`)
+        const { code, out } = await runAndCheck(server, `${get.line} --json --retries 0`)
         expect({ success: code === 0, out }).toEqual({ success: false, out: '' })
       },
     ))
 
   test('any split of the body over chunks gives the same answer', async () => {
     const title = 'Zoë 🛒 カート'
-    const bytes = Buffer.from(JSON.stringify(pull(7, { prTitle: title })))
+    const bytes = Buffer.from(JSON.stringify(pullRequest(7, { prTitle: title })))
     for (const size of [1, 3, 7, 64, bytes.length]) {
       const chunks: Buffer[] = []
       for (let at = 0; at < bytes.length; at += size) {
         const piece = bytes.subarray(at, at + size)
         chunks.push(Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n'))
       }
-      const show = says(
+      const show = writeRaw(
         Buffer.concat([
           Buffer.from('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n'),
           ...chunks,
@@ -116,7 +118,7 @@ describe('answers that are not whole', () => {
         ]),
       )
       await against(show, async server => {
-        const { code, documents } = await run(server, `${get.line} --json`)
+        const { code, documents } = await runAndCheck(server, `${get.line} --json`)
         expect({ code, title: documents[0]?.prTitle }).toEqual({ code: 0, title })
       })
     }

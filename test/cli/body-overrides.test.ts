@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import {
-  answers,
   emptyQueue,
   environmentFor,
   iso,
-  pull,
-  resets,
-  run,
-  unapplied,
-  withFaults,
+  pullRequest,
+  resetConnection,
+  respondWith,
+  runAndCheck,
+  withFaultServer,
+  withoutEffect,
 } from '../support/fault-server.ts'
 import { type Answer, mergeq, noon, type Seen } from '../support/harness.ts'
 
@@ -22,7 +22,7 @@ interface Concerns {
   readonly pr?: { readonly number: number }
 }
 
-const queued = pull(7)
+const queued = pullRequest(7)
 const operationOf = ({ path }: Seen): string => path.replace('/v1/', '')
 const place = ({ body }: Seen): string => {
   const { repo, targetBranch, pr }: Concerns = JSON.parse(body)
@@ -132,7 +132,7 @@ describe('what the body finally says is what is read back and named', () => {
         ? {
             body: JSON.stringify({
               ...queue,
-              enqueuedPullRequests: [pull(place(seen) === 'web prod' ? 9 : 7)],
+              enqueuedPullRequests: [pullRequest(place(seen) === 'web prod' ? 9 : 7)],
             }),
           }
         : accepting()
@@ -192,8 +192,11 @@ describe('what the body finally says is what is read back and named', () => {
 
 describe('changes by `api`', () => {
   test('a cancel is read back by the number in its body, and a 404 must be seen three times', () =>
-    withFaults(
-      { pulls: { 7: pull(7, { state: 'testing' }) }, script: { cancelPullRequest: [unapplied(resets)] } },
+    withFaultServer(
+      {
+        pulls: { 7: pullRequest(7, { state: 'testing' }) },
+        script: { cancelPullRequest: [withoutEffect(resetConnection)] },
+      },
       async server => {
         const setting = { clock: server.clock, env: environmentFor(server) }
         const came = await mergeq('api cancelPullRequest -F pr.number=7', setting)
@@ -207,10 +210,15 @@ describe('changes by `api`', () => {
     ))
 
   test('the hint of an unknown outcome names the number that was sent', () =>
-    withFaults(
-      { script: { cancelPullRequest: unapplied(resets), getSubmittedPullRequest: unapplied(answers(503)) } },
+    withFaultServer(
+      {
+        script: {
+          cancelPullRequest: withoutEffect(resetConnection),
+          getSubmittedPullRequest: withoutEffect(respondWith(503)),
+        },
+      },
       async server => {
-        const came = await run(server, 'api cancelPullRequest -F pr.number=7')
+        const came = await runAndCheck(server, 'api cancelPullRequest -F pr.number=7')
         expect({ code: came.code, hint: came.hint }).toEqual({
           code: 11,
           hint: expect.stringContaining('mergeq pr get 7 -R github.com/acme/web -b main'),

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test as plainTest } from 'vitest'
 import { isQueued, parsePushes } from '../../src/domain/git-push.ts'
 import { toMergeqError } from '../../src/errors.ts'
-import { knows, record, where } from '../support/guard.ts'
+import { record, serviceKnowing, where } from '../support/guard.ts'
 import { type Answer, mergeq } from '../support/harness.ts'
 
 const [one, two, none] = ['1'.repeat(40), '2'.repeat(40), '0'.repeat(40)]
 const line = (branch: string, from = one) => `refs/heads/${branch} ${two} refs/heads/${branch} ${from}\n`
-const guard = (input: string, answer = knows(), flags = '') =>
+const guard = (input: string, answer = serviceKnowing(), flags = '') =>
   mergeq(`guard ${flags} -- origin https://github.com/acme/web.git`, { env: where, input, answer })
 
 describe('what git tells its hook', () => {
@@ -102,7 +102,10 @@ describe('the guard', () => {
   })
 
   test('a queue that cannot be read costs the place alone', async () => {
-    const { code, err } = await guard(line('fix'), knows({ ...record, state: 'PENDING' }, { status: 500 }))
+    const { code, err } = await guard(
+      line('fix'),
+      serviceKnowing({ ...record, state: 'PENDING' }, { status: 500 }),
+    )
     expect(code).toBe(21)
     expect(err).toContain(
       '#7 is PENDING for 4m, in the queue of main, and a push takes it out: its place would be lost.',
@@ -110,20 +113,20 @@ describe('the guard', () => {
   })
 
   test.each([
-    ['a branch without a pull request', line('other'), knows(), 1],
+    ['a branch without a pull request', line('other'), serviceKnowing(), 1],
     [
       'one that was merged',
       line('fix'),
-      knows({ ...record, state: 'merged', isCurrentlySubmittedToQueue: false }),
+      serviceKnowing({ ...record, state: 'merged', isCurrentlySubmittedToQueue: false }),
       1,
     ],
     [
       'tags, their deletion and new branches',
       `(delete) ${none} refs/tags/fix ${one}\n${line('fix', none)}`,
-      knows(),
+      serviceKnowing(),
       0,
     ],
-    ['nothing', '', knows(), 0],
+    ['nothing', '', serviceKnowing(), 0],
   ])('lets go without a word: %s', async (_, input, answer, asked) => {
     const { code, out, err, requests } = await guard(input, answer)
     expect({ code, out, err, asked: requests.length }).toEqual({ code: 0, out: '', err: '', asked })
@@ -139,12 +142,12 @@ describe('the guard', () => {
       mergeq('guard -- fork git@github.com:ada/web.git', {
         env: where,
         input: line('fix'),
-        answer: knows({ ...record, prSha }),
+        answer: serviceKnowing({ ...record, prSha }),
       })
     expect((await fork('3'.repeat(40))).code).toBe(0)
     expect((await fork(one)).code).toBe(21)
     // To the repository itself the head may only show late.
-    expect((await guard(line('fix'), knows({ ...record, prSha: '3'.repeat(40) }))).code).toBe(21)
+    expect((await guard(line('fix'), serviceKnowing({ ...record, prSha: '3'.repeat(40) }))).code).toBe(21)
   })
 
   test.each([
@@ -170,7 +173,11 @@ describe('the guard', () => {
       [{ MERGEQ_TARGET_BRANCH: 'main' }, 'No repository was given'],
       [{ ...where, MERGEQ_TOKEN: '' }, 'token'],
     ] as const) {
-      const { code, err } = await mergeq('guard -- origin x', { env, input: line('fix'), answer: knows() })
+      const { code, err } = await mergeq('guard -- origin x', {
+        env,
+        input: line('fix'),
+        answer: serviceKnowing(),
+      })
       expect(code).toBe(0)
       expect(err).toContain(told)
     }
@@ -180,14 +187,14 @@ describe('the guard', () => {
     const off = await mergeq('guard', {
       env: { ...where, MERGEQ_GUARD: 'off' },
       input: line('fix'),
-      answer: knows(),
+      answer: serviceKnowing(),
     })
     expect({ code: off.code, err: off.err, asked: off.requests.length }).toEqual({
       code: 0,
       err: '',
       asked: 0,
     })
-    const dry = await guard(line('fix'), knows(), '--dry-run')
+    const dry = await guard(line('fix'), serviceKnowing(), '--dry-run')
     expect(dry.requests).toEqual([])
     expect(JSON.parse(dry.out)).toMatchObject({
       operation: 'getSubmittedPullRequest',
@@ -196,7 +203,7 @@ describe('the guard', () => {
   })
 
   test('typed by a person it says who runs it', async () => {
-    const { code, err } = await mergeq('guard', { env: where, inputTerminal: true, answer: knows() })
+    const { code, err } = await mergeq('guard', { env: where, inputTerminal: true, answer: serviceKnowing() })
     expect(code).toBe(2)
     expect(err).toContain('mergeq guard --install')
     expect((await mergeq('guard --install --uninstall')).code).toBe(2)

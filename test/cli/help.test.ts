@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { topicNames } from '../../src/cli/help/topic-names.ts'
 import { mergeq, type Outcome, openStory, type Setting, type Story } from '../support/harness.ts'
-import { examples, pages, stores } from '../support/help.ts'
+import { commandDocs, examples, storingCommands } from '../support/help.ts'
 
 describe('the order of help is the same for every command', () => {
   const order = [
@@ -19,7 +19,7 @@ describe('the order of help is the same for every command', () => {
     'More',
   ]
 
-  test.each(pages.map(({ command }) => command))('%s', async command => {
+  test.each(commandDocs.map(({ command }) => command))('%s', async command => {
     const { code, out, err } = await mergeq(`${command} --help`)
     expect({ code, err }).toEqual({ code: 0, err: '' })
     const titles = [...out.slice(out.indexOf('\n')).matchAll(/^([A-Z][a-z ]+):/gm)].map(
@@ -29,7 +29,7 @@ describe('the order of help is the same for every command', () => {
     expect(titles).toEqual(
       expect.arrayContaining(['Usage', 'Flags', 'Prints', 'Examples', 'Exit codes', 'More']),
     )
-    const { summary = '' } = pages.find(page => page.command === command) ?? {}
+    const { summary = '' } = commandDocs.find(page => page.command === command) ?? {}
     expect(out.split('\n\n')[0]?.replaceAll('\n', ' ')).toBe(summary)
     expect((await mergeq(`help ${command}`)).out).toBe(out)
   })
@@ -112,7 +112,7 @@ describe('help as data', () => {
   test('every command is in it, with its arguments, options and exit codes', async () => {
     const { commands } = JSON.parse((await mergeq('help --json')).out)
     expect(commands.map(({ command }: { command: string }) => command)).toEqual(
-      pages.map(({ command }) => command),
+      commandDocs.map(({ command }) => command),
     )
     const update = commands.find(({ command }: { command: string }) => command === 'queue update')
     expect(update.exitCodes).toEqual([0, 1, 2, 4, 5, 6, 7, 11, 15, 16, 129, 130, 143])
@@ -204,7 +204,7 @@ async function localized(line: string, story: Story): Promise<string> {
 const serves = /^sandbox start$/
 
 describe.each(['document', 'hosted'] as const)('every example works in the %s dialect', dialect => {
-  test.each(examples.filter(({ command }) => !stores.test(command) && !serves.test(command)))(
+  test.each(examples.filter(({ command }) => !storingCommands.test(command) && !serves.test(command)))(
     '$line exits with $exit',
     async ({ command, line, exit }) => {
       const { before = [], setting = {} } = stages[command] ?? {}

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { pullRequestStates } from '../../src/domain/states.ts'
 import { mergeq, noon, openStory } from '../support/harness.ts'
-import { type Course, documentsIn, env, play, walk } from '../support/pr-wait.ts'
+import { type Course, documentsIn, env, runWithHistory, walk } from '../support/pr-wait.ts'
 
 const dialects = ['document', 'hosted'] as const
 
@@ -19,7 +19,7 @@ describe('any history', () => {
         fc.boolean(),
         async (history, two) => {
           const course: Course = history.map(([state, more], index) => [index * 10, state, more])
-          const { code, out, seconds } = await play(
+          const { code, out, seconds } = await runWithHistory(
             `pr wait 7${two ? ' 8' : ''} --interval 10s --timeout 90s --json`,
             {
               pulls: { 7: course, 8: [[0, 'MERGED']] },
@@ -66,13 +66,15 @@ describe('several pull requests', () => {
       ] as const,
       10: [[0, 'TESTING']] as const,
     }
-    const { code, out, err } = await play('pr wait 7 8 9 10 --interval 2s --timeout 10s', { pulls })
+    const { code, out, err } = await runWithHistory('pr wait 7 8 9 10 --interval 2s --timeout 10s', { pulls })
     expect({ code, out }).toEqual({
       code: 3,
       out: '7\tmerged\tMERGED\t6\n8\tfailed\tFAILED\t2\n9\tcancelled\tCANCELLED\t4\n10\ttimed-out\tTESTING\t10\n',
     })
     expect(err).toMatch(/^#7 TESTING, position 1$/m)
-    const { out: lines } = await play('pr wait 7 8 9 10 --interval 2s --timeout 10s -o ndjson', { pulls })
+    const { out: lines } = await runWithHistory('pr wait 7 8 9 10 --interval 2s --timeout 10s -o ndjson', {
+      pulls,
+    })
     const results = documentsIn(lines).filter(({ type }) => type === 'result')
     expect(results.map(({ pr, exit }) => [pr, exit])).toEqual([
       [8, 3],
@@ -95,7 +97,7 @@ describe('several pull requests', () => {
         ] as const,
       ]),
     )
-    const { code, asked } = await play(`pr wait ${numbers.join(' ')} --interval 10s`, { pulls })
+    const { code, asked } = await runWithHistory(`pr wait ${numbers.join(' ')} --interval 10s`, { pulls })
     expect(code).toBe(0)
     const rounds = [0, 10, 20, 30, 40].map(second => {
       const those = asked.filter(one => one.second === second)
@@ -116,7 +118,7 @@ describe('several pull requests', () => {
 
   test.each([404, 400])('a queue that answers %i is done without', async status => {
     const pulls = { 7: walk, 8: walk }
-    const { code, err, operations } = await play('pr wait 7 8 --interval 2s', {
+    const { code, err, operations } = await runWithHistory('pr wait 7 8 --interval 2s', {
       pulls,
       fault: (_, operation) => (operation === 'getQueue' ? { status, body: 'no' } : undefined),
     })
@@ -128,7 +130,7 @@ describe('several pull requests', () => {
   })
 
   test('a token that may not read the queue ends the wait', async () => {
-    const { code, asked } = await play('pr wait 7 8 --interval 2s', {
+    const { code, asked } = await runWithHistory('pr wait 7 8 --interval 2s', {
       pulls: { 7: walk, 8: walk },
       fault: (_, operation) => (operation === 'getQueue' ? { status: 403, body: 'no' } : undefined),
     })
@@ -139,7 +141,7 @@ describe('several pull requests', () => {
     [404, /^mergeq: .*a pause of the queue is not noticed\.\n$/],
     [500, /^mergeq: .*A pause of the queue is not noticed while that lasts\.\n$/],
   ])('--fail-on-paused with a queue that answers %i: one warning, also with -q', async (status, warning) => {
-    const { code, err } = await play('pr wait 7 --interval 2s --fail-on-paused -q', {
+    const { code, err } = await runWithHistory('pr wait 7 --interval 2s --fail-on-paused -q', {
       pulls: { 7: walk },
       fault: (_, operation) => (operation === 'getQueue' ? { status } : undefined),
     })
@@ -164,7 +166,7 @@ describe('several pull requests', () => {
   })
 
   test('a wait without progress reports the state of the queue, and continues if that cannot be read', async () => {
-    const { code } = await play('pr wait 7 --interval 10s', {
+    const { code } = await runWithHistory('pr wait 7 --interval 10s', {
       pulls: {
         7: [
           [0, 'PENDING'],
@@ -177,7 +179,7 @@ describe('several pull requests', () => {
   })
 
   test('a token that is revoked ends all of them, and is reported once', async () => {
-    const { code, out, err, seconds } = await play('pr wait 7 8 9 --interval 2s --json', {
+    const { code, out, err, seconds } = await runWithHistory('pr wait 7 8 9 --interval 2s --json', {
       pulls: { 7: walk, 8: [[0, 'MERGED']], 9: walk },
       fault: second => (second === 4 ? { status: 401 } : undefined),
     })
@@ -191,7 +193,7 @@ describe('several pull requests', () => {
   })
 
   test('--stop-on-error: the first that fails ends the waiting for the rest', async () => {
-    const { code, out } = await play('pr wait 7 8 --interval 2s --stop-on-error', {
+    const { code, out } = await runWithHistory('pr wait 7 8 --interval 2s --stop-on-error', {
       pulls: {
         7: walk,
         8: [

@@ -5,10 +5,10 @@ import { createRedactor } from '../../src/output/redactor.ts'
 import { forTerminal, sanitizeLine } from '../../src/output/sanitize.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
 import {
-  acts,
   answerOf,
-  harmlessOn,
-  hostile,
+  controlCharacters,
+  expectHarmless,
+  hostileText,
   operation,
   piecesIn,
   record,
@@ -328,18 +328,18 @@ describe('text of an untrusted service does not act on a terminal', () => {
       line,
       setting({ answer, files, input: token, inputTerminal: false, ...more }),
     )
-    harmlessOn(out, `${line}: standard output`)
-    harmlessOn(err, `${line}: standard error`)
+    expectHarmless(out, `${line}: standard output`)
+    expectHarmless(err, `${line}: standard error`)
     return { out, err }
   }
 
   test.each(asking.map(({ command }) => command))('`%s`: in every field of every answer', async command => {
     const line = lines[command] ?? command
-    for (const text of [hostile, token, `x ${token}`])
+    for (const text of [hostileText, token, `x ${token}`])
       for (const columns of [50, 200]) await look(line, answerOf(text), { terminal: true, columns })
     // States and numbers as they should be, so that the work goes on.
     const calm = (seen: Seen) => {
-      const { body = '', headers = {} } = answerOf(hostile)(seen)
+      const { body = '', headers = {} } = answerOf(hostileText)(seen)
       if (!body.startsWith('{')) return { body, headers }
       const document = JSON.parse(body)
       const state = operation(seen).endsWith('Queue') ? 'RUNNING' : 'TESTING'
@@ -364,10 +364,14 @@ describe('text of an untrusted service does not act on a terminal', () => {
         location: `https://${encodeURIComponent(token)}.test/`,
         'retry-after': token,
       }
-      await look(line, () => ({ status, headers, body: hostile }), { terminal: true })
-      await look(line, () => ({ status, headers, body: JSON.stringify({ error: { message: hostile } }) }), {
-        terminal: true,
-      })
+      await look(line, () => ({ status, headers, body: hostileText }), { terminal: true })
+      await look(
+        line,
+        () => ({ status, headers, body: JSON.stringify({ error: { message: hostileText } }) }),
+        {
+          terminal: true,
+        },
+      )
     }
   })
 
@@ -385,9 +389,9 @@ describe('text of an untrusted service does not act on a terminal', () => {
       operation(seen) === 'getQueue'
         ? json({
             state: 'RUNNING',
-            enqueuedPullRequests: [{ ...record(hostile), state: 'TESTING', prNumber: hostile }],
+            enqueuedPullRequests: [{ ...record(hostileText), state: 'TESTING', prNumber: hostileText }],
           })
-        : answerOf(hostile)(seen)
+        : answerOf(hostileText)(seen)
     const { err } = await look(line, slowly(document), {
       terminal: true,
       redraws: true,
@@ -415,7 +419,7 @@ describe('what was typed or found on this machine', () => {
       ],
       setting({ terminal: true }),
     )
-    expect(out).not.toMatch(acts)
+    expect(out).not.toMatch(controlCharacters)
     const [, body = ''] = /--data-binary '(.*)'$/m.exec(out) ?? expect.fail(out)
     expect(JSON.parse(body)).toMatchObject({ impactedTargets: [evil], note: '\u202E\u0085\u2066' })
   })
@@ -426,6 +430,6 @@ describe('what was typed or found on this machine', () => {
       env: { ...queue, MERGEQ_TOKEN: token, MERGEQ_TARGET_BRANCH: `x${token}` },
     })
     expect(err).toMatch(/delete/i)
-    harmlessOn(err, 'the question')
+    expectHarmless(err, 'the question')
   })
 })

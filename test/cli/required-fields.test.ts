@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { answers, resets, run, unapplied, withFaults } from '../support/fault-server.ts'
+import {
+  resetConnection,
+  respondWith,
+  runAndCheck,
+  withFaultServer,
+  withoutEffect,
+} from '../support/fault-server.ts'
 import { mergeq, type Seen } from '../support/harness.ts'
 
 const where = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_PR: '7' }
@@ -67,8 +73,8 @@ describe('an answer without what the document requires is no answer', () => {
   const silent = ['{}', '{"message":"busy"}', '12345678901234567890']
   test.each(silent)('as a reading back it says nothing: %s', async body => {
     const script = {
-      getSubmittedPullRequest: unapplied(answers(200, body)),
-      getQueue: unapplied(answers(200, body)),
+      getSubmittedPullRequest: withoutEffect(respondWith(200, body)),
+      getQueue: withoutEffect(respondWith(200, body)),
     }
     const lines = [
       'pr submit 7',
@@ -87,9 +93,9 @@ describe('an answer without what the document requires is no answer', () => {
         'updateQueue',
         'deleteQueue',
       ]
-      const lost = Object.fromEntries(changes.map(operation => [operation, unapplied(resets)]))
-      await withFaults({ script: { ...script, ...lost } }, async server => {
-        const { code, documents } = await run(server, `${line} --json`)
+      const lost = Object.fromEntries(changes.map(operation => [operation, withoutEffect(resetConnection)]))
+      await withFaultServer({ script: { ...script, ...lost } }, async server => {
+        const { code, documents } = await runAndCheck(server, `${line} --json`)
         expect({ line, code, delivery: documents[0]?.delivery }).toEqual({
           line,
           code: 11,

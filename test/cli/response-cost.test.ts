@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { costLimits, findExcessiveCost } from '../../src/api/json-cost.ts'
 import { sanitizeLine } from '../../src/output/sanitize.ts'
-import { answers, environmentFor, run, withFaults } from '../support/fault-server.ts'
+import { environmentFor, respondWith, runAndCheck, withFaultServer } from '../support/fault-server.ts'
 import { mergeq } from '../support/harness.ts'
-import { deep, everywhere, filled, mebibyte } from '../support/response-cost.ts'
+import { deep, filled, mebibyte, respondAlways } from '../support/response-cost.ts'
 
 describe('an answer over its limit is neither asked for nor read again', () => {
   const reads = [
@@ -15,15 +15,15 @@ describe('an answer over its limit is neither asked for nor read again', () => {
     'api getQueue',
   ]
   test.each(reads)('%s', line =>
-    withFaults({ script: everywhere(answers(200, deep(1_000))) }, async server => {
-      const { code, sentence } = await run(server, line, { wordless: true })
+    withFaultServer({ script: respondAlways(respondWith(200, deep(1_000))) }, async server => {
+      const { code, sentence } = await runAndCheck(server, line, { skipFailureText: true })
       expect({ code, requests: server.log.length }).toEqual({ code: 15, requests: 1 })
       expect(sentence).toMatch(/is nested more than 200 levels deep/)
     }),
   )
 
   test('pr wait 7', () =>
-    withFaults({ script: everywhere(answers(200, deep(1_000))) }, async server => {
+    withFaultServer({ script: respondAlways(respondWith(200, deep(1_000))) }, async server => {
       const env = environmentFor(server)
       const { code, err } = await mergeq('pr wait 7 --interval 1s', { clock: server.clock, env })
       expect({ code, requests: server.log.length }).toEqual({ code: 15, requests: 1 })
@@ -36,18 +36,18 @@ describe('an answer over its limit is neither asked for nor read again', () => {
     ['queue update --concurrency 2', 2],
     ['pr targets 7 a --no-sha', 1],
   ])('%s: the change is not sent again, and read back at most once', (line, requests) =>
-    withFaults({ script: everywhere(answers(200, deep(1_000))) }, async server => {
-      const { code, out } = await run(server, `${line} --json`, { wordless: true })
+    withFaultServer({ script: respondAlways(respondWith(200, deep(1_000))) }, async server => {
+      const { code, out } = await runAndCheck(server, `${line} --json`, { skipFailureText: true })
       expect({ code, requests: server.log.length }).toEqual({ code: 11, requests })
       expect(JSON.parse(out)).toMatchObject({ delivery: 'unknown' })
     }),
   )
 
   test('a change whose answer is over the limit is confirmed by a good reading', () =>
-    withFaults(
-      { script: { submitPullRequest: { effect: 'now', show: answers(200, deep(1_000)) } } },
+    withFaultServer(
+      { script: { submitPullRequest: { effect: 'now', respond: respondWith(200, deep(1_000)) } } },
       async server => {
-        const { code, out } = await run(server, 'pr submit 7 --json')
+        const { code, out } = await runAndCheck(server, 'pr submit 7 --json')
         expect({ code, requests: server.log.length }).toEqual({ code: 0, requests: 2 })
         expect(JSON.parse(out)).toMatchObject({ delivery: 'confirmed-by-read' })
       },
@@ -57,7 +57,9 @@ describe('an answer over its limit is neither asked for nor read again', () => {
 describe('--max-answer', () => {
   const record = (bytes: number) => filled('x', bytes, '{"state":"running","prTitle":"', '"}')
   const asked = async (line: string, body: string) =>
-    withFaults({ script: everywhere(answers(200, body)) }, server => run(server, line, { wordless: true }))
+    withFaultServer({ script: respondAlways(respondWith(200, body)) }, server =>
+      runAndCheck(server, line, { skipFailureText: true }),
+    )
 
   test('without it a queue has at most 8 MiB', async () => {
     const { code, sentence } = await asked('queue get', record(8 * mebibyte))

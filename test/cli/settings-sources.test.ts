@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { mergeq, type Setting, serveScript } from '../support/harness.ts'
-import { both, closing, file, profiles, requestIn, token } from '../support/settings-sources.ts'
+import { closing, file, mergeSettings, profiles, requestIn, token } from '../support/settings-sources.ts'
 
 const mustRun = process.env.MERGEQ_TEST_NO_SKIP === '1'
 
@@ -78,7 +78,7 @@ describe('each value comes from the first that has it: flag, environment, projec
   )
 
   test.each(steps)('%s from %s', async (key, origin, rungs) => {
-    const host = rungs.reduce<Setting>((all, rung) => both(rung.host ?? {}, all), {})
+    const host = rungs.reduce<Setting>((all, rung) => mergeSettings(rung.host ?? {}, all), {})
     const words = rungs[0]?.words ?? ''
     const [list, get] = [
       await mergeq(`config list --show-origin ${words}`, host),
@@ -103,7 +103,7 @@ describe('each value comes from the first that has it: flag, environment, projec
       MERGEQ_PROFILE: '',
     }
     const rungs = ladders[key]?.filter(({ origin }) => /^(profile|default)/.test(origin)) ?? []
-    const host = rungs.reduce<Setting>((all, rung) => both(rung.host ?? {}, all), {
+    const host = rungs.reduce<Setting>((all, rung) => mergeSettings(rung.host ?? {}, all), {
       env: { ...empty, ...more },
     })
     expect((await mergeq(`config get ${key}`, host)).out).toBe(`${rungs[0]?.value}\n`)
@@ -131,7 +131,7 @@ describe('each value comes from the first that has it: flag, environment, projec
     [
       'the project file',
       '',
-      both(profiles({ default: { output: 'json' } }), {
+      mergeSettings(profiles({ default: { output: 'json' } }), {
         files: { '/repo/.mergeq.json': '{"output":"markdown"}' },
       }),
       '| value |\n| --- |\n| 3 |\n',
@@ -149,7 +149,7 @@ describe('each value comes from the first that has it: flag, environment, projec
   })
 
   test('`config list --show-origin` tells all of them, as a table and as JSON', async () => {
-    const host = both(profiles({ default: { 'target-branch': 'main', retries: '5' } }), {
+    const host = mergeSettings(profiles({ default: { 'target-branch': 'main', retries: '5' } }), {
       env: { MERGEQ_ORG: 'acme' },
       files: { '/repo/.mergeq.json': '{"repo":"acme/web"}' },
     })
@@ -180,7 +180,7 @@ describe('each value comes from the first that has it: flag, environment, projec
   })
 
   test('a request is made of them, and -v says on standard error where each came from', async () => {
-    const host = both(profiles({ default: { 'target-branch': 'release' } }), {
+    const host = mergeSettings(profiles({ default: { 'target-branch': 'release' } }), {
       env: { MERGEQ_BASE_URL: 'https://env.test/v1' },
       files: { '/repo/.mergeq.json': '{"repo":"acme/web"}' },
     })
@@ -264,7 +264,7 @@ describe('details of the settings', () => {
   const one = `${all}?repo=acme%2Fweb&repoHost=github.com`
 
   test('`metrics` takes the repository from a flag or the environment only, and always with its host', async () => {
-    const elsewhere = both(profiles({ default: { repo: 'acme/web' } }), {
+    const elsewhere = mergeSettings(profiles({ default: { repo: 'acme/web' } }), {
       files: { '/repo/.mergeq.json': '{"repo":"acme/web"}' },
     })
     expect(await urlOf('metrics', elsewhere)).toBe(all)
@@ -292,7 +292,7 @@ describe('details of the settings', () => {
   test.each(limits)('a timeout from the %s limits attempts only, not the wait', async (_, host) => {
     const { code, requests } = await mergeq(
       wait,
-      both(host, { answer: merging(['TESTING', 'TESTING', 'MERGED']) }),
+      mergeSettings(host, { answer: merging(['TESTING', 'TESTING', 'MERGED']) }),
     )
     expect({ code, requests: requests.length }).toEqual({ code: 0, requests: 3 })
   })
@@ -370,7 +370,7 @@ describe('the base address', () => {
     const sources: readonly (readonly [string, Setting])[] = [
       [`--base-url ${base}`, { env: { MERGEQ_TOKEN: '' } }],
       ['', { env: { MERGEQ_BASE_URL: base, MERGEQ_TOKEN: '' } }],
-      ['', both({ env: { MERGEQ_TOKEN: '' } }, profiles({ default: { 'base-url': base } }))],
+      ['', mergeSettings({ env: { MERGEQ_TOKEN: '' } }, profiles({ default: { 'base-url': base } }))],
     ]
     for (const [words, host] of sources)
       for (const line of [

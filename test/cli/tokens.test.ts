@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Answer, mergeq } from '../support/harness.ts'
-import { token, waysToRead } from '../support/tokens.ts'
+import { encodingsFound, token } from '../support/tokens.ts'
 
 describe('--verbose', () => {
   const answer = () => ({
@@ -15,7 +15,7 @@ describe('--verbose', () => {
     expect(code).toBe(0)
     expect(err).toMatch(/POST http:\/\/127\.0\.0\.1:\d+\/v1\/getQueue/)
     expect(err).toMatch(/200 .*\d+ ms/)
-    expect(waysToRead(err, token)).toEqual([])
+    expect(encodingsFound(err, token)).toEqual([])
   })
 
   test('the token header is [REDACTED], and the body is shown with secrets masked', async () => {
@@ -27,7 +27,7 @@ describe('--verbose', () => {
     expect(requests.map(({ body }) => JSON.parse(body).note)).toEqual([token])
     expect(err).toMatch(/x-api-token: \[REDACTED\]/i)
     expect(err).toContain('"note":"[REDACTED]"')
-    expect(waysToRead(err, token)).toEqual([])
+    expect(encodingsFound(err, token)).toEqual([])
   })
 
   test('--dry-run prints the token header as [REDACTED], and masks a token in the body', async () => {
@@ -45,7 +45,7 @@ describe('--verbose', () => {
   test('on a terminal the curl line reads the token from $MERGEQ_TOKEN', async () => {
     const { out } = await mergeq('queue get -R acme/web -b main --dry-run', { env, terminal: true })
     expect(out).toMatch(/^curl .*-H "x-api-token: \$MERGEQ_TOKEN"/m)
-    expect(waysToRead(out, token)).toEqual([])
+    expect(encodingsFound(out, token)).toEqual([])
   })
 })
 
@@ -54,7 +54,7 @@ describe('a token is never taken as an argument, and not echoed', () => {
     const { code, out, err, requests } = await mergeq(line, { answer: () => ({}) })
     expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
     expect(err).toContain('--with-token')
-    expect(waysToRead(err, token)).toEqual([])
+    expect(encodingsFound(err, token)).toEqual([])
   })
 
   test.each([`auth login --with-token ${token}`, `auth login ${token} ${token}x`, `auth token ${token}`])(
@@ -62,7 +62,7 @@ describe('a token is never taken as an argument, and not echoed', () => {
     async line => {
       const { code, err } = await mergeq(line, { env: { HOME: '/nowhere' } })
       expect(code).toBe(2)
-      expect(waysToRead(err, token)).toEqual([])
+      expect(encodingsFound(err, token)).toEqual([])
     },
   )
 
@@ -73,7 +73,7 @@ describe('a token is never taken as an argument, and not echoed', () => {
   ])('nor is a flag that would hold one echoed with its value: %s', async line => {
     const { code, err } = await mergeq(line)
     expect(code).toBe(2)
-    expect(waysToRead(err, token)).toEqual([])
+    expect(encodingsFound(err, token)).toEqual([])
   })
 })
 
@@ -147,7 +147,7 @@ describe('the redactor knows a token raw, percent-encoded and in base64, in the 
       columns: 4_000,
       answer: () => answer(text),
     })
-    for (const stream of [out, err]) expect(waysToRead(stream, secret)).toEqual([])
+    for (const stream of [out, err]) expect(encodingsFound(stream, secret)).toEqual([])
   }
   const holds = (
     secrets: fc.Arbitrary<string>,

@@ -1,29 +1,29 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import {
-  type Act,
-  answers,
-  applied,
-  changingOperations,
-  closes,
-  cuts,
+  type Behavior,
+  type CheckedOutcome,
+  checkFailureText,
+  closeConnection,
   emptyQueue,
-  type FaultOptions,
   type FaultServer,
-  hangs,
+  type FaultServerOptions,
   iso,
-  type Judged,
-  judgeWords,
-  late,
-  openStranger,
-  pull,
-  resets,
-  run,
-  type Show,
-  unapplied,
-  withFaults,
+  neverRespond,
+  normalBehavior,
+  pullRequest,
+  type Responder,
+  resetConnection,
+  respondWith,
+  runAndCheck,
+  startUnusedServer,
+  truncateBody,
+  withEffect,
+  withFaultServer,
+  withLateEffect,
   withoutDate,
-  works,
+  withoutEffect,
+  writeOperationNames,
 } from '../support/fault-server.ts'
 import { noon } from '../support/harness.ts'
 import { inLetters, operationsIn } from '../support/unanswered-writes.ts'
@@ -34,7 +34,7 @@ interface Change {
   readonly line: string
   /** The operation that reads it back; none where nothing can tell. */
   readonly back?: string
-  readonly stage?: FaultOptions
+  readonly stage?: FaultServerOptions
 }
 
 const record = 'getSubmittedPullRequest'
@@ -49,13 +49,13 @@ const cancel: Change = {
   operation: 'cancelPullRequest',
   line: 'pr cancel 7',
   back: record,
-  stage: { pulls: { 7: pull(7) } },
+  stage: { pulls: { 7: pullRequest(7) } },
 }
 const restart: Change = {
   operation: 'restartTestsOnPullRequest',
   line: 'pr restart 7',
   back: record,
-  stage: { pulls: { 7: pull(7, { state: 'testing' }) } },
+  stage: { pulls: { 7: pullRequest(7, { state: 'testing' }) } },
 }
 const targets: Change = { operation: 'setImpactedTargets', line: 'pr targets 7 //a //b --sha 4f2a9c1' }
 const create: Change = {
@@ -85,10 +85,10 @@ interface Seen {
 /** A fault: what the server does with the changes and the readings, and with what is typed besides. */
 interface Fault {
   readonly name: string
-  readonly changes?: Act | readonly Act[]
-  readonly readings?: Act | readonly Act[]
+  readonly changes?: Behavior | readonly Behavior[]
+  readonly readings?: Behavior | readonly Behavior[]
   readonly more?: string
-  readonly stage?: FaultOptions
+  readonly stage?: FaultServerOptions
 }
 
 interface Row {
@@ -104,10 +104,10 @@ const seen = (requests: string, applied: number, exit: number, delivery: string)
   delivery,
 })
 
-const stranger = await openStranger()
+const stranger = await startUnusedServer()
 afterAll(() => stranger.close())
-const elsewhere = (status: number): Show =>
-  answers(status, '', { location: `${stranger.origin}/v1/submitPullRequest` })
+const elsewhere = (status: number): Responder =>
+  respondWith(status, '', { location: `${stranger.origin}/v1/submitPullRequest` })
 const page = '<!doctype html><html><body>Sign in</body></html>'
 
 // What is expected where all changes agree, and the ways in which they do not.
@@ -155,40 +155,49 @@ const common: readonly (readonly [Fault, (change: Change) => Seen, changes?: rea
     { name: 'connection refused, --retries 0', stage: { opensAfter: 99 }, more: '--retries 0' },
     same(seen('', 0, 7, '-')),
   ],
-  [{ name: '429, then good', changes: [unapplied(answers(429))] }, same(seen('c c', 1, 0, 'confirmed'))],
   [
-    { name: '429 with Retry-After: 2, always', changes: unapplied(answers(429, '', { 'retry-after': '2' })) },
+    { name: '429, then good', changes: [withoutEffect(respondWith(429))] },
+    same(seen('c c', 1, 0, 'confirmed')),
+  ],
+  [
+    {
+      name: '429 with Retry-After: 2, always',
+      changes: withoutEffect(respondWith(429, '', { 'retry-after': '2' })),
+    },
     same(seen('c c c c', 0, 7, 'not-applied')),
   ],
   [
-    { name: '429, --retries 0', changes: unapplied(answers(429)), more: '--retries 0' },
+    { name: '429, --retries 0', changes: withoutEffect(respondWith(429)), more: '--retries 0' },
     same(seen('c', 0, 7, 'not-applied')),
   ],
-  [{ name: '422', changes: unapplied(answers(422, 'no such thing')) }, same(refusedBefore)],
-  [{ name: '401', changes: unapplied(answers(401)) }, same(seen('c', 0, 4, 'not-applied'))],
+  [{ name: '422', changes: withoutEffect(respondWith(422, 'no such thing')) }, same(refusedBefore)],
+  [{ name: '401', changes: withoutEffect(respondWith(401)) }, same(seen('c', 0, 4, 'not-applied'))],
   [
-    { name: '307 to another host, not applied', changes: unapplied(elsewhere(307)) },
+    { name: '307 to another host, not applied', changes: withoutEffect(elsewhere(307)) },
     same(seen('c', 0, 15, 'unknown')),
   ],
   [
-    { name: '303 to another host, applied', changes: applied(elsewhere(303)) },
+    { name: '303 to another host, applied', changes: withEffect(elsewhere(303)) },
     same(seen('c', 1, 15, 'unknown')),
   ],
-  [{ name: 'reset before applying', changes: [unapplied(resets)] }, whenNotApplied],
-  [{ name: 'closed before applying', changes: [unapplied(closes)] }, whenNotApplied],
-  [{ name: '503, not applied', changes: [unapplied(answers(503))] }, whenNotApplied],
-  [{ name: '408, not applied', changes: [unapplied(answers(408))] }, whenNotApplied],
-  [{ name: 'reset before applying, always', changes: unapplied(resets) }, whenNeverApplied],
-  [{ name: '503, not applied, always', changes: unapplied(answers(503)) }, whenNeverApplied],
-  [{ name: 'applied, then reset', changes: [applied(resets)] }, whenApplied],
-  [{ name: 'applied, never answered', changes: [applied(hangs)], more: brief }, whenApplied],
-  [{ name: 'applied, then 503', changes: [applied(answers(503))] }, whenApplied],
-  [{ name: 'applied, then 408', changes: [applied(answers(408))] }, whenApplied],
-  [{ name: 'applied, 2xx cut', changes: [applied(cuts)] }, whenApplied],
-  [{ name: 'applied, 200 with half a document', changes: [applied(answers(200, '{"state":'))] }, whenApplied],
-  [{ name: 'applied, 200 with a web page', changes: [applied(answers(200, page))] }, whenApplied],
+  [{ name: 'reset before applying', changes: [withoutEffect(resetConnection)] }, whenNotApplied],
+  [{ name: 'closed before applying', changes: [withoutEffect(closeConnection)] }, whenNotApplied],
+  [{ name: '503, not applied', changes: [withoutEffect(respondWith(503))] }, whenNotApplied],
+  [{ name: '408, not applied', changes: [withoutEffect(respondWith(408))] }, whenNotApplied],
+  [{ name: 'reset before applying, always', changes: withoutEffect(resetConnection) }, whenNeverApplied],
+  [{ name: '503, not applied, always', changes: withoutEffect(respondWith(503)) }, whenNeverApplied],
+  [{ name: 'applied, then reset', changes: [withEffect(resetConnection)] }, whenApplied],
+  [{ name: 'applied, never answered', changes: [withEffect(neverRespond)], more: brief }, whenApplied],
+  [{ name: 'applied, then 503', changes: [withEffect(respondWith(503))] }, whenApplied],
+  [{ name: 'applied, then 408', changes: [withEffect(respondWith(408))] }, whenApplied],
+  [{ name: 'applied, 2xx cut', changes: [withEffect(truncateBody)] }, whenApplied],
   [
-    { name: 'applied 1.5 s late, reset at once', changes: [late(1_500, resets)] },
+    { name: 'applied, 200 with half a document', changes: [withEffect(respondWith(200, '{"state":'))] },
+    whenApplied,
+  ],
+  [{ name: 'applied, 200 with a web page', changes: [withEffect(respondWith(200, page))] }, whenApplied],
+  [
+    { name: 'applied 1.5 s late, reset at once', changes: [withLateEffect(1_500, resetConnection)] },
     change => {
       if (change === targets) return seen('c c', 2, 0, 'confirmed')
       // What is gone has no date: it is looked for twice more.
@@ -198,7 +207,7 @@ const common: readonly (readonly [Fault, (change: Change) => Seen, changes?: rea
   ],
   [
     // Nobody can tell this from a change that was lost. What two of them do is what one does.
-    { name: 'applied 10 s late, reset at once', changes: [late(10_000, resets)] },
+    { name: 'applied 10 s late, reset at once', changes: [withLateEffect(10_000, resetConnection)] },
     change => {
       if (change === restart) return unknownAfter('c rrr', 1)
       if (change === targets) return seen('c c', 2, 0, 'confirmed')
@@ -206,36 +215,48 @@ const common: readonly (readonly [Fault, (change: Change) => Seen, changes?: rea
     },
   ],
   [
-    { name: 'reset before applying, --retries 0', changes: unapplied(resets), more: '--retries 0' },
+    {
+      name: 'reset before applying, --retries 0',
+      changes: withoutEffect(resetConnection),
+      more: '--retries 0',
+    },
     same(unknownAfter('c', 0)),
   ],
   [
-    { name: 'applied, then reset, --retries 0', changes: applied(resets), more: '--retries 0' },
+    { name: 'applied, then reset, --retries 0', changes: withEffect(resetConnection), more: '--retries 0' },
     same(unknownAfter('c', 1)),
   ],
 ]
 
 const readable = all.filter(change => change !== targets)
 const replayable = readable.filter(change => change !== restart)
-const failing = unapplied(answers(503))
+const failing = withoutEffect(respondWith(503))
 
 /** What can befall the reading and the replay. */
 const afterwards: typeof common = [
   [
-    { name: 'reset before applying; no reading answers', changes: unapplied(resets), readings: failing },
+    {
+      name: 'reset before applying; no reading answers',
+      changes: withoutEffect(resetConnection),
+      readings: failing,
+    },
     same(unknownAfter('c rrrrrr', 0)),
     readable,
   ],
   [
-    { name: 'applied, then reset; no reading answers', changes: applied(resets), readings: failing },
+    {
+      name: 'applied, then reset; no reading answers',
+      changes: withEffect(resetConnection),
+      readings: failing,
+    },
     same(unknownAfter('c rrrrrr', 1)),
     readable,
   ],
   [
     {
       name: 'applied, then reset; the token is refused from then on',
-      changes: applied(resets),
-      readings: unapplied(answers(401)),
+      changes: withEffect(resetConnection),
+      readings: withoutEffect(respondWith(401)),
     },
     same(unknownAfter('c rrr', 1)),
     readable,
@@ -243,8 +264,8 @@ const afterwards: typeof common = [
   [
     {
       name: 'reset before applying; one reading of three fails, and its repeat',
-      changes: unapplied(resets),
-      readings: [works, failing, failing],
+      changes: withoutEffect(resetConnection),
+      readings: [normalBehavior, failing, failing],
     },
     same(unknownAfter('c rrrr', 0)),
     readable,
@@ -252,14 +273,18 @@ const afterwards: typeof common = [
   [
     {
       name: 'reset before applying; one reading of three fails by chance',
-      changes: unapplied(resets),
-      readings: [works, failing],
+      changes: withoutEffect(resetConnection),
+      readings: [normalBehavior, failing],
     },
     same(seen('c rrrr c rrr', 0, 7, 'not-applied')),
     replayable,
   ],
   [
-    { name: 'applied, then reset; the first reading fails', changes: [applied(resets)], readings: [failing] },
+    {
+      name: 'applied, then reset; the first reading fails',
+      changes: [withEffect(resetConnection)],
+      readings: [failing],
+    },
     change => {
       const requests = endsUndated(change.operation) ? 'c rrrr' : change === restart ? 'c rrr' : 'c rr'
       return seen(requests, 1, 0, 'confirmed-by-read')
@@ -269,8 +294,8 @@ const afterwards: typeof common = [
   [
     {
       name: 'applied, then reset; a web page to the readings',
-      changes: [applied(resets)],
-      readings: unapplied(answers(200, page)),
+      changes: [withEffect(resetConnection)],
+      readings: withoutEffect(respondWith(200, page)),
     },
     same(unknownAfter('c rrrrrr', 1)),
     readable,
@@ -278,8 +303,8 @@ const afterwards: typeof common = [
   [
     {
       name: 'reset before applying; 404 with a web page to the readings',
-      changes: unapplied(resets),
-      readings: unapplied(answers(404, page)),
+      changes: withoutEffect(resetConnection),
+      readings: withoutEffect(respondWith(404, page)),
     },
     same(unknownAfter('c rrr', 0)),
     readable,
@@ -287,8 +312,8 @@ const afterwards: typeof common = [
   [
     {
       name: 'reset before applying; readings take 21 s each',
-      changes: [unapplied(resets)],
-      readings: { ...works, takes: 21_000 },
+      changes: [withoutEffect(resetConnection)],
+      readings: { ...normalBehavior, delayBeforeReply: 21_000 },
     },
     same(unknownAfter('c rrr', 0)),
     readable,
@@ -296,7 +321,7 @@ const afterwards: typeof common = [
   [
     {
       name: 'reset before applying; 422 to the replay',
-      changes: [unapplied(resets), unapplied(answers(422))],
+      changes: [withoutEffect(resetConnection), withoutEffect(respondWith(422))],
     },
     same(seen('c rrr c rrr', 0, 6, 'not-applied')),
     replayable,
@@ -304,7 +329,7 @@ const afterwards: typeof common = [
   [
     {
       name: 'reset before applying; 429 to the replay',
-      changes: [unapplied(resets), unapplied(answers(429))],
+      changes: [withoutEffect(resetConnection), withoutEffect(respondWith(429))],
     },
     same(seen('c rrr c rrr', 0, 7, 'not-applied')),
     replayable,
@@ -313,7 +338,7 @@ const afterwards: typeof common = [
     {
       // What the reading says of the delivery stands; what the replay was told gives the exit code.
       name: 'reset before applying; 307 to the replay',
-      changes: [unapplied(resets), unapplied(elsewhere(307))],
+      changes: [withoutEffect(resetConnection), withoutEffect(elsewhere(307))],
     },
     same(seen('c rrr c rrr', 0, 15, 'not-applied')),
     replayable,
@@ -321,7 +346,7 @@ const afterwards: typeof common = [
   [
     {
       name: 'reset before applying; replay applied, then reset',
-      changes: [unapplied(resets), applied(resets)],
+      changes: [withoutEffect(resetConnection), withEffect(resetConnection)],
     },
     change => seen(change === remove ? 'c rrr c rrr' : 'c rrr c r', 1, 0, 'confirmed-by-read'),
     replayable,
@@ -329,8 +354,8 @@ const afterwards: typeof common = [
   [
     {
       name: 'reset before applying; replay reset, then no reading answers',
-      changes: unapplied(resets),
-      readings: [works, works, works, ...Array.from({ length: 6 }, () => failing)],
+      changes: withoutEffect(resetConnection),
+      readings: [normalBehavior, normalBehavior, normalBehavior, ...Array.from({ length: 6 }, () => failing)],
     },
     same(unknownAfter('c rrr c rrrrrr', 0)),
     replayable,
@@ -338,8 +363,8 @@ const afterwards: typeof common = [
   [
     {
       name: 'reset before applying; nothing listens at the replay',
-      changes: [unapplied(resets)],
-      readings: [works, works, { ...works, last: true }],
+      changes: [withoutEffect(resetConnection)],
+      readings: [normalBehavior, normalBehavior, { ...normalBehavior, closesPort: true }],
     },
     same(unknownAfter('c rrr', 0)),
     replayable,
@@ -347,38 +372,48 @@ const afterwards: typeof common = [
   [
     {
       name: 'applied 8 s late, reset at once; 429 to the replay, then no reading answers',
-      changes: [late(8_000, resets), unapplied(answers(429))],
-      readings: [works, works, works, ...Array.from({ length: 6 }, () => failing)],
+      changes: [withLateEffect(8_000, resetConnection), withoutEffect(respondWith(429))],
+      readings: [normalBehavior, normalBehavior, normalBehavior, ...Array.from({ length: 6 }, () => failing)],
     },
     same(unknownAfter('c rrr c rrrrrr', 1)),
     replayable,
   ],
   [
-    { name: 'applied, then reset; 422 to the replay', changes: [applied(resets), unapplied(answers(422))] },
+    {
+      name: 'applied, then reset; 422 to the replay',
+      changes: [withEffect(resetConnection), withoutEffect(respondWith(422))],
+    },
     same(unknownAfter('c c', 1)),
     [targets],
   ],
   [
-    { name: 'applied, then reset; 429 to the replay', changes: [applied(resets), unapplied(answers(429))] },
+    {
+      name: 'applied, then reset; 429 to the replay',
+      changes: [withEffect(resetConnection), withoutEffect(respondWith(429))],
+    },
     same(unknownAfter('c c', 1)),
     [targets],
   ],
-  [{ name: 'applied, then reset, twice', changes: applied(resets) }, same(unknownAfter('c c', 2)), [targets]],
+  [
+    { name: 'applied, then reset, twice', changes: withEffect(resetConnection) },
+    same(unknownAfter('c c', 2)),
+    [targets],
+  ],
 ]
 
 const by = (server: FaultServer, number: number, more: Readonly<Record<string, unknown>>) => {
-  const before = server.stage.pulls.get(number)
-  server.stage.pulls.set(number, {
-    ...pull(number),
+  const before = server.data.pulls.get(number)
+  server.data.pulls.set(number, {
+    ...pullRequest(number),
     ...before,
-    stateChangedAt: iso(server.stage.now()),
+    stateChangedAt: iso(server.data.now()),
     ...more,
   })
 }
-const setQueue = (queue: FaultOptions['queue']) => (server: FaultServer) => {
-  server.stage.queue = queue ?? undefined
+const setQueue = (queue: FaultServerOptions['queue']) => (server: FaultServer) => {
+  server.data.queue = queue ?? undefined
 }
-const lostOnce = [unapplied(resets)]
+const lostOnce = [withoutEffect(resetConnection)]
 
 /** The rules that belong to one operation. */
 const special: readonly (readonly [Change, Fault, Seen])[] = [
@@ -387,7 +422,7 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     {
       name: 'waits already, with another priority; reset before applying',
       changes: lostOnce,
-      stage: { pulls: { 7: pull(7) } },
+      stage: { pulls: { 7: pullRequest(7) } },
     },
     replayed,
   ],
@@ -396,7 +431,7 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     {
       name: 'waits already, as asked for; reset before applying',
       changes: lostOnce,
-      stage: { pulls: { 7: pull(7, { priorityName: 'high', priorityValue: 10, noBatch: true }) } },
+      stage: { pulls: { 7: pullRequest(7, { priorityName: 'high', priorityValue: 10, noBatch: true }) } },
     },
     seen('c rrr', 0, 0, 'confirmed-by-read'),
   ],
@@ -405,7 +440,7 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     {
       name: 'waits already, with our priority but in batches; reset before applying',
       changes: lostOnce,
-      stage: { pulls: { 7: pull(7, { priorityName: 'HIGH', priorityValue: 10 }) } },
+      stage: { pulls: { 7: pullRequest(7, { priorityName: 'HIGH', priorityValue: 10 }) } },
     },
     replayed,
   ],
@@ -414,7 +449,7 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     {
       name: 'failed an hour ago; reset before applying',
       changes: lostOnce,
-      stage: { pulls: { 7: pull(7, { state: 'failed', isCurrentlySubmittedToQueue: false }) } },
+      stage: { pulls: { 7: pullRequest(7, { state: 'failed', isCurrentlySubmittedToQueue: false }) } },
     },
     replayed,
   ],
@@ -422,7 +457,7 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     submit,
     {
       name: 'reset before applying; somebody submits it with another priority',
-      changes: [{ ...unapplied(resets), meanwhile: server => by(server, 7, {}) }],
+      changes: [{ ...withoutEffect(resetConnection), beforeReply: server => by(server, 7, {}) }],
     },
     unknownAfter('c rrr', 0),
   ],
@@ -432,8 +467,8 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
       name: 'applied, then reset; somebody cancels it at once',
       changes: [
         {
-          ...applied(resets),
-          meanwhile: server => by(server, 7, { state: 'cancelled', isCurrentlySubmittedToQueue: false }),
+          ...withEffect(resetConnection),
+          beforeReply: server => by(server, 7, { state: 'cancelled', isCurrentlySubmittedToQueue: false }),
         },
       ],
     },
@@ -445,8 +480,8 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
       name: 'merged meanwhile; reset before applying',
       changes: [
         {
-          ...unapplied(resets),
-          meanwhile: server => by(server, 7, { state: 'merged', isCurrentlySubmittedToQueue: false }),
+          ...withoutEffect(resetConnection),
+          beforeReply: server => by(server, 7, { state: 'merged', isCurrentlySubmittedToQueue: false }),
         },
       ],
     },
@@ -458,8 +493,8 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
       name: 'applied, then reset; somebody submits it again',
       changes: [
         {
-          ...applied(resets),
-          meanwhile: server => by(server, 7, { state: 'pending', isCurrentlySubmittedToQueue: true }),
+          ...withEffect(resetConnection),
+          beforeReply: server => by(server, 7, { state: 'pending', isCurrentlySubmittedToQueue: true }),
         },
       ],
     },
@@ -476,11 +511,11 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
       name: 'reset, applied after the readings; 404 to the replay',
       changes: lostOnce,
       readings: [
-        works,
-        works,
+        normalBehavior,
+        normalBehavior,
         {
-          ...works,
-          meanwhile: server => by(server, 7, { state: 'cancelled', isCurrentlySubmittedToQueue: false }),
+          ...normalBehavior,
+          beforeReply: server => by(server, 7, { state: 'cancelled', isCurrentlySubmittedToQueue: false }),
         },
       ],
     },
@@ -490,7 +525,7 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     cancel,
     {
       name: "applied, then reset; the service's clock is 3 h behind",
-      changes: [applied(resets)],
+      changes: [withEffect(resetConnection)],
       stage: { skew: -3 * 3_600_000 },
     },
     seen('c rrr', 1, 0, 'confirmed-by-read'),
@@ -500,7 +535,10 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     {
       name: "reset before applying; submitted 1 h ago by the service's clock, which is 3 h ahead",
       changes: lostOnce,
-      stage: { skew: 3 * 3_600_000, pulls: { 7: pull(7, { stateChangedAt: iso(noon + 2 * 3_600_000) }) } },
+      stage: {
+        skew: 3 * 3_600_000,
+        pulls: { 7: pullRequest(7, { stateChangedAt: iso(noon + 2 * 3_600_000) }) },
+      },
     },
     replayed,
   ],
@@ -508,7 +546,7 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     restart,
     {
       name: "applied, then reset; the service's clock is 3 h behind",
-      changes: [applied(resets)],
+      changes: [withEffect(resetConnection)],
       stage: { skew: -3 * 3_600_000 },
     },
     seen('c rr', 1, 0, 'confirmed-by-read'),
@@ -518,7 +556,7 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     {
       name: 'a run began in the second of the sending; reset before applying',
       changes: lostOnce,
-      stage: { pulls: { 7: pull(7, { state: 'testing', stateChangedAt: iso(noon) }) } },
+      stage: { pulls: { 7: pullRequest(7, { state: 'testing', stateChangedAt: iso(noon) }) } },
     },
     unknownAfter('c rrr', 0),
   ],
@@ -528,12 +566,12 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
       name: '429 with Retry-After: 5; a run begins by itself meanwhile; then reset before applying',
       changes: [
         {
-          ...unapplied(answers(429, '', { 'retry-after': '5' })),
-          meanwhile: server => by(server, 7, { state: 'testing', stateChangedAt: iso(noon + 2_000) }),
+          ...withoutEffect(respondWith(429, '', { 'retry-after': '5' })),
+          beforeReply: server => by(server, 7, { state: 'testing', stateChangedAt: iso(noon + 2_000) }),
         },
-        unapplied(resets),
+        withoutEffect(resetConnection),
       ],
-      stage: { pulls: { 7: pull(7) } },
+      stage: { pulls: { 7: pullRequest(7) } },
     },
     unknownAfter('c c rrr', 0),
   ],
@@ -542,8 +580,8 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     {
       name: 'a run began 2 s before the sending; reset before applying; readings come 5 s after their Date',
       changes: lostOnce,
-      readings: { ...works, dawdles: 5_000 },
-      stage: { pulls: { 7: pull(7, { state: 'testing', stateChangedAt: iso(noon - 2_000) }) } },
+      readings: { ...normalBehavior, delayAfterDate: 5_000 },
+      stage: { pulls: { 7: pullRequest(7, { state: 'testing', stateChangedAt: iso(noon - 2_000) }) } },
     },
     unknownAfter('c rrr', 0),
   ],
@@ -552,10 +590,10 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     {
       name: "a run began 1 h before the sending; reset before applying; readings without a Date, the service's clock 3 h ahead",
       changes: lostOnce,
-      readings: { ...works, show: withoutDate },
+      readings: { ...normalBehavior, respond: withoutDate },
       stage: {
         skew: 3 * 3_600_000,
-        pulls: { 7: pull(7, { state: 'testing', stateChangedAt: iso(noon + 2 * 3_600_000) }) },
+        pulls: { 7: pullRequest(7, { state: 'testing', stateChangedAt: iso(noon + 2 * 3_600_000) }) },
       },
     },
     unknownAfter('c rrr', 0),
@@ -585,11 +623,11 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
       name: 'reset; there with our settings after the readings; 409 to the replay',
       changes: lostOnce,
       readings: [
-        works,
-        works,
+        normalBehavior,
+        normalBehavior,
         {
-          ...works,
-          meanwhile: setQueue({ ...emptyQueue, mode: 'parallel', concurrency: 3 }),
+          ...normalBehavior,
+          beforeReply: setQueue({ ...emptyQueue, mode: 'parallel', concurrency: 3 }),
         },
       ],
     },
@@ -600,7 +638,7 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     {
       name: 'reset; there with other settings after the readings; 409 to the replay',
       changes: lostOnce,
-      readings: [works, works, { ...works, meanwhile: setQueue(emptyQueue) }],
+      readings: [normalBehavior, normalBehavior, { ...normalBehavior, beforeReply: setQueue(emptyQueue) }],
     },
     // The first sending may have made it, before somebody changed it.
     unknownAfter('c rrr c rrr', 0),
@@ -609,7 +647,7 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     update,
     {
       name: 'reset before applying; somebody sets one of the two values',
-      changes: [{ ...unapplied(resets), meanwhile: setQueue({ ...emptyQueue, batch: true }) }],
+      changes: [{ ...withoutEffect(resetConnection), beforeReply: setQueue({ ...emptyQueue, batch: true }) }],
     },
     unknownAfter('c rrr', 0),
   ],
@@ -617,7 +655,7 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     update,
     {
       name: 'applied, then reset; the queue is gone',
-      changes: [{ ...applied(resets), meanwhile: setQueue(undefined) }],
+      changes: [{ ...withEffect(resetConnection), beforeReply: setQueue(undefined) }],
     },
     unknownAfter('c rrr', 1),
   ],
@@ -625,8 +663,12 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     update,
     {
       name: 'reset; the first takes effect after the readings, then one value is set back; 429 to the replay',
-      changes: [unapplied(resets), unapplied(answers(429))],
-      readings: [works, works, { ...works, meanwhile: setQueue({ ...emptyQueue, concurrency: 5 }) }],
+      changes: [withoutEffect(resetConnection), withoutEffect(respondWith(429))],
+      readings: [
+        normalBehavior,
+        normalBehavior,
+        { ...normalBehavior, beforeReply: setQueue({ ...emptyQueue, concurrency: 5 }) },
+      ],
     },
     unknownAfter('c rrr c rrr', 0),
   ],
@@ -635,13 +677,13 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     {
       name: 'reset before applying; holds pull requests',
       changes: lostOnce,
-      stage: { pulls: { 7: pull(7) } },
+      stage: { pulls: { 7: pullRequest(7) } },
     },
     seen('c rrr', 0, 6, 'not-applied'),
   ],
   [
     remove,
-    { name: '409: holds pull requests', stage: { pulls: { 7: pull(7) } } },
+    { name: '409: holds pull requests', stage: { pulls: { 7: pullRequest(7) } } },
     seen('c r', 0, 6, 'not-applied'),
   ],
   [
@@ -649,7 +691,7 @@ const special: readonly (readonly [Change, Fault, Seen])[] = [
     {
       name: 'reset; gone after the readings; 404 to the replay',
       changes: lostOnce,
-      readings: [works, works, { ...works, meanwhile: setQueue(undefined) }],
+      readings: [normalBehavior, normalBehavior, { ...normalBehavior, beforeReply: setQueue(undefined) }],
     },
     seen('c rrr c rrr', 0, 0, 'confirmed-by-read'),
   ],
@@ -663,12 +705,12 @@ const rows: readonly Row[] = [
 ]
 
 /** What is said of the delivery. The service's own document is printed only where it answered. */
-const deliveryOf = ({ code, documents: [document] }: Judged): string =>
+const deliveryOf = ({ code, documents: [document] }: CheckedOutcome): string =>
   String(document?.delivery ?? (code === 0 && document?.concurrency === 5 ? 'confirmed' : '-'))
 
 /** Runs a row against a server of its own. */
 const observe = ({ change, fault }: Row) =>
-  withFaults(
+  withFaultServer(
     {
       ...change.stage,
       ...fault.stage,
@@ -678,8 +720,10 @@ const observe = ({ change, fault }: Row) =>
       },
     },
     async server => {
-      const came = await run(server, `${change.line} --json ${fault.more ?? ''}`, { wordless: true })
-      server.settle()
+      const came = await runAndCheck(server, `${change.line} --json ${fault.more ?? ''}`, {
+        skipFailureText: true,
+      })
+      server.applyLateEffects()
       const requests = server.log.filter(({ operation }) => operation === change.operation)
       return {
         came,
@@ -730,7 +774,7 @@ describe.each(all)('unanswered writes: $operation', change => {
     if (row.expected.exit === 0) continue
     test(`${name}: says the host and the next step`, async () => {
       const { came, host } = await observed(row)
-      judgeWords(came, { host })
+      checkFailureText(came, { host })
     })
   }
 })
@@ -741,7 +785,7 @@ const tells: Readonly<Record<string, RegExp>> = {
 }
 
 test('every write has rows in the table', () => {
-  expect(all.map(({ operation }) => operation).sort()).toEqual([...changingOperations].sort())
+  expect(all.map(({ operation }) => operation).sort()).toEqual([...writeOperationNames].sort())
 })
 
 const legend = `What was sent, what took effect and what was reported, for each fault and each change that meets it.
@@ -780,40 +824,40 @@ test('the table of all writes and faults', async () => {
 })
 
 /** A fault with a name, so that a counterexample can be read. */
-type Named = readonly [name: string, act: Act]
+type Named = readonly [name: string, act: Behavior]
 
 const changeFaults: readonly Named[] = [
-  ['works', works],
-  ['reset, not applied', unapplied(resets)],
-  ['closed, not applied', unapplied(closes)],
-  ['429, not applied', unapplied(answers(429))],
-  ['503, not applied', unapplied(answers(503))],
-  ['408, not applied', unapplied(answers(408))],
-  ['422, not applied', unapplied(answers(422))],
-  ['307, not applied', unapplied(elsewhere(307))],
-  ['reset, applied', applied(resets)],
-  ['503, applied', applied(answers(503))],
-  ['408, applied', applied(answers(408))],
-  ['cut, applied', applied(cuts)],
-  ['half a document, applied', applied(answers(200, '{'))],
-  ['web page, applied', applied(answers(200, page))],
-  ['303, applied', applied(elsewhere(303))],
-  ['reset, applied 1 s late', late(1_000, resets)],
-  ['503, applied 5 s late', late(5_000, answers(503))],
+  ['works', normalBehavior],
+  ['reset, not applied', withoutEffect(resetConnection)],
+  ['closed, not applied', withoutEffect(closeConnection)],
+  ['429, not applied', withoutEffect(respondWith(429))],
+  ['503, not applied', withoutEffect(respondWith(503))],
+  ['408, not applied', withoutEffect(respondWith(408))],
+  ['422, not applied', withoutEffect(respondWith(422))],
+  ['307, not applied', withoutEffect(elsewhere(307))],
+  ['reset, applied', withEffect(resetConnection)],
+  ['503, applied', withEffect(respondWith(503))],
+  ['408, applied', withEffect(respondWith(408))],
+  ['cut, applied', withEffect(truncateBody)],
+  ['half a document, applied', withEffect(respondWith(200, '{'))],
+  ['web page, applied', withEffect(respondWith(200, page))],
+  ['303, applied', withEffect(elsewhere(303))],
+  ['reset, applied 1 s late', withLateEffect(1_000, resetConnection)],
+  ['503, applied 5 s late', withLateEffect(5_000, respondWith(503))],
 ]
 
-const pageNotFound: Named = ['404 with a web page', applied(answers(404, page))]
+const pageNotFound: Named = ['404 with a web page', withEffect(respondWith(404, page))]
 const readingFaults: readonly Named[] = [
   pageNotFound,
-  ['503', unapplied(answers(503))],
-  ['429', unapplied(answers(429))],
-  ['reset', unapplied(resets)],
-  ['cut', applied(cuts)],
-  ['401', unapplied(answers(401))],
-  ['half a document', applied(answers(200, '{'))],
-  ['web page', applied(answers(200, page))],
-  ['redirect', applied(elsewhere(302))],
-  ['nothing', applied(answers(200))],
+  ['503', withoutEffect(respondWith(503))],
+  ['429', withoutEffect(respondWith(429))],
+  ['reset', withoutEffect(resetConnection)],
+  ['cut', withEffect(truncateBody)],
+  ['401', withoutEffect(respondWith(401))],
+  ['half a document', withEffect(respondWith(200, '{'))],
+  ['web page', withEffect(respondWith(200, page))],
+  ['redirect', withEffect(elsewhere(302))],
+  ['nothing', withEffect(respondWith(200))],
 ]
 
 interface Luck {
@@ -830,9 +874,11 @@ async function staysHonest({ change, changes, readings, retries }: Luck): Promis
     [change.operation]: acts(changes),
     ...(change.back === undefined ? {} : { [change.back]: acts(readings) }),
   }
-  await withFaults({ ...change.stage, script }, async server => {
-    const came = await run(server, `${change.line} --json --retries ${retries}`, { wordless: true })
-    server.settle()
+  await withFaultServer({ ...change.stage, script }, async server => {
+    const came = await runAndCheck(server, `${change.line} --json --retries ${retries}`, {
+      skipFailureText: true,
+    })
+    server.applyLateEffects()
     const copies = server.log.filter(({ operation }) => operation === change.operation)
     const delivery = deliveryOf(came)
     const [times, confirmed] = [server.applied.length, came.code === 0 ? 1 : 0]
@@ -856,7 +902,7 @@ const lucks = (changes: readonly Change[]) =>
     changes: fc.array(fc.constantFrom(...changeFaults), { maxLength: 5 }),
     readings: fc.array(
       fc.oneof(
-        { weight: 2, arbitrary: fc.constant<Named>(['works', works]) },
+        { weight: 2, arbitrary: fc.constant<Named>(['works', normalBehavior]) },
         fc.constantFrom(...readingFaults),
       ),
       { maxLength: 6 },
@@ -868,7 +914,7 @@ const lucks = (changes: readonly Change[]) =>
 const first = (luck: Partial<Luck> & Pick<Luck, 'change'>): [Luck] => [
   { changes: [], readings: [], retries: 3, ...luck },
 ]
-const lost: Named = ['reset, not applied', unapplied(resets)]
+const lost: Named = ['reset, not applied', withoutEffect(resetConnection)]
 const notFound = Array.from({ length: 6 }, () => pageNotFound)
 
 describe('for any sequence of faults, the report says what happened', () => {
@@ -894,8 +940,8 @@ describe('for any sequence of faults, the report says what happened', () => {
           first({
             change: targets,
             changes: [
-              ['reset, applied', applied(resets)],
-              ['429, not applied', unapplied(answers(429))],
+              ['reset, applied', withEffect(resetConnection)],
+              ['429, not applied', withoutEffect(respondWith(429))],
             ],
           }),
         ],

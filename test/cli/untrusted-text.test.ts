@@ -1,30 +1,30 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Service, serveScript } from '../support/harness.ts'
-import { judged } from '../support/peers.ts'
-import { aTest, formats, kept, plainly, terminalText } from '../support/untrusted-text.ts'
+import { runAndCheck } from '../support/peers.ts'
+import { aTest, closeLater, expectPlainText, formats, terminalText } from '../support/untrusted-text.ts'
 
 describe('any text at all', () => {
   let service: Service
   let body: string | Buffer = ''
   beforeAll(async () => {
-    service = kept(await serveScript(() => ({ body: body as string })))
+    service = closeLater(await serveScript(() => ({ body: body as string })))
   })
 
   /** Every format of a queue whose titles are these. */
   async function hold(titles: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<void> {
     const setting = { env: { MERGEQ_BASE_URL: service.baseUrl, ...env } }
-    const { out } = await judged('queue get --json', { code: 0, format: 'json' }, setting)
+    const { out } = await runAndCheck('queue get --json', { code: 0, format: 'json' }, setting)
     expect(JSON.parse(out).enqueuedPullRequests.map(({ prTitle }: { prTitle: string }) => prTitle)).toEqual(
       titles,
     )
     for (const [flags, promised, terminal] of formats) {
-      const { out: plain } = await judged(`queue get ${flags}`, promised, {
+      const { out: plain } = await runAndCheck(`queue get ${flags}`, promised, {
         ...setting,
         terminal,
         columns: 200,
       })
-      plainly(plain)
+      expectPlainText(plain)
       const lines = plain.split(/\r?\n/).length - 1
       // A table on a terminal has a line above it that names the queue.
       expect(lines - (flags === '' ? 0 : flags === '-o markdown' || terminal ? 2 : 1)).toBe(
@@ -113,7 +113,7 @@ test('what a CI runner would act on parses back to the same on every page of a J
   const name = '::error::x ##[y]'
   const more = { '::group::': name }
   for (const terminal of [false, true]) {
-    const { out } = await judged(
+    const { out } = await runAndCheck(
       'flaky list -q --json',
       { code: 0, format: 'json' },
       {

@@ -1,58 +1,58 @@
 import { describe, expect, test } from 'vitest'
 import {
-  type Act,
-  answers,
-  applied,
+  type Behavior,
   emptyQueue,
   type FaultServer,
   iso,
-  pull,
-  resets,
-  run,
-  unapplied,
-  withFaults,
-  works,
+  normalBehavior,
+  pullRequest,
+  resetConnection,
+  respondWith,
+  runAndCheck,
+  withEffect,
+  withFaultServer,
+  withoutEffect,
 } from '../support/fault-server.ts'
 import { noon } from '../support/harness.ts'
 
 describe('readings from a replica that is behind', () => {
   const ended = (state: string, at: number) =>
-    pull(7, { state, isCurrentlySubmittedToQueue: false, stateChangedAt: iso(at) })
+    pullRequest(7, { state, isCurrentlySubmittedToQueue: false, stateChangedAt: iso(at) })
   const hourAgo = noon - 3_600_000
-  const stale = (show: Act['show']): Act => unapplied(show)
-  const shows = (document: object) => answers(200, JSON.stringify(document))
-  const state = (server: FaultServer) => server.stage.pulls.get(7)?.state
+  const stale = (show: Behavior['respond']): Behavior => withoutEffect(show)
+  const shows = (document: object) => respondWith(200, JSON.stringify(document))
+  const state = (server: FaultServer) => server.data.pulls.get(7)?.state
 
   test.each([
     ['the FAILED record of the attempt before', shows(ended('failed', hourAgo))],
     ['the CANCELLED record of the attempt before', shows(ended('cancelled', hourAgo))],
-    ['a brief 404', answers(404, 'Not Found')],
+    ['a brief 404', respondWith(404, 'Not Found')],
     ['a CANCELLED record of the second of the sending', shows(ended('cancelled', noon))],
   ])('a lost cancel is not confirmed by %s', async (_, show) => {
     for (const readings of [[stale(show)], [stale(show), stale(show)]])
-      await withFaults(
+      await withFaultServer(
         {
-          pulls: { 7: pull(7, { state: 'testing' }) },
-          script: { cancelPullRequest: unapplied(resets), getSubmittedPullRequest: readings },
+          pulls: { 7: pullRequest(7, { state: 'testing' }) },
+          script: { cancelPullRequest: withoutEffect(resetConnection), getSubmittedPullRequest: readings },
         },
         async server => {
-          const { code } = await run(server, 'pr cancel 7 --json')
+          const { code } = await runAndCheck(server, 'pr cancel 7 --json')
           expect({ code, state: state(server) }).toEqual({ code: 11, state: 'testing' })
         },
       )
   })
 
   test('a MERGED record of the attempt before does not refuse a cancel', () =>
-    withFaults(
+    withFaultServer(
       {
-        pulls: { 7: pull(7) },
+        pulls: { 7: pullRequest(7) },
         script: {
-          cancelPullRequest: [applied(resets)],
+          cancelPullRequest: [withEffect(resetConnection)],
           getSubmittedPullRequest: [stale(shows(ended('merged', hourAgo)))],
         },
       },
       async server => {
-        const { code, documents } = await run(server, 'pr cancel 7 --json')
+        const { code, documents } = await runAndCheck(server, 'pr cancel 7 --json')
         expect({ code, delivery: documents[0]?.delivery }).toEqual({ code: 0, delivery: 'confirmed-by-read' })
       },
     ))
@@ -61,13 +61,13 @@ describe('readings from a replica that is behind', () => {
     ['after', noon + 5_000, 1],
     ['before', hourAgo, 3],
   ])('an end that is dated %s the sending is read so often', (_, at, readings) =>
-    withFaults(
+    withFaultServer(
       {
         pulls: { 7: ended('cancelled', at) },
-        script: { cancelPullRequest: [unapplied(resets)] },
+        script: { cancelPullRequest: [withoutEffect(resetConnection)] },
       },
       async server => {
-        const { code } = await run(server, 'pr cancel 7 --json')
+        const { code } = await runAndCheck(server, 'pr cancel 7 --json')
         const read = server.log.filter(({ operation }) => operation === 'getSubmittedPullRequest')
         expect({ code, readings: read.length }).toEqual({ code: 0, readings })
       },
@@ -78,10 +78,10 @@ describe('readings from a replica that is behind', () => {
     ['after', noon + 5_000, 1],
     ['before', hourAgo, 3],
   ])('a merge that is dated %s the sending refuses a cancel after so many readings', (_, at, readings) =>
-    withFaults(
-      { pulls: { 7: ended('merged', at) }, script: { cancelPullRequest: [unapplied(resets)] } },
+    withFaultServer(
+      { pulls: { 7: ended('merged', at) }, script: { cancelPullRequest: [withoutEffect(resetConnection)] } },
       async server => {
-        const { code } = await run(server, 'pr cancel 7 --json')
+        const { code } = await runAndCheck(server, 'pr cancel 7 --json')
         const read = server.log.filter(({ operation }) => operation === 'getSubmittedPullRequest')
         expect({ code, readings: read.length }).toEqual({ code: 6, readings })
       },
@@ -89,16 +89,16 @@ describe('readings from a replica that is behind', () => {
   )
 
   test('a lost submit is not confirmed by the submission before, which was cancelled meanwhile', () =>
-    withFaults(
+    withFaultServer(
       {
         pulls: { 7: ended('cancelled', noon - 1_000) },
         script: {
-          submitPullRequest: [unapplied(resets)],
-          getSubmittedPullRequest: [stale(shows(pull(7)))],
+          submitPullRequest: [withoutEffect(resetConnection)],
+          getSubmittedPullRequest: [stale(shows(pullRequest(7)))],
         },
       },
       async server => {
-        const { code } = await run(server, 'pr submit 7 --json')
+        const { code } = await runAndCheck(server, 'pr submit 7 --json')
         expect({ isReported: code === 0, times: server.applied.length }).toEqual({
           isReported: false,
           times: 0,
@@ -106,18 +106,18 @@ describe('readings from a replica that is behind', () => {
       },
     ))
 
-  const full = { ...emptyQueue, enqueuedPullRequests: [pull(7)] }
+  const full = { ...emptyQueue, enqueuedPullRequests: [pullRequest(7)] }
   test('a deleted queue that still shows with pull requests is not reported as refused', async () => {
     for (const count of [1, 2])
-      await withFaults(
+      await withFaultServer(
         {
           script: {
-            deleteQueue: [applied(resets)],
+            deleteQueue: [withEffect(resetConnection)],
             getQueue: Array.from({ length: count }, () => stale(shows(full))),
           },
         },
         async server => {
-          const { code, documents } = await run(server, 'queue delete --yes --json')
+          const { code, documents } = await runAndCheck(server, 'queue delete --yes --json')
           expect({ code, delivery: documents[0]?.delivery }).toEqual({
             code: 0,
             delivery: 'confirmed-by-read',
@@ -127,27 +127,30 @@ describe('readings from a replica that is behind', () => {
   })
 
   test('a queue that is not there yet on a replica is not reported as deleted', () =>
-    withFaults(
+    withFaultServer(
       {
-        script: { deleteQueue: unapplied(resets), getQueue: [stale(answers(404, 'Not Found'))] },
+        script: {
+          deleteQueue: withoutEffect(resetConnection),
+          getQueue: [stale(respondWith(404, 'Not Found'))],
+        },
       },
       async server => {
-        const { code } = await run(server, 'queue delete --yes --json')
-        expect({ code, isThere: server.stage.queue !== undefined }).toEqual({ code: 11, isThere: true })
+        const { code } = await runAndCheck(server, 'queue delete --yes --json')
+        expect({ code, isThere: server.data.queue !== undefined }).toEqual({ code: 11, isThere: true })
       },
     ))
 
   test('a queue that shows with other settings first is not reported as refused', () =>
-    withFaults(
+    withFaultServer(
       {
         queue: null,
         script: {
-          createQueue: [applied(resets)],
+          createQueue: [withEffect(resetConnection)],
           getQueue: [stale(shows({ ...emptyQueue, enqueuedPullRequests: [] }))],
         },
       },
       async server => {
-        const { code } = await run(server, 'queue create --mode parallel --json')
+        const { code } = await runAndCheck(server, 'queue create --mode parallel --json')
         expect({ code, times: server.applied.length }).toEqual({ code: 0, times: 1 })
       },
     ))
@@ -167,7 +170,7 @@ describe('a refused replay proves nothing where the first sending would explain 
     ['queue update --concurrency 5', 'updateQueue', 'getQueue', [401, 403]],
   ]
   const stages = {
-    cancelPullRequest: { pulls: { 7: pull(7) } },
+    cancelPullRequest: { pulls: { 7: pullRequest(7) } },
     submitPullRequest: {},
     deleteQueue: {},
     createQueue: { queue: null },
@@ -176,9 +179,9 @@ describe('a refused replay proves nothing where the first sending would explain 
   for (const [line, operation, reads, statuses] of rows)
     test.each(statuses)(`${line}: %i`, async status => {
       const stage = Object.entries(stages).find(([name]) => name === operation)?.[1]
-      const script = { [operation]: [unapplied(resets), unapplied(answers(status))] }
-      await withFaults({ ...stage, script }, async server => {
-        const { code, documents } = await run(server, `${line} --json`)
+      const script = { [operation]: [withoutEffect(resetConnection), withoutEffect(respondWith(status))] }
+      await withFaultServer({ ...stage, script }, async server => {
+        const { code, documents } = await runAndCheck(server, `${line} --json`)
         const delivery = documents[0]?.delivery
         const readings = server.log.filter(one => one.operation === reads).length
         expect({ code, delivery, readings }).toEqual({ code: 11, delivery: 'unknown', readings: 6 })
@@ -186,20 +189,20 @@ describe('a refused replay proves nothing where the first sending would explain 
     })
 
   test('a reading that shows the change confirms it', () =>
-    withFaults(
+    withFaultServer(
       {
-        pulls: { 7: pull(7) },
+        pulls: { 7: pullRequest(7) },
         script: {
-          cancelPullRequest: [unapplied(resets), unapplied(answers(404))],
+          cancelPullRequest: [withoutEffect(resetConnection), withoutEffect(respondWith(404))],
           getSubmittedPullRequest: [
-            works,
-            works,
+            normalBehavior,
+            normalBehavior,
             {
-              ...works,
-              meanwhile: ({ stage }) =>
+              ...normalBehavior,
+              beforeReply: ({ data: stage }) =>
                 stage.pulls.set(
                   7,
-                  pull(7, {
+                  pullRequest(7, {
                     state: 'cancelled',
                     isCurrentlySubmittedToQueue: false,
                     stateChangedAt: iso(stage.now()),
@@ -210,7 +213,7 @@ describe('a refused replay proves nothing where the first sending would explain 
         },
       },
       async server => {
-        const { code, documents } = await run(server, 'pr cancel 7 --json')
+        const { code, documents } = await runAndCheck(server, 'pr cancel 7 --json')
         expect({ code, delivery: documents[0]?.delivery }).toEqual({ code: 0, delivery: 'confirmed-by-read' })
       },
     ))
@@ -218,15 +221,23 @@ describe('a refused replay proves nothing where the first sending would explain 
 
 describe('an unknown outcome stays unknown', () => {
   test.each([409, 400])('`queue delete` does not make a refusal of it: %i to the replay', status =>
-    withFaults(
+    withFaultServer(
       {
         script: {
-          deleteQueue: [unapplied(resets), unapplied(answers(status, 'The queue is not empty'))],
-          getQueue: [works, works, works, ...Array.from({ length: 6 }, () => unapplied(answers(503)))],
+          deleteQueue: [
+            withoutEffect(resetConnection),
+            withoutEffect(respondWith(status, 'The queue is not empty')),
+          ],
+          getQueue: [
+            normalBehavior,
+            normalBehavior,
+            normalBehavior,
+            ...Array.from({ length: 6 }, () => withoutEffect(respondWith(503))),
+          ],
         },
       },
       async server => {
-        const { code, documents, sentence } = await run(server, 'queue delete --yes --json')
+        const { code, documents, sentence } = await runAndCheck(server, 'queue delete --yes --json')
         expect({ code, receipt: documents[0] }).toMatchObject({
           code: 11,
           receipt: { ok: false, delivery: 'unknown', exit: 11 },
@@ -238,18 +249,18 @@ describe('an unknown outcome stays unknown', () => {
   )
 
   test.each(['--cancel-all', '--drain-first'])('`queue delete %s` ends with it before it deletes', flag =>
-    withFaults(
+    withFaultServer(
       {
-        pulls: { 7: pull(7) },
+        pulls: { 7: pullRequest(7) },
         script: {
-          cancelPullRequest: unapplied(resets),
-          getSubmittedPullRequest: unapplied(answers(503)),
-          updateQueue: unapplied(resets),
-          ...(flag === '--drain-first' ? { getQueue: unapplied(answers(503)) } : {}),
+          cancelPullRequest: withoutEffect(resetConnection),
+          getSubmittedPullRequest: withoutEffect(respondWith(503)),
+          updateQueue: withoutEffect(resetConnection),
+          ...(flag === '--drain-first' ? { getQueue: withoutEffect(respondWith(503)) } : {}),
         },
       },
       async server => {
-        const { code } = await run(server, `queue delete ${flag} --yes`)
+        const { code } = await runAndCheck(server, `queue delete ${flag} --yes`)
         const deletes = server.log.filter(({ operation }) => operation === 'deleteQueue')
         expect({ code, deletes: deletes.length }).toEqual({ code: 11, deletes: 0 })
       },
@@ -260,17 +271,19 @@ describe('an unknown outcome stays unknown', () => {
     ['an update', {}, 'updateQueue'],
     ['a creation', { queue: null }, 'createQueue'],
   ])('`queue apply`: of %s', (_, stage, operation) =>
-    withFaults(
+    withFaultServer(
       {
         ...stage,
         script: {
-          [operation]: unapplied(resets),
-          getQueue: [works, ...Array.from({ length: 20 }, () => unapplied(answers(503)))],
+          [operation]: withoutEffect(resetConnection),
+          getQueue: [normalBehavior, ...Array.from({ length: 20 }, () => withoutEffect(respondWith(503)))],
         },
       },
       async server => {
         const files = { 'queue.yaml': 'settings:\n  mode: parallel\n' }
-        const { code, documents } = await run(server, 'queue apply -f queue.yaml --yes --json', { files })
+        const { code, documents } = await runAndCheck(server, 'queue apply -f queue.yaml --yes --json', {
+          files,
+        })
         expect({ code, receipt: documents[0] }).toMatchObject({
           code: 11,
           receipt: { ok: false, delivery: 'unknown', exit: 11 },
@@ -281,7 +294,7 @@ describe('an unknown outcome stays unknown', () => {
 })
 
 describe('settings that a reading cannot show', () => {
-  const hiding = unapplied(answers(200, JSON.stringify({ ...emptyQueue, enqueuedPullRequests: [] })))
+  const hiding = withoutEffect(respondWith(200, JSON.stringify({ ...emptyQueue, enqueuedPullRequests: [] })))
   test.each([
     ['queue update --set newSetting=true', 'updateQueue', {}],
     ['queue update --concurrency 1 --set newSetting=true', 'updateQueue', {}],
@@ -289,25 +302,28 @@ describe('settings that a reading cannot show', () => {
     ['api updateQueue -F pr.number=3', 'updateQueue', {}],
     ['api updateQueue', 'updateQueue', {}],
   ])('say nothing of whether it was applied: %s', (line, operation, stage) =>
-    withFaults({ ...stage, script: { [operation]: [applied(resets)], getQueue: hiding } }, async server => {
-      const { code, documents } = await run(server, `${line} --json`)
-      expect({ code, delivery: documents[0]?.delivery, times: server.applied.length }).toEqual({
-        code: 11,
-        delivery: 'unknown',
-        times: 1,
-      })
-    }),
+    withFaultServer(
+      { ...stage, script: { [operation]: [withEffect(resetConnection)], getQueue: hiding } },
+      async server => {
+        const { code, documents } = await runAndCheck(server, `${line} --json`)
+        expect({ code, delivery: documents[0]?.delivery, times: server.applied.length }).toEqual({
+          code: 11,
+          delivery: 'unknown',
+          times: 1,
+        })
+      },
+    ),
   )
 
   test('required statuses are the same in any order', () => {
     const there = { ...emptyQueue, requiredStatuses: ['b', 'a'], enqueuedPullRequests: [] }
     const script = {
-      updateQueue: [unapplied(resets)],
-      getQueue: unapplied(answers(200, JSON.stringify(there))),
+      updateQueue: [withoutEffect(resetConnection)],
+      getQueue: withoutEffect(respondWith(200, JSON.stringify(there))),
     }
-    return withFaults({ script }, async server => {
+    return withFaultServer({ script }, async server => {
       const line = 'queue update --required-status a --required-status b --json'
-      expect(await run(server, line)).toMatchObject({ code: 0 })
+      expect(await runAndCheck(server, line)).toMatchObject({ code: 0 })
       expect(server.log.length).toBe(2)
     })
   })

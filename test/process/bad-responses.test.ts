@@ -1,36 +1,45 @@
 import { createHash } from 'node:crypto'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { against, failing, get, id, isNone, list, readNone, reads } from '../support/bad-responses.ts'
 import {
-  answers,
-  applied,
-  bombs,
-  drips,
-  goesOn,
-  judgeWords,
-  type Launched,
-  launch,
-  pull,
-  run,
-  type Show,
-  says,
-  unapplied,
-  withFaults,
+  against,
+  expectBadResponse,
+  failing,
+  get,
+  id,
+  isBadResponse,
+  list,
+  reads,
+} from '../support/bad-responses.ts'
+import {
+  checkFailureText,
+  type ProcessOutcome,
+  pullRequest,
+  type Responder,
+  respondByteByByte,
+  respondEndlessly,
+  respondWith,
+  respondWithGzipBomb,
+  runAndCheck,
+  runBuiltProgram,
+  withEffect,
+  withFaultServer,
+  withoutEffect,
+  writeRaw,
 } from '../support/fault-server.ts'
 import { testWith } from '../support/programs.ts'
 
 /** Judges the words of a failure whose other tests leave them out. */
 const saysWhatToDo = (
-  show: Show,
+  show: Responder,
   { line, operation }: { readonly line: string; readonly operation: string } = get,
 ) =>
-  withFaults({ script: { [operation]: unapplied(show) } }, async server => {
-    const came = await run(server, `${line} --retries 0`, { wordless: true })
-    judgeWords(came, server)
+  withFaultServer({ script: { [operation]: withoutEffect(show) } }, async server => {
+    const came = await runAndCheck(server, `${line} --retries 0`, { skipFailureText: true })
+    checkFailureText(came, server)
   })
 
-const documentOf = (document: unknown): Show => answers(200, JSON.stringify(document))
+const documentOf = (document: unknown): Responder => respondWith(200, JSON.stringify(document))
 
 describe('answers that are not JSON', () => {
   const broken = Buffer.from(
@@ -39,15 +48,15 @@ describe('answers that are not JSON', () => {
   )
 
   test('a name that is not UTF-8 is shown with U+FFFD, and warned of once', () =>
-    against(answers(200, broken), async server => {
-      const { code, out, notes } = await run(server, get.line)
+    against(respondWith(200, broken), async server => {
+      const { code, out, earlierLines: notes } = await runAndCheck(server, get.line)
       expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('caf\uFFFD \uFFFD') })
       expect(notes.filter(note => /UTF-8/.test(note))).toHaveLength(1)
     }))
 
   test('--json is valid UTF-8', () =>
-    against(answers(200, broken), async server => {
-      const { code, bytes, documents, err } = await launch(server, `${get.line} --json`)
+    against(respondWith(200, broken), async server => {
+      const { code, bytes, documents, err } = await runBuiltProgram(server, `${get.line} --json`)
       expect({ code, title: documents[0]?.prTitle }).toEqual({ code: 0, title: 'caf\uFFFD \uFFFD' })
       expect(new TextDecoder('utf-8', { fatal: true }).decode(bytes)).toContain('caf')
       expect(err.match(/UTF-8/g)).toHaveLength(1)
@@ -55,8 +64,8 @@ describe('answers that are not JSON', () => {
 
   test('over several pages the warning stays one', () => {
     const page = (token: string) =>
-      unapplied(
-        answers(
+      withoutEffect(
+        respondWith(
           200,
           Buffer.from(
             `{"tests":[{"id":"${token}","name":"caf\xE9"}],"page":{"next_page_token":"${token}"}}`,
@@ -64,24 +73,24 @@ describe('answers that are not JSON', () => {
           ),
         ),
       )
-    return withFaults({ script: { [failing]: [page('a'), page('b'), page('')] } }, async server => {
-      const { code, notes } = await run(server, list.line)
+    return withFaultServer({ script: { [failing]: [page('a'), page('b'), page('')] } }, async server => {
+      const { code, earlierLines: notes } = await runAndCheck(server, list.line)
       expect({ code, requests: server.log.length }).toEqual({ code: 0, requests: 3 })
       expect(notes.filter(note => /UTF-8/.test(note))).toHaveLength(1)
     })
   })
 
   test('a U+FFFD that the service sent is no reason to warn', () =>
-    against(documentOf(pull(7, { prTitle: 'caf\uFFFD' })), async server => {
-      const { code, notes } = await run(server, get.line)
+    against(documentOf(pullRequest(7, { prTitle: 'caf\uFFFD' })), async server => {
+      const { code, earlierLines: notes } = await runAndCheck(server, get.line)
       expect({ code, notes }).toEqual({ code: 0, notes: [] })
     }))
 
   test.each(reads)('a BOM before the JSON and white space after it: $line', ({ line, operation, whole }) =>
-    withFaults(
-      { script: { [operation]: unapplied(answers(200, `\uFEFF${JSON.stringify(whole)}\r\n\t \n`)) } },
+    withFaultServer(
+      { script: { [operation]: withoutEffect(respondWith(200, `\uFEFF${JSON.stringify(whole)}\r\n\t \n`)) } },
       async server => {
-        const { code, documents } = await run(server, `${line} --json`)
+        const { code, documents } = await runAndCheck(server, `${line} --json`)
         expect({ code, documents: documents.length, requests: server.log.length }).toEqual({
           code: 0,
           documents: 1,
@@ -92,58 +101,60 @@ describe('answers that are not JSON', () => {
   )
 
   test.each(['x', '{}', ',', '\0', 'null', '<!-- cached -->'])('garbage after the JSON: %j', garbage =>
-    isNone(answers(200, JSON.stringify(get.whole) + garbage)),
+    isBadResponse(respondWith(200, JSON.stringify(get.whole) + garbage)),
   )
 
   test.each([
     ['{"state":"pending","state":"merged","prNumber":7}', 'MERGED'],
     ['{"id":1,"state":"pending","big":9007199254740993,"state":"merged","id":2}', 'MERGED'],
   ])('a key twice in one object: the last one wins: %s', (text, state) =>
-    against(answers(200, text), async server => {
-      const { code, documents } = await run(server, `${get.line} --json`)
+    against(respondWith(200, text), async server => {
+      const { code, documents } = await runAndCheck(server, `${get.line} --json`)
       expect({ code, state: documents[0]?.state }).toEqual({ code: 0, state })
     }),
   )
 
   test.each(['NaN', 'Infinity', '-Infinity', 'undefined', "'x'", '0x7', '01', '.5', '[1,]'])(
     '%s is not JSON',
-    value => isNone(answers(200, `{"state":"pending","priorityValue":${value}}`)),
+    value => isBadResponse(respondWith(200, `{"state":"pending","priorityValue":${value}}`)),
   )
 
   test.each(['null', '7', '"pending"', 'true', '[]'])('%s is JSON, but no record', text =>
-    isNone(answers(200, text)),
+    isBadResponse(respondWith(200, text)),
   )
 
   const nested = (depth: number) =>
     `{"state":"pending","deep":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
   test('200 levels are read', () =>
-    against(answers(200, nested(200)), async server => {
-      const { code, out } = await run(server, `${get.line} --json`)
+    against(respondWith(200, nested(200)), async server => {
+      const { code, out } = await runAndCheck(server, `${get.line} --json`)
       expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('[[[[]]]]') })
     }))
-  test.each([201, 10_000, 200_000])('%i levels are no answer', depth => isNone(answers(200, nested(depth))))
+  test.each([201, 10_000, 200_000])('%i levels are no answer', depth =>
+    isBadResponse(respondWith(200, nested(depth))),
+  )
 })
 
 describe('answers without measure', () => {
   const mebibytes = 1024 * 1024
   /** What a read of a hostile answer may cost. */
-  const expectBounded = ({ code, out, memory, took }: Launched) => {
+  const expectBounded = ({ code, out, memory, took }: ProcessOutcome) => {
     expect({ code, out }).toEqual({ code: 15, out: '' })
     expect(memory, 'memory in MiB').toBeLessThan(400)
     expect(took, 'milliseconds').toBeLessThan(10_000)
   }
 
   testWith('time')('0.5 MB of gzip that becomes 512 MiB', () =>
-    withFaults({ script: { [failing]: unapplied(bombs(512)) } }, async server => {
-      const came = await launch(server, list.line, { measured: true, wordless: true })
+    withFaultServer({ script: { [failing]: withoutEffect(respondWithGzipBomb(512)) } }, async server => {
+      const came = await runBuiltProgram(server, list.line, { measured: true, skipFailureText: true })
       expectBounded(came)
       expect(came.sentence).toMatch(/64 MiB/)
     }),
   )
 
   testWith('time')('a body without end', () =>
-    withFaults({ script: { [failing]: unapplied(goesOn) } }, async server => {
-      const came = await launch(server, list.line, { measured: true, wordless: true })
+    withFaultServer({ script: { [failing]: withoutEffect(respondEndlessly) } }, async server => {
+      const came = await runBuiltProgram(server, list.line, { measured: true, skipFailureText: true })
       expectBounded(came)
       expect(came.sentence).toMatch(/64 MiB/)
     }),
@@ -151,40 +162,42 @@ describe('answers without measure', () => {
 
   test('the socket is closed once the answer is too large', async () => {
     let closed = 0
-    const show: Show = exchange => {
+    const show: Responder = exchange => {
       exchange.socket.once('close', () => closed++)
-      goesOn(exchange)
+      respondEndlessly(exchange)
     }
-    await withFaults({ script: { [failing]: unapplied(show) } }, async server => {
-      const { code } = await run(server, `${list.line} --retries 0`, { wordless: true })
+    await withFaultServer({ script: { [failing]: withoutEffect(show) } }, async server => {
+      const { code } = await runAndCheck(server, `${list.line} --retries 0`, { skipFailureText: true })
       expect({ code, requests: server.log.length }).toEqual({ code: 15, requests: 1 })
       await expect.poll(() => closed).toBe(1)
     })
   })
 
   const hungry = [
-    ['a bomb', bombs(512)],
-    ['a body without end', goesOn],
+    ['a bomb', respondWithGzipBomb(512)],
+    ['a body without end', respondEndlessly],
   ] as const
   test.each(hungry)('%s: names the host and the next step', (_, show) => saysWhatToDo(show, list))
 
   test('headers without end', async () => {
-    const { sentence } = await readNone(says(`HTTP/1.1 200 OK\r\nx-filler: ${'x'.repeat(17_000)}\r\n\r\n{}`))
+    const { sentence } = await expectBadResponse(
+      writeRaw(`HTTP/1.1 200 OK\r\nx-filler: ${'x'.repeat(17_000)}\r\n\r\n{}`),
+    )
     expect(sentence).toMatch(/HTTP|header/)
   })
 
   test('headers of 15 KiB are read', () =>
     against(
-      says(
+      writeRaw(
         `HTTP/1.1 200 OK\r\nx-filler: ${'x'.repeat(15_000)}\r\nconnection: close\r\n\r\n${JSON.stringify(get.whole)}`,
       ),
       async server => {
-        expect(await run(server, get.line)).toMatchObject({ code: 0 })
+        expect(await runAndCheck(server, get.line)).toMatchObject({ code: 0 })
       },
     ))
 
-  const dripping: readonly (readonly [string, Show])[] = [
-    ['of the body', drips(JSON.stringify(get.whole), 40)],
+  const dripping: readonly (readonly [string, Responder])[] = [
+    ['of the body', respondByteByByte(JSON.stringify(get.whole), 40)],
     [
       'of the head',
       ({ socket }) => {
@@ -198,7 +211,7 @@ describe('answers without measure', () => {
   test.each(dripping)('one byte at a time %s: the limit holds', (_, show) =>
     against(show, async server => {
       const began = performance.now()
-      const { code, sentence } = await run(server, `${get.line} --timeout 400ms --retries 0`)
+      const { code, sentence } = await runAndCheck(server, `${get.line} --timeout 400ms --retries 0`)
       const took = performance.now() - began
       expect({ code, requests: server.log.length }).toEqual({ code: 7, requests: 1 })
       expect(sentence).toMatch(/\b0\.4 s|\b400 ms/)
@@ -220,8 +233,10 @@ describe('answers without measure', () => {
       }))
       const body = JSON.stringify({ tests, page: { total_rows: tests.length, next_page_token: '' } })
       expect(body.length).toBeGreaterThan(32 * mebibytes)
-      await withFaults({ documents: { [failing]: { status: 200, body } } }, async server => {
-        const { code, documents, memory } = await launch(server, `${list.line} --json`, { measured: true })
+      await withFaultServer({ documents: { [failing]: { status: 200, body } } }, async server => {
+        const { code, documents, memory } = await runBuiltProgram(server, `${list.line} --json`, {
+          measured: true,
+        })
         expect({ code, documents: documents.length, requests: server.log.length }).toEqual({
           code: 0,
           documents: 1,
@@ -235,8 +250,8 @@ describe('answers without measure', () => {
 
 describe('answers that are not HTTP, or not what they say', () => {
   test('an SSH banner', () =>
-    withFaults({ greets: 'SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n' }, async server => {
-      const { code, out, sentence } = await run(server, `${get.line} --timeout 5s`)
+    withFaultServer({ greeting: 'SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n' }, async server => {
+      const { code, out, sentence } = await runAndCheck(server, `${get.line} --timeout 5s`)
       expect({ code, out }).toEqual({ code: 15, out: '' })
       expect(sentence).toMatch(/not (valid )?HTTP/)
       expect(sentence).toContain(get.operation)
@@ -263,7 +278,7 @@ describe('answers that are not HTTP, or not what they say', () => {
     ],
   ] as const
   const isNotHttp = async (_: string, text: string) => {
-    const { sentence } = await readNone(says(text))
+    const { sentence } = await expectBadResponse(writeRaw(text))
     expect(sentence).toMatch(/not (valid )?HTTP/)
   }
   test.each(strange)('%s', isNotHttp)
@@ -271,44 +286,50 @@ describe('answers that are not HTTP, or not what they say', () => {
 
   const zipped = gzipSync(ok)
   const mislabelled = [
-    ['says gzip and is not', answers(200, ok, { 'content-encoding': 'gzip' })],
-    ['says gzip and is deflate', answers(200, deflateSync(ok), { 'content-encoding': 'gzip' })],
-    ['says gzip twice and is so once', answers(200, zipped, { 'content-encoding': 'gzip, gzip' })],
-    ['says something unknown', answers(200, ok, { 'content-encoding': 'x-rot13' })],
-    ['gzip cut in half', answers(200, zipped.subarray(0, zipped.length / 2), { 'content-encoding': 'gzip' })],
+    ['says gzip and is not', respondWith(200, ok, { 'content-encoding': 'gzip' })],
+    ['says gzip and is deflate', respondWith(200, deflateSync(ok), { 'content-encoding': 'gzip' })],
+    ['says gzip twice and is so once', respondWith(200, zipped, { 'content-encoding': 'gzip, gzip' })],
+    ['says something unknown', respondWith(200, ok, { 'content-encoding': 'x-rot13' })],
+    [
+      'gzip cut in half',
+      respondWith(200, zipped.subarray(0, zipped.length / 2), { 'content-encoding': 'gzip' }),
+    ],
     [
       'gzip with a wrong checksum',
-      answers(200, Buffer.concat([zipped.subarray(0, -8), Buffer.alloc(8, 1)]), {
+      respondWith(200, Buffer.concat([zipped.subarray(0, -8), Buffer.alloc(8, 1)]), {
         'content-encoding': 'gzip',
       }),
     ],
   ] as const
-  test.each(mislabelled)('%s', async (_, show) => void (await readNone(show, true)))
+  test.each(mislabelled)('%s', async (_, show) => void (await expectBadResponse(show, true)))
   test.each(mislabelled)('%s: names the host and the next step', (_, show) => saysWhatToDo(show))
 
   test('gzip without its trailer fails or passes, but the same each time', async () => {
     const outcomes = new Set<string>()
     for (let time = 0; time < 5; time++)
-      await against(answers(200, zipped.subarray(0, -8), { 'content-encoding': 'gzip' }), async server => {
-        const { code, out } = await run(server, get.line, { wordless: true })
-        expect([0, 15]).toContain(code)
-        outcomes.add(`${code} ${out}`)
-      })
+      await against(
+        respondWith(200, zipped.subarray(0, -8), { 'content-encoding': 'gzip' }),
+        async server => {
+          const { code, out } = await runAndCheck(server, get.line, { skipFailureText: true })
+          expect([0, 15]).toContain(code)
+          outcomes.add(`${code} ${out}`)
+        },
+      )
     expect(outcomes.size).toBe(1)
   })
 
   test.each(['gzip', 'GZIP', 'x-gzip'])('what says %s and is, is read', encoding =>
-    against(answers(200, zipped, { 'content-encoding': encoding }), async server => {
-      expect(await run(server, get.line)).toMatchObject({ code: 0 })
+    against(respondWith(200, zipped, { 'content-encoding': encoding }), async server => {
+      expect(await runAndCheck(server, get.line)).toMatchObject({ code: 0 })
     }),
   )
 
   test('50 times 103 Early Hints, then 200', () => {
     const hint = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n'
     return against(
-      says(`${hint.repeat(50)}HTTP/1.1 200 OK\r\ncontent-length: ${ok.length}\r\n\r\n${ok}`),
+      writeRaw(`${hint.repeat(50)}HTTP/1.1 200 OK\r\ncontent-length: ${ok.length}\r\n\r\n${ok}`),
       async server => {
-        const { code, notes } = await run(server, get.line)
+        const { code, earlierLines: notes } = await runAndCheck(server, get.line)
         expect({ code, notes, requests: server.log.length }).toEqual({ code: 0, notes: [], requests: 1 })
       },
     )
@@ -328,14 +349,19 @@ describe('answers that are not HTTP, or not what they say', () => {
     ],
   ] as const
   test.each(untouched)('%s > file is byte for byte what came', (line, body) =>
-    withFaults({ script: { getMergeQueueMetrics: applied(answers(200, body)) } }, async server => {
-      const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
-      const { code, bytes } = await launch(server, line.replace(/^mergeq /, ''), { intoFile: true })
-      expect({ code, length: bytes.length, digest: digest(bytes) }).toEqual({
-        code: 0,
-        length: body.length,
-        digest: digest(body),
-      })
-    }),
+    withFaultServer(
+      { script: { getMergeQueueMetrics: withEffect(respondWith(200, body)) } },
+      async server => {
+        const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+        const { code, bytes } = await runBuiltProgram(server, line.replace(/^mergeq /, ''), {
+          intoFile: true,
+        })
+        expect({ code, length: bytes.length, digest: digest(bytes) }).toEqual({
+          code: 0,
+          length: body.length,
+          digest: digest(body),
+        })
+      },
+    ),
   )
 })

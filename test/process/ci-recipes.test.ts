@@ -5,7 +5,14 @@ import { parse } from 'yaml'
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { blocksOf, linesOf } from '../support/code-blocks.ts'
-import { checkout, environmentOf, here, notRun, sh, type Variables } from '../support/documentation-runs.ts'
+import {
+  adaptForTest,
+  checkout,
+  environmentOf,
+  notRunnable,
+  sh,
+  type Variables,
+} from '../support/documentation-runs.ts'
 
 interface Recording {
   readonly common: Variables
@@ -29,7 +36,7 @@ function scriptsOf(
 ): readonly { shell: string; script: string; env: Variables }[] {
   const env = { ...outer, ...part.env }
   const own = (shell: string, script: string | undefined) =>
-    script === undefined || notRun[script] !== undefined ? [] : [{ shell, script, env }]
+    script === undefined || notRunnable[script] !== undefined ? [] : [{ shell, script, env }]
   const below = [...(part.steps ?? []), ...Object.values(part.jobs ?? {})]
   return [
     ...own('-e', part.run),
@@ -101,7 +108,7 @@ describe('docs/ci.md', () => {
             value.replace(/^\$\{\{ secrets.*/, secret),
           ])
           const { code, out, err } = await sh(
-            ['bash', ...shell.split(' '), '-c', here(script)] as [string, ...string[]],
+            ['bash', ...shell.split(' '), '-c', adaptForTest(script)] as [string, ...string[]],
             folder,
             {
               ...common,

@@ -4,13 +4,13 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { parse } from 'yaml'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Block, blocksOf, documents, linesOf, transcriptsOf } from '../support/code-blocks.ts'
-import { specials } from '../support/documentation.ts'
+import { specialRuns } from '../support/documentation.ts'
 import {
+  adaptForTest,
   checkout,
   environmentOf,
-  here,
   inSandbox,
-  notRun,
+  notRunnable,
   place,
   sh,
   type Variables,
@@ -49,10 +49,10 @@ describe.each(guides)('%s', path => {
   const runners: Readonly<Record<string, (block: Block) => Promise<void>>> = {
     async sh(block) {
       for (const line of linesOf(block)) {
-        if (notRun[line] !== undefined) continue
-        const { code = 0, before = 'true' } = specials[line] ?? {}
+        if (notRunnable[line] !== undefined) continue
+        const { code = 0, before = 'true' } = specialRuns[line] ?? {}
         await sh(['sh', '-c', before], folder, env)
-        const ended = await sh(['sh', '-c', here(line)], folder, env)
+        const ended = await sh(['sh', '-c', adaptForTest(line)], folder, env)
         expect({ line, code: ended.code, err: ended.code === code ? '' : ended.err }).toEqual({
           line,
           code,
@@ -64,8 +64,8 @@ describe.each(guides)('%s', path => {
       const transcripts = transcriptsOf(block)
       expect(transcripts).not.toEqual([])
       for (const [line, shown] of transcripts) {
-        await sh(['sh', '-c', specials[line]?.before ?? 'true'], folder, env)
-        const onTerminal = `stty cols 80; ${here(line)} 2>err`
+        await sh(['sh', '-c', specialRuns[line]?.before ?? 'true'], folder, env)
+        const onTerminal = `stty cols 80; ${adaptForTest(line)} 2>err`
         const { out } = await sh(['script', '-qec', onTerminal, '/dev/null'], folder, env)
         const said = readFileSync(join(folder, 'err'), 'utf8').split('\n')
         const printed = out.split('\n')

@@ -19,7 +19,7 @@ import { gitSource } from '../../src/config/git.ts'
 import { isMergeqError } from '../../src/errors.ts'
 import type { Host, SpawnOptions } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
-import { openAuthority } from '../support/peers.ts'
+import { createCertificateAuthority } from '../support/peers.ts'
 import { bareEnvironment, testWith } from '../support/programs.ts'
 
 const test = testWith('git')
@@ -506,7 +506,10 @@ describe('The pull request whose head is the current commit (CLI.md section 1)',
   onLinux.each(['in the address', 'from a rule of the user'])(
     'the real git logs in over https, and no process on the way has the credential in its arguments: %s',
     async how => {
-      const authority = openAuthority({ path: name => join(place, name) }, `authority-${++count}`)
+      const authority = createCertificateAuthority(
+        { path: name => join(place, name) },
+        `authority-${++count}`,
+      )
       const seen: string[] = []
       const logins: (string | undefined)[] = []
       const server = createSecureServer(authority.issue('IP:127.0.0.1'), (request, response) => {

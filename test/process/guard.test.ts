@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { knows, record, where } from '../support/guard.ts'
+import { record, serviceKnowing, where } from '../support/guard.ts'
 import { type Answer, noon, type Seen, type Service, serveScript } from '../support/harness.ts'
-import { openRaw } from '../support/peers.ts'
+import { startRawServer } from '../support/peers.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
 
 describe('with real repositories', () => {
@@ -79,7 +79,7 @@ describe('with real repositories', () => {
     git(folder, 'commit', '-q', '--allow-empty', '-m', 'one')
     git(folder, 'push', '-q', 'origin', 'fix')
     git(folder, 'commit', '-q', '--allow-empty', '-m', 'two')
-    answer = knows()
+    answer = serviceKnowing()
     return folder
   }
   const isPushed = (folder: string) =>
@@ -99,7 +99,7 @@ describe('with real repositories', () => {
     expect((await run(folder, 'git', ['push', 'origin', 'fix'], { MERGEQ_GUARD: 'off' })).code).toBe(0)
     expect(isPushed(folder)).toBe(true)
     git(folder, 'commit', '-q', '--allow-empty', '-m', 'three')
-    answer = knows({ ...record, state: 'CANCELLED', isCurrentlySubmittedToQueue: false })
+    answer = serviceKnowing({ ...record, state: 'CANCELLED', isCurrentlySubmittedToQueue: false })
     expect(await run(folder, 'git', ['push', '-q', 'origin', 'fix'])).toEqual({ code: 0, out: '', err: '' })
     expect(isPushed(folder)).toBe(true)
   })
@@ -111,7 +111,7 @@ describe('with real repositories', () => {
     expect(stopped.code).toBe(1)
     expect(stopped.err).toContain('the deletion of fix was stopped: #7 is TESTING')
     expect(git(`${folder}.git`, 'branch', '--list', 'fix')).toContain('fix')
-    answer = knows({ ...record, state: 'MERGED', isCurrentlySubmittedToQueue: false })
+    answer = serviceKnowing({ ...record, state: 'MERGED', isCurrentlySubmittedToQueue: false })
     expect((await run(folder, 'git', ['push', '-q', 'origin', '--delete', 'fix'])).code).toBe(0)
     expect(git(`${folder}.git`, 'branch', '--list', 'fix')).toBe('')
   })
@@ -130,7 +130,7 @@ describe('with real repositories', () => {
     const folder = checkout()
     const push = (more = {}) => run(folder, 'git', ['push', '-q', 'origin', 'fix', '--dry-run'], more)
     await run(folder, 'mergeq', ['guard', '--install'])
-    const silent = await openRaw('silence')
+    const silent = await startRawServer('silence')
     const troubles = [
       { MERGEQ_BASE_URL: `http://127.0.0.1:${silent.port}/v1`, MERGEQ_TIMEOUT: '200ms' },
       { MERGEQ_OUTPUT: 'hologram' },

@@ -8,7 +8,7 @@ import { formats, settingDefinitions } from '../../src/config/setting-definition
 import { scenarioNames } from '../../src/domain/scenario-names.ts'
 import { exitCodeList } from '../../src/errors.ts'
 import { mergeq, openStory } from '../support/harness.ts'
-import { examples, pages, stores } from '../support/help.ts'
+import { commandDocs, examples, storingCommands } from '../support/help.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
 
 const groups = [
@@ -22,9 +22,10 @@ describe('every list in prose is whole', () => {
 
   test('every group and command is in `mergeq --help`, every command in the help of its group', async () => {
     const root = await told('--help')
-    for (const { command } of pages) expect(root).toMatch(new RegExp(`^  ${command.split(' ')[0]} `, 'm'))
+    for (const { command } of commandDocs)
+      expect(root).toMatch(new RegExp(`^  ${command.split(' ')[0]} `, 'm'))
     for (const group of groups)
-      for (const { command } of pages.filter(page => page.command.startsWith(`${group} `)))
+      for (const { command } of commandDocs.filter(page => page.command.startsWith(`${group} `)))
         expect(await told(`${group} --help`)).toMatch(
           new RegExp(`^  ${command.slice(group.length + 1)} `, 'm'),
         )
@@ -88,11 +89,11 @@ testWith('mandoc')('the manual page is right roff', () => {
     /.\u0008/g,
     '',
   )
-  for (const { command } of pages) expect(shown).toContain(`mergeq ${command} [flags]`)
+  for (const { command } of commandDocs) expect(shown).toContain(`mergeq ${command} [flags]`)
 })
 
 describe('examples that store something', () => {
-  testWith('bash').each(examples.filter(({ command }) => stores.test(command)))(
+  testWith('bash').each(examples.filter(({ command }) => storingCommands.test(command)))(
     '$line exits with $exit',
     async ({ line, exit, command }) => {
       const story = await openStory()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type FaultServer, openFaults, works } from '../support/fault-server.ts'
+import { type FaultServer, normalBehavior, startFaultServer } from '../support/fault-server.ts'
 import { at } from '../support/impacted-targets.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
 
@@ -13,7 +13,7 @@ describe('the program itself', () => {
   let server: FaultServer
   beforeAll(async () => {
     home = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-')))
-    server = await openFaults({ script: { setImpactedTargets: [works] } })
+    server = await startFaultServer({ script: { setImpactedTargets: [normalBehavior] } })
   })
   afterAll(async () => {
     await server.close()

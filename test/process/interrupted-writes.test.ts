@@ -1,12 +1,18 @@
 import { expect, test } from 'vitest'
-import { hangs, launch, unapplied, withFaults, works } from '../support/fault-server.ts'
+import {
+  neverRespond,
+  normalBehavior,
+  runBuiltProgram,
+  withFaultServer,
+  withoutEffect,
+} from '../support/fault-server.ts'
 import { signals } from '../support/interrupted-writes.ts'
 
 test.each(signals)('the program, ended by a real %s, with several in flight', async (signal, exit) => {
   const script = ({ operation }: { readonly operation: string }) =>
-    operation === 'cancelPullRequest' ? unapplied(hangs) : works
-  await withFaults({ script }, async server => {
-    const { code, err } = await launch(server, 'pr cancel 7 8 --yes', {
+    operation === 'cancelPullRequest' ? withoutEffect(neverRespond) : normalBehavior
+  await withFaultServer({ script }, async server => {
+    const { code, err } = await runBuiltProgram(server, 'pr cancel 7 8 --yes', {
       started: kill => {
         const timer = setInterval(() => {
           if (server.log.length < 2) return

@@ -7,29 +7,29 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { isLoopback } from '../../src/config/base-url.ts'
 import { createConnectionPools } from '../../src/http/connection-pools.ts'
 import {
-  type Answered,
-  type Asked,
-  type Authority,
+  type CertificateAuthority,
+  checkGeneralRules,
+  closeAfterTests,
   closedPort,
-  hosts,
-  judge,
-  judged,
-  keeper,
-  openAuthority,
-  openHome,
-  openPeer,
-  openProxy,
-  openRaw,
-  type Peer,
-  type Promised,
-  type ProxyOptions,
+  createCertificateAuthority,
+  type ExpectedResult,
+  openTestFolder,
+  type ReceivedRequest,
   type RunOptions,
+  runAndCheck,
+  type ServerReply,
+  startRawServer,
+  startTestProxy,
+  startTestServer,
+  type TestProxyOptions,
+  type TestServer,
   token,
+  withHostNames,
 } from '../support/peers.ts'
 import { testWith } from '../support/programs.ts'
 
-const kept = keeper()
-const home = kept(openHome())
+const kept = closeAfterTests()
+const home = kept(openTestFolder())
 
 const reads: readonly (readonly [line: string, operation: string])[] = [
   ['pr get 7', 'getSubmittedPullRequest'],
@@ -52,29 +52,31 @@ const changes: readonly (readonly [line: string, operation: string])[] = [
 const queueDocument = '{"state":"RUNNING","concurrency":2,"enqueuedPullRequests":[]}'
 
 /** A service that knows a queue and takes every change. */
-const good = ({ path }: Asked): Answered => ({ body: path.endsWith('/getQueue') ? queueDocument : 'OK' })
+const good = ({ path }: ReceivedRequest): ServerReply => ({
+  body: path.endsWith('/getQueue') ? queueDocument : 'OK',
+})
 
 const ask = (base: string, ...words: readonly string[]) => [...words, '--base-url', base]
 
 /** Runs the binary and judges it; a failure names the operation and these. */
-async function run(words: readonly string[], promised: Promised, options: RunOptions = {}) {
+async function run(words: readonly string[], promised: ExpectedResult, options: RunOptions = {}) {
   const ran = await home.run(words, options)
-  judge(ran, promised)
+  checkGeneralRules(ran, promised)
   return ran
 }
 
 const getQueue = (base: string) => ask(base, 'queue', 'get', '--json')
-const queueRead: Promised = { code: 0, format: 'json' }
+const queueRead: ExpectedResult = { code: 0, format: 'json' }
 
 describe('redirects', () => {
-  let other: Peer
+  let other: TestServer
   beforeAll(async () => {
-    other = kept(await openPeer({ answer: good }))
+    other = kept(await startTestServer({ answer: good }))
   })
 
   const away = (status: number) => () => ({
     status,
-    headers: { location: `${other.base('127.0.0.1')}/elsewhere?key=value` },
+    headers: { location: `${other.baseUrl('127.0.0.1')}/elsewhere?key=value` },
   })
   const changed = [
     ...changes.flatMap(([line, operation]) => [307, 308].map(status => [line, status, operation] as const)),
@@ -83,7 +85,7 @@ describe('redirects', () => {
 
   test.each(changed)('%s answered %i is not followed, and never success', async (line, status, operation) => {
     const names = [operation, `(${status})`, `http://127.0.0.1:${other.port}`]
-    const { out, requests } = await judged(
+    const { out, requests } = await runAndCheck(
       `${line} --json`,
       { code: 15, format: 'json', names },
       {
@@ -92,7 +94,7 @@ describe('redirects', () => {
     )
     expect(JSON.parse(out)).toMatchObject({ ok: false, delivery: 'unknown', exit: 15 })
     expect(requests).toHaveLength(1)
-    expect(other.connections()).toBe(0)
+    expect(other.connectionCount()).toBe(0)
   })
 
   const asked = reads.flatMap(([line, operation]) =>
@@ -101,7 +103,7 @@ describe('redirects', () => {
   test.each(asked)(
     '%s answered %i is not followed, and says to change the base address',
     async (line, status, operation) => {
-      const { err, out, requests } = await judged(
+      const { err, out, requests } = await runAndCheck(
         line,
         { code: 15, names: [operation, `(${status})`] },
         {
@@ -111,7 +113,7 @@ describe('redirects', () => {
       expect(err).toMatch(/base address/)
       expect(out).toBe('')
       expect(requests).toHaveLength(1)
-      expect(other.connections()).toBe(0)
+      expect(other.connectionCount()).toBe(0)
     },
   )
 
@@ -123,7 +125,7 @@ describe('redirects', () => {
     ['to a file', 'file:///etc/passwd'],
     ['with a login', 'https://user:hidden@127.0.0.1:1/'],
   ])('a redirect %s is not followed either', async (_, location) => {
-    const { err, requests } = await judged(
+    const { err, requests } = await runAndCheck(
       'queue get',
       { code: 15, names: ['getQueue', '(302)'] },
       {
@@ -138,7 +140,7 @@ describe('redirects', () => {
   })
 
   test('a redirect without a target is not followed either', async () => {
-    const { requests } = await judged(
+    const { requests } = await runAndCheck(
       'queue get',
       { code: 15, names: ['getQueue', '(307)'] },
       {
@@ -149,14 +151,14 @@ describe('redirects', () => {
   })
 
   test('the built program sends nothing to the target of a redirect', async () => {
-    const elsewhere = kept(await openPeer({ answer: good }))
+    const elsewhere = kept(await startTestServer({ answer: good }))
     const service = kept(
-      await openPeer({ answer: () => ({ status: 308, headers: { location: elsewhere.base() } }) }),
+      await startTestServer({ answer: () => ({ status: 308, headers: { location: elsewhere.baseUrl() } }) }),
     )
     const names = ['submitPullRequest', service.host, elsewhere.host]
-    await run(ask(service.base(), 'pr', 'submit', '7'), { code: 15, names })
-    expect(service.asked).toHaveLength(1)
-    expect(elsewhere.connections()).toBe(0)
+    await run(ask(service.baseUrl(), 'pr', 'submit', '7'), { code: 15, names })
+    expect(service.requests).toHaveLength(1)
+    expect(elsewhere.connectionCount()).toBe(0)
   })
 })
 
@@ -165,36 +167,36 @@ const name = 'queue.acme.test'
 const names = { [name]: ['127.0.0.1'], '127.0.0.1.acme.test': ['127.0.0.1'], localhost: ['127.0.0.1'] }
 
 interface Secured {
-  readonly authority: Authority
-  readonly service: Peer
+  readonly authority: CertificateAuthority
+  readonly service: TestServer
   /** Finds the names, and trusts the authority. */
   readonly env: Readonly<Record<string, string>>
 }
 let making: Promise<Secured> | undefined
 const secured = (): Promise<Secured> => {
   making ??= (async () => {
-    const authority = openAuthority(home, 'ca')
+    const authority = createCertificateAuthority(home, 'ca')
     const all = ['IP:127.0.0.1', 'IP:::1', ...Object.keys(names).map(one => `DNS:${one}`)]
-    const service = kept(await openPeer({ tls: authority.issue(...all), answer: good }))
-    return { authority, service, env: { ...hosts(home, names), NODE_EXTRA_CA_CERTS: authority.file } }
+    const service = kept(await startTestServer({ tls: authority.issue(...all), answer: good }))
+    return { authority, service, env: { ...withHostNames(home, names), NODE_EXTRA_CA_CERTS: authority.file } }
   })()
   return making
 }
 
 /** A proxy that leads the service's names to it. */
-async function proxied(options: ProxyOptions = {}) {
+async function proxied(options: TestProxyOptions = {}) {
   const { authority, env, service } = await secured()
   const leads = new Map(Object.keys(names).map(one => [`${one}:${service.port}`, service.port]))
-  const proxy = kept(await openProxy({ leads, ...options }))
-  const base = service.base(name)
-  const before = service.asked.length
+  const proxy = kept(await startTestProxy({ routes: leads, ...options }))
+  const base = service.baseUrl(name)
+  const before = service.requests.length
   return {
     authority,
     env,
     proxy,
     base,
     service,
-    came: () => service.asked.slice(before),
+    came: () => service.requests.slice(before),
     target: `${name}:${service.port}`,
   }
 }
@@ -212,10 +214,11 @@ describe('proxies', () => {
         options,
       )
       // Each change has a connection of its own.
-      expect(proxy.asked.map(one => one.target)).toEqual([target, target, target])
-      expect(proxy.others).toEqual([])
+      expect(proxy.connectRequests.map(one => one.target)).toEqual([target, target, target])
+      expect(proxy.otherRequests).toEqual([])
       expect(came().map(({ headers }) => headers.get('x-api-token'))).toEqual([token, token, token])
-      for (const { headers } of proxy.asked) expect([...headers.values()].join()).not.toContain(token)
+      for (const { headers } of proxy.connectRequests)
+        expect([...headers.values()].join()).not.toContain(token)
       for (const { headers } of came())
         expect([...headers.keys()].filter(key => key.startsWith('proxy'))).toEqual([])
     },
@@ -224,9 +227,9 @@ describe('proxies', () => {
   testWith('openssl')('a proxy resolves the name: none is looked up here', async () => {
     const { env, proxy, base } = await proxied()
     await run(getQueue(base), queueRead, {
-      env: { ...env, ...hosts(home, { nothing: [] }), HTTPS_PROXY: `http://${proxy.host}` },
+      env: { ...env, ...withHostNames(home, { nothing: [] }), HTTPS_PROXY: `http://${proxy.host}` },
     })
-    expect(proxy.asked).toHaveLength(1)
+    expect(proxy.connectRequests).toHaveLength(1)
   })
 
   testWith('openssl')('lower case goes before upper case, as with curl', async () => {
@@ -238,26 +241,26 @@ describe('proxies', () => {
         HTTPS_PROXY: `http://127.0.0.1:${await closedPort()}`,
       },
     })
-    expect(proxy.asked).toHaveLength(1)
+    expect(proxy.connectRequests).toHaveLength(1)
   })
 
   testWith('openssl')('a proxy that is spoken to by TLS itself', async () => {
     const { authority } = await secured()
     const { env, proxy, base } = await proxied({ tls: authority.issue('DNS:localhost') })
     await run(getQueue(base), queueRead, { env: { ...env, HTTPS_PROXY: `https://localhost:${proxy.port}` } })
-    expect(proxy.asked).toHaveLength(1)
+    expect(proxy.connectRequests).toHaveLength(1)
   })
 
   testWith('openssl')('an address without its scheme is a proxy, as with curl and gh', async () => {
     const { env, proxy, base } = await proxied()
     await run(getQueue(base), queueRead, { env: { ...env, HTTPS_PROXY: proxy.host } })
-    expect(proxy.asked).toHaveLength(1)
+    expect(proxy.connectRequests).toHaveLength(1)
   })
 
   testWith('openssl')('HTTP_PROXY is not for https, as with curl and gh', async () => {
     const { env, proxy, base } = await proxied()
     await run(getQueue(base), queueRead, { env: { ...env, HTTP_PROXY: `http://${proxy.host}` } })
-    expect(proxy.asked).toHaveLength(0)
+    expect(proxy.connectRequests).toHaveLength(0)
   })
 
   /** Whether a form of NO_PROXY lets the service be reached directly. */
@@ -269,7 +272,7 @@ describe('proxies', () => {
     }
     await run(getQueue(base), queueRead, { env: { ...env, ...variables } })
     expect(came()).toHaveLength(1)
-    return proxy.asked.length === 0 ? 'direct' : 'through the proxy'
+    return proxy.connectRequests.length === 0 ? 'direct' : 'through the proxy'
   }
   const matching = [
     name,
@@ -301,7 +304,7 @@ describe('proxies', () => {
       },
     )
     expect(came()).toHaveLength(1)
-    expect(proxy.asked).toHaveLength(0)
+    expect(proxy.connectRequests).toHaveLength(0)
   })
 
   const loopbacks = ['127.0.0.1', 'localhost', '[::1]', '127.1', '2130706433']
@@ -309,9 +312,9 @@ describe('proxies', () => {
     const { proxy, env } = await proxied()
     const address = `http://${proxy.host}`
     const service = kept(
-      await openPeer({ answer: good, hostname: hostname === '[::1]' ? '::1' : '127.0.0.1' }),
+      await startTestServer({ answer: good, hostname: hostname === '[::1]' ? '::1' : '127.0.0.1' }),
     )
-    await run(getQueue(service.base(hostname)), queueRead, {
+    await run(getQueue(service.baseUrl(hostname)), queueRead, {
       env: {
         ...env,
         HTTPS_PROXY: address,
@@ -321,16 +324,16 @@ describe('proxies', () => {
         ALL_PROXY: address,
       },
     })
-    expect(service.asked).toHaveLength(1)
-    expect([proxy.asked, proxy.others]).toEqual([[], []])
+    expect(service.requests).toHaveLength(1)
+    expect([proxy.connectRequests, proxy.otherRequests]).toEqual([[], []])
   })
 
   testWith('openssl')('a name that begins like a loopback address is none: it is proxied', async () => {
     const { env, proxy, service } = await proxied()
-    await run(getQueue(service.base('127.0.0.1.acme.test')), queueRead, {
+    await run(getQueue(service.baseUrl('127.0.0.1.acme.test')), queueRead, {
       env: { ...env, HTTPS_PROXY: `http://${proxy.host}` },
     })
-    expect(proxy.asked.map(({ target }) => target)).toEqual([`127.0.0.1.acme.test:${service.port}`])
+    expect(proxy.connectRequests.map(({ target }) => target)).toEqual([`127.0.0.1.acme.test:${service.port}`])
   })
 
   testWith('openssl')(
@@ -340,7 +343,7 @@ describe('proxies', () => {
       await run(getQueue(base), queueRead, {
         env: { ...env, HTTPS_PROXY: `http://us%3Aer%40home:p%40ss%2Fword%25@${proxy.host}` },
       })
-      expect(proxy.asked).toHaveLength(1)
+      expect(proxy.connectRequests).toHaveLength(1)
       expect(came().map(({ headers }) => headers.get('proxy-authorization'))).toEqual([undefined])
     },
   )
@@ -366,7 +369,7 @@ describe('proxies', () => {
       )
       expect(said.out).toBe('')
       hidden(said)
-      expect(proxy.asked).toHaveLength(1)
+      expect(proxy.connectRequests).toHaveLength(1)
       expect(came()).toHaveLength(0)
     },
   )
@@ -382,7 +385,7 @@ describe('proxies', () => {
       )
       hidden(said)
       expect(said.err).toMatch(/nothing was sent/i)
-      expect(proxy.asked).toHaveLength(1)
+      expect(proxy.connectRequests).toHaveLength(1)
     },
   )
 
@@ -408,7 +411,7 @@ describe('proxies', () => {
     const said = await run(
       ask(`https://${name}/v1`, 'queue', 'get', '--retries', '0'),
       { code: 7, names: ['getQueue', 'proxy.acme.test'] },
-      { env: { ...hosts(home, names), HTTPS_PROXY: 'http://someone:s3cret@proxy.acme.test:3128' } },
+      { env: { ...withHostNames(home, names), HTTPS_PROXY: 'http://someone:s3cret@proxy.acme.test:3128' } },
     )
     hidden(said)
   })
@@ -428,17 +431,17 @@ describe('proxies', () => {
 
   /** A proxy that does not connect: the service was not reached, so a change is as safe as a read. */
   async function notConnected(instead: string, line: string) {
-    const proxy = kept(await openProxy({ instead }))
+    const proxy = kept(await startTestProxy({ reply: instead }))
     const said = await run(
       ask(`https://${name}/v1`, ...line.split(' '), '--retries', '0', '--timeout', '500ms'),
       { code: 7, names: [line === 'queue get' ? 'getQueue' : 'submitPullRequest', proxy.host] },
-      { env: { HTTPS_PROXY: `http://someone:s3cret@${proxy.host}` }, within: 3_000 },
+      { env: { HTTPS_PROXY: `http://someone:s3cret@${proxy.host}` }, timeLimit: 3_000 },
     )
     hidden(said)
     expect(said.err).toMatch(/proxy/)
     expect(said.err).toMatch(/nothing was sent/i)
     expect(said.out).toBe('')
-    expect(proxy.asked).toHaveLength(1)
+    expect(proxy.connectRequests).toHaveLength(1)
   }
   testWith('openssl').each(eachLine(refusals))(
     'the proxy answers %s (%j): %s is unavailable, and nothing was sent',
@@ -452,13 +455,13 @@ describe('proxies', () => {
   testWith('openssl')(
     'a proxy that could not connect is asked again, as often as --retries says',
     async () => {
-      const proxy = kept(await openProxy({}))
+      const proxy = kept(await startTestProxy({}))
       await run(
         ask(`https://${name}/v1`, 'pr', 'submit', '7', '--retries', '1'),
         { code: 7, names: ['submitPullRequest', proxy.host] },
         { env: { HTTPS_PROXY: `http://${proxy.host}` } },
       )
-      expect(proxy.asked).toHaveLength(2)
+      expect(proxy.connectRequests).toHaveLength(2)
     },
   )
 
@@ -516,7 +519,7 @@ describe('proxies', () => {
       const options = { env: { ...env, HTTPS_PROXY: `http://${tiny.host}` } }
       await run(getQueue(base), queueRead, options)
       await run(ask(base, 'pr', 'submit', '7', '--json'), queueRead, options)
-      expect(proxy.asked.map(one => one.target)).toEqual([target, target])
+      expect(proxy.connectRequests.map(one => one.target)).toEqual([target, target])
       expect(came()).toHaveLength(2)
       expect(tiny.log()).toContain(`CONNECT ${target}`)
     })
@@ -534,7 +537,7 @@ describe('proxies', () => {
         { env: { ...env, HTTPS_PROXY: `http://${tiny.host}` } },
       )
       expect(err).not.toMatch(/again/)
-      expect(proxy.asked).toHaveLength(1)
+      expect(proxy.connectRequests).toHaveLength(1)
     })
 
     testWith('tinyproxy')(
@@ -580,8 +583,8 @@ describe('certificates', () => {
       { stdio: 'pipe' },
     )
     const tls = { cert: readFileSync(file, 'utf8'), key: readFileSync(key, 'utf8') }
-    const service = kept(await openPeer({ tls, answer: good }))
-    const base = service.base(name)
+    const service = kept(await startTestServer({ tls, answer: good }))
+    const base = service.baseUrl(name)
     const { err } = await run(
       ask(base, 'queue', 'get'),
       { code: 7, names: ['getQueue', `${name}:${service.port}`] },
@@ -590,7 +593,7 @@ describe('certificates', () => {
     expect(err).toMatch(/certificate .*not trusted/)
     expect(err).toMatch(/--ca-file .*NODE_EXTRA_CA_CERTS/)
     expect(err).not.toMatch(noSwitch)
-    expect({ asked: service.asked, connections: service.connections() }).toEqual({
+    expect({ asked: service.requests, connections: service.connectionCount() }).toEqual({
       asked: [],
       connections: 1,
     })
@@ -602,23 +605,23 @@ describe('certificates', () => {
     'a change to a service whose authority is not known was not sent, and leaves no receipt',
     async () => {
       const { env, service } = await secured()
-      const before = service.asked.length
+      const before = service.requests.length
       const { out, err } = await run(
-        ask(service.base(name), 'pr', 'submit', '7', '--json'),
+        ask(service.baseUrl(name), 'pr', 'submit', '7', '--json'),
         { code: 7, format: 'json', names: ['submitPullRequest', name] },
         { env: { ...env, NODE_EXTRA_CA_CERTS: undefined } },
       )
       expect(out).toBe('')
       expect(JSON.parse(err).error.hint).not.toMatch(noSwitch)
-      expect(service.asked).toHaveLength(before)
+      expect(service.requests).toHaveLength(before)
     },
   )
 
   /** Two services, each with an authority of its own. */
   async function twoServices() {
     const { authority, env, service } = await secured()
-    const second = openAuthority(home, 'second')
-    const other = kept(await openPeer({ tls: second.issue(`DNS:${name}`), answer: good }))
+    const second = createCertificateAuthority(home, 'second')
+    const other = kept(await startTestServer({ tls: second.issue(`DNS:${name}`), answer: good }))
     // The defaults of this machine, for once with an authority of ours among them.
     const defaults = {
       ...env,
@@ -628,7 +631,7 @@ describe('certificates', () => {
     }
     const both = async (words: readonly string[], variables: RunOptions['env'] = {}) => {
       for (const peer of [service, other])
-        await run([...getQueue(peer.base(name)), ...words], queueRead, { env: { ...variables } })
+        await run([...getQueue(peer.baseUrl(name)), ...words], queueRead, { env: { ...variables } })
     }
     return { env, defaults, both, second: second.file }
   }
@@ -651,9 +654,12 @@ describe('certificates', () => {
   testWith('openssl')('a file of several authorities, text between them, adds them all', async () => {
     const { authority, env, service } = await secured()
     const file = home.path('bundle.pem')
-    writeFileSync(file, `# first\n${openAuthority(home, 'unrelated').pem}\n# second\n${authority.pem}`)
+    writeFileSync(
+      file,
+      `# first\n${createCertificateAuthority(home, 'unrelated').pem}\n# second\n${authority.pem}`,
+    )
     const options = { env: { ...env, NODE_EXTRA_CA_CERTS: undefined } }
-    await run([...getQueue(service.base(name)), '--ca-file', file], queueRead, options)
+    await run([...getQueue(service.baseUrl(name)), '--ca-file', file], queueRead, options)
   })
 
   testWith('openssl')('--ca-file holds behind a proxy, too', async () => {
@@ -661,7 +667,7 @@ describe('certificates', () => {
     await run([...getQueue(base), '--ca-file', authority.file], queueRead, {
       env: { ...env, NODE_EXTRA_CA_CERTS: undefined, HTTPS_PROXY: `http://${proxy.host}` },
     })
-    expect(proxy.asked).toHaveLength(1)
+    expect(proxy.connectRequests).toHaveLength(1)
   })
 
   const badFiles: readonly (readonly [what: string, make: () => string])[] = [
@@ -679,30 +685,30 @@ describe('certificates', () => {
     return home.path(file)
   }
   test.each(badFiles)('a --ca-file %s is refused here, and named', async (_, make) => {
-    const service = kept(await openPeer({ answer: good }))
-    const { err } = await run([...ask(service.base(), 'queue', 'get'), '--ca-file', make()], { code: 2 })
+    const service = kept(await startTestServer({ answer: good }))
+    const { err } = await run([...ask(service.baseUrl(), 'queue', 'get'), '--ca-file', make()], { code: 2 })
     expect(err).toMatch(/--ca-file/)
-    expect(service.connections()).toBe(0)
+    expect(service.connectionCount()).toBe(0)
   })
 
   testWith('openssl')('NODE_TLS_REJECT_UNAUTHORIZED=0 does not make a bad certificate good', async () => {
     const { env, service } = await secured()
-    const before = service.asked.length
+    const before = service.requests.length
     const { out, err } = await run(
-      getQueue(service.base(name)),
+      getQueue(service.baseUrl(name)),
       { code: 7, format: 'json', names: ['getQueue', name] },
       { env: { ...env, NODE_EXTRA_CA_CERTS: undefined, NODE_TLS_REJECT_UNAUTHORIZED: '0' } },
     )
     expect(out).toBe('')
     expect(err).toMatch(/^mergeq: NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing/)
-    expect(service.asked).toHaveLength(before)
+    expect(service.requests).toHaveLength(before)
   })
 
   testWith('openssl')(
     'NODE_TLS_REJECT_UNAUTHORIZED=0 is reported once, in our own words and no others',
     async () => {
       const { env, service } = await secured()
-      const { err } = await run(getQueue(service.base(name)), queueRead, {
+      const { err } = await run(getQueue(service.baseUrl(name)), queueRead, {
         env: { ...env, NODE_TLS_REJECT_UNAUTHORIZED: '0' },
       })
       expect(err).toMatch(/^mergeq: NODE_TLS_REJECT_UNAUTHORIZED=0 [^\n]*\n$/)
@@ -723,14 +729,16 @@ describe('certificates', () => {
     '%s to a certificate for another name ends before the token is sent',
     async line => {
       const { authority, env } = await secured()
-      const service = kept(await openPeer({ tls: authority.issue('DNS:other.acme.test'), answer: good }))
+      const service = kept(
+        await startTestServer({ tls: authority.issue('DNS:other.acme.test'), answer: good }),
+      )
       const { err, out } = await run(
-        ask(service.base(name), ...line.split(' ')),
+        ask(service.baseUrl(name), ...line.split(' ')),
         { code: 7, names: [`${name}:${service.port}`] },
         { env },
       )
       expect(err).toMatch(/another name/)
-      expect({ out, asked: service.asked, connections: service.connections() }).toEqual({
+      expect({ out, asked: service.requests, connections: service.connectionCount() }).toEqual({
         out: '',
         asked: [],
         connections: 1,
@@ -740,8 +748,8 @@ describe('certificates', () => {
 
   testWith('openssl')('the same behind a proxy', async () => {
     const { authority, env } = await secured()
-    const service = kept(await openPeer({ tls: authority.issue('DNS:other.acme.test'), answer: good }))
-    const proxy = kept(await openProxy({ leads: new Map([[`${name}:443`, service.port]]) }))
+    const service = kept(await startTestServer({ tls: authority.issue('DNS:other.acme.test'), answer: good }))
+    const proxy = kept(await startTestProxy({ routes: new Map([[`${name}:443`, service.port]]) }))
     const { err } = await run(
       ask(`https://${name}/v1`, 'pr', 'submit', '7'),
       { code: 7, names: ['submitPullRequest', name] },
@@ -750,28 +758,28 @@ describe('certificates', () => {
       },
     )
     expect(err).toMatch(/another name/)
-    expect(service.asked).toEqual([])
+    expect(service.requests).toEqual([])
   })
 
   testWith('openssl')('a port that speaks no TLS ends before the token is sent', async () => {
     const { env } = await secured()
-    const service = kept(await openPeer({ answer: good }))
+    const service = kept(await startTestServer({ answer: good }))
     await run(
       ask(`https://${name}:${service.port}/v1`, 'pr', 'submit', '7', '--retries', '0'),
       { code: 7, names: ['submitPullRequest', `${name}:${service.port}`] },
       { env },
     )
-    expect(service.asked).toEqual([])
+    expect(service.requests).toEqual([])
   })
 })
 
 describe('addresses', () => {
   testWith('openssl')('--timeout holds while a service does not answer the handshake of TLS', async () => {
-    const silent = kept(await openRaw('silence'))
+    const silent = kept(await startRawServer('silence'))
     await run(
       ask(`https://${silent.host}/v1`, 'queue', 'get', '--retries', '0', '--timeout', '1s'),
       { code: 7, names: ['getQueue', silent.host] },
-      { within: 4_000 },
+      { timeLimit: 4_000 },
     )
     expect(silent.opened()).toBe(1)
   })
@@ -788,7 +796,7 @@ describe('addresses', () => {
     const { err, out } = await run(
       ask('https://mergeq.invalid/v1', 'pr', 'submit', '7', '--retries', '0', '--json'),
       { code: 7, format: 'json', names: ['submitPullRequest', 'mergeq.invalid'] },
-      { env: hosts(home, { nothing: [] }) },
+      { env: withHostNames(home, { nothing: [] }) },
     )
     expect(JSON.parse(err).error.hint).toMatch(/nothing was sent.*safe/i)
     expect(out).toBe('')
@@ -801,44 +809,46 @@ describe('addresses', () => {
       const { out } = await run(
         ask(`http://localhost:${port}/v1`, ...line.split(' '), '--retries', '0'),
         { code: 7, names: [`localhost:${port}`] },
-        { env: hosts(home, { localhost: ['::1', '127.0.0.1'] }) },
+        { env: withHostNames(home, { localhost: ['::1', '127.0.0.1'] }) },
       )
       expect(out).toBe('')
     },
   )
 
   test('where one family refuses, the other is taken', async () => {
-    const service = kept(await openPeer({ answer: good }))
-    await run(getQueue(service.base('localhost')), queueRead, {
-      env: hosts(home, { localhost: ['::1', '127.0.0.1'] }),
+    const service = kept(await startTestServer({ answer: good }))
+    await run(getQueue(service.baseUrl('localhost')), queueRead, {
+      env: withHostNames(home, { localhost: ['::1', '127.0.0.1'] }),
     })
-    expect(service.asked).toHaveLength(1)
+    expect(service.requests).toHaveLength(1)
   })
 
   test('[::1] works, and messages keep its brackets', async () => {
     const service = kept(
-      await openPeer({
+      await startTestServer({
         hostname: '::1',
         answer: (asked, index) => (index === 0 ? good(asked) : { status: 500 }),
       }),
     )
-    await run(getQueue(service.base()), queueRead)
-    expect(service.asked[0]?.headers.get('host')).toBe(`[::1]:${service.port}`)
+    await run(getQueue(service.baseUrl()), queueRead)
+    expect(service.requests[0]?.headers.get('host')).toBe(`[::1]:${service.port}`)
     const words = ['queue', 'get', '--retries', '0']
-    await run(ask(service.base(), ...words), { code: 7, names: [`[::1]:${service.port}`] })
+    await run(ask(service.baseUrl(), ...words), { code: 7, names: [`[::1]:${service.port}`] })
     const port = await closedPort()
     await run(ask(`http://[::1]:${port}/v1`, ...words), { code: 7, names: [`[::1]:${port}`] })
   })
 
   testWith('openssl')('[::1] works behind TLS, by its address in the certificate', async () => {
     const { authority, env } = await secured()
-    const service = kept(await openPeer({ hostname: '::1', tls: authority.issue('IP:::1'), answer: good }))
-    await run(getQueue(service.base()), queueRead, { env })
+    const service = kept(
+      await startTestServer({ hostname: '::1', tls: authority.issue('IP:::1'), answer: good }),
+    )
+    await run(getQueue(service.baseUrl()), queueRead, { env })
   })
 
   test('a cookie is never sent back', async () => {
     const service = kept(
-      await openPeer({
+      await startTestServer({
         answer: (_, index) => ({
           headers: { 'set-cookie': ['session=1; Path=/', 'other=2'] },
           body: JSON.stringify({
@@ -848,8 +858,8 @@ describe('addresses', () => {
         }),
       }),
     )
-    await run(ask(service.base(), 'flaky', 'list', '--json'), queueRead)
-    expect(service.asked.map(({ headers }) => headers.has('cookie'))).toEqual([false, false])
+    await run(ask(service.baseUrl(), 'flaky', 'list', '--json'), queueRead)
+    expect(service.requests.map(({ headers }) => headers.has('cookie'))).toEqual([false, false])
   })
 })
 
@@ -882,83 +892,85 @@ describe('what we rely on in undici (WIRE.md 4.12)', () => {
     ['POST', 307],
     ['GET', 308],
   ] as const)('a %s answered %i is handed over as it is, and not followed', async (method, status) => {
-    const other = kept(await openPeer({ answer: good }))
-    const service = kept(await openPeer({ answer: () => ({ status, headers: { location: other.base() } }) }))
-    expect((await send(service.base(), method)).status).toBe(status)
-    expect(other.connections()).toBe(0)
+    const other = kept(await startTestServer({ answer: good }))
+    const service = kept(
+      await startTestServer({ answer: () => ({ status, headers: { location: other.baseUrl() } }) }),
+    )
+    expect((await send(service.baseUrl(), method)).status).toBe(status)
+    expect(other.connectionCount()).toBe(0)
   })
 
   test.each(['GET', 'POST'] as const)(
     'a %s whose connection breaks is not repeated by itself',
     async method => {
-      const service = kept(await openPeer({ answer: () => 'reset' }))
-      await expect(send(service.base(), method)).rejects.toMatchObject({
+      const service = kept(await startTestServer({ answer: () => 'reset' }))
+      await expect(send(service.baseUrl(), method)).rejects.toMatchObject({
         code: expect.stringMatching(/^(UND_ERR_SOCKET|ECONNRESET)$/),
       })
-      expect(service.asked).toHaveLength(1)
+      expect(service.requests).toHaveLength(1)
     },
   )
 
   test.each(['GET', 'POST'] as const)('a %s answered 503 or 429 is not repeated by itself', async method => {
     const service = kept(
-      await openPeer({
+      await startTestServer({
         answer: (_, index) => ({ status: index === 0 ? 503 : 429, headers: { 'retry-after': '0' } }),
       }),
     )
-    expect((await send(service.base(), method)).status).toBe(503)
-    expect((await send(service.base(), method)).status).toBe(429)
-    expect(service.asked).toHaveLength(2)
+    expect((await send(service.baseUrl(), method)).status).toBe(503)
+    expect((await send(service.baseUrl(), method)).status).toBe(429)
+    expect(service.requests).toHaveLength(2)
   })
 
   test('headers end at 16 KiB', async () => {
     const service = kept(
-      await openPeer({
+      await startTestServer({
         answer: (_, index) => ({
           headers: { 'x-long': 'x'.repeat((15 + 2 * index) * 1024) },
           body: queueDocument,
         }),
       }),
     )
-    expect((await send(service.base(), 'GET')).status).toBe(200)
-    await expect(send(service.base(), 'GET')).rejects.toMatchObject({ code: 'UND_ERR_HEADERS_OVERFLOW' })
+    expect((await send(service.baseUrl(), 'GET')).status).toBe(200)
+    await expect(send(service.baseUrl(), 'GET')).rejects.toMatchObject({ code: 'UND_ERR_HEADERS_OVERFLOW' })
   })
 
   test('over 16 KiB of headers are no answer of this service, however they are cut up', async () => {
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`x-${index}`, 'x'.repeat(64)]))
     for (const headers of [{ 'x-long': 'x'.repeat(17 * 1024) }, many]) {
-      const service = kept(await openPeer({ answer: () => ({ headers, body: queueDocument }) }))
+      const service = kept(await startTestServer({ answer: () => ({ headers, body: queueDocument }) }))
       const names = ['getQueue', service.host]
-      await run(ask(service.base(), 'queue', 'get', '--retries', '0'), { code: 15, names })
-      expect(service.asked).toHaveLength(1)
+      await run(ask(service.baseUrl(), 'queue', 'get', '--retries', '0'), { code: 15, names })
+      expect(service.requests).toHaveLength(1)
     }
   })
 
   test('a compressed body is handed over as it came: its size is ours to bound', async () => {
     const body = gzipSync(queueDocument)
     const service = kept(
-      await openPeer({ answer: () => ({ headers: { 'content-encoding': 'gzip' }, body }) }),
+      await startTestServer({ answer: () => ({ headers: { 'content-encoding': 'gzip' }, body }) }),
     )
-    expect((await send(service.base(), 'GET')).bytes).toEqual(body)
+    expect((await send(service.baseUrl(), 'GET')).bytes).toEqual(body)
   })
 
   test('a body that is cut is an error', async () => {
-    const service = kept(await openRaw('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"state"'))
+    const service = kept(await startRawServer('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"state"'))
     await expect(send(service.base, 'POST')).rejects.toMatchObject({
       code: expect.stringMatching(/^UND_ERR_|^ECONNRESET$/),
     })
   })
 
   testWith('sh')('the environment of the process is not asked when the proxy was given', async () => {
-    const proxy = kept(await openProxy({}))
+    const proxy = kept(await startTestProxy({}))
     const args = { HTTPS_PROXY: `http://${proxy.host}` }
     try {
       vi.stubEnv('NO_PROXY', '*')
       await expect(send(`https://${name}/v1`, 'GET', args)).rejects.toThrow()
-      expect(proxy.asked.map(({ target }) => target)).toEqual([`${name}:443`])
+      expect(proxy.connectRequests.map(({ target }) => target)).toEqual([`${name}:443`])
       vi.stubEnv('HTTPS_PROXY', `http://${proxy.host}`)
       vi.stubEnv('NO_PROXY', '')
       await expect(send('https://mergeq.invalid/v1', 'GET')).rejects.toThrow()
-      expect(proxy.asked).toHaveLength(1)
+      expect(proxy.connectRequests).toHaveLength(1)
     } finally {
       vi.unstubAllEnvs()
     }
@@ -966,7 +978,7 @@ describe('what we rely on in undici (WIRE.md 4.12)', () => {
 
   testWith('openssl')('HTTP/1.1 is spoken even where HTTP/2 is offered', async () => {
     const { env, service } = await secured()
-    await run(getQueue(service.base(name)), queueRead, { env })
-    expect(service.asked.at(-1)?.headers.get('connection')).toBe('keep-alive')
+    await run(getQueue(service.baseUrl(name)), queueRead, { env })
+    expect(service.requests.at(-1)?.headers.get('connection')).toBe('keep-alive')
   })
 })

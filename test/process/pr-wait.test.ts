@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../src/errors.ts'
 import {
-  answers,
-  hangs,
-  launch,
-  pull,
-  resets,
-  unapplied,
-  withFaults,
-  works,
+  neverRespond,
+  normalBehavior,
+  pullRequest,
+  resetConnection,
+  respondWith,
+  runBuiltProgram,
+  withFaultServer,
+  withoutEffect,
 } from '../support/fault-server.ts'
 import { mergeq, noon, type Setting } from '../support/harness.ts'
-import { type Course, documentsIn, env, play, walk } from '../support/pr-wait.ts'
+import { type Course, documentsIn, env, runWithHistory, walk } from '../support/pr-wait.ts'
 
 describe('one pull request', () => {
   test('from NOT_READY to MERGED, polled no faster than the interval', async () => {
-    const { code, out, err, asked } = await play('pr wait 7 --interval 2s', { pulls: { 7: walk } })
+    const { code, out, err, asked } = await runWithHistory('pr wait 7 --interval 2s', { pulls: { 7: walk } })
     expect({ code, out }).toEqual({ code: 0, out: '7\tmerged\tMERGED\t8\n' })
     expect(err.split('\n').slice(0, -1)).toEqual([
       '#7 NOT_READY',
@@ -36,12 +36,12 @@ describe('one pull request', () => {
       [2, state, { isCurrentlySubmittedToQueue: true }],
       [6, state],
     ]
-    const { code, out } = await play('pr wait 7 --interval 2s', { pulls: { 7: course } })
+    const { code, out } = await runWithHistory('pr wait 7 --interval 2s', { pulls: { 7: course } })
     expect({ code, out }).toEqual({ code: exit, out: `7\t${state.toLowerCase()}\t${state}\t6\n` })
   })
 
   test('TESTING forever ends at the timeout with the last state', async () => {
-    const { code, out, seconds } = await play('pr wait 7 --interval 2s --timeout 5s', {
+    const { code, out, seconds } = await runWithHistory('pr wait 7 --interval 2s --timeout 5s', {
       pulls: { 7: [[0, 'TESTING']] },
     })
     expect({ code, out, seconds }).toEqual({ code: 124, out: '7\ttimed-out\tTESTING\t5\n', seconds: 5 })
@@ -49,13 +49,17 @@ describe('one pull request', () => {
 
   test('503 and resets between good answers', async () => {
     const states = ['testing', 'testing', 'testing', 'testing', 'merged']
-    await withFaults(
+    await withFaultServer(
       {
-        pulls: { 7: pull(7) },
+        pulls: { 7: pullRequest(7) },
         script: ({ nth }, server) => {
           const state = states[nth] ?? 'merged'
-          server.stage.pulls.set(7, pull(7, { state, isCurrentlySubmittedToQueue: state !== 'merged' }))
-          return nth === 1 ? unapplied(answers(503)) : nth === 3 ? unapplied(resets) : works
+          server.data.pulls.set(7, pullRequest(7, { state, isCurrentlySubmittedToQueue: state !== 'merged' }))
+          return nth === 1
+            ? withoutEffect(respondWith(503))
+            : nth === 3
+              ? withoutEffect(resetConnection)
+              : normalBehavior
         },
       },
       async server => {
@@ -69,7 +73,7 @@ describe('one pull request', () => {
   })
 
   test.each([401, 403])('a %i in the middle ends it at once', async status => {
-    const { code, out, err, seconds } = await play('pr wait 7 --interval 2s', {
+    const { code, out, err, seconds } = await runWithHistory('pr wait 7 --interval 2s', {
       pulls: { 7: walk },
       fault: second => (second < 4 ? undefined : { status, body: 'no' }),
     })
@@ -79,7 +83,9 @@ describe('one pull request', () => {
 
   test('one line for each change, not for each poll', async () => {
     const course: Course = [0, 1, 2, 3, 4].map(second => [second, second % 2 === 0 ? 'TESTING' : 'PENDING'])
-    const { code, err } = await play('pr wait 7 --interval 1s --timeout 5s', { pulls: { 7: course } })
+    const { code, err } = await runWithHistory('pr wait 7 --interval 1s --timeout 5s', {
+      pulls: { 7: course },
+    })
     expect(code).toBe(124)
     expect(err).toBe(
       '#7 TESTING\n#7 TESTING -> PENDING\n#7 PENDING -> TESTING\n#7 TESTING -> PENDING\n#7 PENDING -> TESTING\n',
@@ -90,7 +96,7 @@ describe('one pull request', () => {
     '%s: Ctrl-C ends the waiting, not the pull request, and says how to cancel',
     async line => {
       const stop = new AbortController()
-      const { code, out, err, operations } = await play(`${line} --interval 2s`, {
+      const { code, out, err, operations } = await runWithHistory(`${line} --interval 2s`, {
         pulls: {
           7: [[0, 'TESTING']],
           8: [
@@ -113,8 +119,8 @@ describe('one pull request', () => {
   )
 
   test('the built program, stopped by a real SIGINT', async () => {
-    await withFaults({ pulls: { 7: pull(7, { state: 'testing' }) } }, async server => {
-      const { code, out, err } = await launch(server, 'pr wait 7 --interval 30s', {
+    await withFaultServer({ pulls: { 7: pullRequest(7, { state: 'testing' }) } }, async server => {
+      const { code, out, err } = await runBuiltProgram(server, 'pr wait 7 --interval 30s', {
         started: kill => {
           const timer = setInterval(() => {
             if (server.log.length === 0) return
@@ -133,7 +139,7 @@ describe('one pull request', () => {
   })
 
   test('--json prints one document, the result', async () => {
-    const { code, out } = await play('pr wait 7 --interval 2s --json', { pulls: { 7: walk } })
+    const { code, out } = await runWithHistory('pr wait 7 --interval 2s --json', { pulls: { 7: walk } })
     expect(code).toBe(0)
     expect(documentsIn(out)).toEqual([
       { type: 'result', pr: 7, outcome: 'merged', state: 'MERGED', elapsedSeconds: 8, exit: 0 },
@@ -141,7 +147,7 @@ describe('one pull request', () => {
   })
 
   test('-o ndjson prints changes as they come and one result', async () => {
-    const { out } = await play('pr wait 7 --interval 2s -o ndjson', { pulls: { 7: walk } })
+    const { out } = await runWithHistory('pr wait 7 --interval 2s -o ndjson', { pulls: { 7: walk } })
     const documents = documentsIn(out)
     expect(documents.map(({ type, from, to, outcome }) => [type, from ?? outcome, to])).toEqual([
       ['change', undefined, 'NOT_READY'],
@@ -169,7 +175,7 @@ describe('one pull request', () => {
       [6, 'puzzled'],
       [8, 'MERGED'],
     ]
-    const { code, err } = await play('pr wait 7 --interval 2s', { pulls: { 7: course } })
+    const { code, err } = await runWithHistory('pr wait 7 --interval 2s', { pulls: { 7: course } })
     expect(code).toBe(0)
     expect(err.match(/puzzled is a state that mergeq does not know/g)).toHaveLength(1)
     expect(err.match(/-> puzzled/g)).toHaveLength(2)
@@ -194,7 +200,9 @@ describe('one pull request', () => {
     ['left', ends('CANCELLED'), 0, 'left\tCANCELLED\t2'],
   ]
   test.each(until)('--until %s of %j: %i', async (state, course, exit, row) => {
-    const { code, out } = await play(`pr wait 7 --interval 2s --until ${state}`, { pulls: { 7: course } })
+    const { code, out } = await runWithHistory(`pr wait 7 --interval 2s --until ${state}`, {
+      pulls: { 7: course },
+    })
     expect({ code, out }).toEqual({ code: exit, out: `7\t${row}\n` })
   })
 
@@ -204,19 +212,21 @@ describe('one pull request', () => {
       [60, 'PENDING_FAILURE'],
       [3_660, 'MERGED'],
     ]
-    const { code, out } = await play('pr wait 7 --timeout 2h', { pulls: { 7: course } })
+    const { code, out } = await runWithHistory('pr wait 7 --timeout 2h', { pulls: { 7: course } })
     expect({ code, row: out.split('\t').slice(0, 3) }).toEqual({ code: 0, row: ['7', 'merged', 'MERGED'] })
   })
 
   test('--timeout 0 asks once', async () => {
-    const { code, out, operations } = await play('pr wait 7 --timeout 0', { pulls: { 7: [[0, 'TESTING']] } })
+    const { code, out, operations } = await runWithHistory('pr wait 7 --timeout 0', {
+      pulls: { 7: [[0, 'TESTING']] },
+    })
     expect({ code, out, operations }).toEqual({
       code: 8,
       out: '7\tpending\tTESTING\t0\n',
       operations: ['getSubmittedPullRequest'],
     })
-    expect((await play('pr wait 7 --timeout 0', { pulls: { 7: [[0, 'MERGED']] } })).code).toBe(0)
-    const broken = await play('pr wait 7 --timeout 0 --retries 1', {
+    expect((await runWithHistory('pr wait 7 --timeout 0', { pulls: { 7: [[0, 'MERGED']] } })).code).toBe(0)
+    const broken = await runWithHistory('pr wait 7 --timeout 0 --retries 1', {
       pulls: {},
       fault: () => ({ status: 503 }),
     })
@@ -224,15 +234,18 @@ describe('one pull request', () => {
   })
 
   test('a service that never answers does not hold it longer', async () => {
-    await withFaults({ script: { getSubmittedPullRequest: unapplied(hangs) } }, async server => {
-      const { code, out, took } = await launch(server, 'pr wait 7 --timeout 1s')
-      expect({ code, out }).toEqual({ code: 124, out: '7\ttimed-out\t\t1\n' })
-      expect(took).toBeLessThan(4_000)
-    })
+    await withFaultServer(
+      { script: { getSubmittedPullRequest: withoutEffect(neverRespond) } },
+      async server => {
+        const { code, out, took } = await runBuiltProgram(server, 'pr wait 7 --timeout 1s')
+        expect({ code, out }).toEqual({ code: 124, out: '7\ttimed-out\t\t1\n' })
+        expect(took).toBeLessThan(4_000)
+      },
+    )
   })
 
   test('the wait ends after an hour where nothing else is reported', async () => {
-    const { code, seconds } = await play('pr wait 7', { pulls: { 7: [[0, 'TESTING']] } })
+    const { code, seconds } = await runWithHistory('pr wait 7', { pulls: { 7: [[0, 'TESTING']] } })
     expect({ code, seconds }).toEqual({ code: 124, seconds: 3_600 })
   })
 
@@ -243,7 +256,7 @@ describe('one pull request', () => {
       [90, 'TESTING'],
       [130, 'MERGED'],
     ]
-    const { code, asked } = await play('pr wait 7', {
+    const { code, asked } = await runWithHistory('pr wait 7', {
       pulls: { 7: course },
       fault: second => (second === 100 ? { status: 503 } : undefined),
     })
@@ -254,7 +267,7 @@ describe('one pull request', () => {
   })
 
   test('--grace: not found means not there yet, and after it that it is not there', async () => {
-    const late = await play('pr wait 7 --interval 10s', {
+    const late = await runWithHistory('pr wait 7 --interval 10s', {
       pulls: {
         7: [
           [30, 'TESTING'],
@@ -263,13 +276,13 @@ describe('one pull request', () => {
       },
     })
     expect({ code: late.code, seconds: late.seconds }).toEqual({ code: 0, seconds: 50 })
-    const never = await play('pr wait 7 --interval 10s --json', { pulls: {} })
+    const never = await runWithHistory('pr wait 7 --interval 10s --json', { pulls: {} })
     expect({ code: never.code, seconds: never.seconds }).toEqual({ code: 5, seconds: 90 })
     expect(documentsIn(never.out)).toEqual([
       { type: 'result', pr: 7, outcome: 'error', state: null, elapsedSeconds: 90, exit: 5 },
     ])
     expect(JSON.parse(never.err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({ exit: 5 })
-    const short = await play('pr wait 7 --interval 10s --grace 0', { pulls: {} })
+    const short = await runWithHistory('pr wait 7 --interval 10s --grace 0', { pulls: {} })
     expect({ code: short.code, seconds: short.seconds }).toEqual({ code: 5, seconds: 0 })
   })
 
@@ -278,7 +291,9 @@ describe('one pull request', () => {
       [0, 'TESTING', { prSha: '4f2a9c1d00' }],
       [4, 'TESTING', { prSha: 'aaaa9c1d00' }],
     ]
-    const { code, out } = await play('pr wait 7 --interval 2s --match-head 4f2a9c1', { pulls: { 7: course } })
+    const { code, out } = await runWithHistory('pr wait 7 --interval 2s --match-head 4f2a9c1', {
+      pulls: { 7: course },
+    })
     expect({ code, out }).toEqual({ code: 14, out: '7\tstale\tTESTING\t4\n' })
   })
 
@@ -300,21 +315,23 @@ describe('one pull request', () => {
           [2, 'MERGED', { prSha }],
         ] as const,
       }
-      expect((await play(line, { pulls, setting: { spawn } })).code).toBe(exit)
+      expect((await runWithHistory(line, { pulls, setting: { spawn } })).code).toBe(exit)
     }
-    const nowhere = await play(line, { pulls: { 7: walk } })
+    const nowhere = await runWithHistory(line, { pulls: { 7: walk } })
     expect({ code: nowhere.code, asked: nowhere.asked }).toEqual({ code: 2, asked: [] })
   })
 
   test('--match-head where the service does not say the head: said once', async () => {
-    const { code, err } = await play('pr wait 7 --interval 2s --match-head 4f2a', { pulls: { 7: walk } })
+    const { code, err } = await runWithHistory('pr wait 7 --interval 2s --match-head 4f2a', {
+      pulls: { 7: walk },
+    })
     expect({ code, said: err.match(/--match-head is not checked/g)?.length }).toEqual({ code: 0, said: 1 })
   })
 
   test('--max-errors in a row end it with the code of the last; a good answer begins the count anew', async () => {
     const on = (second: number) =>
       second >= 10 ? { status: second === 16 ? 400 : 503, body: 'no' } : undefined
-    const { code, out, err } = await play('pr wait 7 --interval 2s --max-errors 4', {
+    const { code, out, err } = await runWithHistory('pr wait 7 --interval 2s --max-errors 4', {
       pulls: { 7: [[0, 'TESTING']] },
       fault: second => (second === 2 || second === 4 || second === 6 ? { status: 500 } : on(second)),
     })
@@ -323,7 +340,7 @@ describe('one pull request', () => {
   })
 
   test('502 for three minutes in the middle', async () => {
-    const { code, out } = await play('pr wait 7', {
+    const { code, out } = await runWithHistory('pr wait 7', {
       pulls: {
         7: [
           [0, 'TESTING'],
@@ -337,7 +354,7 @@ describe('one pull request', () => {
   })
 
   test('no poll before the time that Retry-After asks for', async () => {
-    const { code, asked } = await play('pr wait 7 --interval 1s', {
+    const { code, asked } = await runWithHistory('pr wait 7 --interval 1s', {
       pulls: { 7: [[0, 'MERGED']] },
       fault: second => (second === 0 ? { status: 429, headers: { 'retry-after': '30' } } : undefined),
     })
@@ -354,14 +371,17 @@ describe('one pull request', () => {
     [120, 'MERGED'],
   ]
   test('a queue that is paused in the middle is reported once, with what its state says of the position', async () => {
-    const { code, err } = await play('pr wait 7 --interval 5s', { pulls: { 7: held }, queue })
+    const { code, err } = await runWithHistory('pr wait 7 --interval 5s', { pulls: { 7: held }, queue })
     expect(code).toBe(0)
     expect(err.match(/The queue of main in github.com\/acme\/web is PAUSED/g)).toHaveLength(1)
   })
 
   test.each(['pr wait 7', 'pr wait 7 8'])('%s --fail-on-paused ends with 8', async line => {
     const pulls = { 7: held, 8: [[0, 'MERGED']] as const }
-    const { code, out, seconds } = await play(`${line} --interval 5s --fail-on-paused`, { pulls, queue })
+    const { code, out, seconds } = await runWithHistory(`${line} --interval 5s --fail-on-paused`, {
+      pulls,
+      queue,
+    })
     expect({ code, seconds }).toEqual({ code: 8, seconds: 20 })
     expect(out).toMatch(/^7\tpending\tPENDING\t20\n/)
   })
@@ -373,7 +393,7 @@ describe('one pull request', () => {
     ]
     const pulls = { 7: course }
     const signs = async (line: string, setting: Setting = {}) =>
-      (await play(line, { pulls, setting })).err.match(/^Still waiting.*$/gm)
+      (await runWithHistory(line, { pulls, setting })).err.match(/^Still waiting.*$/gm)
     expect(await signs('pr wait 7 --interval 7m')).toEqual([
       'Still waiting after 5 minutes for #7: TESTING',
       'Still waiting after 10 minutes for #7: TESTING',
@@ -385,7 +405,7 @@ describe('one pull request', () => {
   })
 
   test('on a terminal the result is a sentence', async () => {
-    const { out } = await play('pr wait 7 --interval 2s --color never', {
+    const { out } = await runWithHistory('pr wait 7 --interval 2s --color never', {
       pulls: { 7: walk },
       setting: { terminal: true },
     })
@@ -394,9 +414,9 @@ describe('one pull request', () => {
 
   test('the built program, stopped during several reads', async () => {
     const script = ({ operation }: { readonly operation: string }) =>
-      operation === 'getQueue' ? works : unapplied(hangs)
-    await withFaults({ script }, async server => {
-      const { code, out, err } = await launch(server, 'pr wait 7 8 9', {
+      operation === 'getQueue' ? normalBehavior : withoutEffect(neverRespond)
+    await withFaultServer({ script }, async server => {
+      const { code, out, err } = await runBuiltProgram(server, 'pr wait 7 8 9', {
         started: kill => {
           const timer = setInterval(() => {
             if (server.log.length < 4) return
@@ -416,7 +436,7 @@ describe('one pull request', () => {
       ['pr wait 7', 'getSubmittedPullRequest'],
       ['pr wait 7 8', 'getQueue'],
     ]) {
-      const { code, out, asked } = await play(`${line} --dry-run`, { pulls: {} })
+      const { code, out, asked } = await runWithHistory(`${line} --dry-run`, { pulls: {} })
       expect({ code, operation: JSON.parse(out).operation, asked }).toEqual({ code: 0, operation, asked: [] })
     }
   })
@@ -434,7 +454,7 @@ describe('one pull request', () => {
     ['pr submit 7 --until testing', /--until.*\n.*--wait/],
     ['pr submit 7 --fail-on-paused', /--fail-on-paused.*\n.*--wait/],
   ])('%s is refused before anything is sent', async (line, why) => {
-    const { code, err, asked } = await play(line, { pulls: { 7: walk } })
+    const { code, err, asked } = await runWithHistory(line, { pulls: { 7: walk } })
     expect({ code, asked }).toEqual({ code: 2, asked: [] })
     expect(err).toMatch(why)
   })
@@ -448,7 +468,9 @@ describe('pr submit --wait', () => {
       [4, 'PENDING'],
       [6, 'MERGED'],
     ]
-    const { code, out, operations } = await play('pr submit 7 --wait --interval 2s', { pulls: { 7: course } })
+    const { code, out, operations } = await runWithHistory('pr submit 7 --wait --interval 2s', {
+      pulls: { 7: course },
+    })
     expect({ code, out }).toEqual({ code: 0, out: '7\tmerged\tMERGED\t6\n' })
     expect(operations.slice(0, 3)).toEqual([
       'getSubmittedPullRequest',
@@ -459,7 +481,9 @@ describe('pr submit --wait', () => {
 
   test('where nothing but the last attempt ever shows, it says so', async () => {
     const course: Course = [[-3_600, 'FAILED']]
-    const { code, err, seconds } = await play('pr submit 7 --wait --interval 10s', { pulls: { 7: course } })
+    const { code, err, seconds } = await runWithHistory('pr submit 7 --wait --interval 10s', {
+      pulls: { 7: course },
+    })
     expect({ code, seconds }).toEqual({ code: 5, seconds: 90 })
     expect(err).toMatch(/#7 was submitted, but .* only its earlier attempt: FAILED since 2026-01-05T11:00:00/)
   })
@@ -469,7 +493,7 @@ describe('pr submit --wait', () => {
       [-3_600, 'FAILED'],
       [2, 'FAILED'],
     ]
-    const { code } = await play('pr submit 7 --wait --interval 2s', { pulls: { 7: course } })
+    const { code } = await runWithHistory('pr submit 7 --wait --interval 2s', { pulls: { 7: course } })
     expect(code).toBe(3)
   })
 
@@ -505,7 +529,7 @@ describe('pr submit --wait', () => {
   )
 
   test('--until testing: what was under test before the submission may be an earlier attempt', async () => {
-    const { code, out } = await play('pr submit 7 --wait --interval 2s --until testing', {
+    const { code, out } = await runWithHistory('pr submit 7 --wait --interval 2s --until testing', {
       pulls: {
         7: [
           [-60, 'TESTING'],
@@ -515,7 +539,7 @@ describe('pr submit --wait', () => {
       },
     })
     expect({ code, out }).toEqual({ code: 0, out: '7\treached\tTESTING\t8\n' })
-    const queued = await play('pr submit 7 --wait --interval 2s --until testing', {
+    const queued = await runWithHistory('pr submit 7 --wait --interval 2s --until testing', {
       pulls: { 7: [[-60, 'TESTING']] },
     })
     expect({ code: queued.code, out: queued.out }).toEqual({ code: 0, out: '7\treached\tTESTING\t10\n' })
@@ -540,7 +564,7 @@ describe('pr submit --wait', () => {
 
   test('one that is refused has its result, and the others are waited for', async () => {
     let submits = 0
-    const { code, out, err } = await play('pr submit 7 8 --wait --interval 2s --json', {
+    const { code, out, err } = await runWithHistory('pr submit 7 8 --wait --interval 2s --json', {
       pulls: { 7: walk, 8: walk },
       fault: (_, operation) =>
         operation === 'submitPullRequest' && submits++ === 0 ? { status: 422, body: 'no' } : undefined,
@@ -554,12 +578,15 @@ describe('pr submit --wait', () => {
   })
 
   test('--timeout bounds the reading before, too, where the service is silent', async () => {
-    await withFaults({ script: { getSubmittedPullRequest: unapplied(hangs) } }, async server => {
-      const { code, out, took } = await launch(server, 'pr submit 7 --wait --timeout 1s')
-      expect({ code, out }).toEqual({ code: 7, out: '7\terror\t\t1\n' })
-      expect(took).toBeLessThan(4_000)
-      expect(server.log).toHaveLength(1)
-    })
+    await withFaultServer(
+      { script: { getSubmittedPullRequest: withoutEffect(neverRespond) } },
+      async server => {
+        const { code, out, took } = await runBuiltProgram(server, 'pr submit 7 --wait --timeout 1s')
+        expect({ code, out }).toEqual({ code: 7, out: '7\terror\t\t1\n' })
+        expect(took).toBeLessThan(4_000)
+        expect(server.log).toHaveLength(1)
+      },
+    )
   })
 
   test('--timeout bounds the submissions: none is begun once it is over', async () => {
@@ -584,7 +611,9 @@ describe('pr submit --wait', () => {
   })
 
   test('--timeout is the whole wait, not the limit of the submission', async () => {
-    const { code, operations } = await play('pr submit 7 --wait --timeout 0', { pulls: { 7: walk } })
+    const { code, operations } = await runWithHistory('pr submit 7 --wait --timeout 0', {
+      pulls: { 7: walk },
+    })
     expect({ code, operations }).toEqual({
       code: 8,
       operations: ['getSubmittedPullRequest', 'submitPullRequest', 'getSubmittedPullRequest'],

@@ -1,18 +1,18 @@
 import { describe, expect } from 'vitest'
-import { keeper, openHome, openPeer } from '../support/peers.ts'
+import { closeAfterTests, openTestFolder, startTestServer } from '../support/peers.ts'
 import { testWith } from '../support/programs.ts'
-import { answerOf, harmlessOn, hostile, token } from '../support/redaction.ts'
+import { answerOf, expectHarmless, hostileText, token } from '../support/redaction.ts'
 
-const kept = keeper()
-const home = kept(openHome())
+const kept = closeAfterTests()
+const home = kept(openTestFolder())
 
 describe('on a real terminal', () => {
   const serve = async () =>
     kept(
-      await openPeer({
+      await startTestServer({
         answer({ path }) {
-          const { body = '' } = answerOf(hostile)({ path, method: 'POST', headers: {}, body: '' })
-          return { body, after: 400 }
+          const { body = '' } = answerOf(hostileText)({ path, method: 'POST', headers: {}, body: '' })
+          return { body, delay: 400 }
         },
       }),
     )
@@ -25,11 +25,11 @@ describe('on a real terminal', () => {
   ]
   testWith('script').each(there)('`%s` shows nothing that acts, and no token', async line => {
     const service = await serve()
-    const ran = await home.run([...line.split(' '), '--base-url', service.base()], {
+    const ran = await home.run([...line.split(' '), '--base-url', service.baseUrl()], {
       terminal: 80,
       env: { MERGEQ_TOKEN: token },
     })
-    harmlessOn(ran.out, line)
+    expectHarmless(ran.out, line)
     if (/wait|drain/.test(line)) expect(ran.out).toMatch(/\u001B\[\?2026h/)
   })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Service, serveScript, split } from '../support/harness.ts'
+import { type Service, serveScript, splitWords } from '../support/harness.ts'
 import { bareEnvironment, launcher } from '../support/programs.ts'
 
 const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-working-folder-')))
@@ -29,7 +29,7 @@ async function runInRemoved(line: string, env: Readonly<Record<string, string>> 
   mkdirSync(cwd, { recursive: true })
   const { exitCode, stdout, stderr } = await execa(
     'sh',
-    ['-c', 'rmdir "$PWD" && exec "$@"', '-', process.execPath, launcher, ...split(line)],
+    ['-c', 'rmdir "$PWD" && exec "$@"', '-', process.execPath, launcher, ...splitWords(line)],
     {
       cwd,
       env: {

@@ -4,24 +4,24 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
-  answers,
-  bombs,
-  drips,
-  goesOn,
-  type Launched,
-  launch,
-  type Show,
-  withFaults,
+  type ProcessOutcome,
+  type Responder,
+  respondByteByByte,
+  respondEndlessly,
+  respondWith,
+  respondWithGzipBomb,
+  runBuiltProgram,
+  withFaultServer,
 } from '../support/fault-server.ts'
 import { testWith } from '../support/programs.ts'
-import { deep, everywhere, filled, mebibyte } from '../support/response-cost.ts'
+import { deep, filled, mebibyte, respondAlways } from '../support/response-cost.ts'
 
-const packed = (text: string): Show =>
-  answers(200, gzipSync(text), { 'content-encoding': 'gzip', 'content-type': 'application/json' })
+const packed = (text: string): Responder =>
+  respondWith(200, gzipSync(text), { 'content-encoding': 'gzip', 'content-type': 'application/json' })
 const wide = (bytes: number) => filled('{},', bytes, '[', ']')
 
 /** What one answer may cost, whatever it holds. */
-const expectBounded = ({ memory, cpu, code }: Launched, name: string) => {
+const expectBounded = ({ memory, cpu, code }: ProcessOutcome, name: string) => {
   expect([7, 11, 15, 16, 17], `${name}: exit code`).toContain(code)
   expect(memory, `${name}: memory in MiB`).toBeLessThan(300)
   expect(cpu, `${name}: seconds of processor time`).toBeLessThan(10)
@@ -75,8 +75,8 @@ describe('what any one answer may cost', () => {
       const work = async () => {
         for (let next = cases.shift(); next !== undefined; next = cases.shift()) {
           const { shape, show, line } = next
-          await withFaults({ script: everywhere(show) }, async server => {
-            const came = await launch(server, line, { measured: true, wordless: true })
+          await withFaultServer({ script: respondAlways(show) }, async server => {
+            const came = await runBuiltProgram(server, line, { measured: true, skipFailureText: true })
             expectBounded(came, `${line}, ${shape}`)
             // A change is read back once; everything else asks once. `explain` reads the record and the queue.
             expect(server.log.length, `${line}, ${shape}: requests`).toBeLessThanOrEqual(3)
@@ -98,7 +98,7 @@ describe('what any one answer may cost', () => {
   const digits = '12345678901234567890,'
   /** Bytes without end past the HTTP library, in pieces like this one. */
   const pours =
-    (head: string, piece: string): Show =>
+    (head: string, piece: string): Responder =>
     ({ socket }) => {
       socket.on('error', () => undefined)
       socket.write(head)
@@ -110,7 +110,7 @@ describe('what any one answer may cost', () => {
       more()
     }
   const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
-  const hostile: readonly (readonly [name: string, line: string, show: Show, code: number])[] = [
+  const hostile: readonly (readonly [name: string, line: string, show: Responder, code: number])[] = [
     ['60 MiB of lists in lists, in 61 KB', 'flaky list', packed(deep(60 * mebibyte)), 15],
     ['60 MiB of empty objects, in 61 KB', 'flaky list', packed(wide(60 * mebibyte)), 15],
     [
@@ -152,9 +152,9 @@ describe('what any one answer may cost', () => {
       packed(filled('\u0090', 3.5 * mebibyte, '{"state":"pending","prTitle":"', '"}')),
       0,
     ],
-    ['512 MiB in 0.5 MB', 'queue get', bombs(512), 15],
-    ['a body without end', 'queue get', goesOn, 15],
-    ['a body without end, as a list', 'flaky list', goesOn, 15],
+    ['512 MiB in 0.5 MB', 'queue get', respondWithGzipBomb(512), 15],
+    ['a body without end', 'queue get', respondEndlessly, 15],
+    ['a body without end, as a list', 'flaky list', respondEndlessly, 15],
     ['a flood of pieces of one byte', 'queue get', pours(chunked, '1\r\n \r\n'), 15],
     ['a flood of pieces of one byte, as a list', 'flaky list', pours(chunked, '1\r\n \r\n'), 15],
     ['a piece whose head does not end', 'queue get', pours(`${chunked}1;a=`, 'x'), 15],
@@ -165,13 +165,16 @@ describe('what any one answer may cost', () => {
       pours('HTTP/1.1 200 OK\r\n', `x-filler: ${'x'.repeat(1_000)}\r\n`),
       15,
     ],
-    ['a byte now and then', 'queue get --timeout 1s', drips(' '.repeat(1_000), 100), 7],
+    ['a byte now and then', 'queue get --timeout 1s', respondByteByByte(' '.repeat(1_000), 100), 7],
   ]
   for (const [name, line, show, code] of hostile)
     testWith('time')(`${line}: ${name}`, { timeout: 60_000 }, async () => {
-      await withFaults({ script: everywhere(show) }, async server => {
+      await withFaultServer({ script: respondAlways(show) }, async server => {
         const retries = code === 7 ? ' --retries 0' : ''
-        const came = await launch(server, `${line}${retries}`, { measured: true, wordless: true })
+        const came = await runBuiltProgram(server, `${line}${retries}`, {
+          measured: true,
+          skipFailureText: true,
+        })
         expect({ code: came.code, requests: server.log.length }).toEqual({ code, requests: 1 })
         if (code !== 0) expectBounded(came, name)
         expect(came.memory, 'memory in MiB').toBeLessThan(300)
@@ -185,16 +188,16 @@ describe('what any one answer may cost', () => {
       const show = packed(tests(40 * mebibyte, 'test'))
       let kill: (signal: NodeJS.Signals) => void = () => undefined
       let sent = Number.NaN
-      const sends: Show = exchange => {
+      const sends: Responder = exchange => {
         setTimeout(() => {
           sent = performance.now()
           kill('SIGTERM')
         }, after)
         show(exchange)
       }
-      await withFaults({ script: everywhere(sends) }, async server => {
-        const { code } = await launch(server, 'flaky list --json', {
-          wordless: true,
+      await withFaultServer({ script: respondAlways(sends) }, async server => {
+        const { code } = await runBuiltProgram(server, 'flaky list --json', {
+          skipFailureText: true,
           intoFile: true,
           started: stop => {
             kill = stop

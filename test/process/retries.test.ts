@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { applied, hangs, launch, withFaults } from '../support/fault-server.ts'
-import { get, limited, named, pulls } from '../support/retries.ts'
+import { neverRespond, runBuiltProgram, withEffect, withFaultServer } from '../support/fault-server.ts'
+import { get, operationNames, pulls, rateLimited } from '../support/retries.ts'
 
 describe('a wait can be stopped', () => {
   const signals = [
@@ -9,9 +9,9 @@ describe('a wait can be stopped', () => {
     ['SIGHUP', 129],
   ] as const
   test.each(signals)('%s during a wait of 20 s ends it within 1 s', async (signal, exit) => {
-    await withFaults({ pulls, script: { [get.operation]: limited('20') } }, async server => {
+    await withFaultServer({ pulls, script: { [get.operation]: rateLimited('20') } }, async server => {
       let asked = 0
-      const { code, out, err } = await launch(server, get.line, {
+      const { code, out, err } = await runBuiltProgram(server, get.line, {
         started: kill => {
           const timer = setInterval(() => {
             if (server.log.length === 0) return
@@ -31,8 +31,8 @@ describe('a wait can be stopped', () => {
   })
 
   test('a change in flight is named', async () => {
-    await withFaults({ script: { submitPullRequest: applied(hangs) } }, async server => {
-      const { code, documents, err } = await launch(server, 'pr submit 7 --json', {
+    await withFaultServer({ script: { submitPullRequest: withEffect(neverRespond) } }, async server => {
+      const { code, documents, err } = await runBuiltProgram(server, 'pr submit 7 --json', {
         started: kill => {
           const timer = setInterval(() => {
             if (server.applied.length === 0) return
@@ -41,7 +41,7 @@ describe('a wait can be stopped', () => {
           }, 10)
         },
       })
-      expect({ code, sent: named(server) }).toEqual({ code: 130, sent: ['submitPullRequest'] })
+      expect({ code, sent: operationNames(server) }).toEqual({ code: 130, sent: ['submitPullRequest'] })
       expect(err).toContain('submitPullRequest')
       expect(documents).toMatchObject([{ ok: false, exit: 130, delivery: 'unknown' }])
     })

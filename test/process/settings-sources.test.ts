@@ -17,7 +17,7 @@ import { execa } from 'execa'
 import { afterAll, describe, expect, test } from 'vitest'
 import { mergeq, type Setting, serveScript } from '../support/harness.ts'
 import { bareEnvironment, launcher } from '../support/programs.ts'
-import { both, closing, profiles, requestIn, stored, token } from '../support/settings-sources.ts'
+import { closing, mergeSettings, profiles, requestIn, stored, token } from '../support/settings-sources.ts'
 
 const places: string[] = []
 afterAll(() => {
@@ -250,8 +250,12 @@ describe('profiles', () => {
   const choices: readonly (readonly [string, string, Setting])[] = [
     ['the default one', 'in/default', two],
     ['that of --profile', 'in/work', two],
-    ['that of MERGEQ_PROFILE', 'in/work', both(two, { env: { MERGEQ_PROFILE: 'work' } })],
-    ['that of --profile before MERGEQ_PROFILE', 'in/work', both(two, { env: { MERGEQ_PROFILE: 'none' } })],
+    ['that of MERGEQ_PROFILE', 'in/work', mergeSettings(two, { env: { MERGEQ_PROFILE: 'work' } })],
+    [
+      'that of --profile before MERGEQ_PROFILE',
+      'in/work',
+      mergeSettings(two, { env: { MERGEQ_PROFILE: 'none' } }),
+    ],
   ]
   test.each(choices)('%s is used', async (name, repo, host) => {
     const words = name.includes('--profile') ? '--profile work' : ''
@@ -273,7 +277,7 @@ describe('profiles', () => {
     async line => {
       const { code, out, err, requests } = await mergeq(
         `${line} --profile wrok`,
-        both(two, { answer: () => ({}) }),
+        mergeSettings(two, { answer: () => ({}) }),
       )
       expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
       expect(err).toBe(
@@ -283,7 +287,7 @@ describe('profiles', () => {
   )
 
   test('neither the project file nor a profile chooses the profile', async () => {
-    const host = both(
+    const host = mergeSettings(
       stored({ profiles: { default: { profile: 'work', repo: 'in/default' }, work: { repo: 'in/work' } } }),
       {},
     )
@@ -409,7 +413,7 @@ async function listen(): Promise<{ readonly port: number; readonly lines: string
 describe('a stored token belongs to one origin', () => {
   const where = '-R acme/web -b main'
   const withToken = (origin: string): Setting =>
-    both({ env: { MERGEQ_TOKEN: '' } }, stored({ tokens: { [origin]: token } }))
+    mergeSettings({ env: { MERGEQ_TOKEN: '' } }, stored({ tokens: { [origin]: token } }))
 
   test('for another address it is refused before a socket opens, and the way to log in there is reported', async () => {
     const service = await listen()
@@ -423,7 +427,7 @@ describe('a stored token belongs to one origin', () => {
     ]) {
       const { code, out, err } = await mergeq(
         line,
-        both(withToken('https://a.test'), { env: { MERGEQ_BASE_URL: base } }),
+        mergeSettings(withToken('https://a.test'), { env: { MERGEQ_BASE_URL: base } }),
       )
       expect({ line, code, out }).toEqual({ line, code: 4, out: '' })
       expect(err).toContain('https://a.test')
@@ -454,7 +458,7 @@ describe('a stored token belongs to one origin', () => {
     const { port, connections } = await listen()
     const { code } = await mergeq(
       `queue get ${where}`,
-      both(withToken(owner(port)), { env: { MERGEQ_BASE_URL: base(port) } }),
+      mergeSettings(withToken(owner(port)), { env: { MERGEQ_BASE_URL: base(port) } }),
     )
     expect({ code, connections: connections() }).toEqual({ code: 4, connections: 0 })
   })
@@ -468,7 +472,7 @@ describe('a stored token belongs to one origin', () => {
     const { origin, port } = new URL(service.baseUrl)
     const { code } = await mergeq(
       `queue get ${where}`,
-      both(withToken(origin), { env: { MERGEQ_BASE_URL: spell(Number(port)) } }),
+      mergeSettings(withToken(origin), { env: { MERGEQ_BASE_URL: spell(Number(port)) } }),
     )
     expect(code).toBe(0)
     expect(service.requests.map(({ headers }) => headers['x-api-token'])).toEqual([token])
@@ -483,7 +487,7 @@ describe('a stored token belongs to one origin', () => {
       HTTPS_PROXY: `http://127.0.0.1:${port}`,
       HTTP_PROXY: `http://127.0.0.1:${port}`,
     }
-    const { code, out, err } = await mergeq(line, both(withToken(owner), { env }))
+    const { code, out, err } = await mergeq(line, mergeSettings(withToken(owner), { env }))
     expect(err).not.toContain(token)
     return { code, out, err, lines }
   }

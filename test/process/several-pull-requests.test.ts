@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../src/errors.ts'
-import { hangs, launch, unapplied, withFaults, works } from '../support/fault-server.ts'
+import {
+  neverRespond,
+  normalBehavior,
+  runBuiltProgram,
+  withFaultServer,
+  withoutEffect,
+} from '../support/fault-server.ts'
 import type { Answer } from '../support/harness.ts'
 import { documentsIn, numberIn, numbersIn, run } from '../support/several-pull-requests.ts'
 
@@ -81,9 +87,9 @@ describe('a signal among several', () => {
 
   test('the built program, stopped by a real SIGINT', async () => {
     const script = ({ operation, nth }: { readonly operation: string; readonly nth: number }) =>
-      operation === 'submitPullRequest' && nth === 1 ? unapplied(hangs) : works
-    await withFaults({ script }, async server => {
-      const { code, err } = await launch(server, 'pr submit 7 8 9', {
+      operation === 'submitPullRequest' && nth === 1 ? withoutEffect(neverRespond) : normalBehavior
+    await withFaultServer({ script }, async server => {
+      const { code, err } = await runBuiltProgram(server, 'pr submit 7 8 9', {
         started: kill => {
           const timer = setInterval(() => {
             if (server.log.length < 2) return

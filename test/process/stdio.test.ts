@@ -12,38 +12,38 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import {
-  type Answered,
-  type Asked,
+  checkGeneralRules,
+  closeAfterTests,
   closedPort,
-  judge,
-  judged,
-  keeper,
-  openHome,
-  openPeer,
-  openRaw,
-  openScreen,
-  type Peer,
-  type Promised,
+  type ExpectedResult,
+  openTestFolder,
+  openTmuxScreen,
+  type ReceivedRequest,
   type RunOptions,
+  runAndCheck,
+  type ServerReply,
   type Signal,
+  startRawServer,
+  startTestServer,
+  type TestServer,
 } from '../support/peers.ts'
 import { testWith } from '../support/programs.ts'
 
-const kept = keeper()
-const home = kept(openHome())
-const serve = async (answer: (asked: Asked, index: number) => Answered): Promise<Peer> =>
-  kept(await openPeer({ answer }))
+const kept = closeAfterTests()
+const home = kept(openTestFolder())
+const serve = async (answer: (asked: ReceivedRequest, index: number) => ServerReply): Promise<TestServer> =>
+  kept(await startTestServer({ answer }))
 
 const on = (base: string, line: string) => [...line.split(' '), '--base-url', base]
 
-async function run(words: readonly string[], promised: Promised, options: RunOptions = {}) {
+async function run(words: readonly string[], promised: ExpectedResult, options: RunOptions = {}) {
   const ran = await home.run(words, options)
-  judge(ran, promised)
+  checkGeneralRules(ran, promised)
   return ran
 }
 
 /** Failing tests as the service lists them; `next` is the token of the page after them. */
-const page = (tests: readonly object[], next = ''): Answered => ({
+const page = (tests: readonly object[], next = ''): ServerReply => ({
   body: JSON.stringify({ tests, page: { total_rows: 1, next_page_token: next } }),
 })
 const someTests = (number: number, from = 0) =>
@@ -56,7 +56,7 @@ const someTests = (number: number, from = 0) =>
 
 /** 2,400 tests on three pages: over 1 MB in every format. */
 const pages = 3
-const largeList = ({ body }: Asked): Answered => {
+const largeList = ({ body }: ReceivedRequest): ServerReply => {
   const index = Number(JSON.parse(body).page_query.page_token || '0')
   return page(someTests(800, index * 800), index + 1 < pages ? String(index + 1) : '')
 }
@@ -64,7 +64,7 @@ const list = (more = '') => `flaky list -q ${more}`.trim()
 
 const record = { state: 'TESTING', isCurrentlySubmittedToQueue: true, prNumber: 7, prTitle: 'Fix cart' }
 const queueDocument = { state: 'RUNNING', concurrency: 2, enqueuedPullRequests: [] }
-const good = ({ path }: Asked): Answered => {
+const good = ({ path }: ReceivedRequest): ServerReply => {
   if (path.endsWith('/getQueue')) return { body: JSON.stringify(queueDocument) }
   if (path.endsWith('/getSubmittedPullRequest')) return { body: JSON.stringify(record) }
   if (path.startsWith('/v1/getMergeQueueMetrics')) return { body: 'mq_depth_current{repo="acme/web"} 3\n' }
@@ -73,10 +73,10 @@ const good = ({ path }: Asked): Answered => {
 
 /** The same answer, so many milliseconds later. */
 const slowly =
-  (after: number, answer: (asked: Asked, index: number) => Answered) =>
-  (asked: Asked, index: number): Answered => {
+  (after: number, answer: (asked: ReceivedRequest, index: number) => ServerReply) =>
+  (asked: ReceivedRequest, index: number): ServerReply => {
     const answered = answer(asked, index)
-    return typeof answered === 'string' ? answered : { ...answered, after }
+    return typeof answered === 'string' ? answered : { ...answered, delay: after }
   }
 
 describe('readers of standard output', () => {
@@ -84,7 +84,7 @@ describe('readers of standard output', () => {
 
   test.each(formats)('every byte of 1 MB arrives through a slow pipe (%s)', async format => {
     const service = await serve(largeList)
-    const words = on(service.base(), list(format))
+    const words = on(service.baseUrl(), list(format))
     const straight = await home.run(words)
     const { out } = await home.run(words, { shell: '"$@" | (sleep 0.3; cat)' })
     expect(out.length).toBeGreaterThan(1_000_000)
@@ -99,9 +99,9 @@ describe('readers of standard output', () => {
     execFileSync('mkfifo', [fifo])
     const reading = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK)
     const writing = openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK)
-    const running = home.start(on(service.base(), list('--json')), { stdout: writing })
+    const running = home.start(on(service.baseUrl(), list('--json')), { stdout: writing })
     closeSync(writing)
-    await service.awaits(1)
+    await service.waitForRequests(1)
     await pause(300)
     const read = openSync(fifo, constants.O_RDONLY)
     closeSync(reading)
@@ -112,7 +112,7 @@ describe('readers of standard output', () => {
 
   test('1 MB arrives through a pipe to another program, whole and once', async () => {
     const service = await serve(largeList)
-    const { out } = await home.run(on(service.base(), list('--fields id')), {
+    const { out } = await home.run(on(service.baseUrl(), list('--fields id')), {
       shell: '"$@" | sort -u | wc -l',
     })
     expect(Number(out)).toBe(2400)
@@ -128,7 +128,7 @@ describe('readers of standard output', () => {
 
   test.each(formats)('a reader that leaves after a line ends it quietly (%s)', async format => {
     const service = await serve(largeList)
-    const { code, err, out } = await into('head -n 1', on(service.base(), list(format)))
+    const { code, err, out } = await into('head -n 1', on(service.baseUrl(), list(format)))
     expect({ code, err, lines: out.split('\n').length }).toEqual({ code: 0, err: '', lines: 2 })
   })
 
@@ -136,7 +136,7 @@ describe('readers of standard output', () => {
     '%s into a reader that was never there ends quietly',
     async line => {
       const service = await serve(good)
-      const { code, err } = await into('true', on(service.base(), line))
+      const { code, err } = await into('true', on(service.baseUrl(), line))
       expect({ code, err }).toEqual({ code: 0, err: '' })
     },
   )
@@ -148,14 +148,14 @@ describe('readers of standard output', () => {
 
   test('a failure keeps its code and its message when the reader of the answer has left', async () => {
     const service = await serve(() => ({ status: 404 }))
-    const { code, err, out } = await into('true', on(service.base(), 'queue get'))
-    judge({ code, out, err }, { code: 5, names: ['getQueue'] })
+    const { code, err, out } = await into('true', on(service.baseUrl(), 'queue get'))
+    checkGeneralRules({ code, out, err }, { code: 5, names: ['getQueue'] })
   })
 
   test('changes go on when the reader of their receipts has left', async () => {
     const service = await serve(good)
-    const { code, err } = await into('head -n 1', on(service.base(), 'pr submit 7 8 9 --json'))
-    expect({ code, err, sent: service.asked.length }).toEqual({ code: 0, err: '', sent: 3 })
+    const { code, err } = await into('head -n 1', on(service.baseUrl(), 'pr submit 7 8 9 --json'))
+    expect({ code, err, sent: service.requests.length }).toEqual({ code: 0, err: '', sent: 3 })
   })
 
   test.each(['', '-o ndjson', '-o csv'])(
@@ -165,9 +165,9 @@ describe('readers of standard output', () => {
         const index = Number(JSON.parse(body).page_query.page_token || '0')
         return page(someTests(50, index * 50), index < 400 ? String(index + 1) : '')
       })
-      const { code, err } = await into('head -n 1', on(service.base(), list(format)))
+      const { code, err } = await into('head -n 1', on(service.baseUrl(), list(format)))
       expect({ code, err }).toEqual({ code: 0, err: '' })
-      expect(service.asked.length).toBeLessThan(100)
+      expect(service.requests.length).toBeLessThan(100)
     },
   )
 
@@ -180,9 +180,17 @@ describe('readers of standard output', () => {
   test.each(closed)('with %s closed it ends with the code it would have had', async (_, redirection) => {
     const service = await serve((asked, index) => (index === 0 ? good(asked) : { status: 404 }))
     const shell = `"$@" ${redirection}`
-    await run(on(service.base(), 'queue get --json'), { code: 0, format: 'json', mute: true }, { shell })
-    await run(on(service.base(), 'queue get --json'), { code: 5, format: 'json', mute: true }, { shell })
-    expect(service.asked).toHaveLength(2)
+    await run(
+      on(service.baseUrl(), 'queue get --json'),
+      { code: 0, format: 'json', stderrUnread: true },
+      { shell },
+    )
+    await run(
+      on(service.baseUrl(), 'queue get --json'),
+      { code: 5, format: 'json', stderrUnread: true },
+      { shell },
+    )
+    expect(service.requests).toHaveLength(2)
   })
 
   const unwritable = [
@@ -196,7 +204,7 @@ describe('readers of standard output', () => {
   ]
   test.each(unwritable)('%s onto a full disk is reported, with 16', async line => {
     const service = await serve(good)
-    const { err, code } = await home.run(on(service.base(), line), { shell: '"$@" >/dev/full' })
+    const { err, code } = await home.run(on(service.baseUrl(), line), { shell: '"$@" >/dev/full' })
     expect({ code, told: /output could not be written/.test(err) }, err).toEqual({ code: 16, told: true })
     expect(err).not.toMatch(/^\s+at |undefined|node:/m)
   })
@@ -211,26 +219,30 @@ describe('readers of standard output', () => {
 
   test('what is reported of a full disk ends with what to do', async () => {
     const service = await serve(good)
-    await run(on(service.base(), 'pr get 7'), { code: 16 }, { shell: '"$@" >/dev/full' })
+    await run(on(service.baseUrl(), 'pr get 7'), { code: 16 }, { shell: '"$@" >/dev/full' })
   })
 
   test('a change whose receipt cannot be written is sent once, and the code says 16', async () => {
     const service = await serve(good)
-    const { code } = await home.run(on(service.base(), 'pr submit 7 --json'), { shell: '"$@" >/dev/full' })
-    expect({ code, sent: service.asked.length }).toEqual({ code: 16, sent: 1 })
+    const { code } = await home.run(on(service.baseUrl(), 'pr submit 7 --json'), { shell: '"$@" >/dev/full' })
+    expect({ code, sent: service.requests.length }).toEqual({ code: 16, sent: 1 })
   })
 
   test('a list onto a full disk stops asking for pages', async () => {
     const service = await serve(largeList)
-    const { code } = await home.run(on(service.base(), list('-o ndjson')), { shell: '"$@" >/dev/full' })
-    expect({ code, asked: service.asked.length }).toEqual({ code: 16, asked: 1 })
+    const { code } = await home.run(on(service.baseUrl(), list('-o ndjson')), { shell: '"$@" >/dev/full' })
+    expect({ code, asked: service.requests.length }).toEqual({ code: 16, asked: 1 })
   })
 
   test('a full disk behind standard error changes nothing', async () => {
     const service = await serve((asked, index) => (index === 0 ? good(asked) : { status: 404 }))
     const shell = '"$@" 2>/dev/full'
-    await run(on(service.base(), 'queue get -v --json'), { code: 0, format: 'json' }, { shell })
-    await run(on(service.base(), 'queue get -v --json'), { code: 5, format: 'json', mute: true }, { shell })
+    await run(on(service.baseUrl(), 'queue get -v --json'), { code: 0, format: 'json' }, { shell })
+    await run(
+      on(service.baseUrl(), 'queue get -v --json'),
+      { code: 5, format: 'json', stderrUnread: true },
+      { shell },
+    )
   })
 })
 
@@ -242,10 +254,10 @@ describe('without a terminal', () => {
   ]
   test.each(asking)('%s without a terminal fails at once and names the flag', async (line, flag) => {
     const service = await serve(good)
-    const { err, milliseconds } = await run(on(service.base(), line), { code: 2 })
+    const { err, milliseconds } = await run(on(service.baseUrl(), line), { code: 2 })
     expect(err).toMatch(flag)
     expect(milliseconds).toBeLessThan(1_500)
-    expect(service.connections()).toBe(0)
+    expect(service.connectionCount()).toBe(0)
   })
 
   test.each(asking)('%s on a terminal fails too with --no-input, and when CI is set', async (line, flag) => {
@@ -259,14 +271,14 @@ describe('without a terminal', () => {
       [`${line} --no-input`, {}],
       [line, { CI: 'true' }],
     ] as const) {
-      const { err, requests } = await judged(words, { code: 2, format: 'table' }, { ...setting, env })
+      const { err, requests } = await runAndCheck(words, { code: 2, format: 'table' }, { ...setting, env })
       expect(err).toMatch(flag)
       expect(requests).toHaveLength(0)
     }
   })
 
   test.each(asking)('%s --json says so as an object', async (line, flag) => {
-    const { err } = await judged(`${line} --json`, { code: 2, format: 'json' })
+    const { err } = await runAndCheck(`${line} --json`, { code: 2, format: 'json' })
     expect(`${JSON.parse(err).error.message} ${JSON.parse(err).error.hint}`).toMatch(flag)
   })
 })
@@ -278,14 +290,14 @@ describe('a terminal', () => {
     'Ctrl-C during a read ends it within 1 s, the line cleared and the cursor there',
     async () => {
       const service = await silent()
-      const screen = kept(openScreen(home, on(service.base(), 'queue get')))
-      await screen.awaits(new RegExp(`getQueue at ${service.host.replaceAll('.', '\\.')}`))
+      const screen = kept(openTmuxScreen(home, on(service.baseUrl(), 'queue get')))
+      await screen.waitForLine(new RegExp(`getQueue at ${service.host.replaceAll('.', '\\.')}`))
       const began = Date.now()
       screen.press('C-c')
-      await screen.awaits(/^code 130$/)
+      await screen.waitForLine(/^code 130$/)
       expect(Date.now() - began).toBeLessThan(1_000)
       expect(screen.lines()).toEqual(['mergeq: stopped by SIGINT.', 'code 130'])
-      expect({ cursor: screen.about('cursor_flag'), alternate: screen.about('alternate_on') }).toEqual({
+      expect({ cursor: screen.variable('cursor_flag'), alternate: screen.variable('alternate_on') }).toEqual({
         cursor: '1',
         alternate: '0',
       })
@@ -295,9 +307,9 @@ describe('a terminal', () => {
 
   testWith('tmux')('a spinner says what is done, and leaves nothing behind', async () => {
     const service = await serve(slowly(700, good))
-    const screen = kept(openScreen(home, on(service.base(), 'queue get --fields state')))
-    await screen.awaits(/getQueue/)
-    await screen.awaits(/^code 0$/)
+    const screen = kept(openTmuxScreen(home, on(service.baseUrl(), 'queue get --fields state')))
+    await screen.waitForLine(/getQueue/)
+    await screen.waitForLine(/^code 0$/)
     expect(screen.lines()).toEqual(['state', 'RUNNING', 'code 0'])
     screen.close()
   })
@@ -306,7 +318,7 @@ describe('a terminal', () => {
     '%s reads side by side, and one spinner turns',
     async line => {
       const service = await serve(slowly(500, () => ({ body: '{"state":"TESTING"}' })))
-      const { out } = await home.run(on(service.base(), line), { terminal: 80, shell: '"$@" >/dev/null' })
+      const { out } = await home.run(on(service.baseUrl(), line), { terminal: 80, shell: '"$@" >/dev/null' })
       expect(out).toMatch(/get(Submitted|Queue)/)
       expect(out).not.toMatch(/concurrent/)
     },
@@ -314,8 +326,8 @@ describe('a terminal', () => {
 
   testWith('tmux')('a repeat is reported on a line of its own while the spinner turns', async () => {
     const service = await serve(slowly(500, (asked, index) => (index === 0 ? { status: 503 } : good(asked))))
-    const screen = kept(openScreen(home, on(service.base(), 'queue get --fields state')))
-    await screen.awaits(/^code 0$/)
+    const screen = kept(openTmuxScreen(home, on(service.baseUrl(), 'queue get --fields state')))
+    await screen.waitForLine(/^code 0$/)
     expect(screen.lines()).toEqual([
       expect.stringMatching(/^getQueue: .*\(503\); trying again in \d\.\d s\.$/),
       'state',
@@ -331,46 +343,49 @@ describe('a terminal', () => {
       const service = await silent()
       const shell = '"$@"; echo "code $?"; stty -a | grep -ow -e "-\\?echo"'
       const screen = kept(
-        openScreen(home, on(service.base(), 'auth login'), { shell, env: { MERGEQ_TOKEN: undefined } }),
+        openTmuxScreen(home, on(service.baseUrl(), 'auth login'), {
+          shell,
+          env: { MERGEQ_TOKEN: undefined },
+        }),
       )
-      await screen.awaits(/API token/)
+      await screen.waitForLine(/API token/)
       screen.press('h', 'i', 'd', 'd', 'e', 'n')
       await pause(100)
       const began = Date.now()
       screen.press('C-c')
-      await screen.awaits(/^code 130$/)
+      await screen.waitForLine(/^code 130$/)
       expect(Date.now() - began).toBeLessThan(1_000)
-      await screen.awaits(/^echo$/)
+      await screen.waitForLine(/^echo$/)
       expect(screen.lines().join('\n')).not.toContain('hidden')
-      expect(service.connections()).toBe(0)
+      expect(service.connectionCount()).toBe(0)
       screen.close()
     },
   )
 
   testWith('tmux')('a question stands on the terminal while it waits for its answer', async () => {
     const service = await silent()
-    const screen = kept(openScreen(home, on(service.base(), 'queue delete')))
-    await screen.awaits(/Type main to go on/)
+    const screen = kept(openTmuxScreen(home, on(service.baseUrl(), 'queue delete')))
+    await screen.waitForLine(/Type main to go on/)
     await pause(200)
     screen.press('x')
-    await screen.awaits(/Type main to go on: x$/)
+    await screen.waitForLine(/Type main to go on: x$/)
     screen.close()
   })
 
   testWith('script')('Ctrl-C at a question ends it with 130, and nothing is sent', async () => {
     const service = await silent()
-    const running = home.start(on(service.base(), 'queue delete'), { terminal: 120, within: 3_000 })
-    await running.says('Type main to go on')
+    const running = home.start(on(service.baseUrl(), 'queue delete'), { terminal: 120, timeLimit: 3_000 })
+    await running.waitForOutput('Type main to go on')
     await pause(200)
     running.type('\x03')
     expect((await running.done).code).toBe(130)
-    expect(service.connections()).toBe(0)
+    expect(service.connectionCount()).toBe(0)
   })
 
   testWith('script')('Ctrl-C in a pseudo-terminal interrupts, with 130', async () => {
     const service = await silent()
-    const running = home.start(on(service.base(), 'queue get'), { terminal: 80 })
-    await running.says(/getQueue/)
+    const running = home.start(on(service.baseUrl(), 'queue get'), { terminal: 80 })
+    await running.waitForOutput(/getQueue/)
     running.type('\x03')
     const { code, out } = await running.done
     expect(code).toBe(130)
@@ -383,7 +398,7 @@ describe('a terminal', () => {
       const service = await serve(slowly(500, good))
       const file = home.path('answer.json')
       const shell = `"$@" > ${file}`
-      const { code, out } = await home.run(on(service.base(), 'queue get --json'), { terminal: 80, shell })
+      const { code, out } = await home.run(on(service.baseUrl(), 'queue get --json'), { terminal: 80, shell })
       expect(code).toBe(0)
       expect(out).toMatch(/getQueue/)
       expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(queueDocument)}\n`)
@@ -393,7 +408,7 @@ describe('a terminal', () => {
   testWith('script').each(['-q', 'CI'])('there is no spinner with %s', async how => {
     const service = await serve(slowly(500, good))
     const line = `queue get --json ${how === '-q' ? '-q' : ''}`.trim()
-    const { out } = await home.run(on(service.base(), line), {
+    const { out } = await home.run(on(service.baseUrl(), line), {
       terminal: 80,
       shell: '"$@" >/dev/null',
       env: how === 'CI' ? { CI: 'true' } : {},
@@ -405,7 +420,7 @@ describe('a terminal', () => {
     const service = await serve(
       slowly(350, (_, index) => page(someTests(1, index), index < 3 ? `${index}` : '')),
     )
-    const { out } = await home.run(on(service.base(), 'flaky list --json'), {
+    const { out } = await home.run(on(service.baseUrl(), 'flaky list --json'), {
       terminal: 80,
       shell: '"$@" >/dev/null',
     })
@@ -438,12 +453,12 @@ describe('a terminal', () => {
     'on a terminal, flaky list %s with %j: colours %s',
     async (words, env, colored) => {
       const service = await oneTest()
-      const { code, out } = await home.run(on(service.base(), list(words)), {
+      const { code, out } = await home.run(on(service.baseUrl(), list(words)), {
         terminal: 80,
         env,
         shell: 'exec "$@" 2>&1',
       })
-      judge({ code, out, err: '' }, { code: 0, format: 'table', colored })
+      checkGeneralRules({ code, out, err: '' }, { code: 0, format: 'table', colored })
       expect(isPainted(out)).toBe(colored)
       expect(out).not.toMatch(/Warning/)
     },
@@ -462,7 +477,7 @@ describe('a terminal', () => {
   ]
   test.each(piped)('on a pipe, flaky list %s with %j: colours %s', async (words, env, colored) => {
     const service = await oneTest()
-    const { out } = await run(on(service.base(), list(words)), { code: 0, colored }, { env })
+    const { out } = await run(on(service.baseUrl(), list(words)), { code: 0, colored }, { env })
     expect(isPainted(out)).toBe(colored)
   })
   const forced: typeof painted = [
@@ -472,13 +487,13 @@ describe('a terminal', () => {
   ]
   test.each(forced)('rows on a pipe, flaky list %s with %j: colours %s', async (words, env, colored) => {
     const service = await oneTest()
-    const { out } = await run(on(service.base(), list(words)), { code: 0, colored }, { env })
+    const { out } = await run(on(service.baseUrl(), list(words)), { code: 0, colored }, { env })
     expect(isPainted(out)).toBe(colored)
   })
   test.each(['--json', '-o ndjson', '-o csv', '-o markdown'])('%s is never coloured', async format => {
     const service = await oneTest()
     const { out } = await run(
-      on(service.base(), list(`${format} --color always`)),
+      on(service.baseUrl(), list(`${format} --color always`)),
       { code: 0, format: format === '-o csv' ? 'csv' : format === '-o markdown' ? 'markdown' : 'ndjson' },
       { env: { FORCE_COLOR: '1' } },
     )
@@ -488,7 +503,7 @@ describe('a terminal', () => {
   /** What the spinner of a read writes to a terminal. */
   async function spun(words: string, env: Readonly<Record<string, string>>) {
     const service = await serve(slowly(500, good))
-    const { out } = await home.run(on(service.base(), `queue get ${words}`.trim()), {
+    const { out } = await home.run(on(service.baseUrl(), `queue get ${words}`.trim()), {
       terminal: 80,
       env,
       shell: '"$@" >/dev/null',
@@ -508,7 +523,10 @@ describe('a terminal', () => {
 
   testWith('script')('a dumb terminal gets no cursor movement', async () => {
     const service = await serve(slowly(500, good))
-    const { out } = await home.run(on(service.base(), 'queue get'), { terminal: 80, env: { TERM: 'dumb' } })
+    const { out } = await home.run(on(service.baseUrl(), 'queue get'), {
+      terminal: 80,
+      env: { TERM: 'dumb' },
+    })
     expect(out).not.toContain('\x1B')
   })
 })
@@ -526,41 +544,43 @@ describe('signals', () => {
     words: readonly string[],
     [signal, code]: readonly [Signal, number],
     ready: (running: ReturnType<typeof home.start>) => Promise<unknown>,
-    promised: Partial<Promised> = {},
+    promised: Partial<ExpectedResult> = {},
     options: RunOptions = {},
   ) {
-    const running = home.start(words, { within: 2_000, ...options })
+    const running = home.start(words, { timeLimit: 2_000, ...options })
     await ready(running)
     const began = Date.now()
     running.kill(signal)
     const ran = await running.done
     expect(ran.ended - began, 'how long it took to end').toBeLessThan(within)
-    judge(ran, { code, ...promised })
+    checkGeneralRules(ran, { code, ...promised })
     return ran
   }
 
   test.each(ends)('%s during a read ends it within 1 s, with %i', async (...end) => {
     const service = await serve(() => 'silence')
-    const { err, out } = await stopped(on(service.base(), 'queue get'), end, () => service.awaits(1))
+    const { err, out } = await stopped(on(service.baseUrl(), 'queue get'), end, () =>
+      service.waitForRequests(1),
+    )
     expect(err).toContain(`mergeq: stopped by ${end[0]}.`)
-    expect({ out, asked: service.asked.length }).toEqual({ out: '', asked: 1 })
+    expect({ out, asked: service.requests.length }).toEqual({ out: '', asked: 1 })
   })
 
   test.each(ends)('%s during a change names what is in flight', async (...end) => {
     const service = await serve(() => 'silence')
-    const { err } = await stopped(on(service.base(), 'pr submit 7'), end, () => service.awaits(1))
+    const { err } = await stopped(on(service.baseUrl(), 'pr submit 7'), end, () => service.waitForRequests(1))
     expect(err).toMatch(
       new RegExp(`^mergeq: stopped by ${end[0]}\\. submitPullRequest .*may have been applied\\.\n {2}\\S`),
     )
-    expect(service.asked).toHaveLength(1)
+    expect(service.requests).toHaveLength(1)
   })
 
   test('a signal during a change leaves a receipt that says so', async () => {
     const service = await serve(() => 'silence')
     const { out, err } = await stopped(
-      on(service.base(), 'pr submit 7 --json'),
+      on(service.baseUrl(), 'pr submit 7 --json'),
       ['SIGTERM', 143],
-      () => service.awaits(1),
+      () => service.waitForRequests(1),
       { format: 'json' },
     )
     expect(JSON.parse(out)).toMatchObject({ pr: 7, ok: false, delivery: 'unknown', exit: 143 })
@@ -574,33 +594,35 @@ describe('signals', () => {
   test('of several changes only the one in flight is named; the others are not sent and have no receipt', async () => {
     const service = await serve(() => 'silence')
     const { out, err } = await stopped(
-      on(service.base(), 'pr submit 7 8 9 --json'),
+      on(service.baseUrl(), 'pr submit 7 8 9 --json'),
       ['SIGINT', 130],
-      () => service.awaits(1),
+      () => service.waitForRequests(1),
       { format: 'json' },
     )
     expect(JSON.parse(out)).toMatchObject({ pr: 7, delivery: 'unknown' })
     expect(err.match(/may have been applied/g)).toHaveLength(1)
-    expect(service.asked).toHaveLength(1)
+    expect(service.requests).toHaveLength(1)
   })
 
   test('a signal during a body that drips', async () => {
-    const service = kept(await openRaw('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{'))
-    await stopped(on(service.base, 'queue get --retries 100'), ['SIGTERM', 143], ({ says }) =>
+    const service = kept(await startRawServer('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{'))
+    await stopped(on(service.base, 'queue get --retries 100'), ['SIGTERM', 143], ({ waitForOutput: says }) =>
       says('trying again'),
     )
   })
 
   test('a signal while a read waits for its repeat, and no further request', async () => {
     const service = await serve(() => ({ status: 429, headers: { 'retry-after': '20' } }))
-    await stopped(on(service.base(), 'queue get'), ['SIGINT', 130], ({ says }) => says('trying again'))
-    expect(service.asked).toHaveLength(1)
+    await stopped(on(service.baseUrl(), 'queue get'), ['SIGINT', 130], ({ waitForOutput: says }) =>
+      says('trying again'),
+    )
+    expect(service.requests).toHaveLength(1)
   })
 
   test('a signal while a change is read back', async () => {
     const service = await serve(({ path }) => (path.endsWith('/submitPullRequest') ? 'reset' : 'silence'))
-    const { err } = await stopped(on(service.base(), 'pr submit 7'), ['SIGTERM', 143], () =>
-      service.awaits(2),
+    const { err } = await stopped(on(service.baseUrl(), 'pr submit 7'), ['SIGTERM', 143], () =>
+      service.waitForRequests(2),
     )
     expect(err).toMatch(/submitPullRequest/)
   })
@@ -608,9 +630,9 @@ describe('signals', () => {
   test('a signal while a change is read back says that the change may have been applied', async () => {
     const service = await serve(({ path }) => (path.endsWith('/submitPullRequest') ? 'reset' : 'silence'))
     const { out, err } = await stopped(
-      on(service.base(), 'pr submit 7 --json'),
+      on(service.baseUrl(), 'pr submit 7 --json'),
       ['SIGTERM', 143],
-      () => service.awaits(2),
+      () => service.waitForRequests(2),
       { format: 'json' },
     )
     expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({
@@ -623,16 +645,16 @@ describe('signals', () => {
   test('a signal during a wait, between polls', async () => {
     const service = await serve(good)
     const { err } = await stopped(
-      on(service.base(), 'pr wait 7 --interval 30s'),
+      on(service.baseUrl(), 'pr wait 7 --interval 30s'),
       ['SIGTERM', 143],
-      ({ says }) => says('TESTING'),
+      ({ waitForOutput: says }) => says('TESTING'),
     )
     expect(err).toMatch(/stopped by SIGTERM/)
-    expect(service.asked).toHaveLength(1)
+    expect(service.requests).toHaveLength(1)
   })
 
   test('a signal during the upload of a large body', async () => {
-    const service = kept(await openRaw('silence'))
+    const service = kept(await startRawServer('silence'))
     const targets = home.path('targets.txt')
     writeFileSync(
       targets,
@@ -653,7 +675,7 @@ describe('signals', () => {
   test.each(['queue get', 'pr submit 7'])(
     '%s: a signal while the handshake of TLS is not answered',
     async line => {
-      const service = kept(await openRaw('silence'))
+      const service = kept(await startRawServer('silence'))
       const connected = async () => {
         while (service.opened() === 0) await pause(10)
         await pause(100)
@@ -665,14 +687,14 @@ describe('signals', () => {
   test('a signal while no one reads standard output', async () => {
     const service = await serve(largeList)
     const asked = async () => {
-      await service.awaits(1)
+      await service.waitForRequests(1)
       await pause(300)
     }
     await stopped(
-      on(service.base(), list('--json')),
+      on(service.baseUrl(), list('--json')),
       ['SIGTERM', 143],
       asked,
-      { mute: true },
+      { stderrUnread: true },
       { unread: true },
     )
   })
@@ -681,17 +703,17 @@ describe('signals', () => {
     '%s: a signal while standard input is read',
     async line => {
       const service = await serve(good)
-      await stopped(on(service.base(), line), ['SIGTERM', 143], () => pause(500), {}, { open: true })
-      expect(service.connections()).toBe(0)
+      await stopped(on(service.baseUrl(), line), ['SIGTERM', 143], () => pause(500), {}, { stdinOpen: true })
+      expect(service.connectionCount()).toBe(0)
     },
   )
 
   test('a second Ctrl-C while it is cleaning up ends it at once, with 130', async () => {
     const service = await serve(() => 'silence')
     for (const gap of [0, 1, 5, 20]) {
-      const before = service.asked.length
-      const running = home.start(on(service.base(), 'pr submit 7'), { within: 2_000 })
-      await service.awaits(before + 1)
+      const before = service.requests.length
+      const running = home.start(on(service.baseUrl(), 'pr submit 7'), { timeLimit: 2_000 })
+      await service.waitForRequests(before + 1)
       const began = Date.now()
       running.kill('SIGINT')
       await pause(gap)
@@ -707,13 +729,13 @@ describe('signals', () => {
 describe('documents', () => {
   test('a repeat and its warning leave exactly one document', async () => {
     const service = await serve((asked, index) => (index === 0 ? { status: 503 } : good(asked)))
-    const { out, err } = await run(on(service.base(), 'queue get --json'), { code: 0, format: 'json' })
+    const { out, err } = await run(on(service.baseUrl(), 'queue get --json'), { code: 0, format: 'json' })
     expect(JSON.parse(out)).toEqual(queueDocument)
     expect(err).toMatch(/^getQueue: .*503.*trying again in .* s\.\n$/)
-    expect(service.asked).toHaveLength(2)
+    expect(service.requests).toHaveLength(2)
   })
 
-  const failing: readonly (readonly [what: string, answered: Answered, code: number, kind: string])[] = [
+  const failing: readonly (readonly [what: string, answered: ServerReply, code: number, kind: string])[] = [
     ['404', { status: 404 }, 5, 'not-found'],
     ['401', { status: 401 }, 4, 'auth'],
     ['a time-out', 'silence', 7, 'unavailable'],
@@ -723,7 +745,7 @@ describe('documents', () => {
     async (_, answered, code, kind) => {
       const service = await serve(() => answered)
       for (const format of ['--json', '-o ndjson']) {
-        const words = on(service.base(), `queue get --timeout 500ms --retries 0 ${format}`)
+        const words = on(service.baseUrl(), `queue get --timeout 500ms --retries 0 ${format}`)
         const { out, err } = await run(words, { code, format: 'json', names: ['getQueue'] })
         expect(out).toBe('')
         expect(err).toMatch(/^\{.*\}\n$/)
@@ -742,7 +764,7 @@ describe('documents', () => {
   test('MERGEQ_OUTPUT=json asks for the same', async () => {
     const service = await serve(() => ({ status: 404 }))
     await run(
-      on(service.base(), 'queue get'),
+      on(service.baseUrl(), 'queue get'),
       { code: 5, format: 'json', names: ['getQueue'] },
       { env: { MERGEQ_OUTPUT: 'json' } },
     )
@@ -756,7 +778,7 @@ describe('documents', () => {
     { LC_ALL: 'de_DE', TZ: 'America/St_Johns' },
   ]
   /** A record whose words a locale might fold, and whose times a zone might move. */
-  const touchy = (stateChangedAt: string): Answered => ({
+  const touchy = (stateChangedAt: string): ServerReply => ({
     body: JSON.stringify({
       ...record,
       state: 'pending_failure',
@@ -769,7 +791,7 @@ describe('documents', () => {
     const service = await serve(() => touchy(stateChangedAt))
     const said = new Set<string>()
     for (const env of locales) {
-      const { code, out, err } = await home.run(on(service.base(), line), {
+      const { code, out, err } = await home.run(on(service.baseUrl(), line), {
         env,
         ...(terminal === undefined ? {} : { terminal }),
       })
@@ -805,7 +827,7 @@ describe('documents', () => {
   test('what was covered is reported with its zone', async () => {
     const service = await serve(() => page([]))
     for (const env of locales) {
-      const { err } = await run(on(service.base(), 'flaky list'), { code: 0 }, { env })
+      const { err } = await run(on(service.baseUrl(), 'flaky list'), { code: 0 }, { env })
       expect(err).toMatch(/^0 tests that failed from \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z to \S+Z\.\n$/)
     }
   })
@@ -829,7 +851,7 @@ describe('without a service', () => {
     const service = await serve(good)
     const words = line.split(' ').filter(word => word !== '')
     const variants = [
-      { MERGEQ_CONFIG_DIR: broken, MERGEQ_BASE_URL: service.base() },
+      { MERGEQ_CONFIG_DIR: broken, MERGEQ_BASE_URL: service.baseUrl() },
       {
         HOME: undefined,
         MERGEQ_TOKEN: undefined,
@@ -851,7 +873,7 @@ describe('without a service', () => {
         best = Math.min(best, (await run(words, { code: 0 }, { env })).milliseconds)
       expect(best).toBeLessThan(500)
     }
-    expect(service.connections()).toBe(0)
+    expect(service.connectionCount()).toBe(0)
   })
 
   const answer = ({ path }: { readonly path: string }) => ({
@@ -871,7 +893,7 @@ describe('without a service', () => {
     ['pr targets 7 --sha 4f2a -- --all -h', 1],
   ]
   test.each(taken)('%s is taken, and sends %i', async (line, sent) => {
-    const { requests, err } = await judged(
+    const { requests, err } = await runAndCheck(
       line,
       { code: 0, format: /--json( |$)/.test(line) ? 'json' : 'tsv' },
       { answer },
@@ -902,7 +924,7 @@ describe('without a service', () => {
     'no-such-command',
   ]
   test.each(refused)('%s is refused here', async line => {
-    const { requests, out } = await judged(
+    const { requests, out } = await runAndCheck(
       line,
       { code: 2, format: /--json( |$)/.test(line) ? 'json' : 'tsv' },
       { answer },

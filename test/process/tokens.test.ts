@@ -15,7 +15,7 @@ import { execa } from 'execa'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { type Answer, mergeq, type Seen, type Service, serveScript } from '../support/harness.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
-import { token, waysToRead } from '../support/tokens.ts'
+import { encodingsFound, token } from '../support/tokens.ts'
 
 const other = 'tok_b1d85e03c62f49bb'
 
@@ -95,7 +95,7 @@ function openPlace() {
     const left = filesBelow(place).filter(path => path !== file)
     for (const [where, text] of [...texts, ...left.map(path => [path, readFileSync(path, 'utf8')] as const)])
       for (const secret of [token, other])
-        expect({ where, ways: waysToRead(text, secret) }).toEqual({ where, ways: [] })
+        expect({ where, ways: encodingsFound(text, secret) }).toEqual({ where, ways: [] })
     return { code: exitCode, out: stdout, err: stderr }
   }
   return {
@@ -211,7 +211,7 @@ describe('at the prompt', () => {
     expect(err).toMatch(
       /^API token for http:\/\/127\.0\.0\.1:\d+ \(not shown\): mergeq: getMergeQueueMetrics: /,
     )
-    expect(waysToRead(err, token)).toEqual([])
+    expect(encodingsFound(err, token)).toEqual([])
     expect(requests.map(({ headers }) => headers['x-api-token'])).toEqual([token])
   })
 
@@ -237,7 +237,7 @@ describe('at the prompt', () => {
       setTimeout(() => terminal.stdin.write(`${token}\r`), 200)
     })
     const { stdout, exitCode } = await terminal
-    expect(waysToRead(stdout, token)).toEqual([])
+    expect(encodingsFound(stdout, token)).toEqual([])
     expect({ exitCode, stored: stored() }).toEqual({
       exitCode: 0,
       stored: { tokens: { 'http://127.0.0.1:9': token } },
@@ -476,7 +476,7 @@ describe('`auth status` tells the source, the origin, and at most the last four 
       `${JSON.stringify({ source, origin: goesTo, lastCharacters: 'b6aa' })}\n`,
     ])
     for (const text of [plain.out, plain.err, json.out, json.err])
-      for (const secret of [token, other]) expect(waysToRead(text, secret)).toEqual([])
+      for (const secret of [token, other]) expect(encodingsFound(text, secret)).toEqual([])
   })
 
   test.each(['tok', 'eightchr', 'elevenchars'])('nothing of a short token (%s) is shown', async short => {
@@ -496,7 +496,7 @@ describe('`auth status` tells the source, the origin, and at most the last four 
       answer: () => ({}),
     })
     expect({ code, out, requests }).toEqual({ code: 4, out: '', requests: [] })
-    expect(waysToRead(err, token)).toEqual([])
+    expect(encodingsFound(err, token)).toEqual([])
   })
 
   test('`auth token` prints the token and nothing else, and its help says that it does', async () => {
@@ -606,7 +606,8 @@ describe('logged out', () => {
       err: `Removed the token for ${origin}.\n`,
     })
     expect(stored()).toEqual({ tokens: {} })
-    for (const path of filesBelow(place)) expect(waysToRead(readFileSync(path, 'utf8'), token)).toEqual([])
+    for (const path of filesBelow(place))
+      expect(encodingsFound(readFileSync(path, 'utf8'), token)).toEqual([])
     expect(await run(['auth', 'logout'], { env })).toEqual({
       code: 0,
       out: '',

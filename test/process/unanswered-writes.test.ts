@@ -3,7 +3,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { type Act, applied, breaksEncryption, resets, run, withFaults } from '../support/fault-server.ts'
+import {
+  type Behavior,
+  resetConnection,
+  runAndCheck,
+  sendBrokenTlsRecord,
+  withEffect,
+  withFaultServer,
+} from '../support/fault-server.ts'
 import { testWith } from '../support/programs.ts'
 import { inLetters, operationsIn } from '../support/unanswered-writes.ts'
 
@@ -23,11 +30,11 @@ describe('unanswered writes over TLS', () => {
   }
 
   /** The change is sent over TLS; `act` is what befalls it. */
-  const overTls = async (act: Act) => {
+  const overTls = async (act: Behavior) => {
     const tls = certificate()
-    return withFaults({ tls, script: { submitPullRequest: [act] } }, async server => {
+    return withFaultServer({ tls, script: { submitPullRequest: [act] } }, async server => {
       const line = 'pr submit 7 --json --ca-file ca.pem --timeout 3s'
-      const came = await run(server, line, { files: { 'ca.pem': tls.cert } })
+      const came = await runAndCheck(server, line, { files: { 'ca.pem': tls.cert } })
       return {
         came,
         seen: inLetters(operationsIn(server), 'submitPullRequest'),
@@ -37,14 +44,14 @@ describe('unanswered writes over TLS', () => {
   }
 
   testWith('openssl')('applied, then reset: read back', async () => {
-    const { came, seen, times } = await overTls(applied(resets))
+    const { came, seen, times } = await overTls(withEffect(resetConnection))
     expect({ exit: came.code, seen, times }).toEqual({ exit: 0, seen: 'c r', times: 1 })
   })
 
   testWith('openssl')(
     'applied, then the encryption breaks: read back, never "nothing was sent"',
     async () => {
-      const { came, seen, times } = await overTls(applied(breaksEncryption))
+      const { came, seen, times } = await overTls(withEffect(sendBrokenTlsRecord))
       expect({ exit: came.code, seen, times }).toEqual({ exit: 0, seen: 'c r', times: 1 })
     },
   )

@@ -2,11 +2,26 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Answer } from '../support/harness.ts'
-import { judge, judged, openHome, openPeer, openRaw, openScreen } from '../support/peers.ts'
+import {
+  checkGeneralRules,
+  openTestFolder,
+  openTmuxScreen,
+  runAndCheck,
+  startRawServer,
+  startTestServer,
+} from '../support/peers.ts'
 import { testWith } from '../support/programs.ts'
-import { aTest, colors, formats, id, kept, plainly, terminalText } from '../support/untrusted-text.ts'
+import {
+  aTest,
+  closeLater,
+  colors,
+  expectPlainText,
+  formats,
+  id,
+  terminalText,
+} from '../support/untrusted-text.ts'
 
-const home = kept(openHome())
+const home = closeLater(openTestFolder())
 
 const on = (base: string, line: string) => [...line.split(' '), '--base-url', base]
 const answered = (document: unknown): (() => Answer) => {
@@ -78,8 +93,12 @@ describe('control sequences for a terminal', () => {
   test.each(each)('%s in a name is gone from every format, and the text stays', async (_, evil) => {
     const answer = answered(listOf('first', `before ${evil} after`, 'last'))
     for (const [flags, promised, terminal] of formats) {
-      const { out } = await judged(`flaky list -q ${flags}`, promised, { answer, terminal, columns: 200 })
-      plainly(out)
+      const { out } = await runAndCheck(`flaky list -q ${flags}`, promised, {
+        answer,
+        terminal,
+        columns: 200,
+      })
+      expectPlainText(out)
       const lines = out.split(/\r?\n/).filter(line => line !== '')
       const heads = flags === '' ? 0 : flags === '-o markdown' ? 2 : 1
       // F5: as many rows as items.
@@ -89,7 +108,7 @@ describe('control sequences for a terminal', () => {
   })
 
   test.each(Object.entries(fillers))('%s in a name is gone, too', async (_, evil) => {
-    const { out } = await judged(
+    const { out } = await runAndCheck(
       'flaky list -q --fields name',
       { code: 0 },
       { answer: answered(listOf(`be${evil}fore`)) },
@@ -102,7 +121,11 @@ describe('control sequences for a terminal', () => {
     const answer = answered(listOf(name))
     for (const terminal of [false, true])
       for (const format of ['json', 'ndjson'] as const) {
-        const { out } = await judged(`flaky list -q -o ${format}`, { code: 0, format }, { answer, terminal })
+        const { out } = await runAndCheck(
+          `flaky list -q -o ${format}`,
+          { code: 0, format },
+          { answer, terminal },
+        )
         expect(out.replaceAll('\n', '')).not.toMatch(
           /[\0-\x1F\x7F-\x9F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/,
         )
@@ -113,7 +136,7 @@ describe('control sequences for a terminal', () => {
   test('what a large number has beside it is kept as well', async () => {
     const name = Object.values(terminalText).join('')
     const body = JSON.stringify({ ...listOf(name), page: { next_page_token: '', total_rows: 0 } })
-    const { out } = await judged(
+    const { out } = await runAndCheck(
       'flaky list -q --json',
       { code: 0, format: 'json' },
       {
@@ -132,18 +155,18 @@ describe('control sequences for a terminal', () => {
   test.each(everywhere)(
     '%s %s shows nothing that acts, wherever the text stands',
     async (line, flags, answer, promised, terminal) => {
-      const { out } = await judged(`${line} -q ${flags}`, promised, {
+      const { out } = await runAndCheck(`${line} -q ${flags}`, promised, {
         answer: answered(answer(everything)),
         terminal,
         columns: 500,
       })
-      plainly(out)
+      expectPlainText(out)
       expect(out).not.toMatch(/pwned/)
     },
   )
 
   test.each(places)('%s --json gives the original back, wherever the text stands', async (line, answer) => {
-    const { out } = await judged(
+    const { out } = await runAndCheck(
       `${line} -q --json`,
       { code: 0, format: 'json' },
       { answer: answered(answer(everything)) },
@@ -161,7 +184,7 @@ describe('control sequences for a terminal', () => {
 
   test('metrics on a terminal show nothing that acts', async () => {
     const text = all.join('').replaceAll(/[\n\\"]/g, '')
-    const { out } = await judged(
+    const { out } = await runAndCheck(
       'metrics',
       { code: 0, format: 'table', colored: true },
       {
@@ -170,18 +193,18 @@ describe('control sequences for a terminal', () => {
         columns: 300,
       },
     )
-    plainly(out)
+    expectPlainText(out)
   })
 
   test('what api passes on is stripped on a terminal, and untouched on a pipe', async () => {
     const answer = () => ({ body: everything, headers: { 'x-evil': '\x9B31m' } })
-    const shown = await judged(
+    const shown = await runAndCheck(
       'api listThings --include',
       { code: 0, format: 'table' },
       { answer, terminal: true },
     )
-    plainly(shown.out)
-    const piped = await judged('api listThings', { code: 0, format: 'bytes' }, { answer })
+    expectPlainText(shown.out)
+    const piped = await runAndCheck('api listThings', { code: 0, format: 'bytes' }, { answer })
     expect(piped.out).toBe(new TextDecoder().decode(new TextEncoder().encode(everything)))
   })
 
@@ -192,7 +215,7 @@ describe('control sequences for a terminal', () => {
     ['an application command with C1', '\x9F'],
   ]
   test.each(unfinished)('%s that never ends does not take the text after it along', async (_, opening) => {
-    const { out } = await judged(
+    const { out } = await runAndCheck(
       'flaky list -q --fields name',
       { code: 0 },
       { answer: answered(listOf(`before ${opening} after`)) },
@@ -201,14 +224,14 @@ describe('control sequences for a terminal', () => {
   })
 
   testWith('script')('in a real terminal nothing arrives but our own colours', async () => {
-    const service = kept(
-      await openPeer({
+    const service = closeLater(
+      await startTestServer({
         answer: () => ({ body: JSON.stringify(listOf(...all.map(evil => `before ${evil} after`))) }),
       }),
     )
-    const { code, out } = await home.run(on(service.base(), 'flaky list -q'), { terminal: 120 })
-    judge({ code, out, err: '' }, { code: 0, format: 'table', colored: true })
-    plainly(out)
+    const { code, out } = await home.run(on(service.baseUrl(), 'flaky list -q'), { terminal: 120 })
+    checkGeneralRules({ code, out, err: '' }, { code: 0, format: 'table', colored: true })
+    expectPlainText(out)
     expect(out).toMatch(colors)
     for (const [color] of out.matchAll(colors)) expect(color).toMatch(/^\x1B\[(?:1|22|3\d|39)m$/)
     expect(out.split('\n')).toHaveLength(all.length + 2)
@@ -217,8 +240,8 @@ describe('control sequences for a terminal', () => {
   testWith('tmux')(
     'a real terminal keeps its title, its screen and its cursor, and receives no query',
     async () => {
-      const service = kept(
-        await openPeer({
+      const service = closeLater(
+        await startTestServer({
           answer: () => ({
             body: JSON.stringify({
               test: { ...aTest(everything), most_common_failures: [{ summary: everything }] },
@@ -226,13 +249,13 @@ describe('control sequences for a terminal', () => {
           }),
         }),
       )
-      const screen = kept(
-        openScreen(home, on(service.base(), `flaky get ${id}`), { shell: '"$@" | tail -n 0; "$@"' }),
+      const screen = closeLater(
+        openTmuxScreen(home, on(service.baseUrl(), `flaky get ${id}`), { shell: '"$@" | tail -n 0; "$@"' }),
       )
-      const title = screen.about('pane_title')
-      await screen.awaits(/^code 0$/)
+      const title = screen.variable('pane_title')
+      await screen.waitForLine(/^code 0$/)
       expect(
-        ['alternate_on', 'cursor_flag', 'pane_title', 'mouse_any_flag', 'insert_flag'].map(screen.about),
+        ['alternate_on', 'cursor_flag', 'pane_title', 'mouse_any_flag', 'insert_flag'].map(screen.variable),
       ).toEqual(['0', '1', title, '0', '0'])
       expect(screen.lines().at(-1)).toBe('code 0')
       screen.close()
@@ -269,12 +292,12 @@ describe('text of the service in errors', () => {
     for (const body of said)
       for (const terminal of [false, true]) {
         const answer = () => ({ status: 400, body })
-        const { err } = await judged(
+        const { err } = await runAndCheck(
           line,
           { code: 6, names: [operation], colored: false },
           { answer, terminal },
         )
-        plainly(err)
+        expectPlainText(err)
         expect(err).not.toMatch(/pwned/)
         expect(err.match(/^mergeq: /gm)).toHaveLength(1)
       }
@@ -282,7 +305,7 @@ describe('text of the service in errors', () => {
 
   test.each(lines)('%s --json: the message of a 400 is whole and escaped', async (line, operation) => {
     const answer = () => ({ status: 400, body: everything })
-    const { err } = await judged(
+    const { err } = await runAndCheck(
       `${line} -o json`,
       { code: 6, format: 'json', names: [operation] },
       { answer },
@@ -317,14 +340,18 @@ describe('text of the service in errors', () => {
         date: evil,
       }
       const answer = () => ({ status, body: everything, headers })
-      const { err } = await judged(
+      const { err } = await runAndCheck(
         'pr get 7 --retries 0',
         { code, names: ['getSubmittedPullRequest'] },
         { answer },
       )
-      plainly(err)
+      expectPlainText(err)
       expect(err).not.toMatch(/pwned/)
-      const { err: json } = await judged('pr get 7 --retries 0 --json', { code, format: 'json' }, { answer })
+      const { err: json } = await runAndCheck(
+        'pr get 7 --retries 0 --json',
+        { code, format: 'json' },
+        { answer },
+      )
       expect(JSON.parse(json).error.requestId).toBe(evil)
     },
   )
@@ -342,18 +369,18 @@ describe('text of the service in errors', () => {
     ['an answer that is no HTTP', '\x1B]0;pwned\x07\x9B31m\r\n\r\n'],
   ]
   test.each(raws)('%s has nothing that acts', async (_, head) => {
-    const service = kept(await openRaw(Buffer.from(head, 'latin1')))
+    const service = closeLater(await startRawServer(Buffer.from(head, 'latin1')))
     for (const flags of ['', '-v', '-o json']) {
       const { err, code } = await home.run(on(service.base, `queue get --retries 0 ${flags}`.trim()))
-      judge({ out: '', err, code }, { code, ...(flags === '-o json' ? { format: 'json' } : {}) })
+      checkGeneralRules({ out: '', err, code }, { code, ...(flags === '-o json' ? { format: 'json' } : {}) })
       expect([6, 15]).toContain(code)
-      plainly(err)
+      expectPlainText(err)
       expect(err).not.toMatch(/[\0-\x09\x0B-\x1F\x7F-\x9F]/)
     }
   })
 
   test('what a service says of a change cannot hide that its outcome is unknown', async () => {
-    const { err } = await judged(
+    const { err } = await runAndCheck(
       'pr submit 7',
       { code: 11, names: ['submitPullRequest'] },
       {
@@ -364,7 +391,7 @@ describe('text of the service in errors', () => {
   })
 
   test('what a service says of a page cannot hide that the list is incomplete', async () => {
-    const { err } = await judged(
+    const { err } = await runAndCheck(
       'flaky list --retries 0',
       { code: 17 },
       {
@@ -409,7 +436,7 @@ describe('text of the service in errors', () => {
     ],
   ]
   const ofOurs = async (line: string, code: number, answer: (index: number) => Answer) => {
-    const { err } = await judged(line, { code }, { answer: (_, index) => answer(index) })
+    const { err } = await runAndCheck(line, { code }, { answer: (_, index) => answer(index) })
     expect(err).not.toMatch(/^(mergeq: )?(all is well|#7 MERGED|nothing to see)|^mergeq: (all|#7|nothing)/m)
   }
   test.each(forges.slice(0, 1))('%s cannot write a line of its own on standard error (%s)', (_, ...rest) =>
@@ -427,10 +454,14 @@ describe('cells and rows', () => {
     'a name that imitates a row stays in its cell (%s)',
     async (flags, promised, terminal) => {
       const answer = answered(listOf(...rows.map((name, index) => `${index}${name}.`)))
-      const { out } = await judged(`flaky list -q --fields name,failure_rate_last_7d ${flags}`, promised, {
-        answer,
-        terminal,
-      })
+      const { out } = await runAndCheck(
+        `flaky list -q --fields name,failure_rate_last_7d ${flags}`,
+        promised,
+        {
+          answer,
+          terminal,
+        },
+      )
       const lines = out
         .replaceAll(colors, '')
         .split(/\r?\n/)
@@ -463,7 +494,7 @@ describe('cells and rows', () => {
   ]
   test.each(cells)('%j is %s in CSV', async (name, cell) => {
     const answer = answered(listOf(name))
-    const { out } = await judged(
+    const { out } = await runAndCheck(
       'flaky list -q -o csv --fields name,failure_rate_last_7d',
       { code: 0, format: 'csv' },
       { answer },
@@ -481,7 +512,7 @@ describe('cells and rows', () => {
       'z '.repeat(50_000),
     ]
     const answer = answered(listOf(...names))
-    const { out } = await judged(
+    const { out } = await runAndCheck(
       'flaky list -q --fields name,quarantined,failure_rate_last_7d --color never',
       { code: 0, format: 'table' },
       {
@@ -493,7 +524,7 @@ describe('cells and rows', () => {
     expect(lines).toHaveLength(names.length)
     for (const line of lines) expect(line).toMatch(/…/)
     for (const line of [lines[0], lines[4]]) expect(line?.length).toBeLessThanOrEqual(80)
-    const json = await judged('flaky list -q --json', { code: 0, format: 'json' }, { answer })
+    const json = await runAndCheck('flaky list -q --json', { code: 0, format: 'json' }, { answer })
     expect(JSON.parse(json.out).tests.map(({ name }: { name: string }) => name)).toEqual(names)
   })
 
@@ -502,14 +533,14 @@ describe('cells and rows', () => {
     const answer = answered({
       test: { ...aTest('cart'), most_common_failures: [{ summary, occurrence_count: 3 }] },
     })
-    const { out } = await judged(
+    const { out } = await runAndCheck(
       `flaky get ${id} --color never`,
       { code: 0, format: 'table' },
       { answer, terminal: true },
     )
     for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
     expect(out).toContain('…')
-    const json = await judged(`flaky get ${id} --json`, { code: 0, format: 'json' }, { answer })
+    const json = await runAndCheck(`flaky get ${id} --json`, { code: 0, format: 'json' }, { answer })
     expect(JSON.parse(json.out).test.most_common_failures[0].summary).toBe(summary)
   })
 
@@ -534,7 +565,7 @@ describe('cells and rows', () => {
       cluster.repeat(60),
       `x${cluster.repeat(60)}`,
     ])
-    const { out } = await judged(
+    const { out } = await runAndCheck(
       'flaky list -q --fields name,failure_rate_last_7d --color never',
       { code: 0, format: 'table' },
       {
@@ -576,7 +607,7 @@ describe('cells and rows', () => {
     '![i](x)',
   ]
   test('names with markup stay text in their Markdown cell', async () => {
-    const { out } = await judged(
+    const { out } = await runAndCheck(
       'flaky list -q -o markdown --fields name,failure_rate_last_7d',
       { code: 0, format: 'markdown' },
       {
@@ -594,7 +625,7 @@ describe('cells and rows', () => {
   })
 
   test('an entity in a name is not read as one', async () => {
-    const { out } = await judged(
+    const { out } = await runAndCheck(
       'flaky list -q -o markdown --fields name',
       { code: 0, format: 'markdown' },
       { answer: answered(listOf('&lt;b&gt;')) },
@@ -618,15 +649,18 @@ describe('cells and rows', () => {
         `${folder}/made`,
         `file://${folder}/canary`,
       ]) {
-        const service = kept(
-          await openPeer({
+        const service = closeLater(
+          await startTestServer({
             answer: () => ({
               body: JSON.stringify({ test: { ...aTest('cart'), file_path, html_url: file_path } }),
             }),
           }),
         )
-        const ran = await home.run(on(service.base(), `flaky get ${id} ${format}`.trim()))
-        judge(ran, { code: 0, format: format === '--json' ? 'json' : format === '-o csv' ? 'csv' : 'tsv' })
+        const ran = await home.run(on(service.baseUrl(), `flaky get ${id} ${format}`.trim()))
+        checkGeneralRules(ran, {
+          code: 0,
+          format: format === '--json' ? 'json' : format === '-o csv' ? 'csv' : 'tsv',
+        })
         expect(ran.out).toContain(file_path)
         expect(ran.out).not.toMatch(/CANARY-CONTENT|root:/)
       }
@@ -698,11 +732,11 @@ describe('what a CI runner would act on (CLI.md 4.12)', () => {
     const answer = tried(title)
     for (const flags of shown) {
       const format = flags.startsWith('-o csv') ? 'csv' : flags.startsWith('-o') ? 'markdown' : 'tsv'
-      const { out, err } = await judged(`pr get 7 ${flags}`, { code: 0, format }, { answer, env })
+      const { out, err } = await runAndCheck(`pr get 7 ${flags}`, { code: 0, format }, { answer, env })
       expect(out, flags).not.toMatch(acts)
       expect(err).not.toMatch(acts)
     }
-    const onTerminal = await judged(
+    const onTerminal = await runAndCheck(
       'pr get 7 --color always',
       { code: 0, format: 'table', colored: true },
       { answer, env, terminal: true },
@@ -710,7 +744,11 @@ describe('what a CI runner would act on (CLI.md 4.12)', () => {
     expect(onTerminal.out).not.toMatch(acts)
     for (const format of ['json', 'ndjson'] as const)
       for (const terminal of [false, true]) {
-        const { out } = await judged(`pr get 7 -o ${format}`, { code: 0, format }, { answer, env, terminal })
+        const { out } = await runAndCheck(
+          `pr get 7 -o ${format}`,
+          { code: 0, format },
+          { answer, env, terminal },
+        )
         expect(out).not.toMatch(acts)
         expect(JSON.parse(out).prTitle).toBe(title)
       }
@@ -721,18 +759,18 @@ describe('what a CI runner would act on (CLI.md 4.12)', () => {
   test.each(runners)('%j is enough to say that a runner reads this', async variables => {
     const title = '::error::one ##[error]two ##vso[a.b]three ##teamcity[four]'
     const setting = { answer: tried(title), env: variables }
-    const { out } = await judged('pr get 7 --fields prTitle', { code: 0 }, setting)
+    const { out } = await runAndCheck('pr get 7 --fields prTitle', { code: 0 }, setting)
     expect(out).not.toMatch(acts)
-    const { out: json } = await judged('pr get 7 --json', { code: 0, format: 'json' }, setting)
+    const { out: json } = await runAndCheck('pr get 7 --json', { code: 0, format: 'json' }, setting)
     expect(json).not.toMatch(/::error::|##/)
     expect(JSON.parse(json).prTitle).toBe(title)
   })
 
   test('where no runner reads, the text is as it was', async () => {
     const title = '::error::one ##[error]two ##vso[a.b]three'
-    const { out } = await judged('pr get 7 --fields prTitle', { code: 0 }, { answer: tried(title) })
+    const { out } = await runAndCheck('pr get 7 --fields prTitle', { code: 0 }, { answer: tried(title) })
     expect(out).toBe(`${title}\n`)
-    const { out: json } = await judged(
+    const { out: json } = await runAndCheck(
       'pr get 7 --json --fields prTitle',
       { code: 0, format: 'json' },
       { answer: tried(title) },
@@ -743,7 +781,7 @@ describe('what a CI runner would act on (CLI.md 4.12)', () => {
   test.each(places)('%s lets nothing act, wherever the text stands', async (line, answer) => {
     const text = commands.join('\n')
     for (const [flags, promised, terminal] of formats) {
-      const { out } = await judged(`${line} -q ${flags}`, promised, {
+      const { out } = await runAndCheck(`${line} -q ${flags}`, promised, {
         answer: answered(answer(text)),
         env,
         terminal,
@@ -757,7 +795,7 @@ describe('what a CI runner would act on (CLI.md 4.12)', () => {
     for (const status of [400, 500])
       for (const flags of ['', '-v', '-o json']) {
         const json = flags === '-o json'
-        const { err } = await judged(
+        const { err } = await runAndCheck(
           `pr get 7 --retries 0 ${flags}`,
           {
             code: status === 400 ? 6 : 7,
@@ -772,7 +810,7 @@ describe('what a CI runner would act on (CLI.md 4.12)', () => {
 
   test('a command that is parted over two cells does not act', async () => {
     const answer = answered({ state: '##[error x', prTitle: 'y]pwned' })
-    const { out } = await judged('pr get 7 --fields state,prTitle', { code: 0 }, { answer, env })
+    const { out } = await runAndCheck('pr get 7 --fields state,prTitle', { code: 0 }, { answer, env })
     expect(out).not.toMatch(/##\[/)
   })
 
@@ -786,23 +824,25 @@ describe('what a CI runner would act on (CLI.md 4.12)', () => {
       [good, tried(text)],
       [bad, () => ({ status: 500, body: text })],
     ] as const) {
-      const { out, err } = await judged(`${line} --retries 1`, { code }, { answer, env })
+      const { out, err } = await runAndCheck(`${line} --retries 1`, { code }, { answer, env })
       expect(out + err).not.toMatch(acts)
     }
   })
 
   test('the built program does the same', async () => {
     const title = '::error::one ##[error]two'
-    const service = kept(
-      await openPeer({ answer: () => ({ body: JSON.stringify({ state: 'TESTING', prTitle: title }) }) }),
+    const service = closeLater(
+      await startTestServer({
+        answer: () => ({ body: JSON.stringify({ state: 'TESTING', prTitle: title }) }),
+      }),
     )
-    const tsv = await home.run(on(service.base(), 'pr get 7 --fields prTitle'), {
+    const tsv = await home.run(on(service.baseUrl(), 'pr get 7 --fields prTitle'), {
       env: { GITHUB_ACTIONS: 'true' },
     })
-    judge(tsv, { code: 0 })
+    checkGeneralRules(tsv, { code: 0 })
     expect(tsv.out).not.toMatch(acts)
-    const json = await home.run(on(service.base(), 'pr get 7 --json'), { env: { GITHUB_ACTIONS: 'true' } })
-    judge(json, { code: 0, format: 'json' })
+    const json = await home.run(on(service.baseUrl(), 'pr get 7 --json'), { env: { GITHUB_ACTIONS: 'true' } })
+    checkGeneralRules(json, { code: 0, format: 'json' })
     expect(json.out).not.toMatch(/::error|##\[/)
     expect(JSON.parse(json.out).prTitle).toBe(title)
   })

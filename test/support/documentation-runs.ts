@@ -10,7 +10,7 @@ import { bareEnvironment, launcher } from './programs.ts'
 export type Variables = Readonly<Record<string, string>>
 
 /** Command lines of the documents that no test can run, and why. */
-export const notRun: Variables = {
+export const notRunnable: Variables = {
   'npm ci && npm run tour':
     'it installs and builds in this folder; test/process/built-program.test.ts runs the tour',
   'npm ci && npm test': 'it is this',
@@ -20,7 +20,7 @@ export const notRun: Variables = {
 }
 
 /** What differs here from where the documents are read: queues that take minutes, and folders of other programs. */
-export const here = (line: string): string =>
+export const adaptForTest = (line: string): string =>
   line
     .replace(/^mergeq pr wait \d+$/, '$& --interval 1s')
     .replace(/ --wait\b/, '$& --interval 1s')

@@ -1,4 +1,4 @@
-interface Special {
+interface SpecialRun {
   /** The exit code that is right; 0 where this is left out. */
   readonly code?: number
   /** What happened before. */
@@ -9,7 +9,7 @@ const bounds = `mergeq metrics check 'sum(mq_depth_current{queue_type="main"}) <
 const merged = 'mergeq pr submit 7; mergeq pr wait 7 --interval 1s'
 
 /** Command lines that need something before them, or end with another code than 0. */
-export const specials: Readonly<Record<string, Special>> = {
+export const specialRuns: Readonly<Record<string, SpecialRun>> = {
   'mergeq pr explain 123': {
     before: 'mergeq queue pause; mergeq pr submit 123; sleep 0.5',
   },

@@ -9,7 +9,7 @@ import { TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { execa } from 'execa'
 import { expect } from 'vitest'
-import { mergeq, noon, type Outcome, type Setting, split } from './harness.ts'
+import { mergeq, noon, type Outcome, type Setting, splitWords } from './harness.ts'
 import { bareEnvironment, launcher } from './programs.ts'
 
 /**
@@ -22,32 +22,32 @@ export interface FaultServer {
   /** Host and port, as messages name them. */
   readonly host: string
   /** Every request that arrived, also one that was cut. */
-  readonly log: readonly Logged[]
+  readonly log: readonly LoggedRequest[]
   /** Every change that really took effect, in order. */
   readonly applied: readonly Effect[]
   /** How many connections were ever accepted. */
   readonly connections: number
   /** The clock that the service goes by; `run` gives it to the command line, too. */
   readonly clock: TestClock
-  readonly stage: Stage
+  readonly data: QueueData
   /** Lets so much time pass that every late effect has come. */
-  settle(): void
+  applyLateEffects(): void
   /** Refuses connections from now on, and breaks those that stand. */
-  shut(): void
+  refuseConnections(): void
   /** Takes connections again, on the same port. */
-  open(): void
+  acceptConnections(): void
   close(): Promise<void>
 }
 
 /** A request as it arrived. */
-export interface Logged {
+export interface LoggedRequest {
   /** Its number among all requests, and among those of its operation, both from 0. */
   readonly number: number
   readonly nth: number
   /** The path without `/v1/` and the query: `submitPullRequest`. */
   readonly operation: string
   /** Milliseconds of real time, and of the test's clock. */
-  readonly at: number
+  readonly realTime: number
   readonly clock: number
   /** The number of its connection, and its place on it, both from 0. */
   readonly socket: number
@@ -58,7 +58,7 @@ export interface Logged {
   /** The exact bytes of the body, as far as they came. */
   readonly body: Buffer
   /** Whether the body came to its end. */
-  readonly whole: boolean
+  readonly isComplete: boolean
 }
 
 /** A change that took effect. */
@@ -71,7 +71,7 @@ export interface Effect {
 type Json = Readonly<Record<string, unknown>>
 
 /** What the tiny service holds. */
-export interface Stage {
+export interface QueueData {
   readonly pulls: Map<number, Json>
   queue: Json | undefined
   readonly targets: Map<number, unknown>
@@ -88,50 +88,50 @@ export interface Reply {
 
 /** What a way of answering works with. */
 export interface Exchange {
-  readonly request: Logged
+  readonly request: LoggedRequest
   readonly response: ServerResponse
   readonly socket: Socket
   /** What lies below the encryption; without TLS, the socket itself. */
   readonly raw: Socket
   /** What the service would answer if it worked. */
-  readonly honest: Reply
+  readonly normalReply: Reply
   /** The `Date` of the answer. */
   readonly date: string
 }
 
 /** A way of answering, or of failing to. */
-export type Show = (exchange: Exchange) => void
+export type Responder = (exchange: Exchange) => void
 
 /** What the server does with one request. */
-export interface Act {
+export interface Behavior {
   /** When a change takes effect: never, before it is answered, or so many milliseconds later. */
   readonly effect: 'never' | 'now' | number
-  readonly show: Show
+  readonly respond: Responder
   /** Waits so many real milliseconds before it reads the body. */
-  readonly stalls?: number
+  readonly delayBeforeBody?: number
   /** Breaks the connection after so many bytes of the body. */
   readonly cutUploadAt?: number
   /** Milliseconds that pass before the answer is made, and between its `Date` and the answer. */
-  readonly takes?: number
-  readonly dawdles?: number
+  readonly delayBeforeReply?: number
+  readonly delayAfterDate?: number
   /** Happens once the answer has been made, before it is sent. */
-  readonly meanwhile?: (server: FaultServer) => void
+  readonly beforeReply?: (server: FaultServer) => void
   /** Nothing listens any more once this has been answered. */
-  readonly last?: boolean
+  readonly closesPort?: boolean
 }
 
 /** By operation: one act for every request, or acts by number of request, after which the service works. */
 export type Script =
-  | Readonly<Record<string, Act | readonly Act[]>>
-  | ((request: Logged, server: FaultServer) => Act | undefined)
+  | Readonly<Record<string, Behavior | readonly Behavior[]>>
+  | ((request: LoggedRequest, server: FaultServer) => Behavior | undefined)
 
 /** A clock that moves only when it is told to, and says when it does. */
 export interface TestClock {
   now: number
-  onTurn(listener: () => void): void
+  onChange(listener: () => void): void
 }
 
-export interface FaultOptions {
+export interface FaultServerOptions {
   readonly script?: Script
   readonly pulls?: Readonly<Record<number, Json>>
   /** The queue of the branch; `null` where there is none. Without it there is an empty one. */
@@ -143,7 +143,7 @@ export interface FaultOptions {
   /** Refuses connections until the clock has turned so often. */
   readonly opensAfter?: number
   /** Written as soon as a connection stands; what the client says is then ignored. */
-  readonly greets?: string
+  readonly greeting?: string
   /** Speaks TLS with this key and certificate, as PEM. */
   readonly tls?: { readonly key: string; readonly cert: string }
 }
@@ -161,49 +161,53 @@ const write = ({ response, date }: Exchange, { status, headers = {}, body = '' }
 }
 
 /** As the service answers when it works. */
-export const properly: Show = exchange => write(exchange, exchange.honest)
+export const respondNormally: Responder = exchange => write(exchange, exchange.normalReply)
 
 /** The same, without a `Date`. */
-export const withoutDate: Show = ({ response, honest: { status, body = '' } }) => {
+export const withoutDate: Responder = ({ response, normalReply: { status, body = '' } }) => {
   response.sendDate = false
   response.writeHead(status, { 'content-length': Buffer.byteLength(body) })
   response.end(body)
 }
 
 /** This answer, whatever the service would say. */
-export const answers =
-  (status: number, body: string | Uint8Array = '', headers: Readonly<Record<string, string>> = {}): Show =>
+export const respondWith =
+  (
+    status: number,
+    body: string | Uint8Array = '',
+    headers: Readonly<Record<string, string>> = {},
+  ): Responder =>
   exchange =>
     write(exchange, { status, body, headers })
 
 /** The connection is reset: RST, no answer. */
-export const resets: Show = ({ raw }) => {
+export const resetConnection: Responder = ({ raw }) => {
   raw.resetAndDestroy()
 }
 
 /** The connection is closed in good form, without an answer. */
-export const closes: Show = ({ socket }) => {
+export const closeConnection: Responder = ({ socket }) => {
   socket.end()
 }
 
 /** Nothing ever comes. */
-export const hangs: Show = () => undefined
+export const neverRespond: Responder = () => undefined
 
 /** The head promises the whole answer; half of the body comes, then the end. */
-export const cuts: Show = ({ response, socket, honest, date }) => {
-  const bytes = Buffer.from(honest.body ?? '')
-  response.writeHead(honest.status, {
+export const truncateBody: Responder = ({ response, socket, normalReply, date }) => {
+  const bytes = Buffer.from(normalReply.body ?? '')
+  response.writeHead(normalReply.status, {
     date,
     'content-length': Math.max(bytes.length, 2),
-    ...honest.headers,
+    ...normalReply.headers,
   })
   response.flushHeaders()
   response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => socket.end())
 }
 
 /** The answer comes in these pieces, so many real milliseconds apart, and then the connection is reset. */
-export const breaksOff =
-  (reply: Reply, after: number): Show =>
+export const resetAfterBytes =
+  (reply: Reply, after: number): Responder =>
   ({ response, raw, date }) => {
     const bytes = Buffer.from(reply.body ?? '')
     response.writeHead(reply.status, { date, 'content-length': bytes.length, ...reply.headers })
@@ -211,8 +215,8 @@ export const breaksOff =
   }
 
 /** One byte of a valid answer each so many real milliseconds. */
-export const drips =
-  (body: string, every: number): Show =>
+export const respondByteByByte =
+  (body: string, every: number): Responder =>
   ({ response, socket, date }) => {
     response.writeHead(200, { date, 'content-length': Buffer.byteLength(body) })
     let at = 0
@@ -227,21 +231,21 @@ export const drips =
   }
 
 /** These bytes, past the HTTP library; then the end. */
-export const says =
-  (...pieces: readonly (string | Uint8Array)[]): Show =>
+export const writeRaw =
+  (...pieces: readonly (string | Uint8Array)[]): Responder =>
   ({ socket }) => {
     for (const piece of pieces) socket.write(piece)
     socket.end()
   }
 
 /** Over TLS: a record that cannot be decrypted, where an answer was due; then the end. */
-export const breaksEncryption: Show = ({ raw }) => {
+export const sendBrokenTlsRecord: Responder = ({ raw }) => {
   raw.write(Buffer.from([0x17, 3, 3, 0, 64, ...Array.from({ length: 64 }, () => 1)]))
   setTimeout(() => raw.end(), 20)
 }
 
 /** A body that goes on for as long as it is read. */
-export const goesOn: Show = ({ response, socket, date }) => {
+export const respondEndlessly: Responder = ({ response, socket, date }) => {
   const piece = Buffer.alloc(1024 * 1024, ' ')
   response.writeHead(200, { date, 'content-type': 'application/json' })
   response.write('{"tests":[')
@@ -253,26 +257,29 @@ export const goesOn: Show = ({ response, socket, date }) => {
 }
 
 /** So many MiB in very few bytes of gzip. */
-export const bombs = (mebibytes: number): Show => {
+export const respondWithGzipBomb = (mebibytes: number): Responder => {
   const member = gzipSync(Buffer.alloc(1024 * 1024, ' '))
   const bytes = Buffer.concat(Array.from({ length: mebibytes }, () => member))
-  return answers(200, bytes, { 'content-encoding': 'gzip', 'content-type': 'application/json' })
+  return respondWith(200, bytes, { 'content-encoding': 'gzip', 'content-type': 'application/json' })
 }
 
 // Acts.
 
 /** Works as it should. */
-export const works: Act = { effect: 'now', show: properly }
+export const normalBehavior: Behavior = { effect: 'now', respond: respondNormally }
 /** Does nothing and answers so. */
-export const unapplied = (show: Show): Act => ({ effect: 'never', show })
+export const withoutEffect = (show: Responder): Behavior => ({ effect: 'never', respond: show })
 /** Takes effect, and answers so. */
-export const applied = (show: Show): Act => ({ effect: 'now', show })
+export const withEffect = (show: Responder): Behavior => ({ effect: 'now', respond: show })
 /** Takes effect so many milliseconds later, and answers so now. */
-export const late = (milliseconds: number, show: Show): Act => ({ effect: milliseconds, show })
+export const withLateEffect = (milliseconds: number, show: Responder): Behavior => ({
+  effect: milliseconds,
+  respond: show,
+})
 
 // The tiny service.
 
-const words = new Map([
+const priorityValues = new Map([
   ['urgent', 0],
   ['high', 10],
   ['medium', 100],
@@ -280,7 +287,7 @@ const words = new Map([
 ])
 
 /** A record as the service tells it, a submitted one unless said otherwise. */
-export const pull = (number: number, more: Json = {}): Json => ({
+export const pullRequest = (number: number, more: Json = {}): Json => ({
   id: `entry-${number}`,
   state: 'pending',
   stateChangedAt: iso(noon - 3_600_000),
@@ -318,27 +325,28 @@ const asJson = (document: unknown): Reply => ({
 const numberIn = ({ pr }: Json): number =>
   typeof pr === 'object' && pr !== null && 'number' in pr && typeof pr.number === 'number' ? pr.number : 0
 
-const submitted = (record: Json | undefined): boolean => record?.isCurrentlySubmittedToQueue === true
+const isSubmitted = (record: Json | undefined): boolean => record?.isCurrentlySubmittedToQueue === true
 
-const enqueued = ({ pulls }: Stage): readonly Json[] => [...pulls.values()].filter(submitted)
+const submittedPullRequests = ({ pulls }: QueueData): readonly Json[] =>
+  [...pulls.values()].filter(isSubmitted)
 
-type Later = (milliseconds: number, deed: () => void) => void
+type Schedule = (milliseconds: number, deed: () => void) => void
 
 /** The changes: each makes itself felt on the stage and answers, or answers why it does not. */
-const changes: Readonly<Record<string, (stage: Stage, body: Json, later: Later) => Reply>> = {
+const writeOperations: Readonly<Record<string, (stage: QueueData, body: Json, later: Schedule) => Reply>> = {
   submitPullRequest({ pulls, now }, body) {
     const number = numberIn(body)
     const before = pulls.get(number)
     const { priority = 'medium', noBatch = false } = body
-    const priorityValue = words.get(String(priority)) ?? priority
+    const priorityValue = priorityValues.get(String(priority)) ?? priority
     const asked = { priorityValue, priorityName: String(priority), noBatch }
     const fresh = { state: 'pending', isCurrentlySubmittedToQueue: true, stateChangedAt: iso(now()) }
-    pulls.set(number, { ...pull(number), ...before, ...(submitted(before) ? {} : fresh), ...asked })
+    pulls.set(number, { ...pullRequest(number), ...before, ...(isSubmitted(before) ? {} : fresh), ...asked })
     return ok
   },
   cancelPullRequest({ pulls, now }, body) {
     const before = pulls.get(numberIn(body))
-    if (!submitted(before)) return notFound
+    if (!isSubmitted(before)) return notFound
     const left = { state: 'cancelled', isCurrentlySubmittedToQueue: false, stateChangedAt: iso(now()) }
     pulls.set(numberIn(body), { ...before, ...left })
     return ok
@@ -346,9 +354,9 @@ const changes: Readonly<Record<string, (stage: Stage, body: Json, later: Later) 
   restartTestsOnPullRequest({ pulls, now }, body, later) {
     const set = (state: string) => {
       const before = pulls.get(numberIn(body))
-      if (submitted(before)) pulls.set(numberIn(body), { ...before, state, stateChangedAt: iso(now()) })
+      if (isSubmitted(before)) pulls.set(numberIn(body), { ...before, state, stateChangedAt: iso(now()) })
     }
-    if (!submitted(pulls.get(numberIn(body)))) return notFound
+    if (!isSubmitted(pulls.get(numberIn(body)))) return notFound
     set('pending')
     later(1_000, () => set('testing'))
     return ok
@@ -369,13 +377,13 @@ const changes: Readonly<Record<string, (stage: Stage, body: Json, later: Later) 
   },
   deleteQueue(stage) {
     if (stage.queue === undefined) return notFound
-    if (enqueued(stage).length > 0) return { status: 409, body: 'The queue is not empty' }
+    if (submittedPullRequests(stage).length > 0) return { status: 409, body: 'The queue is not empty' }
     stage.queue = undefined
     return ok
   },
 }
 
-export const changingOperations: readonly string[] = Object.keys(changes)
+export const writeOperationNames: readonly string[] = Object.keys(writeOperations)
 
 const test = {
   id: '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
@@ -384,13 +392,13 @@ const test = {
 }
 
 /** The reads. */
-function reads(stage: Stage, operation: string, body: Json): Reply {
+function readOperation(stage: QueueData, operation: string, body: Json): Reply {
   const record = stage.pulls.get(numberIn(body))
   if (operation === 'getSubmittedPullRequest') return record === undefined ? notFound : asJson(record)
   if (operation === 'getQueue')
     return stage.queue === undefined
       ? notFound
-      : asJson({ ...stage.queue, enqueuedPullRequests: enqueued(stage) })
+      : asJson({ ...stage.queue, enqueuedPullRequests: submittedPullRequests(stage) })
   if (operation === 'getMergeQueueTestingDetails')
     return asJson({ testBranch: 'trunk-merge/pr-7/x', status: 'in_progress', testedPullRequests: [] })
   if (operation === 'flaky-tests/list-failing-tests')
@@ -402,7 +410,7 @@ function reads(stage: Stage, operation: string, body: Json): Reply {
 }
 
 /** Opens a clock of one's own. */
-export function openClock(start = noon): TestClock {
+export function createTestClock(start = noon): TestClock {
   let time = start
   const listeners: (() => void)[] = []
   return {
@@ -413,12 +421,12 @@ export function openClock(start = noon): TestClock {
       time = value
       for (const listener of listeners) listener()
     },
-    onTurn: listener => listeners.push(listener),
+    onChange: listener => listeners.push(listener),
   }
 }
 
 /** A stream over a socket that leaves the socket free: something else may be written to it, too. */
-function beside(socket: Socket): Duplex {
+function duplexOver(socket: Socket): Duplex {
   const stream = new Duplex({
     read: () => void socket.resume(),
     write: (piece, _, done) => void socket.write(piece, () => done()),
@@ -436,7 +444,7 @@ function beside(socket: Socket): Duplex {
   return stream
 }
 
-const parsed = (bytes: Uint8Array): Json => {
+const parseJson = (bytes: Uint8Array): Json => {
   try {
     return JSON.parse(Buffer.from(bytes).toString())
   } catch {
@@ -445,16 +453,16 @@ const parsed = (bytes: Uint8Array): Json => {
 }
 
 /** Opens a fault server on a free port of loopback. */
-export async function openFaults(options: FaultOptions = {}): Promise<FaultServer> {
+export async function startFaultServer(options: FaultServerOptions = {}): Promise<FaultServer> {
   const { script = {}, skew = 0 } = options
-  const clock = openClock()
-  const stage: Stage = {
+  const clock = createTestClock()
+  const stage: QueueData = {
     pulls: new Map(Object.entries(options.pulls ?? {}).map(([number, record]) => [Number(number), record])),
     queue: options.queue === null ? undefined : (options.queue ?? emptyQueue),
     targets: new Map(),
     now: () => clock.now + skew,
   }
-  const log: { -readonly [K in keyof Logged]: Logged[K] }[] = []
+  const log: { -readonly [K in keyof LoggedRequest]: LoggedRequest[K] }[] = []
   const effects: Effect[] = []
   const sockets = new Map<Socket, { readonly number: number; readonly raw: Socket; requests: number }>()
   let [connections, turns, port] = [0, 0, 0]
@@ -468,20 +476,21 @@ export async function openFaults(options: FaultOptions = {}): Promise<FaultServe
       next.deed()
     }
   }
-  const later: Later = (milliseconds, deed) => {
+  const later: Schedule = (milliseconds, deed) => {
     due.push({ at: clock.now + milliseconds, deed })
   }
   const perform = (operation: string, body: Json): Reply => {
-    const reply = changes[operation]?.(stage, body, later) ?? reads(stage, operation, body)
-    if (operation in changes && reply.status === 200) effects.push({ operation, clock: clock.now, body })
+    const reply = writeOperations[operation]?.(stage, body, later) ?? readOperation(stage, operation, body)
+    if (operation in writeOperations && reply.status === 200)
+      effects.push({ operation, clock: clock.now, body })
     return reply
   }
 
-  const actFor = (request: Logged): Act => {
-    if (typeof script === 'function') return script(request, server) ?? works
+  const actFor = (request: LoggedRequest): Behavior => {
+    if (typeof script === 'function') return script(request, server) ?? normalBehavior
     const plan = script[request.operation]
-    if (plan === undefined) return works
-    return 'show' in plan ? plan : (plan[request.nth] ?? works)
+    if (plan === undefined) return normalBehavior
+    return 'respond' in plan ? plan : (plan[request.nth] ?? normalBehavior)
   }
 
   const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
@@ -493,7 +502,7 @@ export async function openFaults(options: FaultOptions = {}): Promise<FaultServe
       number: log.length,
       nth: log.filter(one => one.operation === operation).length,
       operation,
-      at: performance.now(),
+      realTime: performance.now(),
       clock: clock.now,
       socket: connection.number,
       nthOnSocket: connection.requests++,
@@ -503,13 +512,14 @@ export async function openFaults(options: FaultOptions = {}): Promise<FaultServe
         Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
       ),
       body: Buffer.alloc(0),
-      whole: false,
+      isComplete: false,
     }
     log.push(request)
     const act = actFor(request)
     const pieces: Buffer[] = []
     let bytes = 0
-    if (act.stalls !== undefined) await new Promise(resolve => setTimeout(resolve, act.stalls))
+    if (act.delayBeforeBody !== undefined)
+      await new Promise(resolve => setTimeout(resolve, act.delayBeforeBody))
     try {
       for await (const piece of incoming) {
         pieces.push(piece)
@@ -525,31 +535,31 @@ export async function openFaults(options: FaultOptions = {}): Promise<FaultServe
       request.body = Buffer.concat(pieces)
     }
     if (act.cutUploadAt !== undefined && bytes >= act.cutUploadAt) return
-    request.whole = true
-    if (act.takes !== undefined) clock.now += act.takes
+    request.isComplete = true
+    if (act.delayBeforeReply !== undefined) clock.now += act.delayBeforeReply
     ripen()
-    const body = parsed(request.body)
-    const isChange = operation in changes
-    let honest = ok
-    if (!isChange) honest = options.documents?.[operation] ?? perform(operation, body)
-    else if (act.effect === 'now') honest = perform(operation, body)
+    const body = parseJson(request.body)
+    const isChange = operation in writeOperations
+    let normalReply = ok
+    if (!isChange) normalReply = options.documents?.[operation] ?? perform(operation, body)
+    else if (act.effect === 'now') normalReply = perform(operation, body)
     else if (act.effect !== 'never') later(act.effect, () => perform(operation, body))
     const date = new Date(stage.now()).toUTCString()
-    if (act.dawdles !== undefined) clock.now += act.dawdles
-    act.meanwhile?.(server)
-    if (act.last === true) {
+    if (act.delayAfterDate !== undefined) clock.now += act.delayAfterDate
+    act.beforeReply?.(server)
+    if (act.closesPort === true) {
       deafen()
       response.setHeader('connection', 'close')
     }
-    act.show({ request, response, socket, raw: connection.raw, honest, date })
+    act.respond({ request, response, socket, raw: connection.raw, normalReply: normalReply, date })
   }
 
   const http = createHttp({ keepAliveTimeout: 60_000, noDelay: true }, (incoming, response) => {
     void handle(incoming, response)
   })
   const take = (raw: Socket) => {
-    const { tls, greets } = options
-    const socket = tls === undefined ? raw : new TLSSocket(beside(raw), { isServer: true, ...tls })
+    const { tls, greeting: greets } = options
+    const socket = tls === undefined ? raw : new TLSSocket(duplexOver(raw), { isServer: true, ...tls })
     sockets.set(socket, { number: connections++, raw, requests: 0 })
     for (const one of [raw, socket]) one.on('error', () => undefined)
     socket.once('close', () => sockets.delete(socket))
@@ -574,7 +584,7 @@ export async function openFaults(options: FaultOptions = {}): Promise<FaultServe
     port = (front.address() as AddressInfo).port
   }
   if (options.opensAfter !== undefined) deafen()
-  clock.onTurn(() => {
+  clock.onChange(() => {
     turns++
     ripen()
     if (turns === options.opensAfter) open()
@@ -590,12 +600,12 @@ export async function openFaults(options: FaultOptions = {}): Promise<FaultServe
       return connections
     },
     clock,
-    stage,
-    settle() {
+    data: stage,
+    applyLateEffects() {
       while (due.length > 0) clock.now = Math.max(...due.map(({ at }) => at))
     },
-    shut,
-    open,
+    refuseConnections: shut,
+    acceptConnections: open,
     async close() {
       shut()
       http.close()
@@ -605,7 +615,7 @@ export async function openFaults(options: FaultOptions = {}): Promise<FaultServe
 }
 
 /** A listener that nothing should ever reach. */
-export async function openStranger(): Promise<{
+export async function startUnusedServer(): Promise<{
   readonly origin: string
   readonly connections: () => number
   close(): Promise<void>
@@ -632,7 +642,7 @@ export async function openStranger(): Promise<{
 export const token = 'tok/3+one=with%odd&chars~abcdef'
 
 /** What came out of one command line, and what was asked of the service. */
-export interface Came {
+export interface CommandResult {
   readonly code: number
   readonly out: string
   readonly err: string
@@ -640,7 +650,7 @@ export interface Came {
 }
 
 /** What came out, judged by the general rules. */
-export interface Judged extends Outcome {
+export interface CheckedOutcome extends Outcome {
   /** The documents on standard output, where JSON was asked for. */
   readonly documents: readonly Json[]
   /** The sentence of the last failure; empty on success. */
@@ -648,7 +658,7 @@ export interface Judged extends Outcome {
   /** What it says to do next. */
   readonly hint: string
   /** The lines on standard error before the last failure. */
-  readonly notes: readonly string[]
+  readonly earlierLines: readonly string[]
 }
 
 const formsOf = (secret: string): readonly string[] => [
@@ -664,16 +674,19 @@ const formsOf = (secret: string): readonly string[] => [
 
 const exitCodes = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 14, 15, 16, 17, 20, 21, 124, 129, 130, 143]
 /** Failures of the way to the service: their sentence names the host. */
-const onTheWay = [7, 11, 15]
+const transportExitCodes = [7, 11, 15]
 /** Failures after which a part of the answer may stand on standard output. */
-const partial = [4, 17]
+const partialOutputExitCodes = [4, 17]
 
 /**
  * The general rules at the top of cases.md: the token is in no stream and in no request but its header; the exit code
  * is in the table; a failure is one sentence that names the operation; standard output is empty or complete; no control
  * character. `judgeWords` asks for the host and the next step.
  */
-export function judge({ code, out, err, words }: Came, { log }: Pick<FaultServer, 'log'>) {
+export function checkGeneralRules(
+  { code, out, err, words }: CommandResult,
+  { log }: Pick<FaultServer, 'log'>,
+) {
   const json = words.includes('--json')
   for (const form of formsOf(token)) {
     expect(out, 'rule 1: no token on standard output').not.toContain(form)
@@ -690,8 +703,8 @@ export function judge({ code, out, err, words }: Came, { log }: Pick<FaultServer
   expect(told, 'rule 4: nothing of the machinery').not.toMatch(
     /\n\s+at \S.*:\d+|\bundefined\b|\[object |fetch failed/,
   )
-  expect(err, 'rule 6: no control characters').not.toMatch(unfit)
-  if (!json) expect(out.replaceAll('\t', ''), 'rule 6: no control characters').not.toMatch(unfit)
+  expect(err, 'rule 6: no control characters').not.toMatch(controlCharacters)
+  if (!json) expect(out.replaceAll('\t', ''), 'rule 6: no control characters').not.toMatch(controlCharacters)
   expect(out === '' || out.endsWith('\n'), 'rule 5: standard output is whole').toBe(true)
   const documents: Json[] = json
     ? out
@@ -704,30 +717,31 @@ export function judge({ code, out, err, words }: Came, { log }: Pick<FaultServer
     const operation = log.at(0)?.operation
     if (operation !== undefined)
       expect(failure.sentence, 'rule 4: names the operation').toMatch(operationIn(log))
-    if (!changingWords.test(words.join(' ')) && !partial.includes(code))
+    if (!changingCommands.test(words.join(' ')) && !partialOutputExitCodes.includes(code))
       expect(out, 'rule 5: a read that failed prints nothing').toBe('')
   }
   return { documents, ...failure }
 }
 
 /** The rest of rule 4: a failure on the way names the host, and every failure says the next step. */
-export function judgeWords(
-  { code, sentence, hint }: Pick<Judged, 'code' | 'sentence' | 'hint'>,
+export function checkFailureText(
+  { code, sentence, hint }: Pick<CheckedOutcome, 'code' | 'sentence' | 'hint'>,
   { host }: Pick<FaultServer, 'host'>,
 ): void {
-  if (onTheWay.includes(code)) expect(sentence, 'rule 4: names the host').toContain(host)
+  if (transportExitCodes.includes(code)) expect(sentence, 'rule 4: names the host').toContain(host)
   if (code !== 0 && code < 124) expect(hint, 'rule 4: an indented hint says the next step').not.toBe('')
 }
 
-const unfit = /[\0-\t\v-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/
-const changingWords = /\b(submit|cancel|restart|targets|create|update|delete|pause|resume|drain|apply|api)\b/
-const operationIn = (log: readonly Logged[]): RegExp =>
+const controlCharacters = /[\0-\t\v-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/
+const changingCommands =
+  /\b(submit|cancel|restart|targets|create|update|delete|pause|resume|drain|apply|api)\b/
+const operationIn = (log: readonly LoggedRequest[]): RegExp =>
   new RegExp([...new Set(log.map(({ operation }) => operation))].join('|'))
 
 /** The last failure on standard error: `mergeq: ` and one sentence, then the indented hint; or one JSON object. */
 function failureIn(err: string, code: number, json: boolean) {
   const lines = err.split('\n').slice(0, -1)
-  if (code === 0 || code >= 124) return { sentence: '', hint: '', notes: lines }
+  if (code === 0 || code >= 124) return { sentence: '', hint: '', earlierLines: lines }
   if (json) {
     const { error } = JSON.parse(lines.at(-1) ?? '{}')
     expect(error, 'rule 4: one JSON object').toMatchObject({
@@ -735,12 +749,16 @@ function failureIn(err: string, code: number, json: boolean) {
       exit: code,
       message: expect.any(String),
     })
-    return { sentence: String(error.message), hint: String(error.hint ?? ''), notes: lines.slice(0, -1) }
+    return {
+      sentence: String(error.message),
+      hint: String(error.hint ?? ''),
+      earlierLines: lines.slice(0, -1),
+    }
   }
   const [, before = '', sentence = '', hint = ''] =
     /^((?:.*\n)*?)mergeq: (.*)\n((?: {2}.*\n)*)$/.exec(err) ?? []
   expect(sentence, 'rule 4: `mergeq: ` and one sentence').not.toBe('')
-  return { sentence, hint: hint.replace(/^ {2}/gm, '').trim(), notes: before.split('\n').slice(0, -1) }
+  return { sentence, hint: hint.replace(/^ {2}/gm, '').trim(), earlierLines: before.split('\n').slice(0, -1) }
 }
 
 /** The environment in which a command line reaches this server. */
@@ -754,22 +772,22 @@ export const environmentFor = ({ baseUrl }: Pick<FaultServer, 'baseUrl'>): Recor
 
 /**
  * Runs a command line in the faked world against this server, by the server's clock, and judges what came out: its words
- * too, unless `wordless` says that a test of its own does so.
+ * too, unless `skipFailureText` says that a test of its own does so.
  */
-export async function run(
+export async function runAndCheck(
   server: FaultServer,
   line: string,
-  { wordless = false, ...setting }: Setting & { readonly wordless?: boolean } = {},
-): Promise<Judged> {
+  { skipFailureText = false, ...setting }: Setting & { readonly skipFailureText?: boolean } = {},
+): Promise<CheckedOutcome> {
   const env = { ...environmentFor(server), ...setting.env }
   const outcome = await mergeq(line, { ...setting, clock: server.clock, env })
-  const judged = { ...outcome, ...judge({ ...outcome, words: split(line) }, server) }
-  if (!wordless) judgeWords(judged, server)
-  return judged
+  const checked = { ...outcome, ...checkGeneralRules({ ...outcome, words: splitWords(line) }, server) }
+  if (!skipFailureText) checkFailureText(checked, server)
+  return checked
 }
 
 /** What came out of a process of its own. */
-export interface Launched extends Judged {
+export interface ProcessOutcome extends CheckedOutcome {
   readonly bytes: Buffer
   /** Real milliseconds from start to end. */
   readonly took: number
@@ -780,10 +798,10 @@ export interface Launched extends Judged {
 }
 
 /** How a process of its own is started. */
-export interface Launch {
+export interface LaunchOptions {
   readonly env?: Readonly<Record<string, string>>
   /** A test of its own judges the words of its failure. */
-  readonly wordless?: boolean
+  readonly skipFailureText?: boolean
   /** Measures its memory and its processor time, with GNU time. */
   readonly measured?: boolean
   /** Its standard output is a file; what it says is the service's own and not judged as text. */
@@ -793,14 +811,18 @@ export interface Launch {
 }
 
 /** Runs the built binary against this server in an empty home, and judges what came out and what was left behind. */
-export async function launch(server: FaultServer, line: string, options: Launch = {}): Promise<Launched> {
+export async function runBuiltProgram(
+  server: FaultServer,
+  line: string,
+  options: LaunchOptions = {},
+): Promise<ProcessOutcome> {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-')))
   const measure = join(home, '.cache', 'measure')
   const file = join(home, '.cache', 'out')
   try {
     mkdirSync(join(home, '.cache'))
     const began = performance.now()
-    const words = split(line)
+    const words = splitWords(line)
     const [program = launcher, ...before] = options.measured
       ? ['time', '-f', '%M %U %S', '-o', measure, launcher]
       : [launcher]
@@ -824,23 +846,23 @@ export async function launch(server: FaultServer, line: string, options: Launch 
       path => !path.startsWith('.cache'),
     )
     expect(left, 'rule 8: no file is made').toEqual([])
-    const judged = { ...came, ...judge({ ...came, words }, server), requests: [], sleeps: [] }
-    if (!options.wordless) judgeWords(judged, server)
+    const checked = { ...came, ...checkGeneralRules({ ...came, words }, server), requests: [], sleeps: [] }
+    if (!options.skipFailureText) checkFailureText(checked, server)
     const [memory = 0, user = 0, system = 0] = options.measured
       ? (readFileSync(measure, 'utf8').split('\n').at(-2)?.split(' ').map(Number) ?? [])
       : []
-    return { ...judged, bytes, took, memory: memory / 1024, cpu: user + system }
+    return { ...checked, bytes, took, memory: memory / 1024, cpu: user + system }
   } finally {
     rmSync(home, { recursive: true, force: true })
   }
 }
 
 /** Opens a server for one piece of work, and closes it afterwards. */
-export async function withFaults<T>(
-  options: FaultOptions,
+export async function withFaultServer<T>(
+  options: FaultServerOptions,
   work: (server: FaultServer) => Promise<T>,
 ): Promise<T> {
-  const server = await openFaults(options)
+  const server = await startFaultServer(options)
   try {
     return await work(server)
   } finally {

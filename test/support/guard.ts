@@ -14,7 +14,7 @@ const queue = {
   ],
 }
 /** A service that knows one pull request, submitted from the branch fix. */
-export const knows =
+export const serviceKnowing =
   (found: object = record, other: Answer = { body: JSON.stringify(queue) }) =>
   ({ path, body }: Seen): Answer => {
     if (path.endsWith('/getQueue')) return other

@@ -108,7 +108,7 @@ export interface Outcome {
 export const noon = Date.UTC(2026, 0, 5, 12)
 
 /** Words as a shell splits them: blanks separate, single and double quotes hold together. */
-export const split = (line: string): readonly string[] =>
+export const splitWords = (line: string): readonly string[] =>
   [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) =>
     word.replace(/'([^']*)'|"([^"]*)"/g, (_, one, two) => one ?? two),
   )
@@ -134,7 +134,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   const bytes = (text: string | Uint8Array) =>
     typeof text === 'string' ? new TextEncoder().encode(text) : text
   const host: Host = {
-    argv: typeof line === 'string' ? split(line) : line,
+    argv: typeof line === 'string' ? splitWords(line) : line,
     env: {
       MERGEQ_TOKEN: 'test-token',
       ...(service === undefined ? {} : { MERGEQ_BASE_URL: service.baseUrl }),
@@ -216,7 +216,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   }
   try {
     const code = await runProgram(host, allCommands)
-    holdToHelp(host, code)
+    checkExitCodeInHelp(host, code)
     return { code, out: out.join(''), err: err.join(''), requests: service?.requests ?? [], sleeps }
   } finally {
     await service?.close()
@@ -224,7 +224,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
 }
 
 /** Every test holds the help to its word: a command ends with no exit code that its help does not name. */
-function holdToHelp(host: Host, code: number): void {
+function checkExitCodeInHelp(host: Host, code: number): void {
   const command = findCommand(host)
   const { exitCodes = [code] } = command === undefined ? {} : documentCommand(command)
   if (!exitCodes.includes(code))

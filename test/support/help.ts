@@ -1,11 +1,11 @@
 import { documentCommand } from '../../src/cli/help/command-doc.ts'
 import { allCommands } from '../../src/commands/index.ts'
 
-export const pages = allCommands.map(documentCommand)
+export const commandDocs = allCommands.map(documentCommand)
 
 /** What is stored is stored on a disk: these are run by the built binary, in a shell. */
-export const stores = /^(auth (login|logout|token)|config (set|unset|get|path)|guard)$/
+export const storingCommands = /^(auth (login|logout|token)|config (set|unset|get|path)|guard)$/
 
-export const examples = pages.flatMap(({ command, examples }) =>
+export const examples = commandDocs.flatMap(({ command, examples }) =>
   examples.map(example => ({ command, ...example })),
 )

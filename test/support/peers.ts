@@ -28,7 +28,7 @@ import { mergeq, type Outcome, type Setting } from './harness.ts'
 import { bareEnvironment, launcher } from './programs.ts'
 
 /** Keeps what the tests of a file or a group open, and closes it when they are over, the last first. */
-export function keeper(): <T extends { close(): unknown }>(one: T) => T {
+export function closeAfterTests(): <T extends { close(): unknown }>(one: T) => T {
   const closing: (() => unknown)[] = []
   afterAll(async () => {
     for (const close of closing.toReversed()) await close()
@@ -54,7 +54,7 @@ const tokenForms: readonly string[] = [token, encodeURIComponent(token)].concat(
 )
 
 /** The exit codes of CLI.md section 9, and the kinds that go with them. */
-const endings: Readonly<Record<number, string>> = {
+const errorKinds: Readonly<Record<number, string>> = {
   0: 'ok',
   1: 'internal',
   2: 'usage',
@@ -79,10 +79,10 @@ const endings: Readonly<Record<number, string>> = {
 }
 
 /** What a run said and how it ended. */
-export type Said = Pick<Outcome, 'code' | 'out' | 'err'>
+export type CommandResult = Pick<Outcome, 'code' | 'out' | 'err'>
 
 /** What a case promises, as far as the general rules of cases.md need to know it. */
-export interface Promised {
+export interface ExpectedResult {
   readonly code: number
   /** The format of standard output; `json` with the number of its documents (1 unless said), `bytes` is passed on untouched. */
   readonly format?: 'tsv' | 'table' | 'csv' | 'markdown' | 'ndjson' | 'json' | 'bytes'
@@ -90,7 +90,7 @@ export interface Promised {
   /** Colours were asked for or the output is a terminal: they are no control characters. */
   readonly colored?: boolean
   /** Standard error goes to nobody or to the same place as standard output. */
-  readonly mute?: boolean
+  readonly stderrUnread?: boolean
   /** What the sentence of a failure must name. */
   readonly names?: readonly string[]
 }
@@ -98,37 +98,44 @@ export interface Promised {
 const colors = /\u001B\[[\d;]*m/g
 const controls = /[\0-\x08\x0B-\x1F\x7F-\x9F]/
 const bidirectional = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/
-const raw =
+const internalText =
   /^\s+at .*[:(]\d+|\bundefined\b|\[object Object\]|fetch failed|Unhandled|node:internal|\bTypeError\b/m
 
 /** Judges a run by the general rules of cases.md (1, 3, 4, 5 and 6), and its exit code by the case. */
-export function judge(
-  { code, out, err }: Said,
-  { code: due, format = 'tsv', documents = 1, colored = false, mute = false, names = [] }: Promised,
+export function checkGeneralRules(
+  { code, out, err }: CommandResult,
+  {
+    code: due,
+    format = 'tsv',
+    documents = 1,
+    colored = false,
+    stderrUnread: mute = false,
+    names = [],
+  }: ExpectedResult,
 ): void {
   expect({ code, err: code === due ? '' : err }, 'the exit code').toEqual({ code: due, err: '' })
-  expect(Object.keys(endings), 'rule 3').toContain(String(code))
+  expect(Object.keys(errorKinds), 'rule 3').toContain(String(code))
   for (const form of tokenForms) expect(out.includes(form) || err.includes(form), 'rule 1').toBe(false)
-  expect(err, 'rule 4').not.toMatch(raw)
-  judgeText(err, 'standard error', colored)
+  expect(err, 'rule 4').not.toMatch(internalText)
+  checkText(err, 'standard error', colored)
   const isJson = format === 'json' || format === 'ndjson'
   if (!isJson && format !== 'bytes') {
     const plain = format === 'tsv' ? out.replaceAll('\t', '') : out
-    judgeText(format === 'csv' ? plain.replaceAll('\r\n', '\n') : plain, 'standard output', colored)
+    checkText(format === 'csv' ? plain.replaceAll('\r\n', '\n') : plain, 'standard output', colored)
   }
-  if (isJson && out !== '') judgeDocuments(out, format === 'ndjson' ? undefined : documents)
-  if (!mute && code !== 0 && code < 124) judgeFailure(err, code, isJson, names)
+  if (isJson && out !== '') checkDocuments(out, format === 'ndjson' ? undefined : documents)
+  if (!mute && code !== 0 && code < 124) checkFailure(err, code, isJson, names)
 }
 
 /** Rule 6. */
-function judgeText(text: string, where: string, colored: boolean): void {
+function checkText(text: string, where: string, colored: boolean): void {
   const plain = (colored ? text.replaceAll(colors, '') : text).replaceAll('\n', '')
   expect(plain, `rule 6: ${where}`).not.toMatch(controls)
   expect(plain, `rule 6: ${where}`).not.toMatch(bidirectional)
 }
 
 /** Rule 5: whole documents; indented, there is one. */
-function judgeDocuments(out: string, due: number | undefined): void {
+function checkDocuments(out: string, due: number | undefined): void {
   expect(out, 'rule 5').toMatch(/\n$/)
   if (/^[{[]\n/.test(out)) {
     JSON.parse(out)
@@ -140,10 +147,10 @@ function judgeDocuments(out: string, due: number | undefined): void {
 }
 
 /** Rule 4. */
-function judgeFailure(err: string, code: number, isJson: boolean, names: readonly string[]): void {
+function checkFailure(err: string, code: number, isJson: boolean, names: readonly string[]): void {
   if (isJson) {
     const { error } = JSON.parse(err.trimEnd().split('\n').at(-1) ?? '')
-    expect(error, 'rule 4').toMatchObject({ exit: code, kind: endings[code] })
+    expect(error, 'rule 4').toMatchObject({ exit: code, kind: errorKinds[code] })
     expect(error.message, 'rule 4: a sentence').toMatch(/\S/)
     expect(error.hint, 'rule 4: a hint').toMatch(/\S/)
     for (const name of names) expect(`${error.operation} ${error.message}`, 'rule 4').toContain(name)
@@ -156,13 +163,13 @@ function judgeFailure(err: string, code: number, isJson: boolean, names: readonl
 }
 
 /** Runs a command line in the harness, with the token and the queue of these tests, and judges it. */
-export async function judged(
+export async function runAndCheck(
   line: string | readonly string[],
-  promised: Promised,
+  promised: ExpectedResult,
   setting: Setting = {},
 ): Promise<Outcome> {
   const outcome = await mergeq(line, { ...setting, env: { ...queue, ...setting.env } })
-  judge(outcome, promised)
+  checkGeneralRules(outcome, promised)
   return outcome
 }
 
@@ -174,14 +181,14 @@ const queue = {
 }
 
 /** A folder of one's own with a home, a working folder and a place for temporary files; watched for files that appear. */
-export interface Home {
+export interface TestFolder {
   readonly folder: string
   /** A path in the folder, outside what the program is given. */
   path(name: string): string
   /** Runs the built binary in it; judged by the rules that only a process shows (2 and 8). */
-  run(words: readonly string[], options?: RunOptions): Promise<Ran>
+  run(words: readonly string[], options?: RunOptions): Promise<ProcessResult>
   /** Starts the built binary and leaves it running. */
-  start(words: readonly string[], options?: RunOptions): Running
+  start(words: readonly string[], options?: RunOptions): RunningProcess
   close(): void
 }
 
@@ -191,7 +198,7 @@ export interface RunOptions {
   readonly shell?: string
   readonly input?: string
   /** Standard input is a pipe through which nothing comes, and which does not end. */
-  readonly open?: boolean
+  readonly stdinOpen?: boolean
   /** Runs in a real pseudo-terminal of so many columns: all that is written there comes out as `out`, byte for byte. */
   readonly terminal?: number
   /** A descriptor for standard output or standard error, in the place of a pipe that is read. */
@@ -200,13 +207,13 @@ export interface RunOptions {
   /** Nobody reads standard output until the end. */
   readonly unread?: boolean
   /** Files may appear (the shell line makes them). */
-  readonly makes?: boolean
+  readonly createsFiles?: boolean
   /** Milliseconds within which the case says that it ends; rule 2 allows 30 s, and no test waits that long. */
-  readonly within?: number
+  readonly timeLimit?: number
 }
 
 /** How a run ended: 128 and the number of the signal where one ended it, as a shell says it. */
-export interface Ran extends Said {
+export interface ProcessResult extends CommandResult {
   readonly bytes: Buffer
   readonly milliseconds: number
   /** The moment at which it ended. */
@@ -215,18 +222,18 @@ export interface Ran extends Said {
 
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
-export interface Running {
+export interface RunningProcess {
   readonly pid: number
-  readonly done: Promise<Ran>
+  readonly done: Promise<ProcessResult>
   kill(signal: Signal): void
   /** Types at its terminal. */
   type(keys: string): void
   /** Resolves when standard error (in a terminal, the terminal) holds the text. */
-  says(text: string | RegExp): Promise<void>
+  waitForOutput(text: string | RegExp): Promise<void>
 }
 
 /** What a run may take here where its case says nothing: rule 2 allows twice that. */
-const longest = 15_000
+const defaultTimeLimit = 15_000
 const signals: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }
 
 /** Every file below a folder, with its size; what start-up keeps in the cache folder is judged apart. */
@@ -240,7 +247,7 @@ const filesIn = (folder: string): readonly string[] =>
     .sort()
 
 /** Rules 1 and 8 for the cache folder beside the platform's own, if start-up uses one. */
-function judgeCache(cache: string): void {
+function checkCache(cache: string): void {
   if (!existsSync(cache)) return
   expect(readdirSync(cache), 'rule 8: one cache folder of its own').toEqual(['mergeq'])
   const folder = join(cache, 'mergeq')
@@ -262,24 +269,24 @@ const isAlive = (group: number): boolean => {
 }
 
 /** A word as `sh` takes it. */
-const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
+const quoteForShell = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
 
 /** The program and its arguments: mergeq by itself, in a shell line, or in a terminal. */
 function commandOf(words: readonly string[], { shell, terminal }: RunOptions): readonly string[] {
   if (terminal === undefined) return shell === undefined ? words : ['sh', '-c', shell, 'sh', ...words]
-  const set = `stty -opost -echoctl cols ${terminal} rows 24; set -- ${words.map(quote).join(' ')}`
+  const set = `stty -opost -echoctl cols ${terminal} rows 24; set -- ${words.map(quoteForShell).join(' ')}`
   return ['script', '-qefc', `${set}; ${shell ?? 'exec "$@"'}`, '/dev/null']
 }
 
-export function openHome(): Home {
+export function openTestFolder(): TestFolder {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-peers-')))
   for (const name of ['home', 'home/tmp', 'work', 'outside']) mkdirSync(join(folder, name))
   const watched = () => [...filesIn(join(folder, 'home')), ...filesIn(join(folder, 'work'))]
-  const start: Home['start'] = (words, options = {}) => {
+  const start: TestFolder['start'] = (words, options = {}) => {
     const before = watched()
     const began = Date.now()
     const [program = '', ...args] = commandOf([launcher, ...words], options)
-    const isOpen = options.open === true || options.terminal !== undefined
+    const isOpen = options.stdinOpen === true || options.terminal !== undefined
     const child = spawn(program, args, {
       cwd: join(folder, 'work'),
       env: {
@@ -304,10 +311,10 @@ export function openHome(): Home {
     if (!isOpen) child.stdin?.end(options.input)
     const text = (pieces: readonly Buffer[]) => Buffer.concat(pieces).toString()
     const end = () => isAlive(pid) && process.kill(-pid, 'SIGKILL')
-    const { within = longest } = options
+    const { timeLimit: within = defaultTimeLimit } = options
     const timer = setTimeout(end, within)
     const closed = once(child, 'close')
-    const done = (async (): Promise<Ran> => {
+    const done = (async (): Promise<ProcessResult> => {
       const [code, signal] = await once(child, 'exit')
       const ended = Date.now()
       const milliseconds = ended - began
@@ -320,8 +327,8 @@ export function openHome(): Home {
       if (options.unread === true) child.stdout?.destroy()
       child.stdin?.destroy()
       await closed
-      judgeCache(join(folder, 'home', '.cache'))
-      if (options.makes !== true) expect(watched(), 'rule 8: files').toEqual(before)
+      checkCache(join(folder, 'home', '.cache'))
+      if (options.createsFiles !== true) expect(watched(), 'rule 8: files').toEqual(before)
       const exit = code ?? 128 + (signals[signal ?? ''] ?? 0)
       return { code: exit, out: text(out), err: text(err), bytes: Buffer.concat(out), milliseconds, ended }
     })()
@@ -330,7 +337,7 @@ export function openHome(): Home {
       done,
       kill: signal => void child.kill(signal),
       type: keys => void child.stdin?.write(keys),
-      async says(what) {
+      async waitForOutput(what) {
         const said = () => text(options.terminal === undefined ? err : out)
         const isSaid = () => (typeof what === 'string' ? said().includes(what) : what.test(said()))
         while (!isSaid()) {
@@ -350,16 +357,16 @@ export function openHome(): Home {
 }
 
 /** A certificate authority of one's own, made by openssl. */
-export interface Authority {
+export interface CertificateAuthority {
   /** Its certificate, as a file and as its text. */
   readonly file: string
   readonly pem: string
   /** A certificate that it signed, for names like `DNS:a.test` or `IP:127.0.0.1`. */
-  issue(...names: readonly string[]): Certified
+  issue(...names: readonly string[]): Certificate
 }
 
 /** A certificate and its key, as PEM. */
-export interface Certified {
+export interface Certificate {
   readonly cert: string
   readonly key: string
 }
@@ -367,7 +374,10 @@ export interface Certified {
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
 /** Makes an authority below a folder; `name` keeps several apart. */
-export function openAuthority({ path }: Pick<Home, 'path'>, name: string): Authority {
+export function createCertificateAuthority(
+  { path }: Pick<TestFolder, 'path'>,
+  name: string,
+): CertificateAuthority {
   const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { stdio: 'pipe' })
   const [file, keyFile] = [path(`${name}.pem`), path(`${name}.key`)]
   openssl('req', '-x509', ...newKey, '-keyout', keyFile, '-out', file, '-days', '2', '-subj', `/CN=${name}`)
@@ -388,7 +398,7 @@ export function openAuthority({ path }: Pick<Home, 'path'>, name: string): Autho
 }
 
 /** A request as a peer saw it. */
-export interface Asked {
+export interface ReceivedRequest {
   readonly method: string
   readonly path: string
   readonly headers: ReadonlyMap<string, string>
@@ -398,7 +408,7 @@ export interface Asked {
 }
 
 /** What a peer answers: nothing is sent for `silence`; `reset` drops the connection. */
-export type Answered =
+export type ServerReply =
   | 'silence'
   | 'reset'
   | {
@@ -407,33 +417,37 @@ export type Answered =
       readonly headers?: Readonly<Record<string, string | readonly string[]>>
       readonly body?: string | Uint8Array
       /** Milliseconds before it. */
-      readonly after?: number
+      readonly delay?: number
     }
 
 /** A server on loopback that remembers who came and what was asked. */
-export interface Peer {
+export interface TestServer {
   readonly port: number
   /** The host and the port, as a message names them. */
   readonly host: string
-  readonly asked: readonly Asked[]
+  readonly requests: readonly ReceivedRequest[]
   /** The base address below a host name: `https://name:port/v1`. */
-  base(hostname?: string): string
+  baseUrl(hostname?: string): string
   /** How many connections were opened. */
-  connections(): number
+  connectionCount(): number
   /** Resolves when so many requests have come. */
-  awaits(requests: number): Promise<void>
+  waitForRequests(requests: number): Promise<void>
   close(): Promise<void>
 }
 
-export interface PeerOptions {
-  readonly tls?: Certified
+export interface TestServerOptions {
+  readonly tls?: Certificate
   readonly hostname?: string
-  answer(asked: Asked, index: number): Answered
+  answer(asked: ReceivedRequest, index: number): ServerReply
 }
 
 /** Opens a server; with `tls` it speaks https. */
-export async function openPeer({ tls, hostname = '127.0.0.1', answer }: PeerOptions): Promise<Peer> {
-  const asked: Asked[] = []
+export async function startTestServer({
+  tls,
+  hostname = '127.0.0.1',
+  answer,
+}: TestServerOptions): Promise<TestServer> {
+  const asked: ReceivedRequest[] = []
   const connections = new Map<Socket, number>()
   const listener: RequestListener = async (request, response) => {
     const pieces: Buffer[] = []
@@ -442,7 +456,7 @@ export async function openPeer({ tls, hostname = '127.0.0.1', answer }: PeerOpti
     } catch {
       return
     }
-    const one: Asked = {
+    const one: ReceivedRequest = {
       method: request.method ?? '',
       path: request.url ?? '',
       headers: new Map(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
@@ -456,7 +470,7 @@ export async function openPeer({ tls, hostname = '127.0.0.1', answer }: PeerOpti
       request.socket.destroy()
       return
     }
-    const { status = 200, reason, headers = {}, body = '', after = 0 } = answered
+    const { status = 200, reason, headers = {}, body = '', delay: after = 0 } = answered
     if (after > 0) await pause(after)
     response.statusMessage = reason ?? ''
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
@@ -477,10 +491,10 @@ export async function openPeer({ tls, hostname = '127.0.0.1', answer }: PeerOpti
   return {
     port,
     host: `${inAddress}:${port}`,
-    asked,
-    base: (name = inAddress) => `${scheme}://${name}:${port}/v1`,
-    connections: () => opened,
-    async awaits(requests) {
+    requests: asked,
+    baseUrl: (name = inAddress) => `${scheme}://${name}:${port}/v1`,
+    connectionCount: () => opened,
+    async waitForRequests(requests) {
       while (asked.length < requests) await pause(5)
     },
     close,
@@ -516,7 +530,7 @@ export async function closedPort(): Promise<number> {
 }
 
 /** A server that answers every connection's first bytes with these, or holds its peace. */
-export async function openRaw(bytes: string | Uint8Array | 'silence' | 'reset') {
+export async function startRawServer(bytes: string | Uint8Array | 'silence' | 'reset') {
   let opened = 0
   const server = createPlainServer(socket => {
     opened++
@@ -530,33 +544,38 @@ export async function openRaw(bytes: string | Uint8Array | 'silence' | 'reset') 
 }
 
 /** A proxy that was asked to CONNECT: to where, and with which headers. */
-export interface Connected {
+export interface ConnectRequest {
   readonly target: string
   readonly headers: ReadonlyMap<string, string>
 }
 
-export interface Proxy {
+export interface TestProxy {
   readonly host: string
   readonly port: number
-  readonly asked: readonly Connected[]
+  readonly connectRequests: readonly ConnectRequest[]
   /** What came that was no CONNECT: it should be nothing. */
-  readonly others: readonly string[]
+  readonly otherRequests: readonly string[]
   close(): Promise<void>
 }
 
-export interface ProxyOptions {
+export interface TestProxyOptions {
   /** Where host names (with their port) lead: ports of loopback. */
-  readonly leads?: ReadonlyMap<string, number>
+  readonly routes?: ReadonlyMap<string, number>
   /** The `user:password` without which it answers 407. */
   readonly login?: string
   /** What it answers in the place of connecting. */
-  readonly instead?: string | 'silence' | 'reset'
-  readonly tls?: Certified
+  readonly reply?: string | 'silence' | 'reset'
+  readonly tls?: Certificate
 }
 
 /** Opens a proxy that remembers every CONNECT and maps host names to loopback. */
-export async function openProxy({ leads = new Map(), login, instead, tls }: ProxyOptions): Promise<Proxy> {
-  const asked: Connected[] = []
+export async function startTestProxy({
+  routes: leads = new Map(),
+  login,
+  reply: instead,
+  tls,
+}: TestProxyOptions): Promise<TestProxy> {
+  const asked: ConnectRequest[] = []
   const others: string[] = []
   const listener: RequestListener = ({ method, url }, response) => {
     others.push(`${method} ${url}`)
@@ -590,15 +609,15 @@ export async function openProxy({ leads = new Map(), login, instead, tls }: Prox
     }
   })
   const { port, close } = await listening(server, '127.0.0.1')
-  return { host: `127.0.0.1:${port}`, port, asked, others, close }
+  return { host: `127.0.0.1:${port}`, port, connectRequests: asked, otherRequests: others, close }
 }
 
 /**
  * Names as a hosts file would give them: an environment in which the binary finds these hosts at these addresses, and no
  * other. Only the look-up is ours; what connects, and to where, is not.
  */
-export function hosts(
-  { path }: Pick<Home, 'path'>,
+export function withHostNames(
+  { path }: Pick<TestFolder, 'path'>,
   names: Readonly<Record<string, readonly string[]>>,
 ): Readonly<Record<string, string>> {
   const file = path(`hosts-${Object.keys(names).join('-')}.cjs`)
@@ -621,28 +640,28 @@ require('node:dns').lookup = (hostname, options, callback) => {
 }
 
 /** A terminal that can be looked at: what a person would see in it. */
-export interface Screen {
+export interface TmuxScreen {
   /** The lines that hold something, without blanks at their ends. */
   lines(): readonly string[]
   /** A variable of tmux, such as `cursor_flag`, `alternate_on` or `pane_title`. */
-  about(variable: string): string
+  variable(variable: string): string
   /** Presses keys by the names that tmux gives them, such as `C-c` and `Enter`. */
   press(...keys: readonly string[]): void
   /** Gives it another size, as a person does who drags its corner. */
   resize(columns: number, rows: number): void
   /** Resolves when a line matches; fails with what is to be seen after 3 s. */
-  awaits(line: RegExp): Promise<void>
+  waitForLine(line: RegExp): Promise<void>
   close(): void
 }
 
 let screens = 0
 
 /** Runs a shell line, in which `"$@"` is mergeq and its words, in a terminal of 24 rows; it stays open at the end. */
-export function openScreen(
-  { folder, path }: Home,
+export function openTmuxScreen(
+  { folder, path }: TestFolder,
   words: readonly string[],
   { env = {}, shell = '"$@"', terminal = 80 }: RunOptions = {},
-): Screen {
+): TmuxScreen {
   screens++
   const [socket, file] = [path(`tmux-${screens}`), path(`screen-${screens}.sh`)]
   let isClosed = false
@@ -654,9 +673,9 @@ export function openScreen(
     TERM: 'screen',
   }
   const settings = Object.entries(variables).map(([name, value]) =>
-    value === undefined ? `unset ${name}` : `export ${name}=${quote(value)}`,
+    value === undefined ? `unset ${name}` : `export ${name}=${quoteForShell(value)}`,
   )
-  const line = `set -- ${[launcher, ...words].map(quote).join(' ')}`
+  const line = `set -- ${[launcher, ...words].map(quoteForShell).join(' ')}`
   writeFileSync(
     file,
     ['trap : INT', 'stty -echoctl', ...settings, line, shell, 'echo "code $?"', 'exec sleep 60'].join('\n'),
@@ -677,7 +696,7 @@ export function openScreen(
     '24',
     '-c',
     join(folder, 'work'),
-    `sh ${quote(file)}`,
+    `sh ${quoteForShell(file)}`,
   )
   const lines = () =>
     tmux('capture-pane', '-p')
@@ -686,10 +705,10 @@ export function openScreen(
       .filter(one => one !== '')
   return {
     lines,
-    about: variable => tmux('display-message', '-p', `#{${variable}}`).trimEnd(),
+    variable: variable => tmux('display-message', '-p', `#{${variable}}`).trimEnd(),
     press: (...keys) => void tmux('send-keys', ...keys),
     resize: (columns, rows) => void tmux('resize-window', '-x', String(columns), '-y', String(rows)),
-    async awaits(due) {
+    async waitForLine(due) {
       for (let left = 120; left > 0; left--) {
         if (lines().some(one => due.test(one))) return
         await pause(25)

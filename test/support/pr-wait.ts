@@ -6,7 +6,7 @@ export const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
 /** From a second on, a pull request stands so; `undefined` is not there. */
 export type Course = readonly (readonly [second: number, state: string | undefined, more?: Json])[]
 
-interface Play {
+interface History {
   readonly pulls: Readonly<Record<number, Course>>
   /** From a second on, the queue's state. */
   readonly queue?: readonly (readonly [second: number, state: string])[]
@@ -16,7 +16,10 @@ interface Play {
 }
 
 /** Runs a command line against pull requests that stand as the story says, by the clock that the command sleeps on. */
-export async function play(line: string, { pulls, queue = [[0, 'running']], fault, setting = {} }: Play) {
+export async function runWithHistory(
+  line: string,
+  { pulls, queue = [[0, 'running']], fault, setting = {} }: History,
+) {
   const clock = { now: noon }
   const asked: { readonly second: number; readonly operation: string; readonly pr: number }[] = []
   const at = <T extends readonly [number, ...unknown[]]>(course: readonly T[], second: number) =>

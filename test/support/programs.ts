@@ -12,7 +12,7 @@ export const bareEnvironment = (home: string): Record<string, string> => ({
   TERM: 'xterm-256color',
 })
 
-const stands = (program: string): boolean => {
+const isInstalled = (program: string): boolean => {
   try {
     execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' })
     return true
@@ -26,4 +26,4 @@ const stands = (program: string): boolean => {
  * that nothing may be skipped; then it runs, and fails.
  */
 export const testWith = (program: string) =>
-  stands(program) || process.env.MERGEQ_TEST_NO_SKIP === '1' ? test : test.skip
+  isInstalled(program) || process.env.MERGEQ_TEST_NO_SKIP === '1' ? test : test.skip

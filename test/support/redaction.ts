@@ -5,7 +5,7 @@ import type { Answer, Seen } from './harness.ts'
 export const token = 'tok_W1re/Secret+42&Zx9=='
 
 /** What a reader could undo: JSON and HTML escapes, percent-encoding. */
-const undone = (text: string): string =>
+const unescapeText = (text: string): string =>
   text
     .replace(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
     .replace(/\\(.)/g, '$1')
@@ -14,7 +14,7 @@ const undone = (text: string): string =>
     .replace(/&amp;/g, '&')
 
 /** Pieces of so many characters of a token are more than chance. */
-const telling = 6
+const minPieceLength = 6
 
 /** The pieces of a token that a text shows, in any spelling. */
 export function piecesIn(text: string, secret = token): readonly string[] {
@@ -23,26 +23,28 @@ export function piecesIn(text: string, secret = token): readonly string[] {
       .toString('base64')
       .slice(shift + 1, -4),
   )
-  const plain = undone(text).toLowerCase()
+  const plain = unescapeText(text).toLowerCase()
   return [secret, ...forms].flatMap(form =>
-    Array.from({ length: form.length - telling }, (_, at) => form.slice(at, at + telling)).filter(
-      piece => text.includes(piece) || plain.includes(piece.toLowerCase()),
-    ),
+    Array.from({ length: form.length - minPieceLength }, (_, at) =>
+      form.slice(at, at + minPieceLength),
+    ).filter(piece => text.includes(piece) || plain.includes(piece.toLowerCase())),
   )
 }
 
-const own = /\u001B\[(?:[\d;]*m|\d*[AGJK]|\?(?:7|25|2026)[hl])|\r\n|\r(?=\u001B)/g
-export const acts =
+const ownSequences = /\u001B\[(?:[\d;]*m|\d*[AGJK]|\?(?:7|25|2026)[hl])|\r\n|\r(?=\u001B)/g
+export const controlCharacters =
   /[\0-\x08\x0B-\x1F\x7F-\x9F\u00AD\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]|[\u{E0000}-\u{E0FFF}]/u
 
 /** What a terminal got holds nothing of the token, and nothing that acts but our own sequences. */
-export function harmlessOn(text: string, where: string): void {
-  const plain = text.replaceAll(own, '')
-  expect({ where, acts: acts.exec(plain)?.[0], near: around(plain, acts) }).toEqual({
-    where,
-    acts: undefined,
-    near: '',
-  })
+export function expectHarmless(text: string, where: string): void {
+  const plain = text.replaceAll(ownSequences, '')
+  expect({ where, acts: controlCharacters.exec(plain)?.[0], near: around(plain, controlCharacters) }).toEqual(
+    {
+      where,
+      acts: undefined,
+      near: '',
+    },
+  )
   // What is escaped is only text.
   expect(plain, where).not.toMatch(/(?<!u001b\]0;|%3B)pwned/)
   expect({ where, pieces: piecesIn(text) }).toEqual({ where, pieces: [] })
@@ -53,7 +55,7 @@ const around = (text: string, what: RegExp): string => {
 }
 
 /** Text that acts on a terminal or hides something in it, each followed by a word of the token's. */
-export const hostile = [
+export const hostileText = [
   '\x1B]0;pwned\x07',
   '\x1B]52;c;cHduZWQ=\x07',
   '\x9B2J',

@@ -1,4 +1,4 @@
-import { type Act, type Show, unapplied } from './fault-server.ts'
+import { type Behavior, type Responder, withoutEffect } from './fault-server.ts'
 
 export const mebibyte = 1024 * 1024
 
@@ -8,4 +8,4 @@ export const filled = (unit: string, bytes: number, head = '', tail = '') =>
 
 export const deep = (bytes: number) => filled('[', bytes)
 
-export const everywhere = (show: Show) => (): Act => unapplied(show)
+export const respondAlways = (respond: Responder) => (): Behavior => withoutEffect(respond)

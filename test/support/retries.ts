@@ -1,7 +1,7 @@
-import { type Act, answers, type FaultServer, pull, unapplied } from './fault-server.ts'
+import { type Behavior, type FaultServer, pullRequest, respondWith, withoutEffect } from './fault-server.ts'
 
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
-export const pulls = { 7: pull(7), 8: pull(8) }
+export const pulls = { 7: pullRequest(7), 8: pullRequest(8) }
 
 /** The reads (cases.md), and the operation that each asks for. */
 export const reads = [
@@ -13,6 +13,8 @@ export const reads = [
   { line: `flaky get ${id}`, operation: 'flaky-tests/get-test-details' },
 ] as const
 export const [get] = reads
-export const limited = (retryAfter: string): Act => unapplied(answers(429, '', { 'retry-after': retryAfter }))
+export const rateLimited = (retryAfter: string): Behavior =>
+  withoutEffect(respondWith(429, '', { 'retry-after': retryAfter }))
 
-export const named = (server: FaultServer): readonly string[] => server.log.map(({ operation }) => operation)
+export const operationNames = (server: FaultServer): readonly string[] =>
+  server.log.map(({ operation }) => operation)

@@ -15,7 +15,7 @@ export const profiles = (of: Readonly<Record<string, Readonly<Record<string, str
   stored({ profiles: of })
 
 /** Two settings as one; the second wins. */
-export const both = (one: Setting, other: Setting): Setting => ({
+export const mergeSettings = (one: Setting, other: Setting): Setting => ({
   ...one,
   ...other,
   env: { ...one.env, ...other.env },

@@ -1,7 +1,7 @@
 export const token = 'tok_4f2a9c1e77d0b6aa'
 
 /** The ways in which a token can be read out of a text; none is what every test wants. */
-export function waysToRead(text: string, secret: string): readonly string[] {
+export function encodingsFound(text: string, secret: string): readonly string[] {
   const unescaped = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   )

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { keeper, type Promised } from './peers.ts'
+import { closeAfterTests, type ExpectedResult } from './peers.ts'
 
-export const kept = keeper()
+export const closeLater = closeAfterTests()
 
 export const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 export const aTest = (name: string, index = 0) => ({
@@ -53,7 +53,7 @@ const joiner = /[\u200C\u200D]/g
 export const colors = /\x1B\[[\d;]*m/g
 
 /** Nothing invisible but the joiners; the controls are judged by the general rules. */
-export const plainly = (text: string): void => {
+export const expectPlainText = (text: string): void => {
   expect(
     text
       .replaceAll(colors, '')
@@ -62,7 +62,7 @@ export const plainly = (text: string): void => {
   ).not.toMatch(invisible)
 }
 
-export const formats: readonly (readonly [flags: string, promised: Promised, terminal: boolean])[] = [
+export const formats: readonly (readonly [flags: string, promised: ExpectedResult, terminal: boolean])[] = [
   ['', { code: 0, format: 'tsv' }, false],
   ['--color always', { code: 0, format: 'table', colored: true }, true],
   ['-o table', { code: 0, format: 'table' }, false],

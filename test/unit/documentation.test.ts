@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { blocksOf, documents, linesOf, transcriptsOf } from '../support/code-blocks.ts'
-import { specials } from '../support/documentation.ts'
-import { notRun } from '../support/documentation-runs.ts'
+import { specialRuns } from '../support/documentation.ts'
+import { notRunnable } from '../support/documentation-runs.ts'
 
 describe('all documents', () => {
   const idOf = (heading: string) =>
@@ -32,7 +32,8 @@ describe('all documents', () => {
     const lines = documents
       .flatMap(blocksOf)
       .flatMap(block => [...linesOf(block), ...transcriptsOf(block).map(([line]) => line)])
-    for (const line of [...Object.keys(notRun), ...Object.keys(specials)]) expect(lines).toContain(line)
+    for (const line of [...Object.keys(notRunnable), ...Object.keys(specialRuns)])
+      expect(lines).toContain(line)
   })
 
   test('CONTRIBUTING.md names every directory of src/', () => {
