@@ -27,7 +27,7 @@ export interface OptionDefinition {
   readonly suggestions?: readonly string[]
   /** Whether an argument must be given. */
   readonly required?: boolean
-  /** Whether it may be typed several times with different values. */
+  /** Whether an option may be typed several times, or an argument takes several values. */
   readonly variadic?: boolean
   /** Accepted only for a good error message: neither help nor completion shows it. */
   readonly hidden?: boolean
