@@ -1,14 +1,17 @@
 import type { ParsedArgs } from '../config/args.ts'
 import type { Config } from '../config/config.ts'
-import { type Format, formats, type SettingKey, settingDefinition } from '../config/setting-definitions.ts'
+import { type Format, type SettingKey, settingDefinition } from '../config/setting-definitions.ts'
 import { usageError } from '../errors.ts'
 import type { OptionDefinition } from './inputs.ts'
 
-/** Returns the summary and the default of a setting for the option that gives it. */
-function describeSetting(name: SettingKey): Pick<OptionDefinition, 'summary' | 'default' | 'defaultText'> {
-  const { summary, default: value, defaultText } = settingDefinition(name)
+/** Returns what the option of a setting has from the setting: summary, choices and default. */
+function describeSetting(
+  name: SettingKey,
+): Pick<OptionDefinition, 'summary' | 'choices' | 'default' | 'defaultText'> {
+  const { summary, choices, default: value, defaultText } = settingDefinition(name)
   return {
     summary,
+    ...(choices === undefined ? {} : { choices }),
     ...(value === undefined ? {} : { default: value }),
     ...(defaultText === undefined ? {} : { defaultText }),
   }
@@ -21,13 +24,7 @@ export const globalOptions: readonly OptionDefinition[] = [
   { name: '--org', value: 'slug', ...describeSetting('org') },
   { name: '--base-url', value: 'url', ...describeSetting('baseUrl') },
   { name: '--profile', value: 'name', ...describeSetting('profile') },
-  {
-    name: '--output',
-    short: '-o',
-    value: 'format',
-    ...describeSetting('output'),
-    choices: formats,
-  },
+  { name: '--output', short: '-o', value: 'format', ...describeSetting('output') },
   { name: '--json', summary: 'Short for --output json' },
   { name: '--fields', value: 'a,b.c', summary: 'Print only these fields' },
   { name: '--dry-run', summary: 'Print what would be sent or changed, and do nothing' },
@@ -37,12 +34,7 @@ export const globalOptions: readonly OptionDefinition[] = [
   { name: '--ca-file', value: 'pem', ...describeSetting('caFile'), file: true },
   { name: '--quiet', short: '-q', summary: 'Say nothing on standard error but warnings and errors' },
   { name: '--verbose', short: '-v', summary: 'Tell requests, timing, and where each setting came from' },
-  {
-    name: '--color',
-    value: 'when',
-    ...describeSetting('color'),
-    choices: ['auto', 'always', 'never'],
-  },
+  { name: '--color', value: 'when', ...describeSetting('color') },
   { name: '--no-input', summary: 'Never ask; what would be asked is an error' },
 ]
 

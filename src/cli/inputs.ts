@@ -1,6 +1,7 @@
 import type { ParsedArgs } from '../config/args.ts'
 import type { SettingName, SettingValues } from '../config/input-settings.ts'
 import type { ParseContext } from '../config/parse-context.ts'
+import { choiceParser } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
 
@@ -26,7 +27,7 @@ export interface OptionDefinition {
   readonly suggestions?: readonly string[]
   /** Whether an argument must be given. */
   readonly required?: boolean
-  /** Whether it may be typed several times with different values. */
+  /** Whether an option may be typed several times, or an argument takes several values. */
   readonly variadic?: boolean
   /** Accepted only for a good error message: neither help nor completion shows it. */
   readonly hidden?: boolean
@@ -114,6 +115,20 @@ export function option<T>({ parse, ...spec }: OptionSpec<T>): TypedInput<T | und
       return word === undefined ? undefined : inContextOf(name, () => parse(word))
     },
   }
+}
+
+/** What an option is made from whose value is one of several words. */
+interface ChoiceSpec<C extends string> extends Omit<OptionSpec<C>, 'parse' | 'choices' | 'default'> {
+  readonly choices: readonly C[]
+}
+
+/** An option whose value is one of its choices, in any case; without a default also undefined. */
+export function choiceOption<const C extends string>(
+  spec: ChoiceSpec<C> & { readonly default: NoInfer<C> },
+): TypedInput<C>
+export function choiceOption<const C extends string>(spec: ChoiceSpec<C>): TypedInput<C | undefined>
+export function choiceOption<const C extends string>(spec: ChoiceSpec<C>): TypedInput<C | undefined> {
+  return option({ ...spec, parse: choiceParser(spec.choices) })
 }
 
 /** An option with a value that may be typed several times; undefined when it was not typed. */

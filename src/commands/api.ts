@@ -4,11 +4,19 @@ import { serviceOperations } from '../api/operations/index.ts'
 import type { BodyValue, Param } from '../api/param.ts'
 import { unknownRecovery } from '../api/recovery-rules.ts'
 import { defineCommand, type OperationCommand } from '../cli/command.ts'
-import { argument, flag, type Input, option, repeatableOption, settingInput } from '../cli/inputs.ts'
+import {
+  argument,
+  choiceOption,
+  flag,
+  type Input,
+  option,
+  repeatableOption,
+  settingInput,
+} from '../cli/inputs.ts'
 import { runOperation } from '../cli/run-operation.ts'
 import { createParseContext } from '../config/config.ts'
 import { maxListAnswer } from '../domain/limits.ts'
-import { choiceParser, textParser } from '../domain/values/text.ts'
+import { textParser } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { parseJson, stringifyJson } from '../json-text.ts'
@@ -110,14 +118,13 @@ export const apiCommand = defineCommand({
       suggestions: serviceOperations.map(({ route }) => operationName(route)),
       parse: parseOperationName,
     }),
-    method: option({
+    method: choiceOption({
       name: 'method',
       short: 'X',
       value: 'method',
       defaultText: "the operation's own",
       summary: 'get or post',
       choices: ['get', 'post'],
-      parse: choiceParser(['get', 'post']),
     }),
     set: repeatableOption({
       name: 'field',

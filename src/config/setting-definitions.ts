@@ -19,6 +19,8 @@ export interface SettingDefinition<T> {
   /** Describes a default that depends on the command. */
   readonly defaultText?: string
   readonly summary: string
+  /** The only values that are accepted. */
+  readonly choices?: readonly string[]
   /** The noun for the setting in sentences. */
   readonly noun?: string
   /** How to set the value, for the error when no source has one. */
@@ -41,6 +43,8 @@ const setting = <T>(definition: SettingDefinition<T>): SettingDefinition<T> => d
 export const formats = ['table', 'json', 'ndjson', 'csv', 'markdown'] as const
 /** The name of an output format. */
 export type Format = (typeof formats)[number]
+
+const colorModes = ['auto', 'always', 'never'] as const
 
 /** Every setting (CLI.md section 3). */
 export const settingDefinitions = {
@@ -113,6 +117,7 @@ export const settingDefinitions = {
     env: ['MERGEQ_OUTPUT'],
     default: 'table',
     summary: `Format: ${formats.join(', ')}`,
+    choices: formats,
     parse: choiceParser(formats),
   }),
   profile: setting({
@@ -144,7 +149,8 @@ export const settingDefinitions = {
     env: ['MERGEQ_COLOR'],
     default: 'auto',
     summary: 'Colour: auto, always or never',
-    parse: choiceParser(['auto', 'always', 'never']),
+    choices: colorModes,
+    parse: choiceParser(colorModes),
   }),
   maxAnswer: setting({
     flag: '--max-answer',

@@ -1,14 +1,14 @@
 import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { option } from '../../cli/inputs.ts'
+import { choiceOption, option } from '../../cli/inputs.ts'
 import { readInvocations } from '../../cli/invocation.ts'
 import { printDryRun } from '../../cli/run-operation.ts'
 import { collectPages, incompleteError } from '../../cli/stream-pages.ts'
 import { createParseContext } from '../../config/config.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
-import { choiceParser, textParser } from '../../domain/values/text.ts'
+import { textParser } from '../../domain/values/text.ts'
 import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
@@ -59,13 +59,12 @@ export const flakyGateCommand = defineCommand({
       file: true,
       parse: textParser('file name'),
     }),
-    onUnavailable: option({
+    onUnavailable: choiceOption({
       name: 'on-unavailable',
       value: 'pass|fail',
       summary: 'What to do when the service cannot be reached: pass with 0, or fail with 7',
       default: 'fail',
       choices: unavailableChoices,
-      parse: choiceParser(unavailableChoices),
     }),
   },
   examples: [

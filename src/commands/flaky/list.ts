@@ -1,11 +1,11 @@
 import { defaultMaxPages, defaultPageSize, listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
-import { negatableFlag, option } from '../../cli/inputs.ts'
+import { choiceOption, negatableFlag, option } from '../../cli/inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
 import { rangeInput } from '../../cli/time-range-options.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
-import { choiceParser, textParser } from '../../domain/values/text.ts'
+import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
@@ -90,12 +90,11 @@ export const flakyListCommand = defineOperationCommand({
       summary: 'Only tests whose file matches',
       parse: word => parseGlob(word, true),
     }),
-    sort: option({
+    sort: choiceOption({
       name: 'sort',
       value: 'key',
       summary: 'Collect all, then order by impact, rate, recent or name',
       choices: ['impact', 'rate', 'recent', 'name'],
-      parse: choiceParser(['impact', 'rate', 'recent', 'name']),
     }),
     resumeFile: option({
       name: 'resume-file',

@@ -1,12 +1,11 @@
 import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { type Input, option } from '../../cli/inputs.ts'
+import { choiceOption, type Input, option } from '../../cli/inputs.ts'
 import { readInvocations } from '../../cli/invocation.ts'
 import { printDryRun } from '../../cli/run-operation.ts'
 import { collectPages, incompleteError } from '../../cli/stream-pages.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
-import { choiceParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ReportFormat } from '../../output/failing-test-report.ts'
@@ -31,13 +30,12 @@ const defaultLimits: Readonly<Record<ReportFormat, { readonly characters: number
 /** The format of a report, where neither --format nor --output gives it. */
 const defaultFormat = 'markdown'
 
-const formatOption: Input<ReportFormat | undefined> = option({
+const formatOption: Input<ReportFormat | undefined> = choiceOption({
   name: 'format',
   value: 'format',
   defaultText: defaultFormat,
   summary: 'markdown for a summary, github for annotations, or json',
   choices: formats,
-  parse: choiceParser(formats),
 })
 
 /** Returns the format of the report. Throws a usage error if --output contradicts it or --fields is given. */

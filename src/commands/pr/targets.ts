@@ -1,12 +1,11 @@
 import { type ImpactedTargets, setImpactedTargets } from '../../api/operations/impacted-targets.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
-import { type Input, option } from '../../cli/inputs.ts'
+import { choiceOption, type Input } from '../../cli/inputs.ts'
 import { argsForPullRequest, pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
 import { targetArguments } from '../../cli/target-arguments.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
-import { choiceParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { table } from '../../output/view.ts'
 
@@ -71,13 +70,12 @@ export const prTargetsCommand = defineOperationCommand({
     ...queueInputs,
     pr: onePullRequest,
     sha: commit,
-    tooLarge: option({
+    tooLarge: choiceOption({
       name: 'too-large',
       value: 'all|fail',
       default: 'all',
       summary: 'What to do with a list over 20 MiB: send "ALL", or fail',
       choices: ['all', 'fail'],
-      parse: choiceParser(['all', 'fail']),
     }),
     forkedRun,
     // Read last: other usage errors are found before a long input is read.

@@ -1,7 +1,6 @@
-import { flag, type Input, type InputValues, option } from '../../../cli/inputs.ts'
+import { choiceOption, flag, type Input, type InputValues, option } from '../../../cli/inputs.ts'
 import type { ParseContext } from '../../../config/parse-context.ts'
 import { integerParser } from '../../../domain/values/numbers.ts'
-import { choiceParser } from '../../../domain/values/text.ts'
 import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
 import { defaultMaxErrors, milestones } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
@@ -36,13 +35,12 @@ const matchHead: Input<string | undefined> = {
 
 /** The options of a wait (CLI.md section 5), except `--timeout`, which is a global option. */
 export const waitInputs = {
-  until: option({
+  until: choiceOption({
     name: 'until',
     value: 'state',
     default: 'merged',
     summary: 'How far: merged, tests-passed, testing or left',
     choices: milestones,
-    parse: choiceParser(milestones),
   }),
   interval: option({
     name: 'interval',

@@ -14,7 +14,7 @@ const integerOption = (name: string, key: KeysOfType<{ parse(text: string): numb
 const booleanFlag = (name: string, _key: keyof SettingTypes, summary: string) =>
   negatableFlag({ name, summary })
 
-function choiceOption(
+function settingChoice(
   name: string,
   key: KeysOfType<{ readonly choices: readonly string[]; parse(text: string): string }>,
   summary: string,
@@ -87,13 +87,13 @@ export const queueSettings = {
     'statusCheckEnabled',
     'A status check on pull requests',
   ),
-  directMergeMode: choiceOption(
+  directMergeMode: settingChoice(
     'direct-merge-mode',
     'directMergeMode',
     'Merge untested when up to date and the queue is empty',
   ),
-  optimizationMode: choiceOption('optimization-mode', 'optimizationMode', 'Reuse failures in a bisection'),
-  mergeMethod: choiceOption('merge-method', 'mergeMethod', 'How to merge'),
+  optimizationMode: settingChoice('optimization-mode', 'optimizationMode', 'Reuse failures in a bisection'),
+  mergeMethod: settingChoice('merge-method', 'mergeMethod', 'How to merge'),
   requiredStatuses: repeatableOption({
     name: 'required-status',
     value: 'name',
@@ -118,7 +118,7 @@ export const queueSettings = {
     'notReadyTimeoutHours',
     'Cancel what is not ready after so many hours',
   ),
-  testBranchConstructionMode: choiceOption(
+  testBranchConstructionMode: settingChoice(
     'test-branch-construction-mode',
     'testBranchConstructionMode',
     'How test branches are made',

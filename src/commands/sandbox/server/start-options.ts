@@ -1,9 +1,9 @@
 import type { CommandContext } from '../../../cli/context.ts'
-import { type InputValues, option, repeatableOption } from '../../../cli/inputs.ts'
+import { choiceOption, type InputValues, option, repeatableOption } from '../../../cli/inputs.ts'
 import { defaultScenario, scenarioNames } from '../../../domain/scenario-names.ts'
 import { integerParser, parseDecimal } from '../../../domain/values/numbers.ts'
 import { parseRepository, repositoryName } from '../../../domain/values/repository.ts'
-import { choiceParser, textParser } from '../../../domain/values/text.ts'
+import { textParser } from '../../../domain/values/text.ts'
 import { usageError } from '../../../errors.ts'
 import type { Environment } from '../../../host/host.ts'
 import { sanitizeLine } from '../../../output/sanitize.ts'
@@ -48,12 +48,11 @@ export const sandboxOptions = {
     file: true,
     parse: textParser('scenario'),
   }),
-  dialect: option({
+  dialect: choiceOption({
     name: 'dialect',
     value: 'document|hosted',
     summary: 'How it answers: as the API document says, or as the hosted service does',
     choices: ['document', 'hosted'],
-    parse: choiceParser(['document', 'hosted']),
   }),
   queue: repeatableOption({
     name: 'queue',
