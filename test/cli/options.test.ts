@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { optionName } from '../../src/cli/inputs.ts'
-import { allCommands } from '../../src/commands/index.ts'
 import { usageError } from '../../src/errors.ts'
+import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
 
 const opened: unknown[] = []

@@ -17,7 +17,9 @@ export const toProgramDocJson = (
 ) => ({
   name: 'mergeq',
   summary,
-  groups: Object.entries(groups).map(([name, summary]) => ({ name, summary })),
+  groups: groups
+    .filter(({ isCommand }) => isCommand !== true)
+    .map(({ name, summary }) => ({ name, summary })),
   globalFlags: flags,
   commands: commands.map(toCommandDocJson),
   environment: [
