@@ -127,10 +127,10 @@ try {
   const running = cases
     .filter(benchCase => !skipped.includes(benchCase))
     .map(benchCase => {
-      benchCase.prepare?.(context)
       const setting = { env, cwd: folder, exit: benchCase.exit }
       return { ...benchCase, command: benchCase.command(context), setting }
     })
+  for (const benchCase of running) await benchCase.prepare?.(context)
   const version = readOutput(node, ['--version'], env).trim()
   console.error(`measuring ${running.length} commands on Node ${version}, ${rounds} rounds each`)
   const measured = measureAll(running, env, folder)

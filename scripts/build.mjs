@@ -1,129 +1,129 @@
-// Bundles src/ into a few CommonJS files in dist/. Each module that the source imports dynamically
+// Bundles src/ into CommonJS files in dist/. Each module that the source imports dynamically
 // (`await import('./http/http-client.ts')`) becomes a separate file, so that a command loads only what it uses.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
-import { lean } from './build/lean.mjs'
-import { bundleOptions } from './build/settings.mjs'
-import { createProviderEntry, importFromProviders, listSourceModules } from './build/shared.mjs'
-import { evaluate, tableOf } from './build/table.mjs'
+//
+//     node scripts/build.mjs [--quiet]
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join, relative, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'rolldown'
+import { inputOptions, outputOptions, root, src } from './bundle.mjs'
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const main = join(src, 'main.ts')
+const isSource = id => id.startsWith(src + sep)
 
-/** The output file of a dynamically imported module: its directory and name, such as `http-client.cjs`. */
-const outputName = path =>
-  `${relative(join(root, 'src'), path).replace(/\.ts$/, '').replaceAll('/', '-')}.cjs`
+/** Returns the folder of the package that a module belongs to; undefined for a module of src/. */
+const packageFolderOf = id => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+(?=[\\/])/.exec(id)?.[0]
 
-const src = join(root, 'src')
-const [mainEntry, commands] = ['main.ts', 'commands/index.ts'].map(path => join(src, path))
-/** The output file of each entry module, and the entry whose chunk imports it first. */
-const chunks = new Map([
-  [mainEntry, { file: 'mergeq.cjs' }],
-  [join(src, 'library/index.ts'), { file: 'library.cjs', importedBy: commands }],
-])
-const outputOf = source => chunks.get(source).file
+/** Returns the name of a chunk: `http-undici` for `src/http/undici.ts`, `chalk` for a file of the package. */
+const chunkName = id =>
+  isSource(id)
+    ? relative(src, id)
+        .replace(/\.ts$/, '')
+        .split(sep)
+        .filter(part => part !== 'index')
+        .join('-')
+    : basename(packageFolderOf(id) ?? id)
 
-/** Build plugin: registers every dynamic import of a module of src/ as a chunk. */
-const splitDynamicImports = importedBy => ({
-  name: 'split-dynamic-imports',
-  setup({ onResolve }) {
-    onResolve({ filter: /^\.{1,2}\// }, ({ kind, path, resolveDir }) => {
-      if (kind !== 'dynamic-import') return undefined
-      const source = resolve(resolveDir, path)
-      if (!chunks.has(source)) chunks.set(source, { file: outputName(source), importedBy })
-      return { path: `./${outputOf(source)}`, external: true }
-    })
-  },
-})
-
-const table = tableOf(src)
-const bundle = (source, options) =>
-  build({
-    outfile: join(dist, outputOf(source)),
-    ...bundleOptions(version),
-    metafile: true,
-    ...options,
-  })
-
-// A first build without output shows which modules each chunk needs, and so which modules several chunks
-// share.
-const modulesOf = new Map()
-for (const source of chunks.keys()) {
-  const plugins = [table, splitDynamicImports(source), lean]
-  const { metafile } = await bundle(source, { entryPoints: [source], plugins, write: false })
-  modulesOf.set(source, listSourceModules({ metafile, root }))
-}
-const usedOutside = (...excluded) =>
-  new Set([...modulesOf].flatMap(([source, modules]) => (excluded.includes(source) ? [] : modules)))
-const sharedModules = (source, others) =>
-  modulesOf.get(source).filter(path => path !== source && others.has(path))
-const providedByMain = sharedModules(mainEntry, usedOutside(mainEntry))
-const providedByCommands = sharedModules(commands, usedOutside(mainEntry, commands)).filter(
-  path => !providedByMain.includes(path),
-)
-
-const mainProviders = providedByMain.map(path => [path, outputOf(mainEntry)])
-const commandProviders = providedByCommands.map(path => [path, outputOf(commands)])
-/**
- * The modules that a chunk imports from others. A chunk that the main entry loads must not load the commands.
- */
-const providersOf = source =>
-  new Map(
-    source === mainEntry
-      ? []
-      : source === commands || chunks.get(source).importedBy === mainEntry
-        ? mainProviders
-        : [...mainProviders, ...commandProviders],
-  )
-const providedModules = new Map([
-  [mainEntry, providedByMain],
-  [commands, providedByCommands],
-])
-
-rmSync(dist, { recursive: true, force: true })
-mkdirSync(dist)
-const bundledPackages = new Set()
-for (const source of chunks.keys()) {
-  const plugins = [table, splitDynamicImports(source), importFromProviders(providersOf(source), src), lean]
-  const modules = providedModules.get(source)
-  const entry =
-    modules === undefined
-      ? { entryPoints: [source] }
-      : { stdin: { contents: createProviderEntry(source, modules, src), resolveDir: src, loader: 'ts' } }
-  const { metafile } = await bundle(source, { ...entry, plugins })
-  for (const input of Object.keys(metafile.inputs)) {
-    const [, name] = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input) ?? []
-    if (name !== undefined) bundledPackages.add(name)
+let startModules
+/** Returns whether `main.ts` imports a module statically, itself or through other modules. */
+function isLoadedAtStart(id, context) {
+  const add = id => {
+    if (startModules.has(id)) return
+    startModules.add(id)
+    for (const imported of context.getModuleInfo(id)?.importedIds ?? []) add(imported)
   }
+  if (startModules === undefined) {
+    startModules = new Set()
+    add(main)
+  }
+  return startModules.has(id)
 }
 
-// The library as a module, and its types, which are the same for both ways to load it.
-const { renderTypeDeclarations } = await evaluate(join(src, 'library/declarations.ts'))
-writeFileSync(
-  join(dist, 'library.mjs'),
-  "import library from './library.cjs'\n\nexport const { createClient } = library\n",
-)
-for (const ending of ['d.mts', 'd.cts'])
-  writeFileSync(join(dist, `library.${ending}`), renderTypeDeclarations())
-
-/** The licence texts of the packages in the bundle. */
-const licences = [...bundledPackages].sort().map(name => {
-  const folder = join(root, 'node_modules', name)
-  const { version: packageVersion, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const texts = ['LICENSE', 'LICENSE.md', 'license', 'LICENCE', 'LICENSE.txt', 'LICENSE-MIT.txt'].map(
-    file => {
-      try {
-        return readFileSync(join(folder, file), 'utf8').trim()
-      } catch {
-        return ''
-      }
+/** Bundles the program and the library into a folder. Returns the paths of all bundled modules. */
+async function bundleInto(dir) {
+  const { output } = await build({
+    ...inputOptions,
+    input: { mergeq: main, library: join(src, 'library', 'index.ts') },
+    output: {
+      ...outputOptions,
+      dir,
+      entryFileNames: '[name].cjs',
+      chunkFileNames: ({ name, facadeModuleId, moduleIds }) =>
+        `${/^(start|shared|rolldown-runtime)$/.test(name) ? name : chunkName(facadeModuleId ?? moduleIds.at(-1))}.cjs`,
+      codeSplitting: {
+        groups: [
+          {
+            // What every start loads.
+            debugName: 'start',
+            name: (id, context) => (isLoadedAtStart(id, context) ? 'start' : null),
+            priority: 1,
+          },
+          // What at least three files import: a request then loads 9 files instead of 25.
+          { name: 'shared', test: isSource, minShareCount: 3 },
+        ],
+      },
     },
+  })
+  return output.flatMap(({ moduleIds }) => moduleIds)
+}
+
+/** Writes the library as an ES module, and its types, which are the same for both ways to load it. */
+async function writeLibrary(folder) {
+  writeFileSync(
+    join(folder, 'library.mjs'),
+    "import library from './library.cjs'\n\nexport const { createClient } = library\n",
   )
-  return `${name} ${packageVersion} (${license})\n\n${texts.find(text => text !== '') ?? ''}\n`
-})
-writeFileSync(join(dist, 'LICENSES.txt'), licences.join('\n----\n\n'))
-if (!process.argv.includes('--quiet'))
-  console.log(`built ${[...chunks.values()].map(({ file }) => file).join(', ')}`)
+  const file = join(folder, 'declarations.mjs')
+  await build({
+    ...inputOptions,
+    input: join(src, 'library', 'declarations.ts'),
+    output: { file, codeSplitting: false },
+  })
+  const { renderTypeDeclarations } = await import(pathToFileURL(file))
+  rmSync(file)
+  for (const ending of ['d.mts', 'd.cts'])
+    writeFileSync(join(folder, `library.${ending}`), renderTypeDeclarations())
+}
+
+/** Returns the licence texts of the packages that these modules belong to. */
+function readLicences(moduleIds) {
+  const folders = moduleIds.flatMap(id => packageFolderOf(id) ?? [])
+  const licences = [...new Set(folders)].map(folder => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const file = readdirSync(folder).find(name => /^licen[cs]e(?:-mit)?(?:\.(?:md|txt))?$/i.test(name))
+    const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8').trim()
+    return `${name} ${version} (${license})\n\n${text}\n`
+  })
+  return [...new Set(licences)].sort().join('\n----\n\n')
+}
+
+/** Returns the files of a folder with their contents. */
+const contentsOf = folder =>
+  readdirSync(folder)
+    .sort()
+    .map(name => [name, readFileSync(join(folder, name), 'utf8')])
+
+/**
+ * Makes a folder the new dist/. A dist/ with the same contents stays, so that a build does not disturb the
+ * processes that run from it.
+ */
+function replaceDist(folder) {
+  if (existsSync(dist)) {
+    if (JSON.stringify(contentsOf(dist)) === JSON.stringify(contentsOf(folder))) return
+    renameSync(dist, `${folder}.old`)
+  }
+  renameSync(folder, dist)
+}
+
+const folder = `${dist}.${process.pid}`
+mkdirSync(folder)
+try {
+  const moduleIds = await bundleInto(folder)
+  await writeLibrary(folder)
+  writeFileSync(join(folder, 'LICENSES.txt'), readLicences(moduleIds))
+  if (!process.argv.includes('--quiet')) console.log(`built ${readdirSync(folder).join(', ')}`)
+  replaceDist(folder)
+} finally {
+  for (const path of [folder, `${folder}.old`]) rmSync(path, { recursive: true, force: true })
+}

@@ -6,15 +6,11 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { build } from 'esbuild'
 import { inject } from 'postject'
-import { lean } from './build/lean.mjs'
-import { bundleOptions } from './build/settings.mjs'
+import { build } from 'rolldown'
+import { inputOptions, outputOptions, root, src } from './bundle.mjs'
 
-const root = resolve(fileURLToPath(import.meta.url), '../..')
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const suffix = process.platform === 'win32' ? '.exe' : ''
 const { values } = parseArgs({
   options: { out: { type: 'string', default: join(root, 'standalone', `mergeq${suffix}`) } },
@@ -22,16 +18,14 @@ const { values } = parseArgs({
 const out = resolve(values.out)
 const folder = mkdtempSync(join(tmpdir(), 'mergeq-standalone-'))
 try {
-  const [bundle, config, blob] = ['mergeq.cjs', 'sea.json', 'sea.blob'].map(name => join(folder, name))
+  const [entry, bundle, config, blob] = ['entry.mjs', 'mergeq.cjs', 'sea.json', 'sea.blob'].map(name =>
+    join(folder, name),
+  )
+  writeFileSync(entry, `import { main } from ${JSON.stringify(join(src, 'main.ts'))}\nmain()\n`)
   await build({
-    stdin: {
-      contents: "import { main } from './main.ts'\nmain()",
-      resolveDir: join(root, 'src'),
-      loader: 'ts',
-    },
-    outfile: bundle,
-    ...bundleOptions(version),
-    plugins: [lean],
+    ...inputOptions,
+    input: entry,
+    output: { ...outputOptions, file: bundle, codeSplitting: false },
   })
   writeFileSync(
     config,

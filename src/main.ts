@@ -1,5 +1,5 @@
 import { runProgram } from './cli/program.ts'
-import { allCommands } from './commands/index.ts'
+import { commandGroups } from './commands/index.ts'
 import { MergeqError } from './errors.ts'
 import { createNodeHost } from './host/node-host.ts'
 
@@ -18,7 +18,7 @@ export async function main(): Promise<void> {
   // listener of proper-lockfile (signal-exit) would end the program.
   process.on('SIGXFSZ', () => undefined)
   const host = createNodeHost(process, MERGEQ_VERSION, interruption.signal)
-  process.exitCode = await runProgram(host, allCommands)
+  process.exitCode = await runProgram(host, commandGroups)
   // A reader that stopped reading leaves output pending, which would keep the process alive.
   if (interruption.signal.aborted) process.exit()
 }

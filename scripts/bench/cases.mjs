@@ -2,7 +2,7 @@
 import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
+import { build } from 'rolldown'
 
 /**
  * @typedef {object} BenchContext
@@ -24,7 +24,7 @@ import { buildSync } from 'esbuild'
  * @typedef {object} Case
  * @property {string} name
  * @property {readonly string[]} [needs] Programs without which the case is skipped and reported.
- * @property {(context: BenchContext) => void} [prepare] Runs once before all measurements.
+ * @property {(context: BenchContext) => unknown} [prepare] Runs once before all measurements.
  * @property {(context: BenchContext) => readonly string[]} command The program and its arguments.
  * @property {number} [exit] The expected exit code; default 0.
  * @property {number} [rounds] The maximum number of rounds, for a slow case.
@@ -131,11 +131,10 @@ export const cases = [
     name: '10,000 pull requests through a parallel sandbox queue',
     rounds: 5,
     prepare({ folder }) {
-      buildSync({
-        entryPoints: [fileURLToPath(new URL('queue.mjs', import.meta.url))],
-        outfile: join(folder, 'queue.cjs'),
-        bundle: true,
+      return build({
+        input: fileURLToPath(new URL('queue.mjs', import.meta.url)),
         platform: 'node',
+        output: { file: join(folder, 'queue.cjs'), format: 'cjs' },
       })
     },
     command: ({ node, folder }) => [node, join(folder, 'queue.cjs')],

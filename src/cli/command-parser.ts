@@ -6,7 +6,7 @@ import { globalOptions } from './global-options.ts'
 import { findHelpRequest } from './help/help-request.ts'
 import type { HelpRequest } from './help/render-help.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
-import type { RegisteredCommand, RunnableCommand } from './registered-command.ts'
+import type { CommandGroup, RegisteredCommand, RunnableCommand } from './registered-command.ts'
 
 /** What a command line asks for: a command to run, a text to print, or documentation. */
 export type ParsedCommandLine =
@@ -18,13 +18,17 @@ export type ParsedCommandLine =
  * Parses `argv`, fills `args` with the arguments and options that were typed, and returns what the command
  * line asks for. Throws a usage error when the command line is invalid; `args` then holds what was parsed
  * before the error.
+ *
+ * @param groups all groups of commands
+ * @param commands the commands of the groups that the command line names
  */
 export function parseCommandLine(
   { argv, runtime }: Pick<Host, 'argv' | 'runtime'>,
+  groups: readonly CommandGroup[],
   commands: readonly RegisteredCommand[],
   args: Map<string, string[]>,
 ): ParsedCommandLine {
-  const help = findHelpRequest(argv, commands, globalOptions)
+  const help = findHelpRequest(argv, groups, commands, globalOptions)
   for (const [name, value] of help?.options ?? []) args.set(name, [value])
   if (help !== undefined) return { helpRequest: help.request }
   const texts: string[] = []
@@ -49,13 +53,8 @@ export function parseCommandLine(
   const declare = (node: CommanderCommand, definitions: readonly OptionDefinition[]) =>
     declareOptions(node, definitions, args, isOptionAsValue)
   declare(root, globalOptions)
+  for (const { name } of groups) addNode(root, name)
   for (const registered of commands) {
-    // Declaring only the group and the command that were typed saves most of the work at start-up.
-    const [group = '', ...subcommand] = registered.command.split(' ')
-    if (subcommand.length > 0 && !typed.has(group)) {
-      getGroupNode(root, group)
-      continue
-    }
     const node = addCommandNode(root, registered.command)
     if (registered.alias !== undefined) node.alias(registered.alias)
     const { definitions } = registered
@@ -88,15 +87,11 @@ const isTyped = ({ command, alias = '' }: CommandDescription, typed: ReadonlySet
   return groups.every(group => typed.has(group)) && (typed.has(last) || typed.has(alias))
 }
 
-/** Adds the node of a command to the tree, and the node of its group where the tree has none yet. */
+/** Returns the node of a command, which is added below the node of its group. */
 function addCommandNode(root: CommanderCommand, command: string): CommanderCommand {
-  const [first = '', ...rest] = command.split(' ')
-  return rest.length === 0 ? addNode(root, first) : addNode(getGroupNode(root, first), rest.join(' '))
-}
-
-/** Returns the node of a group, and adds the node where the tree has none yet. */
-function getGroupNode(root: CommanderCommand, name: string): CommanderCommand {
-  return root.commands.find(node => node.name() === name) ?? addNode(root, name)
+  const [first, ...rest] = command.split(' ')
+  const group = root.commands.find(node => node.name() === first) ?? root
+  return rest.length === 0 ? group : addNode(group, rest.join(' '))
 }
 
 const addNode = (parent: CommanderCommand, name: string): CommanderCommand =>

@@ -13,29 +13,29 @@ import { parseCommandLine } from './command-parser.ts'
 import type { SecretOutput } from './context.ts'
 import { globalOptions, wantsJsonErrors } from './global-options.ts'
 import type { HelpRequest } from './help/render-help.ts'
-import type { RegisteredCommand } from './registered-command.ts'
+import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
 
 /**
  * Runs the command line of `unfilteredHost.argv` and returns its exit code. Never rejects: every error is
  * reported once on standard error, as text or as JSON, and becomes an exit code.
  *
- * @param commands every command that can be typed
+ * @param groups all groups of commands; only those that the command line names are loaded
  */
-export async function runProgram(
-  unfilteredHost: Host,
-  commands: readonly RegisteredCommand[],
-): Promise<number> {
+export async function runProgram(unfilteredHost: Host, groups: readonly CommandGroup[]): Promise<number> {
   const { host, secrets, flush } = withRedaction(unfilteredHost)
   const args = new Map<string, string[]>()
   try {
-    const parsed = parseCommandLine(host, commands, args)
+    const commands = await loadCommands(groups.filter(isNamedIn(host.argv)))
+    const parsed = parseCommandLine(host, groups, commands, args)
     if ('command' in parsed) {
-      const exitCode = await parsed.command.run(args, host, secrets, createCommandRunner(host, commands))
+      const exitCode = await parsed.command.run(args, host, secrets, createCommandRunner(host, groups))
       await flush()
       return exitCode
     }
     await host.out.write(
-      'text' in parsed ? parsed.text : await readDocumentation(parsed.helpRequest, commands, args, host),
+      'text' in parsed
+        ? parsed.text
+        : await readDocumentation(parsed.helpRequest, groups, commands, args, host),
     )
     return 0
   } catch (error) {
@@ -50,10 +50,21 @@ export async function runProgram(
   }
 }
 
-/** Returns help, a topic or a completion script, as text or in the JSON format that was asked for. */
+/** Returns the test whether a command line has the name of a group; `help 'pr get'` has the name of `pr`. */
+const isNamedIn = (argv: readonly string[]) => {
+  const words = new Set(argv.flatMap(word => word.split(' ')))
+  return ({ name }: CommandGroup): boolean => words.has(name)
+}
+
+/**
+ * Returns help, a topic or a completion script, as text or in the JSON format that was asked for.
+ *
+ * @param typed the commands of the groups that the command line names
+ */
 async function readDocumentation(
   request: HelpRequest,
-  commands: readonly RegisteredCommand[],
+  groups: readonly CommandGroup[],
+  typed: readonly RegisteredCommand[],
   args: ParsedArgs,
   { env, out }: Host,
 ): Promise<string> {
@@ -61,10 +72,13 @@ async function readDocumentation(
   const [format = args.has('--json') ? 'json' : 'table'] = args.get('--output') ?? []
   const colorOption = args.get('--color')?.[0]
   const color = colorOption === 'always' || colorOption === 'never' ? colorOption : 'auto'
+  const isData = /^(json|ndjson)$/i.test(format)
+  const needsAll = request.kind === 'completion' || (isData && request.args.length === 0)
+  const commands = needsAll ? await loadCommands(groups) : typed
   const isBold = shouldColor({ color, env, terminal: out.terminal })
   return renderHelp(
     request,
-    { commands, globalOptions, settings: Object.values(settingDefinitions) },
+    { groups, commands, globalOptions, settings: Object.values(settingDefinitions) },
     {
       width: Math.min(out.columns, 100),
       format: format.toLowerCase(),
@@ -151,7 +165,7 @@ function withRedaction(unfilteredHost: Host): RedactedHost {
 
 /** Returns a function that runs command lines in this process, on this host with redirected output. */
 const createCommandRunner =
-  (host: Host, commands: readonly RegisteredCommand[]): CommandRunner =>
+  (host: Host, groups: readonly CommandGroup[]): CommandRunner =>
   (argv, env, { terminal, out, err }) =>
     runProgram(
       {
@@ -161,7 +175,7 @@ const createCommandRunner =
         out: { ...redirectOutput(host.out, out), terminal },
         err: redirectOutput(host.err, err),
       },
-      commands,
+      groups,
     )
 
 /** Returns an output that writes with `write` and reads its other properties from `output` on each use. */

@@ -1,8 +1,11 @@
+import { type Operation, operationMethod } from '../api/operation.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import type { Host } from '../host/host.ts'
-import type { CommandRunner } from './command.ts'
+import type { CommandDefinition, CommandRunner, OperationCommand } from './command.ts'
 import type { SecretOutput } from './context.ts'
 import type { DocumentedCommand } from './help/command-doc.ts'
+import type { Inputs, OptionDefinition } from './inputs.ts'
+import { setOption } from './read-overrides.ts'
 
 /** A command that runs code of its own. */
 export interface RunnableCommand extends DocumentedCommand {
@@ -22,5 +25,60 @@ export interface DocumentationCommand extends DocumentedCommand {
   readonly documentation: 'help' | 'completion'
 }
 
-/** A command that can be typed. `main.ts` hands the list of them to the program. */
+/** A command that can be typed, with everything that the parser and help need. */
 export type RegisteredCommand = RunnableCommand | DocumentationCommand
+
+/** A command as its file defines it. */
+export type CommandModule = OperationCommand | CommandDefinition | DocumentationCommand
+
+/** The commands that share their first word. Their code is loaded when a command line has this word. */
+export interface CommandGroup {
+  /** The first word of the commands: `pr`, or `doctor`. */
+  readonly name: string
+  readonly summary: string
+  /** Whether the word alone is a command: `mergeq doctor`. Otherwise, the word alone prints help. */
+  readonly isCommand?: boolean
+  /** Loads the commands, in the order in which help lists them. */
+  load(): Promise<readonly CommandModule[]>
+}
+
+/** Returns the commands of groups, group by group; `groups` are all groups or those that were typed. */
+export const loadCommands = async (groups: readonly CommandGroup[]): Promise<readonly RegisteredCommand[]> =>
+  (await Promise.all(groups.map(group => group.load()))).flat().map(register)
+
+const definitionsOf = (inputs: Inputs): readonly OptionDefinition[] =>
+  Object.values(inputs).flatMap(({ definitions }) => definitions)
+
+/** `--set`, for an operation with a body. */
+const setOptionOf = ({ route }: Operation): readonly OptionDefinition[] =>
+  operationMethod(route) === 'POST' ? setOption.definitions : []
+
+const documentOperation = (command: OperationCommand): DocumentedCommand => ({
+  ...command,
+  definitions: [...definitionsOf(command.inputs), ...setOptionOf(command.operation)],
+  operations: [command.operation],
+  route: command.operation.route,
+})
+
+const documentFlow = (command: CommandDefinition): DocumentedCommand => {
+  const { operation, operations = [], request, inputs } = command
+  return {
+    ...command,
+    definitions: [
+      ...definitionsOf(request?.inputs ?? {}),
+      ...definitionsOf(inputs),
+      ...(request === undefined ? [] : setOptionOf(request.operation)),
+    ],
+    operations:
+      operations === 'any' ? 'any' : [...(request === undefined ? [] : [request.operation]), ...operations],
+    ...(operation === undefined ? {} : { route: operation.route }),
+  }
+}
+
+const register = (command: CommandModule): RegisteredCommand =>
+  'documentation' in command
+    ? command
+    : {
+        ...('run' in command ? documentFlow(command) : documentOperation(command)),
+        run: async (...call) => (await import('./run-command.ts')).runCommand(command, ...call),
+      }

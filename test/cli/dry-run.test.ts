@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { allCommands } from '../../src/commands/index.ts'
+import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, type Setting } from '../support/harness.ts'
 
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'

@@ -13,9 +13,10 @@ import {
   replaceMarkedParts,
 } from '../../src/cli/help/readme-tables.ts'
 import { documentProgram } from '../../src/cli/help/render-help.ts'
-import { allCommands } from '../../src/commands/index.ts'
+import { commandGroups } from '../../src/commands/index.ts'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
 import { exitCodeList, mostSevere } from '../../src/errors.ts'
+import { allCommands } from '../support/commands.ts'
 import { mergeq } from '../support/harness.ts'
 
 const write = process.env.MERGEQ_WRITE_REFERENCE === '1'
@@ -40,19 +41,27 @@ test('the tables of the README are those of the program (npm run reference write
   for (const { code, kind } of exitCodeList) expect(made).toContain(`| ${code} | ${kind} |`)
 })
 
+test('a command of one word has the same summary in the list of groups', () => {
+  for (const { name, summary } of commandGroups.filter(({ isCommand }) => isCommand === true))
+    expect(allCommands.find(({ command }) => command === name)?.summary).toBe(summary)
+})
+
 test('the README is under 300 lines', () => {
   expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThan(300)
 })
 
 test.each(shells)('the completion script of %s is current', shell => {
-  holds(completionScriptPaths[shell], renderCompletionScript(shell, allCommands, globalOptions))
+  holds(
+    completionScriptPaths[shell],
+    renderCompletionScript(shell, commandGroups, allCommands, globalOptions),
+  )
 })
 
 test('the manual page is current', () => {
   holds(
     'man/mergeq.1',
     renderManPage(
-      documentProgram({ commands: allCommands, globalOptions }),
+      documentProgram({ groups: commandGroups, commands: allCommands, globalOptions, settings }),
       allCommands.map(documentCommand),
       settings,
     ),

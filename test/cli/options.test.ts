@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { globalOptions } from '../../src/cli/global-options.ts'
 import { isOption } from '../../src/cli/inputs.ts'
-import { allCommands } from '../../src/commands/index.ts'
 import { usageError } from '../../src/errors.ts'
+import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
 
 const opened: unknown[] = []

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { allCommands } from '../../src/commands/index.ts'
 import { createRedactor } from '../../src/output/redactor.ts'
 import { forTerminal, sanitizeLine } from '../../src/output/sanitize.ts'
+import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
 import {
   answerOf,

@@ -5,9 +5,10 @@ import { parseCommandLine } from '../../src/cli/command-parser.ts'
 import { documentCommand } from '../../src/cli/help/command-doc.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import type { RunnableCommand } from '../../src/cli/registered-command.ts'
-import { allCommands } from '../../src/commands/index.ts'
+import { commandGroups } from '../../src/commands/index.ts'
 import type { Access, Host, Spawned } from '../../src/host/host.ts'
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { allCommands } from './commands.ts'
 
 /** A request as the service saw it. */
 export interface Seen {
@@ -215,7 +216,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     spawn: async (command, args) => setting.spawn?.(command, args) ?? { code: 127, out: '' },
   }
   try {
-    const code = await runProgram(host, allCommands)
+    const code = await runProgram(host, commandGroups)
     checkExitCodeInHelp(host, code)
     return { code, out: out.join(''), err: err.join(''), requests: service?.requests ?? [], sleeps }
   } finally {
@@ -235,7 +236,7 @@ function checkExitCodeInHelp(host: Host, code: number): void {
 
 function findCommand(host: Host): RunnableCommand | undefined {
   try {
-    const parsed = parseCommandLine(host, allCommands, new Map())
+    const parsed = parseCommandLine(host, commandGroups, allCommands, new Map())
     return 'command' in parsed ? parsed.command : undefined
   } catch {
     return undefined

@@ -1,5 +1,5 @@
 import { documentCommand } from '../../src/cli/help/command-doc.ts'
-import { allCommands } from '../../src/commands/index.ts'
+import { allCommands } from './commands.ts'
 
 export const commandDocs = allCommands.map(documentCommand)
 

@@ -1,5 +1,5 @@
 import { type DocumentedCommand, documentOption } from '../help/command-doc.ts'
-import { groups } from '../help/groups.ts'
+import type { HelpGroup } from '../help/help-text.ts'
 import { describeOption } from '../help/help-text.ts'
 import { topicNames } from '../help/topic-names.ts'
 import { isOption, type OptionDefinition } from '../inputs.ts'
@@ -96,8 +96,10 @@ const helpOption: OptionDefinition = { name: '--help', short: '-h', summary: 'Pr
 const versionOption: OptionDefinition = { name: '--version', summary: 'Print the version' }
 
 /** Returns the root, then the groups, the commands, and the groups below `help`. */
-function createNodes(commands: readonly DocumentedCommand[]): readonly CompletionNode[] {
-  const topLevelNames = [...new Set(commands.map(({ command }) => command.split(' ')[0] ?? ''))]
+function createNodes(
+  groups: readonly HelpGroup[],
+  commands: readonly DocumentedCommand[],
+): readonly CompletionNode[] {
   const listSubcommands = (group: string) =>
     commands
       .filter(({ command }) => command.startsWith(`${group} `))
@@ -106,13 +108,8 @@ function createNodes(commands: readonly DocumentedCommand[]): readonly Completio
           (name): NamedSummary => [name, summary],
         ),
       )
-  const topLevel = topLevelNames.map(
-    (name): NamedSummary => [
-      name,
-      groups[name] ?? commands.find(({ command }) => command === name)?.summary ?? '',
-    ],
-  )
-  const groupNames = topLevelNames.filter(name => Object.hasOwn(groups, name))
+  const topLevel = groups.map(({ name, summary }): NamedSummary => [name, summary])
+  const groupNames = groups.filter(({ isCommand }) => isCommand !== true).map(({ name }) => name)
   const childrenOnly = { options: [], arguments: [] }
   return [
     { path: '', children: topLevel, options: toCompletionOptions([versionOption]), arguments: [] },
@@ -140,10 +137,11 @@ function createNodes(commands: readonly DocumentedCommand[]): readonly Completio
 
 /** Returns the spec from which the completion scripts of all shells are generated. */
 export const createCompletionSpec = (
+  groups: readonly HelpGroup[],
   commands: readonly DocumentedCommand[],
   globalOptions: readonly OptionDefinition[],
 ): CompletionSpec => ({
-  nodes: createNodes(commands),
+  nodes: createNodes(groups, commands),
   aliases: commands.flatMap(({ command, alias }) =>
     alias === undefined ? [] : [[command.replace(/\S+$/, alias), command] as const],
   ),

@@ -1,4 +1,5 @@
 import type { DocumentedCommand } from '../help/command-doc.ts'
+import type { HelpGroup } from '../help/help-text.ts'
 import type { OptionDefinition } from '../inputs.ts'
 import { renderBashScript } from './bash.ts'
 import { createCompletionSpec } from './completion-spec.ts'
@@ -25,6 +26,7 @@ export const completionScriptPaths: Readonly<Record<Shell, string>> = {
 /** Returns the completion script of a shell, which is the text of the file in `completionScriptPaths`. */
 export const renderCompletionScript = (
   shell: Shell,
+  groups: readonly HelpGroup[],
   commands: readonly DocumentedCommand[],
   globalOptions: readonly OptionDefinition[],
-): string => renderers[shell](createCompletionSpec(commands, globalOptions))
+): string => renderers[shell](createCompletionSpec(groups, commands, globalOptions))

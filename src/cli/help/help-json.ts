@@ -21,7 +21,9 @@ export const toProgramDocJson = (
 ) => ({
   name: 'mergeq',
   summary,
-  groups: Object.entries(groups).map(([name, summary]) => ({ name, summary })),
+  groups: groups
+    .filter(({ isCommand }) => isCommand !== true)
+    .map(({ name, summary }) => ({ name, summary })),
   globalFlags: flags.map(toOptionDocJson),
   commands: commands.map(toCommandDocJson),
   environment: [

@@ -1,5 +1,5 @@
 import type { OptionDefinition } from '../inputs.ts'
-import { groups } from './groups.ts'
+import type { HelpGroup } from './help-text.ts'
 import type { HelpRequest } from './render-help.ts'
 
 /** The name of a command and the alias of its last word: `pr get` and `status`. */
@@ -15,6 +15,7 @@ interface CommandName {
  */
 export function findHelpRequest(
   argv: readonly string[],
+  groups: readonly HelpGroup[],
   commands: readonly CommandName[],
   globalOptions: readonly OptionDefinition[],
 ): { readonly request: HelpRequest; readonly options: ReadonlyMap<string, string> } | undefined {
@@ -35,7 +36,7 @@ export function findHelpRequest(
     }
   }
   const [first = '', ...rest] = words
-  const isGroup = Object.hasOwn(groups, first)
+  const isGroup = groups.some(({ name, isCommand }) => name === first && isCommand !== true)
   if (first === '' || (isGroup && rest.length === 0))
     return { request: { kind: 'help', args: words }, options }
   if (first === 'help' && !hasHelpOption) return { request: { kind: 'help', args: rest }, options }

@@ -12,12 +12,20 @@ export interface HelpLayout {
   heading(text: string): string
 }
 
+/** The commands that share their first word, or a command of one word. */
+export interface HelpGroup {
+  readonly name: string
+  readonly summary: string
+  /** Whether the word alone is a command. */
+  readonly isCommand?: boolean
+}
+
 /** The documentation of mergeq as a whole. */
 export interface ProgramDoc {
   readonly summary: string
+  readonly groups: readonly HelpGroup[]
+  /** All commands, or those of the groups that the command line names. */
   readonly commands: readonly Pick<CommandDoc, 'command' | 'summary'>[]
-  /** The summary of each group, by the first word of its commands. */
-  readonly groups: Readonly<Record<string, string>>
   /** The global options. */
   readonly flags: readonly OptionDoc[]
 }
@@ -149,7 +157,7 @@ export function renderCommandHelp(
 /** Returns the help of a group: its summary and its commands. */
 export function renderGroupHelp(name: string, { groups, commands }: ProgramDoc, layout: HelpLayout): string {
   return joinSections([
-    renderParagraph(groups[name] ?? '', layout),
+    renderParagraph(groups.find(group => group.name === name)?.summary ?? '', layout),
     `Usage: mergeq ${name} <command> [flags]\n`,
     ...renderSection('Commands', renderSubcommands(name, commands, layout), layout),
     ...renderSection(
@@ -164,12 +172,8 @@ export function renderGroupHelp(name: string, { groups, commands }: ProgramDoc, 
 }
 
 /** Returns the help of mergeq as a whole: groups and commands, global options, examples, topics. */
-export function renderRootHelp({ summary, groups, commands, flags }: ProgramDoc, layout: HelpLayout): string {
-  const topLevelNames = [...new Set(commands.map(({ command }) => command.split(' ')[0] ?? ''))]
-  const rows = topLevelNames.map(name => [
-    name,
-    groups[name] ?? commands.find(({ command }) => command === name)?.summary ?? '',
-  ])
+export function renderRootHelp({ summary, groups, flags }: ProgramDoc, layout: HelpLayout): string {
+  const rows = groups.map(({ name, summary }) => [name, summary])
   const versionOption: OptionDoc = { name: '--version', summary: 'Print the version' }
   return joinSections([
     renderParagraph(summary, layout),

@@ -2,9 +2,9 @@ import { usageError } from '../../errors.ts'
 import { shells } from '../completion/shells.ts'
 import type { OptionDefinition } from '../inputs.ts'
 import { type DocumentedCommand, documentCommand, documentOption, replaceLastWord } from './command-doc.ts'
-import { groups } from './groups.ts'
 import { toCommandDocJson, toProgramDocJson } from './help-json.ts'
 import {
+  type HelpGroup,
   type HelpLayout,
   type ProgramDoc,
   renderCommandHelp,
@@ -16,6 +16,8 @@ import { type DocumentedSetting, topics } from './topics.ts'
 
 /** The definitions from which all documentation is generated. */
 export interface HelpSource {
+  readonly groups: readonly HelpGroup[]
+  /** All commands, or those of the groups that the command line names. */
   readonly commands: readonly DocumentedCommand[]
   readonly globalOptions: readonly OptionDefinition[]
   readonly settings: readonly DocumentedSetting[]
@@ -39,10 +41,7 @@ export interface HelpRenderOptions extends HelpLayout {
 const summary = 'The command line for a merge queue and its flaky tests'
 
 /** Returns the documentation of mergeq as a whole. */
-export const documentProgram = ({
-  commands,
-  globalOptions,
-}: Pick<HelpSource, 'commands' | 'globalOptions'>): ProgramDoc => ({
+export const documentProgram = ({ groups, commands, globalOptions }: HelpSource): ProgramDoc => ({
   summary,
   groups,
   commands,
@@ -64,7 +63,7 @@ export async function renderHelp(
         `The shells are ${shells.join(', ')}.`,
       )
     const { renderCompletionScript } = await import('../completion/scripts.ts')
-    return renderCompletionScript(shell, source.commands, source.globalOptions)
+    return renderCompletionScript(shell, source.groups, source.commands, source.globalOptions)
   }
   const name = args.join(' ')
   const topic = topicNames.find(topic => topic === name)
@@ -72,7 +71,7 @@ export async function renderHelp(
   const found = source.commands.find(
     ({ command, alias }) => command === name || (alias && replaceLastWord(command, alias) === name),
   )
-  if (found === undefined && name !== '' && !Object.hasOwn(groups, name))
+  if (found === undefined && name !== '' && !source.groups.some(group => group.name === name))
     throw usageError(
       `There is no command or topic '${name}'.`,
       `Topics: ${topicNames.join(', ')}. Commands: see \`mergeq --help\`.`,

@@ -1,0 +1,23 @@
+// The rolldown options for src/: the package is built in several files, the standalone program in one.
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+export const root = resolve(import.meta.dirname, '..')
+export const src = join(root, 'src')
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+/** How source files become modules. */
+export const inputOptions = {
+  platform: 'node',
+  transform: { target: 'node20.18', define: { MERGEQ_VERSION: JSON.stringify(version) } },
+  // A lazy import of a module that is loaded anyway costs nothing.
+  checks: { ineffectiveDynamicImport: false },
+}
+
+/** How modules become files. `import()` would start the loader of ES modules; `require` takes less time. */
+export const outputOptions = {
+  format: 'cjs',
+  dynamicImportInCjs: false,
+  minify: true,
+  comments: false,
+}

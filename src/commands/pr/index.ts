@@ -1,0 +1,21 @@
+import type { CommandModule } from '../../cli/registered-command.ts'
+import { prCancelCommand } from './cancel.ts'
+import { prExplainCommand } from './explain.ts'
+import { prGetCommand } from './get.ts'
+import { prRestartCommand } from './restart.ts'
+import { prSubmitCommand } from './submit.ts'
+import { prTargetsCommand } from './targets.ts'
+import { prTestingCommand } from './testing.ts'
+import { prWaitCommand } from './wait.ts'
+
+/** The commands of `mergeq pr`, in the order in which help lists them. */
+export const prCommands: readonly CommandModule[] = [
+  prSubmitCommand,
+  prCancelCommand,
+  prRestartCommand,
+  prGetCommand,
+  prTargetsCommand,
+  prTestingCommand,
+  prWaitCommand,
+  prExplainCommand,
+]

@@ -1,0 +1,29 @@
+import type { CommandModule } from '../../cli/registered-command.ts'
+import { queueApplyCommand } from './apply.ts'
+import { queueCheckCommand } from './check.ts'
+import { queueCreateCommand } from './create.ts'
+import { queueDeleteCommand } from './delete.ts'
+import { queueDiffCommand } from './diff.ts'
+import { queueDrainCommand } from './drain.ts'
+import { queueExportCommand } from './export.ts'
+import { queueGetCommand } from './get.ts'
+import { queuePauseCommand } from './pause.ts'
+import { queueResumeCommand } from './resume.ts'
+import { queueUpdateCommand } from './update.ts'
+import { queueWatchCommand } from './watch.ts'
+
+/** The commands of `mergeq queue`, in the order in which help lists them. */
+export const queueCommands: readonly CommandModule[] = [
+  queueCreateCommand,
+  queueGetCommand,
+  queueUpdateCommand,
+  queueDeleteCommand,
+  queuePauseCommand,
+  queueResumeCommand,
+  queueDrainCommand,
+  queueWatchCommand,
+  queueExportCommand,
+  queueDiffCommand,
+  queueApplyCommand,
+  queueCheckCommand,
+]

@@ -1,0 +1,13 @@
+import type { CommandModule } from '../../cli/registered-command.ts'
+import { sandboxExecCommand } from './exec.ts'
+import { sandboxSimulateCommand } from './simulate.ts'
+import { sandboxStartCommand } from './start.ts'
+import { sandboxTourCommand } from './tour.ts'
+
+/** The commands of `mergeq sandbox`, in the order in which help lists them. */
+export const sandboxCommands: readonly CommandModule[] = [
+  sandboxStartCommand,
+  sandboxExecCommand,
+  sandboxTourCommand,
+  sandboxSimulateCommand,
+]
