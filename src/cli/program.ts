@@ -25,6 +25,11 @@ export async function runProgram(
   unfilteredHost: Host,
   commands: readonly RegisteredCommand[],
 ): Promise<number> {
+  const [hiddenCommand, ...words] = unfilteredHost.argv
+  if (hiddenCommand === '__complete') {
+    const { printCompletions } = await import('./completion/print-completions.ts')
+    return printCompletions(words, commands, unfilteredHost.out)
+  }
   const { host, secrets, flush } = withRedaction(unfilteredHost)
   const args = new Map<string, string[]>()
   try {

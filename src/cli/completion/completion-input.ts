@@ -1,0 +1,42 @@
+import { type OptionDefinition, optionName } from '../inputs.ts'
+
+/** An option or argument as completion sees it. */
+export interface CompletionInput {
+  /** `--priority` for an option, `pr` for an argument. */
+  readonly name: string
+  /** The short name of an option: `-R`. */
+  readonly short?: string
+  readonly summary: string
+  readonly isOption: boolean
+  /** Whether a value follows the name of the option; always true for an argument. */
+  readonly takesValue: boolean
+  /** Whether the option may be typed several times, or the argument may have several values. */
+  readonly isVariadic: boolean
+  /** Whether the option or argument is accepted but not offered. */
+  readonly isHidden: boolean
+  /** The known values. */
+  readonly values: readonly string[]
+  readonly isFile: boolean
+  /** Whether the value is a command line that mergeq runs. */
+  readonly isCommandLine: boolean
+}
+
+/** Returns the definition of an option or argument as completion sees it. */
+export function toCompletionInput(definition: OptionDefinition): CompletionInput {
+  const { syntax, summary, choices = [], suggestions = [] } = definition
+  const { variadic = false, hidden = false, file = false } = definition
+  const [, short] = /^(-\w), /.exec(syntax) ?? []
+  const isOption = syntax.startsWith('-')
+  return {
+    name: optionName(syntax),
+    ...(short === undefined ? {} : { short }),
+    summary,
+    isOption,
+    takesValue: !isOption || /--[a-z-]+ ./.test(syntax),
+    isVariadic: variadic || syntax.includes('...'),
+    isHidden: hidden,
+    values: [...choices, ...suggestions],
+    isFile: file,
+    isCommandLine: syntax.startsWith('<command...'),
+  }
+}
