@@ -23,14 +23,17 @@ _mergeq() {
   # Readline replaces only the part of the current word after the last = or :.
   local current=\${words[\${#words[@]}-1]} part=\${word#[=:]}
   local kept=\${current%"$part"}
-  [[ $part == [\\'\\"]* ]] && quoted=1
+  [[ $part == *[\\'\\"]* ]] && quoted=1
   words=("\${words[@]//[\\'\\"\\\\]/}")
 
   while IFS= read -r line; do
     if [[ $line == :* ]]; then directive=$line; continue; fi
     line=\${line%%$'\\t'*}
     line=\${line#"$kept"}
-    [[ -n $quoted ]] || printf -v line %q "$line"
+    # Inside quotes the shell would read some characters otherwise: such words are left out.
+    if [[ -z $quoted ]]; then printf -v line %q "$line"
+    elif [[ $line == *[^[:alnum:]\\ _./:=@%+,-]* ]]; then continue
+    fi
     COMPREPLY+=("$line")
   done < <(command "$program" __complete -- "\${words[@]:1}" 2> /dev/null)
 
