@@ -9,10 +9,11 @@ import { shells } from '../../src/cli/completion/shells.ts'
 import { mergeq } from '../support/harness.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
 
-/** A folder with files to complete, a home with settings, and nothing on the PATH: what a shell does, it does alone. */
+/** A folder with files to complete, a home, and nothing on the PATH but mergeq. */
 const place = mkdtempSync(join(tmpdir(), 'mergeq completions '))
 const work = join(place, 'work')
 const home = join(place, 'home')
+const programs = join(place, 'programs')
 const files = [
   'targets.txt',
   'results.xml',
@@ -21,39 +22,19 @@ const files = [
   'b; touch hostile',
   'c\'d"e.txt',
 ]
-const alone = { ...bareEnvironment(home), PATH: join(place, 'empty'), LC_ALL: 'C.UTF-8' }
+const alone = { ...bareEnvironment(home), PATH: programs, LC_ALL: 'C.UTF-8' }
+/** The environment of a zsh that starts the shell of its terminal by name. */
+const withPrograms = { ...alone, PATH: `${programs}:${process.env.PATH ?? ''}` }
+const environmentOf = (shell: string) => (shell === 'zsh' ? withPrograms : alone)
 
-/** Names that no shell may run; none of them is offered. */
-const hostile = [
-  '$(touch hostile)',
-  '`touch hostile`',
-  '; touch hostile',
-  "q'uote",
-  'two words',
-  'line\nbreak',
-  '-o',
-  '*',
-]
+/** Writes a program that a completion script can run; `body` is JavaScript. */
+const writeProgram = (path: string, body: string) =>
+  writeFileSync(path, `#!${process.execPath}\n${body}\n`, { mode: 0o755 })
 
-beforeAll(async () => {
-  for (const folder of [work, home, alone.PATH]) mkdirSync(folder)
+beforeAll(() => {
+  for (const folder of [work, home, programs]) mkdirSync(folder)
   for (const name of files) writeFileSync(join(work, name), '')
-  const set = (...words: readonly string[]) =>
-    execa(process.execPath, [launcher, 'config', 'set', ...words], {
-      cwd: work,
-      env: bareEnvironment(home),
-      extendEnv: false,
-    })
-  await set('repo', 'acme/web')
-  await set('repo', 'localhost:3000/acme/app', '--profile', 'work')
-  await set('target-branch', 'release/1.2', '--profile', 'work')
-  await set('target-branch', '$(touch hostile)', '--profile', 'night.ly')
-  for (const name of hostile) {
-    const path = join(home, '.config/mergeq/config.json')
-    const { profiles, ...rest } = JSON.parse(readFileSync(path, 'utf8'))
-    const settings = { ...rest, profiles: { ...profiles, [name]: { repo: name } } }
-    writeFileSync(path, `${JSON.stringify(settings, null, 2)}\n`)
-  }
+  writeProgram(join(programs, 'mergeq'), `require(${JSON.stringify(launcher)})`)
 })
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
@@ -100,10 +81,11 @@ const cases: readonly Case[] = [
   { line: 'mergeq help exi', only: ['exit-codes'] },
   { line: 'mergeq pr submit 7 s', only: [] },
   { line: 'mergeq nothing --js', only: ['--json'] },
-  { line: 'mergeq --profile ', only: ['default', 'night.ly', 'work'] },
-  { line: 'mergeq pr get --profile=w', only: ['work'] },
-  { line: 'mergeq pr get -R a', only: ['acme/web'] },
-  { line: 'mergeq pr get --target-branch ', only: ['release/1.2'] },
+  { line: 'mergeq metrics ch', only: ['check'] },
+  { line: 'mergeq --profile ', only: [] },
+  { line: 'mergeq sandbox exec ', has: ['mergeq'], not: ['--repo', 'targets.txt'] },
+  { line: 'mergeq sandbox exec -- mergeq t', only: ['targets.txt'] },
+  { line: 'mergeq __comp', only: [] },
   { line: 'mergeq pr get --head $(touch hostile) --exi', only: ['--exit-status'] },
   { line: 'mergeq pr get --head `touch hostile` --exi', only: ['--exit-status'] },
   { line: 'mergeq pr targets 7 --from t', only: ['targets.txt'] },
@@ -148,7 +130,7 @@ const bashDriver = (lines: readonly string[]) => [
   '  while [[ $rest =~ ^[[:space:]]*([=:]+|[^[:space:]=:]+)(.*)$ ]]; do words+=("${BASH_REMATCH[1]}"); rest=${BASH_REMATCH[2]}; done',
   "  if [[ $1 == *' ' ]]; then words+=(''); fi",
   '  COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDS=("${words[@]}") COMP_CWORD=$((${#words[@]} - 1))',
-  '  _mergeq mergeq "${words[COMP_CWORD]}" "${words[COMP_CWORD-1]}"',
+  '  _mergeq "${words[0]}" "${words[COMP_CWORD]}" "${words[COMP_CWORD-1]}"',
   '  printf "== %s\\n" "$1"',
   '  if ((${#COMPREPLY[@]})); then printf "%s\\n" "${COMPREPLY[@]}"; fi',
   '}',
@@ -212,9 +194,8 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', shell => {
     const stands = await execa('sh', ['-c', `command -v ${shell}`], { reject: false })
     if (stands.exitCode !== 0) return
     const started = performance.now()
-    // zsh runs its terminal's other end by name.
-    const env = shell === 'zsh' ? { ...alone, PATH: process.env.PATH ?? '' } : alone
-    offers = offersIn(await drive(shell, drivers[shell](cases.map(({ line }) => line)), env))
+    const lines = cases.map(({ line }) => line)
+    offers = offersIn(await drive(shell, drivers[shell](lines), environmentOf(shell)))
     milliseconds = performance.now() - started
   }, 60_000)
 
@@ -227,7 +208,6 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', shell => {
     if (only !== undefined) expect(exact).toEqual([...only].sort())
     expect(offered).toEqual(expect.arrayContaining([...has]))
     for (const one of not) expect(offered).not.toContain(one)
-    for (const name of hostile) expect(offered).not.toContain(name)
   })
 
   testWith(shell)('nothing that is completed is run, and each Tab takes less than 500 ms', () => {
@@ -237,8 +217,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', shell => {
 
   testWith(shell)('untrusted file names are offered and not run', async () => {
     const lines = ['a', 'b', 'c'].map(letter => `mergeq pr targets 7 --from ${letter}`)
-    const env = shell === 'zsh' ? { ...alone, PATH: process.env.PATH ?? '' } : alone
-    const found = offersIn(await drive(shell, drivers[shell](lines), env))
+    const found = offersIn(await drive(shell, drivers[shell](lines), environmentOf(shell)))
     for (const [index, line] of lines.entries()) {
       const plain = (found.get(line) ?? []).map(offer => offer.replace(/\\(.)/g, '$1'))
       expect(plain.join('\n')).toContain(files[index + 3])
@@ -246,20 +225,58 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', shell => {
     expect(existsSync(join(work, 'hostile'))).toBe(false)
   })
 
+  const complete = async (line: string, env: Readonly<Record<string, string>>, driver = drivers[shell]) =>
+    offersIn(await drive(shell, driver([line]), env)).get(line)
+
+  testWith(shell)('settings that cannot be read, a FIFO or nothing at all, change nothing', async () => {
+    const fifo = join(place, `fifo ${shell}`)
+    mkdirSync(fifo)
+    await execa('mkfifo', [join(fifo, 'config.json')])
+    const env = environmentOf(shell)
+    for (const settings of [
+      { MERGEQ_CONFIG_DIR: fifo },
+      { MERGEQ_CONFIG_DIR: 'relative', MERGEQ_OUTPUT: 'xml' },
+      { HOME: '/dev/null' },
+    ])
+      expect(await complete('mergeq sand', { ...env, ...settings })).toEqual(['sandbox'])
+  })
+
+  testWith(shell)('a mergeq that is missing or fails offers nothing and says nothing', async () => {
+    const [missing, failing] = ['missing', 'failing'].map(name => join(place, `${name} ${shell}`)) as [
+      string,
+      string,
+    ]
+    for (const folder of [missing, failing]) mkdirSync(folder)
+    writeProgram(join(failing, 'mergeq'), "process.stderr.write('an error')\nprocess.exitCode = 1")
+    for (const folder of [missing, failing]) {
+      const rest = shell === 'zsh' ? `:${process.env.PATH ?? ''}` : ''
+      expect(await complete('mergeq sand', { ...alone, PATH: `${folder}${rest}` })).toEqual([])
+    }
+  })
+
+  testWith(shell)('the program that was typed is asked, wherever it is', async () => {
+    writeProgram(join(home, 'mergeq'), "process.stdout.write('elsewhere\\n:nofiles\\n')")
+    for (const program of ['~/mergeq', '../home/mergeq'])
+      expect(await complete(`${program} `, environmentOf(shell))).toEqual(['elsewhere'])
+  })
+
   testWith(shell)(
-    'settings that cannot be read, a FIFO or nothing at all, offer nothing and say nothing',
+    'colons, characters of the shell and unfinished words are offered as they are',
     async () => {
-      const line = 'mergeq --profile '
-      const fifo = join(place, `fifo ${shell}`)
-      mkdirSync(fifo)
-      await execa('mkfifo', [join(fifo, 'config.json')])
-      const path = shell === 'zsh' ? (process.env.PATH ?? '') : alone.PATH
-      for (const env of [
-        { ...alone, PATH: path, MERGEQ_CONFIG_DIR: fifo },
-        { ...alone, PATH: path, MERGEQ_CONFIG_DIR: 'relative' },
-        { ...alone, PATH: path, HOME: '/dev/null' },
-      ])
-        expect(offersIn(await drive(shell, drivers[shell]([line]), env)).get(line)).toEqual([])
+      const folder = join(place, `special ${shell}`)
+      mkdirSync(folder)
+      const values = ['v:$(touch hostile)\tA: b', 'v:a b', "v:it's\\"]
+      writeProgram(
+        join(folder, 'mergeq'),
+        `process.stdout.write(${JSON.stringify(`${values.join('\n')}\n:nospace\n`)})`,
+      )
+      const rest = shell === 'zsh' ? `:${process.env.PATH ?? ''}` : ''
+      const offered = await complete('mergeq v:', { ...alone, PATH: `${folder}${rest}` })
+      const plain = offered?.map(value => value.replace(/\\(.)/g, '$1').replace(/^v:/, ''))
+      expect(plain?.sort()).toEqual(['$(touch hostile)', 'a b', "it's\\"])
+      // zsh and fish quote the words themselves.
+      if (shell === 'bash') expect(await complete('mergeq "v', { ...alone, PATH: folder })).toEqual(['v:a b'])
+      expect(existsSync(join(work, 'hostile'))).toBe(false)
     },
   )
 })
@@ -286,7 +303,7 @@ describe('typed with Tab on a terminal', () => {
     ['zsh', 'zsh -f -i', inZsh],
   ])('%s completes commands, flags, values and the names of files, quoted', async (_, program, setUp) => {
     const keys = 'mergeq pr tar\\t7 --from a\\t--too-la\\tf\\t--color=al\\t'
-    const args = await drive('zsh', typing(program, setUp, keys), bareEnvironment(home))
+    const args = await drive('zsh', typing(program, setUp, keys), withPrograms)
     expect(args.trimEnd().split('\n')).toEqual([
       ...['pr', 'targets', '7', '--from', 'a$(touch hostile).txt', '--too-large', 'fail', '--color=always'],
     ])
@@ -311,7 +328,9 @@ describe('PowerShell', () => {
       else expect(open.pop()).toBe(opening)
     }
     expect(open).toEqual([])
-    expect(bare).not.toMatch(/Invoke-Expression|\biex\b|Invoke-Command|Start-Process|[^\w.]&\s/i)
+    expect(bare).not.toMatch(/Invoke-Expression|\biex\b|Invoke-Command|Start-Process/i)
+    // The only program that the script runs.
+    expect(bare.match(/[^\w.]&\s\S+ \S+/g)).toEqual([' & $program __complete'])
   })
 })
 
@@ -337,5 +356,42 @@ describe('`mergeq completion`', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(says)
     expect(err).toMatch(/\n {2}\S/)
+  })
+})
+
+describe('`mergeq __complete`', () => {
+  test.each([
+    ['__complete -- pr sub', 'submit\tSubmit pull requests to the queue for testing and merging\n:nofiles\n'],
+    ['__complete -- pr targets 7 --from ""', ':files\n'],
+    ['__complete -- completion --help ba', 'bash\n:nofiles\n'],
+    ['__complete pr sub', 'submit\tSubmit pull requests to the queue for testing and merging\n:nofiles\n'],
+    ['__complete -- pr submit --output xml --retries many --wai', '--wait\t'],
+  ])('%s needs no settings, sends nothing and ends with 0', async (line, says) => {
+    const env = { MERGEQ_TOKEN: '', MERGEQ_OUTPUT: 'xml', MERGEQ_CONFIG_DIR: '/dev/null', CI: 'true' }
+    const { code, out, err, requests } = await mergeq(line, { env })
+    expect({ code, err, requests }).toEqual({ code: 0, err: '', requests: [] })
+    expect(out.startsWith(says)).toBe(true)
+  })
+
+  test('without words it offers what can follow mergeq', async () => {
+    const { code, out, err } = await mergeq('__complete')
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toMatch(/^pr\t/)
+  })
+
+  testWith('sh')('an output that cannot be written is no error', async () => {
+    const line = `"${process.execPath}" "${launcher}" __complete -- pr '' >&-`
+    const { exitCode, stderr } = await execa('sh', ['-c', line], { env: withPrograms, extendEnv: false })
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  })
+
+  test('no documentation names it', async () => {
+    const documentation = [
+      ...['README.md', 'man/mergeq.1'].map(path => readFileSync(path, 'utf8')),
+      ...(await Promise.all(['--help', 'help --json', '__com'].map(line => mergeq(line)))).map(
+        ({ out, err }) => out + err,
+      ),
+    ]
+    for (const text of documentation) expect(text).not.toContain('__complete')
   })
 })

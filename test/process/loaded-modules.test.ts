@@ -80,6 +80,7 @@ async function loadedBy(line: string): Promise<Loaded> {
 
 const front = ['mergeq.cjs']
 const told = [...front, 'cli-help-render-help.cjs']
+const completion = [...front, 'cli-completion-print-completions.cjs']
 const command = [...front, 'commands-index.cjs']
 const request = [...command, 'http-client.cjs', 'http-undici.cjs']
 
@@ -105,6 +106,7 @@ const kinds: readonly Kind[] = [
   ['--help', 0, told, [...dear, ...network]],
   ['pr get --help', 0, told, [...dear, ...network]],
   ['help exit-codes', 0, told, [...dear, ...network]],
+  ['__complete -- pr submit --pri', 0, completion, [...dear, ...network]],
   ['pr sbumit', 2, front, [...dear, ...network]],
   ['pr get --nonsense', 2, front, [...dear, ...network]],
   [`pr get 7 ${where} --dry-run`, 0, command, [...dear, ...network]],

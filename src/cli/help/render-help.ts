@@ -62,8 +62,8 @@ export async function renderHelp(
         `'${name}' is no shell with a completion script.`,
         `The shells are ${shells.join(', ')}.`,
       )
-    const { renderCompletionScript } = await import('../completion/scripts.ts')
-    return renderCompletionScript(shell, source.groups, source.commands, source.globalOptions)
+    const { completionScripts } = await import('../completion/scripts.ts')
+    return completionScripts[shell]
   }
   const name = args.join(' ')
   const topic = topicNames.find(topic => topic === name)

@@ -1,0 +1,158 @@
+import { globalOptions } from '../global-options.ts'
+import type { DocumentedCommand } from '../help/command-doc.ts'
+import type { HelpGroup } from '../help/help-text.ts'
+import { type CompletionInput, toCompletionInput } from './completion-input.ts'
+import { readTypedWords, type TypedWords } from './typed-words.ts'
+
+/** A command with what completion needs of it. */
+export type CompletableCommand = Pick<DocumentedCommand, 'command' | 'alias' | 'summary' | 'definitions'>
+
+/** A whole word that can stand at the cursor. */
+export interface CompletionCandidate {
+  readonly value: string
+  readonly description?: string
+}
+
+/**
+ * What the shell does besides offering the candidates: it completes the names of files or of commands, adds
+ * no space after the candidate, or does nothing.
+ */
+export type CompletionDirective = 'files' | 'commands' | 'nospace' | 'nofiles'
+
+/** What can stand at the cursor. */
+export interface Completion {
+  readonly candidates: readonly CompletionCandidate[]
+  readonly directive: CompletionDirective
+}
+
+const helpOption: CompletionInput = toCompletionInput({
+  name: '--help',
+  short: '-h',
+  summary: 'Print help',
+})
+const versionOption: CompletionInput = toCompletionInput({
+  name: '--version',
+  summary: 'Print the version',
+})
+
+/** Returns the words that can follow the path of a group, a command or the root (an empty path). */
+function listSubcommands(
+  groups: readonly HelpGroup[],
+  commands: readonly CompletableCommand[],
+  path: string,
+): readonly CompletionCandidate[] {
+  if (path === '') return groups.map(({ name, summary }) => ({ value: name, description: summary }))
+  const prefix = `${path} `
+  const found = new Map<string, string>()
+  for (const { command, alias, summary } of commands) {
+    if (!command.startsWith(prefix)) continue
+    const [name = '', ...rest] = command.slice(prefix.length).split(' ')
+    if (rest.length > 0) continue
+    found.set(name, summary)
+    if (alias !== undefined) found.set(alias, summary)
+  }
+  return [...found].map(([value, description]) => ({ value, description }))
+}
+
+/** Returns the other option of the pair `--batch` and `--no-batch`. */
+const oppositeName = (name: string): string =>
+  name.startsWith('--no-') ? name.replace('--no-', '--') : name.replace('--', '--no-')
+
+/** Returns the names of the options that may still be typed. */
+function listOptionNames(
+  options: readonly CompletionInput[],
+  given: ReadonlySet<string>,
+): readonly CompletionCandidate[] {
+  const hasOpposite = (name: string) => options.some(option => option.name === oppositeName(name))
+  return options
+    .filter(
+      ({ name, isHidden, isVariadic }) =>
+        !isHidden &&
+        (isVariadic || !given.has(name)) &&
+        !(hasOpposite(name) && given.has(oppositeName(name))),
+    )
+    .flatMap(({ name, short, summary }) =>
+      [name, ...(short === undefined ? [] : [short])].map(value => ({ value, description: summary })),
+    )
+}
+
+/** Returns the candidates that begin with the current word. */
+function complete(
+  candidates: readonly CompletionCandidate[],
+  current: string,
+  directive: CompletionDirective = 'nofiles',
+): Completion {
+  const fitting = candidates.filter(({ value }) => value.startsWith(current))
+  const isUnfinished = fitting.length > 0 && fitting.every(({ value }) => /[/:=]$/.test(value))
+  return { candidates: fitting, directive: directive === 'nofiles' && isUnfinished ? 'nospace' : directive }
+}
+
+/** Completes a value; `prefix` is the part of the current word before the value: `--color=`. */
+const completeValue = (
+  { values, isFile, isCommandLine }: CompletionInput,
+  current: string,
+  prefix = '',
+): Completion =>
+  complete(
+    values.map(value => ({ value: `${prefix}${value}` })),
+    current,
+    isCommandLine ? 'commands' : isFile ? 'files' : 'nofiles',
+  )
+
+/** Completes an argument, or the word after `help`. */
+function completeArgument(
+  groups: readonly HelpGroup[],
+  commands: readonly CompletableCommand[],
+  { path, positionals, inputs }: TypedWords,
+  current: string,
+): Completion {
+  const commandArguments = inputs.filter(({ isOption, isHidden }) => !isOption && !isHidden)
+  const last = commandArguments.at(-1)
+  const argument = commandArguments[positionals.length] ?? (last?.isVariadic ? last : undefined)
+  if (path === 'help') {
+    const topics = positionals.length === 0 ? (argument?.values ?? []) : []
+    const subcommands = listSubcommands(groups, commands, positionals.join(' '))
+    return complete([...subcommands, ...topics.map(value => ({ value }))], current)
+  }
+  if (argument === undefined) return complete([], current)
+  // The arguments of a command that mergeq runs are unknown: they may be files.
+  return argument.isCommandLine && positionals.length >= commandArguments.length
+    ? complete([], current, 'files')
+    : completeValue(argument, current)
+}
+
+/**
+ * Returns what can stand at the cursor.
+ *
+ * @param commands the commands of the groups that `words` or `current` name
+ * @param words the words between `mergeq` and the current word, without quotes
+ * @param current the word at the cursor, up to the cursor; empty if no word has been started
+ */
+export function completeWords(
+  groups: readonly HelpGroup[],
+  commands: readonly CompletableCommand[],
+  words: readonly string[],
+  current: string,
+): Completion {
+  const globals = [...globalOptions.map(toCompletionInput), helpOption]
+  const typed = readTypedWords(groups, commands, globals, words)
+  const options = typed.inputs.filter(({ isOption }) => isOption)
+  if (typed.pending !== undefined) return completeValue(typed.pending, current)
+  if (!typed.isOptionsEnd && current.startsWith('-')) {
+    const [prefix, name = ''] = /^(--[^=]+)=/.exec(current) ?? []
+    if (prefix !== undefined) {
+      const option = [...options, ...globals].find(option => option.name === name && option.takesValue)
+      return option === undefined ? complete([], current) : completeValue(option, current, prefix)
+    }
+    const rootOptions = typed.path === '' ? [versionOption] : []
+    return complete(
+      [options, [...globals, ...rootOptions]].flatMap(list => listOptionNames(list, typed.given)),
+      current,
+    )
+  }
+  const subcommands =
+    typed.isOptionsEnd || typed.positionals.length > 0 ? [] : listSubcommands(groups, commands, typed.path)
+  return subcommands.length > 0
+    ? complete(subcommands, current)
+    : completeArgument(groups, commands, typed, current)
+}

@@ -1,0 +1,36 @@
+import { isOption, type OptionDefinition } from '../inputs.ts'
+
+/** An option or argument as completion sees it. */
+export interface CompletionInput {
+  /** `--priority` for an option, `pr` for an argument. */
+  readonly name: string
+  /** The short name of an option: `-R`. */
+  readonly short?: string
+  readonly summary: string
+  readonly isOption: boolean
+  /** Whether a value follows the name of the option; always true for an argument. */
+  readonly takesValue: boolean
+  /** Whether the option may be typed several times, or the argument may have several values. */
+  readonly isVariadic: boolean
+  /** Whether the option or argument is accepted but not offered. */
+  readonly isHidden: boolean
+  /** The known values. */
+  readonly values: readonly string[]
+  readonly isFile: boolean
+  /** Whether the value is a command line that mergeq runs. */
+  readonly isCommandLine: boolean
+}
+
+/** Returns the definition of an option or argument as completion sees it. */
+export const toCompletionInput = (definition: OptionDefinition): CompletionInput => ({
+  name: definition.name,
+  ...(definition.short === undefined ? {} : { short: definition.short }),
+  summary: definition.summary,
+  isOption: isOption(definition),
+  takesValue: !isOption(definition) || definition.value !== undefined,
+  isVariadic: definition.variadic === true,
+  isHidden: definition.hidden === true,
+  values: [...(definition.choices ?? []), ...(definition.suggestions ?? [])],
+  isFile: definition.file === true,
+  isCommandLine: definition.program === true,
+})

@@ -1,0 +1,84 @@
+import type { DocumentedCommand } from '../help/command-doc.ts'
+import type { HelpGroup } from '../help/help-text.ts'
+import { type CompletionInput, toCompletionInput } from './completion-input.ts'
+
+/** The words of a command line before the cursor. */
+export interface TypedWords {
+  /** The command or group that was typed, without aliases; empty at the root. */
+  readonly path: string
+  /** The options and arguments of the command that was typed. */
+  readonly inputs: readonly CompletionInput[]
+  /** The long names of the options that were typed. */
+  readonly given: ReadonlySet<string>
+  /** The arguments that were typed. */
+  readonly positionals: readonly string[]
+  /** The option whose value comes next. */
+  readonly pending?: CompletionInput
+  /** Whether all words that follow are arguments, whatever they begin with. */
+  readonly isOptionsEnd: boolean
+}
+
+/** The names of a command, and its options and arguments. */
+type TypedCommand = Pick<DocumentedCommand, 'command' | 'alias' | 'definitions'>
+
+/** Whether `word` is the last word of a command, or the alias of that word. */
+const isNamed = ({ command, alias }: TypedCommand, parent: string, word: string): boolean => {
+  const prefix = parent === '' ? '' : `${parent} `
+  return command === prefix + word || (alias === word && command.replace(/\S+$/, '') === prefix)
+}
+
+/**
+ * Reads the words before the cursor. An unknown option counts as an option without a value, an unknown
+ * command as an argument.
+ */
+export function readTypedWords(
+  groups: readonly HelpGroup[],
+  commands: readonly TypedCommand[],
+  globals: readonly CompletionInput[],
+  words: readonly string[],
+): TypedWords {
+  let path = ''
+  let inputs: readonly CompletionInput[] = []
+  let pending: CompletionInput | undefined
+  let isOptionsEnd = false
+  const given = new Set<string>()
+  const positionals: string[] = []
+  for (const word of words) {
+    if (pending !== undefined) {
+      pending = undefined
+      continue
+    }
+    if (!isOptionsEnd && word === '--') {
+      isOptionsEnd = true
+      continue
+    }
+    if (!isOptionsEnd && /^-./.test(word)) {
+      // `--name`, `--name=value`, `-n`, or `-nvalue`
+      const [name = ''] = /^(?:--[^=]*|-.)/.exec(word) ?? []
+      const option = [...inputs, ...globals].find(input => input.name === name || input.short === name)
+      if (option !== undefined) given.add(option.name)
+      if (option?.takesValue === true && name === word) pending = option
+      continue
+    }
+    const command =
+      isOptionsEnd || positionals.length > 0
+        ? undefined
+        : commands.find(command => isNamed(command, path, word))
+    if (command !== undefined) {
+      path = command.command
+      inputs = command.definitions.map(toCompletionInput)
+    } else if (
+      path === '' &&
+      positionals.length === 0 &&
+      !isOptionsEnd &&
+      groups.some(({ name }) => name === word)
+    )
+      path = word
+    else {
+      positionals.push(word)
+      // The options of a command that mergeq runs are not those of mergeq.
+      if (inputs.some(({ isCommandLine }) => isCommandLine)) isOptionsEnd = true
+    }
+  }
+  return { path, inputs, given, positionals, isOptionsEnd, ...(pending === undefined ? {} : { pending }) }
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { completeWords } from '../../src/cli/completion/complete.ts'
+import { formatCompletion } from '../../src/cli/completion/print-completions.ts'
+import { globalOptions } from '../../src/cli/global-options.ts'
+import { isOption } from '../../src/cli/inputs.ts'
+import { commandGroups } from '../../src/commands/index.ts'
+import { allCommands } from '../support/commands.ts'
+
+/** Completes a line at its end: the words are separated by single spaces. */
+function completeLine(line: string) {
+  const words = line.split(' ')
+  return completeWords(commandGroups, allCommands, words.slice(0, -1), words.at(-1) ?? '')
+}
+
+/** The candidates at the end of a line, then the directive. */
+const offered = (line: string): string => {
+  const { candidates, directive } = completeLine(line)
+  return [...candidates.map(({ value }) => value), `:${directive}`].join(' ')
+}
+
+describe('completeWords offers', () => {
+  const cases: readonly (readonly [title: string, line: string, offers: string])[] = [
+    ['groups and commands', 'qu', 'queue :nofiles'],
+    ['the commands of a group', 'auth ', 'login logout status token :nofiles'],
+    ['aliases', 'pr st', 'status :nofiles'],
+    ['the options of a command by an alias', 'pr status --ex', '--exit-status :nofiles'],
+    ['the commands below a command', 'metrics ', 'check watch :nofiles'],
+    ['the command after global options', '-R acme/web -q --color always pr ca', 'cancel :nofiles'],
+    ['the command after options that hold their values', '-ojson --repo=acme/web pr ca', 'cancel :nofiles'],
+    ['nothing for an unknown command', 'prr s', ':nofiles'],
+    ['nothing for an unknown command of a group', 'pr nothing ', ':nofiles'],
+    ['global options of a group', 'pr --js', '--json :nofiles'],
+    ['the version at the root', '--vers', '--version :nofiles'],
+    ['the version nowhere else', 'pr get --vers', ':nofiles'],
+    ['short names', 'api -X', '-X :nofiles'],
+    ['nothing after the short name of an option that was typed', 'api -X get --meth', ':nofiles'],
+    ['no option twice', 'pr get --json --js', ':nofiles'],
+    ['no option twice whose value was typed with =', 'pr get --repo=acme/web --rep', ':nofiles'],
+    ['a variadic option again', 'queue update --set a=1 --se', '--set :nofiles'],
+    ['both options of a pair', 'queue update --no-ba', '--no-batch :nofiles'],
+    [
+      'neither option of a pair that was typed',
+      'queue update --no-batch --batch',
+      '--batching-min-size --batching-max-wait-time-minutes :nofiles',
+    ],
+    ['choices', 'pr submit 7 --priority ', 'urgent high medium low :nofiles'],
+    ['choices that begin with the word', 'pr get --color a', 'auto always :nofiles'],
+    ['whole words after =', 'pr get --color=ne', '--color=never :nofiles'],
+    ['nothing after = of an unknown option', 'pr get --nothing=', ':nofiles'],
+    ['nothing after = of an option without a value', 'pr get --json=', ':nofiles'],
+    ['nothing for a value without choices', 'pr get --org ', ':nofiles'],
+    ['files', 'pr targets 7 --from ', ':files'],
+    ['files after =', 'pr targets 7 --from=', ':files'],
+    ['files for a global option', '--ca-file ', ':files'],
+    ['choices of an argument', 'config get col', 'color :nofiles'],
+    ['nothing beyond the last argument', 'config get color ', ':nofiles'],
+    ['arguments and no options after --', 'config get -- --', ':nofiles'],
+    ['choices of an argument after --', 'config get -- col', 'color :nofiles'],
+    ['no hidden argument', 'auth login ', ':nofiles'],
+    ['commands for a command line', 'sandbox exec ', ':commands'],
+    ['commands for a command line after --', 'sandbox exec -- ', ':commands'],
+    ['files after the first word of a command line', 'sandbox exec -- git ', ':files'],
+    ['no options of mergeq in a command line', 'sandbox exec git --', ':files'],
+    ['the commands and topics of help', 'help e', 'exit-codes environment :nofiles'],
+    ['the commands of a group for help', 'help queue dr', 'drain :nofiles'],
+    ['nothing after a command for help', 'help pr submit ', ':nofiles'],
+    ['no topic after a group for help', 'help pr exit', ':nofiles'],
+    ['no hidden command', '__', ':nofiles'],
+  ]
+
+  test.each(cases)('%s: %j', (_, line, offers) => {
+    expect(offered(line)).toBe(offers)
+  })
+
+  test('every group and command at the root, with its summary', () => {
+    const { candidates } = completeLine('')
+    const names = new Set(allCommands.map(({ command }) => command.split(' ')[0]))
+    expect(new Set(candidates.map(({ value }) => value))).toEqual(names)
+    for (const { description } of candidates) expect(description).not.toBe('')
+  })
+
+  test('every command of every group, and its own and all global options', () => {
+    for (const { command, definitions } of allCommands) {
+      const [parent] = /^.* /.exec(command) ?? ['']
+      expect(completeLine(parent).candidates.map(({ value }) => value)).toContain(
+        command.slice(parent.length),
+      )
+      const options = definitions.filter(isOption)
+      const names = completeLine(`${command} --`).candidates.map(({ value }) => value)
+      expect(names).toHaveLength(options.length + globalOptions.length + 1)
+      expect(new Set(names)).toHaveProperty('size', names.length)
+    }
+  })
+
+  test('values that end in a separator without a space after them', () => {
+    const [command] = allCommands.filter(({ command }) => command === 'completion')
+    if (command === undefined) return expect.unreachable()
+    const completeValues = (choices: readonly string[]) =>
+      completeWords(
+        commandGroups,
+        [{ ...command, definitions: command.definitions.map(input => ({ ...input, choices })) }],
+        ['completion'],
+        '',
+      ).directive
+    expect(completeValues(['acme/', 'localhost:'])).toBe('nospace')
+    expect(completeValues(['acme/', 'web'])).toBe('nofiles')
+    expect(completeValues([])).toBe('nofiles')
+  })
+})
+
+describe('formatCompletion', () => {
+  test('a line for each candidate, then the directive', () => {
+    const candidates = [{ value: 'a', description: 'An\n\u001b[31ma' }, { value: 'b c' }]
+    expect(formatCompletion({ candidates, directive: 'files' })).toBe('a\tAn a\nb c\n:files\n')
+  })
+
+  test('no candidate that a shell would misread', () => {
+    const candidates = ['a\nb', 'a\tb', '\u001b[31m', ':files'].map(value => ({ value }))
+    expect(formatCompletion({ candidates, directive: 'nofiles' })).toBe(':nofiles\n')
+  })
+})
