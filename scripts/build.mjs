@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 import { lean } from './build/lean.mjs'
 import { bundleOptions } from './build/settings.mjs'
 import { createProviderEntry, importFromProviders, listSourceModules } from './build/shared.mjs'
-import { evaluate, tableOf } from './build/table.mjs'
+import { tableOf } from './build/table.mjs'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
@@ -101,13 +101,19 @@ for (const source of chunks.keys()) {
 }
 
 // The library as a module, and its types, which are the same for both ways to load it.
-const { renderTypeDeclarations } = await evaluate(join(src, 'library/declarations.ts'))
+const types = readFileSync(join(src, 'library/types.ts'), 'utf8')
+const declaration = `
+/**
+ * Returns a client of the service. Settings that are left out are found where the command line finds them.
+ * Throws a {@link MergeqError} for a wrong option.
+ */
+export declare function createClient(options?: ClientOptions): Client
+`
 writeFileSync(
   join(dist, 'library.mjs'),
   "import library from './library.cjs'\n\nexport const { createClient } = library\n",
 )
-for (const ending of ['d.mts', 'd.cts'])
-  writeFileSync(join(dist, `library.${ending}`), renderTypeDeclarations())
+for (const ending of ['d.mts', 'd.cts']) writeFileSync(join(dist, `library.${ending}`), types + declaration)
 
 /** The licence texts of the packages in the bundle. */
 const licences = [...bundledPackages].sort().map(name => {

@@ -1,13 +1,9 @@
-import { type BodyOverride, parseOverride } from '../api/body-overrides.ts'
+import { type BodyOverride, overlaps, parseOverride } from '../api/body-overrides.ts'
 import type { Params } from '../api/param.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { settingFlags } from '../config/input-settings.ts'
 import { usageError } from '../errors.ts'
 import { type Inputs, optionName } from './inputs.ts'
-
-/** Whether one path begins with the other, or is the same. */
-const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
-  one.every((key, index) => index >= other.length || other[index] === key)
 
 /**
  * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed
