@@ -4,7 +4,7 @@
 //     node scripts/build.mjs [--quiet]
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
-import { pathToFileURL } from 'node:url'
+
 import { build } from 'rolldown'
 import { inputOptions, outputOptions, root, src } from './bundle.mjs'
 
@@ -68,22 +68,24 @@ async function bundleInto(dir) {
   return output.flatMap(({ moduleIds }) => moduleIds)
 }
 
+/** The declaration of the only function of the library; its types are in src/library/types.ts. */
+const createClientDeclaration = `
+/**
+ * Returns a client of the service. Settings that are left out are found where the command line finds them.
+ * Throws a {@link MergeqError} for a wrong option.
+ */
+export declare function createClient(options?: ClientOptions): Client
+`
+
 /** Writes the library as an ES module, and its types, which are the same for both ways to load it. */
-async function writeLibrary(folder) {
+function writeLibrary(folder) {
   writeFileSync(
     join(folder, 'library.mjs'),
     "import library from './library.cjs'\n\nexport const { createClient } = library\n",
   )
-  const file = join(folder, 'declarations.mjs')
-  await build({
-    ...inputOptions,
-    input: join(src, 'library', 'declarations.ts'),
-    output: { file, codeSplitting: false },
-  })
-  const { renderTypeDeclarations } = await import(pathToFileURL(file))
-  rmSync(file)
+  const types = readFileSync(join(src, 'library', 'types.ts'), 'utf8')
   for (const ending of ['d.mts', 'd.cts'])
-    writeFileSync(join(folder, `library.${ending}`), renderTypeDeclarations())
+    writeFileSync(join(folder, `library.${ending}`), types + createClientDeclaration)
 }
 
 /** Returns the licence texts of the packages that these modules belong to. */
@@ -120,7 +122,7 @@ const folder = `${dist}.${process.pid}`
 mkdirSync(folder)
 try {
   const moduleIds = await bundleInto(folder)
-  await writeLibrary(folder)
+  writeLibrary(folder)
   writeFileSync(join(folder, 'LICENSES.txt'), readLicences(moduleIds))
   if (!process.argv.includes('--quiet')) console.log(`built ${readdirSync(folder).join(', ')}`)
   replaceDist(folder)

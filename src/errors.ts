@@ -139,13 +139,14 @@ export const isMergeqError = (error: unknown): error is MergeqError =>
 export const isPermanent = ({ kind, details }: MergeqError): boolean =>
   details.overLimit === true || /^(auth|usage|internal|output|interrupted)$/.test(kind)
 
+/** The hint of a usage error that has none of its own. */
+export const usageHint = 'See --help after the command for what it takes.'
+
 /**
  * Returns an error about a wrong command line, environment or setting; exit code 2, and no request was sent.
  */
-export const usageError = (
-  message: string,
-  hint = 'See --help after the command for what it takes.',
-): MergeqError => new MergeqError('usage', message, { hint })
+export const usageError = (message: string, hint = usageHint): MergeqError =>
+  new MergeqError('usage', message, { hint })
 
 /**
  * Returns a message that ends with a full stop, question mark or exclamation mark. Messages of the service

@@ -8,6 +8,10 @@ export interface BodyOverride {
   readonly value: BodyValue
 }
 
+/** Whether one path of the body begins with the other, or is the same. */
+export const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
+  one.every((key, index) => index >= other.length || other[index] === key)
+
 /** Parses `path=value`: dots separate the keys; the value is JSON if it parses as JSON, else a string. */
 export function parseOverride(word: string): BodyOverride {
   const equals = word.indexOf('=')

@@ -58,3 +58,6 @@ export interface ServiceClient {
   noteSandbox(): Promise<void>
   warnOnce(text: string): Promise<void>
 }
+
+/** What `noteSandbox` says. */
+export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'

@@ -1,4 +1,5 @@
-import type { RequestLimits } from '../api/service-client.ts'
+import { openHttpClient } from '../api/open-http-client.ts'
+import { type RequestLimits, sandboxNote } from '../api/service-client.ts'
 import { takeTurn } from '../api/take-turn.ts'
 import { findToken, refuseForeignAddress, type Token } from '../config/api-token.ts'
 import type { ParsedArgs } from '../config/args.ts'
@@ -6,7 +7,6 @@ import { isLoopback } from '../config/base-url.ts'
 import { type Config, type ResolveOptions, resolveSettings } from '../config/config.ts'
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import type { ParseContext } from '../config/parse-context.ts'
-import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import { shouldColor } from '../output/color.ts'
@@ -45,9 +45,6 @@ export interface CommandContext {
   warnOnce(text: string): Promise<void>
   close(): Promise<void>
 }
-
-/** The note that every command prints once when its answers come from a sandbox. */
-export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
 
 /** Redacts secrets in all output; `reveal` is the only exception. */
 export interface SecretOutput {
@@ -115,7 +112,13 @@ export async function createContext(
       return token
     },
     httpClient() {
-      client ??= connect(settings, options, logger, host)
+      client ??= settings.read('caFile').then(caFile =>
+        openHttpClient(host, logger, {
+          caFile: caFile === undefined ? undefined : { path: caFile, option: '--ca-file' },
+          timeout: options.timeout,
+          isLoopback,
+        }),
+      )
       return client
     },
     async noteSandbox() {
@@ -163,42 +166,3 @@ export const withoutOutput = (context: CommandContext): CommandContext => ({
   ...context,
   printer: createPrinter({ write: async () => undefined }, printerOptions(context)),
 })
-
-/** How often requests may be repeated in one command (WIRE.md section 3). */
-const maxRepeatsPerRun = 10
-
-async function connect(
-  settings: Config,
-  { timeout }: GlobalOptions,
-  logger: Logger,
-  host: Host,
-): Promise<HttpClient> {
-  const caFile = await settings.read('caFile')
-  const authorities = caFile === undefined ? [] : await readAuthorities(caFile, host)
-  const { createHttpClient } = await import('../http/http-client.ts')
-  if (host.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
-    await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing here: certificates are checked.')
-  const limit = timeout ?? Number.POSITIVE_INFINITY
-  return createHttpClient({
-    ...host,
-    budget: maxRepeatsPerRun,
-    limit,
-    authorities,
-    isLoopback,
-    notify: text => logger.info(text),
-  })
-}
-
-/** The certificates of --ca-file, and those of NODE_EXTRA_CA_CERTS, which `ca` options would replace. */
-async function readAuthorities(caFile: string, { env, files }: Host): Promise<readonly string[]> {
-  const own = await files.read(caFile).catch((error: Error) => {
-    throw usageError(
-      `--ca-file: ${caFile} cannot be read: ${error.message}.`,
-      'Name a file of certificates in PEM.',
-    )
-  })
-  if (own === undefined)
-    throw usageError(`--ca-file: there is no file ${caFile}.`, 'Name a file of certificates in PEM.')
-  const others = await files.read(env.NODE_EXTRA_CA_CERTS || '/dev/null').catch(() => undefined)
-  return others === undefined || others === '' ? [own] : [own, others]
-}

@@ -1,4 +1,4 @@
-import { type BodyOverride, parseOverride } from '../api/body-overrides.ts'
+import { type BodyOverride, overlaps, parseOverride } from '../api/body-overrides.ts'
 import type { Params } from '../api/param.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
@@ -12,10 +12,6 @@ export const setOption = repeatableOption({
   summary: 'Add a field to the body: JSON or text, dots make nesting',
   parse: parseOverride,
 })
-
-/** Whether one path begins with the other, or is the same. */
-const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
-  one.every((key, index) => index >= other.length || other[index] === key)
 
 /**
  * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed

@@ -1,4 +1,4 @@
-import type { ImpactedTargets } from '../api/operations/impacted-targets.ts'
+import { encodeTargets, type ImpactedTargets } from '../api/operations/impacted-targets.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import type { ParseContext } from '../config/parse-context.ts'
 import { formatBytes, pluralize } from '../domain/format.ts'
@@ -11,10 +11,8 @@ import type { Input } from './inputs.ts'
 /** The argument and options that give targets; exactly one of them must be typed. */
 const sources = ['target', '--from', '--from-json', '--all', '--none']
 
-const openList = (): StringArray => createStringArray(maxBodySize)
-
 /** A list that was not read to its end counts as over the limit. */
-const targetsOf = (list: StringArray, read = list.bytes, isWhole = true): ImpactedTargets => ({
+const targetsOf = (list: StringArray, read: number, isWhole: boolean): ImpactedTargets => ({
   list: isWhole
     ? list.encoded()
     : { chunks: [new Uint8Array(0)], bytes: Math.max(list.bytes, maxBodySize + 1) },
@@ -29,7 +27,7 @@ async function readInput(
   reading: TargetParser,
   context: ParseContext,
 ): Promise<ImpactedTargets> {
-  const list = openList()
+  const list = createStringArray(maxBodySize)
   let read = 0
   const isWhole = await context.withSpinner(
     () => `reading targets: ${pluralize(list.number, 'target')}, ${formatBytes(read)} so far`,
@@ -39,15 +37,6 @@ async function readInput(
       }),
   )
   return targetsOf(list, read, isWhole)
-}
-
-function readArguments(words: readonly string[]): ImpactedTargets {
-  const list = openList()
-  for (const word of words) {
-    if (word === '') throw usageError('A target must not be empty.')
-    list.addText(word)
-  }
-  return targetsOf(list)
 }
 
 const shown = (name: string): string => (name === 'target' ? 'Targets as arguments' : name)
@@ -82,9 +71,9 @@ export const targetArguments: Input<ImpactedTargets> = {
       )
     const [source = ''] = typed
     const words = args.get(source) ?? []
-    if (source === '--all') return { list: 'ALL', number: 0, dropped: 0, bytesRead: 0 }
-    if (source === '--none') return targetsOf(openList())
-    if (source === 'target') return readArguments(words)
+    if (source === '--all') return encodeTargets('ALL')
+    if (source === '--none') return encodeTargets([])
+    if (source === 'target') return encodeTargets(words)
     return readInput(words[0] ?? '', source, source === '--from' ? parseLines : parseJsonStrings, context)
   },
 }

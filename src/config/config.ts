@@ -15,13 +15,17 @@ import {
 import type { ResolvedValue, SettingSource } from './setting-source.ts'
 import { openStore, profileSource, type Store } from './store.ts'
 
-const fromFlags = (args: ParsedArgs): SettingSource => ({
-  find(name) {
-    const { flag } = settingDefinition(name)
-    const value = flag === undefined ? undefined : args.get(flag)?.[0]
-    return value === undefined ? undefined : { value, origin: flag ?? '' }
-  },
-})
+/** The settings that the caller gives: as arguments of a command line, or by their names. */
+const fromCaller = (given: ParsedArgs | SettingSource): SettingSource =>
+  'find' in given
+    ? given
+    : {
+        find(name) {
+          const { flag } = settingDefinition(name)
+          const value = flag === undefined ? undefined : given.get(flag)?.[0]
+          return value === undefined ? undefined : { value, origin: flag ?? '' }
+        },
+      }
 
 const fromEnvironment = ({ env }: Host): SettingSource => ({
   find(name) {
@@ -63,7 +67,7 @@ export interface Config {
   /** Returns the parsed value only if an option or an environment variable gives it. */
   explicit<N extends SettingKey>(name: N): Promise<SettingValue<N> | undefined>
   /** Returns the same settings with other arguments, for a single pull request of several. */
-  withArgs(args: ParsedArgs): Config
+  withArgs(given: ParsedArgs | SettingSource): Config
   /** Returns the values that were looked up so far, with their origins. */
   used(): ReadonlyMap<SettingKey, ResolvedValue>
 }
@@ -101,10 +105,14 @@ const discoverableSettings: readonly SettingKey[] = [
 ]
 
 /**
- * Returns the settings of a command. The first source with a value wins: option, environment, project file,
- * profile, CI job, git, default (CLI.md section 3).
+ * Returns the settings of a command or of a call of the library. The first source with a value wins: what the
+ * caller gives, environment, project file, profile, CI job, git, default (CLI.md section 3).
  */
-export function resolveSettings(args: ParsedArgs, host: Host, options: ResolveOptions): Config {
+export function resolveSettings(
+  given: ParsedArgs | SettingSource,
+  host: Host,
+  options: ResolveOptions,
+): Config {
   const store = openStore(host)
   const used = new Map<SettingKey, ResolvedValue>()
   const configuredSources = [
@@ -118,14 +126,14 @@ export function resolveSettings(args: ParsedArgs, host: Host, options: ResolveOp
     const token = findToken(host.env, await settings.require('baseUrl'), store)
     return token.then(() => true).catch(error => !isMergeqError(error) || error.kind !== 'auth')
   }
-  const discoveredSources = (args: ParsedArgs) => [
+  const discoveredSources = (given: ParsedArgs | SettingSource) => [
     ...configuredSources,
     memoized(
       lazy(discoverableSettings, async () => {
         const { gitSource } = await import('./git.ts')
         // A branch or pull request of a remote belongs to the repository of that remote only.
         const repo = async () => {
-          for (const source of [fromFlags(args), fromEnvironment(host), ...configuredSources]) {
+          for (const source of [fromCaller(given), fromEnvironment(host), ...configuredSources]) {
             const resolved = await source.find('repo')
             if (resolved !== undefined) return parseSetting('repo', resolved)
           }
@@ -135,12 +143,12 @@ export function resolveSettings(args: ParsedArgs, host: Host, options: ResolveOp
       }),
     ),
   ]
-  const settings = createConfig(args)
+  const settings = createConfig(given)
   return settings
 
-  function createConfig(args: ParsedArgs): Config {
-    const explicitSources = [fromFlags(args), fromEnvironment(host)]
-    const allSources = [...explicitSources, ...discoveredSources(args), fromDefaults]
+  function createConfig(given: ParsedArgs | SettingSource): Config {
+    const explicitSources = [fromCaller(given), fromEnvironment(host)]
+    const allSources = [...explicitSources, ...discoveredSources(given), fromDefaults]
     const search = async (
       sources: readonly SettingSource[],
       name: SettingKey,

@@ -21,8 +21,11 @@ export function windows({ start, end }: TimeRange): readonly TimeRange[] {
 
 const defaultLength = 86_400_000
 
-/** Parses an instant, or a duration that is subtracted from `now`. */
-const parseMoment = (text: string, now: number): number =>
+/**
+ * Parses an instant, or a duration that is subtracted from `now`, and returns milliseconds since 1970. Throws
+ * a usage error for any other text.
+ */
+export const parseMoment = (text: string, now: number): number =>
   /^\d+(ms|[smhdw])/.test(text) || text === '0' ? now - parseDuration(text) : parseInstant(text)
 
 /**

@@ -1,10 +1,6 @@
 import { createNodeHost } from '../host/node-host.ts'
-import {
-  type ClientMethod,
-  type ClientOnlyOptions,
-  type CommonClientOptions,
-  createOperationMethods,
-} from './create-client.ts'
+import { createHostClient } from './create-client.ts'
+import type { Client, ClientOptions } from './types.ts'
 
 declare const MERGEQ_VERSION: string
 
@@ -14,10 +10,8 @@ const neverAborted = new AbortController().signal
  * Returns a client of the service with a method for each operation. Options that are left out are found where
  * the command line finds them. The client does not change the process: the token stays in `process.env`.
  */
-export function createClient(
-  options: ClientOnlyOptions & CommonClientOptions = {},
-): Readonly<Record<string, ClientMethod>> {
+export function createClient(options: ClientOptions = {}): Client {
   // createNodeHost removes the tokens from the environment of the process that it is given.
   const proc = Object.create(process, { env: { value: { ...process.env } } })
-  return createOperationMethods(options, createNodeHost(proc, MERGEQ_VERSION, neverAborted))
+  return createHostClient(options, createNodeHost(proc, MERGEQ_VERSION, neverAborted))
 }

@@ -1,16 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { OperationCommand } from '../../src/cli/command.ts'
+import { serviceOperations } from '../../src/api/operations/index.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
-import { createOperationMethods } from '../../src/library/create-client.ts'
-import { renderTypeDeclarations } from '../../src/library/declarations.ts'
-import { getMethodOptions, methodName } from '../../src/library/method-options.ts'
-import { operationCommands } from '../../src/library/operation-commands.ts'
+import { createHostClient } from '../../src/library/create-client.ts'
+import type { Client } from '../../src/library/types.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Answer, type Seen, type Service, serveScript } from '../support/harness.ts'
 
 const never = new AbortController().signal
 const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
-const rows: readonly OperationCommand[] = operationCommands
 
 const open: (Pick<Service, 'close'> | Sandbox)[] = []
 afterEach(() => Promise.all(open.splice(0).map(one => one.close())))
@@ -24,28 +21,23 @@ async function clientOf(
   const { baseUrl, requests } = service
   const about = { baseUrl, token: 'tok_4f2a9c1e77', repo: 'acme/web', targetBranch: 'main', org: 'acme' }
   return {
-    client: createOperationMethods({ ...about, ...options }, createNodeHost(bare, '0.0.0-test', never)),
+    client: createHostClient({ ...about, ...options }, createNodeHost(bare, '0.0.0-test', never)),
     requests,
   }
 }
 
-/** Calls a method by its name. */
-const call = (client: ReturnType<typeof createOperationMethods>, name: string, options?: object) => {
-  const method = client[name]
-  if (method === undefined) throw new Error(`there is no ${name}`)
-  return method(options)
-}
+/** Calls a method by its name, as a program without types can. */
+const call = (client: Client, name: string, options?: unknown): Promise<unknown> =>
+  Reflect.apply(Reflect.get(client, name), client, [options])
 
 const ok = () => ({ body: 'OK' })
 
-test('there is a method for each operation, and its options have types', () => {
-  const client = createOperationMethods({}, createNodeHost(bare, '0.0.0-test', never))
-  expect(Object.keys(client)).toEqual(rows.map(methodName))
-  const text = renderTypeDeclarations()
-  for (const row of rows) {
-    expect(text).toContain(`  ${methodName(row)}(options?: `)
-    for (const { key } of getMethodOptions(row)) expect(text).toContain(`readonly ${key}?: `)
-  }
+test('there is a method for each operation', () => {
+  const client = createHostClient({}, createNodeHost(bare, '0.0.0-test', never))
+  const names = serviceOperations.map(({ route }) =>
+    route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+  )
+  expect(Object.keys(client)).toEqual(names)
 })
 
 describe('what is sent is what the command line sends', () => {
@@ -55,13 +47,32 @@ describe('what is sent is what the command line sends', () => {
       { pr: 7, priority: 'high', noBatch: true },
       { pr: { number: 7 }, priority: 'high', noBatch: true },
     ],
-    ['submitPullRequest', { pr: '#7', priority: 10, noBatch: false }, { pr: { number: 7 }, priority: 10 }],
+    [
+      'submitPullRequest',
+      { pr: '#7', priority: 10, noBatch: false },
+      { pr: { number: 7 }, priority: 10, noBatch: false },
+    ],
+    ['submitPullRequest', { pr: 'https://github.com/acme/web/pull/7' }, { pr: { number: 7 } }],
+    ['getSubmittedPullRequest', { head: 'fix-cart' }, { pr: { branch: 'fix-cart' } }],
+    ['getMergeQueueTestingDetails', { run: 'trunk-merge/pr-7/4f2a' }, { testRunId: '4f2a' }],
+    ['createQueue', { mode: 'parallel', concurrency: 2 }, { mode: 'parallel', concurrency: 2 }],
     [
       'setImpactedTargets',
       { pr: 7, sha: '4f2a', target: ['//a', '//b', '//a'] },
       { pr: { number: 7, sha: '4f2a' }, impactedTargets: ['//a', '//b'] },
     ],
     ['setImpactedTargets', { pr: 7, sha: false, all: true }, { pr: { number: 7 }, impactedTargets: 'ALL' }],
+    [
+      'setImpactedTargets',
+      { pr: 7, sha: false, targets: 'ALL' },
+      { pr: { number: 7 }, impactedTargets: 'ALL' },
+    ],
+    ['setImpactedTargets', { pr: 7, sha: false, targets: [] }, { pr: { number: 7 }, impactedTargets: [] }],
+    [
+      'updateQueue',
+      { state: 'paused', requiredStatuses: ['ci'] },
+      { state: 'PAUSED', requiredStatuses: ['ci'] },
+    ],
     [
       'updateQueue',
       { concurrency: 5, batch: false, requiredStatus: ['ci', 'lint'] },
@@ -70,7 +81,7 @@ describe('what is sent is what the command line sends', () => {
     ['updateQueue', { set: { 'new.field': [1, { deep: null }] } }, { new: { field: [1, { deep: null }] } }],
     ['deleteQueue', {}, {}],
   ])('%s %j', async (name, options, body) => {
-    const { client, requests } = await clientOf(ok)
+    const { client, requests } = await clientOf(() => ({ body: '{"state":"pending"}' }))
     await call(client, name, options)
     const [{ repo, targetBranch, ...sent } = {}] = requests.map(request => JSON.parse(request.body))
     expect({ repo, targetBranch }).toEqual({
@@ -147,7 +158,7 @@ describe('what comes back', () => {
     [400, { kind: 'refused', exit: 6, status: 400 }],
   ])('%i rejects with what is known of it', async (status, known) => {
     const { client } = await clientOf(() => ({ status, body: 'no: tok_4f2a9c1e77' }))
-    const error = await call(client, 'getSubmittedPullRequest', { pr: 7 }).catch(error => error)
+    const error = await client.getSubmittedPullRequest({ pr: 7 }).catch(error => error)
     expect(error).toMatchObject({
       ...known,
       name: 'MergeqError',
@@ -208,7 +219,7 @@ test('on the sandbox, from submit to merged', async () => {
   const sandbox = await startSandbox({ now: () => Date.now() })
   open.push(sandbox)
   const { baseUrl, token, org } = sandbox
-  const client = createOperationMethods(
+  const client = createHostClient(
     { baseUrl, token, org, repo: 'acme/web', targetBranch: 'main' },
     createNodeHost(bare, '0.0.0-test', never),
   )

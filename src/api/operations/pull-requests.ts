@@ -3,7 +3,7 @@ import type { Repository } from '../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { emptyDecoder, recordDecoder } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
-import { param, switchParam } from '../param.ts'
+import { param } from '../param.ts'
 import { inspectCancel, inspectRestart, inspectSubmit } from '../recovery-rules.ts'
 
 /** The queue that a request is about: a branch of a repository (service-api.md section 2.2). */
@@ -64,7 +64,7 @@ export const submitPullRequest = defineOperation({
   params: {
     ...pullRequestParams,
     priority: param<number | string | undefined>('body.priority'),
-    noBatch: switchParam('body.noBatch'),
+    noBatch: param<boolean | undefined>('body.noBatch'),
   },
   decoder: emptyDecoder,
 })

@@ -4,26 +4,12 @@ import { choiceOption, negatableFlag, option } from '../../cli/inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
 import { rangeInput } from '../../cli/time-range-options.ts'
 import { maxWindow } from '../../domain/limits.ts'
+import { parseGlob } from '../../domain/values/glob.ts'
 import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
-
-/** Parses a glob: in a path, `*` and `?` do not match a slash; `**` matches everything. */
-function parseGlob(word: string, isPath: boolean): RegExp {
-  const anyCharacter = isPath ? '[^/]' : '[^]'
-  const pattern = textParser('pattern')(word).replace(/\*\*\/?|[*?]|[.+^${}()|[\]\\]/g, piece =>
-    piece.startsWith('**')
-      ? '[^]*'
-      : piece === '*'
-        ? `${anyCharacter}*`
-        : piece === '?'
-          ? anyCharacter
-          : `\\${piece}`,
-  )
-  return new RegExp(`^${pattern}$`, 'u')
-}
 
 /** A test whose status has a value: without a value, the reason replaces it (service-api.md section 2.5). */
 const withStatus = (test: JsonObject): JsonObject =>

@@ -4,7 +4,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
 import { reportResults } from '../../cli/concurrency.ts'
 import { type CommandContext, withoutOutput } from '../../cli/context.ts'
-import { flag, type InputValues, option } from '../../cli/inputs.ts'
+import { flag, type Input, type InputValues, option } from '../../cli/inputs.ts'
 import { type Invocation, readInvocations } from '../../cli/invocation.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
@@ -35,7 +35,11 @@ export const submitRequest = defineOperationCommand({
       suggestions: priorities,
       parse: parsePriority,
     }),
-    noBatch: flag({ name: 'no-batch', summary: 'Test it alone, never in a batch' }),
+    noBatch: {
+      ...flag({ name: 'no-batch', summary: 'Test it alone, never in a batch' }),
+      // Without the option the service decides.
+      read: args => (args.has('--no-batch') ? true : undefined),
+    } satisfies Input<boolean | undefined>,
   },
   view: (_, { pr, targetBranch }) => message(`Submitted #${pr} to the queue of ${targetBranch}.`),
   examples: [

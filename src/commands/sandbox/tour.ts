@@ -1,5 +1,5 @@
+import { sandboxNote } from '../../api/service-client.ts'
 import { type CommandRunner, defineCommand } from '../../cli/command.ts'
-import { sandboxNote } from '../../cli/context.ts'
 import { openSandbox, sandboxOptions } from './server/start-options.ts'
 
 /** One command of the tour. */

@@ -1,0 +1,89 @@
+import { openHttpClient } from '../api/open-http-client.ts'
+import { type ServiceClient, sandboxNote } from '../api/service-client.ts'
+import { findToken, refuseForeignAddress, type Token } from '../config/api-token.ts'
+import { isLoopback } from '../config/base-url.ts'
+import { type Config, type ResolveOptions, resolveSettings } from '../config/config.ts'
+import type { SettingSource } from '../config/setting-source.ts'
+import type { Host } from '../host/host.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import { createLogger } from '../output/logger.ts'
+import type { Redactor } from '../output/redactor.ts'
+
+/** A client of the service for one call of the library. */
+export interface CallClient extends ServiceClient {
+  readonly host: Host
+  readonly settings: Config
+  /** Closes the connections. */
+  close(): Promise<void>
+}
+
+/** Creates the client of a call; the settings that the caller gives come first. */
+export async function createCallClient(
+  given: SettingSource,
+  host: Host,
+  secrets: Redactor,
+  purpose: Pick<ResolveOptions, 'changes'>,
+): Promise<CallClient> {
+  const logger = createLogger(host.err, { quiet: false, verbose: false, json: true })
+  const settings = resolveSettings(given, host, {
+    ...purpose,
+    changesSettings: false,
+    notify: text => logger.info(text),
+  })
+  const storeError = settings.store.readError()
+  if (storeError !== undefined) await logger.warn(`${storeError.message} Going on without them.`)
+  const options = {
+    retries: await settings.require('retries'),
+    timeout: await settings.read('timeout'),
+    maxAnswer: await settings.read('maxAnswer'),
+    verbose: false,
+  }
+  let token: Promise<Token> | undefined
+  let client: Promise<HttpClient> | undefined
+  let isSandboxNoted = false
+  const warnings = new Set<string>()
+  return {
+    host,
+    settings,
+    options,
+    logger,
+    secrets,
+    token() {
+      token ??= settings.require('baseUrl').then(async baseUrl => {
+        const found = await findToken(host.env, baseUrl, settings.store)
+        secrets.hide(found.value)
+        refuseForeignAddress(found, await settings.find('baseUrl'))
+        return found
+      })
+      return token
+    },
+    httpClient() {
+      client ??= settings.read('caFile').then(path =>
+        openHttpClient(host, logger, {
+          caFile: path === undefined ? undefined : { path, option: 'caFile' },
+          timeout: options.timeout,
+          isLoopback,
+        }),
+      )
+      return client
+    },
+    withSpinner: (_, work) => work(),
+    async noteSandbox() {
+      if (isSandboxNoted) return
+      isSandboxNoted = true
+      await logger.info(sandboxNote)
+    },
+    async warnOnce(text) {
+      if (warnings.has(text)) return
+      warnings.add(text)
+      await logger.warn(text)
+    },
+    async close() {
+      // The error of a client that could not be opened is the error of the call.
+      await client?.then(
+        opened => opened.close(),
+        () => undefined,
+      )
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import type { BodyOverride } from '../api/body-overrides.ts'
+import { callOperation } from '../api/call.ts'
+import type { Operation } from '../api/operation.ts'
+import type { Paginator } from '../api/pagination.ts'
+import type { Params, ParamValues } from '../api/param.ts'
+import { createReceipt } from '../api/receipt.ts'
+import { concernsOf } from '../api/request.ts'
+import type { ServiceClient } from '../api/service-client.ts'
+import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
+import { isObject, type Json, type JsonObject } from '../json.ts'
+
+/** The result of a call, or its error. */
+export interface CallOutcome {
+  /** The result; after an error, the receipt of a change or the part of a list that was read, else null. */
+  readonly document: Json
+  readonly failure?: MergeqError
+}
+
+/** Sends the request of an operation, or the requests of all its pages. */
+export async function callService<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  overrides: readonly BodyOverride[],
+): Promise<CallOutcome> {
+  const { route } = operation
+  const pages = operation.pagination?.(params)
+  if (pages !== undefined) {
+    const requestPage = async (pageQuery: Readonly<Record<string, Json>>) =>
+      (await callOperation(client, operation, params, { overrides, pageQuery })).reply
+    return collectPages(pages, requestPage, client)
+  }
+  try {
+    const { reply, concerns, delivery } = await callOperation(client, operation, params, { overrides })
+    const document = reply.document?.(reply.records) ?? createReceipt(route, concerns, delivery)
+    return { document: toPlainJson(document) }
+  } catch (error) {
+    const failure = toMergeqError(error)
+    const { delivery } = failure.details
+    const concerns = concernsOf(operation, params, { overrides })
+    const document = delivery === undefined ? null : createReceipt(route, concerns, delivery, failure)
+    return { document, failure }
+  }
+}
+
+/** Requests page after page until the list ends, and returns all of them as one document. */
+async function collectPages(
+  pages: Paginator,
+  requestPage: (pageQuery: Readonly<Record<string, Json>>) => Promise<Parameters<Paginator['take']>[0]>,
+  { logger }: ServiceClient,
+): Promise<CallOutcome> {
+  const tests: JsonObject[] = []
+  let failure: MergeqError | undefined
+  try {
+    for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
+      const reply = await requestPage(pageQuery).catch(error => {
+        if (!pages.recover(toMergeqError(error))) throw error
+      })
+      if (reply !== undefined) for (const test of pages.take(reply)) tests.push(test)
+    }
+  } catch (error) {
+    failure = toMergeqError(error)
+    if (!pages.hasStarted()) return { document: null, failure }
+  }
+  const { records, envelope, notes, isBroken } = pages.finish(failure?.message)
+  const document = toPlainJson({ tests: [...tests, ...records], ...envelope })
+  if (failure?.kind === 'interrupted') return { document, failure }
+  for (const note of notes) await logger.info(note)
+  return isBroken ? { document, failure: incompleteError(failure) } : { document }
+}
+
+/** The error of a list that could not be read completely: `auth` if the token is the reason. */
+function incompleteError(failure: MergeqError | undefined): MergeqError {
+  if (failure === undefined) return new MergeqError('incomplete', 'The list is incomplete.')
+  const { exit: _, ...details } = failure.details
+  const kind = failure.kind === 'auth' ? 'auth' : 'incomplete'
+  return new MergeqError(kind, `${withPeriod(failure.message)} The list is incomplete.`, details)
+}
+
+/** The same document with plain numbers: a number that a double cannot hold is rounded. */
+function toPlainJson(value: Json): Json {
+  if (Array.isArray(value)) return value.map(toPlainJson)
+  if (isObject(value))
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([key, member]) =>
+        member === undefined ? [] : [[key, toPlainJson(member)] as const],
+      ),
+    )
+  return typeof value === 'object' && value !== null ? Number(String(value)) : value
+}

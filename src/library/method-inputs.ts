@@ -1,0 +1,21 @@
+import { usageError } from '../errors.ts'
+import type { CallInputs } from './define-method.ts'
+
+/** The queue of a call. */
+export const queueOf = async ({ settings }: Pick<CallInputs, 'settings'>) => ({
+  repo: await settings.require('repo'),
+  targetBranch: await settings.require('targetBranch'),
+})
+
+/** The repository and the organization of a call about tests. */
+export const organizationOf = async ({ settings }: CallInputs) => ({
+  repo: await settings.require('repo'),
+  org: await settings.require('org'),
+})
+
+/** Throws a usage error if several of the options are given. */
+export function exclude(options: Readonly<Record<string, unknown>>): void {
+  const names = Object.keys(options).filter(name => options[name] !== undefined && options[name] !== false)
+  if (names.length > 1)
+    throw usageError(`${names.join(' and ')} contradict each other.`, 'Leave one of them out.')
+}

@@ -1,0 +1,65 @@
+import { getMergeQueueMetrics } from '../api/operations/queue-metrics.ts'
+import { createQueue, deleteQueue, getQueue, updateQueue } from '../api/operations/queues.ts'
+import { usageError } from '../errors.ts'
+import { defineMethod } from './define-method.ts'
+import { exclude, queueOf } from './method-inputs.ts'
+import { readBoolean } from './option-readers.ts'
+import { createQueueReaders, updateQueueReaders } from './queue-setting-readers.ts'
+
+/** The method `createQueue`. */
+export const create = defineMethod(
+  'createQueue',
+  createQueue,
+  createQueueReaders,
+  async (options, inputs) => ({
+    ...(await queueOf(inputs)),
+    mode: options.mode,
+    concurrency: options.concurrency,
+  }),
+)
+
+/** The method `getQueue`. */
+export const get = defineMethod('getQueue', getQueue, {}, (_, inputs) => queueOf(inputs))
+
+/** The method `updateQueue`. */
+export const update = defineMethod(
+  'updateQueue',
+  updateQueue,
+  updateQueueReaders,
+  async (options, inputs) => {
+    const { requiredStatus, requiredStatuses, deleteRequiredStatuses } = options
+    exclude({ requiredStatus, requiredStatuses, deleteRequiredStatuses })
+    const names = Object.keys(updateQueueReaders) as (keyof typeof updateQueueReaders)[]
+    const changes = names.filter(
+      name => options[name] !== undefined && (name !== 'deleteRequiredStatuses' || options[name] === true),
+    )
+    if (changes.length === 0 && !inputs.hasOverrides)
+      throw usageError(
+        'There is nothing to update.',
+        'Give at least one setting, for example concurrency: 5.',
+      )
+    return {
+      ...options,
+      requiredStatuses: requiredStatuses ?? requiredStatus,
+      ...(await queueOf(inputs)),
+    }
+  },
+  { requiredStatus: 'requiredStatuses' },
+)
+
+/** The method `deleteQueue`. */
+export const remove = defineMethod('deleteQueue', deleteQueue, {}, (_, inputs) => queueOf(inputs))
+
+/** The method `getMergeQueueMetrics`. */
+export const getMetrics = defineMethod(
+  'getMergeQueueMetrics',
+  getMergeQueueMetrics,
+  { allRepos: readBoolean },
+  async ({ allRepos }, { settings, given }) => {
+    exclude({ allRepos, repo: given.repo })
+    return {
+      repo: allRepos === true ? undefined : await settings.explicit('repo'),
+      branch: given.targetBranch === undefined ? undefined : await settings.require('targetBranch'),
+    }
+  },
+)

@@ -1,0 +1,554 @@
+// The public types of mergeq as a library. The build ships this file as it is, so it imports nothing.
+
+/** A JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+
+/** A JSON object. Fields that have no type here are reachable by their names. */
+export interface JsonObject {
+  readonly [key: string]: Json | undefined
+}
+
+/** Any other string: the service may add values. */
+type OtherString = string & Readonly<Record<never, never>>
+
+/** The state of a pull request, in upper case. */
+export type PullRequestState =
+  | 'NOT_READY'
+  | 'PENDING'
+  | 'TESTING'
+  | 'TESTS_PASSED'
+  | 'PENDING_FAILURE'
+  | 'MERGED'
+  | 'FAILED'
+  | 'CANCELLED'
+  | OtherString
+
+/** The state of a queue, in upper case. */
+export type QueueState = 'RUNNING' | 'PAUSED' | 'DRAINING' | 'SWITCHING_MODES' | OtherString
+
+/** What a submitted pull request still lacks before it can be tested. */
+export interface Readiness extends JsonObject {
+  readonly doesBaseBranchMatch?: boolean
+  readonly requiresImpactedTargets?: boolean
+  readonly hasImpactedTargets?: boolean
+  readonly gitHubMergeability?: 'unspecified' | 'in_progress' | 'mergeable' | 'not_mergeable' | OtherString
+}
+
+/** A pull request in the list of a queue. */
+export interface EnqueuedPullRequest extends JsonObject {
+  /** The id of the queue entry; it stays the same through a cancellation and another submission. */
+  readonly id?: string
+  readonly state?: PullRequestState
+  /** In ISO 8601. */
+  readonly stateChangedAt?: string
+  /** From 0 (first) to 255 (last). */
+  readonly priorityValue?: number
+  readonly priorityName?: string
+  /** The name of the default priority, if it was used. */
+  readonly usedDefaultPriorityName?: string
+  /** Whether the priority is 0. */
+  readonly skipTheLine?: boolean
+  /** Whether it is tested alone, never in a batch. */
+  readonly noBatch?: boolean
+  readonly prNumber?: number
+  readonly prTitle?: string
+  /** The head commit, which may be newer than the commit under test. */
+  readonly prSha?: string
+  readonly prBaseBranch?: string
+  readonly prAuthor?: string
+}
+
+/** A submitted pull request. */
+export interface PullRequest extends EnqueuedPullRequest {
+  readonly state: PullRequestState
+  /** True from the submission on, false when it was merged, has failed or was cancelled. */
+  readonly isCurrentlySubmittedToQueue?: boolean
+  /** Whether it was queued although it was not ready. */
+  readonly forceEnqueued?: boolean
+  readonly readiness?: Readiness
+  /** The test run that verified a merged pull request. */
+  readonly verifiedByTestRun?: string | null
+  /** What happened to it, the newest first; only when the request asked for it. */
+  readonly timeline?: readonly JsonObject[]
+}
+
+/** The settings of a queue, as the service reports them. */
+export interface QueueSettings extends JsonObject {
+  readonly state?: QueueState
+  readonly mode?: 'single' | 'parallel' | OtherString
+  /** Test runs at a time. */
+  readonly concurrency?: number
+  /** Test runs at a time while a failed batch is split. */
+  readonly bisectionConcurrency?: number
+  /** Limit of a test run, in minutes; 0 is none. */
+  readonly testingTimeoutMinutes?: number
+  /** Runs behind a failure to wait for before it counts. */
+  readonly pendingFailureDepth?: number
+  /** Whether a pass counts for all pull requests ahead. */
+  readonly canOptimisticallyMerge?: boolean
+  /** Whether several pull requests are tested together. */
+  readonly batch?: boolean
+  readonly batchingMinSize?: number
+  readonly batchingMaxWaitTimeMinutes?: number
+  readonly createPrsForTestingBranches?: boolean
+  readonly commentsEnabled?: boolean
+  readonly commandsEnabled?: boolean
+  readonly statusCheckEnabled?: boolean
+  readonly directMergeMode?: 'off' | 'always' | OtherString
+  readonly optimizationMode?: 'off' | 'bisection_skip_redundant_tests' | OtherString
+  readonly mergeMethod?: 'merge_commit' | 'squash' | 'rebase' | OtherString
+  /** Empty or null where branch protection decides. */
+  readonly requiredStatuses?: readonly string[] | null
+  readonly extensionEnabled?: boolean
+  readonly labelCommandsEnabled?: boolean
+  readonly stateLabelsEnabled?: boolean
+  /** The label that submits a pull request. */
+  readonly enqueueingLabel?: string
+  readonly notReadyTimeoutHours?: number
+  readonly testBranchConstructionMode?: 'rename_temp_branch' | 'push_new_branch_from_temp' | OtherString
+  /** The target branch. */
+  readonly branch?: string
+  readonly allowedBotSubmitters?: readonly Json[]
+  readonly batchingRules?: readonly Json[]
+}
+
+/** A queue: its state, its settings, and its pull requests in the order in which they are taken. */
+export interface Queue extends QueueSettings {
+  readonly enqueuedPullRequests: readonly EnqueuedPullRequest[]
+}
+
+/** A check run of a test run. */
+export interface CheckRun extends JsonObject {
+  readonly name?: string
+  readonly url?: string
+  readonly status?: 'QUEUED' | 'IN_PROGRESS' | 'COMPLETED' | OtherString
+  /** Present once the status is `COMPLETED`. */
+  readonly conclusion?:
+    | 'SUCCESS'
+    | 'FAILURE'
+    | 'NEUTRAL'
+    | 'SKIPPED'
+    | 'CANCELLED'
+    | 'TIMED_OUT'
+    | 'STALE'
+    | 'ACTION_REQUIRED'
+    | OtherString
+}
+
+/** A status check of a test run. */
+export interface StatusCheck extends JsonObject {
+  readonly context?: string
+  readonly url?: string
+  readonly state?: 'SUCCESS' | 'PENDING' | 'FAILURE' | 'ERROR' | OtherString
+}
+
+/** A pull request in a test run. */
+export interface TestedPullRequest extends JsonObject {
+  readonly prNumber?: number
+  readonly prUrl?: string
+  readonly title?: string
+}
+
+/** A test run of a queue. */
+export interface TestRun extends JsonObject {
+  readonly requiredStatuses?: readonly string[]
+  readonly requiredStatusesSource?:
+    | 'trunk_config'
+    | 'repo_provider_branch_protection'
+    | 'merge_instance'
+    | OtherString
+  readonly testBranch?: string
+  readonly testBranchSha?: string
+  /** In ISO 8601. */
+  readonly createdAt?: string
+  readonly status?: 'in_progress' | 'succeeded' | 'failed' | 'cancelled' | OtherString
+  readonly checkSuites?: readonly (JsonObject & { readonly checkRuns?: readonly CheckRun[] })[]
+  /** A log, the newest first, with several entries for each context. */
+  readonly statusChecks?: readonly StatusCheck[]
+  /** Several in a batch. */
+  readonly testedPullRequests?: readonly TestedPullRequest[]
+  /** The targets of the tested pull requests. */
+  readonly impactedTargetsForTestedPrs?: readonly string[]
+  /** The targets of the tested pull requests and of all that they build on. */
+  readonly impactedTargets?: readonly string[]
+  /** Numbers of the pull requests that it builds on and does not test. */
+  readonly dependentPrs?: readonly number[]
+}
+
+/** Something with a page of its own. */
+export interface Link extends JsonObject {
+  readonly html_url?: string
+}
+
+/** The status of a test. */
+export interface TestStatus extends JsonObject {
+  readonly value?: 'healthy' | 'flaky' | 'broken' | OtherString
+  readonly reason?: string
+  /** When the status last changed, in ISO 8601. */
+  readonly timestamp?: string
+}
+
+/** A failure that a test often has. */
+export interface CommonFailure extends JsonObject {
+  readonly summary?: string
+  readonly occurrence_count?: number
+  /** In ISO 8601. */
+  readonly last_occurrence?: string
+}
+
+/** A test case. */
+export interface TestCase extends JsonObject {
+  /** A UUID. */
+  readonly id?: string
+  readonly repository?: Link
+  readonly html_url?: string
+  readonly name?: string
+  readonly variant?: string
+  readonly status?: TestStatus
+  readonly most_common_failures?: readonly CommonFailure[]
+  /** A fraction from 0 to 1. */
+  readonly failure_rate_last_7d?: number
+  /** A fraction from 0 to 1. */
+  readonly failure_rate_last_24h?: number
+  readonly codeowners?: readonly string[]
+  readonly pull_requests_impacted_last_7d?: number
+  readonly quarantined?: boolean
+  readonly file_path?: string
+  /** The test suite. */
+  readonly parent?: string
+  readonly classname?: string
+  readonly ticket?: Link
+}
+
+/** A test, in the document of the service. */
+export interface TestDetails extends JsonObject {
+  readonly test: TestCase
+}
+
+/** The position of a list in its pages; for a list of several pages, only the totals. */
+export interface Page extends JsonObject {
+  readonly total_rows?: number
+  readonly total_pages?: number
+  readonly next_page_token?: string
+  readonly prev_page_token?: string
+  readonly last_page_token?: string
+  readonly page_index?: number
+}
+
+/** The range of time that a list of tests covers. */
+export interface TimeWindow extends JsonObject {
+  /** Inclusive, in ISO 8601. */
+  readonly start: string
+  /** Exclusive, in ISO 8601. */
+  readonly end: string
+  /** Whether every test of the range was requested. */
+  readonly complete: boolean
+}
+
+/** The failing tests of all pages and windows as one list, each test once. */
+export interface FailingTests extends JsonObject {
+  readonly tests: readonly TestCase[]
+  readonly page?: Page
+  readonly window: TimeWindow
+}
+
+/** One sample of a metric. */
+export interface Sample extends JsonObject {
+  readonly name: string
+  readonly labels: { readonly [label: string]: string }
+  /** A number, or the text `NaN`, `+Inf` or `-Inf`. */
+  readonly value: number | string
+}
+
+/** The result of a change. */
+export interface Receipt extends JsonObject {
+  /** The name of the operation: `submitPullRequest`. */
+  readonly operation: string
+  /** As `host/owner/name`. */
+  readonly repo?: string
+  readonly targetBranch?: string
+  readonly pr?: number
+  /** The number of impacted targets, or `ALL`. */
+  readonly targets?: number | 'ALL'
+  readonly ok: boolean
+  /** `confirmed-by-read`: the service did not answer, and its records show the change. */
+  readonly delivery: 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
+  /** The exit code of the command line for the same error; only when `ok` is false. */
+  readonly exit?: number
+  /** What happened; only when `ok` is false. */
+  readonly message?: string
+}
+
+/** The kind of an error. */
+export type ErrorKind =
+  | 'internal'
+  | 'usage'
+  | 'failed'
+  | 'auth'
+  | 'not-found'
+  | 'refused'
+  | 'unavailable'
+  | 'pending'
+  | 'cancelled'
+  | 'unknown-outcome'
+  | 'stale'
+  | 'bad-answer'
+  | 'output'
+  | 'incomplete'
+  | 'differs'
+  | 'check-failed'
+  | 'timed-out'
+  | 'interrupted'
+
+/** The error that a method rejects with. */
+export interface MergeqError extends Error {
+  readonly name: 'MergeqError'
+  /** `usage`: an option is wrong or missing, and nothing was sent. */
+  readonly kind: ErrorKind
+  /** The exit code of the command line for the same error. */
+  readonly exit: number
+  /** What to do next. */
+  readonly hint?: string
+  /** The HTTP status of the answer. */
+  readonly status?: number
+  readonly operation?: string
+  /** How many times the request was sent. */
+  readonly attempts?: number
+  /** The id of the request, which the support of the service asks for. */
+  readonly requestId?: string
+  /** The error message of the service. */
+  readonly serviceMessage?: string
+  /** The delay before another attempt that the service asks for, in seconds. */
+  readonly retryAfter?: number
+  /** Whether a change that was sent was made. */
+  readonly delivery?: 'not-applied' | 'unknown'
+  /** The receipt of a change that failed, the part of a list that was read, or null. */
+  readonly document: Receipt | FailingTests | null
+}
+
+/** A repository. */
+export interface Repository {
+  readonly host: string
+  readonly owner: string
+  readonly name: string
+}
+
+/** A pull request: its number, or a text such as `#123` or its address. */
+export type PullRequestReference = number | string
+
+/** An instant: a `Date`, or a text in RFC 3339 or with a date alone (`2026-01-05`). */
+export type Instant = Date | string
+
+/** An instant, or a duration that is subtracted from now, such as `7d` or `1h30m`. */
+export type Moment = Instant
+
+/** Settings of a call. A setting that is left out has the value that the command line would find. */
+export interface CommonOptions {
+  /** The repository, or its name as `[host/]owner/name`. */
+  readonly repo?: Repository | string | undefined
+  /** The branch that the queue merges into. */
+  readonly targetBranch?: string | undefined
+  /** The slug of the organization, for failing tests. */
+  readonly org?: string | undefined
+  /** The base address of the service. */
+  readonly baseUrl?: string | undefined
+  /** The profile of the stored settings. */
+  readonly profile?: string | undefined
+  /** Limit of an attempt: milliseconds, or a duration such as `30s`. */
+  readonly timeout?: number | string | undefined
+  /** How often a request may be repeated; 0 is one request. */
+  readonly retries?: number | undefined
+  /** The largest answer to read, such as `128MiB`. */
+  readonly maxAnswer?: string | undefined
+  /** A file of further certificate authorities, in PEM. */
+  readonly caFile?: string | undefined
+}
+
+/** Options of a client: settings of all its calls, and what belongs to the client alone. */
+export interface ClientOptions extends CommonOptions {
+  /** The API token; without it, the token that the command line would use. */
+  readonly token?: string | undefined
+  /** Aborts every call that is in progress. */
+  readonly signal?: AbortSignal | undefined
+  /** Receives each message that the command line would print on standard error, such as a warning. */
+  readonly onNotice?: ((text: string) => void) | undefined
+}
+
+/** Options of a method that sends a body. */
+export interface BodyOptions extends CommonOptions {
+  /** Fields of the body that mergeq does not know, by their dotted paths. */
+  readonly set?: { readonly [path: string]: Json } | undefined
+}
+
+/** Options of a method about one pull request. */
+export interface PullRequestOptions extends BodyOptions {
+  readonly pr?: PullRequestReference | undefined
+}
+
+/** Options of `submitPullRequest`. */
+export interface SubmitPullRequestOptions extends PullRequestOptions {
+  /** `urgent`, `high`, `medium`, `low`, or a number from 0 (first) to 255 (last). */
+  readonly priority?: 'urgent' | 'high' | 'medium' | 'low' | OtherString | number | undefined
+  /** Whether to test it alone, never in a batch. */
+  readonly noBatch?: boolean | undefined
+}
+
+/** Options of `getSubmittedPullRequest`. */
+export interface GetSubmittedPullRequestOptions extends PullRequestOptions {
+  /** The head branch of the pull request, instead of `pr`. */
+  readonly head?: string | undefined
+}
+
+/** Options of `setImpactedTargets`: exactly one of `targets`, `target`, `all` and `none`. */
+export interface SetImpactedTargetsOptions extends PullRequestOptions {
+  /** The names of the impacted targets, or `ALL` for every target. */
+  readonly targets?: readonly string[] | 'ALL' | undefined
+  /** The same as a list in `targets`. */
+  readonly target?: readonly string[] | undefined
+  /** The same as `ALL` in `targets`. */
+  readonly all?: boolean | undefined
+  /** The same as an empty list in `targets`. */
+  readonly none?: boolean | undefined
+  /** The head commit that the targets belong to; false sends none. */
+  readonly sha?: string | false | undefined
+  /** What to do with a list over 20 MiB: send `ALL` (the default), or fail. */
+  readonly tooLarge?: 'all' | 'fail' | undefined
+  /** The GitHub run id of a pull request from a fork, sent in place of the token. */
+  readonly forkedRun?: string | undefined
+}
+
+/** Options of `getMergeQueueTestingDetails`. */
+export interface GetMergeQueueTestingDetailsOptions extends BodyOptions {
+  /** The id of the test run, or the name of a test branch that ends in one. */
+  readonly run?: string | undefined
+  /** The pull request, instead of `run`, where the service takes that. */
+  readonly pr?: PullRequestReference | undefined
+}
+
+/** Options of `createQueue`. */
+export interface CreateQueueOptions extends BodyOptions {
+  readonly mode?: 'single' | 'parallel' | undefined
+  /** Test runs at a time. */
+  readonly concurrency?: number | undefined
+}
+
+/** Options of `updateQueue`; a setting that is left out stays as it is. */
+export interface UpdateQueueOptions extends BodyOptions {
+  readonly state?: 'RUNNING' | 'PAUSED' | 'DRAINING' | 'running' | 'paused' | 'draining' | undefined
+  /** One line, or lanes by impacted targets. */
+  readonly mode?: 'single' | 'parallel' | undefined
+  /** Test runs at a time. */
+  readonly concurrency?: number | undefined
+  /** Test runs at a time while a failed batch is split. */
+  readonly bisectionConcurrency?: number | undefined
+  /** Limit of a test run, in minutes; 0 is none. */
+  readonly testingTimeoutMinutes?: number | undefined
+  /** Runs behind a failure to wait for before it counts. */
+  readonly pendingFailureDepth?: number | undefined
+  /** Whether a pass counts for all pull requests ahead. */
+  readonly canOptimisticallyMerge?: boolean | undefined
+  /** Whether to test several pull requests together. */
+  readonly batch?: boolean | undefined
+  readonly batchingMinSize?: number | undefined
+  readonly batchingMaxWaitTimeMinutes?: number | undefined
+  /** Whether to open draft pull requests for test branches. */
+  readonly createPrsForTestingBranches?: boolean | undefined
+  readonly commentsEnabled?: boolean | undefined
+  readonly commandsEnabled?: boolean | undefined
+  readonly statusCheckEnabled?: boolean | undefined
+  /** Whether to merge untested when a pull request is up to date and the queue is empty. */
+  readonly directMergeMode?: 'off' | 'always' | undefined
+  readonly optimizationMode?: 'off' | 'bisection_skip_redundant_tests' | undefined
+  readonly mergeMethod?: 'merge_commit' | 'squash' | 'rebase' | undefined
+  /** The statuses that a test run must pass; they override branch protection. */
+  readonly requiredStatuses?: readonly string[] | undefined
+  /** The same as `requiredStatuses`. */
+  readonly requiredStatus?: readonly string[] | undefined
+  /** Whether to drop the override of required statuses. */
+  readonly deleteRequiredStatuses?: boolean | undefined
+  readonly extensionEnabled?: boolean | undefined
+  readonly labelCommandsEnabled?: boolean | undefined
+  readonly stateLabelsEnabled?: boolean | undefined
+  /** The label that submits a pull request. */
+  readonly enqueueingLabel?: string | undefined
+  /** Hours after which a pull request that is not ready is cancelled. */
+  readonly notReadyTimeoutHours?: number | undefined
+  readonly testBranchConstructionMode?: 'rename_temp_branch' | 'push_new_branch_from_temp' | undefined
+}
+
+/** Options of `getMergeQueueMetrics`; a repository counts only if an option or the environment names it. */
+export interface GetMergeQueueMetricsOptions extends CommonOptions {
+  /** Whether to read the metrics of all repositories of the organization. */
+  readonly allRepos?: boolean | undefined
+}
+
+/** Options of `listFailingTests`; without a range, the last 24 hours. */
+export interface ListFailingTestsOptions extends BodyOptions {
+  /** The start of the range, inclusive. */
+  readonly since?: Moment | undefined
+  /** The end of the range, exclusive. */
+  readonly until?: Moment | undefined
+  /** The same as `since`. */
+  readonly start?: Moment | undefined
+  /** The same as `until`. */
+  readonly end?: Moment | undefined
+  /** The largest number of tests. */
+  readonly limit?: number | undefined
+  /** Tests a page, from 1 to 100. */
+  readonly pageSize?: number | undefined
+  /** Requests only the page that this token names, in a range of at most 7 days. */
+  readonly pageToken?: string | undefined
+  /** The largest number of pages. */
+  readonly maxPages?: number | undefined
+  /** Only tests of this code owner. */
+  readonly owner?: string | undefined
+  /** Only quarantined tests, or only others. */
+  readonly quarantined?: boolean | undefined
+  /** Only tests that failed at least so often in the last 7 days. */
+  readonly minFailureRate?: number | undefined
+  /** Only tests whose name matches this glob. */
+  readonly name?: string | undefined
+  /** Only tests whose file matches this glob. */
+  readonly path?: string | undefined
+  /** The order; without it, tests are listed as they arrive. */
+  readonly sort?: 'impact' | 'rate' | 'recent' | 'name' | undefined
+}
+
+/** Options of `getTestDetails`. */
+export interface GetTestDetailsOptions extends BodyOptions {
+  /** The id of the test, a UUID. */
+  readonly testId: string
+}
+
+/**
+ * A client of the service: a method for each operation, with the settings, retries, limits and errors of the
+ * command line. Every method rejects with a {@link MergeqError}.
+ */
+export interface Client {
+  /** Submits a pull request to the queue for testing and merging. */
+  submitPullRequest(options?: SubmitPullRequestOptions): Promise<Receipt>
+  /** Removes a pull request from the queue. */
+  cancelPullRequest(options?: PullRequestOptions): Promise<Receipt>
+  /** Runs the tests of a queued pull request again. */
+  restartTestsOnPullRequest(options?: PullRequestOptions): Promise<Receipt>
+  /** Reads the record of a pull request: its state, its priority, and whether it is submitted. */
+  getSubmittedPullRequest(options?: GetSubmittedPullRequestOptions): Promise<PullRequest>
+  /** Sets the targets that a pull request impacts. */
+  setImpactedTargets(options: SetImpactedTargetsOptions): Promise<Receipt>
+  /** Reads a test run: its checks, and what is tested in it. */
+  getMergeQueueTestingDetails(options?: GetMergeQueueTestingDetailsOptions): Promise<TestRun>
+  /** Creates the queue of a branch. */
+  createQueue(options?: CreateQueueOptions): Promise<Receipt>
+  /** Reads a queue: its state, its settings, and its pull requests. */
+  getQueue(options?: BodyOptions): Promise<Queue>
+  /** Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none. */
+  updateQueue(options: UpdateQueueOptions): Promise<QueueSettings | Receipt>
+  /** Deletes a queue, which must be empty. */
+  deleteQueue(options?: BodyOptions): Promise<Receipt>
+  /** Reads the metrics of merge queues. */
+  getMergeQueueMetrics(options?: GetMergeQueueMetricsOptions): Promise<readonly Sample[]>
+  /** Lists the tests that failed in a range of time, each once. */
+  listFailingTests(options?: ListFailingTestsOptions): Promise<FailingTests>
+  /** Reads everything that the service knows about a test. */
+  getTestDetails(options: GetTestDetailsOptions): Promise<TestDetails>
+}

@@ -1,0 +1,106 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-types-')))
+afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+/** Uses the options and the fields of every method; each marked line must be an error. */
+const uses = `
+async function useClient(client: Client): Promise<readonly unknown[]> {
+  const receipt = await client.submitPullRequest({ pr: 7, priority: 'high', noBatch: false, repo: 'acme/web' })
+  const delivery: 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown' = receipt.delivery
+  await client.cancelPullRequest({ pr: '#7', repo: { host: 'github.com', owner: 'acme', name: 'web' } })
+  await client.restartTestsOnPullRequest({ pr: 7, timeout: 5_000, retries: 0 })
+  const pullRequest = await client.getSubmittedPullRequest({ head: 'fix-cart', set: { includeTimeline: true } })
+  const state: string = pullRequest.state
+  const mergeability: string | undefined = pullRequest.readiness?.gitHubMergeability
+  await client.setImpactedTargets({ pr: 7, sha: false, targets: ['//cart'], tooLarge: 'fail' })
+  await client.setImpactedTargets({ pr: 7, targets: 'ALL' })
+  const run = await client.getMergeQueueTestingDetails({ run: '4f2a' })
+  const conclusion: string | undefined = run.checkSuites?.[0]?.checkRuns?.[0]?.conclusion
+  const tested: number | undefined = run.testedPullRequests?.[0]?.prNumber
+  await client.createQueue({ mode: 'parallel', concurrency: 2 })
+  const queue: Queue = await client.getQueue()
+  const author: string | undefined = queue.enqueuedPullRequests[0]?.prAuthor
+  const minutes: number | undefined = queue.testingTimeoutMinutes
+  const unknownField = queue.somethingNew
+  await client.updateQueue({ state: 'paused', batch: false, requiredStatuses: ['ci'] })
+  await client.deleteQueue({ targetBranch: 'release' })
+  const [sample] = await client.getMergeQueueMetrics({ allRepos: true })
+  const branch: string | undefined = sample?.labels.branch
+  const list = await client.listFailingTests({ since: '7d', until: new Date(), sort: 'impact', quarantined: false })
+  const rate: number | undefined = list.tests[0]?.failure_rate_last_7d
+  const complete: boolean = list.window.complete
+  const rows: number | undefined = list.page?.total_rows
+  const { test } = await client.getTestDetails({ testId: '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a' })
+  const found: readonly TestCase[] = [test, ...list.tests]
+  // @ts-expect-error a number is no text
+  await client.createQueue({ concurrency: '2' })
+  // @ts-expect-error there is no such option
+  await client.getQueue({ prority: 1 })
+  // @ts-expect-error the service decides about other words
+  await client.updateQueue({ mergeMethod: 'octopus' })
+  // @ts-expect-error the test is required
+  await client.getTestDetails({})
+  // @ts-expect-error the field is a number
+  const title: string | undefined = pullRequest.prNumber
+  return [delivery, state, mergeability, conclusion, tested, author, minutes, unknownField, branch, rate, complete, rows, found, title]
+}
+
+function describe(error: MergeqError): string {
+  const kind: 'usage' | string = error.kind
+  return [kind, error.exit, error.hint ?? '', error.status ?? 0, error.document?.ok].join(' ')
+}
+void describe
+`
+const begin = `
+const client = createClient({ token: 'x', onNotice: text => console.error(text), signal: new AbortController().signal })
+void useClient(client)
+`
+
+const files = {
+  'consumer.mts': `import { type Client, createClient, type MergeqError, type Queue, type TestCase } from 'mergeq'\n${uses}${begin}`,
+  'consumer.cts': `import mergeq = require('mergeq')
+type Client = mergeq.Client
+type MergeqError = mergeq.MergeqError
+type Queue = mergeq.Queue
+type TestCase = mergeq.TestCase
+const { createClient } = mergeq
+${uses}${begin}`,
+}
+
+beforeAll(() => {
+  mkdirSync(join(place, 'node_modules/@types'), { recursive: true })
+  symlinkSync(resolve('.'), join(place, 'node_modules/mergeq'))
+  symlinkSync(resolve('node_modules/@types/node'), join(place, 'node_modules/@types/node'))
+  symlinkSync(resolve('node_modules/undici-types'), join(place, 'node_modules/undici-types'))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(place, name), text)
+})
+
+test.each(Object.keys(files))('the types that ship name what a program uses: %s', async name => {
+  const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess']
+  const resolution = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node']
+  const { exitCode, stdout } = await execa(
+    resolve('node_modules/.bin/tsc'),
+    [...options, ...resolution, name],
+    { cwd: place, reject: false },
+  )
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' })
+})
+
+test('the types that ship are the same for both ways to load the library, and cite only what ships', () => {
+  const [types, others] = ['dist/library.d.mts', 'dist/library.d.cts'].map(path => readFileSync(path, 'utf8'))
+  expect(types).toBe(others)
+  expect(types).not.toMatch(/\b[\w-]+\.md\b|^import /m)
+})
