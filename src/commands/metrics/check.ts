@@ -18,7 +18,8 @@ const expressions: Input<readonly Expression[]> = {
   definitions: [
     {
       syntax: '<expression...>',
-      summary: "What must hold: 'mq_depth_current < 50' (quote it)",
+      summary:
+        "What must hold: 'mq_depth_current < 50' (quote it); =~ and !~ take a JavaScript regular expression",
       variadic: true,
     },
   ],
