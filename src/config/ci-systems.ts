@@ -1,4 +1,5 @@
 import type { Environment } from '../host/host.ts'
+import type { ResolvedValue } from './setting-source.ts'
 
 /**
  * A CI system: the variables that hold each fact about a job. A text of several names, separated by spaces,
@@ -39,6 +40,20 @@ export interface CiSystem {
    * has the permissions of the base repository in any case.
    */
   readonly fork?: (env: Environment) => Readonly<Record<'head' | 'base' | 'run', string>> | undefined
+}
+
+/** The facts that a CI job states; unknown facts are undefined. */
+export type CiInfo = Readonly<
+  Record<
+    'repo' | 'address' | 'head' | 'base' | 'defaultBranch' | 'pr' | 'sha' | 'forkedRun',
+    ResolvedValue | undefined
+  >
+> & {
+  /** The name of the CI system, for messages. */
+  readonly title: string
+  readonly isPullRequest: boolean
+  /** Whether `sha` may be a merge commit instead of the head commit of the pull request. */
+  readonly isShaUncertain: boolean
 }
 
 const isSet = (env: Environment, ...names: readonly string[]): boolean =>

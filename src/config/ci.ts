@@ -2,18 +2,13 @@ import { repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { Environment, Files, Host } from '../host/host.ts'
 import { get, type Json } from '../json.ts'
-import { type CiSystem, findCiSystem } from './ci-systems.ts'
+import { type CiInfo, type CiSystem, findCiSystem } from './ci-systems.ts'
 import { isContinuousIntegration } from './continuous-integration.ts'
-import { countParents, withoutTokens } from './git.ts'
+import { countParents, withoutTokens } from './run-git.ts'
 import type { SettingKey } from './setting-definitions.ts'
-import type { ResolvedValue, SettingSource } from './setting-source.ts'
+import { type ResolvedValue, type SettingSource, toResolvedValue } from './setting-source.ts'
 
 type OptionalValue = ResolvedValue | undefined
-
-const toValue = (value: unknown, origin: string): OptionalValue => {
-  const text = Number.isSafeInteger(value) ? String(value) : value
-  return typeof text === 'string' && text !== '' ? { value: text, origin } : undefined
-}
 
 const anyText = /^(.+)$/s
 /** Matches the branch of a ref: `x` in `refs/heads/x` and in `x`; tags and pull requests do not match. */
@@ -24,12 +19,14 @@ const numberPattern =
 const commitPattern = /^([\da-f]{7,64})$/i
 
 const extract = (value: OptionalValue, pattern: RegExp): OptionalValue =>
-  value && toValue(pattern.exec(value.value)?.[1], value.origin)
+  value && toResolvedValue(pattern.exec(value.value)?.[1], value.origin)
 
 /** Adds the host to a path. Returns undefined for a host without a dot, which would be read as an owner. */
 const withHost = (host: string | undefined, path: OptionalValue): OptionalValue => {
   if (path === undefined || host === undefined || host === '' || !path.value.includes('/')) return path
-  return /[.:]/.test(host) || host === 'localhost' ? toValue(`${host}/${path.value}`, path.origin) : undefined
+  return /[.:]/.test(host) || host === 'localhost'
+    ? toResolvedValue(`${host}/${path.value}`, path.origin)
+    : undefined
 }
 
 const maxEventSize = 32 * 1024 * 1024
@@ -43,23 +40,12 @@ async function readEvent(path: string | undefined, files: Files): Promise<Json |
   }
 }
 
-/** The facts that a CI job states; unknown facts are undefined. */
-type CiInfo = Readonly<
-  Record<'repo' | 'address' | 'head' | 'base' | 'defaultBranch' | 'pr' | 'sha' | 'forkedRun', OptionalValue>
-> & {
-  /** The name of the CI system, for messages. */
-  readonly title: string
-  readonly isPullRequest: boolean
-  /** Whether `sha` may be a merge commit instead of the head commit of the pull request. */
-  readonly isShaUncertain: boolean
-}
-
 async function readSystem(system: CiSystem, env: Environment, files: Files): Promise<CiInfo> {
   const event = system.eventFile === undefined ? undefined : await readEvent(env[system.eventFile], files)
   const lookup = (name: string): OptionalValue =>
     name.startsWith('event.')
-      ? toValue(get(event, name.slice('event.'.length)), `the event file of ${system.title}`)
-      : toValue(env[name], name)
+      ? toResolvedValue(get(event, name.slice('event.'.length)), `the event file of ${system.title}`)
+      : toResolvedValue(env[name], name)
   /** Returns the match of the pattern in the first of the variables that matches. */
   const first = (names = '', pattern = anyText): OptionalValue => {
     for (const name of names.split(' ')) {
@@ -97,57 +83,14 @@ async function readSystem(system: CiSystem, env: Environment, files: Files): Pro
 /** Returns the host of an address or of a host. */
 const hostOf = (server = ''): string => (URL.canParse(server) ? new URL(server).host || server : server)
 
-/** The members of the result of env-ci that are used. */
-interface EnvCiResult {
-  readonly name?: string
-  readonly commit?: string
-  readonly branch?: string
-  readonly prBranch?: string
-  readonly pr?: string | number
-  readonly isPr?: boolean
-  readonly tag?: string
-}
-
-/**
- * Returns what env-ci tells of a job of another system, or undefined. The repository is not among it: its
- * host is not known, and the git checkout has both. env-ci would run git for some systems, in the checkout
- * and with the whole environment: its search path contains no git.
- */
-async function readEnvCi(env: Environment): Promise<CiInfo | undefined> {
-  // @ts-expect-error env-ci brings no types.
-  const { default: envCi } = await import('env-ci')
-  const detect = (): EnvCiResult => {
-    try {
-      return envCi({ env: { ...env, PATH: '/dev/null' }, cwd: '/' })
-    } catch {
-      return {}
-    }
-  }
-  const { name, isPr, branch, prBranch, pr, tag = '', commit } = detect()
-  if (name === undefined) return undefined
-  const origin = `the variables of ${name}`
-  return {
-    title: name,
-    repo: undefined,
-    address: undefined,
-    // Without isPr, the branch may be that of a pull request.
-    head: toValue(isPr === false ? (tag === '' ? branch : '') : prBranch, origin),
-    base: isPr ? toValue(branch, origin) : undefined,
-    defaultBranch: undefined,
-    isPullRequest: isPr === true,
-    pr: isPr ? toValue(pr, origin) : undefined,
-    sha: toValue(commit, origin),
-    isShaUncertain: true,
-    forkedRun: undefined,
-  }
-}
-
 /** Returns the facts about the CI job, or undefined outside CI. */
 async function readCi({ env: hostEnv, files }: Host): Promise<CiInfo | undefined> {
   const env = withoutTokens(hostEnv)
   const system = findCiSystem(env)
   if (system !== undefined) return readSystem(system, env, files)
-  return isContinuousIntegration(env) ? readEnvCi(env) : undefined
+  if (!isContinuousIntegration(env)) return undefined
+  const { readEnvCi } = await import('./other-ci-systems.ts')
+  return readEnvCi(env)
 }
 
 /** Matches the test branches of the merge queue, and of the merge queue of GitHub. */
@@ -211,5 +154,5 @@ async function parseRepositoryAddress(address: OptionalValue): Promise<OptionalV
   if (address === undefined) return undefined
   const { parseGitRemote } = await import('./git-remote.ts')
   const repo = parseGitRemote(address.value)
-  return repo && toValue(repositoryName(repo), address.origin)
+  return repo && toResolvedValue(repositoryName(repo), address.origin)
 }

@@ -30,7 +30,6 @@ export const knownViolations: Readonly<Record<string, readonly string[]>> = {
   'every file has at most 250 lines': [
     'api/call.ts has 286 lines',
     'cli/resume-file.ts has 264 lines',
-    'config/git.ts has 258 lines',
     'output/table.ts has 272 lines',
   ],
   'every file has comments of at most 110 columns': [
