@@ -1,4 +1,5 @@
 import { attemptLimit, changeLimit } from '../domain/limits.ts'
+import { formats } from '../domain/output-formats.ts'
 
 import { integerParser, parseByteSize } from '../domain/values/numbers.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
@@ -31,11 +32,6 @@ function checkPullRequest(text: string): string {
 }
 
 const setting = <T>(definition: SettingDefinition<T>): SettingDefinition<T> => definition
-
-/** The output formats of `--output`. */
-export const formats = ['table', 'json', 'ndjson', 'csv', 'markdown'] as const
-/** The name of an output format. */
-export type Format = (typeof formats)[number]
 
 /** Every setting (CLI.md section 3). */
 export const settingDefinitions = {
