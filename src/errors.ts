@@ -133,11 +133,14 @@ export class MergeqError extends Error {
 export const isMergeqError = (error: unknown): error is MergeqError =>
   typeof error === 'object' && error !== null && brand in error
 
+/** The kinds of errors that polling again cannot change. */
+const permanentKinds: ReadonlySet<ErrorKind> = new Set(['auth', 'usage', 'internal', 'output', 'interrupted'])
+
 /**
  * Whether an error would also occur in every later poll, so that retrying does not help (CLI.md section 5).
  */
 export const isPermanent = ({ kind, details }: MergeqError): boolean =>
-  details.overLimit === true || /^(auth|usage|internal|output|interrupted)$/.test(kind)
+  details.overLimit === true || permanentKinds.has(kind)
 
 /**
  * Returns an error about a wrong command line, environment or setting; exit code 2, and no request was sent.

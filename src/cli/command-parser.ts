@@ -119,7 +119,7 @@ function createOptionAsValueTest(
       ...globalOptions,
     ]
     return (
-      /^-(h|-help|-version)$/.test(name) ||
+      ['-h', '--help', '--version'].includes(name) ||
       definitions.some(({ syntax }) => getOptionNames(syntax).includes(name))
     )
   }
