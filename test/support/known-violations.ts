@@ -27,11 +27,7 @@ export const knownViolations: Readonly<Record<string, readonly string[]>> = {
   'every file does not name an operation in a generic directory': [
     'cli/queue-setting-options.ts names updateQueue',
   ],
-  'every file has at most 250 lines': [
-    'api/call.ts has 286 lines',
-    'cli/resume-file.ts has 264 lines',
-    'output/table.ts has 272 lines',
-  ],
+  'every file has at most 250 lines': ['api/call.ts has 286 lines', 'cli/resume-file.ts has 264 lines'],
   'every file has comments of at most 110 columns': [
     'library/declarations.ts has a comment over 110 columns',
   ],
