@@ -133,11 +133,14 @@ export class MergeqError extends Error {
 export const isMergeqError = (error: unknown): error is MergeqError =>
   typeof error === 'object' && error !== null && brand in error
 
+/** The kinds of errors that polling again cannot change. */
+const permanentKinds: ReadonlySet<ErrorKind> = new Set(['auth', 'usage', 'internal', 'output', 'interrupted'])
+
 /**
  * Whether an error would also occur in every later poll, so that retrying does not help (CLI.md section 5).
  */
 export const isPermanent = ({ kind, details }: MergeqError): boolean =>
-  details.overLimit === true || /^(auth|usage|internal|output|interrupted)$/.test(kind)
+  details.overLimit === true || permanentKinds.has(kind)
 
 /** The hint of a usage error that has none of its own. */
 export const usageHint = 'See --help after the command for what it takes.'

@@ -1,5 +1,4 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
-import { createIdTable } from '../domain/id-table.ts'
 import { createPageCursor, type PagePosition, type PageRequest } from '../domain/page-cursor.ts'
 import type { TimeRange } from '../domain/time-range.ts'
 import type { MergeqError } from '../errors.ts'
@@ -82,7 +81,8 @@ export const describeRange = ({ start, end }: TimeRange): string => `${toIso(sta
 export function paginateTests(plan: PaginationPlan): Paginator {
   let range = plan.range
   let cursor = createPageCursor(range, plan.maxPages, { window: 0, token: plan.pageToken ?? '' })
-  const seenIds = createIdTable()
+  /** The ids of all tests, each with the pass in which it was last seen. */
+  const seenIds = new Map<string, number>()
   let unsavedIds: string[] = []
   const collected: JsonObject[] = []
   const hidden = new Map<string, number>()
@@ -97,7 +97,8 @@ export function paginateTests(plan: PaginationPlan): Paginator {
   const recordId = (record: JsonObject) => {
     const id = getString(record, 'id')
     if (id === undefined) return { isFirst: true, isNew: true }
-    const last = seenIds.add(id, cursor.pass())
+    const last = seenIds.get(id)
+    seenIds.set(id, cursor.pass())
     if (last === undefined && plan.resumeFile !== undefined) unsavedIds.push(id)
     return { isFirst: last === undefined, isNew: last !== cursor.pass() }
   }
@@ -169,7 +170,7 @@ export function paginateTests(plan: PaginationPlan): Paginator {
       range = checkpoint.range
       earlier = checkpoint
       cursor = createPageCursor(range, plan.maxPages, checkpoint)
-      for (const id of ids) seenIds.add(id, 0)
+      for (const id of ids) seenIds.set(id, 0)
     },
     newIds() {
       const ids = unsavedIds

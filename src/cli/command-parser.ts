@@ -115,7 +115,7 @@ function createOptionAsValueTest(
       ...globalOptions,
     ]
     return (
-      /^-(h|-help|-version)$/.test(name) ||
+      ['-h', '--help', '--version'].includes(name) ||
       definitions.some(definition => getOptionNames(definition).includes(name))
     )
   }

@@ -7,6 +7,7 @@ import { isLoopback } from '../config/base-url.ts'
 import { type Config, type ResolveOptions, resolveSettings } from '../config/config.ts'
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import type { ParseContext } from '../config/parse-context.ts'
+import { isJsonFormat } from '../domain/output-formats.ts'
 import type { Host } from '../host/host.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import { shouldColor } from '../output/color.ts'
@@ -67,7 +68,7 @@ export async function createContext(
   const settings = resolveSettings(args, host, { ...purpose, notify: text => logger.info(text) })
   const options = await readGlobalOptions(args, settings)
   const { color, format } = options
-  const logger = createLogger(host.err, { ...options, json: format === 'json' || format === 'ndjson' })
+  const logger = createLogger(host.err, { ...options, json: isJsonFormat(format) })
   const storeError = settings.store.readError()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Going on without them.`)
   let token: Promise<Token> | undefined

@@ -1,6 +1,7 @@
 import type { ParsedArgs } from '../config/args.ts'
 import type { Config } from '../config/config.ts'
-import { type Format, type SettingKey, settingDefinition } from '../config/setting-definitions.ts'
+import { type SettingKey, settingDefinition } from '../config/setting-definitions.ts'
+import { type Format, isJsonFormat } from '../domain/output-formats.ts'
 import { usageError } from '../errors.ts'
 import type { OptionDefinition } from './inputs.ts'
 
@@ -89,4 +90,4 @@ export async function readGlobalOptions(args: ParsedArgs, settings: Config): Pro
  * MERGEQ_OUTPUT, so that errors in the settings can be reported too.
  */
 export const wantsJsonErrors = (args: ParsedArgs, output: string | undefined): boolean =>
-  args.has('--json') || /^(nd)?json$/i.test(args.get('--output')?.[0] ?? output ?? '')
+  args.has('--json') || isJsonFormat((args.get('--output')?.[0] ?? output ?? '').toLowerCase())

@@ -1,63 +1,32 @@
 import { repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { Environment, Files, Host } from '../host/host.ts'
-import { isObject, type Json } from '../json.ts'
-import type { CiInfo, CiVariables } from './ci-systems.ts'
+import { get, type Json } from '../json.ts'
+import { type CiInfo, type CiSystem, findCiSystem } from './ci-systems.ts'
 import { isContinuousIntegration } from './continuous-integration.ts'
-import { countParents, withoutTokens } from './git.ts'
+import { countParents, withoutTokens } from './run-git.ts'
 import type { SettingKey } from './setting-definitions.ts'
-import type { ResolvedValue, SettingSource } from './setting-source.ts'
+import { type ResolvedValue, type SettingSource, toResolvedValue } from './setting-source.ts'
 
 type OptionalValue = ResolvedValue | undefined
-
-const toValue = (value: unknown, origin: string): OptionalValue => {
-  const text = Number.isSafeInteger(value) ? String(value) : value
-  return typeof text === 'string' && text !== '' ? { value: text, origin } : undefined
-}
 
 const anyText = /^(.+)$/s
 /** Matches the branch of a ref: `x` in `refs/heads/x` and in `x`; tags and pull requests do not match. */
 const branchPattern = /^(?:refs\/heads\/|(?:refs\/remotes\/)?origin\/)?((?!refs\/|detached$).+)$/s
-/** Matches the number in `7`, `refs/pull/7/merge`, `pr/7` and the address of a pull request. */
-const numberPattern = /^(?:(?:.*\/)?(?:pull|pr|pull-requests|merge_requests)\/)?(\d+)(?:\/(?:head|merge))?$/
+/** Matches the number in `7`, `refs/pull/7/merge`, `pr/7` and the address of a pull request; no branch. */
+const numberPattern =
+  /^(?!refs\/(?:heads|tags)\/)(?:(?:[^,]*\/)?(?:pulls?|pr|pull-requests|merge_requests)\/)?(\d+)(?:\/(?:head|merge))?$/
 const commitPattern = /^([\da-f]{7,64})$/i
 
 const extract = (value: OptionalValue, pattern: RegExp): OptionalValue =>
-  value && toValue(pattern.exec(value.value)?.[1], value.origin)
-
-/**
- * Returns the match of the pattern in the first of the variables that matches; `variables` holds names
- * separated by spaces.
- */
-const firstMatch = (env: Environment, variables = '', pattern = anyText): OptionalValue => {
-  for (const name of variables.split(' ')) {
-    const value = extract(toValue(env[name], name), pattern)
-    if (value !== undefined) return value
-  }
-  return undefined
-}
+  value && toResolvedValue(pattern.exec(value.value)?.[1], value.origin)
 
 /** Adds the host to a path. Returns undefined for a host without a dot, which would be read as an owner. */
 const withHost = (host: string | undefined, path: OptionalValue): OptionalValue => {
   if (path === undefined || host === undefined || host === '' || !path.value.includes('/')) return path
-  return /[.:]/.test(host) || host === 'localhost' ? toValue(`${host}/${path.value}`, path.origin) : undefined
-}
-
-const readVariables = (env: Environment, variables: CiVariables): CiInfo => {
-  const pr = firstMatch(env, variables.pr, numberPattern)
-  const headSha = firstMatch(env, variables.headSha, commitPattern)
-  return {
-    title: variables.title,
-    repo: withHost(variables.repo?.host, firstMatch(env, variables.repo?.path)),
-    address: firstMatch(env, variables.address),
-    head: firstMatch(env, variables.head, branchPattern),
-    base: firstMatch(env, variables.base, branchPattern),
-    defaultBranch: firstMatch(env, variables.defaultBranch),
-    isPullRequest: pr !== undefined,
-    pr,
-    sha: headSha ?? firstMatch(env, variables.sha, commitPattern),
-    isShaUncertain: headSha === undefined && variables.mayBuildMergeCommit === true,
-  }
+  return /[.:]/.test(host) || host === 'localhost'
+    ? toResolvedValue(`${host}/${path.value}`, path.origin)
+    : undefined
 }
 
 const maxEventSize = 32 * 1024 * 1024
@@ -71,68 +40,57 @@ async function readEvent(path: string | undefined, files: Files): Promise<Json |
   }
 }
 
-const getPath = (json: Json | undefined, path: readonly string[]): Json | undefined =>
-  path.reduce<Json | undefined>(
-    (part, key) => (isObject(part) && Object.hasOwn(part, key) ? part[key] : undefined),
-    json,
-  )
-
-/**
- * Reads a job of GitHub Actions, or of Gitea and Forgejo, which use the same variables. For a pull request
- * GITHUB_SHA is the merge commit or the base commit; only the event file contains the head commit.
- */
-async function readGitHub(env: Environment, files: Files): Promise<CiInfo> {
-  const event = await readEvent(env.GITHUB_EVENT_PATH, files)
-  const fromEvent = (...path: readonly string[]) =>
-    toValue(getPath(event, path), 'the event file of GitHub Actions')
-  const ref = env.GITHUB_REF ?? ''
-  const server = env.GITHUB_SERVER_URL ?? ''
-  const commentedPullRequest =
-    getPath(event, ['issue', 'pull_request']) !== undefined ? fromEvent('issue', 'number') : undefined
-  const pullRequestInRef = ref.startsWith('refs/pull/')
-    ? firstMatch(env, 'GITHUB_REF', numberPattern)
-    : undefined
-  const pr = fromEvent('pull_request', 'number') ?? commentedPullRequest ?? pullRequestInRef
-  const isPullRequest = pr !== undefined || /^pull_request/.test(env.GITHUB_EVENT_NAME ?? '')
-  const builtSha = fromEvent('workflow_run', 'head_sha') ?? firstMatch(env, 'GITHUB_SHA')
-  const [headRepository, baseRepository] = ['head', 'base'].map(
-    side => fromEvent('pull_request', side, 'repo', 'full_name')?.value,
-  )
-  // The event has null for the repository of a deleted fork. A pull_request_target job runs with the
-  // permissions of the parent repository.
+async function readSystem(system: CiSystem, env: Environment, files: Files): Promise<CiInfo> {
+  const event = system.eventFile === undefined ? undefined : await readEvent(env[system.eventFile], files)
+  const lookup = (name: string): OptionalValue =>
+    name.startsWith('event.')
+      ? toResolvedValue(get(event, name.slice('event.'.length)), `the event file of ${system.title}`)
+      : toResolvedValue(env[name], name)
+  /** Returns the match of the pattern in the first of the variables that matches. */
+  const first = (names = '', pattern = anyText): OptionalValue => {
+    for (const name of names.split(' ')) {
+      const value = extract(lookup(name), pattern)
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
+  const pr = first(system.pr, numberPattern)
+  const isPullRequest = pr !== undefined || system.isPullRequest?.(env) === true
+  const headSha = first(system.headSha, commitPattern)
+  const shaOfPullRequest = system.shaOfPullRequest?.(env) ?? 'head'
+  const hasSha = !isPullRequest || shaOfPullRequest !== 'merge or base'
+  const repo = system.repo?.find(({ path }) => first(path) !== undefined)
+  const fork = system.fork?.(env)
+  // The event has null for the repository of a deleted fork.
+  const [headRepository, baseRepository] = [first(fork?.head), first(fork?.base)]
   const isForked =
-    baseRepository !== undefined &&
-    headRepository?.toLowerCase() !== baseRepository.toLowerCase() &&
-    env.GITHUB_EVENT_NAME !== 'pull_request_target'
+    baseRepository !== undefined && headRepository?.value.toLowerCase() !== baseRepository.value.toLowerCase()
   return {
-    title: 'GitHub Actions',
-    repo: withHost(URL.canParse(server) ? new URL(server).host : '', firstMatch(env, 'GITHUB_REPOSITORY')),
-    head:
-      firstMatch(env, 'GITHUB_HEAD_REF') ??
-      fromEvent('pull_request', 'head', 'ref') ??
-      firstMatch(env, 'GITHUB_REF', branchPattern),
-    base:
-      firstMatch(env, 'GITHUB_BASE_REF') ??
-      fromEvent('pull_request', 'base', 'ref') ??
-      extract(fromEvent('merge_group', 'base_ref'), branchPattern),
-    defaultBranch: fromEvent('repository', 'default_branch'),
+    title: system.title,
+    repo: repo && withHost(hostOf(first(repo.host)?.value), first(repo.path)),
+    address: first(system.address),
+    head: system.hasHead?.(env) === false ? undefined : first(system.head, branchPattern),
+    base: first(system.base, branchPattern),
+    defaultBranch: first(system.defaultBranch),
     isPullRequest,
     pr,
-    sha: isPullRequest ? fromEvent('pull_request', 'head', 'sha') : builtSha,
-    forkedRun: isForked ? firstMatch(env, 'GITHUB_RUN_ID') : undefined,
+    sha: headSha ?? (hasSha ? first(system.sha, commitPattern) : undefined),
+    isShaUncertain: headSha === undefined && shaOfPullRequest !== 'head',
+    forkedRun: isForked ? first(fork?.run) : undefined,
   }
 }
 
-/**
- * Returns the facts about the CI job, or undefined outside CI. A few variables decide this before any
- * module is loaded.
- */
+/** Returns the host of an address or of a host. */
+const hostOf = (server = ''): string => (URL.canParse(server) ? new URL(server).host || server : server)
+
+/** Returns the facts about the CI job, or undefined outside CI. */
 async function readCi({ env: hostEnv, files }: Host): Promise<CiInfo | undefined> {
   const env = withoutTokens(hostEnv)
-  if ((env.GITHUB_ACTIONS ?? '') !== '') return readGitHub(env, files)
+  const system = findCiSystem(env)
+  if (system !== undefined) return readSystem(system, env, files)
   if (!isContinuousIntegration(env)) return undefined
-  const { detectCi } = await import('./ci-systems.ts')
-  return detectCi(env, readVariables)
+  const { readEnvCi } = await import('./other-ci-systems.ts')
+  return readEnvCi(env)
 }
 
 /** Matches the test branches of the merge queue, and of the merge queue of GitHub. */
@@ -168,7 +126,7 @@ export function ciSource(host: Host, hasToken: () => Promise<boolean>): SettingS
       )
     },
     async sha({ title, sha, isPullRequest, isShaUncertain }) {
-      if (!isPullRequest || (sha !== undefined && isShaUncertain !== true)) return sha
+      if (!isPullRequest || (sha !== undefined && !isShaUncertain)) return sha
       // A commit with a single parent is not a merge commit.
       if (sha !== undefined && ((await countParents(host, sha.value)) ?? 2) < 2) return sha
       throw usageError(
@@ -196,5 +154,5 @@ async function parseRepositoryAddress(address: OptionalValue): Promise<OptionalV
   if (address === undefined) return undefined
   const { parseGitRemote } = await import('./git-remote.ts')
   const repo = parseGitRemote(address.value)
-  return repo && toValue(repositoryName(repo), address.origin)
+  return repo && toResolvedValue(repositoryName(repo), address.origin)
 }

@@ -1,20 +1,13 @@
 import type { Environment } from '../host/host.ts'
+import { findCiSystem } from './ci-systems.ts'
 
-/** Variables that CI systems set in their jobs; some of these systems do not set CI. */
-const ciVariables = [
-  'BITBUCKET_BUILD_NUMBER',
-  'BUILDKITE',
-  'BUILD_BUILDURI',
+/** Variables that other CI systems set in their jobs; some of these systems do not set CI. */
+const otherMarkers = [
   'CF_PAGES',
-  'CIRCLECI',
   'CODEBUILD_BUILD_ID',
   'DISTELLI_APPNAME',
-  'GITHUB_ACTIONS',
-  'GITLAB_CI',
   'JB_SPACE_EXECUTION_NUMBER',
-  'JENKINS_URL',
   'TEAMCITY_VERSION',
-  'TF_BUILD',
   'bamboo_agentId',
 ]
 
@@ -24,4 +17,6 @@ const ciVariables = [
  * empty, `0` or `false`; the variable of a CI system counts unless it is empty.
  */
 export const isContinuousIntegration = (env: Environment): boolean =>
-  !/^(?:|0|false)$/i.test(env.CI ?? '') || ciVariables.some(name => (env[name] ?? '') !== '')
+  !/^(?:|0|false)$/i.test(env.CI ?? '') ||
+  findCiSystem(env) !== undefined ||
+  otherMarkers.some(name => (env[name] ?? '') !== '')

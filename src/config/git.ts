@@ -1,9 +1,9 @@
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
-import type { Environment, Host } from '../host/host.ts'
-import { splitCredential } from './remote-credential.ts'
+import type { Host } from '../host/host.ts'
+import { lsRemote, runGit } from './run-git.ts'
 import type { SettingKey } from './setting-definitions.ts'
-import type { ResolvedValue, SettingSource } from './setting-source.ts'
+import { type ResolvedValue, type SettingSource, toResolvedValue } from './setting-source.ts'
 
 /** The options of a lookup in the git checkout. */
 interface GitLookup {
@@ -25,109 +25,6 @@ interface Remote {
   readonly address: string
   readonly repo: Repository | undefined
   readonly protocol: string | undefined
-}
-
-/** The time limit of a git command that reads the checkout, in milliseconds. */
-const localTimeLimit = 5_000
-/** The time limit of a git command that asks a remote, in milliseconds. */
-const lookupTimeLimit = 10_000
-
-/** Returns the environment for child processes: the environment without the tokens (WIRE.md section 4). */
-export const withoutTokens = (env: Environment): Environment =>
-  Object.fromEntries(
-    Object.entries(env).filter(([name]) => !/^(?:MERGEQ_TOKEN|TRUNK_API_TOKEN)$/i.test(name)),
-  )
-
-/** Variables that keep git from prompting, in a terminal or in a window. */
-const noPromptVariables: Environment = {
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_OPTIONAL_LOCKS: '0',
-  GIT_ASKPASS: '',
-  SSH_ASKPASS: 'false',
-  SSH_ASKPASS_REQUIRE: 'force',
-  GCM_INTERACTIVE: 'never',
-}
-
-/**
- * Variables that bind git to a checkout: with them git would use the settings of that checkout outside it
- * too.
- */
-const repositoryVariables =
-  /^GIT_(?:DIR|COMMON_DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_.*|NAMESPACE|PREFIX|CONFIG)$/
-
-/**
- * git is started here and enters the checkout with `-C`, so that a program called git in the checkout is
- * never run.
- */
-const neutralDirectory = '/'
-
-/** The subcommands used here run none of these; the options rule it out. */
-const safeOptions = ['--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null']
-
-/**
- * The output of git commands by host: each command runs once, however many pull requests a command handles.
- */
-const outputCache = new WeakMap<Host, Map<string, Promise<string | undefined>>>()
-
-/**
- * Returns the output of a git command in the checkout, or undefined when it fails. git may not fetch
- * anything.
- */
-function runGit(host: Host, ...args: readonly string[]): Promise<string | undefined> {
-  const cached = outputCache.get(host) ?? new Map<string, Promise<string | undefined>>()
-  outputCache.set(host, cached)
-  const output = cached.get(args.join(' ')) ?? run()
-  cached.set(args.join(' '), output)
-  return output
-
-  async function run() {
-    if (host.cwd === undefined) return undefined
-    const { code, out } = await host.spawn('git', ['-C', host.cwd, ...safeOptions, ...args], {
-      env: {
-        ...withoutTokens(host.env),
-        ...noPromptVariables,
-        GIT_ALLOW_PROTOCOL: 'none',
-        GIT_NO_LAZY_FETCH: '1',
-      },
-      cwd: neutralDirectory,
-      output: 'capture',
-      timeout: localTimeLimit,
-    })
-    return code === 0 ? out : undefined
-  }
-}
-
-/**
- * Returns the number of parents of a commit, correctly in a shallow clone too. Returns undefined when git
- * does not know the commit.
- */
-export async function countParents(host: Host, commit: string): Promise<number | undefined> {
-  if (!/^[\da-f]{40,64}$/i.test(commit)) return undefined
-  const text = await runGit(host, 'cat-file', 'commit', commit)
-  return text === undefined ? undefined : (text.split('\n\n')[0]?.match(/^parent /gm) ?? []).length
-}
-
-/**
- * Returns the refs of a remote, one per line; no refs when the remote does not answer. git runs outside the
- * checkout, so that its settings do not apply. A credential in the address is not passed as an argument.
- */
-async function lsRemote(host: Host, remote: string, pattern: string): Promise<readonly string[]> {
-  const { address, env } = splitCredential(remote, host.env)
-  const inherited = Object.entries(withoutTokens(env)).filter(([name]) => !repositoryVariables.test(name))
-  const args = ['--no-pager', '-c', 'http.followRedirects=false', 'ls-remote', '--', address, pattern]
-  const { code, out } = await host.spawn('git', args, {
-    // git uses https and ssh only, whatever the settings of the user allow, and no local repository.
-    env: {
-      ...Object.fromEntries(inherited),
-      ...noPromptVariables,
-      GIT_DIR: '/dev/null',
-      GIT_ALLOW_PROTOCOL: 'https:ssh',
-    },
-    cwd: neutralDirectory,
-    output: 'capture',
-    timeout: lookupTimeLimit,
-  })
-  return code === 0 ? out.split('\n') : []
 }
 
 /**
@@ -215,20 +112,23 @@ export function gitSource(host: Host, options: GitLookup): SettingSource {
   const finders: Readonly<Partial<Record<SettingKey, () => Promise<ResolvedValue | undefined>>>> = {
     repo: memoize(async () => {
       const remote = await repositoryRemote()
-      return toValue(remote?.repo && repositoryName(remote.repo), `git remote ${remote?.name}`)
+      return toResolvedValue(remote?.repo && repositoryName(remote.repo), `git remote ${remote?.name}`)
     }),
     targetBranch: memoize(async () => {
       const remote = await selectedRemote()
       if (remote === undefined) return undefined
       const prefix = `refs/remotes/${remote.name}/`
       const branch = (await runGit(host, 'rev-parse', '--symbolic-full-name', `${prefix}HEAD`))?.trim() ?? ''
-      return toValue(branch.startsWith(prefix) ? branch.slice(prefix.length) : '', `git ${remote.name}/HEAD`)
+      return toResolvedValue(
+        branch.startsWith(prefix) ? branch.slice(prefix.length) : '',
+        `git ${remote.name}/HEAD`,
+      )
     }),
-    sha: memoize(async () => toValue(await head(), 'git HEAD')),
+    sha: memoize(async () => toResolvedValue(await head(), 'git HEAD')),
     pr: memoize(async () => {
       const [remote, commit] = [await selectedRemote(), await head()]
       if (remote?.repo === undefined || commit === undefined) return undefined
-      if (!/^(?:https|ssh)$/.test(remote.protocol ?? '')) return undefined
+      if (!['https', 'ssh'].includes(remote.protocol ?? '')) return undefined
       const refs = await lsRemote(host, remote.address, 'refs/pull/*/head')
       const numbers = refs.flatMap(line => {
         const [, sha, number = ''] = /^([\da-f]+)\trefs\/pull\/(\d+)\/head$/.exec(line) ?? []
@@ -239,14 +139,11 @@ export function gitSource(host: Host, options: GitLookup): SettingSource {
           `The current commit ${commit.slice(0, 7)} is the head of several pull requests of ${repositoryName(remote.repo)}: ${numbers.map(number => `#${number}`).join(', ')}.`,
           'Name the one that is meant (123, #123 or its address), or set MERGEQ_PR.',
         )
-      return toValue(numbers[0], `the pull requests at git remote ${remote.name}`)
+      return toResolvedValue(numbers[0], `the pull requests at git remote ${remote.name}`)
     }),
   }
   return { find: name => finders[name]?.() }
 }
-
-const toValue = (value: string | undefined, origin: string): ResolvedValue | undefined =>
-  value === undefined || value === '' ? undefined : { value, origin }
 
 /** Returns a function that calls `find` once and keeps its result or error. */
 function memoize<T>(find: () => Promise<T>): () => Promise<T> {

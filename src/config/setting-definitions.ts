@@ -1,4 +1,5 @@
 import { attemptLimit, changeLimit, maxAnswer, maxListAnswer } from '../domain/limits.ts'
+import { formats } from '../domain/output-formats.ts'
 import { integerParser, parseByteSize } from '../domain/values/numbers.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository } from '../domain/values/repository.ts'
@@ -38,11 +39,6 @@ function checkPullRequest(text: string): string {
 const mebibyte = 1024 * 1024
 
 const setting = <T>(definition: SettingDefinition<T>): SettingDefinition<T> => definition
-
-/** The output formats of `--output`. */
-export const formats = ['table', 'json', 'ndjson', 'csv', 'markdown'] as const
-/** The name of an output format. */
-export type Format = (typeof formats)[number]
 
 const colorModes = ['auto', 'always', 'never'] as const
 

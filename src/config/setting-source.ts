@@ -16,6 +16,12 @@ export interface ResolvedValue {
   readonly fix?: string
 }
 
+/** Returns a text or a whole number as a value; undefined when it is empty or anything else. */
+export const toResolvedValue = (value: unknown, origin: string): ResolvedValue | undefined => {
+  const text = Number.isSafeInteger(value) ? String(value) : value
+  return typeof text === 'string' && text !== '' ? { value: text, origin } : undefined
+}
+
 /** A source of settings; the first source that has a value wins. */
 export interface SettingSource {
   /** Returns the value of a setting, or undefined when the source has none. */

@@ -25,10 +25,16 @@ const settingTypes: ReadonlyMap<string, { fromJson(value: Json): Json }> = new M
 /** Keys of getQueue's response that updateQueue does not accept. */
 const readOnlyKeys = ['branch', 'enqueuedPullRequests', 'allowedBotSubmitters', 'batchingRules']
 
+/** Keys that name a queue or a pull request in requests. */
+const subjectKeys = ['repo', 'targetBranch', 'pr']
+
+/** The keys of a queue in a file. */
+const queueFileKeys = ['repo', 'targetBranch', 'settings']
+
 /** Returns why a key cannot be a setting in a file; undefined if it can. */
 function refusalReason(key: string): string | undefined {
   if (key === 'deleteRequiredStatuses') return 'it is written `requiredStatuses: null` in a file'
-  if (/^(repo|targetBranch|pr)$/.test(key)) return 'it names a queue and is no setting of one'
+  if (subjectKeys.includes(key)) return 'it names a queue and is no setting of one'
   return readOnlyKeys.includes(key) ? 'it is read only' : undefined
 }
 
@@ -64,7 +70,7 @@ export function parseQueueFile({ members, line }: SourceNode, file: string): Que
   const expectedForm = 'A queue is `repo`, `targetBranch` and `settings`; `mergeq queue export` writes one.'
   if (members === undefined) throw fileError(line, 'this is no queue: it is not a mapping.', expectedForm)
   for (const [key, node] of members)
-    if (!/^(repo|targetBranch|settings)$/.test(key))
+    if (!queueFileKeys.includes(key))
       throw fileError(node.line, `'${key}' is not part of a queue.`, expectedForm)
   const readText = (key: string, parse: (text: string) => unknown) => {
     const node = members.get(key)

@@ -15,6 +15,9 @@ export const pullRequestStates = [
 /** The known states of a queue (service-api.md section 2.4). */
 export const queueStates = ['RUNNING', 'PAUSED', 'DRAINING', 'SWITCHING_MODES'] as const
 
+/** The name of a known state of a pull request or of a queue. */
+export type KnownState = (typeof pullRequestStates)[number] | (typeof queueStates)[number]
+
 const knownStates: readonly string[] = [...pullRequestStates, ...queueStates]
 
 /**
@@ -62,8 +65,10 @@ export function terminalOutcome(state: string): 'ok' | 'failed' | 'cancelled' | 
 }
 
 /** Whether a normalized state ends a pull request without a merge. */
-export const isFailedOrCancelled = (state: string): boolean =>
-  /^(failed|cancelled)$/.test(terminalOutcome(state) ?? '')
+export function isFailedOrCancelled(state: string): boolean {
+  const outcome = terminalOutcome(state)
+  return outcome === 'failed' || outcome === 'cancelled'
+}
 
 /**
  * Returns the outcome of a pull request's record (CLI.md section 5). FAILED and CANCELLED are settled only

@@ -234,4 +234,4 @@ const writeError = (error: unknown): MergeqError =>
   )
 
 const isClosedError = (error: unknown): boolean =>
-  /^(EPIPE|EBADF|ERR_STREAM_DESTROYED)$/.test(codeOf(error) ?? '')
+  ['EPIPE', 'EBADF', 'ERR_STREAM_DESTROYED'].includes(codeOf(error) ?? '')

@@ -3,7 +3,7 @@ import { get, getArray, getString, type Json, type JsonObject } from '../json.ts
 import { stringifyJson } from '../json-text.ts'
 import { type Annotation, annotationLines } from './annotations.ts'
 import { markdownCell, markdownHead } from './delimited.ts'
-import { truncateCell } from './table.ts'
+import { truncateCell } from './text-width.ts'
 import { escapeWorkflowCommands } from './workflow-commands.ts'
 
 /** A report of failing tests, ordered by severity. */

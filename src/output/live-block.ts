@@ -28,7 +28,7 @@ const [toLineEnd, toEnd] = ['\u001B[K', '\u001B[J']
  * frame; a lower terminal scrolls some of them away and shows them again when it grows.
  */
 export async function createLiveBlock(sink: Writer): Promise<LiveBlock> {
-  const { lineWidth } = await import('./table.ts')
+  const { textWidth } = await import('./text-width.ts')
   let widths: readonly number[] | undefined
   let [height, scrolledRows] = [0, 0]
 
@@ -47,7 +47,7 @@ export async function createLiveBlock(sink: Writer): Promise<LiveBlock> {
       const cursorUp = distance === 0 ? '' : `\u001B[${distance}A`
       const text = lines.map(line => `${line}${toLineEnd}\r\n`).join('')
       const cursorSwitch = widths === undefined ? hideCursor : ''
-      widths = lines.map(lineWidth)
+      widths = lines.map(textWidth)
       await sink.write(`${cursorSwitch}${cursorUp}\r${noWrap}${text}${toEnd}${wrap}`)
     },
     async close() {

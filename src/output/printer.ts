@@ -1,3 +1,4 @@
+import type { Format } from '../domain/output-formats.ts'
 import { get, type Json, type JsonObject } from '../json.ts'
 import { stringifyJson, stringifyLines } from '../json-text.ts'
 import { csv, csvHeader, markdownHead, markdownRows, tsv } from './delimited.ts'
@@ -21,7 +22,7 @@ export interface Printable {
 
 /** How results are printed. */
 export interface PrinterOptions {
-  readonly format: 'table' | 'json' | 'ndjson' | 'csv' | 'markdown'
+  readonly format: Format
   /** Whether the user selected the table format explicitly: a pipe then gets the terminal table too. */
   readonly isTableForced: boolean
   /** The names of the fields to print; all fields when empty. */
@@ -137,7 +138,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
       else await keep(view)
     } else if (view.raw !== undefined) await writer.write(view.raw)
     else {
-      const colorize = options.color ? (await import('./table.ts')).colorizeState : undefined
+      const colorize = options.color ? (await import('./state-color.ts')).colorizeState : undefined
       for await (const rows of parts(view.rows, writer.pause))
         await writer.write(tsv({ ...view, rows }, colorize && (text => colorize(text, true))))
     }

@@ -1,10 +1,10 @@
-import { Chalk, type ChalkInstance } from 'chalk'
 import Table from 'cli-table3'
-import stringWidth from 'string-width'
 import { formatDuration, pluralize } from '../domain/format.ts'
 import type { Json } from '../json.ts'
 import { formatCell } from './delimited.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
+import { colorizeState, createChalk } from './state-color.ts'
+import { textWidth, truncateCell, truncateLine } from './text-width.ts'
 import { type Column, type ColumnFormat, type TextBlock, type View, widthRows } from './view.ts'
 
 /** The terminal that a table is rendered for. */
@@ -14,34 +14,6 @@ export interface TableOptions {
   /** The current time in milliseconds since 1970; relative times refer to it. */
   readonly now: number
 }
-
-const printableAscii = /^[ -~]*$/
-
-/**
- * Returns the terminal columns of a text without its colour sequences. Most texts are ASCII and need no
- * width table.
- */
-const textWidth = (text: string): number => (printableAscii.test(text) ? text.length : stringWidth(text))
-
-type Colorize = (chalk: ChalkInstance, text: string) => string
-
-const stateColors: readonly [RegExp, Colorize][] = [
-  [/^(MERGED|RUNNING|SUCCESS|healthy|pass)$/i, (chalk, text) => chalk.green(text)],
-  [/^(FAILED|FAILURE|ERROR|TIMED_OUT|broken|fail|dropped|new)$/i, (chalk, text) => chalk.red(text)],
-  [
-    /^(CANCELLED|PAUSED|DRAINING|PENDING_FAILURE|flaky|SWITCHING_MODES|STALE|warn|blocked|held|known|quarantined)$/i,
-    (chalk, text) => chalk.yellow(text),
-  ],
-  [/^(TESTING|TESTS_PASSED|PENDING|IN_PROGRESS|QUEUED|waiting)$/i, (chalk, text) => chalk.cyan(text)],
-]
-
-/** Returns a state in its colour; any other text unchanged. */
-export function colorizeState(text: string, color: boolean): string {
-  const [, colorize] = stateColors.find(([states]) => states.test(text)) ?? []
-  return colorize === undefined ? text : colorize(createChalk(color), text)
-}
-
-const createChalk = (color: boolean): ChalkInstance => new Chalk({ level: color ? 1 : 0 })
 
 /**
  * Returns how long ago a time was, such as `3m ago`. A date that is in the future, invalid or without a
@@ -156,7 +128,7 @@ const maxBlockLines = 40
 function renderTextBlock(
   { title, head, text }: TextBlock,
   { columns }: TableOptions,
-  chalk: ChalkInstance,
+  chalk: ReturnType<typeof createChalk>,
 ): string {
   const lines = sanitizeLines(text).trim().split('\n')
   const shownLines = lines
@@ -186,37 +158,6 @@ const borders = [
 ] as const
 
 const minColumnWidth = 8
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
-
-/** Returns a text truncated to a width in columns, with an ellipsis. No grapheme is split. */
-export function truncateCell(text: string, maxWidth: number): string {
-  if (text.length <= maxWidth && textWidth(text) <= maxWidth) return text
-  let [cut, used] = ['', 0]
-  for (const { segment } of graphemes.segment(text.slice(0, maxWidth * 16))) {
-    used += textWidth(segment)
-    if (used > maxWidth - 1) return `${cut}…`
-    cut += segment
-  }
-  return text.length > maxWidth * 16 ? `${cut}…` : cut
-}
-
-const colorSequence = /(\u001B\[[\d;]*m)/
-
-/** Returns a line with colour sequences truncated to a width in columns. All colour sequences are kept. */
-export function truncateLine(line: string, maxWidth: number): string {
-  let remaining = maxWidth
-  const pieces = line.split(colorSequence).map((piece, index) => {
-    if (index % 2 === 1) return piece
-    const kept = remaining > 0 ? truncateCell(piece, remaining) : ''
-    remaining = kept === piece ? remaining - textWidth(kept) : 0
-    return kept
-  })
-  return pieces.join('')
-}
-
-/** Returns the terminal columns of a line without its colour sequences. */
-export const lineWidth = (line: string): number => textWidth(line)
-
 /**
  * Renders a view and the lines below it as lines that fit a terminal. They are narrower than the terminal,
  * and at least a row less than its rows, so that the cursor can be below them. A last line counts the rows

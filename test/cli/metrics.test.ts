@@ -182,7 +182,9 @@ describe('metrics check', () => {
     ['mq{a} < 1', /one of = != =~ !~ is missing/, 5],
     ['mq{a=b} < 1', /a value in quotes is missing/, 6],
     ['mq{a="b" < 1', /a } is missing/, 10],
-    ['mq{a=~"x(y"} < 1', /the regular expression is wrong: a \) is missing/, 9],
+    ['mq{a=~"x(y"} < 1', /the regular expression is wrong: Invalid .*: Unterminated group/, 7],
+    ['mq{a=~"x)|(y"} < 1', /the regular expression is wrong: Invalid .*: Unmatched '\)'/, 7],
+    ['mq{a!~"x{3,2}"} < 1', /the regular expression is wrong: Invalid .*: numbers out of order/, 7],
     ['sum(mq < 1', /a \) is missing/, 8],
     ['sum(max(mq)) < 1', /one function is all/, 5],
     ['median(mq) < 1', /there is no median\(\)/, 1],
@@ -206,6 +208,25 @@ describe('metrics check', () => {
     expect(shown).toBe(`  ${typed}`.trimEnd() === '' ? '  ' : `  ${typed}`)
     expect(caret).toBe(`  ${' '.repeat(at - 1)}^`)
     if (/\[|rate|over_time/.test(typed)) expect(err).toContain('gauges over a sliding hour')
+  })
+
+  test.each([
+    ['main', 'main', true],
+    ['mai', 'main', false],
+    ['ain', 'main', false],
+    ['main|release-.*', 'release-1', true],
+    ['main|release-.*', 'a-main', false],
+    ['a\\\\.b', 'a-b', false],
+    ['a\\\\.b', 'a.b', true],
+    ['.*', '', true],
+    ['a.b', 'a\nb', true],
+    ['a.b', 'a😀b', true],
+    ['(?<x>a)\\\\k<x>', 'aa', true],
+  ])('the regular expression %s and the whole value %j', (pattern, value, matches) => {
+    const { series } = parseExpression(`mq{a=~"${pattern}"} < 1`)
+    expect(series.matchers.map(matcher => matcher.matches(value))).toEqual([matches])
+    const { series: others } = parseExpression(`mq{a!~"${pattern}"} < 1`)
+    expect(others.matchers.map(matcher => matcher.matches(value))).toEqual([!matches])
   })
 
   test('any text is an expression or a usage failure', () => {

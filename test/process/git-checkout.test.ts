@@ -655,7 +655,7 @@ describe('WIRE.md section 4: nothing that a repository can configure is run', ()
       rmSync(join(folder, '.git', 'objects'), { recursive: true })
       mkdirSync(join(folder, '.git', 'objects'))
       await everything(folder)
-      const { countParents } = await import('../../src/config/git.ts')
+      const { countParents } = await import('../../src/config/run-git.ts')
       const host = { cwd: folder, env: bareEnvironment(home()), spawn } as unknown as Host
       expect(await countParents(host, head())).toBeUndefined()
     }

@@ -186,24 +186,23 @@ const expected: Readonly<Record<string, Readonly<Record<string, Readonly<Record<
     'test branch': { repo: 'bitbucket.org/acme/web', pr: noPull(branch), sha: merge, testRun: run },
   },
   others: {
-    'Travis CI: pull request': { ...pulled, repo: 'acme/web' },
-    'Travis CI: push': { repo: 'acme/web', targetBranch: 'main', sha: head },
-    'AppVeyor: pull request': { ...pulled, targetBranch: 'main' },
-    'Drone: pull request': { ...pulled, targetBranch: 'main' },
-    'Semaphore: pull request': { ...pulled, targetBranch: 'main' },
-    'CodeBuild: pull request': { ...pulled, targetBranch: 'main' },
-    'CodeBuild: push': { ...web, targetBranch: '2024', sha: head },
-    'Woodpecker: pull request': {
-      repo: 'codeberg.org/acme/web',
-      targetBranch: 'main',
-      pr: '7',
-      sha: head,
+    'Travis CI: pull request': {
+      targetBranch: 'release/2.4',
+      pr: '123',
+      sha: noHead('Travis CI'),
     },
-    'Cirrus CI: pull request': { ...pulled, targetBranch: 'main' },
-    'Vercel: preview of a pull request': { ...web, pr: '123', sha: head },
+    'Travis CI: push': { targetBranch: 'main', sha: head },
+    'AppVeyor: pull request': { targetBranch: 'main', pr: '123', sha: noHead('Appveyor') },
+    'Drone: pull request': { targetBranch: 'main', pr: '123', sha: noHead('Drone') },
+    'Semaphore: pull request': { targetBranch: 'main', pr: '123', sha: noHead('Semaphore') },
+    'CodeBuild: pull request': {},
+    'CodeBuild: push': {},
+    'Woodpecker: pull request': { targetBranch: 'main', pr: '7', sha: noHead('Woodpecker CI') },
+    'Cirrus CI: pull request': { targetBranch: 'main', pr: '123', sha: noHead('Cirrus CI') },
+    'Vercel: preview of a pull request': { sha: head },
     'TeamCity: push': { sha: head },
     'Netlify without its variables': {},
-    'Bitrise: pull request': { ...pulled, targetBranch: 'main' },
+    'Bitrise: pull request': { targetBranch: 'main', pr: '123', sha: noHead('Bitrise') },
     'a system that nobody knows': {},
   },
 }
@@ -337,7 +336,7 @@ describe('The origin of each value is reported', () => {
     ['buildkite', 'pull request', 'repo', 'BUILDKITE_REPO'],
     ['azure', 'pull request', 'pr', 'SYSTEM_PULLREQUEST_PULLREQUESTNUMBER'],
     ['others', 'Travis CI: pull request', 'pr', 'the variables of Travis CI'],
-    ['others', 'Travis CI: pull request', 'sha', 'TRAVIS_PULL_REQUEST_SHA'],
+    ['others', 'Travis CI: push', 'sha', 'the variables of Travis CI'],
   ] as const)('%s, %s: %s from %s', async (system, name, setting, origin) => {
     const { env, files } = jobOf(system, name)
     expect((await ciSource(worldOf(env, files).host, tokenless).find(setting))?.origin).toBe(origin)

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createIdTable } from '../../src/domain/id-table.ts'
 import { createPageCursor } from '../../src/domain/page-cursor.ts'
 import { windows } from '../../src/domain/time-range.ts'
 import { parseInstant } from '../../src/domain/values/time.ts'
@@ -118,26 +117,4 @@ describe('the order of windows and pages', () => {
     for (; steps.next() !== undefined; pages++) steps.advance(`p${pages}`, false)
     expect([pages, steps.problem()]).toEqual([100, '100 pages in a row held no new test'])
   })
-})
-
-test('the table of ids answers as a Map does, for UUIDs and for anything else', () => {
-  const id = fc.oneof(
-    fc.uuid(),
-    fc.uuid().map(one => one.toUpperCase()),
-    fc.string({ maxLength: 2 }),
-  )
-  fc.assert(
-    fc.property(
-      fc.array(fc.tuple(id, fc.nat(9)), { minLength: 1_500, maxLength: 3_000 }),
-      fc.nat(),
-      (meetings, twice) => {
-        const [ids, map] = [createIdTable(), new Map<string, number>()]
-        for (const [one, reading] of [...meetings, meetings[twice % meetings.length] ?? ['', 0]] as const) {
-          expect(ids.add(one, reading)).toBe(map.get(one))
-          map.set(one, reading)
-        }
-      },
-    ),
-    { numRuns: 20 },
-  )
 })

@@ -7,7 +7,6 @@ import {
   type Sample,
   seriesText,
 } from '../../src/domain/metrics/exposition.ts'
-import { isPatternError, parsePattern } from '../../src/domain/metrics/pattern.ts'
 import { isRead } from '../support/prometheus-text.ts'
 
 const label = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_]{0,8}$/).filter(name => name !== '__name__')
@@ -94,87 +93,5 @@ describe('read back', () => {
       'histogram',
       'summary',
     ])
-  })
-})
-
-describe('patterns', () => {
-  const pattern = (source: string) => {
-    const found = parsePattern(source)
-    if (isPatternError(found)) throw new Error(found.flaw)
-    return found
-  }
-
-  test('match what JavaScript matches between two anchors', () => {
-    const atom = fc.constantFrom(
-      'a',
-      'b',
-      '.',
-      '[ab]',
-      '[^a]',
-      '\\.',
-      '\\d',
-      '\\w',
-      '-',
-      'é',
-      '^',
-      '$',
-      '\\-',
-      '/',
-      '[\\d.-]',
-    )
-    const piece: fc.Arbitrary<string> = fc.letrec<{ all: string }>(tie => ({
-      all: fc.oneof(
-        { depthSize: 'small', withCrossShrink: true },
-        fc
-          .tuple(
-            atom.filter(one => !/^[\^$]$/.test(one)),
-            fc.constantFrom('', '*', '+', '?', '{2}', '{1,}', '{0,2}', '+?'),
-          )
-          .map(([one, times]) => one + times),
-        atom,
-        fc.array(tie('all'), { maxLength: 3 }).map(parts => parts.join('')),
-        fc.tuple(tie('all'), tie('all')).map(([one, other]) => `(${one}|${other})`),
-        tie('all').map(one => `(?:${one})?`),
-      ),
-    })).all
-    fc.assert(
-      fc.property(
-        piece,
-        fc.string({ unit: fc.constantFrom('a', 'b', '.', '1', '-', 'é', '/'), maxLength: 6 }),
-        (source, text) => {
-          const theirs = new RegExp(`^(?:${source.replaceAll('\\-', '-').replaceAll('/', '\\/')})$`, 'su')
-          expect(pattern(source)(text)).toBe(theirs.test(text))
-        },
-      ),
-      { numRuns: 500 },
-    )
-  })
-
-  test('cannot be made to hang', () => {
-    const text = `${'a'.repeat(9_000)}!`
-    const began = performance.now()
-    for (const source of ['(a+)+', '(a|a)*', '(a*)*b', '(a|aa)+$', '([a-z]+)*\\d', '(.*)*x', '(a?){50}a{50}'])
-      expect(pattern(source)(text)).toBe(false)
-    expect(performance.now() - began).toBeLessThan(5_000)
-    // Longer than any label: not tried at all.
-    expect(pattern('.*')('a'.repeat(10_001))).toBe(false)
-  })
-
-  test.each([
-    ['(a', 'a ) is missing', 0],
-    ['a)', 'a ( is missing', 1],
-    ['[a', 'a ] is missing', 0],
-    ['*a', 'there is nothing before it to repeat', 0],
-    ['a**', 'two signs of repetition follow each other', 2],
-    ['a{3,2}', 'this repeats it out of bounds (at most 1000 times)', 0],
-    ['a{1001}', 'this repeats it out of bounds (at most 1000 times)', 0],
-    ['(?i)a', 'flags and groups with names are not taken', 0],
-    ['a\\b', 'this escape is not known', 1],
-    ['[z-a]', 'these characters are not a class', 0],
-    ['[[:alpha:]]', 'these characters are not a class', 0],
-    ['(a{1000}){1000}', 'it is too large', 15],
-    ['a\\', 'this escape is not known', 1],
-  ])('%s is refused: %s', (source, flaw, at) => {
-    expect(parsePattern(source)).toEqual({ flaw, at })
   })
 })

@@ -1,3 +1,4 @@
+import { isJsonFormat } from '../../domain/output-formats.ts'
 import { usageError } from '../../errors.ts'
 import { shells } from '../completion/shells.ts'
 import type { OptionDefinition } from '../inputs.ts'
@@ -77,7 +78,7 @@ export async function renderHelp(
       `Topics: ${topicNames.join(', ')}. Commands: see \`mergeq --help\`.`,
     )
   const program = documentProgram(source)
-  if (options.format === 'json' || options.format === 'ndjson') {
+  if (isJsonFormat(options.format)) {
     const commands =
       found === undefined
         ? source.commands.filter(({ command }) => `${command} `.startsWith(name && `${name} `))

@@ -1,3 +1,4 @@
+import type { Format } from '../../domain/output-formats.ts'
 import { exitCodeList } from '../../errors.ts'
 import { alignColumns, indentText, wrapText } from './text-layout.ts'
 import type { Topic } from './topic-names.ts'
@@ -43,7 +44,7 @@ export const listSettingVariables = (
     })
 
 /** The output formats, each with a description. */
-export const formatRows: readonly (readonly [name: string, description: string])[] = [
+export const formatRows: readonly (readonly [name: Format, description: string])[] = [
   ['table', 'a table on a terminal; on a pipe the same rows as tab-separated values, without a header'],
   [
     'json',

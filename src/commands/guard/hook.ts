@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../cli/context.ts'
 import { printPreview } from '../../cli/preview.ts'
-import { withoutTokens } from '../../config/git.ts'
+import { withoutTokens } from '../../config/run-git.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
 

@@ -20,7 +20,8 @@ const expressions: Input<readonly Expression[]> = {
       name: 'expression',
       required: true,
       variadic: true,
-      summary: "What must hold: 'mq_depth_current < 50' (quote it)",
+      summary:
+        "What must hold: 'mq_depth_current < 50' (quote it); =~ and !~ take a JavaScript regular expression",
     },
   ],
   read: args => (args.get('expression') ?? []).map(parseExpression),

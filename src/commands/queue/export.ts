@@ -4,6 +4,7 @@ import type { CommandContext } from '../../cli/context.ts'
 import { option } from '../../cli/inputs.ts'
 import { printDryRun } from '../../cli/run-operation.ts'
 import { joinList } from '../../domain/format.ts'
+import { isJsonFormat } from '../../domain/output-formats.ts'
 import { isSameSetting, settingsDigest } from '../../domain/queue-file.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { textParser } from '../../domain/values/text.ts'
@@ -24,7 +25,7 @@ const fileComment =
  */
 function isJsonOutput(file: string | undefined, { args, options }: CommandContext): boolean {
   const isFormatTyped = args.has('--json') || args.has('--output')
-  const isJson = /^(nd)?json$/.test(options.format)
+  const isJson = isJsonFormat(options.format)
   if (options.fields.length > 0 || (isFormatTyped && !isJson))
     throw usageError('A queue as code is YAML or JSON.', 'Leave --output and --fields out, or say --json.')
   if (file === undefined) return isJson

@@ -21,9 +21,12 @@ function newerRecord(record: JsonObject | undefined, entry: QueueEntry | undefin
     : record
 }
 
+/** The codes of findings after which the state of a pull request says nothing certain. */
+const unclearStates: ReadonlySet<string> = new Set(['settling', 'not-submitted', 'unknown-state', 'no-state'])
+
 function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolean): ExplanationVerdict {
   if (state === '' && isBlocked) return 'blocked'
-  if (/^(settling|not-submitted|unknown-state|no-state)$/.test(first?.code ?? '')) return 'unknown'
+  if (first !== undefined && unclearStates.has(first.code)) return 'unknown'
   if (state === 'MERGED') return 'merged'
   if (isFailedOrCancelled(state)) return 'dropped'
   if (state === 'TESTING') return 'testing'

@@ -45,17 +45,27 @@ export function testsPullRequest(run: JsonObject, pr: number): boolean {
   return tested.length === 0 || tested.includes(pr) || getArray(run, 'dependentPrs').includes(pr)
 }
 
-const passedState = /^(SUCCESS|NEUTRAL|SKIPPED)$/i
-const failedState = /^(FAILURE|ERROR|CANCELLED|TIMED_OUT|STALE|ACTION_REQUIRED)$/i
+/** The conclusions of a check, and whether the check then passed or failed; others are pending. */
+const checkResults = new Map<string, 'passed' | 'failed'>([
+  ['SUCCESS', 'passed'],
+  ['NEUTRAL', 'passed'],
+  ['SKIPPED', 'passed'],
+  ['FAILURE', 'failed'],
+  ['ERROR', 'failed'],
+  ['CANCELLED', 'failed'],
+  ['TIMED_OUT', 'failed'],
+  ['STALE', 'failed'],
+  ['ACTION_REQUIRED', 'failed'],
+])
 
 /** Reads a test run from a document of the service; check names are cut to 80 characters. */
 export function parseTestRun(id: string, run: JsonObject): TestRun {
   const required = getArray(run, 'requiredStatuses')
   const checks = readChecks(run).filter(({ name = null }) => required.length === 0 || required.includes(name))
-  const names = (matches: (state: string) => boolean) => [
+  const names = (result: 'passed' | 'failed' | undefined) => [
     ...new Set(
       checks.flatMap(check =>
-        matches(getString(check, 'state') ?? '')
+        checkResults.get((getString(check, 'state') ?? '').toUpperCase()) === result
           ? [shorten(getString(check, 'name') ?? 'a check without a name')]
           : [],
       ),
@@ -64,8 +74,8 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
   return {
     id,
     status: getString(run, 'status')?.toLowerCase() ?? null,
-    failing: names(state => failedState.test(state)),
-    pending: names(state => !failedState.test(state) && !passedState.test(state)),
+    failing: names('failed'),
+    pending: names(undefined),
   }
 }
 

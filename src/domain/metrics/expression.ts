@@ -1,6 +1,5 @@
 import { usageError } from '../../errors.ts'
 import { metricName, parseNumber } from './exposition.ts'
-import { isPatternError, parsePattern } from './pattern.ts'
 
 /**
  * An expression `<series> <op> <number>` (CLI.md section 8), which must hold for every series that it
@@ -97,6 +96,19 @@ export function parseExpression(text: string): Expression {
       )
     return { value: unescaped, start }
   }
+  const parsePattern = (source: string, position: number): RegExp => {
+    try {
+      // Alone first: the text around the source could close a group that the source does not open.
+      new RegExp(source, 'su')
+      return new RegExp(`^(?:${source})$`, 'su')
+    } catch (error) {
+      return refuse(
+        `the regular expression is wrong: ${error instanceof Error ? error.message : error}`,
+        position,
+        'Write a regular expression of JavaScript that matches the whole value of the label.',
+      )
+    }
+  }
   const parseMatcher = (): Matcher => {
     const start = at
     const label = consume(/[a-zA-Z_][a-zA-Z0-9_]*/y) ?? refuse('the name of a label is missing')
@@ -105,14 +117,8 @@ export function parseExpression(text: string): Expression {
     const typed = text.slice(start, at).trim()
     if (sign === '=' || sign === '!=')
       return { label, text: typed, matches: actual => (actual === expected) === (sign === '=') }
-    const pattern = parsePattern(expected)
-    if (isPatternError(pattern))
-      return refuse(
-        `the regular expression is wrong: ${pattern.flaw}`,
-        Math.min(valueStart + 1 + pattern.at, text.length),
-        'It is anchored at both ends, as in Prometheus, and takes the syntax of RE2 without flags.',
-      )
-    return { label, text: typed, matches: actual => pattern(actual) === (sign === '=~') }
+    const pattern = parsePattern(expected, valueStart)
+    return { label, text: typed, matches: actual => pattern.test(actual) === (sign === '=~') }
   }
   const parseSelector = (knownName?: string): Selector => {
     const name = knownName ?? parseName()

@@ -1,6 +1,12 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import { isKnownState } from '../../../domain/states.ts'
-import { advance, pollDelay, requestedDelay, type StateChange } from '../../../domain/wait-state.ts'
+import {
+  advance,
+  kindOfOutcome,
+  pollDelay,
+  requestedDelay,
+  type StateChange,
+} from '../../../domain/wait-state.ts'
 import { isPermanent, MergeqError, withPeriod } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 import {
@@ -30,7 +36,7 @@ interface TargetUpdate {
   readonly end?: WaitEnd
 }
 
-const isSuccess = ({ outcome }: WaitEnd): boolean => /^(merged|reached|left)$/.test(outcome)
+const isSuccess = ({ outcome }: WaitEnd): boolean => outcome !== 'error' && kindOfOutcome[outcome] === 'ok'
 
 /**
  * Runs one round of a wait: reads the pull requests, reports state changes, and reports the end of each wait

@@ -1,0 +1,105 @@
+import type { Environment, Host } from '../host/host.ts'
+import { splitCredential } from './remote-credential.ts'
+
+/** The time limit of a git command that reads the checkout, in milliseconds. */
+const localTimeLimit = 5_000
+/** The time limit of a git command that asks a remote, in milliseconds. */
+const lookupTimeLimit = 10_000
+
+/** Returns the environment for child processes: the environment without the tokens (WIRE.md section 4). */
+export const withoutTokens = (env: Environment): Environment =>
+  Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^(?:MERGEQ_TOKEN|TRUNK_API_TOKEN)$/i.test(name)),
+  )
+
+/** Variables that keep git from prompting, in a terminal or in a window. */
+const noPromptVariables: Environment = {
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_ASKPASS: '',
+  SSH_ASKPASS: 'false',
+  SSH_ASKPASS_REQUIRE: 'force',
+  GCM_INTERACTIVE: 'never',
+}
+
+/**
+ * Variables that bind git to a checkout: with them git would use the settings of that checkout outside it
+ * too.
+ */
+const repositoryVariables =
+  /^GIT_(?:DIR|COMMON_DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_.*|NAMESPACE|PREFIX|CONFIG)$/
+
+/**
+ * git is started here and enters the checkout with `-C`, so that a program called git in the checkout is
+ * never run.
+ */
+const neutralDirectory = '/'
+
+/** The subcommands used here run none of these; the options rule it out. */
+const safeOptions = ['--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null']
+
+/**
+ * The output of git commands by host: each command runs once, however many pull requests a command handles.
+ */
+const outputCache = new WeakMap<Host, Map<string, Promise<string | undefined>>>()
+
+/**
+ * Returns the output of a git command in the checkout, or undefined when it fails. git may not fetch
+ * anything.
+ */
+export function runGit(host: Host, ...args: readonly string[]): Promise<string | undefined> {
+  const cached = outputCache.get(host) ?? new Map<string, Promise<string | undefined>>()
+  outputCache.set(host, cached)
+  const output = cached.get(args.join(' ')) ?? run()
+  cached.set(args.join(' '), output)
+  return output
+
+  async function run() {
+    if (host.cwd === undefined) return undefined
+    const { code, out } = await host.spawn('git', ['-C', host.cwd, ...safeOptions, ...args], {
+      env: {
+        ...withoutTokens(host.env),
+        ...noPromptVariables,
+        GIT_ALLOW_PROTOCOL: 'none',
+        GIT_NO_LAZY_FETCH: '1',
+      },
+      cwd: neutralDirectory,
+      output: 'capture',
+      timeout: localTimeLimit,
+    })
+    return code === 0 ? out : undefined
+  }
+}
+
+/**
+ * Returns the number of parents of a commit, correctly in a shallow clone too. Returns undefined when git
+ * does not know the commit.
+ */
+export async function countParents(host: Host, commit: string): Promise<number | undefined> {
+  if (!/^[\da-f]{40,64}$/i.test(commit)) return undefined
+  const text = await runGit(host, 'cat-file', 'commit', commit)
+  return text === undefined ? undefined : (text.split('\n\n')[0]?.match(/^parent /gm) ?? []).length
+}
+
+/**
+ * Returns the refs of a remote, one per line; no refs when the remote does not answer. git runs outside the
+ * checkout, so that its settings do not apply. A credential in the address is not passed as an argument.
+ */
+export async function lsRemote(host: Host, remote: string, pattern: string): Promise<readonly string[]> {
+  const { address, env } = splitCredential(remote, host.env)
+  const inherited = Object.entries(withoutTokens(env)).filter(([name]) => !repositoryVariables.test(name))
+  const args = ['--no-pager', '-c', 'http.followRedirects=false', 'ls-remote', '--', address, pattern]
+  const { code, out } = await host.spawn('git', args, {
+    // git uses https and ssh only, whatever the settings of the user allow, and no local repository.
+    env: {
+      ...Object.fromEntries(inherited),
+      ...noPromptVariables,
+      GIT_DIR: '/dev/null',
+      GIT_ALLOW_PROTOCOL: 'https:ssh',
+    },
+    cwd: neutralDirectory,
+    output: 'capture',
+    timeout: lookupTimeLimit,
+  })
+  return code === 0 ? out.split('\n') : []
+}

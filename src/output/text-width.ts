@@ -1,0 +1,38 @@
+import stringWidth from 'string-width'
+
+const printableAscii = /^[ -~]*$/
+
+/**
+ * Returns the terminal columns of a text without its colour sequences. Most texts are ASCII and need no
+ * width table.
+ */
+export const textWidth = (text: string): number =>
+  printableAscii.test(text) ? text.length : stringWidth(text)
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** Returns a text truncated to a width in columns, with an ellipsis. No grapheme is split. */
+export function truncateCell(text: string, maxWidth: number): string {
+  if (text.length <= maxWidth && textWidth(text) <= maxWidth) return text
+  let [cut, used] = ['', 0]
+  for (const { segment } of graphemes.segment(text.slice(0, maxWidth * 16))) {
+    used += textWidth(segment)
+    if (used > maxWidth - 1) return `${cut}…`
+    cut += segment
+  }
+  return text.length > maxWidth * 16 ? `${cut}…` : cut
+}
+
+const colorSequence = /(\u001B\[[\d;]*m)/
+
+/** Returns a line with colour sequences truncated to a width in columns. All colour sequences are kept. */
+export function truncateLine(line: string, maxWidth: number): string {
+  let remaining = maxWidth
+  const pieces = line.split(colorSequence).map((piece, index) => {
+    if (index % 2 === 1) return piece
+    const kept = remaining > 0 ? truncateCell(piece, remaining) : ''
+    remaining = kept === piece ? remaining - textWidth(kept) : 0
+    return kept
+  })
+  return pieces.join('')
+}
