@@ -17,6 +17,7 @@ import { allCommands } from '../../src/commands/index.ts'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
 import { exitCodeList, mostSevere } from '../../src/errors.ts'
 import { mergeq } from '../support/harness.ts'
+import { referenceParts } from '../support/reference-tables.ts'
 
 const write = process.env.MERGEQ_WRITE_REFERENCE === '1'
 const settings = Object.values(settingDefinitions)
@@ -42,6 +43,15 @@ test('the tables of the README are those of the program (npm run reference write
 
 test('the README is under 300 lines', () => {
   expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThan(300)
+})
+
+test('the tables of the reference pages are those of the program', async () => {
+  const { out } = await mergeq('help --json')
+  for (const [path, parts] of Object.entries(referenceParts(JSON.parse(out), settings))) {
+    const page = readFileSync(path, 'utf8')
+    for (const name of Object.keys(parts)) expect(page).toContain(`<!-- ${name} -->`)
+    holds(path, replaceMarkedParts(page, parts))
+  }
 })
 
 test.each(shells)('the completion script of %s is current', shell => {
