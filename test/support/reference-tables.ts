@@ -14,7 +14,6 @@ import {
 } from '../../src/domain/limits.ts'
 import { scenarioNames } from '../../src/domain/scenario-names.ts'
 import { exitCodeList, mostSevere } from '../../src/errors.ts'
-import { maxRetryAfter } from '../../src/http/backoff.ts'
 import { idleLimit } from '../../src/http/connection-pools.ts'
 import { connectLimit } from '../../src/http/preconnect.ts'
 import { type Dialect, dialects } from '../../src/sandbox/dialects.ts'
@@ -97,7 +96,6 @@ const renderTimeLimits = (): string =>
       ['an attempt of a read, without its upload', formatSeconds(attemptLimit)],
       ['an attempt of a change, without its upload', formatSeconds(changeLimit)],
       ['a pause between two pieces of a response body', formatSeconds(idleLimit)],
-      ['the longest `Retry-After` that is waited for', formatSeconds(maxRetryAfter)],
       ['the range of a list of failing tests in one request', `${maxWindow / 86_400_000} days`],
     ],
   )
