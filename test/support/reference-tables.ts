@@ -23,6 +23,7 @@ import { findScenario } from '../../src/sandbox/scenarios.ts'
 export interface ProgramHelp {
   readonly globalFlags: readonly {
     readonly name: string
+    readonly short?: string
     readonly value?: string
     readonly summary: string
   }[]
@@ -34,8 +35,8 @@ const code = (text: string): string => `\`${text}\``
 const renderGlobalOptions = ({ globalFlags }: ProgramHelp): string =>
   renderTable(
     ['option', 'meaning'],
-    globalFlags.map(({ name, value, summary }) => [
-      code(value === undefined ? name : `${name} ${value}`),
+    globalFlags.map(({ name, short, value, summary }) => [
+      code([short === undefined ? name : `${short}, ${name}`, value ?? ''].join(' ').trim()),
       summary,
     ]),
   )
