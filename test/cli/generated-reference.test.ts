@@ -18,6 +18,7 @@ import { settingDefinitions } from '../../src/config/setting-definitions.ts'
 import { exitCodeList, mostSevere } from '../../src/errors.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq } from '../support/harness.ts'
+import { referenceParts } from '../support/reference-tables.ts'
 
 const write = process.env.MERGEQ_WRITE_REFERENCE === '1'
 const settings = Object.values(settingDefinitions)
@@ -77,5 +78,14 @@ test('every exit code has its place among the worst, and is reported by `help ex
   for (const ending of exitCodeList) {
     expect(mostSevere([0, ending.code])).toBe(ending.code)
     expect(out).toMatch(new RegExp(`^ *${ending.code}  ${ending.kind} `, 'm'))
+  }
+})
+
+test('the tables of the reference pages are those of the program', async () => {
+  const { out } = await mergeq('help --json')
+  for (const [path, parts] of Object.entries(referenceParts(JSON.parse(out), settings))) {
+    const page = readFileSync(path, 'utf8')
+    for (const name of Object.keys(parts)) expect(page).toContain(`<!-- ${name} -->`)
+    holds(path, replaceMarkedParts(page, parts))
   }
 })

@@ -8,7 +8,8 @@ const escapeCell = (text: string): string => text.replaceAll('|', '\\|')
 
 const renderRow = (cells: readonly string[]): string => `| ${cells.map(escapeCell).join(' | ')} |`
 
-const renderTable = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+/** Returns a Markdown table; vertical bars in cells are escaped. */
+export const renderTable = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [renderRow(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(renderRow)].join('\n')
 
 /** Returns the Markdown table of commands: arguments, summary, and operation. */

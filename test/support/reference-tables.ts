@@ -1,0 +1,187 @@
+import { costLimits } from '../../src/api/json-cost.ts'
+import { type Operation, operationMethod, operationName } from '../../src/api/operation.ts'
+import { serviceOperations } from '../../src/api/operations/index.ts'
+import { renderExitCodeTable, renderSettingsTable, renderTable } from '../../src/cli/help/readme-tables.ts'
+import { type DocumentedSetting, formatRows, otherVariables } from '../../src/cli/help/topics.ts'
+import { formatBytes, formatInteger } from '../../src/domain/format.ts'
+import {
+  attemptLimit,
+  changeLimit,
+  maxAnswer,
+  maxBodySize,
+  maxListAnswer,
+  maxWindow,
+} from '../../src/domain/limits.ts'
+import { scenarioNames } from '../../src/domain/scenario-names.ts'
+import { exitCodeList, mostSevere } from '../../src/errors.ts'
+import { idleLimit } from '../../src/http/connection-pools.ts'
+import { connectLimit } from '../../src/http/preconnect.ts'
+import { type Dialect, dialects } from '../../src/sandbox/dialects.ts'
+import { findScenario } from '../../src/sandbox/scenarios.ts'
+
+/** What the reference pages need of `mergeq help --json`. */
+export interface ProgramHelp {
+  readonly globalFlags: readonly {
+    readonly name: string
+    readonly short?: string
+    readonly value?: string
+    readonly summary: string
+  }[]
+  readonly commands: readonly { readonly command: string; readonly sends: readonly string[] }[]
+}
+
+const code = (text: string): string => `\`${text}\``
+
+const renderGlobalOptions = ({ globalFlags }: ProgramHelp): string =>
+  renderTable(
+    ['option', 'meaning'],
+    globalFlags.map(({ name, short, value, summary }) => [
+      code([short === undefined ? name : `${short}, ${name}`, value ?? ''].join(' ').trim()),
+      summary,
+    ]),
+  )
+
+const codeNames = (names: string): string => names.split(', ').map(code).join(', ')
+
+/** The exit codes, the most severe first, as a list in a sentence. */
+const renderExitCodeOrder = (): string =>
+  `${exitCodeList
+    .map(({ code }) => code)
+    .toSorted((one, other) => (one === other ? 0 : mostSevere([one, other]) === one ? -1 : 1))
+    .join(', ')}.`
+
+const operations: readonly Operation[] = serviceOperations
+
+const renderOperations = ({ commands }: ProgramHelp): string =>
+  renderTable(
+    ['operation', 'method', 'path', 'effect', 'command'],
+    operations.map(({ route, effect }) => {
+      const name = operationName(route)
+      const sender = commands.find(({ sends }) => sends[0] === route)
+      return [
+        code(name),
+        operationMethod(route),
+        code(`/${name}`),
+        effect === false ? 'read' : 'change',
+        sender === undefined ? '' : code(`mergeq ${sender.command}`),
+      ]
+    }),
+  )
+
+const replayTexts = {
+  'if-not-applied': 'once, if it was not applied',
+  unread: 'once, without reading',
+  never: 'never',
+} as const
+
+const renderRetryRules = (): string =>
+  renderTable(
+    ['operation', 'after an ambiguous failure', 'read back with', 'sent again'],
+    operations.map(({ route, effect }) => [
+      code(operationName(route)),
+      effect === false ? 'retried' : effect.readBack === undefined ? 'sent again' : 'read back',
+      effect === false || effect.readBack === undefined
+        ? ''
+        : code(operationName(effect.readBack.operation.route)),
+      effect === false ? 'up to `--retries` times' : replayTexts[effect.replay],
+    ]),
+  )
+
+const formatSeconds = (milliseconds: number): string => `${milliseconds / 1_000} s`
+
+const renderTimeLimits = (): string =>
+  renderTable(
+    ['limit', 'value'],
+    [
+      ['opening a connection', formatSeconds(connectLimit)],
+      ['an attempt of a read, without its upload', formatSeconds(attemptLimit)],
+      ['an attempt of a change, without its upload', formatSeconds(changeLimit)],
+      ['a pause between two pieces of a response body', formatSeconds(idleLimit)],
+      ['the range of a list of failing tests in one request', `${maxWindow / 86_400_000} days`],
+    ],
+  )
+
+const renderSizeLimits = (): string => {
+  const { maxDepth, maxValues, maxText, maxMemory } = costLimits(maxListAnswer)
+  return renderTable(
+    ['limit', 'value'],
+    [
+      ['request body', formatBytes(maxBodySize)],
+      ['response with a record, a queue or a receipt, after decompression', formatBytes(maxAnswer)],
+      [
+        'response with a list of tests or metrics, or to `mergeq api`, after decompression',
+        formatBytes(maxListAnswer),
+      ],
+      ['levels of lists and objects', formatInteger(maxDepth)],
+      ['values', formatInteger(maxValues)],
+      ['one text', formatBytes(maxText)],
+      ['memory for parsing, estimated', formatBytes(maxMemory)],
+    ],
+  )
+}
+
+const renderScenarios = (): string =>
+  renderTable(
+    ['scenario', 'what happens'],
+    scenarioNames.map(name => [code(name), findScenario(name)?.summary ?? '']),
+  )
+
+const dialectRows: readonly (readonly [subject: string, describe: (dialect: Dialect) => string])[] = [
+  ['states', ({ formatState }) => code(formatState('RUNNING'))],
+  ['times', ({ formatTime }) => code(formatTime(Date.UTC(2026, 0, 5, 9, 30, 0, 123)))],
+  [
+    'response to a change without a document',
+    ({ emptyResponse: { text, contentType } }) => `${code(text)} as ${code(contentType)}`,
+  ],
+  [
+    'error body',
+    ({ createErrorBody }) => {
+      const { text, contentType } = createErrorBody('Not Found')
+      return `${code(text)} as ${code(contentType)}`
+    },
+  ],
+  ['GET on a POST path', ({ methodNotAllowed: { status, body } }) => `${status}, ${code(body.contentType)}`],
+  ['`deleteQueue` on a queue that is not empty', ({ queueNotEmptyStatus }) => String(queueNotEmptyStatus)],
+  [
+    'fields that the API document does not show',
+    ({ hasObservedFields }) => (hasObservedFields ? 'yes' : 'no'),
+  ],
+  [
+    'time until a new submission is visible, at speed 1',
+    ({ readDelay }) => (readDelay === 0 ? 'none' : `${readDelay} ms`),
+  ],
+]
+
+const renderDialects = (): string =>
+  renderTable(
+    ['', ...Object.keys(dialects).map(code)],
+    dialectRows.map(([subject, describe]) => [subject, ...Object.values(dialects).map(describe)]),
+  )
+
+/** Returns the generated parts of each reference page, by the page and the name of the marker. */
+export const referenceParts = (
+  help: ProgramHelp,
+  settings: readonly DocumentedSetting[],
+): Readonly<Record<string, Readonly<Record<string, string>>>> => ({
+  'docs/reference/cli.md': {
+    'global options': renderGlobalOptions(help),
+    settings: renderSettingsTable(settings),
+    'other variables': renderTable(
+      ['variable', 'meaning'],
+      otherVariables.map(([names, description]) => [codeNames(names), description]),
+    ),
+    formats: renderTable(
+      ['`--output`', 'what it prints'],
+      formatRows.map(([name, description]) => [code(name), description]),
+    ),
+    'exit codes': renderExitCodeTable(),
+    'exit code order': renderExitCodeOrder(),
+  },
+  'docs/reference/network.md': {
+    'retry rules': renderRetryRules(),
+    'time limits': renderTimeLimits(),
+    'size limits': renderSizeLimits(),
+  },
+  'docs/reference/service.md': { operations: renderOperations(help) },
+  'docs/reference/sandbox.md': { scenarios: renderScenarios(), dialects: renderDialects() },
+})
