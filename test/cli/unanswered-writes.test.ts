@@ -1,31 +1,28 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
+import { emptyQueue, iso, pullRequest, writeOperationNames } from '../support/fake-queue.ts'
 import {
-  type Behavior,
-  type CheckedOutcome,
-  checkFailureText,
-  closeConnection,
-  emptyQueue,
   type FaultServer,
   type FaultServerOptions,
-  iso,
+  startUnusedServer,
+  withFaultServer,
+} from '../support/fault-server.ts'
+import { type CheckedOutcome, checkFailureText, runAndCheck } from '../support/fault-server-runs.ts'
+import { noon } from '../support/harness.ts'
+import {
+  type Behavior,
+  closeConnection,
   neverRespond,
   normalBehavior,
-  pullRequest,
   type Responder,
   resetConnection,
   respondWith,
-  runAndCheck,
-  startUnusedServer,
   truncateBody,
   withEffect,
-  withFaultServer,
   withLateEffect,
   withoutDate,
   withoutEffect,
-  writeOperationNames,
-} from '../support/fault-server.ts'
-import { noon } from '../support/harness.ts'
+} from '../support/responders.ts'
 import { inLetters, operationsIn } from '../support/unanswered-writes.ts'
 
 /** A change, what is typed for it, what it is read back by, and the stage on which it is done. */
