@@ -1,10 +1,16 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { optionName } from '../../src/cli/inputs.ts'
 import { allCommands } from '../../src/commands/index.ts'
 import { usageError } from '../../src/errors.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
 
 const opened: unknown[] = []
+// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of them.
+vi.hoisted(() => vi.resetModules())
+afterAll(() => {
+  vi.doUnmock('../../src/sandbox/sandbox.ts')
+  vi.resetModules()
+})
 vi.mock('../../src/sandbox/sandbox.ts', async original => ({
   ...(await original<typeof import('../../src/sandbox/sandbox.ts')>()),
   // What a sandbox does with its options has tests of its own; here it counts that it gets them.

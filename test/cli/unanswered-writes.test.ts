@@ -749,7 +749,8 @@ const observed = (row: Row): Promise<Observed> => {
 describe.each(all)('unanswered writes: $operation', change => {
   for (const row of rows.filter(one => one.change === change)) {
     const { name } = row.fault
-    test(name, async () => {
+    // Some wait in real time for an answer that never comes.
+    test.concurrent(name, async () => {
       const { came, copies, shared, seen } = await observed(row)
       expect(seen).toEqual(row.expected)
       expect({ shared, copies: copies < 2 }, 'the same bytes, each on a fresh connection').toEqual({
@@ -769,7 +770,7 @@ describe.each(all)('unanswered writes: $operation', change => {
       expect(stranger.connections(), 'no redirect is followed').toBe(0)
     })
     if (row.expected.exit === 0) continue
-    test(`${name}: says the host and the next step`, async () => {
+    test.concurrent(`${name}: names the host and the next step`, async () => {
       const { came, host } = await observed(row)
       checkFailureText(came, { host })
     })
