@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
 /** The tests of a folder of test/. */
-const project = (name: string, options: { readonly globalSetup?: string[] } = {}) => ({
+const project = (
+  name: string,
+  options: { readonly globalSetup?: string[]; readonly isolate?: boolean } = {},
+) => ({
   extends: true as const,
   test: { name, include: [`test/${name}/**/*.test.ts`], ...options },
 })
@@ -9,8 +12,9 @@ const project = (name: string, options: { readonly globalSetup?: string[] } = {}
 export default defineConfig({
   test: {
     projects: [
-      project('unit'),
-      project('cli'),
+      // Their files share the modules of a worker, which then loads the program once.
+      project('unit', { isolate: false }),
+      project('cli', { isolate: false }),
       // Only these tests run the built program.
       project('process', { globalSetup: ['test/support/build.ts'] }),
     ],

@@ -1,16 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { against, expectBadResponse, failing, get, isBadResponse, reads } from '../support/bad-responses.ts'
-import {
-  type FaultServerOptions,
-  pullRequest,
-  type Reply,
-  resetAfterBytes,
-  respondWith,
-  runAndCheck,
-  withFaultServer,
-  withoutEffect,
-  writeRaw,
-} from '../support/fault-server.ts'
+import { pullRequest } from '../support/fake-queue.ts'
+import { type FaultServerOptions, withFaultServer } from '../support/fault-server.ts'
+import { runAndCheck } from '../support/fault-server-runs.ts'
+import { type Reply, resetAfterBytes, respondWith, withoutEffect, writeRaw } from '../support/responders.ts'
 
 const half = (text: string): string => text.slice(0, text.length / 2)
 

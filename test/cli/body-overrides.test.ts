@@ -1,16 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import {
-  emptyQueue,
-  environmentFor,
-  iso,
-  pullRequest,
-  resetConnection,
-  respondWith,
-  runAndCheck,
-  withFaultServer,
-  withoutEffect,
-} from '../support/fault-server.ts'
+import { emptyQueue, iso, pullRequest } from '../support/fake-queue.ts'
+import { withFaultServer } from '../support/fault-server.ts'
+import { environmentFor, runAndCheck } from '../support/fault-server-runs.ts'
 import { type Answer, mergeq, noon, type Seen } from '../support/harness.ts'
+import { resetConnection, respondWith, withoutEffect } from '../support/responders.ts'
 
 const where = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_PR: '7' }
 const date = { date: new Date(noon).toUTCString() }

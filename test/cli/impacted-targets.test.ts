@@ -21,7 +21,7 @@ async function send(words: string, setting: Setting = {}) {
   return { code, out, err, bodies: requests.map(({ body }) => body) }
 }
 
-describe('20 MiB, to the byte', () => {
+describe('the limit of 20 MiB, to the byte', () => {
   /** Targets whose body has exactly so many bytes: all alike but for their end, the last as long as it must be. */
   function filled(bytes: number, unit: string): readonly string[] {
     const each = Buffer.byteLength(JSON.stringify(unit)) - 2
@@ -46,8 +46,24 @@ describe('20 MiB, to the byte', () => {
     ['control characters', '\u0001'],
   ] as const
 
+  const replaced = {
+    code: 0,
+    bodies: [requestOf('ALL')],
+    err: expect.stringMatching(
+      /^mergeq: the list is over 20 MiB \([\d,]+ targets, \d+\.\d MiB read\): sending "ALL" instead\.\n$/,
+    ),
+  }
+  const refused = {
+    code: 6,
+    out: '',
+    bodies: [],
+    err: expect.stringMatching(
+      /^mergeq: setImpactedTargets: the list is over 20 MiB \([\d,]+ targets, \d+\.\d MiB read\); nothing was sent\.\n {2}Send every target instead with --all\.\n$/,
+    ),
+  }
+
   test.each(kinds)(
-    '%s',
+    'a list of %s is sent at the limit and not one byte above it',
     async (_, unit) => {
       const fits = filled(maxBodySize, unit)
       expect(Buffer.byteLength(requestOf(fits))).toBe(maxBodySize)
@@ -55,28 +71,23 @@ describe('20 MiB, to the byte', () => {
       expect(sent).toMatchObject({ code: 0, err: '' })
       expect(sent.bodies.length === 1 && sent.bodies[0] === requestOf(fits), 'the list itself').toBe(true)
 
+      // Half of the combinations for each kind: every kind meets both formats and both values of --too-large.
       const over = filled(maxBodySize + 1, unit)
-      const files = { 'list.txt': over.join('\n'), 'list.json': JSON.stringify(over) }
-      for (const from of ['--from list.txt', '--from-json list.json']) {
-        expect(await send(from, { files })).toMatchObject({
-          code: 0,
-          bodies: [requestOf('ALL')],
-          err: expect.stringMatching(
-            /^mergeq: the list is over 20 MiB \([\d,]+ targets, \d+\.\d MiB read\): sending "ALL" instead\.\n$/,
-          ),
-        })
-        expect(await send(`${from} --too-large=fail`, { files })).toMatchObject({
-          code: 6,
-          out: '',
-          bodies: [],
-          err: expect.stringMatching(
-            /^mergeq: setImpactedTargets: the list is over 20 MiB \([\d,]+ targets, \d+\.\d MiB read\); nothing was sent\.\n {2}Send every target instead with --all\.\n$/,
-          ),
-        })
-      }
+      expect(await send('--from list.txt', { files: { 'list.txt': over.join('\n') } })).toMatchObject(
+        replaced,
+      )
+      const asJson = { files: { 'list.json': JSON.stringify(over) } }
+      expect(await send('--from-json list.json --too-large=fail', asJson)).toMatchObject(refused)
     },
     60_000,
   )
+
+  test('the format of the list and --too-large do not depend on each other', async () => {
+    const over = filled(maxBodySize + 1, '//cart/lib:a')
+    const files = { 'list.txt': over.join('\n'), 'list.json': JSON.stringify(over) }
+    expect(await send('--from-json list.json', { files })).toMatchObject(replaced)
+    expect(await send('--from list.txt --too-large=fail', { files })).toMatchObject(refused)
+  })
 
   test('a repeat at the limit is dropped and does not count', async () => {
     const fits = filled(maxBodySize, '//cart/lib:a')

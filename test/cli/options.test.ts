@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { globalOptions } from '../../src/cli/global-options.ts'
 import { isOption } from '../../src/cli/inputs.ts'
 import { usageError } from '../../src/errors.ts'
@@ -6,6 +6,12 @@ import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
 
 const opened: unknown[] = []
+// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of them.
+vi.hoisted(() => vi.resetModules())
+afterAll(() => {
+  vi.doUnmock('../../src/sandbox/sandbox.ts')
+  vi.resetModules()
+})
 vi.mock('../../src/sandbox/sandbox.ts', async original => ({
   ...(await original<typeof import('../../src/sandbox/sandbox.ts')>()),
   // What a sandbox does with its options has tests of its own; here it counts that it gets them.

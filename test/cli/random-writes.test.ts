@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { mergeq, noon, type Outcome } from '../support/harness.ts'
 import {
   type Act,
@@ -24,6 +24,12 @@ import {
 /** The model that requests go to, in the place of the network. */
 const network = vi.hoisted((): { model: Model | undefined } => ({ model: undefined }))
 
+// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of them.
+vi.hoisted(() => vi.resetModules())
+afterAll(() => {
+  vi.doUnmock('../../src/http/undici.ts')
+  vi.resetModules()
+})
 vi.mock('../../src/http/undici.ts', () => ({
   createUndiciTransport: async () => ({
     pools: {

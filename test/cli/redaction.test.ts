@@ -379,7 +379,8 @@ describe('text of an untrusted service does not act on a terminal', () => {
     if (index > 1) await new Promise(resolve => setTimeout(resolve, 350))
     return answer(seen)
   }
-  test.each([
+  // A spinner is shown in real time.
+  test.concurrent.each([
     'pr wait 7 --timeout 4s --interval 1s',
     'pr wait 7 8 --timeout 3s --interval 1s',
     'pr submit 7 --wait --timeout 3s --interval 1s',

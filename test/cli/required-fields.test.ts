@@ -1,12 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import {
-  resetConnection,
-  respondWith,
-  runAndCheck,
-  withFaultServer,
-  withoutEffect,
-} from '../support/fault-server.ts'
+import { withFaultServer } from '../support/fault-server.ts'
+import { runAndCheck } from '../support/fault-server-runs.ts'
 import { mergeq, type Seen } from '../support/harness.ts'
+import { resetConnection, respondWith, withoutEffect } from '../support/responders.ts'
 
 const where = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_PR: '7' }
 const operationOf = ({ path }: Seen): string => path.replace('/v1/', '')

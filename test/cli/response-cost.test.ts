@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { costLimits, findExcessiveCost } from '../../src/api/json-cost.ts'
 import { sanitizeLine } from '../../src/output/sanitize.ts'
-import { environmentFor, respondWith, runAndCheck, withFaultServer } from '../support/fault-server.ts'
+import { withFaultServer } from '../support/fault-server.ts'
+import { environmentFor, runAndCheck } from '../support/fault-server-runs.ts'
 import { mergeq } from '../support/harness.ts'
+import { respondWith } from '../support/responders.ts'
 import { deep, filled, mebibyte, respondAlways } from '../support/response-cost.ts'
 
 describe('an answer over its limit is neither asked for nor read again', () => {

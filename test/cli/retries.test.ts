@@ -1,22 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { backoff } from '../../src/http/backoff.ts'
+import { pullRequest, writeOperationNames } from '../support/fake-queue.ts'
+import { type LoggedRequest, withFaultServer } from '../support/fault-server.ts'
+import { runAndCheck } from '../support/fault-server-runs.ts'
+import { noon } from '../support/harness.ts'
 import {
-  type LoggedRequest,
   neverRespond,
   normalBehavior,
-  pullRequest,
   type Responder,
   resetConnection,
   respondWith,
-  runAndCheck,
   truncateBody,
   withEffect,
-  withFaultServer,
   withoutEffect,
-  writeOperationNames,
-} from '../support/fault-server.ts'
-import { noon } from '../support/harness.ts'
+} from '../support/responders.ts'
 import { get, operationNames, pulls, rateLimited, reads } from '../support/retries.ts'
 
 /** The changes, and the stage on which each can be done. */
@@ -343,7 +341,7 @@ describe('changes are repeated only when they were not applied', () => {
   })
 
   test('the upload is not counted in the timeout', async () => {
-    const script = { setImpactedTargets: [{ ...normalBehavior, stalls: 700 }] }
+    const script = { setImpactedTargets: [{ ...normalBehavior, delayBeforeBody: 700 }] }
     await withFaultServer({ script }, async server => {
       const line = 'pr targets 7 --from list.txt --sha 4f2a --timeout 400ms --retries 0'
       const { code } = await runAndCheck(server, line, { files })

@@ -1,31 +1,28 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
+import { emptyQueue, iso, pullRequest, writeOperationNames } from '../support/fake-queue.ts'
 import {
-  type Behavior,
-  type CheckedOutcome,
-  checkFailureText,
-  closeConnection,
-  emptyQueue,
   type FaultServer,
   type FaultServerOptions,
-  iso,
+  startUnusedServer,
+  withFaultServer,
+} from '../support/fault-server.ts'
+import { type CheckedOutcome, checkFailureText, runAndCheck } from '../support/fault-server-runs.ts'
+import { noon } from '../support/harness.ts'
+import {
+  type Behavior,
+  closeConnection,
   neverRespond,
   normalBehavior,
-  pullRequest,
   type Responder,
   resetConnection,
   respondWith,
-  runAndCheck,
-  startUnusedServer,
   truncateBody,
   withEffect,
-  withFaultServer,
   withLateEffect,
   withoutDate,
   withoutEffect,
-  writeOperationNames,
-} from '../support/fault-server.ts'
-import { noon } from '../support/harness.ts'
+} from '../support/responders.ts'
 import { inLetters, operationsIn } from '../support/unanswered-writes.ts'
 
 /** A change, what is typed for it, what it is read back by, and the stage on which it is done. */
@@ -752,7 +749,8 @@ const observed = (row: Row): Promise<Observed> => {
 describe.each(all)('unanswered writes: $operation', change => {
   for (const row of rows.filter(one => one.change === change)) {
     const { name } = row.fault
-    test(name, async () => {
+    // Some wait in real time for an answer that never comes.
+    test.concurrent(name, async () => {
       const { came, copies, shared, seen } = await observed(row)
       expect(seen).toEqual(row.expected)
       expect({ shared, copies: copies < 2 }, 'the same bytes, each on a fresh connection').toEqual({
@@ -772,7 +770,7 @@ describe.each(all)('unanswered writes: $operation', change => {
       expect(stranger.connections(), 'no redirect is followed').toBe(0)
     })
     if (row.expected.exit === 0) continue
-    test(`${name}: says the host and the next step`, async () => {
+    test.concurrent(`${name}: names the host and the next step`, async () => {
       const { came, host } = await observed(row)
       checkFailureText(came, { host })
     })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { runAndCheck } from '../support/command-checks.ts'
 import { type Service, serveScript } from '../support/harness.ts'
-import { runAndCheck } from '../support/peers.ts'
 import { aTest, closeLater, expectPlainText, formats, terminalText } from '../support/untrusted-text.ts'
 
 describe('any text at all', () => {

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { mergeq, noon, type Setting } from '../support/harness.ts'
 import {
   type Model,
@@ -22,6 +22,12 @@ const network = vi.hoisted((): { model: Model | undefined; now: () => number; at
   attempts: [],
 }))
 
+// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of them.
+vi.hoisted(() => vi.resetModules())
+afterAll(() => {
+  vi.doUnmock('../../src/http/undici.ts')
+  vi.resetModules()
+})
 vi.mock('../../src/http/undici.ts', () => ({
   createUndiciTransport: async () => ({
     pools: {

@@ -1,19 +1,16 @@
 import { describe, expect, test } from 'vitest'
+import { emptyQueue, iso, pullRequest } from '../support/fake-queue.ts'
+import { type FaultServer, withFaultServer } from '../support/fault-server.ts'
+import { runAndCheck } from '../support/fault-server-runs.ts'
+import { noon } from '../support/harness.ts'
 import {
   type Behavior,
-  emptyQueue,
-  type FaultServer,
-  iso,
   normalBehavior,
-  pullRequest,
   resetConnection,
   respondWith,
-  runAndCheck,
   withEffect,
-  withFaultServer,
   withoutEffect,
-} from '../support/fault-server.ts'
-import { noon } from '../support/harness.ts'
+} from '../support/responders.ts'
 
 describe('readings from a replica that is behind', () => {
   const ended = (state: string, at: number) =>

@@ -11,23 +11,25 @@ import {
   list,
   reads,
 } from '../support/bad-responses.ts'
+import { pullRequest } from '../support/fake-queue.ts'
+import { withFaultServer } from '../support/fault-server.ts'
 import {
   checkFailureText,
   type ProcessOutcome,
-  pullRequest,
+  runAndCheck,
+  runBuiltProgram,
+} from '../support/fault-server-runs.ts'
+import { testWith } from '../support/programs.ts'
+import {
   type Responder,
   respondByteByByte,
   respondEndlessly,
   respondWith,
   respondWithGzipBomb,
-  runAndCheck,
-  runBuiltProgram,
   withEffect,
-  withFaultServer,
   withoutEffect,
   writeRaw,
-} from '../support/fault-server.ts'
-import { testWith } from '../support/programs.ts'
+} from '../support/responders.ts'
 
 /** Judges the words of a failure whose other tests leave them out. */
 const saysWhatToDo = (

@@ -19,7 +19,7 @@ import { gitSource } from '../../src/config/git.ts'
 import { isMergeqError } from '../../src/errors.ts'
 import type { Host, SpawnOptions } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
-import { createCertificateAuthority } from '../support/peers.ts'
+import { createCertificateAuthority } from '../support/certificates.ts'
 import { bareEnvironment, testWith } from '../support/programs.ts'
 
 const test = testWith('git')

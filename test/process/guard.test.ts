@@ -15,8 +15,8 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { record, serviceKnowing, where } from '../support/guard.ts'
 import { type Answer, noon, type Seen, type Service, serveScript } from '../support/harness.ts'
-import { startRawServer } from '../support/peers.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
+import { startRawServer } from '../support/test-servers.ts'
 
 describe('with real repositories', () => {
   const test = testWith('git')

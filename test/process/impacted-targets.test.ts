@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type FaultServer, normalBehavior, startFaultServer } from '../support/fault-server.ts'
+import { type FaultServer, startFaultServer } from '../support/fault-server.ts'
 import { at } from '../support/impacted-targets.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
+import { normalBehavior } from '../support/responders.ts'
 
 describe('the program itself', () => {
   let home: string

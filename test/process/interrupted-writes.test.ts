@@ -1,12 +1,8 @@
 import { expect, test } from 'vitest'
-import {
-  neverRespond,
-  normalBehavior,
-  runBuiltProgram,
-  withFaultServer,
-  withoutEffect,
-} from '../support/fault-server.ts'
+import { withFaultServer } from '../support/fault-server.ts'
+import { runBuiltProgram } from '../support/fault-server-runs.ts'
 import { signals } from '../support/interrupted-writes.ts'
+import { neverRespond, normalBehavior, withoutEffect } from '../support/responders.ts'
 
 test.each(signals)('the program, ended by a real %s, with several in flight', async (signal, exit) => {
   const script = ({ operation }: { readonly operation: string }) =>

@@ -6,27 +6,21 @@ import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { isLoopback } from '../../src/config/base-url.ts'
 import { createConnectionPools } from '../../src/http/connection-pools.ts'
+import { type CertificateAuthority, createCertificateAuthority } from '../support/certificates.ts'
+import { closeAfterTests } from '../support/close-after-tests.ts'
+import { checkGeneralRules, type ExpectedResult, runAndCheck, token } from '../support/command-checks.ts'
+import { testWith } from '../support/programs.ts'
+import { openTestFolder, type RunOptions } from '../support/test-folder.ts'
+import { startTestProxy, type TestProxyOptions } from '../support/test-proxy.ts'
 import {
-  type CertificateAuthority,
-  checkGeneralRules,
-  closeAfterTests,
   closedPort,
-  createCertificateAuthority,
-  type ExpectedResult,
-  openTestFolder,
   type ReceivedRequest,
-  type RunOptions,
-  runAndCheck,
   type ServerReply,
   startRawServer,
-  startTestProxy,
   startTestServer,
-  type TestProxyOptions,
   type TestServer,
-  token,
   withHostNames,
-} from '../support/peers.ts'
-import { testWith } from '../support/programs.ts'
+} from '../support/test-servers.ts'
 
 const kept = closeAfterTests()
 const home = kept(openTestFolder())

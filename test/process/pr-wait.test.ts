@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../src/errors.ts'
+import { pullRequest } from '../support/fake-queue.ts'
+import { withFaultServer } from '../support/fault-server.ts'
+import { runBuiltProgram } from '../support/fault-server-runs.ts'
+import { mergeq, noon, type Setting } from '../support/harness.ts'
+import { type Course, documentsIn, env, runWithHistory, walk } from '../support/pr-wait.ts'
 import {
   neverRespond,
   normalBehavior,
-  pullRequest,
   resetConnection,
   respondWith,
-  runBuiltProgram,
-  withFaultServer,
   withoutEffect,
-} from '../support/fault-server.ts'
-import { mergeq, noon, type Setting } from '../support/harness.ts'
-import { type Course, documentsIn, env, runWithHistory, walk } from '../support/pr-wait.ts'
+} from '../support/responders.ts'
 
 describe('one pull request', () => {
   test('from NOT_READY to MERGED, polled no faster than the interval', async () => {

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
+import { closeAfterTests } from '../support/close-after-tests.ts'
 import type { Answer } from '../support/harness.ts'
-import { closeAfterTests, openTestFolder, openTmuxScreen, startTestServer } from '../support/peers.ts'
 import { testWith } from '../support/programs.ts'
 import { entry, queue } from '../support/queue-watch.ts'
+import { openTestFolder } from '../support/test-folder.ts'
+import { startTestServer } from '../support/test-servers.ts'
+import { openTmuxScreen } from '../support/tmux-screen.ts'
 
 describe('in a real terminal', () => {
   const kept = closeAfterTests()

@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest'
-import { closeAfterTests, openTestFolder, startTestServer } from '../support/peers.ts'
+import { closeAfterTests } from '../support/close-after-tests.ts'
 import { testWith } from '../support/programs.ts'
 import { answerOf, expectHarmless, hostileText, token } from '../support/redaction.ts'
+import { openTestFolder } from '../support/test-folder.ts'
+import { startTestServer } from '../support/test-servers.ts'
 
 const kept = closeAfterTests()
 const home = kept(openTestFolder())

@@ -3,17 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { withFaultServer } from '../support/fault-server.ts'
+import { type ProcessOutcome, runBuiltProgram } from '../support/fault-server-runs.ts'
+import { testWith } from '../support/programs.ts'
 import {
-  type ProcessOutcome,
   type Responder,
   respondByteByByte,
   respondEndlessly,
   respondWith,
   respondWithGzipBomb,
-  runBuiltProgram,
-  withFaultServer,
-} from '../support/fault-server.ts'
-import { testWith } from '../support/programs.ts'
+} from '../support/responders.ts'
 import { deep, filled, mebibyte, respondAlways } from '../support/response-cost.ts'
 
 const packed = (text: string): Responder =>

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { neverRespond, runBuiltProgram, withEffect, withFaultServer } from '../support/fault-server.ts'
+import { withFaultServer } from '../support/fault-server.ts'
+import { runBuiltProgram } from '../support/fault-server-runs.ts'
+import { neverRespond, withEffect } from '../support/responders.ts'
 import { get, operationNames, pulls, rateLimited } from '../support/retries.ts'
 
 describe('a wait can be stopped', () => {

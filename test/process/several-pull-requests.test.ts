@@ -1,13 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../src/errors.ts'
-import {
-  neverRespond,
-  normalBehavior,
-  runBuiltProgram,
-  withFaultServer,
-  withoutEffect,
-} from '../support/fault-server.ts'
+import { withFaultServer } from '../support/fault-server.ts'
+import { runBuiltProgram } from '../support/fault-server-runs.ts'
 import type { Answer } from '../support/harness.ts'
+import { neverRespond, normalBehavior, withoutEffect } from '../support/responders.ts'
 import { documentsIn, numberIn, numbersIn, run } from '../support/several-pull-requests.ts'
 
 describe('a signal among several', () => {

@@ -11,23 +11,19 @@ import {
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { closeAfterTests } from '../support/close-after-tests.ts'
+import { checkGeneralRules, type ExpectedResult, runAndCheck } from '../support/command-checks.ts'
+import { testWith } from '../support/programs.ts'
+import { openTestFolder, type RunOptions, type Signal } from '../support/test-folder.ts'
 import {
-  checkGeneralRules,
-  closeAfterTests,
   closedPort,
-  type ExpectedResult,
-  openTestFolder,
-  openTmuxScreen,
   type ReceivedRequest,
-  type RunOptions,
-  runAndCheck,
   type ServerReply,
-  type Signal,
   startRawServer,
   startTestServer,
   type TestServer,
-} from '../support/peers.ts'
-import { testWith } from '../support/programs.ts'
+} from '../support/test-servers.ts'
+import { openTmuxScreen } from '../support/tmux-screen.ts'
 
 const kept = closeAfterTests()
 const home = kept(openTestFolder())

@@ -3,15 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import {
-  type Behavior,
-  resetConnection,
-  runAndCheck,
-  sendBrokenTlsRecord,
-  withEffect,
-  withFaultServer,
-} from '../support/fault-server.ts'
+import { withFaultServer } from '../support/fault-server.ts'
+import { runAndCheck } from '../support/fault-server-runs.ts'
 import { testWith } from '../support/programs.ts'
+import { type Behavior, resetConnection, sendBrokenTlsRecord, withEffect } from '../support/responders.ts'
 import { inLetters, operationsIn } from '../support/unanswered-writes.ts'
 
 describe('unanswered writes over TLS', () => {

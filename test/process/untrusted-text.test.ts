@@ -1,16 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { checkGeneralRules, runAndCheck } from '../support/command-checks.ts'
 import type { Answer } from '../support/harness.ts'
-import {
-  checkGeneralRules,
-  openTestFolder,
-  openTmuxScreen,
-  runAndCheck,
-  startRawServer,
-  startTestServer,
-} from '../support/peers.ts'
 import { testWith } from '../support/programs.ts'
+import { openTestFolder } from '../support/test-folder.ts'
+import { startRawServer, startTestServer } from '../support/test-servers.ts'
+import { openTmuxScreen } from '../support/tmux-screen.ts'
 import {
   aTest,
   closeLater,

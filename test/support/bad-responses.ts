@@ -1,12 +1,8 @@
 import { expect } from 'vitest'
-import {
-  type Behavior,
-  pullRequest,
-  type Responder,
-  runAndCheck,
-  withFaultServer,
-  withoutEffect,
-} from './fault-server.ts'
+import { pullRequest } from './fake-queue.ts'
+import { withFaultServer } from './fault-server.ts'
+import { runAndCheck } from './fault-server-runs.ts'
+import { type Behavior, type Responder, withoutEffect } from './responders.ts'
 
 export const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 export const failing = 'flaky-tests/list-failing-tests'

@@ -1,4 +1,4 @@
-import { type Behavior, type Responder, withoutEffect } from './fault-server.ts'
+import { type Behavior, type Responder, withoutEffect } from './responders.ts'
 
 export const mebibyte = 1024 * 1024
 

@@ -1,4 +1,6 @@
-import { type Behavior, type FaultServer, pullRequest, respondWith, withoutEffect } from './fault-server.ts'
+import { pullRequest } from './fake-queue.ts'
+import type { FaultServer } from './fault-server.ts'
+import { type Behavior, respondWith, withoutEffect } from './responders.ts'
 
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 export const pulls = { 7: pullRequest(7), 8: pullRequest(8) }

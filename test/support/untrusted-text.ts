@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { closeAfterTests, type ExpectedResult } from './peers.ts'
+import { closeAfterTests } from './close-after-tests.ts'
+import type { ExpectedResult } from './command-checks.ts'
 
 export const closeLater = closeAfterTests()
 

@@ -1,0 +1,146 @@
+import { expect } from 'vitest'
+import { mergeq, type Outcome, type Setting } from './harness.ts'
+
+/** The token of these tests: percent-encoded and in base64 it reads otherwise than raw. */
+export const token = 'tok_W1re/Secret+42=='
+
+/** Everything in which the token could show itself: raw, percent-encoded, in base64 wherever it begins in what was encoded. */
+const tokenForms: readonly string[] = [token, encodeURIComponent(token)].concat(
+  [0, 1, 2].flatMap(shift => {
+    const form = Buffer.from(`${'x'.repeat(shift)}${token}`)
+      .toString('base64')
+      .replace(/=+$/, '')
+      .slice(shift === 0 ? 0 : shift + 1, -1)
+    return [form, form.replaceAll('+', '-').replaceAll('/', '_')]
+  }),
+)
+
+/** The exit codes of CLI.md section 9, and the kinds that go with them. */
+const errorKinds: Readonly<Record<number, string>> = {
+  0: 'ok',
+  1: 'internal',
+  2: 'usage',
+  3: 'failed',
+  4: 'auth',
+  5: 'not-found',
+  6: 'refused',
+  7: 'unavailable',
+  8: 'pending',
+  10: 'cancelled',
+  11: 'unknown-outcome',
+  14: 'stale',
+  15: 'bad-answer',
+  16: 'output',
+  17: 'incomplete',
+  20: 'differs',
+  21: 'check-failed',
+  124: 'timed-out',
+  129: 'interrupted',
+  130: 'interrupted',
+  143: 'interrupted',
+}
+
+/** What a run said and how it ended. */
+export type CommandResult = Pick<Outcome, 'code' | 'out' | 'err'>
+
+/** What a case promises, as far as the general rules of cases.md need to know it. */
+export interface ExpectedResult {
+  readonly code: number
+  /** The format of standard output; `json` with the number of its documents (1 unless said), `bytes` is passed on untouched. */
+  readonly format?: 'tsv' | 'table' | 'csv' | 'markdown' | 'ndjson' | 'json' | 'bytes'
+  readonly documents?: number
+  /** Colours were asked for or the output is a terminal: they are no control characters. */
+  readonly colored?: boolean
+  /** Standard error goes to nobody or to the same place as standard output. */
+  readonly stderrUnread?: boolean
+  /** What the sentence of a failure must name. */
+  readonly names?: readonly string[]
+}
+
+const colors = /\u001B\[[\d;]*m/g
+
+const controls = /[\0-\x08\x0B-\x1F\x7F-\x9F]/
+
+const bidirectional = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/
+
+const internalText =
+  /^\s+at .*[:(]\d+|\bundefined\b|\[object Object\]|fetch failed|Unhandled|node:internal|\bTypeError\b/m
+
+/** Judges a run by the general rules of cases.md (1, 3, 4, 5 and 6), and its exit code by the case. */
+export function checkGeneralRules(
+  { code, out, err }: CommandResult,
+  {
+    code: due,
+    format = 'tsv',
+    documents = 1,
+    colored = false,
+    stderrUnread: mute = false,
+    names = [],
+  }: ExpectedResult,
+): void {
+  expect({ code, err: code === due ? '' : err }, 'the exit code').toEqual({ code: due, err: '' })
+  expect(Object.keys(errorKinds), 'rule 3').toContain(String(code))
+  for (const form of tokenForms) expect(out.includes(form) || err.includes(form), 'rule 1').toBe(false)
+  expect(err, 'rule 4').not.toMatch(internalText)
+  checkText(err, 'standard error', colored)
+  const isJson = format === 'json' || format === 'ndjson'
+  if (!isJson && format !== 'bytes') {
+    const plain = format === 'tsv' ? out.replaceAll('\t', '') : out
+    checkText(format === 'csv' ? plain.replaceAll('\r\n', '\n') : plain, 'standard output', colored)
+  }
+  if (isJson && out !== '') checkDocuments(out, format === 'ndjson' ? undefined : documents)
+  if (!mute && code !== 0 && code < 124) checkFailure(err, code, isJson, names)
+}
+
+/** Rule 6. */
+function checkText(text: string, where: string, colored: boolean): void {
+  const plain = (colored ? text.replaceAll(colors, '') : text).replaceAll('\n', '')
+  expect(plain, `rule 6: ${where}`).not.toMatch(controls)
+  expect(plain, `rule 6: ${where}`).not.toMatch(bidirectional)
+}
+
+/** Rule 5: whole documents; indented, there is one. */
+function checkDocuments(out: string, due: number | undefined): void {
+  expect(out, 'rule 5').toMatch(/\n$/)
+  if (/^[{[]\n/.test(out)) {
+    JSON.parse(out)
+    return
+  }
+  const lines = out.slice(0, -1).split('\n')
+  for (const line of lines) JSON.parse(line)
+  if (due !== undefined) expect(lines, 'rule 5').toHaveLength(due)
+}
+
+/** Rule 4. */
+function checkFailure(err: string, code: number, isJson: boolean, names: readonly string[]): void {
+  if (isJson) {
+    const { error } = JSON.parse(err.trimEnd().split('\n').at(-1) ?? '')
+    expect(error, 'rule 4').toMatchObject({ exit: code, kind: errorKinds[code] })
+    expect(error.message, 'rule 4: a sentence').toMatch(/\S/)
+    expect(error.hint, 'rule 4: a hint').toMatch(/\S/)
+    for (const name of names) expect(`${error.operation} ${error.message}`, 'rule 4').toContain(name)
+    return
+  }
+  const [, sentence = ''] =
+    /(?:^|\n)mergeq: (.+)\n(?: {2}.+\n)+$/.exec(err) ??
+    expect.fail(`rule 4: no sentence with a hint ends\n${err}`)
+  for (const name of names) expect(sentence, 'rule 4').toContain(name)
+}
+
+/** Runs a command line in the harness, with the token and the queue of these tests, and judges it. */
+export async function runAndCheck(
+  line: string | readonly string[],
+  promised: ExpectedResult,
+  setting: Setting = {},
+): Promise<Outcome> {
+  const outcome = await mergeq(line, { ...setting, env: { ...queue, ...setting.env } })
+  checkGeneralRules(outcome, promised)
+  return outcome
+}
+
+export const queue = {
+  MERGEQ_TOKEN: token,
+  MERGEQ_REPO: 'acme/web',
+  MERGEQ_TARGET_BRANCH: 'main',
+  MERGEQ_ORG: 'acme',
+}

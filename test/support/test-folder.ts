@@ -1,0 +1,195 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { type CommandResult, queue, token } from './command-checks.ts'
+import { bareEnvironment, launcher } from './programs.ts'
+
+/** A folder of one's own with a home, a working folder and a place for temporary files; watched for files that appear. */
+export interface TestFolder {
+  readonly folder: string
+  /** A path in the folder, outside what the program is given. */
+  path(name: string): string
+  /** Runs the built binary in it; judged by the rules that only a process shows (2 and 8). */
+  run(words: readonly string[], options?: RunOptions): Promise<ProcessResult>
+  /** Starts the built binary and leaves it running. */
+  start(words: readonly string[], options?: RunOptions): RunningProcess
+  close(): void
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** A command line for `sh`, in which `"$@"` is mergeq and its words. */
+  readonly shell?: string
+  readonly input?: string
+  /** Standard input is a pipe through which nothing comes, and which does not end. */
+  readonly stdinOpen?: boolean
+  /** Runs in a real pseudo-terminal of so many columns: all that is written there comes out as `out`, byte for byte. */
+  readonly terminal?: number
+  /** A descriptor for standard output or standard error, in the place of a pipe that is read. */
+  readonly stdout?: number
+  readonly stderr?: number
+  /** Nobody reads standard output until the end. */
+  readonly unread?: boolean
+  /** Files may appear (the shell line makes them). */
+  readonly createsFiles?: boolean
+  /** Milliseconds within which the case says that it ends; rule 2 allows 30 s, and no test waits that long. */
+  readonly timeLimit?: number
+}
+
+/** How a run ended: 128 and the number of the signal where one ended it, as a shell says it. */
+export interface ProcessResult extends CommandResult {
+  readonly bytes: Buffer
+  readonly milliseconds: number
+  /** The moment at which it ended. */
+  readonly ended: number
+}
+
+export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
+
+export interface RunningProcess {
+  readonly pid: number
+  readonly done: Promise<ProcessResult>
+  kill(signal: Signal): void
+  /** Types at its terminal. */
+  type(keys: string): void
+  /** Resolves when standard error (in a terminal, the terminal) holds the text. */
+  waitForOutput(text: string | RegExp): Promise<void>
+}
+
+/** What a run may take here where its case says nothing: rule 2 allows twice that. */
+const defaultTimeLimit = 15_000
+
+const signals: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }
+
+/** Every file below a folder, with its size; what start-up keeps in the cache folder is judged apart. */
+const filesIn = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(name => !/^\.cache(\/|$)/.test(name))
+    .map(name => {
+      const stat = lstatSync(join(folder, name))
+      return stat.isFile() ? `${name} ${stat.size}` : name
+    })
+    .sort()
+
+/** Rules 1 and 8 for the cache folder beside the platform's own, if start-up uses one. */
+function checkCache(cache: string): void {
+  if (!existsSync(cache)) return
+  expect(readdirSync(cache), 'rule 8: one cache folder of its own').toEqual(['mergeq'])
+  const folder = join(cache, 'mergeq')
+  expect(lstatSync(folder).mode & 0o777, 'rule 8: folders are 0700').toBe(0o700)
+  for (const name of readdirSync(folder)) {
+    expect(lstatSync(join(folder, name)).mode & 0o777, 'rule 8: files are 0600').toBe(0o600)
+    expect(name, 'rule 8: no temporary file stays').not.toMatch(/\.\d+$/)
+    expect(readFileSync(join(folder, name)).includes(token), 'rule 1: no token in a file').toBe(false)
+  }
+}
+
+/** Whether a process of the group is still there. */
+const isAlive = (group: number): boolean => {
+  try {
+    return process.kill(-group, 0)
+  } catch {
+    return false
+  }
+}
+
+/** A word as `sh` takes it. */
+export const quoteForShell = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
+
+/** The program and its arguments: mergeq by itself, in a shell line, or in a terminal. */
+function commandOf(words: readonly string[], { shell, terminal }: RunOptions): readonly string[] {
+  if (terminal === undefined) return shell === undefined ? words : ['sh', '-c', shell, 'sh', ...words]
+  const set = `stty -opost -echoctl cols ${terminal} rows 24; set -- ${words.map(quoteForShell).join(' ')}`
+  return ['script', '-qefc', `${set}; ${shell ?? 'exec "$@"'}`, '/dev/null']
+}
+
+export function openTestFolder(): TestFolder {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-peers-')))
+  for (const name of ['home', 'home/tmp', 'work', 'outside']) mkdirSync(join(folder, name))
+  const watched = () => [...filesIn(join(folder, 'home')), ...filesIn(join(folder, 'work'))]
+  const start: TestFolder['start'] = (words, options = {}) => {
+    const before = watched()
+    const began = Date.now()
+    const [program = '', ...args] = commandOf([launcher, ...words], options)
+    const isOpen = options.stdinOpen === true || options.terminal !== undefined
+    const child = spawn(program, args, {
+      cwd: join(folder, 'work'),
+      env: {
+        ...bareEnvironment(join(folder, 'home')),
+        TMPDIR: join(folder, 'home', 'tmp'),
+        ...queue,
+        ...options.env,
+      },
+      // A process group of its own tells whether anything is left of it.
+      detached: true,
+      stdio: [
+        options.input === undefined && !isOpen ? 'ignore' : 'pipe',
+        options.stdout ?? 'pipe',
+        options.stderr ?? 'pipe',
+      ],
+    })
+    const pid = child.pid ?? 0
+    const [out, err]: [Buffer[], Buffer[]] = [[], []]
+    if (options.unread !== true) child.stdout?.on('data', piece => out.push(piece))
+    child.stderr?.on('data', piece => err.push(piece))
+    child.stdin?.on('error', () => undefined)
+    if (!isOpen) child.stdin?.end(options.input)
+    const text = (pieces: readonly Buffer[]) => Buffer.concat(pieces).toString()
+    const end = () => isAlive(pid) && process.kill(-pid, 'SIGKILL')
+    const { timeLimit: within = defaultTimeLimit } = options
+    const timer = setTimeout(end, within)
+    const closed = once(child, 'close')
+    const done = (async (): Promise<ProcessResult> => {
+      const [code, signal] = await once(child, 'exit')
+      const ended = Date.now()
+      const milliseconds = ended - began
+      clearTimeout(timer)
+      expect(milliseconds, `rule 2: ends by itself within ${within} ms`).toBeLessThan(within)
+      for (let left = 20; left > 0 && isAlive(pid); left--) await pause(25)
+      const isLeft = isAlive(pid)
+      end()
+      expect(isLeft, 'rule 2: a process is left').toBe(false)
+      if (options.unread === true) child.stdout?.destroy()
+      child.stdin?.destroy()
+      await closed
+      checkCache(join(folder, 'home', '.cache'))
+      if (options.createsFiles !== true) expect(watched(), 'rule 8: files').toEqual(before)
+      const exit = code ?? 128 + (signals[signal ?? ''] ?? 0)
+      return { code: exit, out: text(out), err: text(err), bytes: Buffer.concat(out), milliseconds, ended }
+    })()
+    return {
+      pid,
+      done,
+      kill: signal => void child.kill(signal),
+      type: keys => void child.stdin?.write(keys),
+      async waitForOutput(what) {
+        const said = () => text(options.terminal === undefined ? err : out)
+        const isSaid = () => (typeof what === 'string' ? said().includes(what) : what.test(said()))
+        while (!isSaid()) {
+          if (child.exitCode !== null) expect.fail(`it never said ${what}, but\n${said()}`)
+          await pause(10)
+        }
+      },
+    }
+  }
+  return {
+    folder,
+    path: name => join(folder, 'outside', name),
+    start,
+    run: (words, options) => start(words, options).done,
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { queue } from './command-checks.ts'
+import { bareEnvironment, launcher } from './programs.ts'
+import { quoteForShell, type RunOptions, type TestFolder } from './test-folder.ts'
+
+/** A terminal that can be looked at: what a person would see in it. */
+export interface TmuxScreen {
+  /** The lines that hold something, without blanks at their ends. */
+  lines(): readonly string[]
+  /** A variable of tmux, such as `cursor_flag`, `alternate_on` or `pane_title`. */
+  variable(variable: string): string
+  /** Presses keys by the names that tmux gives them, such as `C-c` and `Enter`. */
+  press(...keys: readonly string[]): void
+  /** Gives it another size, as a person does who drags its corner. */
+  resize(columns: number, rows: number): void
+  /** Resolves when a line matches; fails with what is to be seen after 3 s. */
+  waitForLine(line: RegExp): Promise<void>
+  close(): void
+}
+
+let screens = 0
+
+/** Runs a shell line, in which `"$@"` is mergeq and its words, in a terminal of 24 rows; it stays open at the end. */
+export function openTmuxScreen(
+  { folder, path }: TestFolder,
+  words: readonly string[],
+  { env = {}, shell = '"$@"', terminal = 80 }: RunOptions = {},
+): TmuxScreen {
+  screens++
+  const [socket, file] = [path(`tmux-${screens}`), path(`screen-${screens}.sh`)]
+  let isClosed = false
+  const variables = {
+    ...bareEnvironment(join(folder, 'home')),
+    ...queue,
+    LC_ALL: 'C.UTF-8',
+    ...env,
+    TERM: 'screen',
+  }
+  const settings = Object.entries(variables).map(([name, value]) =>
+    value === undefined ? `unset ${name}` : `export ${name}=${quoteForShell(value)}`,
+  )
+  const line = `set -- ${[launcher, ...words].map(quoteForShell).join(' ')}`
+  writeFileSync(
+    file,
+    ['trap : INT', 'stty -echoctl', ...settings, line, shell, 'echo "code $?"', 'exec sleep 60'].join('\n'),
+  )
+  const tmux = (...args: readonly string[]) =>
+    execFileSync('tmux', ['-u', '-S', socket, '-f', '/dev/null', ...args], {
+      encoding: 'utf8',
+      // The server hands its environment on: a CI job's own variables must not reach what runs in it.
+      env: { ...bareEnvironment(join(folder, 'home')), LC_ALL: 'C.UTF-8' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+  tmux(
+    'new-session',
+    '-d',
+    '-x',
+    String(terminal),
+    '-y',
+    '24',
+    '-c',
+    join(folder, 'work'),
+    `sh ${quoteForShell(file)}`,
+  )
+  const lines = () =>
+    tmux('capture-pane', '-p')
+      .split('\n')
+      .map(one => one.trimEnd())
+      .filter(one => one !== '')
+  return {
+    lines,
+    variable: variable => tmux('display-message', '-p', `#{${variable}}`).trimEnd(),
+    press: (...keys) => void tmux('send-keys', ...keys),
+    resize: (columns, rows) => void tmux('resize-window', '-x', String(columns), '-y', String(rows)),
+    async waitForLine(due) {
+      for (let left = 120; left > 0; left--) {
+        if (lines().some(one => due.test(one))) return
+        await pause(25)
+      }
+      expect.fail(`no line is ${due} in\n${lines().join('\n')}`)
+    },
+    close() {
+      if (!isClosed) tmux('kill-server')
+      isClosed = true
+    },
+  }
+}
