@@ -30,8 +30,6 @@ export interface Checkpoint extends PagePosition {
  * Combines many requests into one answer: the next request, the records to print, and the end. Does no I/O.
  */
 export interface Paginator {
-  /** The file with the checkpoint of earlier runs, where one is named. */
-  readonly resumeFile?: string
   /** The members of the next request's body; undefined at the end. */
   nextQuery(): Readonly<Record<string, Json>> | undefined
   /** Takes an answer and returns the records to print now. */
@@ -45,7 +43,7 @@ export interface Paginator {
   checkpoint(): Checkpoint
   /** Continues after another run, which had printed these ids; called before the first request. */
   resume(checkpoint: Checkpoint, ids: Iterable<string>): void
-  /** The ids of tests that arrived since the last call. */
+  /** The ids of tests that came for the first time in the last answer. */
   newIds(): readonly string[]
   /** Ends the list; `why` is the error that ended it early. */
   finish(why?: string): PaginationEnd
@@ -68,7 +66,6 @@ export interface PaginationPlan {
   readonly filters: readonly RecordFilter[]
   /** Sorts all records at the end; undefined returns records as they arrive. */
   readonly order?: (one: JsonObject, other: JsonObject) => number
-  readonly resumeFile?: string
 }
 
 /** A time in milliseconds since 1970 in ISO 8601. */
@@ -83,7 +80,7 @@ export function paginateTests(plan: PaginationPlan): Paginator {
   let cursor = createPageCursor(range, plan.maxPages, { window: 0, token: plan.pageToken ?? '' })
   /** The ids of all tests, each with the pass in which it was last seen. */
   const seenIds = new Map<string, number>()
-  let unsavedIds: string[] = []
+  let newIds: string[] = []
   const collected: JsonObject[] = []
   const hidden = new Map<string, number>()
   const restarts: string[] = []
@@ -99,7 +96,7 @@ export function paginateTests(plan: PaginationPlan): Paginator {
     if (id === undefined) return { isFirst: true, isNew: true }
     const last = seenIds.get(id)
     seenIds.set(id, cursor.pass())
-    if (last === undefined && plan.resumeFile !== undefined) unsavedIds.push(id)
+    if (last === undefined) newIds.push(id)
     return { isFirst: last === undefined, isNew: last !== cursor.pass() }
   }
 
@@ -110,7 +107,6 @@ export function paginateTests(plan: PaginationPlan): Paginator {
   }
 
   return {
-    ...(plan.resumeFile === undefined ? {} : { resumeFile: plan.resumeFile }),
     nextQuery() {
       const request = next()
       if (request === undefined) return undefined
@@ -121,6 +117,7 @@ export function paginateTests(plan: PaginationPlan): Paginator {
       }
     },
     take({ page = {}, envelope: { tests: _, ...rest } = {}, records }) {
+      newIds = []
       const sightings = records.map(recordId)
       const unseen = records.filter((_, index) => sightings[index]?.isFirst)
       repeated += records.length - unseen.length
@@ -172,11 +169,7 @@ export function paginateTests(plan: PaginationPlan): Paginator {
       cursor = createPageCursor(range, plan.maxPages, checkpoint)
       for (const id of ids) seenIds.set(id, 0)
     },
-    newIds() {
-      const ids = unsavedIds
-      unsavedIds = []
-      return ids
-    },
+    newIds: () => newIds,
     finish(why) {
       const problem = cursor.problem() ?? why
       const sorted = plan.order === undefined ? [] : collected.sort(plan.order)

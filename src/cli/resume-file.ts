@@ -185,7 +185,7 @@ export async function openResumeFile(
   context: CommandContext,
 ): Promise<ResumeFile | undefined> {
   const { options, printer, logger, host } = context
-  const file = pages.resumeFile
+  const file = context.args.get('--resume-file')?.[0]
   if (file === undefined) return undefined
   if (
     options.format === 'json' ||

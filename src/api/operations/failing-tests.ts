@@ -113,10 +113,9 @@ export const listFailingTests = defineOperation({
     path: localParam<RegExp | undefined>(),
     /** Collects all tests, then sorts them; without it, tests are returned as they arrive. */
     sort: localParam<TestOrder | undefined>(),
-    resumeFile: localParam<string | undefined>(),
   },
   decoder: pageDecoder,
-  pagination: ({ range, limit, pageSize, pageToken, maxPages, sort, resumeFile, ...filters }) =>
+  pagination: ({ range, limit, pageSize, pageToken, maxPages, sort, ...filters }) =>
     paginateTests({
       range,
       limit: limit ?? Number.POSITIVE_INFINITY,
@@ -124,7 +123,6 @@ export const listFailingTests = defineOperation({
       maxPages: maxPages ?? defaultMaxPages,
       ...(pageToken === undefined ? {} : { pageToken }),
       ...(sort === undefined ? {} : { order: orders[sort] }),
-      ...(resumeFile === undefined ? {} : { resumeFile }),
       filters: filtersOf(filters),
     }),
 })
