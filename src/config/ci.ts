@@ -1,3 +1,4 @@
+import { memoize } from '../domain/memoize.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { Environment, Files, Host } from '../host/host.ts'
@@ -108,7 +109,7 @@ const testBranch =
  * whose draft pull request belongs to the queue.
  */
 export function ciSource(host: Host, hasToken: () => Promise<boolean>): SettingSource {
-  let ciPromise: Promise<CiInfo | undefined> | undefined
+  const ciJob = memoize(() => readCi(host))
   const finders: Readonly<
     Partial<Record<SettingKey, (ciInfo: CiInfo) => OptionalValue | Promise<OptionalValue>>>
   > = {
@@ -135,15 +136,10 @@ export function ciSource(host: Host, hasToken: () => Promise<boolean>): SettingS
       )
     },
   }
-  const valuePromises = new Map<SettingKey, Promise<OptionalValue>>()
   return {
     find(name) {
       const finder = finders[name]
-      if (finder === undefined) return undefined
-      ciPromise ??= readCi(host)
-      const value = valuePromises.get(name) ?? ciPromise.then(ciInfo => ciInfo && finder(ciInfo))
-      valuePromises.set(name, value)
-      return value
+      return finder && ciJob().then(ciInfo => ciInfo && finder(ciInfo))
     },
   }
 }

@@ -1,4 +1,5 @@
 import { attemptLimit } from '../domain/limits.ts'
+import { memoize } from '../domain/memoize.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { findToken } from './api-token.ts'
@@ -82,16 +83,10 @@ export interface ResolveOptions {
   notify(text: string): Promise<void>
 }
 
-/** Returns a source for some settings whose module is loaded with the first lookup. */
+/** Returns a source that looks up some settings, each once, and is loaded with the first lookup. */
 function lazy(names: readonly SettingKey[], load: () => Promise<SettingSource>): SettingSource {
-  let loading: Promise<SettingSource> | undefined
-  return {
-    async find(name) {
-      if (!names.includes(name)) return undefined
-      loading ??= load()
-      return (await loading).find(name)
-    },
-  }
+  const source = memoize(load)
+  return memoized({ find: async name => (names.includes(name) ? (await source()).find(name) : undefined) })
 }
 
 /** The settings that a CI job or a checkout can give; for other settings their modules are not loaded. */
@@ -128,20 +123,18 @@ export function resolveSettings(
   }
   const discoveredSources = (given: ParsedArgs | SettingSource) => [
     ...configuredSources,
-    memoized(
-      lazy(discoverableSettings, async () => {
-        const { gitSource } = await import('./git.ts')
-        // A branch or pull request of a remote belongs to the repository of that remote only.
-        const repo = async () => {
-          for (const source of [fromCaller(given), fromEnvironment(host), ...configuredSources]) {
-            const resolved = await source.find('repo')
-            if (resolved !== undefined) return parseSetting('repo', resolved)
-          }
-          return undefined
+    lazy(discoverableSettings, async () => {
+      const { gitSource } = await import('./git.ts')
+      // A branch or pull request of a remote belongs to the repository of that remote only.
+      const repo = async () => {
+        for (const source of [fromCaller(given), fromEnvironment(host), ...configuredSources]) {
+          const resolved = await source.find('repo')
+          if (resolved !== undefined) return parseSetting('repo', resolved)
         }
-        return gitSource(host, { ...options, repo })
-      }),
-    ),
+        return undefined
+      }
+      return gitSource(host, { ...options, repo })
+    }),
   ]
   const settings = createConfig(given)
   return settings

@@ -1,3 +1,4 @@
+import { memoize } from '../domain/memoize.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
@@ -143,13 +144,4 @@ export function gitSource(host: Host, options: GitLookup): SettingSource {
     }),
   }
   return { find: name => finders[name]?.() }
-}
-
-/** Returns a function that calls `find` once and keeps its result or error. */
-function memoize<T>(find: () => Promise<T>): () => Promise<T> {
-  let promise: Promise<T> | undefined
-  return () => {
-    promise ??= find()
-    return promise
-  }
 }

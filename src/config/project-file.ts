@@ -1,3 +1,4 @@
+import { memoize } from '../domain/memoize.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
@@ -55,20 +56,18 @@ function parseProjectFile(path: string, text: string): JsonObject {
  * file and for settings that a project file may not contain.
  */
 export function projectFileSource(host: Host): SettingSource {
-  let reading: Promise<{ path: string; document: JsonObject } | undefined> | undefined
-  const load = async () => {
+  const readFile = memoize(async () => {
     const path = await findProjectFile(host)
     if (path === undefined) return undefined
     const text = await host.files.read(path, maxFileSize).catch(error => {
       throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
     })
     return { path, document: parseProjectFile(path, text ?? '') }
-  }
+  })
   return {
     async find(name) {
       if (!allowedSettings.includes(name)) return undefined
-      reading ??= load()
-      const file = await reading
+      const file = await readFile()
       const value = file?.document[name]
       return file === undefined || typeof value !== 'string'
         ? undefined

@@ -16,13 +16,14 @@ export const booleanField: FieldType<boolean> = {
   parse: value => (typeof value === 'boolean' ? value : undefined),
 }
 
-/** An integer from a minimum up to the largest number of the service (service-observed.md section 3.1). */
-export const integerField = (min: number): FieldType<number> => ({
-  expected: `a whole number from ${min} to ${maxInteger}`,
+/**
+ * An integer from a minimum up to a maximum, by default the largest number of the service
+ * (service-observed.md section 3.1).
+ */
+export const integerField = (min: number, max = maxInteger): FieldType<number> => ({
+  expected: `a whole number from ${min} to ${max}`,
   parse: value =>
-    typeof value === 'number' && Number.isInteger(value) && value >= min && value <= maxInteger
-      ? value
-      : undefined,
+    typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : undefined,
 })
 
 /** One of some lower-case choices; requests may use either case (service-observed.md section 1.4). */
@@ -49,15 +50,14 @@ export const stringListField: FieldType<readonly string[]> = {
 }
 
 /** Reads a field; an absent field has the default value. Throws 400 with the field's name for a bad value. */
-export function readField<T>(
-  document: JsonObject,
-  name: string,
-  { expected, parse }: FieldType<T>,
-  defaultValue: T,
-): T {
+export function readField<T>(document: JsonObject, name: string, type: FieldType<T>, defaultValue: T): T {
   const value = Object.hasOwn(document, name) ? document[name] : undefined
-  if (value === undefined) return defaultValue
-  const parsed = parse(value)
+  return value === undefined ? defaultValue : checkField(value, name, type)
+}
+
+/** Returns a value as its type reads it; throws 400 with the field's name for a bad or missing value. */
+export function checkField<T>(value: Json | undefined, name: string, { expected, parse }: FieldType<T>): T {
+  const parsed = value === undefined ? undefined : parse(value)
   if (parsed === undefined) throw statusError(400, `${name} must be ${expected}.`)
   return parsed
 }

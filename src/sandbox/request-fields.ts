@@ -4,7 +4,7 @@ import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import type { TargetSet } from './engine/queue.ts'
-import { isString } from './field-types.ts'
+import { booleanField, checkField, integerField, isString, nonEmptyTextField } from './field-types.ts'
 import { findPriority } from './response-records.ts'
 import { statusError } from './status-error.ts'
 
@@ -60,12 +60,8 @@ function parseJson(text: string): Json | undefined {
 }
 
 /** Reads a string that is not empty. */
-export function readText(body: JsonObject, path: string): string {
-  const value = getField(body, path)
-  if (typeof value !== 'string' || value === '')
-    throw statusError(400, `${path} must be text that is not empty.`)
-  return value
-}
+export const readText = (body: JsonObject, path: string): string =>
+  checkField(getField(body, path), path, nonEmptyTextField)
 
 /** Reads a string that is not empty; returns undefined if the field is absent or null. */
 export const readOptionalText = (body: JsonObject, path: string): string | undefined =>
@@ -79,12 +75,8 @@ export const readRepository = (body: JsonObject): Repository => ({
 })
 
 /** Reads an integer from `min` to `max`, both inclusive. */
-export function readInteger(body: JsonObject, path: string, min: number, max: number): number {
-  const value = getField(body, path)
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max)
-    throw statusError(400, `${path} must be a whole number from ${min} to ${max}.`)
-  return value
-}
+export const readInteger = (body: JsonObject, path: string, min: number, max: number): number =>
+  checkField(getField(body, path), path, integerField(min, max))
 
 /**
  * Reads a pull request number: from 1 for setImpactedTargets, otherwise from 0
@@ -96,9 +88,7 @@ export const readPullRequestNumber = (body: JsonObject, min: 0 | 1 = 0): number 
 /** Reads a boolean; returns undefined if the field is absent. */
 export function readOptionalBoolean(body: JsonObject, path: string): boolean | undefined {
   const value = getField(body, path)
-  if (value !== undefined && typeof value !== 'boolean')
-    throw statusError(400, `${path} must be true or false.`)
-  return value
+  return value === undefined ? undefined : checkField(value, path, booleanField)
 }
 
 /**

@@ -1,3 +1,4 @@
+import { memoize } from '../domain/memoize.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
@@ -142,14 +143,5 @@ export function createSandboxState(
         throw statusError(404, `The repository ${repositoryName(repo)} is not known here.`)
       return getTests()
     },
-  }
-}
-
-/** Returns a function that creates a value at its first call and returns the same value at every call. */
-function memoize<T>(create: () => T): () => T {
-  let created: { readonly value: T } | undefined
-  return () => {
-    created ??= { value: create() }
-    return created.value
   }
 }
