@@ -17,7 +17,7 @@ import { expect } from 'vitest'
 import { type CommandResult, queue, token } from './command-checks.ts'
 import { bareEnvironment, launcher } from './programs.ts'
 
-/** A temporary folder with a home, a working folder and a folder for temporary files; new files are noticed. */
+/** A temporary folder with a home, a working folder and a folder for temporary files; new files are found. */
 export interface TestFolder {
   readonly folder: string
   /** A path in the folder, outside what the program is given. */
