@@ -94,7 +94,7 @@ describe('each status of a read', () => {
     }
   })
 
-  // cases.md, what every case is judged by, 4: the sentence names the host where one was involved.
+  // The sentence names the host where one was involved.
   test('a 404 names the host, too', async () => {
     for (const [words] of reads)
       expect((await mergeq(words, { answer: always(404) })).err).toMatch(/^mergeq: .*127\.0\.0\.1:\d+/)
@@ -212,7 +212,7 @@ describe('the messages', () => {
     expect(steady[0]).toMatch(/^mergeq: getQueue: host rejected the token from MERGEQ_TOKEN \(401\)\.\n {2}/)
   })
 
-  // cases.md C1: "and how to log in".
+  // The message says how to log in, too.
   test('and how to log in', async () => {
     const { err } = await mergeq(`queue get ${where}`, { answer: always(401) })
     expect(err).toMatch(/\n {2}.*`mergeq auth login`/)

@@ -79,7 +79,7 @@ async function loadedBy(line: string): Promise<Loaded> {
 }
 
 const front = ['mergeq.cjs']
-const told = [...front, 'cli-help-render-help.cjs']
+const helpModules = [...front, 'cli-help-render-help.cjs']
 const completion = [...front, 'cli-completion-print-completions.cjs']
 const command = [...front, 'commands-index.cjs']
 const request = [...command, 'http-client.cjs', 'http-undici.cjs']
@@ -103,9 +103,9 @@ const where = '-R acme/web -b main'
 type Kind = readonly [line: string, code: number, parts: readonly string[], never: readonly string[]]
 const kinds: readonly Kind[] = [
   ['--version', 0, [], [...dear, ...network, 'events']],
-  ['--help', 0, told, [...dear, ...network]],
-  ['pr get --help', 0, told, [...dear, ...network]],
-  ['help exit-codes', 0, told, [...dear, ...network]],
+  ['--help', 0, helpModules, [...dear, ...network]],
+  ['pr get --help', 0, helpModules, [...dear, ...network]],
+  ['help exit-codes', 0, helpModules, [...dear, ...network]],
   ['__complete -- pr submit --pri', 0, completion, [...dear, ...network]],
   ['pr sbumit', 2, front, [...dear, ...network]],
   ['pr get --nonsense', 2, front, [...dear, ...network]],

@@ -201,8 +201,8 @@ describe('the package', () => {
   test.each(ways)('%s it works', async (_, way) => {
     const [command, before, cwd] = way()
     const env = /^np/.test(command) ? npmEnvironment : {}
-    const told = await run(command, [...before, '--version'], { cwd, env })
-    expect(told).toEqual({ code: 0, out: `${version}\n`, err: '' })
+    const result = await run(command, [...before, '--version'], { cwd, env })
+    expect(result).toEqual({ code: 0, out: `${version}\n`, err: '' })
     const inSandbox = ['sandbox', 'exec', '--', command, ...before, 'queue', 'get', '--json']
     const { code, out } = await run(command, [...before, ...inSandbox], { cwd, env })
     expect(code).toBe(0)
