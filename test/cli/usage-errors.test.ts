@@ -325,7 +325,7 @@ describe('what an error reports', () => {
     expect(err).toMatch(andHint)
   })
 
-  // The failure of opening the line is told by the run and once more when the desk closes.
+  // The failure to create the HTTP client is reported by the run and again when the context closes.
   test.each(['--ca-file=', '--ca-file /no/such.pem'])('%s is reported once', flag =>
     isRefused(`queue get ${at} ${flag}`, /--ca-file/),
   )
