@@ -88,7 +88,8 @@ async function writeLibrary(folder) {
 
 /** Returns the licence texts of the packages that these modules belong to. */
 function readLicences(moduleIds) {
-  const folders = moduleIds.flatMap(id => packageFolderOf(id) ?? [])
+  // The ids of modules that rolldown itself adds begin with a zero byte.
+  const folders = moduleIds.flatMap(id => (id.startsWith('\0') ? [] : (packageFolderOf(id) ?? [])))
   const licences = [...new Set(folders)].map(folder => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
     const file = readdirSync(folder).find(name => /^licen[cs]e(?:-mit)?(?:\.(?:md|txt))?$/i.test(name))

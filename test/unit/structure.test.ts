@@ -179,7 +179,7 @@ const oneFileEach = ['config', 'commands']
 const tools = [
   '@arethetypeswrong/cli',
   '@biomejs/biome',
-  'esbuild',
+  'rolldown',
   'execa',
   'fast-check',
   'postject',
