@@ -9,10 +9,10 @@ import { createRedactor } from '../output/redactor.ts'
 import { forTerminal } from '../output/sanitize.ts'
 import { escapeWorkflowCommands, isJson } from '../output/workflow-commands.ts'
 import type { CommandRunner } from './command.ts'
-import { parseCommandLine } from './command-parser.ts'
 import type { SecretOutput } from './context.ts'
 import { globalOptions, wantsJsonErrors } from './global-options.ts'
-import type { HelpRequest } from './help/render-help.ts'
+import { findHelpRequest } from './help/help-request.ts'
+import { type HelpRequest, renderHelp } from './help/render-help.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
 
 /**
@@ -26,7 +26,12 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
   const args = new Map<string, string[]>()
   try {
     const commands = await loadCommands(groups.filter(isNamedIn(host.argv)))
-    const parsed = parseCommandLine(host, groups, commands, args)
+    const help = findHelpRequest(host.argv, groups, commands, globalOptions)
+    for (const [name, value] of help?.options ?? []) args.set(name, [value])
+    const parsed =
+      help === undefined
+        ? (await import('./command-parser.ts')).parseCommandLine(host, groups, commands, args)
+        : { helpRequest: help.request }
     if ('command' in parsed) {
       const exitCode = await parsed.command.run(args, host, secrets, createCommandRunner(host, groups))
       await flush()
@@ -68,7 +73,6 @@ async function readDocumentation(
   args: ParsedArgs,
   { env, out }: Host,
 ): Promise<string> {
-  const { renderHelp } = await import('./help/render-help.ts')
   const [format = args.has('--json') ? 'json' : 'table'] = args.get('--output') ?? []
   const colorOption = args.get('--color')?.[0]
   const color = colorOption === 'always' || colorOption === 'never' ? colorOption : 'auto'
