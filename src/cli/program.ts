@@ -6,7 +6,7 @@ import type { Host, Output } from '../host/host.ts'
 import { bold, shouldColor } from '../output/color.ts'
 import { createLogger } from '../output/logger.ts'
 import { createRedactor } from '../output/redactor.ts'
-import { forTerminal } from '../output/sanitize.ts'
+import { forTerminal, sanitizeLines } from '../output/sanitize.ts'
 import { escapeWorkflowCommands, isJson } from '../output/workflow-commands.ts'
 import type { CommandRunner } from './command.ts'
 import type { SecretOutput } from './context.ts'
@@ -45,6 +45,8 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     return 0
   } catch (error) {
     await flush().catch(() => undefined)
+    if (host.env.MERGEQ_DEBUG === '1')
+      await host.err.write(`${sanitizeLines(stackTraceOf(error))}\n`).catch(() => undefined)
     const { aborted, reason } = host.interrupted
     const failure = toMergeqError(
       aborted && !(isMergeqError(error) && error.kind === 'interrupted') ? reason : error,
@@ -54,6 +56,10 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     return failure.exit
   }
 }
+
+/** Returns the stack trace of an error, which begins with its message. */
+const stackTraceOf = (error: unknown): string =>
+  error instanceof Error && error.stack !== undefined ? error.stack : String(error)
 
 /** Returns the test whether a command line has the name of a group; `help 'pr get'` has the name of `pr`. */
 const isNamedIn = (argv: readonly string[]) => {
