@@ -105,16 +105,26 @@ const contentsOf = folder =>
     .sort()
     .map(name => [name, readFileSync(join(folder, name), 'utf8')])
 
+const hasSameContents = (folder, other) =>
+  existsSync(folder) && JSON.stringify(contentsOf(folder)) === JSON.stringify(contentsOf(other))
+
 /**
  * Makes a folder the new dist/. A dist/ with the same contents stays, so that a build does not disturb the
- * processes that run from it.
+ * processes that run from it. Another build that does the same at this moment makes a step fail; the steps
+ * are then repeated.
  */
 function replaceDist(folder) {
-  if (existsSync(dist)) {
-    if (JSON.stringify(contentsOf(dist)) === JSON.stringify(contentsOf(folder))) return
-    renameSync(dist, `${folder}.old`)
-  }
-  renameSync(folder, dist)
+  const old = `${folder}.old`
+  for (let attemptsLeft = 5; ; attemptsLeft--)
+    try {
+      if (hasSameContents(dist, folder)) return
+      rmSync(old, { recursive: true, force: true })
+      if (existsSync(dist)) renameSync(dist, old)
+      renameSync(folder, dist)
+      return
+    } catch (error) {
+      if (attemptsLeft === 0) throw error
+    }
 }
 
 const folder = `${dist}.${process.pid}`
