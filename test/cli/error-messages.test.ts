@@ -691,3 +691,20 @@ describe('several pull requests', () => {
     })
   })
 })
+
+describe('MERGEQ_DEBUG=1', () => {
+  const env = { MERGEQ_DEBUG: '1', MERGEQ_TOKEN: 'tok_4f2a9c1e77d0' }
+
+  test('prints the stack trace of an error before its message', async () => {
+    const { code, out, err } = await mergeq('pr sbumit', { env })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(/^Error: unknown command 'sbumit'\.\n(?: {4}at [^\n]+\n)+mergeq: unknown command/)
+  })
+
+  test('hides tokens, and leaves the JSON error on the last line', async () => {
+    const { err } = await mergeq('pr get 7 --nonsense-tok_4f2a9c1e77d0 --json', { env })
+    expect(err).not.toContain('tok_4f2a9c1e77d0')
+    expect(err).toContain('    at ')
+    expect(errorOf({ err })).toMatchObject({ kind: 'usage', exit: 2 })
+  })
+})

@@ -97,12 +97,13 @@ describe('the package', () => {
 
   test('holds what is run, what is read, and nothing else', () => {
     const allowed =
-      /^(?:bin\/(?:mergeq\.js|package\.json)|dist\/(?:[a-z-]+\.cjs|library\.(?:mjs|d\.[cm]ts)|LICENSES\.txt)|man\/mergeq\.1|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+      /^(?:bin\/(?:mergeq\.js|code-cache\.js|package\.json)|dist\/(?:[a-z-]+\.cjs|library\.(?:mjs|d\.[cm]ts)|LICENSES\.txt)|man\/mergeq\.1|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
     expect(packed.filter(path => !allowed.test(path))).toEqual([])
     expect(packed).toEqual(
       expect.arrayContaining([
         'LICENSE',
         'README.md',
+        'bin/code-cache.js',
         'bin/mergeq.js',
         'bin/package.json',
         'dist/LICENSES.txt',
