@@ -4,9 +4,9 @@ import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import { pluralize } from '../domain/format.ts'
 import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import type { OperationCommand, RequestDefinition } from './command.ts'
+import type { OperationCommand } from './command.ts'
 import type { CommandContext } from './context.ts'
-import type { Invocation } from './invocation.ts'
+import type { Invocation, RequestDefinition } from './invocation.ts'
 import { openResumeFile } from './resume-file.ts'
 
 /** Milliseconds between two progress messages in CI. */
@@ -34,8 +34,8 @@ export async function collectPages(
         loggedAt = host.clock.now()
         await logger.info(`${command}: ${progress}.`)
       }
-      const call = { overrides, pageQuery }
-      const answer = await callOperation({ ...context, progress }, operation, values, call).catch(error => {
+      const options = { overrides, pageQuery, progress }
+      const answer = await callOperation(context.client(), operation, values, options).catch(error => {
         if (!pages.recover(toMergeqError(error))) throw error
       })
       if (answer === undefined) continue

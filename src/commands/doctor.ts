@@ -1,5 +1,6 @@
 import { callOperation } from '../api/call.ts'
 import { getMergeQueueMetrics } from '../api/operations/queue-metrics.ts'
+import { withMaxRetries } from '../api/service-client.ts'
 import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
@@ -16,6 +17,12 @@ interface Check {
   readonly result: 'pass' | 'warn' | 'fail'
   readonly found: string
   readonly mend?: string
+}
+
+/** Returns the result of a check that threw an error. */
+function errorCheck(check: string, result: 'warn' | 'fail', error: unknown): Check {
+  const { message, details } = toMergeqError(error)
+  return { check, result, found: message, mend: details.hint ?? '' }
 }
 
 /** Upper limit for the clock difference, in milliseconds: a larger difference distorts time ranges. */
@@ -48,7 +55,7 @@ async function checkStoredSettings({ settings }: CommandContext): Promise<Check>
   await settings.store.read().catch(() => undefined)
   const storeError = settings.store.readError()
   if (storeError === undefined) return { check: 'settings', result: 'pass', found: path }
-  return { check: 'settings', result: 'fail', found: storeError.message, mend: storeError.details.hint ?? '' }
+  return errorCheck('settings', 'fail', storeError)
 }
 
 /** Extends the check of the stored settings: it fails if other users own the files or can access them. */
@@ -77,8 +84,7 @@ async function checkSetting(check: string, name: SettingKey, { settings }: Comma
     await settings.require(name)
     return { check, result: 'warn', found: 'none' }
   } catch (error) {
-    const { message, details } = toMergeqError(error)
-    return { check, result: 'warn', found: message, mend: details.hint ?? '' }
+    return errorCheck(check, 'warn', error)
   }
 }
 
@@ -86,8 +92,7 @@ async function checkBaseUrl({ settings }: CommandContext): Promise<Check> {
   try {
     return { check: 'base address', result: 'pass', found: await settings.require('baseUrl') }
   } catch (error) {
-    const { message, details } = toMergeqError(error)
-    return { check: 'base address', result: 'fail', found: message, mend: details.hint ?? '' }
+    return errorCheck('base address', 'fail', error)
   }
 }
 
@@ -109,10 +114,9 @@ function checkProxy({ host: { env } }: CommandContext): Check {
 
 async function checkToken(context: CommandContext): Promise<Check> {
   try {
-    return { check: 'token', result: 'pass', found: (await context.token()).source }
+    return { check: 'token', result: 'pass', found: (await context.client().token()).source }
   } catch (error) {
-    const { message, details } = toMergeqError(error)
-    return { check: 'token', result: 'fail', found: message, mend: details.hint ?? '' }
+    return errorCheck('token', 'fail', error)
   }
 }
 
@@ -121,13 +125,17 @@ async function checkService(context: CommandContext): Promise<readonly Check[]> 
   const { clock } = context.host
   const sentAt = clock.now()
   try {
-    const contextWithoutRetries = { ...context, options: { ...context.options, retries: 0 } }
-    const { date } = await callOperation(contextWithoutRetries, getMergeQueueMetrics, {})
+    const client = context.client()
+    const { date } = await callOperation(
+      client,
+      getMergeQueueMetrics,
+      {},
+      { limits: withMaxRetries(client, 0) },
+    )
     const found = `answered after ${clock.now() - sentAt} ms: DNS, TLS and the token are good`
     return [{ check: 'service', result: 'pass', found }, checkClock(date, sentAt, clock.now())]
   } catch (error) {
-    const { message, details } = toMergeqError(error)
-    return [{ check: 'service', result: 'fail', found: message, mend: details.hint ?? '' }]
+    return [errorCheck('service', 'fail', error)]
   }
 }
 
@@ -191,7 +199,7 @@ const checkList = [
 /** Prints the list of checks without running them. */
 async function listChecks({ printer }: CommandContext): Promise<number> {
   await printer.print({
-    records: checkList.map(([check, looksAt]) => ({ check, looksAt })),
+    records: checkList.map(([check, subject]) => ({ check, looksAt: subject })),
     document: list => list,
     shape: list =>
       table(list, [
@@ -217,8 +225,8 @@ export const doctorCommand = defineCommand({
   },
   inputs: {},
   examples: ['mergeq doctor', 'mergeq doctor --json'],
+  dryRun: (_, context) => listChecks(context),
   async run(_, context) {
-    if (context.options.dryRun) return listChecks(context)
     const settingsCheck = await checkStoredSettings(context)
     const checks: Check[] = [
       checkVersions(context),

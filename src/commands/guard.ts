@@ -1,6 +1,9 @@
-import { callOperation } from '../api/call.ts'
+import { type CallResult, callOperation } from '../api/call.ts'
+import type { Operation } from '../api/operation.ts'
 import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
+import type { Params, ParamValues } from '../api/param.ts'
+import { withMaxRetries } from '../api/service-client.ts'
 import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { flag, type Input } from '../cli/inputs.ts'
@@ -63,12 +66,13 @@ async function isOtherRepository(remoteUrl: string | undefined, repo: Repository
 async function findQueuedPullRequest(
   { branch, from }: PushedBranch,
   remoteUrl: string | undefined,
+  deadline: number,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
   const [template] = await readInvocations(guardRequest, context)
   if (template === undefined) return undefined
   const values = { ...template.values, head: branch }
-  const record = await callOperation(context, getSubmittedPullRequest, values, template)
+  const record = await callWithDeadline(context, getSubmittedPullRequest, values, deadline)
     .then(({ reply }) => reply.records[0])
     .catch(error => {
       const failure = toMergeqError(error)
@@ -87,13 +91,14 @@ async function findQueuedPullRequest(
 async function createBlockedPushError(
   record: JsonObject,
   { branch, isDeletion }: PushedBranch,
+  deadline: number,
   context: CommandContext,
 ): Promise<MergeqError> {
   const [queueInvocation] = await readInvocations(queueGetCommand, context)
   const queue =
     queueInvocation === undefined
       ? undefined
-      : await callOperation(context, getQueue, queueInvocation.values, queueInvocation).then(
+      : await callWithDeadline(context, getQueue, queueInvocation.values, deadline).then(
           ({ reply }) => reply.records[0],
           () => undefined,
         )
@@ -114,25 +119,32 @@ async function createBlockedPushError(
   )
 }
 
-/** Returns a context without retries and spinners, in which every request ends before the deadline. */
-function withDeadline(context: CommandContext, deadline: number): CommandContext {
-  const { clock } = context.host
-  return {
-    ...context,
-    withSpinner: (_, work) => work(),
-    options: { ...context.options, retries: 0 },
-    limits: { timeout: () => Math.max(1, deadline - clock.now()) },
-  }
+/**
+ * Calls an operation without retries and without a spinner; no attempt ends after the deadline, in
+ * milliseconds since 1970.
+ */
+function callWithDeadline<P extends Params>(
+  context: CommandContext,
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  deadline: number,
+): Promise<CallResult<P>> {
+  const { host, logger } = context
+  const client = context.client()
+  const timeout = () => Math.max(1, deadline - host.clock.now())
+  return callOperation(
+    { ...client, logger: { ...logger, withSpinner: (_, work) => work() } },
+    operation,
+    params,
+    { limits: { ...withMaxRetries(client, 0), timeout } },
+  )
 }
 
 /** Checks the pushed branches. Throws the error that blocks the push; returns the exit code 0 otherwise. */
 async function guardPush(remoteUrl: string | undefined, context: CommandContext): Promise<number> {
   const pushes = await readPushes(context)
   const { host, options } = context
-  const deadlineContext = withDeadline(
-    context,
-    host.clock.now() + Math.min(maxWait, options.timeout ?? maxWait),
-  )
+  const deadline = host.clock.now() + Math.min(maxWait, options.timeout ?? maxWait)
   for (const push of pushes) {
     if (options.dryRun) {
       const templates = await readInvocations(guardRequest, context)
@@ -142,8 +154,8 @@ async function guardPush(remoteUrl: string | undefined, context: CommandContext)
         context,
       )
     }
-    const record = await findQueuedPullRequest(push, remoteUrl, deadlineContext)
-    if (record !== undefined) throw await createBlockedPushError(record, push, deadlineContext)
+    const record = await findQueuedPullRequest(push, remoteUrl, deadline, context)
+    if (record !== undefined) throw await createBlockedPushError(record, push, deadline, context)
   }
   return 0
 }

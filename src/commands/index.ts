@@ -1,12 +1,12 @@
 import { type Operation, operationMethod } from '../api/operation.ts'
-import type { CommandDefinition, OperationCommand, RequestDefinition } from '../cli/command.ts'
+import type { CommandDefinition, OperationCommand } from '../cli/command.ts'
 import { type CommandContext, createContext, type SecretOutput } from '../cli/context.ts'
 import type { Inputs, OptionDefinition } from '../cli/inputs.ts'
-import { readInputs } from '../cli/invocation.ts'
+import type { RequestDefinition } from '../cli/invocation.ts'
+import { runOperation, runWithPrelude } from '../cli/prelude.ts'
 import type { RegisteredCommand, RunnableCommand } from '../cli/registered-command.ts'
-import { runOperation } from '../cli/run-operation.ts'
 import type { ParsedArgs } from '../config/args.ts'
-import { createParseContext, type ResolveOptions } from '../config/config.ts'
+import type { ResolveOptions } from '../config/config.ts'
 import type { Host } from '../host/host.ts'
 import { apiCommand } from './api.ts'
 import { authLoginCommand } from './auth/login.ts'
@@ -90,12 +90,8 @@ const registerCommand = (command: CommandDefinition): RunnableCommand => {
       operations === 'any' ? 'any' : [...(request === undefined ? [] : [request.operation]), ...operations],
     ...(operation === undefined ? {} : { route: operation.route }),
     run: (args, host, secrets, runner) =>
-      withContext(args, host, secrets, purposeOf(request, command.changesSettings), async context =>
-        command.run(
-          await readInputs(inputs, args, createParseContext(context.settings, context)),
-          context,
-          runner,
-        ),
+      withContext(args, host, secrets, purposeOf(request, command.changesSettings), context =>
+        runWithPrelude(command, context, runner),
       ),
   }
 }

@@ -1,6 +1,6 @@
 import type { OperationCommand } from '../cli/command.ts'
 import { createContext } from '../cli/context.ts'
-import { runOperation } from '../cli/run-operation.ts'
+import { runOperation } from '../cli/prelude.ts'
 import { MergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import type { Json } from '../json.ts'

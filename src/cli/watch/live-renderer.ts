@@ -1,10 +1,12 @@
+import type { ServiceClient, ServiceLogger } from '../../api/service-client.ts'
 import { isContinuousIntegration } from '../../config/continuous-integration.ts'
 import { formatDuration } from '../../domain/format.ts'
 import { shouldColor } from '../../output/color.ts'
 import { createLiveBlock } from '../../output/live-block.ts'
 import type { View } from '../../output/view.ts'
-import { type CommandContext, canPrompt } from '../context.ts'
-import { type WatchRenderer, withoutRetries } from './watch-renderer.ts'
+import type { CommandContext } from '../context.ts'
+import { canPrompt } from '../prompt.ts'
+import type { WatchRenderer } from './watch-renderer.ts'
 
 /**
  * Whether a watch redraws a block on the terminal: for the table format, outside CI, on a terminal that can
@@ -59,16 +61,17 @@ export async function createLiveRenderer<Update>(
   const setNotice = async (text: string) => {
     notice = text
   }
-  const readContext = withoutRetries(context)
   // Other output to the terminal would corrupt the block.
-  const silentContext: CommandContext = {
-    ...readContext,
-    withSpinner: (_, work) => work(),
-    logger: { ...context.logger, warn: setNotice, info: setNotice, debug: async () => undefined },
-    noteSandbox: async () => undefined,
+  const silentLogger: ServiceLogger = {
+    debug: async () => undefined,
+    info: setNotice,
+    warn: setNotice,
+    infoOnce: async () => undefined,
     warnOnce: setNotice,
+    withSpinner: (_, work) => work(),
   }
-  let currentContext = readContext
+  const client = context.client()
+  let currentClient: ServiceClient = client
 
   const draw = async () => {
     const now = clock.now()
@@ -80,7 +83,7 @@ export async function createLiveRenderer<Update>(
   }
 
   return {
-    context: () => currentContext,
+    client: () => currentClient,
     async show(update) {
       readAt = clock.now()
       notice = undefined
@@ -92,7 +95,7 @@ export async function createLiveRenderer<Update>(
       await draw()
     },
     async sleep(milliseconds) {
-      currentContext = silentContext
+      currentClient = { ...client, logger: silentLogger }
       const wakeAt = clock.now() + milliseconds
       try {
         for (let remaining = milliseconds; remaining > 0; remaining = wakeAt - clock.now()) {

@@ -2,8 +2,6 @@ import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { type Input, option } from '../../cli/inputs.ts'
-import { readInvocations } from '../../cli/invocation.ts'
-import { printDryRun } from '../../cli/run-operation.ts'
 import { collectPages, incompleteError } from '../../cli/stream-pages.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { choiceParser } from '../../domain/values/text.ts'
@@ -72,12 +70,13 @@ export const flakyReportCommand = defineCommand({
     'mergeq flaky report --format github --owner @acme/web',
     'mergeq flaky report --since 7d --max-chars 4000 --no-quarantined',
   ],
-  async run({ format: chosen, maxChars }, context) {
-    const { options, printer, logger, host } = context
-    const reportFormat = resolveFormat(chosen, context)
-    const invocations = await readInvocations(flakyListCommand, context)
-    const [invocation] = invocations
-    if (options.dryRun || invocation === undefined) return printDryRun(listFailingTests, invocations, context)
+  validate({ format }, context) {
+    resolveFormat(format, context)
+  },
+  async run({ format, maxChars }, context, [invocation]) {
+    const { printer, logger, host } = context
+    const reportFormat = resolveFormat(format, context)
+    if (invocation === undefined) return 0
     const { limit, sort = 'impact', ...values } = invocation.values
     // The report applies the limit itself, because it states how many tests it omits.
     const pages = listFailingTests.pagination?.({ ...values, sort, limit: undefined })

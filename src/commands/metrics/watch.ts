@@ -2,10 +2,9 @@ import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, samplesIn } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { readInvocations } from '../../cli/invocation.ts'
-import { runOperation } from '../../cli/run-operation.ts'
+import { runForEach } from '../../cli/run-operation.ts'
 import { createLiveRenderer, isLive, type LiveScreen } from '../../cli/watch/live-renderer.ts'
-import { checkWatchInputs, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
+import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
 import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
 import { numberText, type Sample, seriesText } from '../../domain/metrics/exposition.ts'
 import { histogramOf } from '../../domain/metrics/histogram.ts'
@@ -172,26 +171,22 @@ export const metricsWatchCommand = defineCommand({
     'mergeq metrics watch --interval 5m --for 8h -o ndjson > today.ndjson',
     'mergeq metrics watch --once',
   ],
-  async run(values, context) {
+  validate: checkWatchInputs,
+  async run(values, context, invocations) {
     const { options } = context
-    checkWatchInputs(values)
-    if (options.dryRun || (values.once && options.format !== 'ndjson'))
-      return runOperation(metricsCommand, context)
+    if (values.once && options.format !== 'ndjson') return runForEach(metricsCommand, invocations, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq metrics watch` is a stream, and JSON is one document.',
         'Use -o ndjson for the changes, or --once for the metrics as they are now.',
       )
-    const [invocation] = await readInvocations(metricsCommand, context)
+    const [invocation] = invocations
     if (invocation === undefined) return 0
     const { interval = defaultInterval } = values
     let previous: ReadonlyMap<string, Point> | undefined
-    const readUpdate = async (readContext: CommandContext): Promise<MetricsUpdate> => {
-      const points = toPoints(
-        samplesIn(
-          (await callOperation(readContext, getMergeQueueMetrics, invocation.values, invocation)).reply.bytes,
-        ),
-      )
+    const readUpdate: WatchReader<MetricsUpdate> = async (client, limits) => {
+      const { reply } = await callOperation(client, getMergeQueueMetrics, invocation.values, { limits })
+      const points = toPoints(samplesIn(reply.bytes))
       const changes = previous === undefined ? undefined : findChanges(previous, points)
       previous = new Map(points.map(point => [point.series, point]))
       return [points, changes]

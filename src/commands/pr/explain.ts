@@ -6,10 +6,9 @@ import { getMergeQueueTestingDetails } from '../../api/operations/testing-detail
 import type { Params, ParamValues } from '../../api/param.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { type Invocation, readInvocations } from '../../cli/invocation.ts'
+import type { Invocation } from '../../cli/invocation.ts'
 import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
-import { printDryRun } from '../../cli/run-operation.ts'
 import { explainPullRequest } from '../../domain/explain/explain-pull-request.ts'
 import type { UnreadSource } from '../../domain/explain/explanation.ts'
 import { parseTestRun, type TestRun, testRunOf, testsPullRequest } from '../../domain/explain/test-run.ts'
@@ -38,7 +37,7 @@ async function readDocument<P extends Params>(
   options: CallOptions = {},
 ): Promise<{ readonly document?: JsonObject; readonly failure?: MergeqError }> {
   try {
-    const { reply } = await callOperation(context, operation, params, options)
+    const { reply } = await callOperation(context.client(), operation, params, options)
     const [document = {}] = reply.records
     return { document }
   } catch (error) {
@@ -140,9 +139,7 @@ export const prExplainCommand = defineCommand({
     'mergeq pr explain 123 --json | jq -r .verdict',
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
-  async run(_, context) {
-    const invocations = await readInvocations(explainRequest, context)
-    if (context.options.dryRun) return printDryRun(explainRequest.operation, invocations, context)
+  async run(_, context, invocations) {
     for (const invocation of invocations) await explainOne(invocation, context)
     await context.printer.end()
     return 0

@@ -59,11 +59,22 @@ async function formatQueueFile(
   })
 }
 
+/** Reads the file to write, if it exists, and resolves the format of the export and its queue. */
+async function prepareExport(file: string | undefined, context: CommandContext) {
+  const isJson = isJsonOutput(file, context)
+  const existingText = file === undefined ? undefined : await readQueueText(file, context)
+  const existing =
+    existingText === undefined ? { settings: {} } : await parseQueueText(existingText, file ?? '')
+  const invocation = await resolveQueue({ path: file ?? '', content: existing }, context)
+  return { isJson, existingText, existing, invocation }
+}
+
 /** `queue export`: writes the live settings of a queue to a file or to standard output. */
 export const queueExportCommand = defineCommand({
   command: 'queue export',
   summary: 'Write the settings of a queue as a file for version control',
   request: queueGetCommand,
+  readsRequests: true,
   output: 'the file, as YAML or, with --json or by its ending, JSON; nothing with -f',
   inputs: {
     file: option(
@@ -75,14 +86,13 @@ export const queueExportCommand = defineCommand({
     ...queueFileInputs,
   },
   examples: ['mergeq queue export > queue.yaml', 'mergeq queue export -f queues/main.yaml'],
+  async dryRun({ file }, context) {
+    const { invocation } = await prepareExport(file, context)
+    return printDryRun(getQueue, [invocation], context)
+  },
   async run({ file, includeState }, context) {
     const { options, printer, logger, host } = context
-    const isJson = isJsonOutput(file, context)
-    const existingText = file === undefined ? undefined : await readQueueText(file, context)
-    const existing =
-      existingText === undefined ? { settings: {} } : await parseQueueText(existingText, file ?? '')
-    const invocation = await resolveQueue({ path: file ?? '', content: existing }, context)
-    if (options.dryRun) return printDryRun(getQueue, [invocation], context)
+    const { isJson, existingText, existing, invocation } = await prepareExport(file, context)
     const live = await readLive(invocation, includeState, context)
     if (live === undefined)
       throw new MergeqError('not-found', `queue export: there is no queue of ${queueName(invocation)}.`, {

@@ -110,7 +110,7 @@ export async function readLive(
   context: CommandContext,
 ): Promise<LiveSettings | undefined> {
   try {
-    const { reply } = await callOperation(context, getQueue, invocation.values, invocation)
+    const { reply } = await callOperation(context.client(), getQueue, invocation.values, invocation)
     return liveSettings(reply.records[0] ?? {}, includesState)
   } catch (error) {
     const { status, isWebPage } = toMergeqError(error).details
@@ -143,7 +143,7 @@ export async function createPlans(
         context.args,
       )
     if (unknown.length > 0)
-      await context.warnOnce(
+      await context.logger.warnOnce(
         `${item.path}: neither mergeq nor the live queue knows ${joinList(unknown)}: sent as it is.`,
       )
     const digest = await settingsDigest(live === undefined ? null : live.settings)
