@@ -29,7 +29,7 @@ export function createBodySink(
       await out.write(lines)
     }
     // Nobody reads standard output any more: that is no error.
-    return out.gone !== true
+    return out.isClosed !== true
   }
   return {
     begin(start) {

@@ -12,7 +12,7 @@ export async function printPreview(
   await printer.print({
     records: [{ command, would }],
     document: ([record = {}]) => record,
-    shape: () => ({ columns: [{ title: 'WOULD', format: 'prose' }], rows: [[would]], sentence: would }),
+    view: () => ({ columns: [{ title: 'WOULD', format: 'prose' }], rows: [[would]], sentence: would }),
   })
   await printer.end()
   return 0

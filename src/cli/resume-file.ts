@@ -80,7 +80,7 @@ export async function openResumeFile(
   const file = pages.resumeFile
   if (file === undefined) return undefined
   checkAppendable(context)
-  const target = await host.files.follow(file).catch((error: Error) => {
+  const target = await host.files.resolveLink(file).catch((error: Error) => {
     throw usageError(`--resume-file: ${file}: ${error.message}.`)
   })
   const query = await identifyQuery(definition, invocation, context)

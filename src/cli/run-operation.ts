@@ -117,19 +117,19 @@ async function execute(
         )
         return { code: 0 }
       }
-      const view = command.view(reply, values)
-      const shape = isNamed(resourceOf(values), concerns) ? view : withoutNames(view, operation)
+      const namedView = command.view(reply, values)
+      const view = isNamed(resourceOf(values), concerns) ? namedView : withoutNames(namedView, operation)
       if (reply.document === undefined)
-        await printer.print(receipt(createReceipt(operation.route, concerns, delivery), shape.sentence ?? ''))
+        await printer.print(receipt(createReceipt(operation.route, concerns, delivery), view.sentence ?? ''))
       else
         await printer.print({
           // Only rows are printed of what comes in batches: its records are not made.
           records: batches === undefined ? reply.records : [],
           document: records => reply.document?.(records) ?? null,
           ...(reply.rawBody === undefined ? {} : { rawBody: reply.rawBody }),
-          shape: () => shape,
+          view: () => view,
         })
-      return { code: exitCodeOf(shape.exit ?? 'ok') }
+      return { code: exitCodeOf(view.exit ?? 'ok') }
     }
   } catch (error) {
     const original = toMergeqError(error)
@@ -154,8 +154,8 @@ const isNamed = ({ repo, targetBranch, pr, targets }: ResourceRef, concerns: Res
   targets === concerns.targets
 
 /** The view where the params do not say what the request was about. */
-const withoutNames = ({ heading, sentence, ...shape }: View, { route }: Operation): View => ({
-  ...shape,
+const withoutNames = ({ heading, sentence, ...view }: View, { route }: Operation): View => ({
+  ...view,
   ...(sentence === undefined ? {} : { sentence: `${operationName(route)} was accepted.` }),
 })
 
@@ -170,7 +170,7 @@ function* untilAborted<T>(list: Iterable<T>, interrupted: AbortSignal): Generato
 const receipt = (record: JsonObject, sentence: string) => ({
   records: [record],
   document: ([first = {}]: readonly JsonObject[]) => first,
-  shape: () => receiptView(record, sentence),
+  view: () => receiptView(record, sentence),
 })
 
 /** An error whose message names its pull request, for one of several requests. */

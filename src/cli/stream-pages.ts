@@ -14,7 +14,7 @@ const progressInterval = 60_000
 
 /**
  * Requests page after page and passes the records of each to `take`, until the list ends or nobody reads
- * standard output any more (`gone`). Returns the error that ended the list early after a part had been read;
+ * standard output any more (`closed`). Returns the error that ended the list early after a part had been read;
  * throws any other error.
  */
 export async function collectPages(
@@ -23,7 +23,7 @@ export async function collectPages(
   pages: Paginator,
   context: CommandContext,
   take: (records: readonly JsonObject[]) => Promise<void> | void,
-): Promise<MergeqError | 'gone' | undefined> {
+): Promise<MergeqError | 'closed' | undefined> {
   const { logger, host } = context
   const inCi = isContinuousIntegration(host.env)
   let [read, tests, loggedAt] = [0, 0, host.clock.now()]
@@ -44,7 +44,7 @@ export async function collectPages(
       tests += records.length
       await take(records)
       // Nobody reads standard output any more: that is no error.
-      if (host.out.gone === true) return 'gone'
+      if (host.out.isClosed === true) return 'closed'
     }
   } catch (error) {
     const failure = toMergeqError(error)
@@ -103,7 +103,7 @@ function createPageOutput(
     printer.print({
       records,
       document: () => null,
-      shape: found => view({ records: found, bytes: new Uint8Array() }, values),
+      view: printed => view({ records: printed, bytes: new Uint8Array() }, values),
     })
   return {
     take: print,
@@ -131,14 +131,14 @@ export async function streamPages(
     await resume?.begin()
     await output.take(records)
     // Records that nobody read count as not printed.
-    if (host.out.gone !== true) await resume?.save()
+    if (host.out.isClosed !== true) await resume?.save()
   }).catch(async error => {
     await resume?.close()
     const { kind, message } = toMergeqError(error)
     if (output.isOpen() && kind !== 'output') await output.end(pages.finish(message))
     throw error
   })
-  if (failure === 'gone') return 0
+  if (failure === 'closed') return 0
   await resume?.close()
   const finish = pages.finish(failure?.message)
   await output.end(finish)

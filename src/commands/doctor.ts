@@ -16,13 +16,15 @@ interface Check {
   readonly check: string
   readonly result: 'pass' | 'warn' | 'fail'
   readonly found: string
-  readonly mend?: string
+  readonly fix?: string
 }
+
+const pass = (check: string, found: string): Check => ({ check, result: 'pass', found })
 
 /** Returns the result of a check that threw an error. */
 function errorCheck(check: string, result: 'warn' | 'fail', error: unknown): Check {
   const { message, details } = toMergeqError(error)
-  return { check, result, found: message, mend: details.hint ?? '' }
+  return { check, result, found: message, fix: details.hint ?? '' }
 }
 
 /** Upper limit for the clock difference, in milliseconds: a larger difference distorts time ranges. */
@@ -39,8 +41,8 @@ const isSupportedNode = (version: string): boolean => {
 
 function checkVersions({ host }: CommandContext): Check {
   const found = `mergeq ${host.runtime.version}, Node ${host.runtime.node}, ${host.runtime.platform}`
-  if (isSupportedNode(host.runtime.node)) return { check: 'versions', result: 'pass', found }
-  return { check: 'versions', result: 'warn', found, mend: `Use Node ${minNodeVersion.join('.')} or later.` }
+  if (isSupportedNode(host.runtime.node)) return pass('versions', found)
+  return { check: 'versions', result: 'warn', found, fix: `Use Node ${minNodeVersion.join('.')} or later.` }
 }
 
 async function checkStoredSettings({ settings }: CommandContext): Promise<Check> {
@@ -50,11 +52,11 @@ async function checkStoredSettings({ settings }: CommandContext): Promise<Check>
       check: 'settings',
       result: 'warn',
       found: 'no folder to store them in',
-      mend: 'Set HOME or MERGEQ_CONFIG_DIR.',
+      fix: 'Set HOME or MERGEQ_CONFIG_DIR.',
     }
   await settings.store.read().catch(() => undefined)
   const storeError = settings.store.readError()
-  if (storeError === undefined) return { check: 'settings', result: 'pass', found: path }
+  if (storeError === undefined) return pass('settings', path)
   return errorCheck('settings', 'fail', storeError)
 }
 
@@ -71,7 +73,7 @@ async function checkFileAccess(settingsCheck: Check, { settings }: CommandContex
     check: 'settings',
     result: 'fail',
     found: problems.map(({ path, description }) => `${path} ${description}`).join('; '),
-    mend: [...new Set(problems.map(fixOf))].join('; '),
+    fix: [...new Set(problems.map(fixOf))].join('; '),
   }
 }
 
@@ -80,7 +82,7 @@ async function checkSetting(check: string, name: SettingKey, { settings }: Comma
   try {
     const found = await settings.find(name)
     await settings.read(name)
-    if (found !== undefined) return { check, result: 'pass', found: `${found.value} (${found.origin})` }
+    if (found !== undefined) return pass(check, `${found.value} (${found.origin})`)
     await settings.require(name)
     return { check, result: 'warn', found: 'none' }
   } catch (error) {
@@ -90,7 +92,7 @@ async function checkSetting(check: string, name: SettingKey, { settings }: Comma
 
 async function checkBaseUrl({ settings }: CommandContext): Promise<Check> {
   try {
-    return { check: 'base address', result: 'pass', found: await settings.require('baseUrl') }
+    return pass('base address', await settings.require('baseUrl'))
   } catch (error) {
     return errorCheck('base address', 'fail', error)
   }
@@ -101,20 +103,19 @@ function checkProxy({ host: { env } }: CommandContext): Check {
     variable => (env[variable] ?? '') !== '',
   )
   const value = name === undefined ? '' : (env[name] ?? '')
-  if (name === undefined) return { check: 'proxy', result: 'pass', found: 'none' }
-  if (URL.canParse(value))
-    return { check: 'proxy', result: 'pass', found: `${new URL(value).host} (${name})` }
+  if (name === undefined) return pass('proxy', 'none')
+  if (URL.canParse(value)) return pass('proxy', `${new URL(value).host} (${name})`)
   return {
     check: 'proxy',
     result: 'fail',
     found: `${name} is no address`,
-    mend: 'For example http://proxy.example:3128.',
+    fix: 'For example http://proxy.example:3128.',
   }
 }
 
 async function checkToken(context: CommandContext): Promise<Check> {
   try {
-    return { check: 'token', result: 'pass', found: (await context.client().token()).source }
+    return pass('token', (await context.client().token()).source)
   } catch (error) {
     return errorCheck('token', 'fail', error)
   }
@@ -133,7 +134,7 @@ async function checkService(context: CommandContext): Promise<readonly Check[]> 
       { limits: withMaxRetries(client, 0) },
     )
     const found = `answered after ${clock.now() - sentAt} ms: DNS, TLS and the token are good`
-    return [{ check: 'service', result: 'pass', found }, checkClock(date, sentAt, clock.now())]
+    return [pass('service', found), checkClock(date, sentAt, clock.now())]
   } catch (error) {
     return [errorCheck('service', 'fail', error)]
   }
@@ -144,12 +145,12 @@ function checkClock(date: number | undefined, sentAt: number, answeredAt: number
     return { check: 'clock', result: 'warn', found: 'the service did not say what time it is' }
   const offset = date - (sentAt + answeredAt) / 2
   const found = `${Math.abs(Math.round(offset / 1_000))} s ${offset < 0 ? 'ahead of' : 'behind'} the service`
-  if (Math.abs(offset) <= maxClockSkew) return { check: 'clock', result: 'pass', found }
+  if (Math.abs(offset) <= maxClockSkew) return pass('clock', found)
   return {
     check: 'clock',
     result: 'warn',
     found,
-    mend: 'Set this machine’s clock: ranges of time are counted by it.',
+    fix: 'Set this machine’s clock: ranges of time are counted by it.',
   }
 }
 
@@ -159,20 +160,17 @@ async function checkGit({ host }: CommandContext): Promise<Check> {
     output: 'capture',
     timeout: 5_000,
   })
-  if (code === 0) return { check: 'git', result: 'pass', found: out.trim() }
+  if (code === 0) return pass('git', out.trim())
   return {
     check: 'git',
     result: 'warn',
     found: 'git could not be run',
-    mend: 'Without it, give --repo and --target-branch.',
+    fix: 'Without it, give --repo and --target-branch.',
   }
 }
 
-const checkCi = ({ host: { env } }: CommandContext): Check => ({
-  check: 'CI',
-  result: 'pass',
-  found: isContinuousIntegration(env) ? 'a CI job: nothing is asked' : 'not a CI job',
-})
+const checkCi = ({ host: { env } }: CommandContext): Check =>
+  pass('CI', isContinuousIntegration(env) ? 'a CI job: nothing is asked' : 'not a CI job')
 
 const columns = [
   ['CHECK', 'check'],
@@ -201,7 +199,7 @@ async function listChecks({ printer }: CommandContext): Promise<number> {
   await printer.print({
     records: checkList.map(([check, subject]) => ({ check, looksAt: subject })),
     document: list => list,
-    shape: list =>
+    view: list =>
       table(list, [
         ['CHECK', 'check'],
         ['LOOKS AT', 'looksAt'],
@@ -245,8 +243,11 @@ export const doctorCommand = defineCommand({
     // File access does not affect the connection, so a problem there must not skip the check of the service.
     const accessCheck = await checkFileAccess(settingsCheck, context)
     const allChecks = checks.map(check => (check === settingsCheck ? accessCheck : check))
-    const records: JsonObject[] = allChecks.map(check => ({ ...check }))
-    await context.printer.print({ records, document: list => list, shape: list => table(list, columns) })
+    const records: JsonObject[] = allChecks.map(({ fix, ...check }) => ({
+      ...check,
+      ...(fix === undefined ? {} : { mend: fix }),
+    }))
+    await context.printer.print({ records, document: list => list, view: list => table(list, columns) })
     await context.printer.end()
     return exitCodeOf(allChecks.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')
   },

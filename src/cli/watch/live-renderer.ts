@@ -28,7 +28,7 @@ export interface LiveScreen<Update> {
   /** Takes the result of a reading; `now` is in milliseconds since 1970. */
   update(update: Update, now: number): void
   /** Returns the table and the lines below it. */
-  draw(now: number): { readonly shape: View; readonly foot: readonly string[] }
+  draw(now: number): { readonly view: View; readonly foot: readonly string[] }
 }
 
 /**
@@ -76,10 +76,10 @@ export async function createLiveRenderer<Update>(
   const draw = async () => {
     const now = clock.now()
     const { columns, rows } = out
-    const { shape, foot } = screen.draw(now)
+    const { view, foot } = screen.draw(now)
     const statusLine = `Read ${formatDuration(now - readAt)} ago, every ${formatDuration(interval)}. ${releaseKeys === undefined ? 'Ctrl-C' : 'q'} leaves.`
     const footLines = ['', ...foot, ...(notice === undefined ? [] : [notice]), statusLine]
-    await block.draw(drawFrame(shape, footLines, { columns, rows, color, now }), { columns, rows })
+    await block.draw(drawFrame(view, footLines, { columns, rows, color, now }), { columns, rows })
   }
 
   return {

@@ -81,7 +81,7 @@ export async function watchLoop<Update>(
       }
       const now = clock.now()
       // After the reader has closed the pipe, the watch ends without an error.
-      if (now >= endAt || out.gone === true) return 0
+      if (now >= endAt || out.isClosed === true) return 0
       const backoff = Math.min(interval * 2 ** Math.min(errors, 9), Math.max(interval, maxPollDelay))
       if (!(await renderer.sleep(Math.min(Math.max(backoff, retryAfter), endAt - now)))) return 0
     }

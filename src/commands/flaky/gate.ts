@@ -83,7 +83,7 @@ export const flakyGateCommand = defineCommand({
       if (failure.kind !== 'unavailable' || onUnavailable !== 'pass') throw failure
       return failure
     })
-    if (readError === 'gone') return 0
+    if (readError === 'closed') return 0
     const isPassed = readError?.kind === 'unavailable' && onUnavailable === 'pass'
     const { complete, isBroken, notes } = pages.finish(readError?.message)
     const isExceeded = tests.length > max
@@ -104,7 +104,7 @@ export const flakyGateCommand = defineCommand({
       document: ([first = {}]) => ({
         ...(context.options.fields.length > 0 ? first : { ...verdict, tests, window }),
       }),
-      shape: records => ({
+      view: records => ({
         ...table(records, [
           ['OK', 'ok'],
           ['FAILING', 'failing', 'number'],

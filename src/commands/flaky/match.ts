@@ -113,7 +113,7 @@ export const flakyMatchCommand = defineCommand({
             for (const test of tests) matcher.take(test)
           })
         : undefined
-    if (failure === 'gone') return 0
+    if (failure === 'closed') return 0
     const finish = hasFailures ? pages?.finish(failure?.message) : undefined
     const complete = finish?.complete ?? true
     const matchRecords = matcher.matches().map(match => toRecord(match, complete, context.secrets))
@@ -125,7 +125,7 @@ export const flakyMatchCommand = defineCommand({
     await printer.print({
       records,
       document: tests => ({ counts: { failed: matchRecords.length, ...counts }, tests, window }),
-      shape: tests => table(tests, columns),
+      view: tests => table(tests, columns),
     })
     await printer.end()
     for (const note of finish?.notes ?? []) await logger.info(note)

@@ -86,7 +86,7 @@ export const flakyReportCommand = defineCommand({
       for (const record of records) tests.push(record)
     }
     const failure = await collectPages(flakyListCommand, invocation, pages, context, addTests)
-    if (failure === 'gone') return 0
+    if (failure === 'closed') return 0
     const { records, isBroken, complete, notes } = pages.finish(failure?.message)
     addTests(records)
     const { characters, rows } = defaultLimits[reportFormat]
@@ -100,7 +100,7 @@ export const flakyReportCommand = defineCommand({
     await printer.print({
       records: [],
       document: () => null,
-      shape: () => ({ columns: [], rows: [] }),
+      view: () => ({ columns: [], rows: [] }),
       rawBody: text,
       isSafe: true,
     })

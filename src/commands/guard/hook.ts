@@ -64,7 +64,7 @@ async function printResult(
   await printer.print({
     records: [{ hook: path, did }],
     document: ([first = {}]) => first,
-    shape: () => ({
+    view: () => ({
       columns: [
         { title: 'HOOK', format: 'id' },
         { title: 'DID', format: 'plain' },
@@ -106,9 +106,9 @@ export async function installHook(failClosed: boolean, context: CommandContext):
       context,
     )
   try {
-    await files.makeFolder(path.replace(/\/[^/]*$/, ''))
+    await files.createDirectory(path.replace(/\/[^/]*$/, ''))
     if (existing !== undefined) await files.remove(path)
-    await files.makeProgram(path, text)
+    await files.createExecutable(path, text)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new MergeqError('output', `${path} could not be written: ${reason}.`, {

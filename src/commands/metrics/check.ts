@@ -101,7 +101,7 @@ export const metricsCheckCommand = defineCommand({
     await printer.print({
       records,
       document: all => all,
-      shape: all =>
+      view: all =>
         table(
           all.map(record => ({ ...record, result: record.holds === true ? 'pass' : 'fail' })),
           columns,

@@ -74,7 +74,7 @@ function createChangePrinter({
     printer.print({
       records: [record],
       document: ([first = {}]) => first,
-      shape: () => ({
+      view: () => ({
         columns,
         rows: rows.length === 0 ? [] : [rows],
         ...(sentence === undefined ? {} : { sentence }),
@@ -126,7 +126,7 @@ function createMetricsScreen(): LiveScreen<MetricsUpdate> {
       )
       const sharedText = formatLabels(sharedLabels)
       return {
-        shape: {
+        view: {
           heading: [
             updateCount === 0
               ? 'The metrics could not be read yet.'

@@ -118,7 +118,7 @@ async function explainOne(invocation: ExplainInvocation, context: CommandContext
   await context.printer.print({
     records: [explanationJson(explanation)],
     document: ([first = {}]) => first,
-    shape: () => explanationView(explanation, context.host.clock.now()),
+    view: () => explanationView(explanation, context.host.clock.now()),
   })
 }
 

@@ -46,7 +46,7 @@ const printResult = async (
   await printer.print({
     records: [record],
     document: ([first = {}]) => first,
-    shape: records => ({
+    view: records => ({
       ...table(records, columns),
       sentence: failure === undefined ? formatResult(plan, record) : '',
     }),

@@ -65,7 +65,7 @@ export const queueCheckCommand = defineCommand({
         targetBranch,
         checks: records,
       }),
-      shape: records =>
+      view: records =>
         table(records, [
           ['CHECK', 'check'],
           ['OK', 'ok'],

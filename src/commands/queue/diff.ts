@@ -46,7 +46,7 @@ export async function printPlans(
   await printer.print({
     records,
     document: changes => ({ same: isSame, digest, queues, changes }),
-    shape: changes =>
+    view: changes =>
       table(
         changes.map(change => ({
           ...change,

@@ -115,7 +115,7 @@ export const queueExportCommand = defineCommand({
       await printer.print({
         records: [],
         document: () => null,
-        shape: () => ({ columns: [], rows: [] }),
+        view: () => ({ columns: [], rows: [] }),
         rawBody: new TextEncoder().encode(
           isJson ? `${stringifyJson(queueFile, host.out.terminal)}\n` : newText,
         ),

@@ -167,7 +167,7 @@ async function simulate(values: InputValues<typeof inputs>, context: CommandCont
   await printer.print({
     records: simulations.map(simulation => ({ ...simulation })),
     document: results => ({ model: { ...load, leavesOut: simulationLimits }, results }),
-    shape: results => ({ ...table(results, columns), terminalView: () => simulationView(load, results) }),
+    view: results => ({ ...table(results, columns), terminalView: () => simulationView(load, results) }),
   })
   await printer.end()
   const overloaded = simulations.filter(({ left, submitted }) => left > submitted * maxShareLeft)

@@ -156,7 +156,7 @@ const readDefaultRepository = ({ settings }: CommandContext): Promise<string | u
 const printable = (record: JsonObject) => ({
   records: [record],
   document: ([first = {}]: readonly JsonObject[]) => first,
-  shape: () => resultView(record),
+  view: () => resultView(record),
 })
 
 /** Returns the table row and the sentence of a result; of a state change, only NDJSON is printed. */

@@ -52,7 +52,7 @@ export function createChangePrinter(
     printer.print({
       records: [record],
       document: ([first = {}]) => first,
-      shape: () => ({
+      view: () => ({
         columns,
         rows: change === undefined ? [] : [[change.at, change.pr, change.from, change.to, change.position]],
         ...(change === undefined ? {} : { sentence: describeChange(change) }),
