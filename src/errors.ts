@@ -137,7 +137,23 @@ export const isMergeqError = (error: unknown): error is MergeqError =>
  * Whether an error would also occur in every later poll, so that retrying does not help (CLI.md section 5).
  */
 export const isPermanent = ({ kind, details }: MergeqError): boolean =>
-  details.overLimit === true || /^(auth|usage|internal|output|interrupted)$/.test(kind)
+  details.overLimit === true || permanentKinds.has(kind)
+
+const permanentKinds: ReadonlySet<ErrorKind> = new Set(['auth', 'usage', 'internal', 'output', 'interrupted'])
+
+/**
+ * Whether the service itself answered that the resource does not exist. A web page with status 404, for
+ * example of a proxy, does not say so.
+ */
+export const isNotFound = ({ details }: MergeqError): boolean =>
+  details.status === 404 && details.isWebPage !== true
+
+/** Returns the same error with further details, and with another message where one is given. */
+export const extendError = (
+  { kind, message, details }: MergeqError,
+  more: ErrorDetails,
+  newMessage = message,
+): MergeqError => new MergeqError(kind, newMessage, { ...details, ...more })
 
 /**
  * Returns an error about a wrong command line, environment or setting; exit code 2, and no request was sent.

@@ -1,4 +1,4 @@
-import { MergeqError, toMergeqError } from '../errors.ts'
+import { extendError, type MergeqError, toMergeqError } from '../errors.ts'
 import type { BodySink } from '../http/pass-through.ts'
 import { buildRequest } from './build-request.ts'
 import type { DecodedResponse, ResponseDecoder } from './decode.ts'
@@ -69,10 +69,9 @@ export async function callOperation<P extends Params>(
     if (operation.effect === false || sentState !== 'ambiguous') throw failure
     const write = { operation, recovery: operation.effect, ...built, sentAt, failure, limits }
     const recovered = await recoverWrite(write, client).catch(error => {
-      const { kind, message, exit, details } = toMergeqError(error)
-      if (kind !== 'interrupted') throw error
-      const interruption = new MergeqError(kind, message, { ...details, exit, sentState: 'ambiguous' })
-      throw withInterruptedChange(interruption, operation, request)
+      const interruption = toMergeqError(error)
+      if (interruption.kind !== 'interrupted') throw error
+      throw withInterruptedChange(extendError(interruption, { sentState: 'ambiguous' }), operation, request)
     })
     return { ...result, ...recovered, date: undefined }
   }

@@ -1,5 +1,5 @@
 import { attemptLimit, changeLimit } from '../domain/limits.ts'
-import { MergeqError, toMergeqError } from '../errors.ts'
+import { extendError, type MergeqError, toMergeqError } from '../errors.ts'
 import type { HttpResponse } from '../http/http-client.ts'
 import type { BodySink } from '../http/pass-through.ts'
 import { type DecodedResponse, isWebPage, notJsonError, type ResponseBody } from './decode.ts'
@@ -109,13 +109,7 @@ async function receive(
  * An error after the whole answer arrived; when a signal ended the reading, the change may have been made.
  */
 const afterResponse = (failure: MergeqError): MergeqError =>
-  failure.kind === 'interrupted'
-    ? new MergeqError('interrupted', failure.message, {
-        ...failure.details,
-        exit: failure.exit,
-        sentState: 'ambiguous',
-      })
-    : failure
+  failure.kind === 'interrupted' ? extendError(failure, { sentState: 'ambiguous' }) : failure
 
 const isUtf8 = (bytes: Uint8Array): boolean => {
   try {
@@ -159,21 +153,17 @@ function decodeResponse<P extends Params>(
       changes: isChange,
       token,
     })
-    throw new MergeqError(failure.kind, failure.message, { ...failure.details, attempts })
+    throw extendError(failure, { attempts })
   }
   try {
     // A change may have any answer, but not a web page or a part of a document.
-    const cut = isChange && /^\s*[[{]/.test(answer.text) && answer.document === undefined
-    if (isChange && (cut || isWebPage(answer.text))) throw notJsonError(answer)
+    const isCut = isChange && /^\s*[[{]/.test(answer.text) && answer.document === undefined
+    if (isChange && (isCut || isWebPage(answer.text))) throw notJsonError(answer)
     const reply = decoder.read(answer)
     return narrow?.(params)?.(reply) ?? reply
   } catch (error) {
-    const { kind, message, details } = toMergeqError(error)
-    throw new MergeqError(kind, `${operation}: ${host}: ${message}`, {
-      ...details,
-      attempts,
-      operation,
-      sentState: 'ambiguous',
-    })
+    const failure = toMergeqError(error)
+    const details = { attempts, operation, sentState: 'ambiguous' } as const
+    throw extendError(failure, details, `${operation}: ${host}: ${failure.message}`)
   }
 }

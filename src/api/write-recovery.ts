@@ -1,5 +1,5 @@
 import { repositoryName } from '../domain/values/repository.ts'
-import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
+import { isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { limitRetries } from '../http/retry-policy.ts'
 import { isObject } from '../json.ts'
 import { parseJson } from '../json-text.ts'
@@ -195,8 +195,7 @@ async function readOnce<P extends Params>(
     if (failure.kind === 'interrupted') throw failure
     // Another reading would be over the limit, too.
     if (failure.details.overLimit === true) throw unknownOutcome(sent, failure)
-    const { status, isWebPage } = failure.details
-    return status === 404 && isWebPage !== true ? judge(undefined, undefined) : undefined
+    return isNotFound(failure) ? judge(undefined, undefined) : undefined
   }
 }
 

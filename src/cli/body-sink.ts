@@ -1,6 +1,6 @@
 import type { ResponseDecoder } from '../api/decode.ts'
 import type { Request } from '../api/request.ts'
-import { MergeqError, toMergeqError } from '../errors.ts'
+import { extendError, toMergeqError } from '../errors.ts'
 import type { BodySink } from '../http/pass-through.ts'
 import type { CommandContext } from './context.ts'
 
@@ -37,11 +37,8 @@ export function createBodySink(
       try {
         rest = [passOn.begin({ ...start, text, document: undefined })]
       } catch (error) {
-        const { kind, message, details } = toMergeqError(error)
-        throw new MergeqError(kind, `${operation}: ${new URL(url).host}: ${message}`, {
-          ...details,
-          operation,
-        })
+        const failure = toMergeqError(error)
+        throw extendError(failure, { operation }, `${operation}: ${new URL(url).host}: ${failure.message}`)
       }
     },
     write,

@@ -38,10 +38,10 @@ export function createCommandClient(parts: ClientParts): CommandClient {
     retryPolicy: createRetryPolicy(options.retries),
     token() {
       token ??= settings.require('baseUrl').then(async baseUrl => {
-        const found = await findToken(host.env, baseUrl, settings.store)
-        secrets.hide(found.value)
-        refuseForeignAddress(found, await settings.find('baseUrl'))
-        return found
+        const apiToken = await findToken(host.env, baseUrl, settings.store)
+        secrets.hide(apiToken.value)
+        refuseForeignAddress(apiToken, await settings.find('baseUrl'))
+        return apiToken
       })
       return token
     },
@@ -81,6 +81,6 @@ async function readAuthorities(caFile: string, { env, files }: Host): Promise<re
     throw usageError(`--ca-file: ${caFile} cannot be read: ${error.message}.`, hint)
   })
   if (own === undefined) throw usageError(`--ca-file: there is no file ${caFile}.`, hint)
-  const others = await files.read(env.NODE_EXTRA_CA_CERTS || '/dev/null').catch(() => undefined)
-  return others === undefined || others === '' ? [own] : [own, others]
+  const extra = await files.read(env.NODE_EXTRA_CA_CERTS || '/dev/null').catch(() => undefined)
+  return extra === undefined || extra === '' ? [own] : [own, extra]
 }

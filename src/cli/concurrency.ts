@@ -17,25 +17,25 @@ export interface RunResult {
 export const maxConcurrent = 4
 
 /**
- * Processes `width` items at a time and yields the results in the order of the items, until `mayBegin` is
+ * Processes `width` items at a time and yields the results in the order of the items, until `mayStart` is
  * false.
  */
 export async function* mapConcurrent<T, R>(
   items: readonly T[],
   width: number,
   work: (item: T) => Promise<R>,
-  mayBegin = () => true,
+  mayStart = () => true,
 ): AsyncGenerator<R> {
-  const begun: Promise<R>[] = []
+  const started: Promise<R>[] = []
   for (let index = 0; ; index++) {
-    if (mayBegin())
-      for (const item of items.slice(begun.length, index + width)) {
+    if (mayStart())
+      for (const item of items.slice(started.length, index + width)) {
         const result = work(item)
         // It may reject before its turn: the rejection is handled where the result is awaited.
         result.catch(() => undefined)
-        begun.push(result)
+        started.push(result)
       }
-    const next = begun[index]
+    const next = started[index]
     if (next === undefined) return
     yield await next
   }

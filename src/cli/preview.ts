@@ -1,3 +1,4 @@
+import { singleRecord } from '../output/printer.ts'
 import type { CommandContext } from './context.ts'
 
 /**
@@ -9,11 +10,13 @@ export async function printPreview(
   would: string,
   { printer }: Pick<CommandContext, 'printer'>,
 ): Promise<number> {
-  await printer.print({
-    records: [{ command, would }],
-    document: ([record = {}]) => record,
-    view: () => ({ columns: [{ title: 'WOULD', format: 'prose' }], rows: [[would]], sentence: would }),
-  })
+  await printer.print(
+    singleRecord({ command, would }, () => ({
+      columns: [{ title: 'WOULD', format: 'prose' }],
+      rows: [[would]],
+      sentence: would,
+    })),
+  )
   await printer.end()
   return 0
 }

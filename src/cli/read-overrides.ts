@@ -6,8 +6,8 @@ import { usageError } from '../errors.ts'
 import { type Inputs, optionName } from './inputs.ts'
 
 /** Whether one path begins with the other, or is the same. */
-const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
-  one.every((key, index) => index >= other.length || other[index] === key)
+const overlaps = (path: readonly string[], otherPath: readonly string[]): boolean =>
+  path.every((key, index) => index >= otherPath.length || otherPath[index] === key)
 
 /**
  * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed
@@ -26,7 +26,7 @@ export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params):
       const isFixed = definitions.length === 0 && setting === undefined
       const typed = isFixed ? 'the command' : names.find(name => name !== undefined && args.has(name))
       const paths = [...(location.startsWith('body.') ? [location.slice('body.'.length)] : []), ...fills]
-      if (typed !== undefined && paths.some(one => overlaps(one.split('.'), path)))
+      if (typed !== undefined && paths.some(inputPath => overlaps(inputPath.split('.'), path)))
         throw usageError(`--set gives ${name}, which ${typed} already gives.`, 'Leave one of them out.')
     }
   }

@@ -5,10 +5,10 @@ import { createReceipt, type ResourceRef, resourceOf } from '../api/receipt.ts'
 import { concernsOf } from '../api/request.ts'
 import { curlCommand, previewRequest } from '../api/request-preview.ts'
 import type { RequestLimits } from '../api/service-client.ts'
-import { exitCodeOf, MergeqError, toMergeqError } from '../errors.ts'
+import { exitCodeOf, extendError, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { escapeInvisible, parseJson, stringifyJson } from '../json-text.ts'
-import { receiptView } from '../output/printer.ts'
+import { receiptView, singleRecord } from '../output/printer.ts'
 import type { View } from '../output/view.ts'
 import { createBodySink } from './body-sink.ts'
 import type { OperationCommand } from './command.ts'
@@ -167,17 +167,13 @@ function* untilAborted<T>(list: Iterable<T>, interrupted: AbortSignal): Generato
   }
 }
 
-const receipt = (record: JsonObject, sentence: string) => ({
-  records: [record],
-  document: ([first = {}]: readonly JsonObject[]) => first,
-  view: () => receiptView(record, sentence),
-})
+const receipt = (record: JsonObject, sentence: string) =>
+  singleRecord(record, () => receiptView(record, sentence))
 
 /** An error whose message names its pull request, for one of several requests. */
 function withPullRequest(failure: MergeqError, { pr }: ResourceRef): MergeqError {
   if (pr === undefined || failure.message.includes(`#${pr}`)) return failure
-  const { kind, exit, message, details } = failure
-  return new MergeqError(kind, message.replace(/\.?$/, ` (#${pr}).`), { ...details, exit })
+  return extendError(failure, {}, failure.message.replace(/\.?$/, ` (#${pr}).`))
 }
 
 /**

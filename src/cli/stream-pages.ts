@@ -14,8 +14,8 @@ const progressInterval = 60_000
 
 /**
  * Requests page after page and passes the records of each to `take`, until the list ends or nobody reads
- * standard output any more (`closed`). Returns the error that ended the list early after a part had been read;
- * throws any other error.
+ * standard output any more (`closed`). Returns the error that ended the list early after a part had been
+ * read; throws any other error.
  */
 export async function collectPages(
   { command, operation }: Pick<RequestDefinition, 'command' | 'operation'>,

@@ -19,6 +19,13 @@ interface Check {
   readonly fix?: string
 }
 
+const warning = (check: string, found: string, fix: string): Check => ({
+  check,
+  result: 'warn',
+  found,
+  fix,
+})
+
 const pass = (check: string, found: string): Check => ({ check, result: 'pass', found })
 
 /** Returns the result of a check that threw an error. */
@@ -42,18 +49,13 @@ const isSupportedNode = (version: string): boolean => {
 function checkVersions({ host }: CommandContext): Check {
   const found = `mergeq ${host.runtime.version}, Node ${host.runtime.node}, ${host.runtime.platform}`
   if (isSupportedNode(host.runtime.node)) return pass('versions', found)
-  return { check: 'versions', result: 'warn', found, fix: `Use Node ${minNodeVersion.join('.')} or later.` }
+  return warning('versions', found, `Use Node ${minNodeVersion.join('.')} or later.`)
 }
 
 async function checkStoredSettings({ settings }: CommandContext): Promise<Check> {
   const { path } = settings.store
   if (path === undefined)
-    return {
-      check: 'settings',
-      result: 'warn',
-      found: 'no folder to store them in',
-      fix: 'Set HOME or MERGEQ_CONFIG_DIR.',
-    }
+    return warning('settings', 'no folder to store them in', 'Set HOME or MERGEQ_CONFIG_DIR.')
   await settings.store.read().catch(() => undefined)
   const storeError = settings.store.readError()
   if (storeError === undefined) return pass('settings', path)
@@ -146,12 +148,7 @@ function checkClock(date: number | undefined, sentAt: number, answeredAt: number
   const offset = date - (sentAt + answeredAt) / 2
   const found = `${Math.abs(Math.round(offset / 1_000))} s ${offset < 0 ? 'ahead of' : 'behind'} the service`
   if (Math.abs(offset) <= maxClockSkew) return pass('clock', found)
-  return {
-    check: 'clock',
-    result: 'warn',
-    found,
-    fix: 'Set this machine’s clock: ranges of time are counted by it.',
-  }
+  return warning('clock', found, 'Set this machine’s clock: ranges of time are counted by it.')
 }
 
 async function checkGit({ host }: CommandContext): Promise<Check> {
@@ -161,12 +158,7 @@ async function checkGit({ host }: CommandContext): Promise<Check> {
     timeout: 5_000,
   })
   if (code === 0) return pass('git', out.trim())
-  return {
-    check: 'git',
-    result: 'warn',
-    found: 'git could not be run',
-    fix: 'Without it, give --repo and --target-branch.',
-  }
+  return warning('git', 'git could not be run', 'Without it, give --repo and --target-branch.')
 }
 
 const checkCi = ({ host: { env } }: CommandContext): Check =>

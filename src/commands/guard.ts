@@ -20,7 +20,7 @@ import {
   pullRequestName,
 } from '../domain/git-push.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
-import { MergeqError, toMergeqError, usageError } from '../errors.ts'
+import { extendError, isNotFound, MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { queueGetCommand } from './queue/get.ts'
 
@@ -77,7 +77,7 @@ async function findQueuedPullRequest(
     .catch(error => {
       const failure = toMergeqError(error)
       // The service does not know the branch, so it is not queued. A web page with status 404 proves nothing.
-      if (failure.kind === 'not-found' && failure.details.isWebPage !== true) return undefined
+      if (isNotFound(failure)) return undefined
       throw failure
     })
   if (record === undefined || !isQueued(record)) return undefined
@@ -190,18 +190,17 @@ export const guardCommand = defineCommand({
     try {
       return await guardPush(values.remote, context)
     } catch (error) {
-      const { kind, message, exit, details } = toMergeqError(error)
+      const failure = toMergeqError(error)
+      const { kind, message, details } = failure
       const isTyped = kind === 'usage' && context.host.input.terminal
       if (isTyped || kind === 'check-failed' || kind === 'interrupted') throw error
       if (values.failClosed)
-        throw new MergeqError(
-          kind,
-          `the push was stopped, because the queue could not be asked: ${message}`,
+        throw extendError(
+          failure,
           {
-            ...details,
-            exit,
             hint: `${details.hint ?? ''}\nPush all the same: MERGEQ_GUARD=off git push (or git push --no-verify)`.trim(),
           },
+          `the push was stopped, because the queue could not be asked: ${message}`,
         )
       await context.logger.warn(`guard: the queue could not be asked, and the push goes on: ${message}`)
       return 0

@@ -1,4 +1,4 @@
-import { isMergeqError, MergeqError, toMergeqError } from '../errors.ts'
+import { extendError, isMergeqError, MergeqError, toMergeqError } from '../errors.ts'
 import type { Clock, Environment, Runtime } from '../host/host.ts'
 import type { HttpResponse } from './attempt.ts'
 import { parseCertificates } from './certificates.ts'
@@ -126,7 +126,9 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     } catch (error) {
       if (isPassedOn && !interrupted.aborted) throw truncatedResponseError(error, request.operation, url.host)
       if (interrupted.aborted)
-        throw began ? withAmbiguousState(toMergeqError(interrupted.reason)) : interrupted.reason
+        throw began
+          ? extendError(toMergeqError(interrupted.reason), { sentState: 'ambiguous' })
+          : interrupted.reason
       if (isMergeqError(error))
         return { sentState: 'ambiguous', retryable: error.details.overLimit !== true, error }
       return classifyError(error, {
@@ -180,10 +182,6 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   }
 }
 
-/** Returns the error for an interruption after the request was handed to a connection. */
-const withAmbiguousState = ({ kind, message, exit, details }: MergeqError): MergeqError =>
-  new MergeqError(kind, message, { ...details, exit, sentState: 'ambiguous' })
-
 /**
  * Returns the error for a response that broke after a part of it was written. Errors of mergeq, such as a
  * response over the size limit, are returned unchanged.
@@ -199,11 +197,10 @@ function truncatedResponseError(error: unknown, operation: string, host: string)
   })
 }
 
-const withAttempts = ({ kind, message, details }: MergeqError, attempts: number): MergeqError =>
-  new MergeqError(kind, attempts === 1 ? message : message.replace(/\.$/, ` (${attempts} attempts).`), {
-    ...details,
-    attempts,
-  })
+const withAttempts = (error: MergeqError, attempts: number): MergeqError =>
+  attempts === 1
+    ? extendError(error, { attempts })
+    : extendError(error, { attempts }, error.message.replace(/\.$/, ` (${attempts} attempts).`))
 
 /**
  * Returns the reason for sending a request again; undefined when the request must not be repeated or a

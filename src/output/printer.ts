@@ -19,6 +19,22 @@ export interface Printable {
   readonly isSafe?: boolean
 }
 
+/** Returns a single record as a result: `--json` prints it as an object, NDJSON on one line. */
+export const singleRecord = (record: JsonObject, view: () => View): Printable => ({
+  records: [record],
+  document: ([first = {}]) => first,
+  view,
+})
+
+/** Returns a text as a result: it is printed unchanged in every format. */
+export const rawText = (rawBody: Uint8Array, isSafe = false): Printable => ({
+  records: [],
+  document: () => null,
+  view: () => ({ columns: [], rows: [] }),
+  rawBody,
+  isSafe,
+})
+
 /** How results are printed. */
 export interface PrinterOptions {
   readonly format: 'table' | 'json' | 'ndjson' | 'csv' | 'markdown'

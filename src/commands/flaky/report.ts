@@ -8,6 +8,7 @@ import { choiceParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ReportFormat } from '../../output/failing-test-report.ts'
+import { rawText } from '../../output/printer.ts'
 import { flakyListCommand } from './list.ts'
 
 const formats = ['markdown', 'github', 'json'] as const
@@ -97,13 +98,7 @@ export const flakyReportCommand = defineCommand({
       reportFormat,
       { rows: limit ?? rows, characters: maxChars ?? characters, pretty: host.out.terminal },
     )
-    await printer.print({
-      records: [],
-      document: () => null,
-      view: () => ({ columns: [], rows: [] }),
-      rawBody: text,
-      isSafe: true,
-    })
+    await printer.print(rawText(text, true))
     for (const note of notes) await logger.info(note)
     if (isBroken) throw incompleteError('flaky report', failure)
     return 0

@@ -3,6 +3,7 @@ import { printPreview } from '../../cli/preview.ts'
 import { withoutTokens } from '../../config/git.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
+import { singleRecord } from '../../output/printer.ts'
 
 /** The comment that identifies the hook of mergeq. */
 const hookMarker = '# mergeq guard:'
@@ -61,18 +62,16 @@ async function printResult(
   sentence: string,
   { printer }: CommandContext,
 ): Promise<number> {
-  await printer.print({
-    records: [{ hook: path, did }],
-    document: ([first = {}]) => first,
-    view: () => ({
+  await printer.print(
+    singleRecord({ hook: path, did }, () => ({
       columns: [
         { title: 'HOOK', format: 'id' },
         { title: 'DID', format: 'plain' },
       ],
       rows: [[path, did]],
       sentence,
-    }),
-  })
+    })),
+  )
   await printer.end()
   return 0
 }

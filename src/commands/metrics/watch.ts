@@ -11,6 +11,7 @@ import { histogramOf } from '../../domain/metrics/histogram.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { sparkline } from '../../output/charts.ts'
+import { singleRecord } from '../../output/printer.ts'
 import { metricsCommand } from '../metrics.ts'
 import { findSharedLabels, formatLabels, type Labels, omitLabels } from './view/metrics-view.ts'
 
@@ -71,15 +72,13 @@ function createChangePrinter({
   host,
 }: CommandContext): (update: MetricsUpdate) => Promise<void> {
   const print = (record: JsonObject, rows: readonly (number | string | null)[] = [], sentence?: string) =>
-    printer.print({
-      records: [record],
-      document: ([first = {}]) => first,
-      view: () => ({
+    printer.print(
+      singleRecord(record, () => ({
         columns,
         rows: rows.length === 0 ? [] : [rows],
         ...(sentence === undefined ? {} : { sentence }),
-      }),
-    })
+      })),
+    )
   return async ([points, changes]) => {
     const at = new Date(host.clock.now()).toISOString()
     for (const { series, name, labels, from, to } of changes ?? [])

@@ -15,8 +15,9 @@ import { parseTestRun, type TestRun, testRunOf, testsPullRequest } from '../../d
 import { shellWord } from '../../domain/shell-quote.ts'
 import { isUnderTest } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
+import { isNotFound, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import { singleRecord } from '../../output/printer.ts'
 import { explanationJson, explanationView } from './explain/explanation-view.ts'
 
 /** The request that an explanation begins with; its record may lack the state. */
@@ -46,10 +47,6 @@ async function readDocument<P extends Params>(
     return { failure }
   }
 }
-
-/** Whether the service itself answered that the resource does not exist. */
-const isUnknown = ({ kind, details }: MergeqError): boolean =>
-  kind === 'not-found' && details.isWebPage !== true
 
 /**
  * Returns the options with which another command line refers to the same pull request, each after a space.
@@ -96,8 +93,8 @@ async function explainOne(invocation: ExplainInvocation, context: CommandContext
   // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
   await Promise.allSettled(reads)
   const [pullRequest, queue] = await Promise.all(reads)
-  if (pullRequest.failure !== undefined && !isUnknown(pullRequest.failure)) throw pullRequest.failure
-  const hasNoQueue = queue.failure !== undefined && isUnknown(queue.failure)
+  if (pullRequest.failure !== undefined && !isNotFound(pullRequest.failure)) throw pullRequest.failure
+  const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
   const testRun =
     pullRequest.document === undefined ? {} : await readTestRun(pullRequest.document, invocation, context)
   const unread: readonly UnreadSource[] = [
@@ -115,11 +112,9 @@ async function explainOne(invocation: ExplainInvocation, context: CommandContext
     run: testRun.run,
     unread,
   })
-  await context.printer.print({
-    records: [explanationJson(explanation)],
-    document: ([first = {}]) => first,
-    view: () => explanationView(explanation, context.host.clock.now()),
-  })
+  await context.printer.print(
+    singleRecord(explanationJson(explanation), () => explanationView(explanation, context.host.clock.now())),
+  )
 }
 
 /** `pr explain`: explains the state of a pull request; the exit code is 0 for any verdict. */

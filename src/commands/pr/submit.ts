@@ -12,7 +12,7 @@ import { queueInputs } from '../../cli/queue-inputs.ts'
 import { executeAll, printDryRun, runForEach } from '../../cli/run-operation.ts'
 import { parsePriority, priorities } from '../../domain/values/text.ts'
 import { kindOfOutcome } from '../../domain/wait-state.ts'
-import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
+import { isNotFound, MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { message } from '../../output/view.ts'
 import { createWaitLimits, readWaitOptions, type WaitOptions } from './wait/time-limits.ts'
@@ -59,7 +59,7 @@ async function readRecord(
     return reply.records[0]
   } catch (error) {
     const failure = toMergeqError(error)
-    if (failure.kind === 'not-found' && failure.details.isWebPage !== true) return undefined
+    if (isNotFound(failure)) return undefined
     throw failure
   }
 }

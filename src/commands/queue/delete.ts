@@ -14,7 +14,7 @@ import { joinList, pluralize } from '../../domain/format.ts'
 import { isUnderTest } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { defaultMaxErrors, pollDelay } from '../../domain/wait-state.ts'
-import { isPermanent, MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
+import { extendError, isPermanent, MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
 import { get, getArray, getString, type Json } from '../../json.ts'
 import { message } from '../../output/view.ts'
 import { prCancelCommand } from '../pr/cancel.ts'
@@ -78,13 +78,10 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
       )
     }
   } catch (error) {
-    const { kind, message, exit, details } = toMergeqError(error)
-    const hint = 'The queue stays DRAINING: run this again, or undo it with `mergeq queue resume`.'
-    throw new MergeqError(kind, message, {
-      ...details,
-      exit,
-      hint: details.hint === undefined ? hint : `${details.hint}\n${hint}`,
-    })
+    const failure = toMergeqError(error)
+    const note = 'The queue stays DRAINING: run this again, or undo it with `mergeq queue resume`.'
+    const { hint } = failure.details
+    throw extendError(failure, { hint: hint === undefined ? note : `${hint}\n${note}` })
   }
 }
 

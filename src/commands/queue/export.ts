@@ -10,6 +10,7 @@ import { textParser } from '../../domain/values/text.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { stringifyJson } from '../../json-text.ts'
+import { rawText } from '../../output/printer.ts'
 import { queueName, readLive, resolveQueue } from './file/plan.ts'
 import { isQueueFileName, parseQueueText, queueFileInputs, readQueueText } from './file/read-files.ts'
 import { queueGetCommand } from './get.ts'
@@ -111,16 +112,10 @@ export const queueExportCommand = defineCommand({
       isJson && options.format !== 'ndjson',
       includeState,
     )
-    if (file === undefined)
-      await printer.print({
-        records: [],
-        document: () => null,
-        view: () => ({ columns: [], rows: [] }),
-        rawBody: new TextEncoder().encode(
-          isJson ? `${stringifyJson(queueFile, host.out.terminal)}\n` : newText,
-        ),
-      })
-    else if (newText === existingText)
+    if (file === undefined) {
+      const text = isJson ? `${stringifyJson(queueFile, host.out.terminal)}\n` : newText
+      await printer.print(rawText(new TextEncoder().encode(text)))
+    } else if (newText === existingText)
       await logger.info(`${file} is as the queue of ${queueName(invocation)} is.`)
     else {
       await host.files.replace(file, newText).catch((error: Error) => {

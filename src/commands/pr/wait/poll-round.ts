@@ -30,7 +30,8 @@ interface TargetUpdate {
   readonly end?: WaitEnd
 }
 
-const isSuccess = ({ outcome }: WaitEnd): boolean => /^(merged|reached|left)$/.test(outcome)
+const isSuccess = ({ outcome }: WaitEnd): boolean =>
+  outcome === 'merged' || outcome === 'reached' || outcome === 'left'
 
 /**
  * Runs one round of a wait: reads the pull requests, reports state changes, and reports the end of each wait

@@ -9,7 +9,7 @@ import type { Invocation } from '../../../cli/invocation.ts'
 import type { queueInputs } from '../../../cli/queue-inputs.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import type { WaitObservation, WaitState } from '../../../domain/wait-state.ts'
-import { isPermanent, type MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
+import { isNotFound, isPermanent, type MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import { get, getArray, isObject, type JsonObject } from '../../../json.ts'
 
 /** The inputs that name a pull request of a queue. */
@@ -155,8 +155,7 @@ async function readTargetRecord(
     return { observation: { record, at: clock.now(), askedAt, date } }
   } catch (error) {
     const failure = toReadingError(error)
-    // A web page with status 404 does not mean that the pull request is unknown.
-    return failure.kind === 'not-found' && failure.details.isWebPage !== true
+    return isNotFound(failure)
       ? { observation: { record: undefined, at: clock.now() }, failure }
       : { failure }
   }

@@ -5,6 +5,7 @@ import { repositoryName } from '../../../domain/values/repository.ts'
 import { kindOfOutcome, type Outcome, type StateChange } from '../../../domain/wait-state.ts'
 import { exitCodeOf, type MergeqError, mostSevere } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
+import { singleRecord } from '../../../output/printer.ts'
 import type { View } from '../../../output/view.ts'
 import type { WaitTarget } from './read-targets.ts'
 
@@ -153,11 +154,7 @@ const readDefaultRepository = ({ settings }: CommandContext): Promise<string | u
   )
 
 /** Wraps a record for the printer. */
-const printable = (record: JsonObject) => ({
-  records: [record],
-  document: ([first = {}]: readonly JsonObject[]) => first,
-  view: () => resultView(record),
-})
+const printable = (record: JsonObject) => singleRecord(record, () => resultView(record))
 
 /** Returns the table row and the sentence of a result; of a state change, only NDJSON is printed. */
 function resultView({ pr, outcome, state, elapsedSeconds }: JsonObject): View {

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
-import { MergeqError, toMergeqError } from '../../../errors.ts'
+import { extendError, type MergeqError, toMergeqError } from '../../../errors.ts'
 import { runPollRound } from './poll-round.ts'
 import { queueName, type WaitTarget } from './read-targets.ts'
 import { createReporter, describeTargets, type WaitReporter } from './reporter.ts'
@@ -110,10 +110,7 @@ async function sleepBetweenPolls(
 const maxNumbers = 50
 
 /** Creates the error for a wait that a signal ended, with the commands that cancel the pull requests. */
-function interruptedWaitError(
-  { message, exit, details }: MergeqError,
-  waiting: readonly WaitTarget[],
-): MergeqError {
+function interruptedWaitError(failure: MergeqError, waiting: readonly WaitTarget[]): MergeqError {
   const cancelCommands = [...new Set(waiting.map(queueName))].map(name => {
     const queueValues = waiting
       .filter(target => queueName(target) === name)
@@ -127,9 +124,6 @@ function interruptedWaitError(
   const isSeen = waiting.every(({ state }) => state.state !== undefined)
   const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
   const note = isSeen ? `${subject} in the queue.` : 'What is in the queue stays there.'
-  return new MergeqError('interrupted', `${message} Only the waiting has ended.`, {
-    ...details,
-    exit,
-    hint: `${note} To cancel:\n${cancelCommands.join('\n')}`,
-  })
+  const hint = `${note} To cancel:\n${cancelCommands.join('\n')}`
+  return extendError(failure, { hint }, `${failure.message} Only the waiting has ended.`)
 }

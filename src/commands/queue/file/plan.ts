@@ -12,7 +12,7 @@ import {
   unknownKeys,
 } from '../../../domain/queue-file.ts'
 import { parseRepository, repositoryName } from '../../../domain/values/repository.ts'
-import { toMergeqError, usageError } from '../../../errors.ts'
+import { isNotFound, toMergeqError, usageError } from '../../../errors.ts'
 import type { Json } from '../../../json.ts'
 import { stringifyJson } from '../../../json-text.ts'
 import { queueGetCommand } from '../get.ts'
@@ -113,8 +113,7 @@ export async function readLive(
     const { reply } = await callOperation(context.client(), getQueue, invocation.values, invocation)
     return liveSettings(reply.records[0] ?? {}, includesState)
   } catch (error) {
-    const { status, isWebPage } = toMergeqError(error).details
-    if (status === 404 && isWebPage !== true) return undefined
+    if (isNotFound(toMergeqError(error))) return undefined
     throw error
   }
 }
