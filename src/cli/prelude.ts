@@ -2,8 +2,9 @@ import { createParseContext } from '../config/config.ts'
 import type { CommandDefinition, CommandRunner, OperationCommand } from './command.ts'
 import type { CommandContext } from './context.ts'
 import { type Invocation, readInputs, readInvocations } from './invocation.ts'
+import { printDryRun } from './preview.ts'
 import { confirm } from './prompt.ts'
-import { printDryRun, runForEach } from './run-operation.ts'
+import { runForEach } from './run-operation.ts'
 
 /**
  * Runs a command: reads its inputs and requests, honours --dry-run, asks for confirmation, and calls `run`.

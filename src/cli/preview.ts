@@ -1,5 +1,10 @@
+import { buildRequest } from '../api/build-request.ts'
+import type { Operation } from '../api/operation.ts'
+import { curlCommand, previewRequest } from '../api/request-preview.ts'
+import { escapeInvisible, parseJson, stringifyJson } from '../json-text.ts'
 import { singleRecord } from '../output/printer.ts'
 import type { CommandContext } from './context.ts'
+import type { Invocation } from './invocation.ts'
 
 /**
  * Prints what a command would change on this machine, for a `--dry-run` that concerns no request (CLI.md
@@ -18,5 +23,27 @@ export async function printPreview(
     })),
   )
   await printer.end()
+  return 0
+}
+
+/**
+ * Prints the requests instead of sending them (CLI.md section 2), without confirmation and without a token.
+ */
+export async function printDryRun(
+  operation: Operation,
+  invocations: readonly Invocation[],
+  context: CommandContext,
+): Promise<number> {
+  const { out } = context.host
+  for (const { values, overrides } of invocations) {
+    const pageQuery = operation.pagination?.(values).nextQuery() ?? {}
+    const { request } = await buildRequest(context.client(), operation, values, { overrides, pageQuery })
+    const { body, ...shown } = previewRequest(request)
+    const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }
+    await out.write(`${stringifyJson(document, out.terminal)}\n`)
+    // The escapes in the body are JSON: the copied command sends the same characters.
+    const shownBody = body === undefined ? {} : { body: escapeInvisible(body) }
+    if (out.terminal) await out.write(`${curlCommand({ ...shown, ...shownBody })}\n`)
+  }
   return 0
 }

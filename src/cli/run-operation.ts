@@ -1,20 +1,20 @@
-import { buildRequest } from '../api/build-request.ts'
-import { callOperation } from '../api/call.ts'
+import { type CallResult, callOperation } from '../api/call.ts'
 import { type Operation, operationName } from '../api/operation.ts'
+import type { Params } from '../api/param.ts'
 import { createReceipt, type ResourceRef, resourceOf } from '../api/receipt.ts'
 import { concernsOf } from '../api/request.ts'
-import { curlCommand, previewRequest } from '../api/request-preview.ts'
 import type { RequestLimits } from '../api/service-client.ts'
 import { exitCodeOf, extendError, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { escapeInvisible, parseJson, stringifyJson } from '../json-text.ts'
 import { receiptView, singleRecord } from '../output/printer.ts'
 import type { View } from '../output/view.ts'
 import { createBodySink } from './body-sink.ts'
 import type { OperationCommand } from './command.ts'
-import { mapConcurrent, maxConcurrent, type RunResult, reportResults } from './concurrency.ts'
+import { mapConcurrent, maxConcurrent } from './concurrency.ts'
 import type { CommandContext } from './context.ts'
+import type { Inputs, InputValues } from './inputs.ts'
 import type { Invocation } from './invocation.ts'
+import { type RunResult, reportResults } from './report-results.ts'
 import { streamPages } from './stream-pages.ts'
 
 /**
@@ -104,33 +104,9 @@ async function execute(
       },
     )
     const values = { ...invocation.values, ...params }
-    return async () => {
-      if (isSilent || reply.isPassedOn === true) return { code: 0 }
-      const { batches } = reply
-      if (
-        batches !== undefined &&
-        (context.options.format !== 'table' || context.options.fields.length > 0)
-      ) {
-        const { interrupted } = context.host
-        await printer.printAll(untilAborted(batches(), interrupted), records =>
-          command.view({ records, bytes: reply.bytes }, values),
-        )
-        return { code: 0 }
-      }
-      const namedView = command.view(reply, values)
-      const view = isNamed(resourceOf(values), concerns) ? namedView : withoutNames(namedView, operation)
-      if (reply.document === undefined)
-        await printer.print(receipt(createReceipt(operation.route, concerns, delivery), view.sentence ?? ''))
-      else
-        await printer.print({
-          // Only rows are printed of what comes in batches: its records are not made.
-          records: batches === undefined ? reply.records : [],
-          document: records => reply.document?.(records) ?? null,
-          ...(reply.rawBody === undefined ? {} : { rawBody: reply.rawBody }),
-          view: () => view,
-        })
-      return { code: exitCodeOf(view.exit ?? 'ok') }
-    }
+    return async () => ({
+      code: isSilent ? 0 : await printAnswer(command, values, { reply, concerns, delivery }, context),
+    })
   } catch (error) {
     const original = toMergeqError(error)
     const explained = (await explainError?.(original)) ?? original
@@ -144,6 +120,36 @@ async function execute(
       return { code: failure.exit, failure }
     }
   }
+}
+
+/** Prints the answer to a request, or the receipt of a change without an answer. Returns the exit code. */
+async function printAnswer(
+  { operation, view: createView }: OperationCommand,
+  values: InputValues<Inputs>,
+  { reply, concerns, delivery }: Pick<CallResult<Params>, 'reply' | 'concerns' | 'delivery'>,
+  { printer, options, host }: CommandContext,
+): Promise<number> {
+  if (reply.isPassedOn === true) return 0
+  const { batches } = reply
+  if (batches !== undefined && (options.format !== 'table' || options.fields.length > 0)) {
+    await printer.printAll(untilAborted(batches(), host.interrupted), records =>
+      createView({ records, bytes: reply.bytes }, values),
+    )
+    return 0
+  }
+  const namedView = createView(reply, values)
+  const view = isNamed(resourceOf(values), concerns) ? namedView : withoutNames(namedView, operation)
+  if (reply.document === undefined)
+    await printer.print(receipt(createReceipt(operation.route, concerns, delivery), view.sentence ?? ''))
+  else
+    await printer.print({
+      // Only rows are printed of what comes in batches: its records are not made.
+      records: batches === undefined ? reply.records : [],
+      document: records => reply.document?.(records) ?? null,
+      ...(reply.rawBody === undefined ? {} : { rawBody: reply.rawBody }),
+      view: () => view,
+    })
+  return exitCodeOf(view.exit ?? 'ok')
 }
 
 /** Whether the body that was sent names everything that its params name: `--set` may have replaced it. */
@@ -174,26 +180,4 @@ const receipt = (record: JsonObject, sentence: string) =>
 function withPullRequest(failure: MergeqError, { pr }: ResourceRef): MergeqError {
   if (pr === undefined || failure.message.includes(`#${pr}`)) return failure
   return extendError(failure, {}, failure.message.replace(/\.?$/, ` (#${pr}).`))
-}
-
-/**
- * Prints the requests instead of sending them (CLI.md section 2), without confirmation and without a token.
- */
-export async function printDryRun(
-  operation: Operation,
-  invocations: readonly Invocation[],
-  context: CommandContext,
-): Promise<number> {
-  const { out } = context.host
-  for (const { values, overrides } of invocations) {
-    const pageQuery = operation.pagination?.(values).nextQuery() ?? {}
-    const { request } = await buildRequest(context.client(), operation, values, { overrides, pageQuery })
-    const { body, ...shown } = previewRequest(request)
-    const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }
-    await out.write(`${stringifyJson(document, out.terminal)}\n`)
-    // The escapes in the body are JSON: the copied command sends the same characters.
-    const shownBody = body === undefined ? {} : { body: escapeInvisible(body) }
-    if (out.terminal) await out.write(`${curlCommand({ ...shown, ...shownBody })}\n`)
-  }
-  return 0
 }

@@ -8,8 +8,8 @@ import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { flag, type Input } from '../cli/inputs.ts'
 import { readInvocations } from '../cli/invocation.ts'
+import { printDryRun } from '../cli/preview.ts'
 import { queueInputs } from '../cli/queue-inputs.ts'
-import { printDryRun } from '../cli/run-operation.ts'
 import { createParseContext } from '../config/config.ts'
 import {
   describeLoss,

@@ -29,7 +29,6 @@ export const knownViolations: Readonly<Record<string, readonly string[]>> = {
   ],
   'every file has at most 250 lines': ['config/git.ts has 258 lines', 'output/table.ts has 272 lines'],
   'every file has comments of at most 110 columns': [
-    'cli/stream-pages.ts has a comment over 110 columns',
     'library/declarations.ts has a comment over 110 columns',
   ],
 }

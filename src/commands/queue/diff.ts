@@ -1,7 +1,7 @@
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { printDryRun } from '../../cli/run-operation.ts'
+import { printDryRun } from '../../cli/preview.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { exitCodeOf } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'

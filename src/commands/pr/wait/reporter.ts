@@ -1,5 +1,5 @@
-import { reportErrors } from '../../../cli/concurrency.ts'
 import type { CommandContext } from '../../../cli/context.ts'
+import { reportErrors } from '../../../cli/report-results.ts'
 import { pluralize } from '../../../domain/format.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { kindOfOutcome, type Outcome, type StateChange } from '../../../domain/wait-state.ts'
