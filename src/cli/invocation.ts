@@ -41,8 +41,8 @@ export async function readInputs<F extends Inputs>(
 }
 
 /**
- * Reads the invocations of a command, one for each pull request. Throws a usage error if any of them is
- * wrong.
+ * Reads the invocations of a command, one for each pull request, from what was typed or from other `args`.
+ * Throws a usage error if any of them is wrong.
  */
 export async function readInvocations<F extends Inputs>(
   request: Pick<RequestDefinition, 'operation'> & {
@@ -50,8 +50,9 @@ export async function readInvocations<F extends Inputs>(
     check?(values: InputValues<F>, overrides: readonly string[]): void
   },
   context: CommandContext,
+  args: ParsedArgs = context.args,
 ): Promise<readonly Invocation<F>[]> {
-  const { args, settings } = context
+  const { settings } = context
   const { operation, inputs } = request
   const overrides = readOverrides(args, inputs, operation.params)
   const contextFor = (split: ParsedArgs) => createParseContext(settings.withArgs(split), context)

@@ -1,3 +1,4 @@
+import type { ParsedArgs } from '../config/args.ts'
 import { createParseContext } from '../config/config.ts'
 import type { CommandDefinition, CommandRunner, OperationCommand } from './command.ts'
 import type { CommandContext } from './context.ts'
@@ -28,9 +29,16 @@ export async function runWithPrelude(
   return command.run(values, context, invocations, runner)
 }
 
-/** Runs a command that is one operation: sends its requests and prints the answers. Returns the exit code. */
-export async function runOperation(command: OperationCommand, context: CommandContext): Promise<number> {
-  const invocations = await readInvocations(command, context)
+/**
+ * Runs a command that is one operation: reads its requests from what was typed or from other `args`, sends
+ * them and prints the answers. Returns the exit code.
+ */
+export async function runOperation(
+  command: OperationCommand,
+  context: CommandContext,
+  args: ParsedArgs = context.args,
+): Promise<number> {
+  const invocations = await readInvocations(command, context, args)
   if (context.options.dryRun) return printDryRun(command.operation, invocations, context)
   await confirmRequests(command, invocations, context)
   return runForEach(command, invocations, context)

@@ -171,6 +171,6 @@ export const apiCommand = defineCommand({
     }
     const args = new Map(context.args)
     if (set.length > 0) args.set('--set', set)
-    return runOperation(request, { ...context, args })
+    return runOperation(request, context, args)
   },
 })
