@@ -205,8 +205,8 @@ const redirectOutput = (output: Output, write: Output['write']): Output => ({
   get rows() {
     return output.rows
   },
-  get gone() {
-    return output.gone ?? false
+  get isClosed() {
+    return output.isClosed ?? false
   },
   get canRedraw() {
     return output.canRedraw ?? false

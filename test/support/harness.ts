@@ -199,9 +199,9 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         [...(setting.disk?.keys() ?? []), ...Object.keys(setting.files ?? {})].flatMap(path =>
           path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [],
         ),
-      makeProgram: async path => setting.onChange?.('makeProgram', path),
-      makeFolder: async path => setting.onChange?.('makeFolder', path),
-      follow: async path => path,
+      createExecutable: async path => setting.onChange?.('createExecutable', path),
+      createDirectory: async path => setting.onChange?.('createDirectory', path),
+      resolveLink: async path => path,
       access: async path => setting.access?.[path],
       rename: async path => setting.onChange?.('rename', path),
       replace: async (path, text) => {
@@ -213,7 +213,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         setting.onChange?.('remove', path)
         setting.disk?.delete(path)
       },
-      removeFolder: async () => undefined,
+      removeDirectory: async () => undefined,
     },
     interrupted: setting.signal ?? new AbortController().signal,
     spawn: async (command, args) => setting.spawn?.(command, args) ?? { code: 127, out: '' },
