@@ -151,7 +151,7 @@ export function flag(spec: FlagSpec): TypedInput<boolean> {
 }
 
 /**
- * An option without a value and its `--no-` form, which has the summary `opposite`; undefined when neither was
+ * An option without a value and its `--no-` form, whose summary is `opposite`; undefined when neither was
  * typed.
  */
 export function negatableFlag({

@@ -108,9 +108,9 @@ const inputFor = (name: SettingParam, { location }: Param<unknown>): Input<unkno
 /** `api`: calls an operation by its name and prints the response body unchanged. */
 export const apiCommand = defineCommand({
   command: 'api',
-  summary: 'Call any API operation by name and print the raw response',
+  summary: 'Call any API operation and print the response unchanged',
   operations: 'any',
-  output: 'the raw response body; sanitized on a terminal; --fields selects fields',
+  output: 'the response unchanged, sanitized on a terminal; --fields selects from it',
   inputs: {
     operation: argument({
       name: 'operation',
@@ -122,7 +122,7 @@ export const apiCommand = defineCommand({
       name: 'method',
       short: 'X',
       value: 'method',
-      defaultText: 'the method of the operation',
+      defaultText: "the operation's own",
       summary: 'HTTP method: get or post',
       choices: ['get', 'post'],
     }),
@@ -130,17 +130,20 @@ export const apiCommand = defineCommand({
       name: 'field',
       short: 'F',
       value: 'key=value',
-      summary: 'Set a field of the request body; dots nest, values are JSON or text',
+      summary: 'Add a field to the body: JSON or text; dots separate nested keys',
       parse: textParser('field'),
     }),
     input: option({
       name: 'input',
       value: 'file',
-      summary: 'Read the request body, a JSON object, from a file (- for standard input)',
+      summary: 'Read the body, a JSON object, from a file (- is standard input)',
       file: true,
       parse: textParser('file name'),
     }),
-    include: flag({ name: 'include', summary: 'Print the status line and the headers before the body' }),
+    include: flag({
+      name: 'include',
+      summary: 'Print the status line and the headers first, of an error response too',
+    }),
   },
   examples: [
     'mergeq api getQueue',

@@ -31,7 +31,7 @@ export const commandGroups: readonly CommandGroup[] = [
   },
   {
     name: 'api',
-    summary: 'Call any API operation by name and print the raw response',
+    summary: 'Call any API operation and print the response unchanged',
     isCommand: true,
     load: async () => [(await import('./api.ts')).apiCommand],
   },

@@ -50,7 +50,7 @@ export const settingDefinitions = {
     key: 'repo',
     env: ['MERGEQ_REPO'],
     summary: 'Repository, as [host/]owner/name',
-    hint: 'Use --repo owner/name, set MERGEQ_REPO, or run mergeq in a git checkout.',
+    hint: 'Use --repo owner/name or set MERGEQ_REPO. The project file, the profile, the CI job and git do not name a repository.',
     parse: parseRepository,
   }),
   targetBranch: setting({
@@ -59,7 +59,7 @@ export const settingDefinitions = {
     key: 'target-branch',
     env: ['MERGEQ_TARGET_BRANCH'],
     summary: 'Branch that the queue merges into',
-    hint: 'Use --target-branch <branch>, set MERGEQ_TARGET_BRANCH, or run: git remote set-head origin --auto',
+    hint: 'Use --target-branch <branch> or set MERGEQ_TARGET_BRANCH. The project file, the profile, the CI job and git do not name a target branch.',
     parse: textParser('target branch'),
   }),
   org: setting({
@@ -68,14 +68,14 @@ export const settingDefinitions = {
     key: 'org',
     env: ['MERGEQ_ORG', 'TRUNK_ORG_URL_SLUG'],
     summary: 'Organization slug, for commands about tests',
-    hint: 'Use --org <slug> or set MERGEQ_ORG. In app.trunk.io/acme the slug is acme.',
+    hint: 'Use --org <slug> or set MERGEQ_ORG. For app.trunk.io/acme, the slug is acme.',
     parse: textParser('organization slug'),
   }),
   pr: setting({
     noun: 'pull request',
     env: ['MERGEQ_PR'],
-    summary: 'Pull request, for commands without one as an argument',
-    hint: 'MERGEQ_PR, the CI job and the current git commit do not identify a pull request. Name one: 123, #123 or its URL.',
+    summary: 'Pull request, if none is given as an argument',
+    hint: 'Give a pull request (123, #123 or its URL) or set MERGEQ_PR. The CI job and the current commit do not belong to a known pull request.',
     parse: checkPullRequest,
   }),
   sha: setting({
@@ -83,14 +83,14 @@ export const settingDefinitions = {
     flag: '--sha',
     env: ['MERGEQ_SHA'],
     summary: 'Head commit that the impacted targets belong to',
-    hint: 'Use --sha <sha> or set MERGEQ_SHA; --no-sha sends the targets without a commit.',
+    hint: 'Use --sha <sha> or set MERGEQ_SHA. To send no commit, use --no-sha.',
     parse: textParser('head commit'),
   }),
   testRun: setting({
     noun: 'test run',
     env: [],
-    summary: 'Test run, for commands without one as an argument',
-    hint: 'Name a test run or its branch, or use --pr <n>.',
+    summary: 'Test run, if none is given as an argument',
+    hint: 'Give a test run or its branch, or use --pr <n>.',
     parse: textParser('test run'),
   }),
   forkedRun: setting({

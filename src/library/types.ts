@@ -241,7 +241,7 @@ export interface TimeWindow extends JsonObject {
   readonly start: string
   /** Exclusive, in ISO 8601. */
   readonly end: string
-  /** Whether the list contains every test of the range. */
+  /** Whether all failing tests of the range were read. */
   readonly complete: boolean
 }
 
