@@ -19,6 +19,7 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ['MERGEQ_TOKEN', 'API token; an empty value counts as unset'],
   ['TRUNK_API_TOKEN', 'API token if MERGEQ_TOKEN is not set, for the default base URL only'],
   ['MERGEQ_GUARD', '`off` disables the pre-push hook of `mergeq guard`'],
+  ['MERGEQ_DEBUG', '`1` also prints the stack trace of an error on standard error'],
   ['MERGEQ_CONFIG_DIR', 'Configuration directory (default: depends on the platform)'],
   ['XDG_CONFIG_HOME, XDG_CACHE_HOME', 'Base directories for configuration and cache on Linux'],
   ['CI', 'If set, mergeq never prompts; repository, branch and pull request default to those of the CI job'],
