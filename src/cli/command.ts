@@ -36,7 +36,7 @@ export interface CommandDescription<F extends Inputs = Inputs> {
   readonly alias?: string
   readonly summary: string
   readonly inputs: F
-  /** Command lines that work; a line with another exit code than 0 ends with `# exits with 8, ...`. */
+  /** Command lines that work; a line with another exit code than 0 ends with `# exits with 8 if ...`. */
   readonly examples: readonly string[]
   /**
    * Error kinds besides those of every command and of the operations that the command sends (CLI.md section

@@ -93,9 +93,9 @@ export const pullRequestArguments: Input<number> = {
     {
       name: 'pr',
       variadic: true,
-      summary: 'Pull requests: 123, #123 or an address; - reads them from standard input',
+      summary: 'Pull requests: 123, #123 or a URL; - reads them from standard input',
     },
-    { name: '--stop-on-error', summary: 'With several, stop at the first failure' },
+    { name: '--stop-on-error', summary: 'Stop at the first failure' },
   ],
   setting: 'pr',
   async split(args, context) {
@@ -109,7 +109,7 @@ export const pullRequestArguments: Input<number> = {
 /** The one pull request of a command: the one that was typed, else the one that the settings give. */
 export const pullRequestArgument: Input<number> = {
   ...pullRequestArguments,
-  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or its address' }],
+  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL' }],
   split: async (args, context) => [
     argsForPullRequest(args, args.get('pr')?.[0] ?? (await context.require('pr'))),
   ],

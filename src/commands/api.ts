@@ -108,13 +108,13 @@ const inputFor = (name: SettingParam, { location }: Param<unknown>): Input<unkno
 /** `api`: calls an operation by its name and prints the response body unchanged. */
 export const apiCommand = defineCommand({
   command: 'api',
-  summary: 'Call any operation of the service by its name, and print what comes, untouched',
+  summary: 'Call any API operation and print the response unchanged',
   operations: 'any',
-  output: 'what came, untouched; sanitized on a terminal; --fields picks from it',
+  output: 'the response unchanged, sanitized on a terminal; --fields selects from it',
   inputs: {
     operation: argument({
       name: 'operation',
-      summary: 'Name of the operation, as in submitPullRequest',
+      summary: 'Name of the operation, such as submitPullRequest',
       suggestions: serviceOperations.map(({ route }) => operationName(route)),
       parse: parseOperationName,
     }),
@@ -123,29 +123,32 @@ export const apiCommand = defineCommand({
       short: 'X',
       value: 'method',
       defaultText: "the operation's own",
-      summary: 'get or post',
+      summary: 'HTTP method: get or post',
       choices: ['get', 'post'],
     }),
     set: repeatableOption({
       name: 'field',
       short: 'F',
       value: 'key=value',
-      summary: 'A field of the body: JSON or text, dots make nesting',
+      summary: 'Add a field to the body: JSON or text; dots separate nested keys',
       parse: textParser('field'),
     }),
     input: option({
       name: 'input',
       value: 'file',
-      summary: 'The body, as a JSON object, from a file (- is standard input)',
+      summary: 'Read the body, a JSON object, from a file (- is standard input)',
       file: true,
       parse: textParser('file name'),
     }),
-    include: flag({ name: 'include', summary: 'Print the status line and the headers first' }),
+    include: flag({
+      name: 'include',
+      summary: 'Print the status line and the headers first, of an error response too',
+    }),
   },
   examples: [
     'mergeq api getQueue',
     'mergeq api getSubmittedPullRequest -F pr.number=123 --include',
-    'mergeq api listPullRequests -F state=MERGED  # exits with 5, where the service has none of that name',
+    'mergeq api listPullRequests -F state=MERGED  # exits with 5 if the service has no such operation',
   ],
   async run({ operation: name, method, set = [], input, include }, context) {
     const knownOperation: Operation | undefined = serviceOperations.find(

@@ -33,7 +33,7 @@ const remoteArgument: Input<string | undefined> = {
     {
       name: 'remote',
       variadic: true,
-      summary: 'What git gives its hook: a remote and its address',
+      summary: 'Name and URL of the remote, as git passes them to the hook',
     },
   ],
   read: args => args.get('remote')?.[1],
@@ -167,15 +167,15 @@ async function guardPush(remoteUrl: string | undefined, context: CommandContext)
 /** `guard`: a git pre-push hook that blocks pushes to queued pull requests. */
 export const guardCommand = defineCommand({
   command: 'guard',
-  summary: 'Keep a push from taking a pull request out of the queue: a git pre-push hook',
+  summary: 'Git pre-push hook that blocks pushes to queued pull requests',
   operations: [getSubmittedPullRequest, getQueue],
   exitKinds: ['check-failed'],
-  output: 'nothing; what it says stands on standard error',
+  output: 'nothing; messages go to standard error',
   inputs: {
     remote: remoteArgument,
-    install: flag({ name: 'install', summary: 'Install it as the pre-push hook of this checkout' }),
-    uninstall: flag({ name: 'uninstall', summary: 'Remove it again' }),
-    failClosed: flag({ name: 'fail-closed', summary: 'Stop the push, too, when the queue cannot be asked' }),
+    install: flag({ name: 'install', summary: 'Install the pre-push hook in this checkout' }),
+    uninstall: flag({ name: 'uninstall', summary: 'Remove the pre-push hook' }),
+    failClosed: flag({ name: 'fail-closed', summary: 'Also block the push if the queue cannot be read' }),
   },
   examples: [
     'mergeq guard --install',

@@ -15,7 +15,7 @@ import { table } from '../../output/view.ts'
  */
 const onePullRequest: Input<number> = {
   ...pullRequestArguments,
-  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or its address' }],
+  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL' }],
   async split(args, context) {
     const [first] = args.get('pr') ?? []
     if (first !== undefined && isPullRequestReference(first)) return [argsForPullRequest(args, first)]
@@ -29,8 +29,8 @@ const onePullRequest: Input<number> = {
 /** The head commit that the targets belong to; undefined with --no-sha. */
 const commit: Input<string | undefined> = {
   definitions: [
-    { name: '--sha', value: 'sha', summary: 'Head commit of the pull request that the targets belong to' },
-    { name: '--no-sha', summary: 'Send no head commit' },
+    { name: '--sha', value: 'sha', summary: 'Head commit that the targets belong to' },
+    { name: '--no-sha', summary: 'Send the targets without a head commit' },
   ],
   setting: 'sha',
   async read(args, context) {
@@ -54,7 +54,7 @@ const forkedRun: Input<string | undefined> = {
     {
       name: '--forked-run',
       value: 'id',
-      summary: 'GitHub run id of a pull request from a fork, sent in place of the token',
+      summary: 'GitHub run ID to send instead of a token, for pull requests from forks',
     },
   ],
   setting: 'forkedRun',
@@ -64,7 +64,7 @@ const forkedRun: Input<string | undefined> = {
 /** `mergeq pr targets`: sets the impacted targets of a pull request. */
 export const prTargetsCommand = defineOperationCommand({
   command: 'pr targets',
-  summary: 'Set the targets that a pull request impacts',
+  summary: 'Set the impacted targets of a pull request',
   operation: setImpactedTargets,
   inputs: {
     ...queueInputs,
@@ -74,7 +74,7 @@ export const prTargetsCommand = defineOperationCommand({
       name: 'too-large',
       value: 'all|fail',
       default: 'all',
-      summary: 'What to do with a list over 20 MiB: send "ALL", or fail',
+      summary: 'List over 20 MiB: all sends "ALL" instead, fail sends nothing',
       choices: ['all', 'fail'],
     }),
     forkedRun,

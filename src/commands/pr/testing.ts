@@ -13,7 +13,7 @@ import { table } from '../../output/view.ts'
 
 /** The test run: an id, or a test branch that ends with an id; none when --pr was typed. */
 const testRunInput: Input<string | undefined> = {
-  definitions: [{ name: 'run', summary: 'Test run id, or the name of a test branch that ends in one' }],
+  definitions: [{ name: 'run', summary: 'Test run ID, or a test branch whose name ends in the ID' }],
   setting: 'testRun',
   async read(args: ParsedArgs, context: ParseContext) {
     const [typed] = args.get('run') ?? []
@@ -36,7 +36,7 @@ const testRunInput: Input<string | undefined> = {
 /** `mergeq pr testing`: a test run and its checks. */
 export const prTestingCommand = defineOperationCommand({
   command: 'pr testing',
-  summary: 'Show a test run: its checks, and what is tested in it',
+  summary: 'Show a test run: its checks and pull requests',
   operation: getMergeQueueTestingDetails,
   inputs: {
     ...queueInputs,
@@ -44,7 +44,7 @@ export const prTestingCommand = defineOperationCommand({
     pr: option({
       name: 'pr',
       value: 'n',
-      summary: 'Ask by pull request instead, where the service takes that',
+      summary: 'Find the test run by pull request, if the service supports it',
       parse: word => parsePullRequest(word).number,
     }),
   },

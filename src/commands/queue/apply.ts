@@ -80,23 +80,23 @@ async function checkDigest(
 /** `queue apply`: changes the live settings of queues to the settings in files. */
 export const queueApplyCommand = defineCommand({
   command: 'queue apply',
-  summary: 'Make queues as their files say: what differs is sent, what is not named is left alone',
+  summary: 'Apply queue settings from files; settings that a file omits stay unchanged',
   request: { command: 'queue apply', operation: updateQueue, inputs: queueInputs },
   readsRequests: true,
   operations: [getQueue, createQueue],
   exitKinds: ['differs', 'stale'],
   output: {
-    table: 'the plan on standard error, then a sentence or row for each queue',
-    json: 'a receipt for each queue that was changed, with what was accepted and does not show',
-    ndjson: 'the same, one a line',
+    table: 'one sentence per queue (on a pipe, one row); the plan goes to standard error',
+    json: 'one receipt per changed queue, with the accepted settings that are not visible yet',
+    ndjson: 'the same, one per line',
   },
   inputs: {
     file: fileInput,
-    yes: flag({ name: 'yes', short: 'y', summary: 'Do it without asking' }),
+    yes: flag({ name: 'yes', short: 'y', summary: 'Skip the confirmation prompt' }),
     ifMatch: option({
       name: 'if-match',
       value: 'digest',
-      summary: 'Only if the live settings are those that this digest tells',
+      summary: 'Apply only if the live settings match this digest',
       parse: parseDigest,
     }),
     ...queueFileInputs,

@@ -138,7 +138,7 @@ const explainError =
 /** The request of `queue delete`, for an empty queue. */
 export const deleteRequest = defineOperationCommand({
   command: 'queue delete',
-  summary: 'Delete a queue; it must be empty',
+  summary: 'Delete an empty queue',
   operation: deleteQueue,
   inputs: { ...queueInputs, yes: yesInput },
   view: (_, { repo, targetBranch }) =>
@@ -161,10 +161,10 @@ export const queueDeleteCommand = defineCommand({
   operations: [updateQueue, getQueue, cancelPullRequest],
   exitKinds: ['timed-out'],
   inputs: {
-    cancelAll: flag({ name: 'cancel-all', summary: 'Cancel everything that is in the queue first' }),
+    cancelAll: flag({ name: 'cancel-all', summary: 'Cancel all queued pull requests first' }),
     drainFirst: flag({
       name: 'drain-first',
-      summary: 'Stop new tests first, and wait until nothing is being tested',
+      summary: 'Drain the queue first: wait for running tests, start no new ones',
     }),
   },
   examples: [...deleteRequest.examples, 'mergeq queue delete --cancel-all --yes'],

@@ -74,16 +74,16 @@ async function prepareExport(file: string | undefined, context: CommandContext) 
 /** `queue export`: writes the live settings of a queue to a file or to standard output. */
 export const queueExportCommand = defineCommand({
   command: 'queue export',
-  summary: 'Write the settings of a queue as a file for version control',
+  summary: 'Export queue settings to a file for version control',
   request: queueGetCommand,
   readsRequests: true,
-  output: 'the file, as YAML or, with --json or by its ending, JSON; nothing with -f',
+  output: 'the settings as YAML, or as JSON with --json; nothing with --file',
   inputs: {
     file: option({
       name: 'file',
       short: 'f',
       value: 'file',
-      summary: 'Write there (.yaml, .yml or .json) instead of to standard output; comments are kept',
+      summary: 'Write to this file (.yaml, .yml or .json); its comments are kept',
       file: true,
       parse: textParser('file name'),
     }),

@@ -8,7 +8,7 @@ import { table } from '../../output/view.ts'
 /** `mergeq queue get`: a queue and the pull requests in it. */
 export const queueGetCommand = defineOperationCommand({
   command: 'queue get',
-  summary: 'Show a queue: its state, its settings and what is in it',
+  summary: 'Show a queue: its state, settings and pull requests',
   operation: getQueue,
   inputs: queueInputs,
   view({ records: [queue = {}] }, { repo, targetBranch }) {

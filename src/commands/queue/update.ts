@@ -19,7 +19,7 @@ const settingsTable = (queue: JsonObject): View =>
 /** `mergeq queue update`: changes settings of a queue. */
 export const queueUpdateCommand = defineOperationCommand({
   command: 'queue update',
-  summary: 'Change settings of a queue; what is not named stays as it is',
+  summary: 'Change queue settings; the others stay unchanged',
   operation: updateQueue,
   inputs: { ...queueInputs, ...queueSettings },
   view: ({ records: [queue] }, { repo, targetBranch }) => ({

@@ -19,7 +19,7 @@ export interface LoadedQueueFile {
 export const queueFileInputs = {
   includeState: flag({
     name: 'include-state',
-    summary: "Let the queue's state be part of it; without this it is left alone",
+    summary: "Include the queue's state, which is ignored by default",
   }),
 }
 
@@ -27,7 +27,7 @@ export const queueFileInputs = {
 export const allowUnknownInput = {
   allowUnknown: flag({
     name: 'allow-unknown',
-    summary: 'Allow settings that neither mergeq nor the queue knows',
+    summary: 'Allow settings that are unknown to both mergeq and the queue',
   }),
 }
 
@@ -35,8 +35,8 @@ export const allowUnknownInput = {
 export const fileInput = option({
   name: 'file',
   short: 'f',
-  value: 'file|folder',
-  summary: 'The file of a queue (- is standard input), or a folder of such files',
+  value: 'file|directory',
+  summary: 'Queue file (- for standard input) or directory of queue files; required',
   file: true,
   parse: textParser('file name'),
 })
