@@ -1,165 +1,9 @@
 #!/usr/bin/env node
 'use strict'
-// Starts mergeq from the modules in dist/. Compiling them is a large part of the start-up time, so the code
-// that V8 has compiled is kept in the cache directory of the user (mode 0700) and reused. V8 does not
-// validate cached code: damaged code crashes it, and code of another source is executed. Each file
-// therefore begins with a checksum over the Node version, the source and the cached code (CRC-32, as in the
-// compile cache of Node: loading node:crypto takes twice as long). Code without a matching checksum is
-// compiled as usual and replaced. The compile cache of Node (module.enableCompileCache) does not contain
-// functions that are compiled lazily: with it a request takes a fifth longer on Node 22, 24 and 26.
-const {
-  existsSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  closeSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} = require('node:fs')
-const { dirname, join } = require('node:path')
-const { Script } = require('node:vm')
+// Starts mergeq from the modules in dist/.
+const { writeSync } = require('node:fs')
 
-const { argv, env, platform, version } = process
-const dist = join(__dirname, '../dist')
-const loadedModules = new Map()
-
-/**
- * Returns the cache directory; undefined when the variables name no absolute directory or caching is
- * disabled.
- */
-function findCacheDirectory() {
-  const base =
-    platform === 'win32'
-      ? env.LOCALAPPDATA
-      : platform === 'darwin'
-        ? env.HOME && `${env.HOME}/Library/Caches`
-        : env.XDG_CACHE_HOME || (env.HOME && `${env.HOME}/.cache`)
-  if (!base || !/^([/\\]|[A-Za-z]:)/.test(base) || env.NODE_DISABLE_COMPILE_CACHE) return undefined
-  return join(base, 'mergeq')
-}
-
-/**
- * Returns whether a file or directory belongs to this user: root with the HOME of another user must not
- * touch the cache of that user.
- */
-const isOwned = stat => platform === 'win32' || stat.uid === process.getuid()
-
-/**
- * Returns whether only this user can access a file or directory: code that others can write is never run.
- */
-const isPrivate = stat => isOwned(stat) && (platform === 'win32' || (stat.mode & 0o077) === 0)
-
-/** Returns the bytes of a private file; undefined when there is no trustworthy file. */
-function readPrivateFile(path) {
-  let file
-  try {
-    file = openSync(path)
-    const stat = fstatSync(file)
-    return stat.isFile() && isPrivate(stat) ? readFileSync(file) : undefined
-  } catch {
-    return undefined
-  } finally {
-    if (file !== undefined) closeSync(file)
-  }
-}
-
-const cacheDirectory = findCacheDirectory()
-const isTrusted = (() => {
-  try {
-    const stat = lstatSync(cacheDirectory)
-    return stat.isDirectory() && isPrivate(stat)
-  } catch {
-    return false
-  }
-})()
-
-/** The length of a checksum in bytes; V8 copies data that is not aligned to 8 bytes. */
-const checksumSize = 8
-
-/** Returns the checksum of code that this version of Node compiled from a source. */
-function createChecksum(source, data) {
-  const { crc32 } = require('node:zlib')
-  const checksum = Buffer.alloc(checksumSize)
-  checksum.writeUInt32BE(crc32(source, crc32(`${version} ${process.arch}`)))
-  checksum.writeUInt32BE(crc32(data), 4)
-  return checksum
-}
-
-/** Returns the cached code of a source; undefined when there is none or its checksum does not match. */
-function readCachedCode(name, source) {
-  const file = isTrusted ? readPrivateFile(join(cacheDirectory, name)) : undefined
-  if (file === undefined) return undefined
-  const data = file.subarray(checksumSize)
-  return file.subarray(0, checksumSize).equals(createChecksum(source, data)) ? data : undefined
-}
-
-/** Loads a module of dist/ as CommonJS, with cached code if possible. */
-function load(name) {
-  const loaded = loadedModules.get(name)
-  if (loaded !== undefined) return loaded.module.exports
-  const path = join(dist, name)
-  const source = readFileSync(path)
-  const cachedData = readCachedCode(name, source)
-  const script = new Script(`(function(exports,require,module){${source}\n})`, { filename: path, cachedData })
-  const entry = {
-    module: { exports: {} },
-    name,
-    source,
-    script,
-    isFresh: cachedData === undefined || script.cachedDataRejected,
-  }
-  loadedModules.set(name, entry)
-  script.runInThisContext()(
-    entry.module.exports,
-    id => (id.startsWith('./') ? load(id.slice(2)) : require(id)),
-    entry.module,
-  )
-  return entry.module.exports
-}
-
-/** Creates a private directory inside a directory of this user. */
-function createDirectory(path) {
-  if (existsSync(path)) return
-  if (!isOwned(statSync(dirname(path)))) throw new Error(`${path} would be in a folder of another user`)
-  mkdirSync(path, { mode: 0o700 })
-}
-
-/**
- * Saves compiled code after a command that sent requests and was not ended by a signal. CI jobs save
- * nothing, because their cache is discarded.
- */
-function saveCache(code) {
-  if (cacheDirectory === undefined || env.CI || code > 128 || !loadedModules.has('http-undici.cjs')) return
-  try {
-    // Creates each directory separately: the `recursive` option never returns below /proc.
-    createDirectory(dirname(cacheDirectory))
-    createDirectory(cacheDirectory)
-    if (!isPrivate(lstatSync(cacheDirectory))) return
-    for (const { name, source, script, isFresh } of loadedModules.values()) {
-      if (!isFresh) continue
-      // Removes files of a process that was ended while it wrote them.
-      for (const old of readdirSync(cacheDirectory))
-        if (old.startsWith(name) && old !== name) rmSync(join(cacheDirectory, old), { force: true })
-      const data = script.createCachedData()
-      const temporaryFile = join(cacheDirectory, `${name}.${process.pid}`)
-      const file = Buffer.concat([createChecksum(source, data), data])
-      try {
-        writeFileSync(temporaryFile, file, { mode: 0o600, flag: 'wx', flush: true })
-        renameSync(temporaryFile, join(cacheDirectory, name))
-      } finally {
-        rmSync(temporaryFile, { force: true })
-      }
-    }
-  } catch {
-    // The next start compiles the modules as usual.
-  }
-}
+const { argv } = process
 
 /**
  * Prints the version. A reader that has closed the pipe is not an error; any other failed write exits with
@@ -179,6 +23,7 @@ function printVersion() {
 
 if (argv.length === 3 && argv[2] === '--version') printVersion()
 else {
+  const { load, saveCache } = require('./code-cache.js')
   load('mergeq.cjs').main()
   process.on('exit', saveCache)
 }

@@ -90,7 +90,8 @@ function writeLibrary(folder) {
 
 /** Returns the licence texts of the packages that these modules belong to. */
 function readLicences(moduleIds) {
-  const folders = moduleIds.flatMap(id => packageFolderOf(id) ?? [])
+  // The ids of modules that rolldown itself adds begin with a zero byte.
+  const folders = moduleIds.flatMap(id => (id.startsWith('\0') ? [] : (packageFolderOf(id) ?? [])))
   const licences = [...new Set(folders)].map(folder => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
     const file = readdirSync(folder).find(name => /^licen[cs]e(?:-mit)?(?:\.(?:md|txt))?$/i.test(name))
@@ -106,16 +107,26 @@ const contentsOf = folder =>
     .sort()
     .map(name => [name, readFileSync(join(folder, name), 'utf8')])
 
+const hasSameContents = (folder, other) =>
+  existsSync(folder) && JSON.stringify(contentsOf(folder)) === JSON.stringify(contentsOf(other))
+
 /**
  * Makes a folder the new dist/. A dist/ with the same contents stays, so that a build does not disturb the
- * processes that run from it.
+ * processes that run from it. Another build that does the same at this moment makes a step fail; the steps
+ * are then repeated.
  */
 function replaceDist(folder) {
-  if (existsSync(dist)) {
-    if (JSON.stringify(contentsOf(dist)) === JSON.stringify(contentsOf(folder))) return
-    renameSync(dist, `${folder}.old`)
-  }
-  renameSync(folder, dist)
+  const old = `${folder}.old`
+  for (let attemptsLeft = 5; ; attemptsLeft--)
+    try {
+      if (hasSameContents(dist, folder)) return
+      rmSync(old, { recursive: true, force: true })
+      if (existsSync(dist)) renameSync(dist, old)
+      renameSync(folder, dist)
+      return
+    } catch (error) {
+      if (attemptsLeft === 0) throw error
+    }
 }
 
 const folder = `${dist}.${process.pid}`

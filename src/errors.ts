@@ -146,6 +146,20 @@ export const isPermanent = ({ kind, details }: MergeqError): boolean =>
 export const usageHint = 'See --help after the command for what it takes.'
 
 /**
+ * Whether the service itself answered that the resource does not exist. A web page with status 404, for
+ * example of a proxy, does not say so.
+ */
+export const isNotFound = ({ details }: MergeqError): boolean =>
+  details.status === 404 && details.isWebPage !== true
+
+/** Returns the same error with further details, and with another message where one is given. */
+export const extendError = (
+  { kind, message, details }: MergeqError,
+  more: ErrorDetails,
+  newMessage = message,
+): MergeqError => new MergeqError(kind, newMessage, { ...details, ...more })
+
+/**
  * Returns an error about a wrong command line, environment or setting; exit code 2, and no request was sent.
  */
 export const usageError = (message: string, hint = usageHint): MergeqError =>

@@ -44,7 +44,10 @@ export const roundTripMs = 40
 const curlOverTls = 'curl, the same POST, TLS 1.3 and 40 ms away'
 const pullRequests = 200
 
-const startTarget = { must: 1.45, aim: 1.3 }
+const startTarget = { must: 1.45, aim: 1.25 }
+
+/** Command line programs beside which a user puts mergeq; each is measured where it is installed. */
+const peers = ['gh', 'resend', 'vercel', 'wrangler', 'semantic-release']
 const getArgs = ['pr', 'get', '7', '--json', '-R', 'acme/web', '-b', 'main']
 const body = JSON.stringify({
   repo: { host: 'github.com', owner: 'acme', name: 'web' },
@@ -113,7 +116,7 @@ export const cases = [
     name: oneRequest,
     quoted: true,
     command: mergeq(...getArgs),
-    target: { must: 3, aim: 2 },
+    target: { must: 2.6, aim: 2.2 },
     peak: { must: 1.45, aim: 1.3 },
   },
   {
@@ -194,7 +197,7 @@ export const cases = [
     quoted: true,
     rounds: 7,
     command: mergeq('pr', 'targets', '7', '--from', 'labels.txt', ...uploadOptions),
-    target: { must: 0.33, aim: 0.22, against: 'jq -R . | jq -s | curl, the same labels, none dropped' },
+    target: { must: 0.35, aim: 0.22, against: 'jq -R . | jq -s | curl, the same labels, none dropped' },
     megabytes: { must: 120, aim: 90 },
   },
   {
@@ -223,9 +226,14 @@ export const cases = [
     rounds: 7,
     per: listedPages,
     command: mergeq(...listArgs),
-    target: { must: 0.03, aim: 0.015, against: shellLoop },
+    target: { must: 0.04, aim: 0.015, against: shellLoop },
     megabytes: { must: 15, aim: 10, above: shortList },
   },
-  { name: 'gh --version', needs: ['gh'], command: () => ['gh', '--version'] },
-  { name: 'resend --version', needs: ['resend'], command: () => ['resend', '--version'] },
+  ...peers.flatMap(peer =>
+    ['--version', '--help'].map(option => ({
+      name: `${peer} ${option}`,
+      needs: [peer],
+      command: () => [peer, option],
+    })),
+  ),
 ]

@@ -28,5 +28,5 @@ for (let number = 1; number <= count; number++) {
 }
 advanceTo(queue, 1e9)
 
-const merged = queue.moves.filter(({ to }) => to === 'MERGED').length
+const merged = queue.transitions.filter(({ to }) => to === 'MERGED').length
 if (merged !== count) throw new Error(`${merged} of ${count} merged`)

@@ -1,7 +1,7 @@
 import { joinList } from '../domain/format.ts'
 import { shellWord } from '../domain/shell-quote.ts'
 import { repositoryName } from '../domain/values/repository.ts'
-import { MergeqError, withPeriod } from '../errors.ts'
+import { extendError, type MergeqError, withPeriod } from '../errors.ts'
 import { type Operation, operationName } from './operation.ts'
 import type { ResourceRef } from './receipt.ts'
 
@@ -11,7 +11,7 @@ import type { ResourceRef } from './receipt.ts'
  * section 9). The exit code is that of the signal.
  */
 export function interruptedChangeError(
-  { message, exit, details }: MergeqError,
+  failure: MergeqError,
   { route, effect }: Pick<Operation, 'route' | 'effect'>,
   concerns: readonly ResourceRef[],
 ): MergeqError {
@@ -22,13 +22,10 @@ export function interruptedChangeError(
   const outcome = concerns.length === 1 ? 'it may have been applied' : 'each may have been applied'
   const advice = 'Check the current state before trying again'
   const separator = commands.length > 1 ? '\n' : ' '
-  return new MergeqError('interrupted', `${withPeriod(message)} ${what} was under way: ${outcome}.`, {
-    ...details,
-    exit,
-    operation,
-    delivery: 'unknown',
-    hint: commands.length === 0 ? `${advice}.` : `${advice}:${separator}${commands.join('\n')}`,
-  })
+  const hint = commands.length === 0 ? `${advice}.` : `${advice}:${separator}${commands.join('\n')}`
+  const details = { operation, delivery: 'unknown', hint } as const
+  const message = `${withPeriod(failure.message)} ${what} was under way: ${outcome}.`
+  return extendError(failure, details, message)
 }
 
 const nameIn = ({ pr, targetBranch }: ResourceRef): readonly string[] =>

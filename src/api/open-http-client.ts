@@ -3,9 +3,6 @@ import type { Host } from '../host/host.ts'
 import type { HttpClient, HttpClientOptions } from '../http/http-client.ts'
 import type { ServiceClient } from './service-client.ts'
 
-/** How often requests may be repeated by one HTTP client (WIRE.md section 3). */
-const maxRepeats = 10
-
 /** The settings of an HTTP client that the user can choose. */
 export interface ConnectionSettings extends Pick<HttpClientOptions, 'isLoopback'> {
   /** A file of further certificate authorities, and the name of its option for messages. */
@@ -29,7 +26,6 @@ export async function openHttpClient(
     await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing here: certificates are checked.')
   return createHttpClient({
     ...host,
-    budget: maxRepeats,
     limit: timeout ?? Number.POSITIVE_INFINITY,
     authorities,
     isLoopback,

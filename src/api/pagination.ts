@@ -65,7 +65,7 @@ export interface PaginationPlan {
   readonly limit: number
   readonly filters: readonly RecordFilter[]
   /** Sorts all records at the end; undefined returns records as they arrive. */
-  readonly order?: (one: JsonObject, other: JsonObject) => number
+  readonly order?: (a: JsonObject, b: JsonObject) => number
 }
 
 /** A time in milliseconds since 1970 in ISO 8601. */

@@ -14,7 +14,7 @@ export const isOk = ({ status }: Pick<HttpResponse, 'status'>): boolean => statu
 const largeAnswer = 1024 * 1024
 
 /** An answer, with the bytes that were received. */
-export type ReadResponse = ResponseBody & { readonly came: Uint8Array }
+export type ReadResponse = ResponseBody & { readonly receivedBytes: Uint8Array }
 
 /** The signal that may end the reading, and the secrets to hide. */
 interface ReadOptions {
@@ -33,19 +33,19 @@ export async function readResponse(
   { expects, operation, url, maxAnswer }: Request,
   { interrupted, secrets }: ReadOptions,
 ): Promise<ReadResponse> {
-  const { bytes: came, headers } = response
+  const { bytes: receivedBytes, headers } = response
   const isText = isOk(response) && expects === 'text'
   const excess = isText
     ? undefined
-    : await findExcessiveCost(came, costLimits(maxAnswer), () => takeTurn({ interrupted }))
+    : await findExcessiveCost(receivedBytes, costLimits(maxAnswer), () => takeTurn({ interrupted }))
   if (excess !== undefined && isOk(response)) throw tooCostly(excess, operation, new URL(url).host)
-  const whole = new TextDecoder().decode(came)
-  if (came.length > largeAnswer) await takeTurn({ interrupted })
+  const whole = new TextDecoder().decode(receivedBytes)
+  if (receivedBytes.length > largeAnswer) await takeTurn({ interrupted })
   const text = secrets.redact(whole)
   return {
     ...response,
-    came,
-    bytes: text === whole ? came : secrets.redactBytes(came),
+    receivedBytes,
+    bytes: text === whole ? receivedBytes : secrets.redactBytes(receivedBytes),
     headers: new Map([...headers].map(([name, value]) => [name, secrets.redact(value)])),
     text,
     document: isText || excess !== undefined ? undefined : parseJson(text),

@@ -30,8 +30,8 @@ function changedWhen(
   return second > sentTo ? 'after' : undefined
 }
 
-const sameWord = (one: Json | undefined, other: Json | undefined): boolean =>
-  typeof one === 'string' && typeof other === 'string' && one.toUpperCase() === other.toUpperCase()
+const sameWord = (text: Json | undefined, expected: Json | undefined): boolean =>
+  typeof text === 'string' && typeof expected === 'string' && text.toUpperCase() === expected.toUpperCase()
 
 /**
  * Submitted with the values that were sent: done; but a state from before the change belongs to an earlier

@@ -16,15 +16,20 @@ export interface Request extends HttpRequest {
   readonly concerns: ResourceRef
 }
 
-/** What a request is made of besides its operation and params. */
-export interface RequestOptions {
-  readonly baseUrl: string
-  readonly userAgent: string
+/** What the body of a request is made of besides params. */
+export interface RequestParts {
+  /** Values that replace values of the body. */
   readonly overrides: readonly BodyOverride[]
-  /** The largest answer that is read, in bytes; without it, each operation has its own limit. */
-  readonly maxAnswer?: number | undefined
   /** Members of the body that name the next page. */
   readonly pageQuery?: Readonly<Record<string, Json>>
+}
+
+/** What a request is made of besides its operation and params. */
+export interface RequestOptions extends RequestParts {
+  readonly baseUrl: string
+  readonly userAgent: string
+  /** The largest answer that is read, in bytes; without it, each operation has its own limit. */
+  readonly maxAnswer?: number | undefined
 }
 
 interface BodyTree {
@@ -49,7 +54,7 @@ export function createRequest<P extends Params>(
       headers[location.slice('credential.'.length)] = String(value)
       credential = 'in-headers'
     } else if (location === 'query')
-      for (const [key, one] of Object.entries(value ?? {})) query.set(key, String(one))
+      for (const [key, member] of Object.entries(value ?? {})) query.set(key, String(member))
   }
   const method = operationMethod(operation.route)
   const search = query.size === 0 ? '' : `?${query}`
@@ -77,14 +82,11 @@ const encodedParams = <P extends Params>(operation: Operation<P>, values: ParamV
 /** The value of a param; params are looked up by name, whatever their operation. */
 const paramValue = (values: ParamValues<Params>, name: string): unknown => values[name]
 
-/** What the body of a request is made of besides params. */
-type Parts = Pick<RequestOptions, 'overrides' | 'pageQuery'>
-
 /** The body of a request before it is encoded: the params, then the page query, then the overrides. */
 function treeOf<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
-  { overrides, pageQuery = {} }: Parts,
+  { overrides, pageQuery = {} }: RequestParts,
 ): BodyTree {
   const body: BodyTree = plain()
   for (const [{ location }, value] of encodedParams(operation, params)) {
@@ -105,7 +107,7 @@ function treeOf<P extends Params>(
 export const concernsOf = <P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
-  parts: Parts,
+  parts: RequestParts,
 ): ResourceRef => resourceIn(operation, params, treeOf(operation, params, parts))
 
 function resourceIn<P extends Params>(
@@ -203,10 +205,10 @@ function encode(tree: BodyTree): RequestBody {
       bytes += node.bytes
     } else if (isTree(node)) {
       let comma = '{'
-      for (const [key, one] of Object.entries(node)) {
-        if (one === undefined) continue
+      for (const [key, member] of Object.entries(node)) {
+        if (member === undefined) continue
         text += `${comma}${JSON.stringify(key)}:`
-        write(one)
+        write(member)
         comma = ','
       }
       text += comma === '{' ? '{}' : '}'

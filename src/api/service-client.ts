@@ -1,10 +1,9 @@
 import type { Host } from '../host/host.ts'
 import type { HttpClient } from '../http/http-client.ts'
+import { limitRetries, type RetryPolicy } from '../http/retry-policy.ts'
 
 /** Options that hold for every call of a client. */
 export interface ServiceClientOptions {
-  /** How often a request is repeated at most. */
-  readonly retries: number
   /** Milliseconds that an attempt may take; undefined is the default of a read or of a change. */
   readonly timeout?: number | undefined
   /**
@@ -16,35 +15,42 @@ export interface ServiceClientOptions {
   readonly verbose: boolean
 }
 
-/** Limits that depend on the current time: functions, so that a copy of the client does not freeze them. */
+/** Limits of a call that replace those of the client. */
 export interface RequestLimits {
-  /** Milliseconds that an attempt may take if it begins now; `usual` is its limit otherwise. */
-  timeout(usual: number): number
+  readonly retryPolicy?: RetryPolicy
   /**
-   * How often a request may be repeated if it begins now, at most `usual`; `timeout` is the limit of its
-   * attempts.
+   * Returns the milliseconds that an attempt may take if it begins now; `usual` is the default of a read or
+   * of a change.
    */
-  retries?(usual: number, timeout: number): number
+  timeout?(usual: number): number
+}
+
+/** Writes messages and progress for people. */
+export interface ServiceLogger {
+  /** Writes details of requests and answers. */
+  debug(text: string): Promise<void>
+  info(text: string): Promise<void>
+  warn(text: string): Promise<void>
+  /** Writes a remark, at most once for the same text. */
+  infoOnce(text: string): Promise<void>
+  /** Writes a warning, at most once for the same text. */
+  warnOnce(text: string): Promise<void>
+  /** Runs `work` and shows `text` while it runs. Returns what `work` returns. */
+  withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
 }
 
 /** What `callOperation` needs in order to call the service. */
 export interface ServiceClient {
   readonly host: Pick<Host, 'clock' | 'interrupted' | 'runtime'>
   readonly options: ServiceClientOptions
+  /** How requests are retried, unless the limits of a call say otherwise. */
+  readonly retryPolicy: RetryPolicy
   readonly settings: {
     require(name: 'baseUrl'): Promise<string>
     /** The settings that were used so far, each with its origin, in the order of their first use. */
     used(): ReadonlyMap<unknown, { readonly value: string; readonly origin: string }>
   }
-  readonly logger: {
-    debug(text: string): Promise<void>
-    info(text: string): Promise<void>
-    warn(text: string): Promise<void>
-  }
-  /** How far a longer task has come: part of the spinner's text. */
-  readonly progress?: string
-  /** Limits of each request besides the options. */
-  readonly limits?: RequestLimits
+  readonly logger: ServiceLogger
   readonly secrets: {
     /** A text without the known secrets in it. */
     redact(text: string): string
@@ -53,11 +59,10 @@ export interface ServiceClient {
   /** The token for the base address, and where it came from. */
   token(): Promise<{ readonly value: string; readonly source: string }>
   httpClient(): Promise<HttpClient>
-  withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
-  /** Tells the user once that the answers come from a sandbox. */
-  noteSandbox(): Promise<void>
-  warnOnce(text: string): Promise<void>
 }
 
-/** What `noteSandbox` says. */
-export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
+/** Returns the limits of a call with at most `maxRetries` retries of the request. */
+export const withMaxRetries = (
+  { retryPolicy }: Pick<ServiceClient, 'retryPolicy'>,
+  maxRetries: number,
+): RequestLimits => ({ retryPolicy: limitRetries(retryPolicy, maxRetries) })

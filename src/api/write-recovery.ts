@@ -1,24 +1,28 @@
 import { repositoryName } from '../domain/values/repository.ts'
-import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
+import { isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
+import { limitRetries } from '../http/retry-policy.ts'
 import { isObject } from '../json.ts'
 import { parseJson } from '../json-text.ts'
+import { buildRequest } from './build-request.ts'
 import type { DecodedResponse } from './decode.ts'
-import type { ReadBack, RecoveryResult, WriteObservation, WriteRecovery } from './operation.ts'
+import type { Operation, RecoveryResult, WriteObservation, WriteRecovery } from './operation.ts'
+import type { Params, ParamValues } from './param.ts'
 import type { Delivery } from './receipt.ts'
 import { bodyText, type Request } from './request.ts'
-import type { ServiceClient } from './service-client.ts'
+import { sendRequest } from './send.ts'
+import type { RequestLimits, ServiceClient } from './service-client.ts'
 
 /** A change that was sent and whose outcome is not known. */
-export interface UnansweredWrite {
+export interface UnansweredWrite<P extends Params = Params> {
+  readonly operation: Operation<P>
+  readonly params: ParamValues<P>
   readonly recovery: WriteRecovery
   readonly request: Request
-  /** When the change was first sent, by the local clock, in milliseconds since 1970. */
+  /** When the change was sent last, by the local clock, in milliseconds since 1970. */
   readonly sentAt: number
   readonly failure: MergeqError
-  /** Sends the same bytes again, without retries. */
-  replay(): Promise<DecodedResponse>
-  /** Reads the changed record once; `date` is the time of the answer by the service's clock. */
-  readBack(back: ReadBack): Promise<{ readonly reply: DecodedResponse; readonly date: number | undefined }>
+  /** The limits of the call. */
+  readonly limits: RequestLimits
 }
 
 /**
@@ -43,17 +47,17 @@ const maxReplayDelay = 60_000
  * and sends the same bytes at most once more. Returns `confirmed-by-read`, or `confirmed` by the answer of
  * the replay; throws an error that says what is known.
  */
-export async function recoverWrite(
-  sent: UnansweredWrite,
+export async function recoverWrite<P extends Params>(
+  sent: UnansweredWrite<P>,
   client: ServiceClient,
 ): Promise<{ readonly reply: DecodedResponse; readonly delivery: Delivery }> {
   const { recovery, request, failure } = sent
   const { clock } = client.host
-  const { retries } = client.options
+  const { retryPolicy = client.retryPolicy } = sent.limits
   const isReadable = canRead(sent)
   // After an answer over the size limit the change may be read back, but is not sent again.
   const isOverLimit = failure.details.overLimit === true
-  if (retries === 0 || (!isReadable && (isOverLimit || recovery.replay !== 'unread')))
+  if (retryPolicy.maxRetries === 0 || (!isReadable && (isOverLimit || recovery.replay !== 'unread')))
     throw unknownOutcome(sent, failure)
   const failedAt = clock.now()
   await client.logger.info(
@@ -71,7 +75,9 @@ export async function recoverWrite(
     throw unknownOutcome(sent, failure)
   if (isReadable) await client.logger.info(`${request.operation} was not applied: sending it once more.`)
   try {
-    return { reply: await sent.replay(), delivery: 'confirmed' }
+    const limits = { ...sent.limits, retryPolicy: limitRetries(retryPolicy, 0) }
+    const { reply } = await sendRequest(client, sent.operation, sent, { limits })
+    return { reply, delivery: 'confirmed' }
   } catch (error) {
     const second = toMergeqError(error)
     if (second.kind === 'interrupted') throw second
@@ -112,7 +118,7 @@ type Outcome = 'done' | 'not-applied' | 'unclear' | { readonly refused: string }
  * older than the change counts once three readings in a row showed it: for that, up to two further readings
  * are made.
  */
-async function readBack(sent: UnansweredWrite, client: ServiceClient): Promise<Outcome> {
+async function readBack<P extends Params>(sent: UnansweredWrite<P>, client: ServiceClient): Promise<Outcome> {
   const { clock, interrupted } = client.host
   const verdicts: (RecoveryResult | undefined)[] = []
   const all = [...readBackPauses, ...furtherPauses]
@@ -155,15 +161,17 @@ const refused = (sent: UnansweredWrite, why: string): MergeqError => {
 }
 
 /** Reads once and returns what the record says; undefined when the reading failed. */
-async function readOnce(sent: UnansweredWrite, client: ServiceClient): Promise<RecoveryResult | undefined> {
-  const { recovery, request, sentAt, readBack: readRecord } = sent
+async function readOnce<P extends Params>(
+  sent: UnansweredWrite<P>,
+  client: ServiceClient,
+): Promise<RecoveryResult | undefined> {
+  const { recovery, request, sentAt, limits } = sent
   const { readBack: back } = recovery
   if (back === undefined) return undefined
   const { clock } = client.host
   const body = parseJson(request.body === undefined ? '{}' : bodyText(request.body))
-  const askedAt = clock.now()
-  // The service answered between `askedAt` and now: the clocks may differ by that much.
-
+  const readAt = clock.now()
+  // The service answered between `readAt` and now: the clocks may differ by that much.
   const judge = (record: WriteObservation['record'], date: number | undefined): RecoveryResult =>
     recovery.inspect({
       record,
@@ -171,18 +179,23 @@ async function readOnce(sent: UnansweredWrite, client: ServiceClient): Promise<R
       sentFrom:
         date === undefined ? Number.NEGATIVE_INFINITY : Math.floor((sentAt + date - clock.now()) / 1_000),
       sentTo:
-        date === undefined ? Number.POSITIVE_INFINITY : Math.floor((sentAt + date + 999 - askedAt) / 1_000),
+        date === undefined ? Number.POSITIVE_INFINITY : Math.floor((sentAt + date + 999 - readAt) / 1_000),
     })
   try {
-    const { reply, date } = await readRecord(back)
+    const names = Object.entries(request.concerns).filter(([name]) => back.params.includes(name))
+    const built = await buildRequest(client, back.operation, Object.fromEntries(names))
+    // A reading that fails by chance must not hide what the other readings say.
+    const retryPolicy = limitRetries(limits.retryPolicy ?? client.retryPolicy, 1)
+    const { reply, date } = await sendRequest(client, back.operation, built, {
+      limits: { ...limits, retryPolicy },
+    })
     return judge(reply.records[0], date)
   } catch (error) {
     const failure = toMergeqError(error)
     if (failure.kind === 'interrupted') throw failure
     // Another reading would be over the limit, too.
     if (failure.details.overLimit === true) throw unknownOutcome(sent, failure)
-    const { status, isWebPage } = failure.details
-    return status === 404 && isWebPage !== true ? judge(undefined, undefined) : undefined
+    return isNotFound(failure) ? judge(undefined, undefined) : undefined
   }
 }
 

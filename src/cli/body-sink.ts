@@ -1,6 +1,6 @@
 import type { ResponseDecoder } from '../api/decode.ts'
 import type { Request } from '../api/request.ts'
-import { MergeqError, toMergeqError } from '../errors.ts'
+import { extendError, toMergeqError } from '../errors.ts'
 import type { BodySink } from '../http/pass-through.ts'
 import type { CommandContext } from './context.ts'
 
@@ -29,7 +29,7 @@ export function createBodySink(
       await out.write(lines)
     }
     // Nobody reads standard output any more: that is no error.
-    return out.gone !== true
+    return out.isClosed !== true
   }
   return {
     begin(start) {
@@ -37,11 +37,8 @@ export function createBodySink(
       try {
         rest = [passOn.begin({ ...start, text, document: undefined })]
       } catch (error) {
-        const { kind, message, details } = toMergeqError(error)
-        throw new MergeqError(kind, `${operation}: ${new URL(url).host}: ${message}`, {
-          ...details,
-          operation,
-        })
+        const failure = toMergeqError(error)
+        throw extendError(failure, { operation }, `${operation}: ${new URL(url).host}: ${failure.message}`)
       }
     },
     write,

@@ -3,7 +3,6 @@ import { MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { CommandDescription } from './command.ts'
 import { globalOptions } from './global-options.ts'
-import { findHelpRequest } from './help/help-request.ts'
 import type { HelpRequest } from './help/render-help.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
 import type { CommandGroup, RegisteredCommand, RunnableCommand } from './registered-command.ts'
@@ -28,9 +27,6 @@ export function parseCommandLine(
   commands: readonly RegisteredCommand[],
   args: Map<string, string[]>,
 ): ParsedCommandLine {
-  const help = findHelpRequest(argv, groups, commands, globalOptions)
-  for (const [name, value] of help?.options ?? []) args.set(name, [value])
-  if (help !== undefined) return { helpRequest: help.request }
   const texts: string[] = []
   const typed = new Set(argv)
   let [command, helpRequest]: [RunnableCommand?, HelpRequest?] = []

@@ -6,6 +6,7 @@ import type { Environment } from '../host/host.ts'
 import type { View } from '../output/view.ts'
 import type { CommandContext } from './context.ts'
 import type { Input, Inputs, InputValues } from './inputs.ts'
+import type { Invocation, RequestDefinition } from './invocation.ts'
 
 /**
  * Documentation of standard output: for every format, or for each; CSV and Markdown have the rows of the
@@ -52,26 +53,12 @@ export interface Confirmation {
   readonly answer: string
 }
 
-/** A request of an operation whose params are read from the command line. */
-export interface RequestDefinition<P extends Params = Params, F extends Inputs = Inputs> {
-  /** The command in whose name the request is sent. */
-  readonly command: string
-  readonly operation: Operation<P>
-  /** The inputs, by the names of the params; the operation does not see an input that is no param of it. */
-  readonly inputs: F
-  /**
-   * Throws a usage error, before anything is sent, for values that exclude each other; `overrides` are paths
-   * of `--set`.
-   */
-  check?(values: InputValues<F>, overrides: readonly string[]): void
-}
-
 /** The inputs of an operation's params: every required param has one. */
 export type ParamInputs<P extends Params> = {
   readonly [K in keyof P as undefined extends ParamValue<P[K]> ? never : K]: Input<ParamValue<P[K]>>
 } & { readonly [K in keyof P as undefined extends ParamValue<P[K]> ? K : never]?: Input<ParamValue<P[K]>> }
 
-/** A command that is exactly one operation; `runOperation` runs it. */
+/** A command that is exactly one operation; `runForEach` sends its requests. */
 export interface OperationCommand<P extends Params = Params, F extends Inputs = Inputs>
   extends CommandDescription<F>,
     RequestDefinition<P, F> {
@@ -85,11 +72,14 @@ export interface OperationCommand<P extends Params = Params, F extends Inputs = 
 }
 
 /** A command with its own flow. */
-export interface CommandDefinition<F extends Inputs = Inputs> extends CommandDescription<F> {
+export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs = Inputs>
+  extends CommandDescription<F> {
   /** The operation that the command is, where it is an operation with additions. */
   readonly operation?: Operation
   /** The request that the command is built on: the command has its inputs, too. */
-  readonly request?: RequestDefinition
+  readonly request?: RequestDefinition<Params, R>
+  /** Whether `run` reads the requests itself, because files say what they concern: `invocations` is empty. */
+  readonly readsRequests?: boolean
   /**
    * Operations that the command sends besides, in the order of its work; `any` is an operation that the user
    * names.
@@ -101,12 +91,37 @@ export interface CommandDefinition<F extends Inputs = Inputs> extends CommandDes
   readonly propagatesExitCode?: boolean
   /** Whether the command changes the stored settings: then they are not read first. */
   readonly changesSettings?: boolean
-  run(values: InputValues<F>, context: CommandContext, runner: CommandRunner): Promise<number>
+  /** Throws a usage error for values that contradict each other, before the requests are read. */
+  validate?(values: InputValues<F>, context: CommandContext): void
+  /** The question before something is destroyed; undefined when nothing is asked. */
+  confirm?(runs: readonly InputValues<R>[]): Confirmation | undefined
+  /**
+   * What --dry-run does instead of `run`. Without it, the requests are printed; a command without a request
+   * runs as usual, because it changes nothing.
+   */
+  dryRun?(
+    values: InputValues<F>,
+    context: CommandContext,
+    invocations: readonly Invocation<R>[],
+  ): Promise<number>
+  /**
+   * Runs the command and returns its exit code; never called with --dry-run where that changes something.
+   *
+   * @param invocations the requests that were typed, one for each pull request
+   * @param runner runs further command lines in this process
+   */
+  run(
+    values: InputValues<F>,
+    context: CommandContext,
+    invocations: readonly Invocation<R>[],
+    runner: CommandRunner,
+  ): Promise<number>
 }
 
-/** Defines a command with its own flow; the values of `run` are typed from its `inputs`. */
-export const defineCommand = <const F extends Inputs>(command: CommandDefinition<F>): CommandDefinition<F> =>
-  command
+/** Defines a command with its own flow; the values of `run` are typed from its inputs and its request. */
+export const defineCommand = <const F extends Inputs, const R extends Inputs = Inputs>(
+  command: CommandDefinition<F, R>,
+): CommandDefinition<F, R> => command
 
 /** Defines a command that is exactly one operation; its inputs must give every required param. */
 export const defineOperationCommand = <const P extends Params, const F extends ParamInputs<P> & Inputs>(

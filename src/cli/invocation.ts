@@ -1,14 +1,27 @@
 import type { BodyOverride } from '../api/body-overrides.ts'
+import type { Operation } from '../api/operation.ts'
+import type { Params } from '../api/param.ts'
 import { concernsOf } from '../api/request.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { createParseContext } from '../config/config.ts'
 import type { ParseContext } from '../config/parse-context.ts'
-import { usageError } from '../errors.ts'
-import { sanitizeLine } from '../output/sanitize.ts'
-import type { OperationCommand, RequestDefinition } from './command.ts'
-import { type CommandContext, canPrompt } from './context.ts'
+import type { CommandContext } from './context.ts'
 import type { Inputs, InputValues } from './inputs.ts'
 import { readOverrides } from './read-overrides.ts'
+
+/** A request of an operation whose params are read from the command line. */
+export interface RequestDefinition<P extends Params = Params, F extends Inputs = Inputs> {
+  /** The command in whose name the request is sent. */
+  readonly command: string
+  readonly operation: Operation<P>
+  /** The inputs, by the names of the params; the operation does not see an input that is no param of it. */
+  readonly inputs: F
+  /**
+   * Throws a usage error, before anything is sent, for values that exclude each other; `overrides` are paths
+   * of `--set`.
+   */
+  check?(values: InputValues<F>, overrides: readonly string[]): void
+}
 
 /** One request of a command: the values of its inputs, and what `--set` replaces in the body. */
 export interface Invocation<F extends Inputs = Inputs> {
@@ -28,8 +41,8 @@ export async function readInputs<F extends Inputs>(
 }
 
 /**
- * Reads the invocations of a command, one for each pull request. Throws a usage error if any of them is
- * wrong.
+ * Reads the invocations of a command, one for each pull request, from what was typed or from other `args`.
+ * Throws a usage error if any of them is wrong.
  */
 export async function readInvocations<F extends Inputs>(
   request: Pick<RequestDefinition, 'operation'> & {
@@ -37,8 +50,9 @@ export async function readInvocations<F extends Inputs>(
     check?(values: InputValues<F>, overrides: readonly string[]): void
   },
   context: CommandContext,
+  args: ParsedArgs = context.args,
 ): Promise<readonly Invocation<F>[]> {
-  const { args, settings } = context
+  const { settings } = context
   const { operation, inputs } = request
   const overrides = readOverrides(args, inputs, operation.params)
   const contextFor = (split: ParsedArgs) => createParseContext(settings.withArgs(split), context)
@@ -73,24 +87,4 @@ function withOverriddenResource<F extends Inputs>(
     ([name, value]) => value !== undefined && Object.hasOwn(inputs, name),
   )
   return { ...values, ...Object.fromEntries(overridden) }
-}
-
-/**
- * Asks before something is destroyed; throws a usage error when the user does not agree or cannot be asked.
- */
-export async function confirm(
-  { command, confirm: question }: Pick<OperationCommand, 'command' | 'confirm'>,
-  invocations: readonly Invocation[],
-  { host, options }: CommandContext,
-): Promise<void> {
-  const confirmation = question?.(invocations.map(({ values }) => values))
-  if (confirmation === undefined) return
-  if (!canPrompt({ options, host }))
-    throw usageError(
-      `\`mergeq ${command}\` asks before it goes on, and nobody can answer here.`,
-      'Give --yes to go on without being asked.',
-    )
-  const answer = (await host.input.ask(`${sanitizeLine(confirmation.text)} `))?.trim() ?? ''
-  const isConfirmed = confirmation.answer === 'y' ? /^y(es)?$/i.test(answer) : answer === confirmation.answer
-  if (!isConfirmed) throw usageError('Not confirmed; nothing was sent.')
 }

@@ -1,4 +1,10 @@
+import { buildRequest } from '../api/build-request.ts'
+import type { Operation } from '../api/operation.ts'
+import { curlCommand, previewRequest } from '../api/request-preview.ts'
+import { escapeInvisible, parseJson, stringifyJson } from '../json-text.ts'
+import { singleRecord } from '../output/printer.ts'
 import type { CommandContext } from './context.ts'
+import type { Invocation } from './invocation.ts'
 
 /**
  * Prints what a command would change on this machine, for a `--dry-run` that concerns no request (CLI.md
@@ -9,11 +15,35 @@ export async function printPreview(
   would: string,
   { printer }: Pick<CommandContext, 'printer'>,
 ): Promise<number> {
-  await printer.print({
-    records: [{ command, would }],
-    document: ([record = {}]) => record,
-    shape: () => ({ columns: [{ title: 'WOULD', format: 'prose' }], rows: [[would]], sentence: would }),
-  })
+  await printer.print(
+    singleRecord({ command, would }, () => ({
+      columns: [{ title: 'WOULD', format: 'prose' }],
+      rows: [[would]],
+      sentence: would,
+    })),
+  )
   await printer.end()
+  return 0
+}
+
+/**
+ * Prints the requests instead of sending them (CLI.md section 2), without confirmation and without a token.
+ */
+export async function printDryRun(
+  operation: Operation,
+  invocations: readonly Invocation[],
+  context: CommandContext,
+): Promise<number> {
+  const { out } = context.host
+  for (const { values, overrides } of invocations) {
+    const pageQuery = operation.pagination?.(values).nextQuery() ?? {}
+    const { request } = await buildRequest(context.client(), operation, values, { overrides, pageQuery })
+    const { body, ...shown } = previewRequest(request)
+    const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }
+    await out.write(`${stringifyJson(document, out.terminal)}\n`)
+    // The escapes in the body are JSON: the copied command sends the same characters.
+    const shownBody = body === undefined ? {} : { body: escapeInvisible(body) }
+    if (out.terminal) await out.write(`${curlCommand({ ...shown, ...shownBody })}\n`)
+  }
   return 0
 }

@@ -6,13 +6,13 @@ import type { Host, Output } from '../host/host.ts'
 import { bold, shouldColor } from '../output/color.ts'
 import { createLogger } from '../output/logger.ts'
 import { createRedactor } from '../output/redactor.ts'
-import { forTerminal } from '../output/sanitize.ts'
+import { forTerminal, sanitizeLines } from '../output/sanitize.ts'
 import { escapeWorkflowCommands, isJson } from '../output/workflow-commands.ts'
 import type { CommandRunner } from './command.ts'
-import { parseCommandLine } from './command-parser.ts'
 import type { SecretOutput } from './context.ts'
 import { globalOptions, wantsJsonErrors } from './global-options.ts'
-import type { HelpRequest } from './help/render-help.ts'
+import { findHelpRequest } from './help/help-request.ts'
+import { type HelpRequest, renderHelp } from './help/render-help.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
 
 /**
@@ -32,7 +32,12 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
   const args = new Map<string, string[]>()
   try {
     const commands = await loadCommands(groups.filter(isNamedIn(host.argv)))
-    const parsed = parseCommandLine(host, groups, commands, args)
+    const help = findHelpRequest(host.argv, groups, commands, globalOptions)
+    for (const [name, value] of help?.options ?? []) args.set(name, [value])
+    const parsed =
+      help === undefined
+        ? (await import('./command-parser.ts')).parseCommandLine(host, groups, commands, args)
+        : { helpRequest: help.request }
     if ('command' in parsed) {
       const exitCode = await parsed.command.run(args, host, secrets, createCommandRunner(host, groups))
       await flush()
@@ -46,6 +51,8 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     return 0
   } catch (error) {
     await flush().catch(() => undefined)
+    if (host.env.MERGEQ_DEBUG === '1')
+      await host.err.write(`${sanitizeLines(stackTraceOf(error))}\n`).catch(() => undefined)
     const { aborted, reason } = host.interrupted
     const failure = toMergeqError(
       aborted && !(isMergeqError(error) && error.kind === 'interrupted') ? reason : error,
@@ -55,6 +62,10 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     return failure.exit
   }
 }
+
+/** Returns the stack trace of an error, which begins with its message. */
+const stackTraceOf = (error: unknown): string =>
+  error instanceof Error && error.stack !== undefined ? error.stack : String(error)
 
 /** Returns the test whether a command line has the name of a group; `help 'pr get'` has the name of `pr`. */
 const isNamedIn = (argv: readonly string[]) => {
@@ -74,7 +85,6 @@ async function readDocumentation(
   args: ParsedArgs,
   { env, out }: Host,
 ): Promise<string> {
-  const { renderHelp } = await import('./help/render-help.ts')
   const [format = args.has('--json') ? 'json' : 'table'] = args.get('--output') ?? []
   const colorOption = args.get('--color')?.[0]
   const color = colorOption === 'always' || colorOption === 'never' ? colorOption : 'auto'
@@ -195,8 +205,8 @@ const redirectOutput = (output: Output, write: Output['write']): Output => ({
   get rows() {
     return output.rows
   },
-  get gone() {
-    return output.gone ?? false
+  get isClosed() {
+    return output.isClosed ?? false
   },
   get canRedraw() {
     return output.canRedraw ?? false

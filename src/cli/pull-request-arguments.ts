@@ -72,15 +72,15 @@ function parsed(line: string): Json | undefined {
 /** The arguments for one pull request: its number, and its repository where the word is an address. */
 export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
   const { number, repo } = parsePullRequest(word)
-  const one = new Map(args).set('pr', [String(number)])
-  if (repo === undefined) return one
+  const requestArgs = new Map(args).set('pr', [String(number)])
+  if (repo === undefined) return requestArgs
   const [typed] = args.get('--repo') ?? []
   if (typed !== undefined && repositoryName(parseRepository(typed)) !== repositoryName(parseRepository(repo)))
     throw usageError(
       `'${word}' is a pull request of another repository than --repo ${typed}.`,
       'Leave one of them out.',
     )
-  return one.set('--repo', [repo])
+  return requestArgs.set('--repo', [repo])
 }
 
 /** The number of the pull request in the arguments of one request. */

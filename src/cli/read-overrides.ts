@@ -30,7 +30,7 @@ export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params):
       const isFixed = definitions.length === 0 && setting === undefined
       const typed = isFixed ? 'the command' : names.find(name => name !== undefined && args.has(name))
       const paths = [...(location.startsWith('body.') ? [location.slice('body.'.length)] : []), ...fills]
-      if (typed !== undefined && paths.some(one => overlaps(one.split('.'), path)))
+      if (typed !== undefined && paths.some(inputPath => overlaps(inputPath.split('.'), path)))
         throw usageError(`--set gives ${name}, which ${typed} already gives.`, 'Leave one of them out.')
     }
   }

@@ -1,10 +1,10 @@
 import type { ParsedArgs } from '../config/args.ts'
-import { createParseContext, type ResolveOptions } from '../config/config.ts'
+import type { ResolveOptions } from '../config/config.ts'
 import type { Host } from '../host/host.ts'
-import type { CommandDefinition, CommandRunner, OperationCommand, RequestDefinition } from './command.ts'
+import type { CommandDefinition, CommandRunner, OperationCommand } from './command.ts'
 import { type CommandContext, createContext, type SecretOutput } from './context.ts'
-import { readInputs } from './invocation.ts'
-import { runOperation } from './run-operation.ts'
+import type { RequestDefinition } from './invocation.ts'
+import { runOperation, runWithPrelude } from './prelude.ts'
 
 /**
  * Runs a command and returns its exit code. Rejects with the error that ended the command.
@@ -19,12 +19,8 @@ export const runCommand = (
   runner: CommandRunner,
 ): Promise<number> =>
   'run' in command
-    ? withContext(args, host, secrets, purposeOf(command.request, command.changesSettings), async context =>
-        command.run(
-          await readInputs(command.inputs, args, createParseContext(context.settings, context)),
-          context,
-          runner,
-        ),
+    ? withContext(args, host, secrets, purposeOf(command.request, command.changesSettings), context =>
+        runWithPrelude(command, context, runner),
       )
     : withContext(args, host, secrets, purposeOf(command), context => runOperation(command, context))
 

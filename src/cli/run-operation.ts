@@ -1,45 +1,50 @@
-import { buildRequest, callOperation } from '../api/call.ts'
+import { type CallResult, callOperation } from '../api/call.ts'
 import { type Operation, operationName } from '../api/operation.ts'
+import type { Params } from '../api/param.ts'
 import { createReceipt, type ResourceRef, resourceOf } from '../api/receipt.ts'
 import { concernsOf } from '../api/request.ts'
-import { curlCommand, previewRequest } from '../api/request-preview.ts'
-import { exitCodeOf, MergeqError, toMergeqError } from '../errors.ts'
+import type { RequestLimits } from '../api/service-client.ts'
+import { exitCodeOf, extendError, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { escapeInvisible, parseJson, stringifyJson } from '../json-text.ts'
-import { receiptView } from '../output/printer.ts'
+import { receiptView, singleRecord } from '../output/printer.ts'
 import type { View } from '../output/view.ts'
 import { createBodySink } from './body-sink.ts'
 import type { OperationCommand } from './command.ts'
-import { mapConcurrent, maxConcurrent, type RunResult, reportResults } from './concurrency.ts'
+import { mapConcurrent, maxConcurrent } from './concurrency.ts'
 import type { CommandContext } from './context.ts'
-import { confirm, type Invocation, readInvocations } from './invocation.ts'
+import type { Inputs, InputValues } from './inputs.ts'
+import type { Invocation } from './invocation.ts'
+import { type RunResult, reportResults } from './report-results.ts'
 import { streamPages } from './stream-pages.ts'
 
 /**
- * Runs a command that is one operation: reads its invocations, asks for confirmation, sends the requests,
- * prints the answers. Returns the exit code.
+ * Sends a request of an operation for each invocation and prints the answers, or all pages of a list. Returns
+ * the exit code.
  */
-export async function runOperation(
+export async function runForEach(
   command: OperationCommand,
+  invocations: readonly Invocation[],
   context: CommandContext,
-  hooks: RunHooks = {},
+  options: RunOptions = {},
 ): Promise<number> {
-  const runs = await readInvocations(command, context)
-  if (runs.length === 0) await context.logger.info(`${command.command}: nothing is left to do.`)
-  if (context.options.dryRun) return printDryRun(command.operation, runs, context)
-  await confirm(command, runs, context)
-  const [first] = runs
-  const pages = first && command.operation.pagination?.(first.values)
+  const { operation } = command
+  const [first] = invocations
+  if (first === undefined) await context.logger.info(`${command.command}: nothing is left to do.`)
+  const pages = first && operation.pagination?.(first.values)
   if (first !== undefined && pages !== undefined) return streamPages(command, first, pages, context)
-  return reportResults(command.operation, runs, await executeAll(command, runs, context, hooks), context)
+  const results = await executeAll(command, invocations, context, options)
+  return reportResults(operation, invocations, results, context)
 }
 
-/** What a command that is built on an operation adds to each request. */
-export interface RunHooks {
+/** What a command adds to each request of an operation. */
+export interface RunOptions {
+  /** Whether answers and receipts are not printed, because the command prints another result. */
+  readonly isSilent?: boolean
+  readonly limits?: RequestLimits
   /** Runs right before a request is sent; an error that it throws is the error of the request. */
   before?(invocation: Invocation): Promise<void>
   /** Replaces an error with an error that says more. */
-  explain?(failure: MergeqError): Promise<MergeqError>
+  explainError?(failure: MergeqError): Promise<MergeqError>
 }
 
 /** Prints the result of a request, once it is its turn. */
@@ -52,21 +57,22 @@ type PrintResult = () => Promise<RunResult>
  */
 export async function executeAll(
   command: OperationCommand,
-  runs: readonly Invocation[],
+  invocations: readonly Invocation[],
   context: CommandContext,
-  hooks: RunHooks = {},
+  options: RunOptions = {},
 ): Promise<readonly RunResult[]> {
   const stopsOnError = context.args.has('--stop-on-error')
   const width = stopsOnError || command.isOrdered === true ? 1 : maxConcurrent
   const { interrupted } = context.host
-  const work = (invocation: Invocation) => execute(command, invocation, context, hooks, runs.length > 1)
+  const isAmongSeveral = invocations.length > 1
+  const work = (invocation: Invocation) => execute(command, invocation, context, options, isAmongSeveral)
   const results: RunResult[] = []
-  for await (const print of mapConcurrent(runs, width, work, () => !interrupted.aborted)) {
+  for await (const print of mapConcurrent(invocations, width, work, () => !interrupted.aborted)) {
     const result = await print()
     results.push(result)
     if (stopsOnError && result.code !== 0) break
   }
-  await context.printer.end()
+  if (!options.isSilent) await context.printer.end()
   return results
 }
 
@@ -78,60 +84,72 @@ async function execute(
   command: OperationCommand,
   invocation: Invocation,
   context: CommandContext,
-  { before, explain }: RunHooks,
+  { isSilent = false, limits = {}, before, explainError }: RunOptions,
   isAmongSeveral: boolean,
 ): Promise<PrintResult> {
   const { printer } = context
   const { operation } = command
   try {
     await before?.(invocation)
-    const { reply, params, concerns, delivery } = await callOperation(context, operation, invocation.values, {
-      overrides: invocation.overrides,
-      ...(isAmongSeveral
-        ? {}
-        : { createSink: (decoder, request) => createBodySink(decoder, request, context) }),
-    })
+    const { reply, params, concerns, delivery } = await callOperation(
+      context.client(),
+      operation,
+      invocation.values,
+      {
+        overrides: invocation.overrides,
+        limits,
+        ...(isAmongSeveral
+          ? {}
+          : { createSink: (decoder, request) => createBodySink(decoder, request, context) }),
+      },
+    )
     const values = { ...invocation.values, ...params }
-    return async () => {
-      if (reply.isPassedOn === true) return { code: 0 }
-      const { batches } = reply
-      if (
-        batches !== undefined &&
-        (context.options.format !== 'table' || context.options.fields.length > 0)
-      ) {
-        const { interrupted } = context.host
-        await printer.printAll(untilAborted(batches(), interrupted), records =>
-          command.view({ records, bytes: reply.bytes }, values),
-        )
-        return { code: 0 }
-      }
-      const view = command.view(reply, values)
-      const shape = isNamed(resourceOf(values), concerns) ? view : withoutNames(view, operation)
-      if (reply.document === undefined)
-        await printer.print(receipt(createReceipt(operation.route, concerns, delivery), shape.sentence ?? ''))
-      else
-        await printer.print({
-          // Only rows are printed of what comes in batches: its records are not made.
-          records: batches === undefined ? reply.records : [],
-          document: records => reply.document?.(records) ?? null,
-          ...(reply.rawBody === undefined ? {} : { rawBody: reply.rawBody }),
-          shape: () => shape,
-        })
-      return { code: exitCodeOf(shape.exit ?? 'ok') }
-    }
+    return async () => ({
+      code: isSilent ? 0 : await printAnswer(command, values, { reply, concerns, delivery }, context),
+    })
   } catch (error) {
     const original = toMergeqError(error)
-    const explained = (await explain?.(original)) ?? original
+    const explained = (await explainError?.(original)) ?? original
     const isOwn = isAmongSeveral && explained.kind !== 'interrupted'
     const concerns = concernsOf(operation, invocation.values, invocation)
     const failure = isOwn ? withPullRequest(explained, concerns) : explained
     return async () => {
       const { delivery } = failure.details
-      if (delivery !== undefined)
+      if (delivery !== undefined && !isSilent)
         await printer.print(receipt(createReceipt(operation.route, concerns, delivery, failure), ''))
       return { code: failure.exit, failure }
     }
   }
+}
+
+/** Prints the answer to a request, or the receipt of a change without an answer. Returns the exit code. */
+async function printAnswer(
+  { operation, view: createView }: OperationCommand,
+  values: InputValues<Inputs>,
+  { reply, concerns, delivery }: Pick<CallResult<Params>, 'reply' | 'concerns' | 'delivery'>,
+  { printer, options, host }: CommandContext,
+): Promise<number> {
+  if (reply.isPassedOn === true) return 0
+  const { batches } = reply
+  if (batches !== undefined && (options.format !== 'table' || options.fields.length > 0)) {
+    await printer.printAll(untilAborted(batches(), host.interrupted), records =>
+      createView({ records, bytes: reply.bytes }, values),
+    )
+    return 0
+  }
+  const namedView = createView(reply, values)
+  const view = isNamed(resourceOf(values), concerns) ? namedView : withoutNames(namedView, operation)
+  if (reply.document === undefined)
+    await printer.print(receipt(createReceipt(operation.route, concerns, delivery), view.sentence ?? ''))
+  else
+    await printer.print({
+      // Only rows are printed of what comes in batches: its records are not made.
+      records: batches === undefined ? reply.records : [],
+      document: records => reply.document?.(records) ?? null,
+      ...(reply.rawBody === undefined ? {} : { rawBody: reply.rawBody }),
+      view: () => view,
+    })
+  return exitCodeOf(view.exit ?? 'ok')
 }
 
 /** Whether the body that was sent names everything that its params name: `--set` may have replaced it. */
@@ -142,8 +160,8 @@ const isNamed = ({ repo, targetBranch, pr, targets }: ResourceRef, concerns: Res
   targets === concerns.targets
 
 /** The view where the params do not say what the request was about. */
-const withoutNames = ({ heading, sentence, ...shape }: View, { route }: Operation): View => ({
-  ...shape,
+const withoutNames = ({ heading, sentence, ...view }: View, { route }: Operation): View => ({
+  ...view,
   ...(sentence === undefined ? {} : { sentence: `${operationName(route)} was accepted.` }),
 })
 
@@ -155,37 +173,11 @@ function* untilAborted<T>(list: Iterable<T>, interrupted: AbortSignal): Generato
   }
 }
 
-const receipt = (record: JsonObject, sentence: string) => ({
-  records: [record],
-  document: ([one = {}]: readonly JsonObject[]) => one,
-  shape: () => receiptView(record, sentence),
-})
+const receipt = (record: JsonObject, sentence: string) =>
+  singleRecord(record, () => receiptView(record, sentence))
 
 /** An error whose message names its pull request, for one of several requests. */
 function withPullRequest(failure: MergeqError, { pr }: ResourceRef): MergeqError {
   if (pr === undefined || failure.message.includes(`#${pr}`)) return failure
-  const { kind, exit, message, details } = failure
-  return new MergeqError(kind, message.replace(/\.?$/, ` (#${pr}).`), { ...details, exit })
-}
-
-/**
- * Prints the requests instead of sending them (CLI.md section 2), without confirmation and without a token.
- */
-export async function printDryRun(
-  operation: Operation,
-  invocations: readonly Invocation[],
-  context: CommandContext,
-): Promise<number> {
-  const { out } = context.host
-  for (const { values, overrides } of invocations) {
-    const pageQuery = operation.pagination?.(values).nextQuery() ?? {}
-    const { request } = await buildRequest(context, operation, values, { overrides, pageQuery })
-    const { body, ...shown } = previewRequest(request)
-    const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }
-    await out.write(`${stringifyJson(document, out.terminal)}\n`)
-    // The escapes in the body are JSON: the copied command sends the same characters.
-    const shownBody = body === undefined ? {} : { body: escapeInvisible(body) }
-    if (out.terminal) await out.write(`${curlCommand({ ...shown, ...shownBody })}\n`)
-  }
-  return 0
+  return extendError(failure, {}, failure.message.replace(/\.?$/, ` (#${pr}).`))
 }

@@ -4,9 +4,9 @@ import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import { pluralize } from '../domain/format.ts'
 import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import type { OperationCommand, RequestDefinition } from './command.ts'
+import type { OperationCommand } from './command.ts'
 import type { CommandContext } from './context.ts'
-import type { Invocation } from './invocation.ts'
+import type { Invocation, RequestDefinition } from './invocation.ts'
 import { openResumeFile } from './resume-file.ts'
 
 /** Milliseconds between two progress messages in CI. */
@@ -14,8 +14,8 @@ const progressInterval = 60_000
 
 /**
  * Requests page after page and passes the records of each to `take`, until the list ends or nobody reads
- * standard output any more (`gone`). Returns the error that ended the list early after a part had been read;
- * throws any other error.
+ * standard output any more (`closed`). Returns the error that ended the list early after a part had been
+ * read; throws any other error.
  */
 export async function collectPages(
   { command, operation }: Pick<RequestDefinition, 'command' | 'operation'>,
@@ -23,7 +23,7 @@ export async function collectPages(
   pages: Paginator,
   context: CommandContext,
   take: (records: readonly JsonObject[]) => Promise<void> | void,
-): Promise<MergeqError | 'gone' | undefined> {
+): Promise<MergeqError | 'closed' | undefined> {
   const { logger, host } = context
   const inCi = isContinuousIntegration(host.env)
   let [read, tests, loggedAt] = [0, 0, host.clock.now()]
@@ -34,8 +34,8 @@ export async function collectPages(
         loggedAt = host.clock.now()
         await logger.info(`${command}: ${progress}.`)
       }
-      const call = { overrides, pageQuery }
-      const answer = await callOperation({ ...context, progress }, operation, values, call).catch(error => {
+      const options = { overrides, pageQuery, progress }
+      const answer = await callOperation(context.client(), operation, values, options).catch(error => {
         if (!pages.recover(toMergeqError(error))) throw error
       })
       if (answer === undefined) continue
@@ -44,7 +44,7 @@ export async function collectPages(
       tests += records.length
       await take(records)
       // Nobody reads standard output any more: that is no error.
-      if (host.out.gone === true) return 'gone'
+      if (host.out.isClosed === true) return 'closed'
     }
   } catch (error) {
     const failure = toMergeqError(error)
@@ -103,7 +103,7 @@ function createPageOutput(
     printer.print({
       records,
       document: () => null,
-      shape: found => view({ records: found, bytes: new Uint8Array() }, values),
+      view: printed => view({ records: printed, bytes: new Uint8Array() }, values),
     })
   return {
     take: print,
@@ -131,14 +131,14 @@ export async function streamPages(
     await resume?.begin()
     await output.take(records)
     // Records that nobody read count as not printed.
-    if (host.out.gone !== true) await resume?.save()
+    if (host.out.isClosed !== true) await resume?.save()
   }).catch(async error => {
     await resume?.close()
     const { kind, message } = toMergeqError(error)
     if (output.isOpen() && kind !== 'output') await output.end(pages.finish(message))
     throw error
   })
-  if (failure === 'gone') return 0
+  if (failure === 'closed') return 0
   await resume?.close()
   const finish = pages.finish(failure?.message)
   await output.end(finish)

@@ -13,7 +13,7 @@ import {
   repeatableOption,
   settingInput,
 } from '../cli/inputs.ts'
-import { runOperation } from '../cli/run-operation.ts'
+import { runOperation } from '../cli/prelude.ts'
 import { createParseContext } from '../config/config.ts'
 import { maxListAnswer } from '../domain/limits.ts'
 import { textParser } from '../domain/values/text.ts'
@@ -183,6 +183,6 @@ export const apiCommand = defineCommand({
     }
     const args = new Map(context.args)
     if (set.length > 0) args.set('--set', set)
-    return runOperation(request, { ...context, args })
+    return runOperation(request, context, args)
   },
 })

@@ -1,5 +1,6 @@
 import { callOperation } from '../api/call.ts'
 import { getMergeQueueMetrics } from '../api/operations/queue-metrics.ts'
+import { withMaxRetries } from '../api/service-client.ts'
 import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
@@ -15,7 +16,22 @@ interface Check {
   readonly check: string
   readonly result: 'pass' | 'warn' | 'fail'
   readonly found: string
-  readonly mend?: string
+  readonly fix?: string
+}
+
+const warning = (check: string, found: string, fix: string): Check => ({
+  check,
+  result: 'warn',
+  found,
+  fix,
+})
+
+const pass = (check: string, found: string): Check => ({ check, result: 'pass', found })
+
+/** Returns the result of a check that threw an error. */
+function errorCheck(check: string, result: 'warn' | 'fail', error: unknown): Check {
+  const { message, details } = toMergeqError(error)
+  return { check, result, found: message, fix: details.hint ?? '' }
 }
 
 /** Upper limit for the clock difference, in milliseconds: a larger difference distorts time ranges. */
@@ -32,23 +48,18 @@ const isSupportedNode = (version: string): boolean => {
 
 function checkVersions({ host }: CommandContext): Check {
   const found = `mergeq ${host.runtime.version}, Node ${host.runtime.node}, ${host.runtime.platform}`
-  if (isSupportedNode(host.runtime.node)) return { check: 'versions', result: 'pass', found }
-  return { check: 'versions', result: 'warn', found, mend: `Use Node ${minNodeVersion.join('.')} or later.` }
+  if (isSupportedNode(host.runtime.node)) return pass('versions', found)
+  return warning('versions', found, `Use Node ${minNodeVersion.join('.')} or later.`)
 }
 
 async function checkStoredSettings({ settings }: CommandContext): Promise<Check> {
   const { path } = settings.store
   if (path === undefined)
-    return {
-      check: 'settings',
-      result: 'warn',
-      found: 'no folder to store them in',
-      mend: 'Set HOME or MERGEQ_CONFIG_DIR.',
-    }
+    return warning('settings', 'no folder to store them in', 'Set HOME or MERGEQ_CONFIG_DIR.')
   await settings.store.read().catch(() => undefined)
   const storeError = settings.store.readError()
-  if (storeError === undefined) return { check: 'settings', result: 'pass', found: path }
-  return { check: 'settings', result: 'fail', found: storeError.message, mend: storeError.details.hint ?? '' }
+  if (storeError === undefined) return pass('settings', path)
+  return errorCheck('settings', 'fail', storeError)
 }
 
 /** Extends the check of the stored settings: it fails if other users own the files or can access them. */
@@ -64,7 +75,7 @@ async function checkFileAccess(settingsCheck: Check, { settings }: CommandContex
     check: 'settings',
     result: 'fail',
     found: problems.map(({ path, description }) => `${path} ${description}`).join('; '),
-    mend: [...new Set(problems.map(fixOf))].join('; '),
+    fix: [...new Set(problems.map(fixOf))].join('; '),
   }
 }
 
@@ -73,21 +84,19 @@ async function checkSetting(check: string, name: SettingKey, { settings }: Comma
   try {
     const found = await settings.find(name)
     await settings.read(name)
-    if (found !== undefined) return { check, result: 'pass', found: `${found.value} (${found.origin})` }
+    if (found !== undefined) return pass(check, `${found.value} (${found.origin})`)
     await settings.require(name)
     return { check, result: 'warn', found: 'none' }
   } catch (error) {
-    const { message, details } = toMergeqError(error)
-    return { check, result: 'warn', found: message, mend: details.hint ?? '' }
+    return errorCheck(check, 'warn', error)
   }
 }
 
 async function checkBaseUrl({ settings }: CommandContext): Promise<Check> {
   try {
-    return { check: 'base address', result: 'pass', found: await settings.require('baseUrl') }
+    return pass('base address', await settings.require('baseUrl'))
   } catch (error) {
-    const { message, details } = toMergeqError(error)
-    return { check: 'base address', result: 'fail', found: message, mend: details.hint ?? '' }
+    return errorCheck('base address', 'fail', error)
   }
 }
 
@@ -96,23 +105,21 @@ function checkProxy({ host: { env } }: CommandContext): Check {
     variable => (env[variable] ?? '') !== '',
   )
   const value = name === undefined ? '' : (env[name] ?? '')
-  if (name === undefined) return { check: 'proxy', result: 'pass', found: 'none' }
-  if (URL.canParse(value))
-    return { check: 'proxy', result: 'pass', found: `${new URL(value).host} (${name})` }
+  if (name === undefined) return pass('proxy', 'none')
+  if (URL.canParse(value)) return pass('proxy', `${new URL(value).host} (${name})`)
   return {
     check: 'proxy',
     result: 'fail',
     found: `${name} is no address`,
-    mend: 'For example http://proxy.example:3128.',
+    fix: 'For example http://proxy.example:3128.',
   }
 }
 
 async function checkToken(context: CommandContext): Promise<Check> {
   try {
-    return { check: 'token', result: 'pass', found: (await context.token()).source }
+    return pass('token', (await context.client().token()).source)
   } catch (error) {
-    const { message, details } = toMergeqError(error)
-    return { check: 'token', result: 'fail', found: message, mend: details.hint ?? '' }
+    return errorCheck('token', 'fail', error)
   }
 }
 
@@ -121,13 +128,17 @@ async function checkService(context: CommandContext): Promise<readonly Check[]> 
   const { clock } = context.host
   const sentAt = clock.now()
   try {
-    const contextWithoutRetries = { ...context, options: { ...context.options, retries: 0 } }
-    const { date } = await callOperation(contextWithoutRetries, getMergeQueueMetrics, {})
+    const client = context.client()
+    const { date } = await callOperation(
+      client,
+      getMergeQueueMetrics,
+      {},
+      { limits: withMaxRetries(client, 0) },
+    )
     const found = `answered after ${clock.now() - sentAt} ms: DNS, TLS and the token are good`
-    return [{ check: 'service', result: 'pass', found }, checkClock(date, sentAt, clock.now())]
+    return [pass('service', found), checkClock(date, sentAt, clock.now())]
   } catch (error) {
-    const { message, details } = toMergeqError(error)
-    return [{ check: 'service', result: 'fail', found: message, mend: details.hint ?? '' }]
+    return [errorCheck('service', 'fail', error)]
   }
 }
 
@@ -136,13 +147,8 @@ function checkClock(date: number | undefined, sentAt: number, answeredAt: number
     return { check: 'clock', result: 'warn', found: 'the service did not say what time it is' }
   const offset = date - (sentAt + answeredAt) / 2
   const found = `${Math.abs(Math.round(offset / 1_000))} s ${offset < 0 ? 'ahead of' : 'behind'} the service`
-  if (Math.abs(offset) <= maxClockSkew) return { check: 'clock', result: 'pass', found }
-  return {
-    check: 'clock',
-    result: 'warn',
-    found,
-    mend: 'Set this machine’s clock: ranges of time are counted by it.',
-  }
+  if (Math.abs(offset) <= maxClockSkew) return pass('clock', found)
+  return warning('clock', found, 'Set this machine’s clock: ranges of time are counted by it.')
 }
 
 async function checkGit({ host }: CommandContext): Promise<Check> {
@@ -151,20 +157,12 @@ async function checkGit({ host }: CommandContext): Promise<Check> {
     output: 'capture',
     timeout: 5_000,
   })
-  if (code === 0) return { check: 'git', result: 'pass', found: out.trim() }
-  return {
-    check: 'git',
-    result: 'warn',
-    found: 'git could not be run',
-    mend: 'Without it, give --repo and --target-branch.',
-  }
+  if (code === 0) return pass('git', out.trim())
+  return warning('git', 'git could not be run', 'Without it, give --repo and --target-branch.')
 }
 
-const checkCi = ({ host: { env } }: CommandContext): Check => ({
-  check: 'CI',
-  result: 'pass',
-  found: isContinuousIntegration(env) ? 'a CI job: nothing is asked' : 'not a CI job',
-})
+const checkCi = ({ host: { env } }: CommandContext): Check =>
+  pass('CI', isContinuousIntegration(env) ? 'a CI job: nothing is asked' : 'not a CI job')
 
 const columns = [
   ['CHECK', 'check'],
@@ -191,9 +189,9 @@ const checkList = [
 /** Prints the list of checks without running them. */
 async function listChecks({ printer }: CommandContext): Promise<number> {
   await printer.print({
-    records: checkList.map(([check, looksAt]) => ({ check, looksAt })),
+    records: checkList.map(([check, subject]) => ({ check, looksAt: subject })),
     document: list => list,
-    shape: list =>
+    view: list =>
       table(list, [
         ['CHECK', 'check'],
         ['LOOKS AT', 'looksAt'],
@@ -217,8 +215,8 @@ export const doctorCommand = defineCommand({
   },
   inputs: {},
   examples: ['mergeq doctor', 'mergeq doctor --json'],
+  dryRun: (_, context) => listChecks(context),
   async run(_, context) {
-    if (context.options.dryRun) return listChecks(context)
     const settingsCheck = await checkStoredSettings(context)
     const checks: Check[] = [
       checkVersions(context),
@@ -237,8 +235,11 @@ export const doctorCommand = defineCommand({
     // File access does not affect the connection, so a problem there must not skip the check of the service.
     const accessCheck = await checkFileAccess(settingsCheck, context)
     const allChecks = checks.map(check => (check === settingsCheck ? accessCheck : check))
-    const records: JsonObject[] = allChecks.map(check => ({ ...check }))
-    await context.printer.print({ records, document: list => list, shape: list => table(list, columns) })
+    const records: JsonObject[] = allChecks.map(({ fix, ...check }) => ({
+      ...check,
+      ...(fix === undefined ? {} : { mend: fix }),
+    }))
+    await context.printer.print({ records, document: list => list, view: list => table(list, columns) })
     await context.printer.end()
     return exitCodeOf(allChecks.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')
   },

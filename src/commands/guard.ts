@@ -1,12 +1,15 @@
-import { callOperation } from '../api/call.ts'
+import { type CallResult, callOperation } from '../api/call.ts'
+import type { Operation } from '../api/operation.ts'
 import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
+import type { Params, ParamValues } from '../api/param.ts'
+import { withMaxRetries } from '../api/service-client.ts'
 import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { flag, type Input } from '../cli/inputs.ts'
 import { readInvocations } from '../cli/invocation.ts'
+import { printDryRun } from '../cli/preview.ts'
 import { queueInputs } from '../cli/queue-inputs.ts'
-import { printDryRun } from '../cli/run-operation.ts'
 import { createParseContext } from '../config/config.ts'
 import {
   describeLoss,
@@ -17,7 +20,7 @@ import {
   pullRequestName,
 } from '../domain/git-push.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
-import { MergeqError, toMergeqError, usageError } from '../errors.ts'
+import { extendError, isNotFound, MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { queueGetCommand } from './queue/get.ts'
 
@@ -67,17 +70,18 @@ async function isOtherRepository(remoteUrl: string | undefined, repo: Repository
 async function findQueuedPullRequest(
   { branch, from }: PushedBranch,
   remoteUrl: string | undefined,
+  deadline: number,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
   const [template] = await readInvocations(guardRequest, context)
   if (template === undefined) return undefined
   const values = { ...template.values, head: branch }
-  const record = await callOperation(context, getSubmittedPullRequest, values, template)
+  const record = await callWithDeadline(context, getSubmittedPullRequest, values, deadline)
     .then(({ reply }) => reply.records[0])
     .catch(error => {
       const failure = toMergeqError(error)
       // The service does not know the branch, so it is not queued. A web page with status 404 proves nothing.
-      if (failure.kind === 'not-found' && failure.details.isWebPage !== true) return undefined
+      if (isNotFound(failure)) return undefined
       throw failure
     })
   if (record === undefined || !isQueued(record)) return undefined
@@ -91,13 +95,14 @@ async function findQueuedPullRequest(
 async function createBlockedPushError(
   record: JsonObject,
   { branch, isDeletion }: PushedBranch,
+  deadline: number,
   context: CommandContext,
 ): Promise<MergeqError> {
   const [queueInvocation] = await readInvocations(queueGetCommand, context)
   const queue =
     queueInvocation === undefined
       ? undefined
-      : await callOperation(context, getQueue, queueInvocation.values, queueInvocation).then(
+      : await callWithDeadline(context, getQueue, queueInvocation.values, deadline).then(
           ({ reply }) => reply.records[0],
           () => undefined,
         )
@@ -118,25 +123,32 @@ async function createBlockedPushError(
   )
 }
 
-/** Returns a context without retries and spinners, in which every request ends before the deadline. */
-function withDeadline(context: CommandContext, deadline: number): CommandContext {
-  const { clock } = context.host
-  return {
-    ...context,
-    withSpinner: (_, work) => work(),
-    options: { ...context.options, retries: 0 },
-    limits: { timeout: () => Math.max(1, deadline - clock.now()) },
-  }
+/**
+ * Calls an operation without retries and without a spinner; no attempt ends after the deadline, in
+ * milliseconds since 1970.
+ */
+function callWithDeadline<P extends Params>(
+  context: CommandContext,
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  deadline: number,
+): Promise<CallResult<P>> {
+  const { host, logger } = context
+  const client = context.client()
+  const timeout = () => Math.max(1, deadline - host.clock.now())
+  return callOperation(
+    { ...client, logger: { ...logger, withSpinner: (_, work) => work() } },
+    operation,
+    params,
+    { limits: { ...withMaxRetries(client, 0), timeout } },
+  )
 }
 
 /** Checks the pushed branches. Throws the error that blocks the push; returns the exit code 0 otherwise. */
 async function guardPush(remoteUrl: string | undefined, context: CommandContext): Promise<number> {
   const pushes = await readPushes(context)
   const { host, options } = context
-  const deadlineContext = withDeadline(
-    context,
-    host.clock.now() + Math.min(maxWait, options.timeout ?? maxWait),
-  )
+  const deadline = host.clock.now() + Math.min(maxWait, options.timeout ?? maxWait)
   for (const push of pushes) {
     if (options.dryRun) {
       const templates = await readInvocations(guardRequest, context)
@@ -146,8 +158,8 @@ async function guardPush(remoteUrl: string | undefined, context: CommandContext)
         context,
       )
     }
-    const record = await findQueuedPullRequest(push, remoteUrl, deadlineContext)
-    if (record !== undefined) throw await createBlockedPushError(record, push, deadlineContext)
+    const record = await findQueuedPullRequest(push, remoteUrl, deadline, context)
+    if (record !== undefined) throw await createBlockedPushError(record, push, deadline, context)
   }
   return 0
 }
@@ -182,18 +194,17 @@ export const guardCommand = defineCommand({
     try {
       return await guardPush(values.remote, context)
     } catch (error) {
-      const { kind, message, exit, details } = toMergeqError(error)
+      const failure = toMergeqError(error)
+      const { kind, message, details } = failure
       const isTyped = kind === 'usage' && context.host.input.terminal
       if (isTyped || kind === 'check-failed' || kind === 'interrupted') throw error
       if (values.failClosed)
-        throw new MergeqError(
-          kind,
-          `the push was stopped, because the queue could not be asked: ${message}`,
+        throw extendError(
+          failure,
           {
-            ...details,
-            exit,
             hint: `${details.hint ?? ''}\nPush all the same: MERGEQ_GUARD=off git push (or git push --no-verify)`.trim(),
           },
+          `the push was stopped, because the queue could not be asked: ${message}`,
         )
       await context.logger.warn(`guard: the queue could not be asked, and the push goes on: ${message}`)
       return 0

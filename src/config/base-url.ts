@@ -12,7 +12,7 @@ export const isLoopback = (hostname: string): boolean =>
  * Returns it without a slash at its end. Throws a usage error that never repeats a user name or password.
  */
 export function parseBaseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null
+  const url = parseUrl(text)
   const invalid = (reason: string) =>
     usageError(`The base address ${reason}.`, 'It looks like https://api.trunk.io/v1.')
   if (url === null || !/^https?:$/.test(url.protocol)) throw invalid('must be an absolute https address')
@@ -22,4 +22,13 @@ export function parseBaseUrl(text: string): string {
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw invalid(`must be https: http is accepted for this machine only, not for ${url.host}`)
   return url.href.replace(/\/+$/, '')
+}
+
+/** Returns the URL, or null. In Node 20 an optimized `URL.canParse` rejects names like `münchen.test`. */
+function parseUrl(text: string): URL | null {
+  try {
+    return new URL(text)
+  } catch {
+    return null
+  }
 }

@@ -197,22 +197,19 @@ function parseSetting<N extends SettingKey>(
 }
 
 /** The services that inputs use while they read their values. */
-interface ParseIo extends Pick<ParseContext, 'withSpinner'> {
+interface ParseIo {
   readonly host: Host
-  readonly logger: { info(text: string): Promise<void> }
+  readonly logger: Pick<ParseContext, 'withSpinner'> & { info(text: string): Promise<void> }
 }
 
 /** Returns the context in which inputs read their values. */
-export const createParseContext = (
-  settings: Config,
-  { host, logger, withSpinner }: ParseIo,
-): ParseContext => ({
+export const createParseContext = (settings: Config, { host, logger }: ParseIo): ParseContext => ({
   setting: name => settings.read(name) as Promise<SettingValues[typeof name] | undefined>,
   require: name => settings.require(name) as Promise<SettingValues[typeof name]>,
   explicit: name => settings.explicit(name) as Promise<SettingValues[typeof name] | undefined>,
   now: host.clock.now(),
   open: path => openInput(path, host, settings, logger.info),
-  withSpinner,
+  withSpinner: logger.withSpinner,
 })
 
 /** Reads a file, or standard input for `-`. Throws a usage error that names an input that cannot be read. */

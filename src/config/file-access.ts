@@ -34,7 +34,7 @@ export async function accessProblems(
   const problems: AccessProblem[] = []
   const wrongOwner = (owner: number) => `belongs to another user (uid ${owner}; this is uid ${userId})`
   // The directory of a link and the directory of its target both matter.
-  const target = await files.follow(path).catch(() => path)
+  const target = await files.resolveLink(path).catch(() => path)
   for (const directory of new Set([parentDirectory(path), parentDirectory(target)])) {
     const { owner, mode } = (await files.access(directory)) ?? { owner: userId, mode: 0 }
     // Root can write everywhere in any case.

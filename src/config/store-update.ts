@@ -56,7 +56,7 @@ async function acquireLock(path: string, host: Host): Promise<() => Promise<void
             hint: `Nothing was changed. Try again; if no other mergeq is running, remove the lock ${lockPath(path)}.`,
           },
         )
-      if (await isFromFuture()) await files.removeFolder(lockPath(path))
+      if (await isFromFuture()) await files.removeDirectory(lockPath(path))
       await clock.sleep(25 + random() * 25)
     }
 }
@@ -79,8 +79,8 @@ export async function updateStore(host: Host, change: (before: JsonObject) => Js
       'Set HOME, or MERGEQ_CONFIG_DIR to an absolute path.',
     )
   try {
-    await host.files.makeFolder(parentDirectory(path))
-    const target = await host.files.follow(path)
+    await host.files.createDirectory(parentDirectory(path))
+    const target = await host.files.resolveLink(path)
     const release = await acquireLock(target, host)
     try {
       await replaceFile(target, change(await readDocument(host, target, path)), host)
@@ -136,7 +136,7 @@ async function removeStaleFiles(target: string, files: Host['files']): Promise<v
 export async function removeTemporaryFiles(host: Host): Promise<void> {
   const path = configFile(host)
   if (path === undefined || !(await host.files.exists(parentDirectory(path)))) return
-  const target = await host.files.follow(path)
+  const target = await host.files.resolveLink(path)
   const release = await acquireLock(target, host)
   try {
     await removeStaleFiles(target, host.files)

@@ -158,14 +158,14 @@ export const files: Files = {
   read: readText,
   exists: async path => existsSync(path),
   list: async folder => (existsSync(folder) ? readdirSync(folder) : []),
-  makeProgram: async (path, text) => writeFileSync(path, text, { mode: 0o755, flag: 'wx' }),
-  makeFolder: async path => {
+  createExecutable: async (path, text) => writeFileSync(path, text, { mode: 0o755, flag: 'wx' }),
+  createDirectory: async path => {
     createDirectory(path)
   },
-  follow: resolveLink,
+  resolveLink,
   access: readAccess,
   rename: async (from, to) => renameSync(from, to),
   replace: replaceFile,
   remove: async path => rmSync(path, { force: true }),
-  removeFolder: removeDirectory,
+  removeDirectory,
 }

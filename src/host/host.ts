@@ -65,7 +65,7 @@ export interface Output {
   /** The rows of the terminal; 24 without a terminal. */
   readonly rows: number
   /** Whether the reader has closed the pipe; later writes are dropped. */
-  readonly gone?: boolean
+  readonly isClosed?: boolean
   /** Whether the output is a terminal that supports cursor movement. */
   readonly canRedraw?: boolean
   /**
@@ -92,11 +92,11 @@ export interface Files {
   /** Returns the names in a directory; no names when the directory does not exist. */
   list(folder: string): Promise<readonly string[]>
   /** Creates an executable file. Rejects when the path exists. */
-  makeProgram(path: string, text: string): Promise<void>
+  createExecutable(path: string, text: string): Promise<void>
   /** Creates a directory and its missing parents, accessible to this user only. */
-  makeFolder(path: string): Promise<void>
+  createDirectory(path: string): Promise<void>
   /** Returns the target of a symbolic link, which need not exist; any other path unchanged. */
-  follow(path: string): Promise<string>
+  resolveLink(path: string): Promise<string>
   /** Returns the owner and permissions of a path, links followed; undefined when the path does not exist. */
   access(path: string): Promise<Access | undefined>
   /** Renames a file; replaces an existing file. */
@@ -110,7 +110,7 @@ export interface Files {
   /** Removes a file; a missing file is not an error. */
   remove(path: string): Promise<void>
   /** Removes an empty directory; a missing directory is not an error. */
-  removeFolder(path: string): Promise<void>
+  removeDirectory(path: string): Promise<void>
 }
 
 /** The owner and permissions of a file or directory, and when it was last changed. */

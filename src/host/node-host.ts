@@ -136,7 +136,7 @@ function createOutput(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupt
    * included.
    */
   let directBytes = kind === 'pipe' ? maxDirectPipeBytes : Number.POSITIVE_INFINITY
-  let gone = false
+  let isClosed = false
   let openedStream: NodeJS.WriteStream | undefined
   /** Returns the stream. Its errors are reported to the writer, so the listener ignores them. */
   const stream = () => {
@@ -151,7 +151,7 @@ function createOutput(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupt
     } catch (error) {
       if (codeOf(error) === 'EAGAIN') return remaining
       if (!isClosedError(error)) throw writeError(error)
-      gone = true
+      isClosed = true
     }
     return new Uint8Array(0)
   }
@@ -165,8 +165,8 @@ function createOutput(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupt
     get rows() {
       return (isDirect ? undefined : proc[name].rows) || 24
     },
-    get gone() {
-      return gone
+    get isClosed() {
+      return isClosed
     },
     get canRedraw() {
       // A terminal without a width, as in some runners, does not support cursor movement: ora would count
@@ -176,8 +176,8 @@ function createOutput(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupt
     async write(text) {
       let remaining = typeof text === 'string' ? Buffer.from(text) : text
       directBytes -= remaining.length
-      if (isDirect && !gone && directBytes >= 0) remaining = writeNow(remaining)
-      if (remaining.length === 0 || gone) return
+      if (isDirect && !isClosed && directBytes >= 0) remaining = writeNow(remaining)
+      if (remaining.length === 0 || isClosed) return
       isDirect = false
       await writeToStream(stream(), remaining, interrupted)
     },

@@ -1,12 +1,12 @@
-import { isMergeqError, MergeqError, toMergeqError } from '../errors.ts'
+import { extendError, isMergeqError, MergeqError, toMergeqError } from '../errors.ts'
 import type { Clock, Environment, Runtime } from '../host/host.ts'
 import type { HttpResponse } from './attempt.ts'
-import { backoff, maxRetryAfter, retryAfter } from './backoff.ts'
 import { parseCertificates } from './certificates.ts'
 import type { HttpRequest } from './http-request.ts'
 import type { BodySink } from './pass-through.ts'
 import { connectLimit, preconnect } from './preconnect.ts'
 import { proxyFromEnvironment } from './proxy.ts'
+import { backoff, type RetryPolicy, retryAfter } from './retry-policy.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
 import type { UndiciTransport } from './undici.ts'
 
@@ -25,8 +25,6 @@ export interface HttpClientOptions {
   readonly limit: number
   /** Cancels all requests; its reason is the error to show. */
   readonly interrupted: AbortSignal
-  /** The maximum number of retries of all requests together. */
-  readonly budget: number
   /** Returns whether a host is this machine; a loopback host is never reached through a proxy. */
   isLoopback(hostname: string): boolean
   /** Reports a retry and its reason to the user. */
@@ -37,9 +35,8 @@ export interface HttpClientOptions {
 export interface SendOptions {
   readonly token: string | undefined
   /** Returns the time limit of the attempt that begins now, in milliseconds, without the upload. */
-  limit(): number
-  /** The maximum number of retries. */
-  readonly retries: number
+  timeout(): number
+  readonly retryPolicy: RetryPolicy
   /** Called when an attempt begins. */
   onAttempt(): void
   /**
@@ -99,10 +96,10 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   const sendAttempt = async (
     { pools, sendOnce }: UndiciTransport,
     request: HttpRequest,
-    { token, onAttempt, sink, ...options }: SendOptions,
+    { token, timeout, onAttempt, sink }: SendOptions,
   ): Promise<HttpResponse | TransportError> => {
     onAttempt()
-    const limit = options.limit()
+    const limit = timeout()
     const url = new URL(request.url)
     // A change uses a new connection: the server may have closed one that was kept alive.
     const pool = pools.poolFor(url, request.isChange)
@@ -129,7 +126,9 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     } catch (error) {
       if (isPassedOn && !interrupted.aborted) throw truncatedResponseError(error, request.operation, url.host)
       if (interrupted.aborted)
-        throw began ? withAmbiguousState(toMergeqError(interrupted.reason)) : interrupted.reason
+        throw began
+          ? extendError(toMergeqError(interrupted.reason), { sentState: 'ambiguous' })
+          : interrupted.reason
       if (isMergeqError(error))
         return { sentState: 'ambiguous', retryable: error.details.overLimit !== true, error }
       return classifyError(error, {
@@ -151,11 +150,13 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     request: HttpRequest,
     options: SendOptions,
   ): Promise<boolean> => {
+    const { retryPolicy } = options
+    const { maxRetries, maxRetriesPerClient, maxRetryAfter } = retryPolicy
     const reason = await retryReason(result, request, options)
-    if (reason === undefined || attempts > options.retries || retryCount >= clientOptions.budget) return false
+    if (reason === undefined || attempts > maxRetries || retryCount >= maxRetriesPerClient) return false
     const requestedDelay = 'status' in result ? retryAfter(result.headers, clock.now()) : undefined
     if (requestedDelay !== undefined && requestedDelay > maxRetryAfter) return false
-    const delay = Math.max(backoff(attempts, clientOptions.random()), requestedDelay ?? 0)
+    const delay = Math.max(backoff(retryPolicy, attempts, clientOptions.random()), requestedDelay ?? 0)
     retryCount++
     await clientOptions.notify(
       `${request.operation}: ${reason}; trying again in ${(delay / 1_000).toFixed(1)} s.`,
@@ -181,10 +182,6 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   }
 }
 
-/** Returns the error for an interruption after the request was handed to a connection. */
-const withAmbiguousState = ({ kind, message, exit, details }: MergeqError): MergeqError =>
-  new MergeqError(kind, message, { ...details, exit, sentState: 'ambiguous' })
-
 /**
  * Returns the error for a response that broke after a part of it was written. Errors of mergeq, such as a
  * response over the size limit, are returned unchanged.
@@ -200,11 +197,10 @@ function truncatedResponseError(error: unknown, operation: string, host: string)
   })
 }
 
-const withAttempts = ({ kind, message, details }: MergeqError, attempts: number): MergeqError =>
-  new MergeqError(kind, attempts === 1 ? message : message.replace(/\.$/, ` (${attempts} attempts).`), {
-    ...details,
-    attempts,
-  })
+const withAttempts = (error: MergeqError, attempts: number): MergeqError =>
+  attempts === 1
+    ? extendError(error, { attempts })
+    : extendError(error, { attempts }, error.message.replace(/\.$/, ` (${attempts} attempts).`))
 
 /**
  * Returns the reason for sending a request again; undefined when the request must not be repeated or a
@@ -213,19 +209,15 @@ const withAttempts = ({ kind, message, details }: MergeqError, attempts: number)
 async function retryReason(
   result: HttpResponse | TransportError,
   { isChange }: HttpRequest,
-  { isComplete }: SendOptions,
+  { isComplete, retryPolicy }: SendOptions,
 ): Promise<string | undefined> {
   if ('error' in result) {
     if (!result.retryable || (isChange && result.sentState === 'ambiguous')) return undefined
     return result.error.message.replace(/^\S+: /, '').replace(/\.$/, '')
   }
   const { status } = result
-  if (status === 429) return 'the rate of requests is limited (429)'
-  if (isChange) return undefined
-  if (status === 408 || (status >= 500 && status <= 599)) return `the service could not answer (${status})`
-  return status >= 200 && status <= 299 && !(await isComplete(result))
-    ? 'the answer was not whole'
-    : undefined
+  if (status < 200 || status > 299) return retryPolicy.reasonFor(status, isChange)
+  return isChange || (await isComplete(result)) ? undefined : 'the answer was not whole'
 }
 
 /**

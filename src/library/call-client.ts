@@ -1,11 +1,12 @@
 import { openHttpClient } from '../api/open-http-client.ts'
-import { type ServiceClient, sandboxNote } from '../api/service-client.ts'
+import type { ServiceClient } from '../api/service-client.ts'
 import { findToken, refuseForeignAddress, type Token } from '../config/api-token.ts'
 import { isLoopback } from '../config/base-url.ts'
 import { type Config, type ResolveOptions, resolveSettings } from '../config/config.ts'
 import type { SettingSource } from '../config/setting-source.ts'
 import type { Host } from '../host/host.ts'
 import type { HttpClient } from '../http/http-client.ts'
+import { createRetryPolicy } from '../http/retry-policy.ts'
 import { createLogger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
 
@@ -33,19 +34,17 @@ export async function createCallClient(
   const storeError = settings.store.readError()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Going on without them.`)
   const options = {
-    retries: await settings.require('retries'),
     timeout: await settings.read('timeout'),
     maxAnswer: await settings.read('maxAnswer'),
     verbose: false,
   }
   let token: Promise<Token> | undefined
   let client: Promise<HttpClient> | undefined
-  let isSandboxNoted = false
-  const warnings = new Set<string>()
   return {
     host,
     settings,
     options,
+    retryPolicy: createRetryPolicy(await settings.require('retries')),
     logger,
     secrets,
     token() {
@@ -66,17 +65,6 @@ export async function createCallClient(
         }),
       )
       return client
-    },
-    withSpinner: (_, work) => work(),
-    async noteSandbox() {
-      if (isSandboxNoted) return
-      isSandboxNoted = true
-      await logger.info(sandboxNote)
-    },
-    async warnOnce(text) {
-      if (warnings.has(text)) return
-      warnings.add(text)
-      await logger.warn(text)
     },
     async close() {
       // The error of a client that could not be opened is the error of the call.

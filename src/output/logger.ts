@@ -1,7 +1,9 @@
 import type { MergeqError } from '../errors.ts'
 import { errorJson, errorText } from './error-text.ts'
 import type { Writer } from './printer.ts'
+import { withSpinner } from './progress.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
+import type { Screen } from './spinner.ts'
 
 /** Writes messages to standard error; results go to standard output. Write errors are ignored. */
 export interface Logger {
@@ -13,26 +15,59 @@ export interface Logger {
   debug(text: string): Promise<void>
   /** Writes an error, as text or, with JSON output, as a JSON object. */
   error(error: MergeqError): Promise<void>
+  /** Writes a warning, at most once for the same text. */
+  warnOnce(text: string): Promise<void>
+  /** Writes a remark unless `--quiet` is set, at most once for the same text. */
+  infoOnce(text: string): Promise<void>
+  /**
+   * Runs `work` and shows a spinner with `text` until it ends, where the logger has a screen. Of several
+   * tasks at a time, the first has the spinner. Returns what `work` returns.
+   */
+  withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
 }
 
-/** Which messages a logger writes, and whether errors are JSON. */
+/** Which messages a logger writes, whether errors are JSON, and where it shows a spinner. */
 export interface LoggerOptions {
   readonly quiet: boolean
   readonly verbose: boolean
   readonly json: boolean
+  /** The terminal for the spinner, and whether the spinner is coloured; undefined shows no spinner. */
+  readonly spinner?: { readonly screen: Screen; readonly color: boolean } | undefined
 }
 
 /** Creates a logger. A write that fails is ignored, because the command does not depend on its log. */
-export function createLogger(sink: Writer, { quiet, verbose, json }: LoggerOptions): Logger {
+export function createLogger(sink: Writer, { quiet, verbose, json, spinner }: LoggerOptions): Logger {
   const write = (text: string) => sink.write(text).catch(() => undefined)
+  const warn = (text: string) => write(`mergeq: ${sanitizeLine(text)}\n`)
+  const info = async (text: string) => {
+    if (!quiet) await write(`${sanitizeLine(text)}\n`)
+  }
+  const once = (log: (text: string) => Promise<void>) => {
+    const texts = new Set<string>()
+    return async (text: string) => {
+      if (texts.has(text)) return
+      texts.add(text)
+      await log(text)
+    }
+  }
+  let hasSpinner = false
   return {
-    warn: text => write(`mergeq: ${sanitizeLine(text)}\n`),
-    info: async text => {
-      if (!quiet) await write(`${sanitizeLine(text)}\n`)
-    },
+    warn,
+    info,
     debug: async text => {
       if (verbose) await write(`${sanitizeLines(text)}\n`)
     },
     error: error => write(json ? errorJson(error) : errorText(error)),
+    warnOnce: once(warn),
+    infoOnce: once(info),
+    async withSpinner(text, work) {
+      if (spinner === undefined || hasSpinner) return work()
+      hasSpinner = true
+      try {
+        return await withSpinner(spinner.screen, spinner.color, text, work)
+      } finally {
+        hasSpinner = false
+      }
+    },
   }
 }

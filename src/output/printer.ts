@@ -13,12 +13,28 @@ export interface Printable {
   /** Returns what `--json` prints of the records. */
   document(records: readonly JsonObject[]): Json
   /** Returns the view of the records; called only for the formats that have rows. */
-  shape(records: readonly JsonObject[]): View
+  view(records: readonly JsonObject[]): View
   /** Bytes that are printed unchanged in every format, and sanitized on a terminal. */
   readonly rawBody?: Uint8Array
   /** Whether `rawBody` is a text of mergeq with sanitized values: a terminal gets it unchanged. */
   readonly isSafe?: boolean
 }
+
+/** Returns a single record as a result: `--json` prints it as an object, NDJSON on one line. */
+export const singleRecord = (record: JsonObject, view: () => View): Printable => ({
+  records: [record],
+  document: ([first = {}]) => first,
+  view,
+})
+
+/** Returns a text as a result: it is printed unchanged in every format. */
+export const rawText = (rawBody: Uint8Array, isSafe = false): Printable => ({
+  records: [],
+  document: () => null,
+  view: () => ({ columns: [], rows: [] }),
+  rawBody,
+  isSafe,
+})
 
 /** How results are printed. */
 export interface PrinterOptions {
@@ -48,7 +64,7 @@ export interface Printer {
   /** Creates the JSON document of a list that is printed while it is read. */
   list(key: string): JsonList
   /** Prints the records of a single result in batches. */
-  printAll(batches: Iterable<readonly JsonObject[]>, createView: Printable['shape']): Promise<void>
+  printAll(batches: Iterable<readonly JsonObject[]>, createView: Printable['view']): Promise<void>
   /** Omits the header of CSV and Markdown, which an earlier run has printed already. */
   skipHeader(): void
   /** Prints the results that were kept. */
@@ -92,7 +108,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
         printable.records,
         fields.map(field => [field, field]),
       )
-    const view = printable.shape(printable.records)
+    const view = printable.view(printable.records)
     return isTerminalTable ? (view.terminalView?.() ?? view) : withTextBlocks(view)
   }
   let keptViews: View[] = []
@@ -175,13 +191,13 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
       const array = createJsonArray(text => writer.write(text), pretty)
       for (const records of batches) {
         if (format === 'json') await array.add(selectFields({ records }))
-        else await printer.print({ records, document: () => null, shape: createView })
+        else await printer.print({ records, document: () => null, view: createView })
         // Let signals be handled and the spinner be drawn.
         await new Promise(resolve => setImmediate(resolve))
       }
       if (format === 'json') await array.end()
       // Prints the header of a table without rows.
-      else await printer.print({ records: [], document: () => null, shape: createView })
+      else await printer.print({ records: [], document: () => null, view: createView })
     },
     list(key) {
       const jsonList = createJsonList(writer, key, pretty)

@@ -6,17 +6,13 @@ const spinnerDelay = 200
 /** The interval between updates of the text, in milliseconds. */
 const refreshInterval = 100
 
-/**
- * Runs `work` and shows a spinner with `text` from 200 ms on until the work ends. Without a `screen`
- * nothing is shown. Returns what `work` returns.
- */
+/** Runs `work` and shows a spinner with `text` from 200 ms on until it ends. Returns what `work` returns. */
 export async function withSpinner<T>(
-  screen: Screen | undefined,
+  screen: Screen,
   color: boolean,
   text: () => string,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (screen === undefined) return work()
   let spinner: Spinner | undefined
   let isDone = false
   let timer = setTimeout(async () => {

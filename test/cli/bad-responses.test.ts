@@ -12,7 +12,7 @@ describe('answers that are not whole', () => {
     const text = half(JSON.stringify(whole))
     const cutAlways: FaultServerOptions = { script: { [operation]: withoutEffect(respondWith(200, text)) } }
 
-    test('repeated, then told with the bytes received', () =>
+    test('repeated, then reported with the number of bytes received', () =>
       withFaultServer(cutAlways, async server => {
         const { code, out, sentence, earlierLines: notes, sleeps } = await runAndCheck(server, line)
         expect({ code, out, requests: server.log.length }).toEqual({ code: 15, out: '', requests: 4 })

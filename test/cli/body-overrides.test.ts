@@ -22,7 +22,10 @@ const place = ({ body }: Seen): string => {
   return [repo.name, targetBranch, ...(pr === undefined ? [] : [pr.number])].join(' ')
 }
 
-/** A service that loses every change, and knows pull requests and queues by what a request says that it concerns. */
+/**
+ * A service that loses every change, and knows pull requests and queues by what a request says that it
+ * concerns.
+ */
 const losing =
   (known: Readonly<Record<string, object>>): ((seen: Seen) => Answer) =>
   seen => {

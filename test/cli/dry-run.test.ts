@@ -9,7 +9,10 @@ const stored = {
   tokens: { 'https://api.trunk.io': 'tok-stored-1234' },
 }
 
-/** The command line of each command, without `--dry-run`: what its help names after it. A new command needs a line. */
+/**
+ * The command line of each command, without `--dry-run`: what its help names after it. A new command needs a
+ * line.
+ */
 const lines: Readonly<Record<string, string>> = {
   'pr submit': 'pr submit 7 8 --wait',
   'pr cancel': 'pr cancel 7 8',

@@ -94,7 +94,7 @@ describe('each status of a read', () => {
     }
   })
 
-  // cases.md, what every case is judged by, 4: the sentence names the host where one was involved.
+  // The sentence names the host where one was involved.
   test('a 404 names the host, too', async () => {
     for (const [words] of reads)
       expect((await mergeq(words, { answer: always(404) })).err).toMatch(/^mergeq: .*127\.0\.0\.1:\d+/)
@@ -212,7 +212,7 @@ describe('the messages', () => {
     expect(steady[0]).toMatch(/^mergeq: getQueue: host rejected the token from MERGEQ_TOKEN \(401\)\.\n {2}/)
   })
 
-  // cases.md C1: "and how to log in".
+  // The message says how to log in, too.
   test('and how to log in', async () => {
     const { err } = await mergeq(`queue get ${where}`, { answer: always(401) })
     expect(err).toMatch(/\n {2}.*`mergeq auth login`/)
@@ -689,5 +689,22 @@ describe('several pull requests', () => {
       lines: 2,
       requests: 2,
     })
+  })
+})
+
+describe('MERGEQ_DEBUG=1', () => {
+  const env = { MERGEQ_DEBUG: '1', MERGEQ_TOKEN: 'tok_4f2a9c1e77d0' }
+
+  test('prints the stack trace of an error before its message', async () => {
+    const { code, out, err } = await mergeq('pr sbumit', { env })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(/^Error: unknown command 'sbumit'\.\n(?: {4}at [^\n]+\n)+mergeq: unknown command/)
+  })
+
+  test('hides tokens, and leaves the JSON error on the last line', async () => {
+    const { err } = await mergeq('pr get 7 --nonsense-tok_4f2a9c1e77d0 --json', { env })
+    expect(err).not.toContain('tok_4f2a9c1e77d0')
+    expect(err).toContain('    at ')
+    expect(errorOf({ err })).toMatchObject({ kind: 'usage', exit: 2 })
   })
 })

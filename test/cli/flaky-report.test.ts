@@ -23,7 +23,9 @@ const failing = (number: number, more: JsonObject = {}): JsonObject => ({
   ...more,
 })
 
-/** Pages of tests, one after another; a number in the place of a page is the status that it is refused with. */
+/**
+ * Pages of tests, one after another; a number in the place of a page is the status that it is refused with.
+ */
 const pages =
   (...all: readonly (readonly JsonObject[] | number)[]) =>
   ({ body }: { readonly body: string }): Answer => {
@@ -180,7 +182,7 @@ describe('annotations', () => {
     },
   )
 
-  test('on a terminal inside a CI job they are commands all the same', async () => {
+  test('on a terminal inside a CI job they are commands, too', async () => {
     const { out } = await mergeq(`flaky report ${where} --format github`, {
       answer: pages([failing(1)]),
       env: inCi,

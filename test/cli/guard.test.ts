@@ -10,7 +10,7 @@ const line = (branch: string, from = one) => `refs/heads/${branch} ${two} refs/h
 const guard = (input: string, answer = serviceKnowing(), flags = '') =>
   mergeq(`guard ${flags} -- origin https://github.com/acme/web.git`, { env: where, input, answer })
 
-describe('what git tells its hook', () => {
+describe('the refs that git passes to its hook', () => {
   const test = plainTest
   test.each([
     ['nothing', '', []],
@@ -58,7 +58,7 @@ describe('what git tells its hook', () => {
 
 describe('the guard', () => {
   const test = plainTest
-  test('21: stops the push, says what would be lost, and the ways on', async () => {
+  test('exit 21: stops the push, says what would be lost, and the ways on', async () => {
     const { code, out, err, requests } = await guard(line('fix'))
     expect({ code, out }).toEqual({ code: 21, out: '' })
     expect(err).toBe(
@@ -83,7 +83,7 @@ describe('the guard', () => {
     ])
   })
 
-  test('21: stops the deletion of the head branch, and says how to go on', async () => {
+  test('exit 21: stops the deletion of the head branch, and says how to go on', async () => {
     const deletion = `(delete) ${none} refs/heads/fix ${one}\n`
     const { code, out, err, requests } = await guard(deletion)
     expect({ code, out }).toEqual({ code: 21, out: '' })
@@ -169,7 +169,7 @@ describe('the guard', () => {
   })
 
   test('nor does it stop for want of settings', async () => {
-    for (const [env, told] of [
+    for (const [env, message] of [
       [{ MERGEQ_TARGET_BRANCH: 'main' }, 'No repository was given'],
       [{ ...where, MERGEQ_TOKEN: '' }, 'token'],
     ] as const) {
@@ -179,7 +179,7 @@ describe('the guard', () => {
         answer: serviceKnowing(),
       })
       expect(code).toBe(0)
-      expect(err).toContain(told)
+      expect(err).toContain(message)
     }
   })
 

@@ -145,13 +145,16 @@ test.each([
   expect(err).toMatch(says)
 })
 
-/** The part of an example that is ours, as the shell would hand it over: without what it is piped from, into, or to. */
+/**
+ * The part of an example that is ours, as the shell would hand it over: without what it is piped from, into,
+ * or to.
+ */
 function ownPart(line: string): string {
   const stage = line.split(/ \| (?=(?:[^']*'[^']*')*[^']*$)/).find(part => /(^|<\()mergeq /.test(part)) ?? ''
   return stage.replace(/^(source <\()?mergeq /, '').replace(/\)$| >>? .*$/g, '')
 }
 
-/** What stands ready before the example of a command is run, and what it is told. */
+/** The files and input that the example of a command needs. */
 interface Stage {
   readonly before?: readonly string[]
   readonly setting?: Setting

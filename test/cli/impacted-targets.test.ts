@@ -22,7 +22,10 @@ async function send(words: string, setting: Setting = {}) {
 }
 
 describe('the limit of 20 MiB, to the byte', () => {
-  /** Targets whose body has exactly so many bytes: all alike but for their end, the last as long as it must be. */
+  /**
+   * Targets whose body has exactly so many bytes: all alike but for their end, the last as long as it must
+   * be.
+   */
   function filled(bytes: number, unit: string): readonly string[] {
     const each = Buffer.byteLength(JSON.stringify(unit)) - 2
     const list: string[] = []
@@ -145,43 +148,38 @@ describe('what is read', () => {
     expect((await send('--all', { terminal: true })).out).toBe('#7 impacts every target for 4f2a9c1.\n')
   })
 
-  const refusals: readonly (readonly [
-    id: string,
-    words: string,
-    input: string | Uint8Array,
-    says: RegExp,
-  ])[] = [
-    ['I3', '--from -', '', /--from: the list of targets is empty\.\n {2}A pipe that broke.*--none/],
-    ['I3', '--from -', '\uFEFF\r\n \n', /is empty/],
-    ['I4', '--from -', 'a\nb\0c\n', /--from: line 2 holds a NUL byte/],
-    ['I4', '--from -', 'a\0b\0', /line 1 holds a NUL byte\.\n.*newlines/],
-    ['I8', '--from -', '["a","b"]', /line 1 looks like JSON\.\n {2}--from-json/],
-    ['I8', '--from -', '[\n  "a"\n]\n', /line 1 looks like JSON/],
-    ['I8', '--from -', 'a\n[ "b"]', /line 2 looks like JSON/],
-    ['I8', '--from-json -', '', /is empty/],
-    ['I8', '--from-json -', '[]', /is empty.*\n.*--none/],
-    ['I8', '--from-json -', '["a",\n3]', /--from-json: line 2 is no JSON array of strings/],
-    ['I8', '--from-json -', '["a"', /ends before the array does/],
-    ['I8', '--from-json -', '["a", "b', /ends before the array does/],
-    ['I8', '--from-json -', '["a"] x', /no JSON array/],
-    ['I8', '--from-json -', '["a",]', /no JSON array/],
-    ['I8', '--from-json -', '[["a"]]', /no JSON array/],
-    ['I8', '--from-json -', '{"a":1}', /no JSON array/],
-    ['I8', '--from-json -', '"a"', /no JSON array/],
-    ['I8', '--from-json -', '["a\nb"]', /no JSON array/],
-    ['I8', '--from-json -', '["\\x"]', /no JSON array/],
-    ['I8', '--from-json -', '["a",""]', /holds an empty target/],
-    ['I8', '--from-json -', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), /line 1 is not UTF-8/],
-    ['UTF-16', '--from -', Buffer.from('\uFEFF//a\n', 'utf16le'), /targets are UTF-16\.\n.*-Encoding utf8/],
-    ['UTF-16', '--from-json -', Buffer.from('\uFEFF["a"]', 'utf16le'), /targets are UTF-16/],
-    ['UTF-16', '--from -', Buffer.from('//a\n', 'utf16le'), /NUL byte\.\n.*not UTF-16/],
+  const refusals: readonly (readonly [words: string, input: string | Uint8Array, message: RegExp])[] = [
+    ['--from -', '', /--from: the list of targets is empty\.\n {2}A pipe that broke.*--none/],
+    ['--from -', '\uFEFF\r\n \n', /is empty/],
+    ['--from -', 'a\nb\0c\n', /--from: line 2 holds a NUL byte/],
+    ['--from -', 'a\0b\0', /line 1 holds a NUL byte\.\n.*newlines/],
+    ['--from -', '["a","b"]', /line 1 looks like JSON\.\n {2}--from-json/],
+    ['--from -', '[\n  "a"\n]\n', /line 1 looks like JSON/],
+    ['--from -', 'a\n[ "b"]', /line 2 looks like JSON/],
+    ['--from-json -', '', /is empty/],
+    ['--from-json -', '[]', /is empty.*\n.*--none/],
+    ['--from-json -', '["a",\n3]', /--from-json: line 2 is no JSON array of strings/],
+    ['--from-json -', '["a"', /ends before the array does/],
+    ['--from-json -', '["a", "b', /ends before the array does/],
+    ['--from-json -', '["a"] x', /no JSON array/],
+    ['--from-json -', '["a",]', /no JSON array/],
+    ['--from-json -', '[["a"]]', /no JSON array/],
+    ['--from-json -', '{"a":1}', /no JSON array/],
+    ['--from-json -', '"a"', /no JSON array/],
+    ['--from-json -', '["a\nb"]', /no JSON array/],
+    ['--from-json -', '["\\x"]', /no JSON array/],
+    ['--from-json -', '["a",""]', /holds an empty target/],
+    ['--from-json -', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), /line 1 is not UTF-8/],
+    ['--from -', Buffer.from('\uFEFF//a\n', 'utf16le'), /targets are UTF-16\.\n.*-Encoding utf8/],
+    ['--from-json -', Buffer.from('\uFEFF["a"]', 'utf16le'), /targets are UTF-16/],
+    ['--from -', Buffer.from('//a\n', 'utf16le'), /NUL byte\.\n.*not UTF-16/],
   ]
-  test.each(refusals)('%s: %s with %j is refused and nothing is sent', async (_, words, input, says) => {
+  test.each(refusals)('%s with %j is refused and nothing is sent', async (words, input, message) => {
     expect(await send(words, { input })).toMatchObject({
       code: 2,
       out: '',
       bodies: [],
-      err: expect.stringMatching(says),
+      err: expect.stringMatching(message),
     })
   })
 

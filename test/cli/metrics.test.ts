@@ -148,10 +148,10 @@ describe('metrics check', () => {
       'quantile(0.9, mq_depth_current) > 1',
       /mq_depth_current is no histogram\.\n {2}Leave quantile out, or ask for one of mq_pr_time/,
     ],
-  ])('5 for %s', async (typed, told) => {
+  ])('5 for %s', async (typed, message) => {
     const { code, err } = await check(typed)
     expect(code).toBe(5)
-    expect(err).toMatch(told)
+    expect(err).toMatch(message)
   })
 
   test('without any series at all the hint says so', async () => {
@@ -322,11 +322,11 @@ describe.each(['document', 'hosted'] as const)('a gate on the queue, %s', dialec
 
 describe.each(['document', 'hosted'] as const)('metrics watch, %s', dialect => {
   const story = async (line: string, setting: Setting = {}) => {
-    const told = await openStory({ dialect })
-    await told.mergeq('pr submit 7 8')
-    told.clock.now += 1_000
-    const outcome = await told.mergeq(`metrics watch ${line}`, setting)
-    await told.close()
+    const story = await openStory({ dialect })
+    await story.mergeq('pr submit 7 8')
+    story.clock.now += 1_000
+    const outcome = await story.mergeq(`metrics watch ${line}`, setting)
+    await story.close()
     return outcome
   }
 
@@ -373,12 +373,12 @@ describe.each(['document', 'hosted'] as const)('metrics watch, %s', dialect => {
   })
 
   test.each(['', '--json', '-o csv'])('--once %s is what `metrics` prints', async flags => {
-    const told = await openStory({ dialect })
+    const story = await openStory({ dialect })
     const [once, plain] = [
-      await told.mergeq(`metrics watch --once ${flags}`),
-      await told.mergeq(`metrics ${flags}`),
+      await story.mergeq(`metrics watch --once ${flags}`),
+      await story.mergeq(`metrics ${flags}`),
     ]
-    await told.close()
+    await story.close()
     expect({ code: once.code, out: once.out }).toEqual({ code: 0, out: plain.out })
   })
 })
@@ -445,7 +445,7 @@ describe('metrics of one branch', () => {
     expect((await mergeq('metrics', { ...serves, env: { MERGEQ_TARGET_BRANCH: 'main' } })).out).toBe(body)
   })
 
-  test('a line that is not of the format is refused all the same', async () => {
+  test('a line that is not of the format is refused, too', async () => {
     const { code } = await mergeq('metrics -b main', { answer: () => ({ body: `${text}<oops>\n` }) })
     expect(code).toBe(15)
   })

@@ -6,7 +6,8 @@ import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
 
 const opened: unknown[] = []
-// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of them.
+// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
+// them.
 vi.hoisted(() => vi.resetModules())
 afterAll(() => {
   vi.doUnmock('../../src/sandbox/sandbox.ts')

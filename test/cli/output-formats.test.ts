@@ -445,7 +445,8 @@ describe('untrusted text', () => {
       }
   })
 
-  // CLI.md section 4.8: "JSON keeps it exactly, escaped": U+007F to U+009F and what is invisible stand there raw.
+  // CLI.md section 4.8: "JSON keeps it exactly, escaped": U+007F to U+009F and what is invisible stand there
+  // raw.
   test('no control or bidirectional character stands raw in JSON', async () => {
     const title = hostile.map(([, name]) => name).join('')
     const { out } = await mergeq(`pr get 7 ${where} --json`, { answer: titled(title), ...onTerminal })
@@ -828,7 +829,7 @@ describe('shapes', () => {
     )
   })
 
-  // cases.md G4: "a dash in tables".
+  // Tables show a dash.
   test.each([
     [`pr get 7 ${where}`, 'getSubmittedPullRequest', { state: 'PENDING' }, /STATE[\s\S]*#7 +PENDING +- +/],
     [`flaky get ${id} ${org}`, 'flaky-tests/get-test-details', { test: { id } }, /^name +-$/m],

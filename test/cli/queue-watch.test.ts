@@ -5,11 +5,11 @@ import { entry, queue } from '../support/queue-watch.ts'
 
 describe.each(['document', 'hosted'] as const)('the story of a queue, %s', dialect => {
   const story = async (line: string, setting: Setting = {}) => {
-    const told = await openStory({ dialect, scenario: 'failure' })
-    await told.mergeq('pr submit 8 9')
-    told.clock.now += 1_000
-    const outcome = await told.mergeq(line, setting)
-    await told.close()
+    const story = await openStory({ dialect, scenario: 'failure' })
+    await story.mergeq('pr submit 8 9')
+    story.clock.now += 1_000
+    const outcome = await story.mergeq(line, setting)
+    await story.close()
     return outcome
   }
 
@@ -186,7 +186,7 @@ describe('how a watch ends', () => {
     expect(out).toMatch(/\r\ngetQueue: \S+ could not answer \(503\).* \(1 in a row\)\u001B\[K/)
   })
 
-  test('a record that cannot be read tells nothing of how it left; a refused token does', async () => {
+  test('a record that cannot be read does not show how it ended; a refused token ends the watch', async () => {
     const answer =
       (status: number) =>
       ({ path }: Seen, index: number): Answer =>
@@ -210,7 +210,7 @@ describe('how a watch ends', () => {
     [1, /^\S+\t7\tTESTING\tMERGED\t\n$/, 2],
     [2, /^\S+\t7\tTESTING\tMERGED\t\n$/, 3],
     [9, /^\S+\t7\tTESTING\t\t\n$/, 3],
-  ])('a record that cannot be read %i times is asked for again', async (failures, told, asked) => {
+  ])('a record that cannot be read %i times is asked for again', async (failures, expected, asked) => {
     let [looks, records] = [0, 0]
     const { code, out } = await mergeq('queue watch --interval 1s --for 8s', {
       env: at,
@@ -220,7 +220,7 @@ describe('how a watch ends', () => {
       },
     })
     expect({ code, records }).toEqual({ code: 0, records: asked })
-    expect(out).toMatch(told)
+    expect(out).toMatch(expected)
   })
 
   test('one whose record could not be read, and that comes back, has not come from nowhere', async () => {

@@ -24,7 +24,8 @@ import {
 /** The model that requests go to, in the place of the network. */
 const network = vi.hoisted((): { model: Model | undefined } => ({ model: undefined }))
 
-// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of them.
+// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
+// them.
 vi.hoisted(() => vi.resetModules())
 afterAll(() => {
   vi.doUnmock('../../src/http/undici.ts')
@@ -114,8 +115,8 @@ const nonsense = [
 ]
 
 /**
- * The limits of docs/network.md, in milliseconds: applied late, and shown late, together less than the last reading comes
- * after the failure.
+ * The limits of docs/network.md, in milliseconds: applied late, and shown late, together less than the last
+ * reading comes after the failure.
  */
 const [latest, latestShown] = [4_000, 5_500]
 
@@ -272,7 +273,8 @@ function wasSo(model: Model, sending: Sending, end: number): boolean {
       return pulls(pull => pull?.state === 'TESTING' && pull.changedAt >= at)
     case 'createQueue':
     case 'updateQueue':
-      // Settings have no date: a reading that is behind may show what somebody else changed right before (docs/network.md).
+      // Settings have no date: a reading that is behind may show what somebody else changed right before
+      // (docs/network.md).
       return queues(hasSettings, at - latestShown)
     case 'deleteQueue':
       return queues(queue => queue === undefined)
@@ -282,8 +284,8 @@ function wasSo(model: Model, sending: Sending, end: number): boolean {
 }
 
 /**
- * Whether somebody else undid what we applied without leaving a date: settings of a queue and the priority of what is
- * queued have none, so no reading can show that they were ours for a while.
+ * Whether somebody else undid what we applied without leaving a date: settings of a queue and the priority of
+ * what is queued have none, so no reading can show that they were ours for a while.
  */
 function wasUndone(model: Model, { number, operation, key }: Sending): boolean {
   const versions: readonly Version<unknown>[] =
@@ -394,7 +396,10 @@ function grouped(sendings: readonly Sending[]): ReadonlyMap<string, readonly Sen
 
 const isAcceptedIn = (all: readonly Sending[]): boolean => all.some(({ isAccepted }) => isAccepted)
 
-/** A state that began within a second of the submission cannot be told from one of the attempt before by its date. */
+/**
+ * A state that began within a second of the submission cannot be distinguished from one of the previous
+ * attempt by its date.
+ */
 const wasUnderTest = (model: Model, { key, at }: Sending, end: number): boolean => {
   const isSo = ({ value }: Version<Pull>) =>
     value !== undefined &&

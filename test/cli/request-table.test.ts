@@ -3,8 +3,8 @@ import { serviceOperations } from '../../src/api/operations/index.ts'
 import { type Answer, mergeq, type Seen, type Setting, serveScript } from '../support/harness.ts'
 
 /**
- * What goes over the wire, written by hand from service-api.md and service-observed.md and never derived from the rows:
- * a wire field that is renamed in the contract must fail here, even if both sides of our own agree.
+ * What goes over the wire, written by hand from service-api.md and service-observed.md and never derived from
+ * the rows: a wire field that is renamed in the contract must fail here, even if both sides of our own agree.
  */
 interface Line extends Pick<Setting, 'env' | 'files' | 'input'> {
   readonly words: string
@@ -372,7 +372,7 @@ const setLines: readonly Line[] = [
     route: update,
     body: `{${on},"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}`,
   },
-  // "The value is JSON if it parses as JSON", and nothing is changed silently (M3): these digits are.
+  // "The value is JSON if it parses as JSON", and nothing is changed silently: these digits are.
   {
     words: `queue update --set large=9007199254740993 ${where}`,
     route: update,

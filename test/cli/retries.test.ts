@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { backoff } from '../../src/http/backoff.ts'
+import { backoff, createRetryPolicy } from '../../src/http/retry-policy.ts'
 import { pullRequest, writeOperationNames } from '../support/fake-queue.ts'
 import { type LoggedRequest, withFaultServer } from '../support/fault-server.ts'
 import { runAndCheck } from '../support/fault-server-runs.ts'
@@ -58,7 +58,7 @@ describe('reads are repeated', () => {
     const dice = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100 }), dice, (attempt, random) => {
-        const gap = backoff(attempt, random)
+        const gap = backoff(createRetryPolicy(3), attempt, random)
         const bound = Math.min(20_000, 500 * 2 ** (attempt - 1))
         expect(gap).toBeGreaterThanOrEqual(100)
         expect(gap).toBeLessThanOrEqual(bound)
@@ -262,7 +262,7 @@ describe('changes are repeated only when they were not applied', () => {
         expect(sent.filter(operation => operation === 'submitPullRequest')).toHaveLength(2)
         expect(sent.at(1), 'reads again first').toBe('getSubmittedPullRequest')
         expect(server.applied).toHaveLength(1)
-        expect(notes.join('\n'), 'every repeat is told').toMatch(/submitPullRequest.*once more/)
+        expect(notes.join('\n'), 'every repeat is reported').toMatch(/submitPullRequest.*once more/)
       },
     )
   })
@@ -413,10 +413,10 @@ describe('changes are repeated only when they were not applied', () => {
   })
 
   test.each([
-    ['D19', '503 with Retry-After: 1', respondWith(503, '', { 'retry-after': '1' })],
-    ['D20', '408', respondWith(408)],
-  ] as const)('%s: %s, then good: pr submit reads first', async (_, __, show) => {
-    await withFaultServer({ script: { submitPullRequest: [withoutEffect(show)] } }, async server => {
+    ['503 with Retry-After: 1', respondWith(503, '', { 'retry-after': '1' })],
+    ['408', respondWith(408)],
+  ] as const)('%s, then success: pr submit reads before it repeats', async (_, respond) => {
+    await withFaultServer({ script: { submitPullRequest: [withoutEffect(respond)] } }, async server => {
       const { code, out } = await runAndCheck(server, 'pr submit 7')
       expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^7\ttrue\tconfirmed\t/) })
       const sent = operationNames(server)
@@ -427,10 +427,10 @@ describe('changes are repeated only when they were not applied', () => {
   })
 
   test.each([
-    ['D19', '503 with Retry-After: 1', respondWith(503, '', { 'retry-after': '1' })],
-    ['D20', '408', respondWith(408)],
-  ] as const)('%s: %s, though it was applied: one submit', async (_, __, show) => {
-    await withFaultServer({ script: { submitPullRequest: [withEffect(show)] } }, async server => {
+    ['503 with Retry-After: 1', respondWith(503, '', { 'retry-after': '1' })],
+    ['408', respondWith(408)],
+  ] as const)('%s, though it was applied: one submit', async (_, respond) => {
+    await withFaultServer({ script: { submitPullRequest: [withEffect(respond)] } }, async server => {
       const { code, out } = await runAndCheck(server, 'pr submit 7')
       expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^7\ttrue\tconfirmed-by-read\t/) })
       expect(operationNames(server)).toEqual(['submitPullRequest', 'getSubmittedPullRequest'])

@@ -10,7 +10,9 @@ const [ownFolder, ownFile] = [
   { owner: ada, mode: 0o600, modifiedAt: 0 },
 ]
 
-/** The settings of ada, in which the base address leads to a service; who may use them is what a test says. */
+/**
+ * The settings of ada, in which the base address leads to a service; who may use them is what a test says.
+ */
 const stored = (
   service: Service,
   access: Setting['access'],
@@ -159,7 +161,7 @@ describe('doctor', () => {
     expect((await settingsRow({})).row).toMatchObject({ result: 'pass', found: file })
   })
 
-  test('asks the service all the same where the address is not in doubt', async () => {
+  test('asks the service where the address is not in doubt', async () => {
     const { rows, service } = await settingsRow({ [file]: { ...ownFile, mode: 0o644 } })
     expect(service.requests).toHaveLength(1)
     expect(rows.map(({ check }) => check)).toContain('service')

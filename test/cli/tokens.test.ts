@@ -101,7 +101,9 @@ describe('the redactor knows a token raw, percent-encoded and in base64, in the 
     (before, secret, after) => before + [...secret].join('\u200B') + after,
   ]
 
-  /** A way for a text of the service to come to a stream: a command line, and an answer that holds the text. */
+  /**
+   * A way for a text of the service to come to a stream: a command line, and an answer that holds the text.
+   */
   interface Way {
     readonly line: string
     readonly terminal?: boolean

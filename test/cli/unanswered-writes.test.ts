@@ -333,7 +333,7 @@ const afterwards: typeof common = [
   ],
   [
     {
-      // What the reading says of the delivery stands; what the replay was told gives the exit code.
+      // What the reading says of the delivery stands; the answer to the replay gives the exit code.
       name: 'reset before applying; 307 to the replay',
       changes: [withoutEffect(resetConnection), withoutEffect(elsewhere(307))],
     },
@@ -766,7 +766,7 @@ describe.each(all)('unanswered writes: $operation', change => {
           ...(came.code === 0 ? {} : { exit: came.code, message: came.sentence }),
         })
       if (came.code === 11 && change.back !== undefined)
-        expect(came.hint, 'the command that tells').toMatch(tells[change.back] ?? /never/)
+        expect(came.hint, 'the command that shows the outcome').toMatch(tells[change.back] ?? /never/)
       expect(stranger.connections(), 'no redirect is followed').toBe(0)
     })
     if (row.expected.exit === 0) continue

@@ -274,8 +274,8 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   ],
 }
 
-/** What a person or, where JSON was asked for, a script is told. */
-function told(err: string): { readonly message: string; readonly hint: string } {
+/** Returns the message and the hint on standard error, as text or as JSON. */
+function messageIn(err: string): { readonly message: string; readonly hint: string } {
   if (!err.startsWith('{')) {
     expect(err).toMatch(oneSentence)
     const [message = '', ...hint] = err.trimEnd().split('\n')
@@ -294,7 +294,7 @@ const hintless =
 async function isRefused(words: string | readonly string[], says: RegExp, setting: Setting = {}) {
   const outcome = await typed(words, setting)
   expect(silent(outcome), outcome.err).toEqual(refused)
-  const { message, hint } = told(outcome.err)
+  const { message, hint } = messageIn(outcome.err)
   expect(message).toMatch(says)
   expect(message).toMatch(/[.?]$/)
   expect(outcome.err).not.toMatch(slips)
@@ -325,12 +325,13 @@ describe('what an error reports', () => {
     expect(err).toMatch(andHint)
   })
 
-  // The failure of opening the line is told by the run and once more when the desk closes.
+  // The failure to create the HTTP client is reported by the run and again when the context closes.
   test.each(['--ca-file=', '--ca-file /no/such.pem'])('%s is reported once', flag =>
     isRefused(`queue get ${at} ${flag}`, /--ca-file/),
   )
 
-  // cases.md I7: a file that is missing is a clear message and exit 2; it ends as "something went wrong inside mergeq".
+  // cases.md I7: a file that is missing is a clear message and exit 2; it ends as "something went wrong
+  // inside mergeq".
   test.each([
     `pr targets 7 --from /no/such.txt --sha s ${at}`,
     `pr targets 7 --from-json /no/such.txt --sha s ${at}`,
@@ -349,7 +350,7 @@ describe('what an error reports', () => {
   ])('%s suggests %s', async (words, suggestion) => {
     const outcome = await typed(words)
     expect(silent(outcome)).toEqual(refused)
-    expect(told(outcome.err).hint).toMatch(new RegExp(`Did you mean .*${suggestion}`))
+    expect(messageIn(outcome.err).hint).toMatch(new RegExp(`Did you mean .*${suggestion}`))
   })
 
   test.each([
@@ -541,7 +542,8 @@ describe('what is accepted', () => {
     }
   })
 
-  // CLI.md section 4.13: "--set for what a typed flag already gives" is a usage error; global flags are not looked at.
+  // CLI.md section 4.13: "--set for what a typed flag already gives" is a usage error; global flags are not
+  // looked at.
   test.each([
     [`queue get ${at} --set repo.name=other`, /--set.*repo\.name.*--repo/],
     [`queue get ${at} --set targetBranch=other`, /--set.*targetBranch.*--target-branch/],

@@ -27,7 +27,9 @@ import { type Answer, mergeq, noon, type Outcome, type Setting } from '../suppor
 
 const refusal = 'refused'
 
-/** What a reader makes of a word; `refused` where it throws a usage failure, which anything else would not be. */
+/**
+ * What a reader makes of a word; `refused` where it throws a usage failure, which anything else would not be.
+ */
 function reading<T>(read: () => T): T | typeof refusal {
   try {
     return read()
@@ -94,7 +96,7 @@ describe('a repository', () => {
   })
 })
 
-/** What is no pull request (G1). */
+/** Words that name no pull request. */
 const noPullRequests = [
   '007',
   '7.0',
@@ -929,7 +931,7 @@ describe('listing failing tests', () => {
     expect(out.endsWith('\n')).toBe(true)
   })
 
-  test('a token that is revoked between pages is the reason told', async () => {
+  test('a token that is revoked between pages is the reason reported', async () => {
     const outcome = await walk(ofIds, token => (token === '' ? { ids: ['a'], next: 'p2' } : { status: 401 }))
     expect({ code: outcome.code, ids: ids(outcome) }).toEqual({ code: 4, ids: ['a'] })
     expect(outcome.err).toMatch(/rejected the token/)
@@ -1117,7 +1119,7 @@ describe('listing failing tests', () => {
     })
   })
 
-  test('-q silences what is only told', async () => {
+  test('-q silences informational messages', async () => {
     const { code, err } = await walk('-q', () => ({ ids: ['a'], next: '' }))
     expect({ code, err }).toEqual({ code: 0, err: '' })
   })

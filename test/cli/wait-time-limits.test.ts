@@ -22,7 +22,8 @@ const network = vi.hoisted((): { model: Model | undefined; now: () => number; at
   attempts: [],
 }))
 
-// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of them.
+// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
+// them.
 vi.hoisted(() => vi.resetModules())
 afterAll(() => {
   vi.doUnmock('../../src/http/undici.ts')
@@ -96,6 +97,7 @@ test.each([
       limit: Math.min(usual, Math.max(1_000, whole - at)),
     })
   }
-  // Once the time is over, three readings, each repeated once, take a second an attempt and the pauses between.
+  // Once the time is over, three readings, each repeated once, take a second an attempt and the pauses
+  // between.
   expect(took).toBeLessThan(whole + 30_000)
 })

@@ -29,7 +29,10 @@ interface Part {
   readonly script?: readonly string[]
 }
 
-/** The scripts of a recipe, in order, each with the variables that the recipe sets for it and as its system runs it. */
+/**
+ * The scripts of a recipe, in order, each with the variables that the recipe sets for it and as its system
+ * runs it.
+ */
 function scriptsOf(
   part: Part,
   outer: Variables = {},

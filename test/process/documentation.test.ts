@@ -17,7 +17,10 @@ import {
 } from '../support/documentation-runs.ts'
 import { testWith } from '../support/programs.ts'
 
-/** Lines with what differs from run to run masked: moments, numbers, digests, widths, and how often one looked. */
+/**
+ * Lines with what differs from run to run masked: moments, numbers, digests, widths, and how often one
+ * looked.
+ */
 const shapeOf = (lines: readonly string[]): readonly string[] =>
   lines
     .map(line =>

@@ -377,7 +377,10 @@ describe('a fork and its parent (CLI.md section 3)', () => {
   })
 })
 
-/** A git on the search path that answers `ls-remote` from a file, writes down how it was called, and else is the real one. */
+/**
+ * A git on the search path that answers `ls-remote` from a file, writes down how it was called, and else is
+ * the real one.
+ */
 function lookup(answer: string) {
   const folder = join(place, `answer-${++count}`)
   mkdirSync(folder)

@@ -19,21 +19,21 @@ const groups = [
 ]
 
 describe('every list in prose is whole', () => {
-  const told = (line: string) => mergeq(line).then(({ out }) => out)
+  const helpText = (line: string) => mergeq(line).then(({ out }) => out)
 
   test('every group and command is in `mergeq --help`, every command in the help of its group', async () => {
-    const root = await told('--help')
+    const root = await helpText('--help')
     for (const { command } of commandDocs)
       expect(root).toMatch(new RegExp(`^  ${command.split(' ')[0]} `, 'm'))
     for (const group of groups)
       for (const { command } of commandDocs.filter(page => page.command.startsWith(`${group} `)))
-        expect(await told(`${group} --help`)).toMatch(
+        expect(await helpText(`${group} --help`)).toMatch(
           new RegExp(`^  ${command.slice(group.length + 1)} `, 'm'),
         )
   })
 
   test('every exit code is in `help exit-codes`, every format in `help formatting`', async () => {
-    const [codes, forms] = [await told('help exit-codes'), await told('help formatting')]
+    const [codes, forms] = [await helpText('help exit-codes'), await helpText('help formatting')]
     for (const { code, kind } of exitCodeList) expect(codes).toMatch(new RegExp(`^ *${code}  ${kind} `, 'm'))
     for (const format of formats) expect(forms).toMatch(new RegExp(`^  ${format} `, 'm'))
   })
@@ -42,7 +42,7 @@ describe('every list in prose is whole', () => {
     const text = readdirSync('src', { recursive: true, encoding: 'utf8' })
       .filter(path => path.endsWith('.ts') && !/^config\/(ci|ci-systems)\.ts$/.test(path))
       .map(path => readFileSync(join('src', path), 'utf8'))
-      .concat(readFileSync(launcher, 'utf8'))
+      .concat(readFileSync(launcher, 'utf8'), readFileSync('bin/code-cache.js', 'utf8'))
       .join('\n')
     const read = [...text.matchAll(/\benv\??\.([A-Z][A-Z_]+)/g)].map(([, name = '']) => name)
     const system = [
@@ -53,7 +53,7 @@ describe('every list in prose is whole', () => {
       'NODE_TLS_REJECT_UNAUTHORIZED',
       'GIT_CONFIG_COUNT',
     ]
-    const environment = (await told('help environment')).replace(/\s+/g, ' ')
+    const environment = (await helpText('help environment')).replace(/\s+/g, ' ')
     const settings = Object.values(settingDefinitions).flatMap(({ env }) => env)
     expect(read.length).toBeGreaterThan(10)
     for (const name of [...new Set([...read, ...settings])].filter(
@@ -77,7 +77,7 @@ const place = mkdtempSync(join(tmpdir(), 'mergeq help '))
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
 testWith('mandoc')('the manual page is right roff', () => {
-  const told = (() => {
+  const warnings = (() => {
     try {
       return execFileSync('mandoc', ['-T', 'lint', 'man/mergeq.1'], { encoding: 'utf8' })
     } catch (error) {
@@ -85,7 +85,7 @@ testWith('mandoc')('the manual page is right roff', () => {
     }
   })()
   // The date is left out, so that the page changes only when what it says does.
-  expect(told.split('\n').filter(line => line !== '' && !line.includes('missing date'))).toEqual([])
+  expect(warnings.split('\n').filter(line => line !== '' && !line.includes('missing date'))).toEqual([])
   const shown = execFileSync('mandoc', ['-T', 'ascii', 'man/mergeq.1'], { encoding: 'utf8' }).replace(
     /.\u0008/g,
     '',

@@ -535,7 +535,7 @@ describe('proxies', () => {
     })
 
     testWith('tinyproxy')(
-      'the 401 of tinyproxy to a wrong password is a refused login, told once',
+      'the 401 of tinyproxy to a wrong password is a refused login, reported once',
       async () => {
         const { env, proxy, base } = await proxied()
         const tiny = await openTinyproxy(proxy.host, 'someone:else')

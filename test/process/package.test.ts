@@ -97,12 +97,13 @@ describe('the package', () => {
 
   test('holds what is run, what is read, and nothing else', () => {
     const allowed =
-      /^(?:bin\/(?:mergeq\.js|package\.json)|dist\/(?:[a-z-]+\.cjs|library\.(?:mjs|d\.[cm]ts)|LICENSES\.txt)|man\/mergeq\.1|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+      /^(?:bin\/(?:mergeq\.js|code-cache\.js|package\.json)|dist\/(?:[a-z-]+\.cjs|library\.(?:mjs|d\.[cm]ts)|LICENSES\.txt)|man\/mergeq\.1|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
     expect(packed.filter(path => !allowed.test(path))).toEqual([])
     expect(packed).toEqual(
       expect.arrayContaining([
         'LICENSE',
         'README.md',
+        'bin/code-cache.js',
         'bin/mergeq.js',
         'bin/package.json',
         'dist/LICENSES.txt',
@@ -201,8 +202,8 @@ describe('the package', () => {
   test.each(ways)('%s it works', async (_, way) => {
     const [command, before, cwd] = way()
     const env = /^np/.test(command) ? npmEnvironment : {}
-    const told = await run(command, [...before, '--version'], { cwd, env })
-    expect(told).toEqual({ code: 0, out: `${version}\n`, err: '' })
+    const result = await run(command, [...before, '--version'], { cwd, env })
+    expect(result).toEqual({ code: 0, out: `${version}\n`, err: '' })
     const inSandbox = ['sandbox', 'exec', '--', command, ...before, 'queue', 'get', '--json']
     const { code, out } = await run(command, [...before, ...inSandbox], { cwd, env })
     expect(code).toBe(0)

@@ -28,9 +28,9 @@ describe('one pull request', () => {
   })
 
   test.each([
-    ['L2', 'FAILED', 3],
-    ['L3', 'CANCELLED', 10],
-  ])('%s: %s counts once it is no longer submitted', async (_, state, exit) => {
+    ['FAILED', 3],
+    ['CANCELLED', 10],
+  ] as const)('%s counts once the pull request is no longer submitted', async (state, exit) => {
     const course: Course = [
       [0, 'TESTING'],
       [2, state, { isCurrentlySubmittedToQueue: true }],
@@ -113,7 +113,7 @@ describe('one pull request', () => {
       expect(code).toBe(130)
       expect(err).toMatch(/stopped by SIGINT.*mergeq pr cancel 7 -R github.com\/acme\/web -b main/s)
       expect(operations.filter(operation => !operation.startsWith('get'))).toEqual([])
-      // What had settled is told.
+      // What had ended is reported.
       expect(documentsIn(out).map(({ pr }) => pr)).toEqual(line.includes('8') ? [8] : [])
     },
   )

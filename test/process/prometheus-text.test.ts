@@ -94,7 +94,7 @@ describe('the same verdict as Prometheus', () => {
     ['a last line without its end', 'a 1'],
     ['blanks at the end of a line', 'a 1 \n'],
     ['a type that says nothing', '# TYPE a thing\na 1\n'],
-    ['a type told twice', '# TYPE a gauge\n# TYPE a gauge\na 1\n'],
+    ['a type declared twice', '# TYPE a gauge\n# TYPE a gauge\na 1\n'],
     ['a comment about no metric', '# HELP 1a x\n'],
   ])('but what is clear is read all the same: %s', (_, text) => {
     expect([isRead(text), promtoolReads(text)]).toEqual([true, false])
@@ -110,8 +110,8 @@ describe('the same verdict as Prometheus', () => {
       await story.close()
       const { status, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: out, encoding: 'utf8' })
       // The names are the service's (service-observed.md section 4): gauges, whatever they end in.
-      const told = stderr.split('\n').filter(line => line !== '' && !line.includes('_total'))
-      expect({ told, status }).toEqual({ told: [], status: 3 })
+      const messages = stderr.split('\n').filter(line => line !== '' && !line.includes('_total'))
+      expect({ messages, status }).toEqual({ messages: [], status: 3 })
       expect(parseSamples(out).length).toBeGreaterThan(50)
     },
   )
@@ -230,9 +230,9 @@ describe('quantiles', () => {
       encoding: 'utf8',
     })
     rmSync(folder, { recursive: true })
-    expect({ status, told: stderr + stdout.replace(/Unit Testing: .*\n|\s*SUCCESS\s*/g, '') }).toEqual({
+    expect({ status, output: stderr + stdout.replace(/Unit Testing: .*\n|\s*SUCCESS\s*/g, '') }).toEqual({
       status: 0,
-      told: '',
+      output: '',
     })
     expect(asked.length).toBe(80 + 48)
   })
@@ -321,13 +321,13 @@ describe('the recipe for Prometheus', () => {
     writeFileSync(join(folder, 'test.yml'), test)
     const ran = (...args: readonly string[]) => {
       const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: folder, encoding: 'utf8' })
-      return { status, told: status === 0 ? '' : stdout + stderr }
+      return { status, output: status === 0 ? '' : stdout + stderr }
     }
     const results = [ran('check', 'rules', 'rules.yml'), ran('test', 'rules', 'test.yml')]
     rmSync(folder, { recursive: true })
     expect(results).toEqual([
-      { status: 0, told: '' },
-      { status: 0, told: '' },
+      { status: 0, output: '' },
+      { status: 0, output: '' },
     ])
   })
 })

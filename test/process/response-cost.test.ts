@@ -77,7 +77,8 @@ describe('what any one answer may cost', () => {
           await withFaultServer({ script: respondAlways(show) }, async server => {
             const came = await runBuiltProgram(server, line, { measured: true, skipFailureText: true })
             expectBounded(came, `${line}, ${shape}`)
-            // A change is read back once; everything else asks once. `explain` reads the record and the queue.
+            // A change is read back once; everything else asks once. `explain` reads the record and the
+            // queue.
             expect(server.log.length, `${line}, ${shape}: requests`).toBeLessThanOrEqual(3)
           })
         }

@@ -201,15 +201,18 @@ describe('readers of standard output', () => {
   test.each(unwritable)('%s onto a full disk is reported, with 16', async line => {
     const service = await serve(good)
     const { err, code } = await home.run(on(service.baseUrl(), line), { shell: '"$@" >/dev/full' })
-    expect({ code, told: /output could not be written/.test(err) }, err).toEqual({ code: 16, told: true })
+    expect({ code, reported: /output could not be written/.test(err) }, err).toEqual({
+      code: 16,
+      reported: true,
+    })
     expect(err).not.toMatch(/^\s+at |undefined|node:/m)
   })
 
   test('--version onto a full disk is reported, with 16', async () => {
     const { err, code } = await home.run(['--version'], { shell: '"$@" >/dev/full' })
-    expect({ code, told: /^mergeq: .*output could not be written/.test(err) }, err).toEqual({
+    expect({ code, reported: /^mergeq: .*output could not be written/.test(err) }, err).toEqual({
       code: 16,
-      told: true,
+      reported: true,
     })
   })
 

@@ -416,7 +416,7 @@ describe('whatever the umask, the file is 0600 and its folder 0700', () => {
     expect(modeOf(file)).toBe('600')
   })
 
-  test('K4 MERGEQ_CONFIG_DIR names the folder, and is made the same way', async () => {
+  test('MERGEQ_CONFIG_DIR names the folder, and is made the same way', async () => {
     const { home, place, run } = openPlace()
     const folder = join(place, 'a b', 'ü')
     const env = { MERGEQ_CONFIG_DIR: folder, XDG_CONFIG_HOME: join(place, 'other') }
@@ -430,7 +430,7 @@ describe('whatever the umask, the file is 0600 and its folder 0700', () => {
     expect(readdirSync(place).sort()).toEqual(['a b', 'home', 'work'])
   })
 
-  test('K4 XDG_CONFIG_HOME is honoured', async () => {
+  test('XDG_CONFIG_HOME is respected', async () => {
     const { home, place, run } = openPlace()
     const env = { XDG_CONFIG_HOME: join(place, 'xdg') }
     expect((await run('config set repo acme/web', { env })).code).toBe(0)
@@ -1021,7 +1021,10 @@ describe('the same comes back, or it is refused', () => {
 })
 
 describe('the new file while it is being written', () => {
-  /** Logs in while looking at the folder as often as this process can; returns what was seen beside the settings. */
+  /**
+   * Logs in while looking at the folder as often as this process can; returns what was seen beside the
+   * settings.
+   */
   async function look(env: Readonly<Record<string, string>>) {
     const service = await serve()
     const { file, folder, home, lay } = openPlace()

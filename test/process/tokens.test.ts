@@ -263,7 +263,7 @@ const bad: readonly (readonly [what: string, value: string, code: string, positi
 ]
 
 describe('a token that cannot be one is refused here, by code point and position', () => {
-  test.each(bad)('A2 MERGEQ_TOKEN with %s', async (_, value, code, position) => {
+  test.each(bad)('MERGEQ_TOKEN with %s is refused', async (_, value, code, position) => {
     const ran = await mergeq('queue get -R acme/web -b main', {
       env: { MERGEQ_TOKEN: value },
       answer: () => ({}),
@@ -421,7 +421,7 @@ describe('without a token anywhere and without a terminal', () => {
     expect(err).toMatch(/^mergeq: .*\n {2}.*--with-token/)
   })
 
-  test('A4 CI=false is no CI job: the token is asked for', async () => {
+  test('CI=false is no CI job: the token is asked for', async () => {
     const { err } = await mergeq('auth login --no-verify', {
       env: { CI: 'false' },
       inputTerminal: true,
@@ -431,7 +431,7 @@ describe('without a token anywhere and without a terminal', () => {
   })
 })
 
-describe('`auth status` tells the source, the origin, and at most the last four characters', () => {
+describe('`auth status` shows the source, the origin, and at most the last four characters', () => {
   const base = 'https://api.mergeq.test/v1'
   const origin = 'https://api.mergeq.test'
   const stored = (document: unknown) => ({ '/home/me/.config/mergeq/config.json': JSON.stringify(document) })
@@ -489,7 +489,7 @@ describe('`auth status` tells the source, the origin, and at most the last four 
     })
   })
 
-  test('A7 TRUNK_API_TOKEN is used for the default base address only', async () => {
+  test('TRUNK_API_TOKEN is used for the default base address only', async () => {
     const env = { MERGEQ_TOKEN: '', TRUNK_API_TOKEN: token }
     const { code, out, err, requests } = await mergeq('queue get -R acme/web -b main', {
       env,
@@ -560,7 +560,7 @@ test('on a runner the token is never printed, not even in a line that masks it',
 })
 
 describe('a token has its length', () => {
-  test('A11 MERGEQ_TOKEN of 8 KiB is refused here', async () => {
+  test('MERGEQ_TOKEN of 8 KiB is refused before anything is sent', async () => {
     const value = token.repeat(410)
     const { code, out, err, requests } = await mergeq('queue get -R acme/web -b main', {
       env: { MERGEQ_TOKEN: value },

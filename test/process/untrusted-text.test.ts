@@ -26,7 +26,9 @@ const answered = (document: unknown): (() => Answer) => {
 }
 const listOf = (...names: readonly string[]) => ({ tests: names.map(aTest), page: { next_page_token: '' } })
 
-/** Where text of the service is shown: the command, and an answer that has the text wherever it may have any. */
+/**
+ * Where text of the service is shown: the command, and an answer that has the text wherever it may have any.
+ */
 const places: readonly (readonly [line: string, answer: (text: string) => unknown])[] = [
   [
     'pr get 7',
@@ -97,7 +99,7 @@ describe('control sequences for a terminal', () => {
       expectPlainText(out)
       const lines = out.split(/\r?\n/).filter(line => line !== '')
       const heads = flags === '' ? 0 : flags === '-o markdown' ? 2 : 1
-      // F5: as many rows as items.
+      // There are as many rows as items.
       expect(lines).toHaveLength(heads + 3)
       expect(lines[heads + 1]).toMatch(/before .*after/)
     }
@@ -706,7 +708,9 @@ describe('what a CI runner would act on (CLI.md 4.12)', () => {
     '##[error]##[error]##vso[a.b]x',
   ]
 
-  /** What GitHub, Azure and TeamCity take as a command: the first on a line of its own, the others anywhere. */
+  /**
+   * What GitHub, Azure and TeamCity take as a command: the first on a line of its own, the others anywhere.
+   */
   const acts = /^\s*::[\w-]+(?: .*)?::|##\[\w|##vso\[|##teamcity\[/im
   const runners: readonly Readonly<Record<string, string>>[] = [
     { CI: 'true' },
@@ -814,7 +818,7 @@ describe('what a CI runner would act on (CLI.md 4.12)', () => {
     ['pr wait 7 --interval 1s --timeout 1s', 124, 124],
     ['pr submit 7', 0, 11],
   ]
-  test.each(progress)('%s tells its progress without acting', async (line, good, bad) => {
+  test.each(progress)('%s reports its progress without control sequences', async (line, good, bad) => {
     const text = commands.join('\n')
     for (const [code, answer] of [
       [good, tried(text)],

@@ -4,7 +4,10 @@ import { mergeq, type Outcome, type Setting } from './harness.ts'
 /** The token of these tests: percent-encoded and in base64 it reads otherwise than raw. */
 export const token = 'tok_W1re/Secret+42=='
 
-/** Everything in which the token could show itself: raw, percent-encoded, in base64 wherever it begins in what was encoded. */
+/**
+ * Everything in which the token could show itself: raw, percent-encoded, in base64 wherever it begins in what
+ * was encoded.
+ */
 const tokenForms: readonly string[] = [token, encodeURIComponent(token)].concat(
   [0, 1, 2].flatMap(shift => {
     const form = Buffer.from(`${'x'.repeat(shift)}${token}`)
@@ -15,7 +18,7 @@ const tokenForms: readonly string[] = [token, encodeURIComponent(token)].concat(
   }),
 )
 
-/** The exit codes of CLI.md section 9, and the kinds that go with them. */
+/** The kind of error that each exit code stands for. */
 const errorKinds: Readonly<Record<number, string>> = {
   0: 'ok',
   1: 'internal',
@@ -43,10 +46,13 @@ const errorKinds: Readonly<Record<number, string>> = {
 /** What a run said and how it ended. */
 export type CommandResult = Pick<Outcome, 'code' | 'out' | 'err'>
 
-/** What a case promises, as far as the general rules of cases.md need to know it. */
+/** What `checkGeneralRules` needs to know of a run. */
 export interface ExpectedResult {
   readonly code: number
-  /** The format of standard output; `json` with the number of its documents (1 unless said), `bytes` is passed on untouched. */
+  /**
+   * The format of standard output; `json` with the number of its documents (1 unless said), `bytes` is passed
+   * on untouched.
+   */
   readonly format?: 'tsv' | 'table' | 'csv' | 'markdown' | 'ndjson' | 'json' | 'bytes'
   readonly documents?: number
   /** Colours were asked for or the output is a terminal: they are no control characters. */
@@ -66,7 +72,7 @@ const bidirectional = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/
 const internalText =
   /^\s+at .*[:(]\d+|\bundefined\b|\[object Object\]|fetch failed|Unhandled|node:internal|\bTypeError\b/m
 
-/** Judges a run by the general rules of cases.md (1, 3, 4, 5 and 6), and its exit code by the case. */
+/** Checks the exit code of a run, and what holds for every run: no token, whole documents, plain messages. */
 export function checkGeneralRules(
   { code, out, err }: CommandResult,
   {
@@ -79,9 +85,10 @@ export function checkGeneralRules(
   }: ExpectedResult,
 ): void {
   expect({ code, err: code === due ? '' : err }, 'the exit code').toEqual({ code: due, err: '' })
-  expect(Object.keys(errorKinds), 'rule 3').toContain(String(code))
-  for (const form of tokenForms) expect(out.includes(form) || err.includes(form), 'rule 1').toBe(false)
-  expect(err, 'rule 4').not.toMatch(internalText)
+  expect(Object.keys(errorKinds), 'a documented exit code').toContain(String(code))
+  for (const form of tokenForms)
+    expect(out.includes(form) || err.includes(form), 'the token is in no stream').toBe(false)
+  expect(err, 'no internal text').not.toMatch(internalText)
   checkText(err, 'standard error', colored)
   const isJson = format === 'json' || format === 'ndjson'
   if (!isJson && format !== 'bytes') {
@@ -92,42 +99,42 @@ export function checkGeneralRules(
   if (!mute && code !== 0 && code < 124) checkFailure(err, code, isJson, names)
 }
 
-/** Rule 6. */
+/** Checks that text holds no control characters. */
 function checkText(text: string, where: string, colored: boolean): void {
   const plain = (colored ? text.replaceAll(colors, '') : text).replaceAll('\n', '')
-  expect(plain, `rule 6: ${where}`).not.toMatch(controls)
-  expect(plain, `rule 6: ${where}`).not.toMatch(bidirectional)
+  expect(plain, `no control characters on ${where}`).not.toMatch(controls)
+  expect(plain, `no control characters on ${where}`).not.toMatch(bidirectional)
 }
 
-/** Rule 5: whole documents; indented, there is one. */
+/** Checks that standard output holds complete JSON documents; an indented one stands alone. */
 function checkDocuments(out: string, due: number | undefined): void {
-  expect(out, 'rule 5').toMatch(/\n$/)
+  expect(out, 'complete JSON documents').toMatch(/\n$/)
   if (/^[{[]\n/.test(out)) {
     JSON.parse(out)
     return
   }
   const lines = out.slice(0, -1).split('\n')
   for (const line of lines) JSON.parse(line)
-  if (due !== undefined) expect(lines, 'rule 5').toHaveLength(due)
+  if (due !== undefined) expect(lines, 'complete JSON documents').toHaveLength(due)
 }
 
-/** Rule 4. */
+/** Checks that a failure is reported with a sentence and a hint. */
 function checkFailure(err: string, code: number, isJson: boolean, names: readonly string[]): void {
   if (isJson) {
     const { error } = JSON.parse(err.trimEnd().split('\n').at(-1) ?? '')
-    expect(error, 'rule 4').toMatchObject({ exit: code, kind: errorKinds[code] })
-    expect(error.message, 'rule 4: a sentence').toMatch(/\S/)
-    expect(error.hint, 'rule 4: a hint').toMatch(/\S/)
-    for (const name of names) expect(`${error.operation} ${error.message}`, 'rule 4').toContain(name)
+    expect(error, 'the exit code and its kind').toMatchObject({ exit: code, kind: errorKinds[code] })
+    expect(error.message, 'a sentence').toMatch(/\S/)
+    expect(error.hint, 'a hint').toMatch(/\S/)
+    for (const name of names)
+      expect(`${error.operation} ${error.message}`, 'the names in the message').toContain(name)
     return
   }
   const [, sentence = ''] =
-    /(?:^|\n)mergeq: (.+)\n(?: {2}.+\n)+$/.exec(err) ??
-    expect.fail(`rule 4: no sentence with a hint ends\n${err}`)
-  for (const name of names) expect(sentence, 'rule 4').toContain(name)
+    /(?:^|\n)mergeq: (.+)\n(?: {2}.+\n)+$/.exec(err) ?? expect.fail(`no sentence with a hint ends\n${err}`)
+  for (const name of names) expect(sentence, 'the names in the sentence').toContain(name)
 }
 
-/** Runs a command line in the harness, with the token and the queue of these tests, and judges it. */
+/** Runs a command line in the harness, with the token and the queue of these tests, and checks it. */
 export async function runAndCheck(
   line: string | readonly string[],
   promised: ExpectedResult,

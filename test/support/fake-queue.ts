@@ -12,8 +12,6 @@ export interface QueueData {
   now(): number
 }
 
-// The tiny service.
-
 const priorityValues = new Map([
   ['urgent', 0],
   ['high', 10],

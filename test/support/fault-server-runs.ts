@@ -8,8 +8,6 @@ import type { FaultServer, LoggedRequest } from './fault-server.ts'
 import { mergeq, type Outcome, type Setting, splitWords } from './harness.ts'
 import { bareEnvironment, launcher } from './programs.ts'
 
-// What every case is judged by.
-
 /** A token that reads differently raw, percent-encoded and in base64. */
 export const token = 'tok/3+one=with%odd&chars~abcdef'
 
@@ -21,7 +19,7 @@ export interface CommandResult {
   readonly words: readonly string[]
 }
 
-/** What came out, judged by the general rules. */
+/** The output of a run that passed `checkGeneralRules`. */
 export interface CheckedOutcome extends Outcome {
   /** The documents on standard output, where JSON was asked for. */
   readonly documents: readonly Json[]
@@ -53,9 +51,9 @@ const transportExitCodes = [7, 11, 15]
 const partialOutputExitCodes = [4, 17]
 
 /**
- * The general rules at the top of cases.md: the token is in no stream and in no request but its header; the exit code
- * is in the table; a failure is one sentence that names the operation; standard output is empty or complete; no control
- * character. `judgeWords` asks for the host and the next step.
+ * Checks what holds for every run: the token is in no stream and in no request but its header; the
+ * exit code is in the table; a failure is one sentence that names the operation; standard output is empty or
+ * complete; no control character. `checkFailureText` checks the host and the next step.
  */
 export function checkGeneralRules(
   { code, out, err, words }: CommandResult,
@@ -63,23 +61,21 @@ export function checkGeneralRules(
 ) {
   const json = words.includes('--json')
   for (const form of formsOf(token)) {
-    expect(out, 'rule 1: no token on standard output').not.toContain(form)
-    expect(err, 'rule 1: no token on standard error').not.toContain(form)
+    expect(out, 'no token on standard output').not.toContain(form)
+    expect(err, 'no token on standard error').not.toContain(form)
   }
   for (const { headers, path, body } of log) {
     const { 'x-api-token': sent, ...others } = headers
     const elsewhere = [path, body.toString('latin1'), ...Object.values(others)].join('\n')
-    expect(sent, 'rule 1: the token in its header').toBe(token)
-    for (const form of formsOf(token)) expect(elsewhere, 'rule 1: no token elsewhere').not.toContain(form)
+    expect(sent, 'the token in its header').toBe(token)
+    for (const form of formsOf(token)) expect(elsewhere, 'no token elsewhere').not.toContain(form)
   }
-  expect(exitCodes, 'rule 3: an exit code of the table').toContain(code)
-  const told = `${out}\n${err}`
-  expect(told, 'rule 4: nothing of the machinery').not.toMatch(
-    /\n\s+at \S.*:\d+|\bundefined\b|\[object |fetch failed/,
-  )
-  expect(err, 'rule 6: no control characters').not.toMatch(controlCharacters)
-  if (!json) expect(out.replaceAll('\t', ''), 'rule 6: no control characters').not.toMatch(controlCharacters)
-  expect(out === '' || out.endsWith('\n'), 'rule 5: standard output is whole').toBe(true)
+  expect(exitCodes, 'an exit code of the table').toContain(code)
+  const output = `${out}\n${err}`
+  expect(output, 'no internal text').not.toMatch(/\n\s+at \S.*:\d+|\bundefined\b|\[object |fetch failed/)
+  expect(err, 'no control characters').not.toMatch(controlCharacters)
+  if (!json) expect(out.replaceAll('\t', ''), 'no control characters').not.toMatch(controlCharacters)
+  expect(out === '' || out.endsWith('\n'), 'standard output is whole').toBe(true)
   const documents: Json[] = json
     ? out
         .split('\n')
@@ -89,21 +85,20 @@ export function checkGeneralRules(
   const failure = failureIn(err, code, json)
   if (code !== 0 && code < 124) {
     const operation = log.at(0)?.operation
-    if (operation !== undefined)
-      expect(failure.sentence, 'rule 4: names the operation').toMatch(operationIn(log))
+    if (operation !== undefined) expect(failure.sentence, 'names the operation').toMatch(operationIn(log))
     if (!changingCommands.test(words.join(' ')) && !partialOutputExitCodes.includes(code))
-      expect(out, 'rule 5: a read that failed prints nothing').toBe('')
+      expect(out, 'a read that failed prints nothing').toBe('')
   }
   return { documents, ...failure }
 }
 
-/** The rest of rule 4: a failure on the way names the host, and every failure says the next step. */
+/** Checks that a failure of the connection names the host, and that every failure gives a next step. */
 export function checkFailureText(
   { code, sentence, hint }: Pick<CheckedOutcome, 'code' | 'sentence' | 'hint'>,
   { host }: Pick<FaultServer, 'host'>,
 ): void {
-  if (transportExitCodes.includes(code)) expect(sentence, 'rule 4: names the host').toContain(host)
-  if (code !== 0 && code < 124) expect(hint, 'rule 4: an indented hint says the next step').not.toBe('')
+  if (transportExitCodes.includes(code)) expect(sentence, 'names the host').toContain(host)
+  if (code !== 0 && code < 124) expect(hint, 'an indented hint says the next step').not.toBe('')
 }
 
 const controlCharacters = /[\0-\t\v-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/
@@ -114,13 +109,16 @@ const changingCommands =
 const operationIn = (log: readonly LoggedRequest[]): RegExp =>
   new RegExp([...new Set(log.map(({ operation }) => operation))].join('|'))
 
-/** The last failure on standard error: `mergeq: ` and one sentence, then the indented hint; or one JSON object. */
+/**
+ * The last failure on standard error: `mergeq: ` and one sentence, then the indented hint; or one JSON
+ * object.
+ */
 function failureIn(err: string, code: number, json: boolean) {
   const lines = err.split('\n').slice(0, -1)
   if (code === 0 || code >= 124) return { sentence: '', hint: '', earlierLines: lines }
   if (json) {
     const { error } = JSON.parse(lines.at(-1) ?? '{}')
-    expect(error, 'rule 4: one JSON object').toMatchObject({
+    expect(error, 'one JSON object').toMatchObject({
       kind: expect.any(String),
       exit: code,
       message: expect.any(String),
@@ -133,7 +131,7 @@ function failureIn(err: string, code: number, json: boolean) {
   }
   const [, before = '', sentence = '', hint = ''] =
     /^((?:.*\n)*?)mergeq: (.*)\n((?: {2}.*\n)*)$/.exec(err) ?? []
-  expect(sentence, 'rule 4: `mergeq: ` and one sentence').not.toBe('')
+  expect(sentence, '`mergeq: ` and one sentence').not.toBe('')
   return { sentence, hint: hint.replace(/^ {2}/gm, '').trim(), earlierLines: before.split('\n').slice(0, -1) }
 }
 
@@ -147,8 +145,8 @@ export const environmentFor = ({ baseUrl }: Pick<FaultServer, 'baseUrl'>): Recor
 })
 
 /**
- * Runs a command line in the faked world against this server, by the server's clock, and judges what came out: its words
- * too, unless `skipFailureText` says that a test of its own does so.
+ * Runs a command line in the harness against this server, by the server's clock, and checks what came
+ * out: its words too, unless `skipFailureText` says that a test of its own does so.
  */
 export async function runAndCheck(
   server: FaultServer,
@@ -176,17 +174,20 @@ export interface ProcessOutcome extends CheckedOutcome {
 /** How a process of its own is started. */
 export interface LaunchOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** A test of its own judges the words of its failure. */
+  /** Skips `checkFailureText`: another test calls it. */
   readonly skipFailureText?: boolean
   /** Measures its memory and its processor time, with GNU time. */
   readonly measured?: boolean
-  /** Its standard output is a file; what it says is the service's own and not judged as text. */
+  /** Its standard output is a file; it holds the service's own bytes and is not checked as text. */
   readonly intoFile?: boolean
   /** Called when it has started. */
   readonly started?: (kill: (signal: NodeJS.Signals) => void) => void
 }
 
-/** Runs the built binary against this server in an empty home, and judges what came out and what was left behind. */
+/**
+ * Runs the built binary against this server in an empty home, and checks what came out and what was left
+ * behind.
+ */
 export async function runBuiltProgram(
   server: FaultServer,
   line: string,
@@ -221,7 +222,7 @@ export async function runBuiltProgram(
     const left = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter(
       path => !path.startsWith('.cache'),
     )
-    expect(left, 'rule 8: no file is made').toEqual([])
+    expect(left, 'no file is made').toEqual([])
     const checked = { ...came, ...checkGeneralRules({ ...came, words }, server), requests: [], sleeps: [] }
     if (!options.skipFailureText) checkFailureText(checked, server)
     const [memory = 0, user = 0, system = 0] = options.measured

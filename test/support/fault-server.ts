@@ -16,28 +16,29 @@ import { noon } from './harness.ts'
 import { type Behavior, normalBehavior, type Reply } from './responders.ts'
 
 /**
- * A service that misbehaves on request: real sockets on loopback, scripted by operation and by number of request. It
- * plays a tiny queue, so that a change is really applied or not, and remembers every request byte for byte.
+ * A service that misbehaves on request: real sockets on loopback, scripted by operation and by number of
+ * request. It plays a tiny queue, so that a change is really applied or not, and remembers every request byte
+ * for byte.
  */
 export interface FaultServer {
   readonly origin: string
   readonly baseUrl: string
   /** Host and port, as messages name them. */
   readonly host: string
-  /** Every request that arrived, also one that was cut. */
+  /** Every request that arrived, including incomplete ones. */
   readonly log: readonly LoggedRequest[]
-  /** Every change that really took effect, in order. */
+  /** Every write that took effect, in order. */
   readonly applied: readonly Effect[]
   /** How many connections were ever accepted. */
   readonly connections: number
   /** The clock that the service goes by; `run` gives it to the command line, too. */
   readonly clock: TestClock
   readonly data: QueueData
-  /** Lets so much time pass that every late effect has come. */
+  /** Advances the clock until every late effect has happened. */
   applyLateEffects(): void
-  /** Refuses connections from now on, and breaks those that stand. */
+  /** Refuses new connections and resets the open ones. */
   refuseConnections(): void
-  /** Takes connections again, on the same port. */
+  /** Accepts connections again, on the same port. */
   acceptConnections(): void
   close(): Promise<void>
 }
@@ -76,7 +77,7 @@ export type Script =
   | Readonly<Record<string, Behavior | readonly Behavior[]>>
   | ((request: LoggedRequest, server: FaultServer) => Behavior | undefined)
 
-/** A clock that moves only when it is told to, and says when it does. */
+/** A clock that moves only when `now` is set, and calls its listeners then. */
 export interface TestClock {
   now: number
   onChange(listener: () => void): void
@@ -142,7 +143,7 @@ const parseJson = (bytes: Uint8Array): Json => {
   }
 }
 
-/** Opens a fault server on a free port of loopback. */
+/** Starts a fault server on a free port of loopback. */
 export async function startFaultServer(options: FaultServerOptions = {}): Promise<FaultServer> {
   const { script = {}, skew = 0 } = options
   const clock = createTestClock()
@@ -304,7 +305,7 @@ export async function startFaultServer(options: FaultServerOptions = {}): Promis
   return server
 }
 
-/** A listener that nothing should ever reach. */
+/** Starts a listener that no test should connect to, and counts its connections. */
 export async function startUnusedServer(): Promise<{
   readonly origin: string
   readonly connections: () => number
@@ -326,7 +327,7 @@ export async function startUnusedServer(): Promise<{
   }
 }
 
-/** Opens a server for one piece of work, and closes it afterwards. */
+/** Starts a server, passes it to `work`, and closes it afterwards. */
 export async function withFaultServer<T>(
   options: FaultServerOptions,
   work: (server: FaultServer) => Promise<T>,

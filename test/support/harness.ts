@@ -26,7 +26,7 @@ export interface Answer {
 }
 type Script = (seen: Seen, index: number) => Answer | Promise<Answer>
 
-/** A service on loopback that answers by script and remembers what it was asked. */
+/** A service on loopback that answers by script and records its requests. */
 export interface Service {
   readonly baseUrl: string
   readonly requests: Seen[]
@@ -64,7 +64,7 @@ export async function serveScript(script: Script): Promise<Service> {
   }
 }
 
-/** What a test may say of the world; everything else is bare: no terminal, no input, an empty environment. */
+/** The simulated host of a run. By default it has no terminal, no input and an empty environment. */
 export interface Setting {
   readonly env?: Readonly<Record<string, string>>
   readonly terminal?: boolean
@@ -88,14 +88,17 @@ export interface Setting {
   /** Called before each change of a file or folder; what it throws is the answer of the disk. */
   readonly onChange?: (how: string, path: string) => void
   readonly now?: number
-  /** A clock that several command lines share; it takes the place of `now`. Its `sleep` lets time pass side by side. */
+  /**
+   * A clock that several command lines share; it takes the place of `now`. Its `sleep` lets time pass side by
+   * side.
+   */
   readonly clock?: { now: number; sleep?(ms: number): Promise<void> }
   readonly answer?: Script
   readonly spawn?: (command: string, args: readonly string[]) => Spawned
   readonly signal?: AbortSignal
 }
 
-/** Everything that came out of one command line. */
+/** The result of one command line. */
 export interface Outcome {
   readonly code: number
   readonly out: string
@@ -108,13 +111,13 @@ export interface Outcome {
 /** 2026-01-05T12:00:00Z, the moment of every test that does not say another. */
 export const noon = Date.UTC(2026, 0, 5, 12)
 
-/** Words as a shell splits them: blanks separate, single and double quotes hold together. */
+/** Splits a line into words as a shell does: at blanks outside single and double quotes. */
 export const splitWords = (line: string): readonly string[] =>
   [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) =>
     word.replace(/'([^']*)'|"([^"]*)"/g, (_, one, two) => one ?? two),
   )
 
-/** Runs a command line (without the program's name) in a faked world, and returns everything that came out. */
+/** Runs a command line (without the program's name) on a simulated host, and returns all its output. */
 export async function mergeq(line: string | readonly string[], setting: Setting = {}): Promise<Outcome> {
   const service = setting.answer === undefined ? undefined : await serveScript(setting.answer)
   const [out, err, sleeps]: [string[], string[], number[]] = [[], [], []]
@@ -196,9 +199,9 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         [...(setting.disk?.keys() ?? []), ...Object.keys(setting.files ?? {})].flatMap(path =>
           path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [],
         ),
-      makeProgram: async path => setting.onChange?.('makeProgram', path),
-      makeFolder: async path => setting.onChange?.('makeFolder', path),
-      follow: async path => path,
+      createExecutable: async path => setting.onChange?.('createExecutable', path),
+      createDirectory: async path => setting.onChange?.('createDirectory', path),
+      resolveLink: async path => path,
       access: async path => setting.access?.[path],
       rename: async path => setting.onChange?.('rename', path),
       replace: async (path, text) => {
@@ -210,7 +213,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         setting.onChange?.('remove', path)
         setting.disk?.delete(path)
       },
-      removeFolder: async () => undefined,
+      removeDirectory: async () => undefined,
     },
     interrupted: setting.signal ?? new AbortController().signal,
     spawn: async (command, args) => setting.spawn?.(command, args) ?? { code: 127, out: '' },
@@ -249,7 +252,7 @@ function findCommand(host: Host): RunnableCommand | undefined {
   }
 }
 
-/** A sandbox and a clock that every command line of a story shares. */
+/** A sandbox and a clock that several command lines share. */
 export interface Story {
   readonly clock: { now: number }
   /** The environment in which commands reach the sandbox. */
@@ -259,7 +262,7 @@ export interface Story {
   close(): Promise<void>
 }
 
-/** Opens a sandbox whose queue moves by the story's own clock: time passes only where a command sleeps. */
+/** Starts a sandbox with a simulated clock: time passes only where a command sleeps. */
 export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Promise<Story> {
   const clock = { now: noon }
   const sandbox = await startSandbox({ ...options, now: () => clock.now })

@@ -41,9 +41,9 @@ export function virtualClock(now: number): VirtualClock {
 export type Loss = 'reset' | 'time-out' | 408 | 503 | 'cut' | 'page'
 
 /**
- * What happens to one sending of a change. `refused` with 404 or 409 befalls a replay only: a service that refuses the
- * first sending like that means it. `late` applies it so many milliseconds after it came, and loses
- * the answer.
+ * What happens to one sending of a change. `refused` with 404 or 409 befalls a replay only: a service that
+ * refuses the first sending like that means it. `late` applies it so many milliseconds after it came, and
+ * loses the answer.
  */
 export type ChangeFault =
   | { readonly kind: 'none' | 'not-sent' | 'limited' }
@@ -60,7 +60,9 @@ export type ReadFault =
   | { readonly kind: 'previous' | 'brief-404' }
   | { readonly kind: 'refused'; readonly status: 401 | 403 }
 
-/** What somebody else, or the queue itself, does at a moment, in milliseconds from the start of the command. */
+/**
+ * What somebody else, or the queue itself, does at a moment, in milliseconds from the start of the command.
+ */
 export interface Act {
   readonly at: number
   readonly what:
@@ -77,7 +79,10 @@ export interface Act {
   readonly branch: string
 }
 
-/** A pull request as the service has it; `changedAt` is the true moment, in milliseconds by the program's clock. */
+/**
+ * A pull request as the service has it; `changedAt` is the true moment, in milliseconds by the program's
+ * clock.
+ */
 export interface Pull {
   readonly state: string
   readonly changedAt: number
@@ -159,8 +164,8 @@ function keyOf(operation: string, body: Readonly<Record<string, unknown>>): stri
 }
 
 /**
- * A service in memory with a history: queues and pull requests with everything that became of them, and every sending
- * of a change with what was done with it. Nothing of it is shared with the program.
+ * A service in memory with a history: queues and pull requests with everything that became of them, and every
+ * sending of a change with what was done with it. Nothing of it is shared with the program.
  */
 export function modelService(scenario: Scenario, clock: VirtualClock) {
   const start = clock.now

@@ -15,7 +15,10 @@ interface History {
   readonly setting?: Setting
 }
 
-/** Runs a command line against pull requests that stand as the story says, by the clock that the command sleeps on. */
+/**
+ * Runs a command line against pull requests that stand as the story says, by the clock that the command
+ * sleeps on.
+ */
 export async function runWithHistory(
   line: string,
   { pulls, queue = [[0, 'running']], fault, setting = {} }: History,

@@ -22,8 +22,8 @@ const isInstalled = (program: string): boolean => {
 }
 
 /**
- * A test that needs a program of this machine: skipped by name where it is missing, unless MERGEQ_TEST_NO_SKIP says
- * that nothing may be skipped; then it runs, and fails.
+ * A test that needs a program of this machine: skipped by name where it is missing, unless
+ * MERGEQ_TEST_NO_SKIP says that nothing may be skipped; then it runs, and fails.
  */
 export const testWith = (program: string) =>
   isInstalled(program) || process.env.MERGEQ_TEST_NO_SKIP === '1' ? test : test.skip

@@ -10,7 +10,7 @@ export interface Reply {
   readonly body?: string | Uint8Array
 }
 
-/** What a way of answering works with. */
+/** What a responder works with. */
 export interface Exchange {
   readonly request: LoggedRequest
   readonly response: ServerResponse
@@ -23,7 +23,7 @@ export interface Exchange {
   readonly date: string
 }
 
-/** A way of answering, or of failing to. */
+/** Sends a response, or fails to. */
 export type Responder = (exchange: Exchange) => void
 
 /** What the server does with one request. */
@@ -44,8 +44,6 @@ export interface Behavior {
   readonly closesPort?: boolean
 }
 
-// Ways of answering.
-
 export const write = ({ response, date }: Exchange, { status, headers = {}, body = '' }: Reply): void => {
   const bytes = Buffer.from(body)
   response.writeHead(status, {
@@ -56,7 +54,7 @@ export const write = ({ response, date }: Exchange, { status, headers = {}, body
   response.end(bytes)
 }
 
-/** As the service answers when it works. */
+/** Sends the normal reply. */
 export const respondNormally: Responder = exchange => write(exchange, exchange.normalReply)
 
 /** The same, without a `Date`. */
@@ -66,7 +64,7 @@ export const withoutDate: Responder = ({ response, normalReply: { status, body =
   response.end(body)
 }
 
-/** This answer, whatever the service would say. */
+/** Sends this reply instead of the normal one. */
 export const respondWith =
   (
     status: number,
@@ -76,17 +74,17 @@ export const respondWith =
   exchange =>
     write(exchange, { status, body, headers })
 
-/** The connection is reset: RST, no answer. */
+/** Resets the connection (RST) without a response. */
 export const resetConnection: Responder = ({ raw }) => {
   raw.resetAndDestroy()
 }
 
-/** The connection is closed in good form, without an answer. */
+/** Closes the connection without a response. */
 export const closeConnection: Responder = ({ socket }) => {
   socket.end()
 }
 
-/** Nothing ever comes. */
+/** Never responds. */
 export const neverRespond: Responder = () => undefined
 
 /** The head promises the whole answer; half of the body comes, then the end. */
@@ -140,7 +138,7 @@ export const sendBrokenTlsRecord: Responder = ({ raw }) => {
   setTimeout(() => raw.end(), 20)
 }
 
-/** A body that goes on for as long as it is read. */
+/** Sends a body without end. */
 export const respondEndlessly: Responder = ({ response, socket, date }) => {
   const piece = Buffer.alloc(1024 * 1024, ' ')
   response.writeHead(200, { date, 'content-type': 'application/json' })
@@ -152,25 +150,23 @@ export const respondEndlessly: Responder = ({ response, socket, date }) => {
   more()
 }
 
-/** So many MiB in very few bytes of gzip. */
+/** Sends this many MiB, compressed by gzip to few bytes. */
 export const respondWithGzipBomb = (mebibytes: number): Responder => {
   const member = gzipSync(Buffer.alloc(1024 * 1024, ' '))
   const bytes = Buffer.concat(Array.from({ length: mebibytes }, () => member))
   return respondWith(200, bytes, { 'content-encoding': 'gzip', 'content-type': 'application/json' })
 }
 
-// Acts.
-
-/** Works as it should. */
+/** Applies writes and sends the normal reply. */
 export const normalBehavior: Behavior = { effect: 'now', respond: respondNormally }
 
-/** Does nothing and answers so. */
+/** Responds so without applying a write. */
 export const withoutEffect = (show: Responder): Behavior => ({ effect: 'never', respond: show })
 
-/** Takes effect, and answers so. */
+/** Applies a write and responds so. */
 export const withEffect = (show: Responder): Behavior => ({ effect: 'now', respond: show })
 
-/** Takes effect so many milliseconds later, and answers so now. */
+/** Responds so at once and applies a write this many milliseconds later. */
 export const withLateEffect = (milliseconds: number, show: Responder): Behavior => ({
   effect: milliseconds,
   respond: show,

@@ -5,7 +5,7 @@ import { type Behavior, respondWith, withoutEffect } from './responders.ts'
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 export const pulls = { 7: pullRequest(7), 8: pullRequest(8) }
 
-/** The reads (cases.md), and the operation that each asks for. */
+/** The commands that read, and the operation that each calls. */
 export const reads = [
   { line: 'pr get 7', operation: 'getSubmittedPullRequest' },
   { line: `pr testing ${id}`, operation: 'getMergeQueueTestingDetails' },

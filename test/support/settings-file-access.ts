@@ -4,7 +4,7 @@ import { type Service, serveScript } from './harness.ts'
 const services: Service[] = []
 afterEach(() => Promise.all(services.splice(0).map(service => service.close())))
 
-export const token = 'tok_4f2a9c1e77d0b6aa'
+export { token } from './tokens.ts'
 
 export async function serve(): Promise<Service> {
   const service = await serveScript(() => ({ body: '{"state":"RUNNING","enqueuedPullRequests":[]}' }))

@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest'
 import type { Setting } from './harness.ts'
 
-export const token = 'tok_4f2a9c1e77d0b6aa'
+export { token } from './tokens.ts'
 export const closing: (() => Promise<unknown>)[] = []
 afterEach(() => Promise.all(closing.splice(0).map(close => close())))
 

@@ -17,12 +17,12 @@ import { expect } from 'vitest'
 import { type CommandResult, queue, token } from './command-checks.ts'
 import { bareEnvironment, launcher } from './programs.ts'
 
-/** A folder of one's own with a home, a working folder and a place for temporary files; watched for files that appear. */
+/** A temporary folder with a home, a working folder and a folder for temporary files; new files are found. */
 export interface TestFolder {
   readonly folder: string
   /** A path in the folder, outside what the program is given. */
   path(name: string): string
-  /** Runs the built binary in it; judged by the rules that only a process shows (2 and 8). */
+  /** Runs the built binary in it; checks that it ends in time and leaves no process or file behind. */
   run(words: readonly string[], options?: RunOptions): Promise<ProcessResult>
   /** Starts the built binary and leaves it running. */
   start(words: readonly string[], options?: RunOptions): RunningProcess
@@ -36,7 +36,10 @@ export interface RunOptions {
   readonly input?: string
   /** Standard input is a pipe through which nothing comes, and which does not end. */
   readonly stdinOpen?: boolean
-  /** Runs in a real pseudo-terminal of so many columns: all that is written there comes out as `out`, byte for byte. */
+  /**
+   * Runs in a real pseudo-terminal of so many columns: all that is written there comes out as `out`, byte for
+   * byte.
+   */
   readonly terminal?: number
   /** A descriptor for standard output or standard error, in the place of a pipe that is read. */
   readonly stdout?: number
@@ -45,7 +48,7 @@ export interface RunOptions {
   readonly unread?: boolean
   /** Files may appear (the shell line makes them). */
   readonly createsFiles?: boolean
-  /** Milliseconds within which the case says that it ends; rule 2 allows 30 s, and no test waits that long. */
+  /** Milliseconds within which the process must end. */
   readonly timeLimit?: number
 }
 
@@ -69,12 +72,12 @@ export interface RunningProcess {
   waitForOutput(text: string | RegExp): Promise<void>
 }
 
-/** What a run may take here where its case says nothing: rule 2 allows twice that. */
+/** The default time limit of a run, in milliseconds. */
 const defaultTimeLimit = 15_000
 
 const signals: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }
 
-/** Every file below a folder, with its size; what start-up keeps in the cache folder is judged apart. */
+/** Every file below a folder, with its size; `checkCache` checks the cache folder. */
 const filesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter(name => !/^\.cache(\/|$)/.test(name))
@@ -84,16 +87,16 @@ const filesIn = (folder: string): readonly string[] =>
     })
     .sort()
 
-/** Rules 1 and 8 for the cache folder beside the platform's own, if start-up uses one. */
+/** Checks the permissions of the cache folder, and that it holds no token and no temporary file. */
 function checkCache(cache: string): void {
   if (!existsSync(cache)) return
-  expect(readdirSync(cache), 'rule 8: one cache folder of its own').toEqual(['mergeq'])
+  expect(readdirSync(cache), 'one cache folder of its own').toEqual(['mergeq'])
   const folder = join(cache, 'mergeq')
-  expect(lstatSync(folder).mode & 0o777, 'rule 8: folders are 0700').toBe(0o700)
+  expect(lstatSync(folder).mode & 0o777, 'folders are 0700').toBe(0o700)
   for (const name of readdirSync(folder)) {
-    expect(lstatSync(join(folder, name)).mode & 0o777, 'rule 8: files are 0600').toBe(0o600)
-    expect(name, 'rule 8: no temporary file stays').not.toMatch(/\.\d+$/)
-    expect(readFileSync(join(folder, name)).includes(token), 'rule 1: no token in a file').toBe(false)
+    expect(lstatSync(join(folder, name)).mode & 0o777, 'files are 0600').toBe(0o600)
+    expect(name, 'no temporary file stays').not.toMatch(/\.\d+$/)
+    expect(readFileSync(join(folder, name)).includes(token), 'no token in a file').toBe(false)
   }
 }
 
@@ -157,16 +160,16 @@ export function openTestFolder(): TestFolder {
       const ended = Date.now()
       const milliseconds = ended - began
       clearTimeout(timer)
-      expect(milliseconds, `rule 2: ends by itself within ${within} ms`).toBeLessThan(within)
+      expect(milliseconds, `ends by itself within ${within} ms`).toBeLessThan(within)
       for (let left = 20; left > 0 && isAlive(pid); left--) await pause(25)
       const isLeft = isAlive(pid)
       end()
-      expect(isLeft, 'rule 2: a process is left').toBe(false)
+      expect(isLeft, 'a process is left').toBe(false)
       if (options.unread === true) child.stdout?.destroy()
       child.stdin?.destroy()
       await closed
       checkCache(join(folder, 'home', '.cache'))
-      if (options.createsFiles !== true) expect(watched(), 'rule 8: files').toEqual(before)
+      if (options.createsFiles !== true) expect(watched(), 'files').toEqual(before)
       const exit = code ?? 128 + (signals[signal ?? ''] ?? 0)
       return { code: exit, out: text(out), err: text(err), bytes: Buffer.concat(out), milliseconds, ended }
     })()

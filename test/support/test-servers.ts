@@ -154,8 +154,8 @@ export async function startRawServer(bytes: string | Uint8Array | 'silence' | 'r
 }
 
 /**
- * Names as a hosts file would give them: an environment in which the binary finds these hosts at these addresses, and no
- * other. Only the look-up is ours; what connects, and to where, is not.
+ * Names as a hosts file would give them: an environment in which the binary finds these hosts at these
+ * addresses, and no other. Only the look-up is ours; what connects, and to where, is not.
  */
 export function withHostNames(
   { path }: Pick<TestFolder, 'path'>,

@@ -24,7 +24,10 @@ export interface TmuxScreen {
 
 let screens = 0
 
-/** Runs a shell line, in which `"$@"` is mergeq and its words, in a terminal of 24 rows; it stays open at the end. */
+/**
+ * Runs a shell line, in which `"$@"` is mergeq and its words, in a terminal of 24 rows; it stays open at the
+ * end.
+ */
 export function openTmuxScreen(
   { folder, path }: TestFolder,
   words: readonly string[],

@@ -53,7 +53,7 @@ const invisible = /[\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\p{Cn}]/u
 const joiner = /[\u200C\u200D]/g
 export const colors = /\x1B\[[\d;]*m/g
 
-/** Nothing invisible but the joiners; the controls are judged by the general rules. */
+/** Checks that text holds no invisible character but joiners (control characters: `checkGeneralRules`). */
 export const expectPlainText = (text: string): void => {
   expect(
     text

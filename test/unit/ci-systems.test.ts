@@ -375,7 +375,9 @@ describe('Asking costs little', () => {
   })
 })
 
-/** Programs that env-ci would run stand on the search path of this process and of the world, and leave a mark. */
+/**
+ * Programs that env-ci would run stand on the search path of this process and of the world, and leave a mark.
+ */
 test('env-ci runs no program, so none sees a token', async () => {
   const place = mkdtempSync(join(tmpdir(), 'mergeq-ci-'))
   const mark = join(place, 'ran')

@@ -20,7 +20,7 @@ const read = async (text: string | Uint8Array, length?: number): Promise<readonl
   (await parseJUnit(inPieces(text, length), 'junit.xml')).failed
 
 describe('the dialects of test runners', () => {
-  const told = ({ classname, name, suites, file }: FailedTest) =>
+  const summaryOf = ({ classname, name, suites, file }: FailedTest) =>
     [suites.toReversed().join(' > '), classname ?? '', name, ...(file === undefined ? [] : [file])].join(
       ' | ',
     )
@@ -64,9 +64,9 @@ describe('the dialects of test runners', () => {
     expect(Object.keys(fixtures).sort()).toEqual(Object.keys(failures).sort())
   })
 
-  test.each(Object.entries(failures))('%s, in pieces of any length', async (name, told_) => {
+  test.each(Object.entries(failures))('%s, in pieces of any length', async (name, expected) => {
     for (const length of [1, 7, 1_000, 1_000_000])
-      expect((await read(fixtures[name] ?? '', length)).map(told)).toEqual(told_)
+      expect((await read(fixtures[name] ?? '', length)).map(summaryOf)).toEqual(expected)
   })
 
   test.each([
@@ -106,8 +106,8 @@ describe('the dialects of test runners', () => {
       '\uFEFF<?xml version="1.0"?><testsuite><testcase name="é"><failure/></testcase></testsuite>',
       [' |  | é'],
     ],
-  ])('%s', async (_, xml, told_) => {
-    expect((await read(xml)).map(told)).toEqual(told_)
+  ])('%s', async (_, xml, expected) => {
+    expect((await read(xml)).map(summaryOf)).toEqual(expected)
   })
 
   test.each([

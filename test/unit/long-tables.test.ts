@@ -67,7 +67,7 @@ describe('a table that is printed while it is read', () => {
     }
     const printer = createPrinter({ write: async piece => add(String(piece)) }, style)
     for (const shape of shapes) {
-      await printer.print({ records: [], document: () => null, shape: () => shape })
+      await printer.print({ records: [], document: () => null, view: () => shape })
       written.push(text)
     }
     await printer.end()

@@ -36,7 +36,10 @@ const failedRun = run({
   ],
 })
 
-/** What was read, and what it means: the verdict, the codes of its reasons in order, and the commands to go on with. */
+/**
+ * What was read, and what it means: the verdict, the codes of its reasons in order, and the commands to go on
+ * with.
+ */
 type Row = readonly [
   what: string,
   read: Partial<ExplainSources>,
@@ -296,7 +299,7 @@ const rows: readonly Row[] = [
     true,
   ],
   [
-    'not ready: whether it has targets is not told; its head would do harm in a shell',
+    'not ready: whether it has targets is unknown; its head would do harm in a shell',
     { record: { ...unready({ requiresImpactedTargets: true }), prSha: '$(reboot)' } },
     'waiting',
     ['not-ready', 'needs-impacted-targets'],

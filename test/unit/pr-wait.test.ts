@@ -22,11 +22,11 @@ describe('what a reading means', () => {
   const submitted = { isCurrentlySubmittedToQueue: true }
   const left = { isCurrentlySubmittedToQueue: false }
   const judged = (
-    sight: { readonly record?: ReturnType<typeof record> | undefined; readonly position?: number },
+    observation: { readonly record?: ReturnType<typeof record> | undefined; readonly position?: number },
     aim: Partial<WaitGoal> = {},
     known: WaitState = {},
   ) =>
-    advance(known, { record: undefined, at: noon, ...sight } as Parameters<typeof advance>[1], {
+    advance(known, { record: undefined, at: noon, ...observation } as Parameters<typeof advance>[1], {
       until: 'merged',
       grace: 90_000,
       ...aim,

@@ -120,6 +120,8 @@ const importTable: Readonly<Record<string, readonly Permit[]>> = {
     'api',
     'http types',
     'http lazily',
+    // A client has a retry policy before the HTTP client is loaded.
+    'http/retry-policy',
     'domain',
     'errors',
     'json',
@@ -141,6 +143,7 @@ const importTable: Readonly<Record<string, readonly Permit[]>> = {
   ],
   // The library logs and redacts its notices as the command line does.
   library: [
+    'http/retry-policy',
     'api',
     'config',
     'domain',

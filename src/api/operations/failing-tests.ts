@@ -28,17 +28,16 @@ const lastSeen = (test: JsonObject): number =>
     .filter(time => !Number.isNaN(time))
     .reduce((latest, time) => Math.max(latest, time), 0)
 
-const byRate = (one: JsonObject, other: JsonObject) =>
-  number(other, 'failure_rate_last_7d') - number(one, 'failure_rate_last_7d')
+const byRate = (a: JsonObject, b: JsonObject) =>
+  number(b, 'failure_rate_last_7d') - number(a, 'failure_rate_last_7d')
 
 const orders = {
-  impact: (one: JsonObject, other: JsonObject) =>
-    number(other, 'pull_requests_impacted_last_7d') - number(one, 'pull_requests_impacted_last_7d') ||
-    byRate(one, other),
+  impact: (a: JsonObject, b: JsonObject) =>
+    number(b, 'pull_requests_impacted_last_7d') - number(a, 'pull_requests_impacted_last_7d') || byRate(a, b),
   rate: byRate,
-  recent: (one: JsonObject, other: JsonObject) => lastSeen(other) - lastSeen(one),
-  name: (one: JsonObject, other: JsonObject) =>
-    (getString(one, 'name') ?? '') < (getString(other, 'name') ?? '') ? -1 : 1,
+  recent: (a: JsonObject, b: JsonObject) => lastSeen(b) - lastSeen(a),
+  name: (a: JsonObject, b: JsonObject) =>
+    (getString(a, 'name') ?? '') < (getString(b, 'name') ?? '') ? -1 : 1,
 }
 
 /** A key by which tests are sorted: pull requests impacted, failure rate, last failure, or name. */

@@ -19,6 +19,7 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ['MERGEQ_TOKEN', 'API token; an empty one counts as unset'],
   ['TRUNK_API_TOKEN', 'API token where MERGEQ_TOKEN is not set, for the default base address only'],
   ['MERGEQ_GUARD', '`off` lets a push go without asking the queue (`mergeq guard`)'],
+  ['MERGEQ_DEBUG', '`1` also prints the stack trace of an error, on standard error'],
   ['MERGEQ_CONFIG_DIR', "Folder of the stored settings (default: the platform's own)"],
   ['XDG_CONFIG_HOME, XDG_CACHE_HOME', 'Where that folder, and the cache of compiled code, lie on Linux'],
   [

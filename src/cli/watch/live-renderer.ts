@@ -1,10 +1,12 @@
+import type { ServiceClient, ServiceLogger } from '../../api/service-client.ts'
 import { isContinuousIntegration } from '../../config/continuous-integration.ts'
 import { formatDuration } from '../../domain/format.ts'
 import { shouldColor } from '../../output/color.ts'
 import { createLiveBlock } from '../../output/live-block.ts'
 import type { View } from '../../output/view.ts'
-import { type CommandContext, canPrompt } from '../context.ts'
-import { type WatchRenderer, withoutRetries } from './watch-renderer.ts'
+import type { CommandContext } from '../context.ts'
+import { canPrompt } from '../prompt.ts'
+import type { WatchRenderer } from './watch-renderer.ts'
 
 /**
  * Whether a watch redraws a block on the terminal: for the table format, outside CI, on a terminal that can
@@ -26,7 +28,7 @@ export interface LiveScreen<Update> {
   /** Takes the result of a reading; `now` is in milliseconds since 1970. */
   update(update: Update, now: number): void
   /** Returns the table and the lines below it. */
-  draw(now: number): { readonly shape: View; readonly foot: readonly string[] }
+  draw(now: number): { readonly view: View; readonly foot: readonly string[] }
 }
 
 /**
@@ -59,28 +61,29 @@ export async function createLiveRenderer<Update>(
   const setNotice = async (text: string) => {
     notice = text
   }
-  const readContext = withoutRetries(context)
   // Other output to the terminal would corrupt the block.
-  const silentContext: CommandContext = {
-    ...readContext,
-    withSpinner: (_, work) => work(),
-    logger: { ...context.logger, warn: setNotice, info: setNotice, debug: async () => undefined },
-    noteSandbox: async () => undefined,
+  const silentLogger: ServiceLogger = {
+    debug: async () => undefined,
+    info: setNotice,
+    warn: setNotice,
+    infoOnce: async () => undefined,
     warnOnce: setNotice,
+    withSpinner: (_, work) => work(),
   }
-  let currentContext = readContext
+  const client = context.client()
+  let currentClient: ServiceClient = client
 
   const draw = async () => {
     const now = clock.now()
     const { columns, rows } = out
-    const { shape, foot } = screen.draw(now)
+    const { view, foot } = screen.draw(now)
     const statusLine = `Read ${formatDuration(now - readAt)} ago, every ${formatDuration(interval)}. ${releaseKeys === undefined ? 'Ctrl-C' : 'q'} leaves.`
     const footLines = ['', ...foot, ...(notice === undefined ? [] : [notice]), statusLine]
-    await block.draw(drawFrame(shape, footLines, { columns, rows, color, now }), { columns, rows })
+    await block.draw(drawFrame(view, footLines, { columns, rows, color, now }), { columns, rows })
   }
 
   return {
-    context: () => currentContext,
+    client: () => currentClient,
     async show(update) {
       readAt = clock.now()
       notice = undefined
@@ -92,7 +95,7 @@ export async function createLiveRenderer<Update>(
       await draw()
     },
     async sleep(milliseconds) {
-      currentContext = silentContext
+      currentClient = { ...client, logger: silentLogger }
       const wakeAt = clock.now() + milliseconds
       try {
         for (let remaining = milliseconds; remaining > 0; remaining = wakeAt - clock.now()) {

@@ -1,3 +1,4 @@
+import { type RequestLimits, type ServiceClient, withMaxRetries } from '../../api/service-client.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { parseDuration, parseInterval } from '../../domain/values/time.ts'
 import { defaultMaxErrors, maxPollDelay, requestedDelay } from '../../domain/wait-state.ts'
@@ -43,8 +44,12 @@ export function checkWatchInputs({ once, duration }: WatchInputValues): void {
     throw usageError('--once and --for contradict each other.', 'Leave one of them out.')
 }
 
-/** Reads once; `isLast` means that no reading follows. */
-type WatchReader<Update> = (context: CommandContext, isLast: boolean) => Promise<Update>
+/** Reads once within the limits; `isLast` means that no reading follows. */
+export type WatchReader<Update> = (
+  client: ServiceClient,
+  limits: RequestLimits,
+  isLast: boolean,
+) => Promise<Update>
 
 /**
  * Reads and renders repeatedly, until the duration is over, a person quits, or the readings fail permanently
@@ -59,16 +64,19 @@ export async function watchLoop<Update>(
 ): Promise<number> {
   const { clock, out } = context.host
   const endAt = clock.now() + (duration ?? Number.POSITIVE_INFINITY)
+  // The watch repeats a failed reading by itself (WIRE.md section 3).
+  const limits = withMaxRetries(context.client(), 0)
   let errors = 0
   try {
     if (once) {
-      await renderer.show(await read(context, true))
+      await renderer.show(await read(context.client(), {}, true))
       return 0
     }
     for (;;) {
       let retryAfter = 0
       try {
-        await renderer.show(await renderer.untilQuit(read(renderer.context(), clock.now() >= endAt)))
+        const reading = read(renderer.client(), limits, clock.now() >= endAt)
+        await renderer.show(await renderer.untilQuit(reading))
         errors = 0
       } catch (error) {
         if (renderer.hasQuit()) return 0
@@ -80,7 +88,7 @@ export async function watchLoop<Update>(
       }
       const now = clock.now()
       // After the reader has closed the pipe, the watch ends without an error.
-      if (now >= endAt || out.gone === true) return 0
+      if (now >= endAt || out.isClosed === true) return 0
       const backoff = Math.min(interval * 2 ** Math.min(errors, 9), Math.max(interval, maxPollDelay))
       if (!(await renderer.sleep(Math.min(Math.max(backoff, retryAfter), endAt - now)))) return 0
     }

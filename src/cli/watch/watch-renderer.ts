@@ -1,9 +1,10 @@
+import type { ServiceClient } from '../../api/service-client.ts'
 import type { CommandContext } from '../context.ts'
 
 /** Shows the updates of a watch, and lets a person end the watch. */
 export interface WatchRenderer<Update> {
-  /** Returns the context for the next reading. */
-  context(): CommandContext
+  /** Returns the client for the next reading. */
+  client(): ServiceClient
   /** Shows the result of a reading. */
   show(update: Update): Promise<void>
   /** Shows an error that does not end the watch. */
@@ -18,21 +19,14 @@ export interface WatchRenderer<Update> {
   close(): Promise<void>
 }
 
-/** Returns a context without retries: a watch repeats a failed reading by itself (WIRE.md section 3). */
-export const withoutRetries = (context: CommandContext): CommandContext => ({
-  ...context,
-  options: { ...context.options, retries: 0 },
-})
-
 /** Creates the renderer for pipes, CI jobs and every format except the table: `show` prints each update. */
 export function createStreamRenderer<Update>(
   show: (update: Update) => Promise<void>,
   context: CommandContext,
 ): WatchRenderer<Update> {
   const { logger, host } = context
-  const readContext = withoutRetries(context)
   return {
-    context: () => readContext,
+    client: () => context.client(),
     show,
     notify: text => logger.info(text),
     async sleep(milliseconds) {

@@ -2,10 +2,11 @@ import { callOperation } from '../../api/call.ts'
 import { operationName } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { type CommandContext, canPrompt } from '../../cli/context.ts'
+import type { CommandContext } from '../../cli/context.ts'
 import { flag, type Input } from '../../cli/inputs.ts'
 import { readOrigin } from '../../cli/origin.ts'
 import { printPreview } from '../../cli/preview.ts'
+import { canPrompt } from '../../cli/prompt.ts'
 import { parseToken, refuseForeignAddress, type Token } from '../../config/api-token.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
 import { usageError } from '../../errors.ts'
@@ -57,17 +58,13 @@ async function askForToken({ options, host }: CommandContext, origin: string): P
  * it.
  */
 const verifyToken = (token: Token, context: CommandContext) =>
-  callOperation({ ...context, token: async () => token }, getMergeQueueMetrics, {})
+  callOperation({ ...context.client(), token: async () => token }, getMergeQueueMetrics, {})
 
 /**
  * Prints where a login would read the token, whether it would verify the token, and where it would store it.
  */
-async function previewLogin(
-  origin: string,
-  isPiped: boolean,
-  isUnverified: boolean,
-  context: CommandContext,
-) {
+async function previewLogin(isPiped: boolean, isUnverified: boolean, context: CommandContext) {
+  const origin = await readOrigin(context)
   const reading = isPiped ? 'read a token from standard input' : 'ask for a token'
   const verification = isUnverified
     ? ''
@@ -92,9 +89,9 @@ export const authLoginCommand = defineCommand({
     tokenArgument,
   },
   examples: ['mergeq auth login', 'printf %s "$TOKEN" | mergeq auth login --with-token'],
+  dryRun: ({ withToken, noVerify }, context) => previewLogin(withToken, noVerify, context),
   async run({ withToken, noVerify }, context) {
     const origin = await readOrigin(context)
-    if (context.options.dryRun) return previewLogin(origin, withToken, noVerify, context)
     const input = withToken ? await readTokenInput(context) : await askForToken(context, origin)
     const token = parseToken(input, withToken ? 'standard input' : 'what was typed')
     context.secrets.hide(token.value)

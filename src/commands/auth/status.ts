@@ -35,7 +35,7 @@ export const authStatusCommand = defineCommand({
     await context.printer.print({
       records: [record],
       document: () => record,
-      shape: () =>
+      view: () =>
         keyValueTable(record, [
           ['source', 'source'],
           ['goes to', 'origin'],

@@ -21,7 +21,7 @@ export const configGetCommand = defineCommand({
     await context.printer.print({
       records: [record],
       document: () => record,
-      shape: () => ({ ...table([record], [['VALUE', 'value']]), sentence: resolved.value }),
+      view: () => ({ ...table([record], [['VALUE', 'value']]), sentence: resolved.value }),
     })
     return 0
   },

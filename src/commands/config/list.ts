@@ -14,7 +14,7 @@ const printRecords = async (
   await context.printer.print({
     records,
     document: () => document,
-    shape: () =>
+    view: () =>
       table(
         records,
         Object.keys(records[0] ?? {}).map(name => [name.toUpperCase(), name]),

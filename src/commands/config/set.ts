@@ -31,14 +31,12 @@ export const configSetCommand = defineCommand({
   changesSettings: true,
   inputs: { key: keyArgument, value: argument({ name: 'value', summary: 'Its value', parse: text => text }) },
   examples: ['mergeq config set repo acme/web', 'mergeq config set target-branch release --profile work'],
-  async run({ key: { key, name }, value }, context) {
-    validateValue(key, name, value)
-    if (context.options.dryRun)
-      return printPreview(
-        'config set',
-        `Would set ${key} to ${value} in ${await describeProfile(context)}.`,
-        context,
-      )
+  validate: ({ key: { key, name }, value }) => validateValue(key, name, value),
+  async dryRun({ key: { key }, value }, context) {
+    const place = await describeProfile(context)
+    return printPreview('config set', `Would set ${key} to ${value} in ${place}.`, context)
+  },
+  async run({ key: { key }, value }, context) {
     await updateProfile(context, values => ({ ...values, [key]: value }))
     return 0
   },

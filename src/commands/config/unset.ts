@@ -12,15 +12,15 @@ export const configUnsetCommand = defineCommand({
   changesSettings: true,
   inputs: { key: keyArgument },
   examples: ['mergeq config unset repo'],
-  async run({ key: { key } }, context) {
+  async dryRun({ key: { key } }, context) {
     const profile = profileIn(await context.settings.store.read(), await context.settings.require('profile'))
-    if (context.options.dryRun) {
-      const place = await describeProfile(context)
-      const preview = Object.hasOwn(profile, key)
-        ? `Would remove ${key} from ${place}.`
-        : `Would change nothing: ${key} is not set in ${place}.`
-      return printPreview('config unset', preview, context)
-    }
+    const place = await describeProfile(context)
+    const preview = Object.hasOwn(profile, key)
+      ? `Would remove ${key} from ${place}.`
+      : `Would change nothing: ${key} is not set in ${place}.`
+    return printPreview('config unset', preview, context)
+  },
+  async run({ key: { key } }, context) {
     await updateProfile(context, ({ [key]: _, ...values }) => values)
     return 0
   },

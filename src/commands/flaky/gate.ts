@@ -1,11 +1,7 @@
 import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineCommand } from '../../cli/command.ts'
-import type { CommandContext } from '../../cli/context.ts'
-import { choiceOption, option } from '../../cli/inputs.ts'
-import { readInvocations } from '../../cli/invocation.ts'
-import { printDryRun } from '../../cli/run-operation.ts'
+import { choiceOption, type Input, option } from '../../cli/inputs.ts'
 import { collectPages, incompleteError } from '../../cli/stream-pages.ts'
-import { createParseContext } from '../../config/config.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { textParser } from '../../domain/values/text.ts'
@@ -23,21 +19,24 @@ const { limit, pageToken, sort, resumeFile, ...filters } = flakyListCommand.inpu
 
 const unavailableChoices = ['pass', 'fail'] as const
 
-/** Reads the ids of a baseline from a file, or from standard input for `-`; empty without a file. */
-async function loadBaseline(file: string | undefined, context: CommandContext): Promise<ReadonlySet<string>> {
-  if (file === undefined) return new Set()
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const chunk of createParseContext(context.settings, context).open(file))
-    text += decoder.decode(chunk, { stream: true })
-  return readBaseline(text + decoder.decode(), file === '-' ? 'standard input' : file)
-}
+/** Reads the ids of a baseline from the file that an option names, or from standard input for `-`. */
+const loadBaseline = (file: Input<string | undefined>): Input<ReadonlySet<string>> => ({
+  ...file,
+  async read(args, context) {
+    const path = await file.read(args, context)
+    if (path === undefined) return new Set()
+    const decoder = new TextDecoder()
+    let text = ''
+    for await (const chunk of context.open(path)) text += decoder.decode(chunk, { stream: true })
+    return readBaseline(text + decoder.decode(), path === '-' ? 'standard input' : path)
+  },
+})
 
 /** `flaky gate`: throws a `check-failed` error if more than --max tests failed. */
 export const flakyGateCommand = defineCommand({
   command: 'flaky gate',
   summary: 'Check how many tests failed in a range of time: 0 if few enough, 21 if more',
-  request: { ...flakyListCommand, inputs: filters },
+  request: { command: 'flaky gate', operation: listFailingTests, inputs: filters },
   exitKinds: ['check-failed'],
   output: {
     table: 'the reason, in one line',
@@ -51,14 +50,16 @@ export const flakyGateCommand = defineCommand({
       summary: 'At most so many failing tests',
       parse: integerParser(0, Number.MAX_SAFE_INTEGER),
     }),
-    baseline: option({
-      name: 'baseline',
-      value: 'file',
-      summary:
-        'Tests that do not count: their ids, one a line, or what `flaky list` printed as JSON or NDJSON',
-      file: true,
-      parse: textParser('file name'),
-    }),
+    baseline: loadBaseline(
+      option({
+        name: 'baseline',
+        value: 'file',
+        summary:
+          'Tests that do not count: their ids, one a line, or what `flaky list` printed as JSON or NDJSON',
+        file: true,
+        parse: textParser('file name'),
+      }),
+    ),
     onUnavailable: choiceOption({
       name: 'on-unavailable',
       value: 'pass|fail',
@@ -71,20 +72,18 @@ export const flakyGateCommand = defineCommand({
     'mergeq flaky gate --since 24h --max 10 --no-quarantined',
     'mergeq flaky gate --since 7d --max 0 --baseline known.ndjson --on-unavailable pass',
   ],
-  async run({ max, baseline, onUnavailable }, context) {
+  validate({ max }) {
     if (max === undefined) throw usageError('No maximum was given.', 'For example --max 10, or --max 0.')
-    const baselineIds = await loadBaseline(baseline, context)
-    const invocations = await readInvocations(flakyListCommand, context)
-    const [invocation] = invocations
-    if (context.options.dryRun || invocation === undefined)
-      return printDryRun(listFailingTests, invocations, context)
+  },
+  async run({ max = 0, baseline, onUnavailable }, context, [invocation]) {
+    if (invocation === undefined) return 0
     const pages = listFailingTests.pagination?.(invocation.values)
     if (pages === undefined) return 0
     const tests: JsonObject[] = []
     let baselineCount = 0
     const readError = await collectPages(flakyListCommand, invocation, pages, context, records => {
       for (const record of records) {
-        if (baselineIds.has((getString(record, 'id') ?? '').toLowerCase())) baselineCount++
+        if (baseline.has((getString(record, 'id') ?? '').toLowerCase())) baselineCount++
         else tests.push(record)
       }
     }).catch(error => {
@@ -92,7 +91,7 @@ export const flakyGateCommand = defineCommand({
       if (failure.kind !== 'unavailable' || onUnavailable !== 'pass') throw failure
       return failure
     })
-    if (readError === 'gone') return 0
+    if (readError === 'closed') return 0
     const isPassed = readError?.kind === 'unavailable' && onUnavailable === 'pass'
     const { complete, isBroken, notes } = pages.finish(readError?.message)
     const isExceeded = tests.length > max
@@ -113,7 +112,7 @@ export const flakyGateCommand = defineCommand({
       document: ([first = {}]) => ({
         ...(context.options.fields.length > 0 ? first : { ...verdict, tests, window }),
       }),
-      shape: records => ({
+      view: records => ({
         ...table(records, [
           ['OK', 'ok'],
           ['FAILING', 'failing', 'number'],

@@ -2,10 +2,7 @@ import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { Input } from '../../cli/inputs.ts'
-import { readInvocations } from '../../cli/invocation.ts'
-import { printDryRun } from '../../cli/run-operation.ts'
 import { collectPages, incompleteError } from '../../cli/stream-pages.ts'
-import { createParseContext } from '../../config/config.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
@@ -20,8 +17,15 @@ import { createMatcher, type TestMatch } from './match/known-tests.ts'
 const verdicts = ['new', 'unknown', 'known', 'quarantined'] as const
 type Verdict = (typeof verdicts)[number]
 
-/** The JUnit XML files. */
-const filesArgument: Input<readonly string[]> = {
+/** The number of test cases in a JUnit XML file, and those that failed. */
+interface JUnitResults {
+  readonly file: string
+  readonly cases: number
+  readonly failed: readonly FailedTest[]
+}
+
+/** The JUnit XML files; throws a usage error for a file that is not JUnit XML. */
+const filesArgument: Input<readonly JUnitResults[]> = {
   definitions: [
     {
       name: 'junit.xml',
@@ -31,25 +35,17 @@ const filesArgument: Input<readonly string[]> = {
       file: true,
     },
   ],
-  read(args) {
+  async read(args, context) {
     const paths = [...new Set(args.get('junit.xml') ?? [])]
     if (paths.includes('')) throw usageError('The name of a JUnit XML file must not be empty.')
-    return paths
+    const { parseJUnit } = await import('./match/junit.ts')
+    const results: JUnitResults[] = []
+    for (const path of paths) {
+      const file = path === '-' ? 'standard input' : path
+      results.push({ file, ...(await parseJUnit(context.open(path), file)) })
+    }
+    return results
   },
-}
-
-/** Reads the failed tests of JUnit XML files. Throws a usage error for a file that is not JUnit XML. */
-async function readFiles(paths: readonly string[], context: CommandContext): Promise<readonly FailedTest[]> {
-  const { parseJUnit } = await import('./match/junit.ts')
-  const sources = createParseContext(context.settings, context)
-  const failed: FailedTest[] = []
-  for (const path of paths) {
-    const file = path === '-' ? 'standard input' : path
-    const results = await parseJUnit(sources.open(path), file)
-    if (results.cases === 0) await context.logger.warn(`${file} holds no test case.`)
-    for (const test of results.failed) failed.push(test)
-  }
-  return failed
 }
 
 function toVerdict({ test, isQuarantined }: TestMatch, complete: boolean): Verdict {
@@ -82,13 +78,17 @@ const columns = [
 ] as const
 
 /** The inputs that a match shares with `flaky list`, without filters: a hidden test would count as new. */
-const { range, pageSize, maxPages } = flakyListCommand.inputs
+const { repo, org, range, pageSize, maxPages } = flakyListCommand.inputs
 
 /** `flaky match`: classifies failed tests; throws a `check-failed` error if a failed test is new. */
 export const flakyMatchCommand = defineCommand({
   command: 'flaky match',
   summary: 'Tell which failures in JUnit XML files are known, quarantined or new',
-  request: { ...flakyListCommand, inputs: { range, pageSize, maxPages } },
+  request: {
+    command: 'flaky match',
+    operation: listFailingTests,
+    inputs: { repo, org, range, pageSize, maxPages },
+  },
   inputs: { files: filesArgument },
   exitKinds: ['check-failed'],
   output: {
@@ -101,12 +101,11 @@ export const flakyMatchCommand = defineCommand({
     'mergeq flaky match build/test-results/test/*.xml --json',
     'npx vitest run --reporter=junit | mergeq flaky match -',
   ],
-  async run({ files: paths }, context) {
-    const { options, printer, logger } = context
-    const matcher = createMatcher(await readFiles(paths, context))
-    const invocations = await readInvocations(flakyListCommand, context)
-    const [invocation] = invocations
-    if (options.dryRun || invocation === undefined) return printDryRun(listFailingTests, invocations, context)
+  async run({ files }, context, [invocation]) {
+    const { printer, logger } = context
+    if (invocation === undefined) return 0
+    for (const { file, cases } of files) if (cases === 0) await logger.warn(`${file} holds no test case.`)
+    const matcher = createMatcher(files.flatMap(({ failed }) => failed))
     const pages = listFailingTests.pagination?.(invocation.values)
     const hasFailures = matcher.matches().length > 0
     const failure =
@@ -115,7 +114,7 @@ export const flakyMatchCommand = defineCommand({
             for (const test of tests) matcher.take(test)
           })
         : undefined
-    if (failure === 'gone') return 0
+    if (failure === 'closed') return 0
     const finish = hasFailures ? pages?.finish(failure?.message) : undefined
     const complete = finish?.complete ?? true
     const matchRecords = matcher.matches().map(match => toRecord(match, complete, context.secrets))
@@ -127,7 +126,7 @@ export const flakyMatchCommand = defineCommand({
     await printer.print({
       records,
       document: tests => ({ counts: { failed: matchRecords.length, ...counts }, tests, window }),
-      shape: tests => table(tests, columns),
+      view: tests => table(tests, columns),
     })
     await printer.end()
     for (const note of finish?.notes ?? []) await logger.info(note)

@@ -2,13 +2,12 @@ import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
-import { readInvocations } from '../../cli/invocation.ts'
-import { printDryRun } from '../../cli/run-operation.ts'
 import { collectPages, incompleteError } from '../../cli/stream-pages.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ReportFormat } from '../../output/failing-test-report.ts'
+import { rawText } from '../../output/printer.ts'
 import { flakyListCommand } from './list.ts'
 
 const formats = ['markdown', 'github', 'json'] as const
@@ -77,12 +76,13 @@ export const flakyReportCommand = defineCommand({
     'mergeq flaky report --format github --owner @acme/web',
     'mergeq flaky report --since 7d --max-chars 4000 --no-quarantined',
   ],
-  async run({ format: chosen, maxChars }, context) {
-    const { options, printer, logger, host } = context
-    const reportFormat = resolveFormat(chosen, context)
-    const invocations = await readInvocations(flakyListCommand, context)
-    const [invocation] = invocations
-    if (options.dryRun || invocation === undefined) return printDryRun(listFailingTests, invocations, context)
+  validate({ format }, context) {
+    resolveFormat(format, context)
+  },
+  async run({ format, maxChars }, context, [invocation]) {
+    const { printer, logger, host } = context
+    const reportFormat = resolveFormat(format, context)
+    if (invocation === undefined) return 0
     const { limit, sort = 'impact', ...values } = invocation.values
     // The report applies the limit itself, because it states how many tests it omits.
     const pages = listFailingTests.pagination?.({ ...values, sort, limit: undefined })
@@ -92,7 +92,7 @@ export const flakyReportCommand = defineCommand({
       for (const record of records) tests.push(record)
     }
     const failure = await collectPages(flakyListCommand, invocation, pages, context, addTests)
-    if (failure === 'gone') return 0
+    if (failure === 'closed') return 0
     const { records, isBroken, complete, notes } = pages.finish(failure?.message)
     addTests(records)
     const { characters, rows } = defaultLimits[reportFormat]
@@ -103,13 +103,7 @@ export const flakyReportCommand = defineCommand({
       reportFormat,
       { rows: limit ?? rows, characters: maxChars ?? characters, pretty: host.out.terminal },
     )
-    await printer.print({
-      records: [],
-      document: () => null,
-      shape: () => ({ columns: [], rows: [] }),
-      rawBody: text,
-      isSafe: true,
-    })
+    await printer.print(rawText(text, true))
     for (const note of notes) await logger.info(note)
     if (isBroken) throw incompleteError('flaky report', failure)
     return 0

@@ -3,6 +3,7 @@ import { printPreview } from '../../cli/preview.ts'
 import { withoutTokens } from '../../config/run-git.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
+import { singleRecord } from '../../output/printer.ts'
 
 /** The comment that identifies the hook of mergeq. */
 const hookMarker = '# mergeq guard:'
@@ -61,18 +62,16 @@ async function printResult(
   sentence: string,
   { printer }: CommandContext,
 ): Promise<number> {
-  await printer.print({
-    records: [{ hook: path, did }],
-    document: ([first = {}]) => first,
-    shape: () => ({
+  await printer.print(
+    singleRecord({ hook: path, did }, () => ({
       columns: [
         { title: 'HOOK', format: 'id' },
         { title: 'DID', format: 'plain' },
       ],
       rows: [[path, did]],
       sentence,
-    }),
-  })
+    })),
+  )
   await printer.end()
   return 0
 }
@@ -106,9 +105,9 @@ export async function installHook(failClosed: boolean, context: CommandContext):
       context,
     )
   try {
-    await files.makeFolder(path.replace(/\/[^/]*$/, ''))
+    await files.createDirectory(path.replace(/\/[^/]*$/, ''))
     if (existing !== undefined) await files.remove(path)
-    await files.makeProgram(path, text)
+    await files.createExecutable(path, text)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new MergeqError('output', `${path} could not be written: ${reason}.`, {

@@ -2,8 +2,6 @@ import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, samplesIn } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { Input } from '../../cli/inputs.ts'
-import { readInvocations } from '../../cli/invocation.ts'
-import { printDryRun } from '../../cli/run-operation.ts'
 import { pluralize } from '../../domain/format.ts'
 import { checkMetrics, describeCheck, type MetricCheckResult } from '../../domain/metrics/check-metrics.ts'
 import { numberText, type Sample } from '../../domain/metrics/exposition.ts'
@@ -90,20 +88,22 @@ export const metricsCheckCommand = defineCommand({
     'mergeq metrics check \'quantile(0.95, mq_pr_time_in_queue_1h_seconds{queue_type="main",conclusion="merged"}) <= 3600\'',
     'mergeq metrics check \'mq_pr_restarts_1h_total{branch=~"main|release-.*"} < 10\' --json',
   ],
-  async run({ expressions: requested }, context) {
-    const { printer, options } = context
-    const invocations = await readInvocations(metricsCommand, context)
-    const [invocation] = invocations
-    if (options.dryRun || invocation === undefined)
-      return printDryRun(getMergeQueueMetrics, invocations, context)
-    const { reply } = await callOperation(context, getMergeQueueMetrics, invocation.values, invocation)
+  async run({ expressions: requested }, context, [invocation]) {
+    const { printer } = context
+    if (invocation === undefined) return 0
+    const { reply } = await callOperation(
+      context.client(),
+      getMergeQueueMetrics,
+      invocation.values,
+      invocation,
+    )
     const samples = samplesIn(reply.bytes)
     const results = requested.map(expression => checkExpression(expression, samples))
     const records = results.flatMap(({ records }) => records)
     await printer.print({
       records,
       document: all => all,
-      shape: all =>
+      view: all =>
         table(
           all.map(record => ({ ...record, result: record.holds === true ? 'pass' : 'fail' })),
           columns,

@@ -2,16 +2,16 @@ import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, samplesIn } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { readInvocations } from '../../cli/invocation.ts'
-import { runOperation } from '../../cli/run-operation.ts'
+import { runForEach } from '../../cli/run-operation.ts'
 import { createLiveRenderer, isLive, type LiveScreen } from '../../cli/watch/live-renderer.ts'
-import { checkWatchInputs, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
+import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
 import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
 import { numberText, type Sample, seriesText } from '../../domain/metrics/exposition.ts'
 import { histogramOf } from '../../domain/metrics/histogram.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { sparkline } from '../../output/charts.ts'
+import { singleRecord } from '../../output/printer.ts'
 import { metricsCommand } from '../metrics.ts'
 import { findSharedLabels, formatLabels, type Labels, omitLabels } from './view/metrics-view.ts'
 
@@ -72,15 +72,13 @@ function createChangePrinter({
   host,
 }: CommandContext): (update: MetricsUpdate) => Promise<void> {
   const print = (record: JsonObject, rows: readonly (number | string | null)[] = [], sentence?: string) =>
-    printer.print({
-      records: [record],
-      document: ([first = {}]) => first,
-      shape: () => ({
+    printer.print(
+      singleRecord(record, () => ({
         columns,
         rows: rows.length === 0 ? [] : [rows],
         ...(sentence === undefined ? {} : { sentence }),
-      }),
-    })
+      })),
+    )
   return async ([points, changes]) => {
     const at = new Date(host.clock.now()).toISOString()
     for (const { series, name, labels, from, to } of changes ?? [])
@@ -127,7 +125,7 @@ function createMetricsScreen(): LiveScreen<MetricsUpdate> {
       )
       const sharedText = formatLabels(sharedLabels)
       return {
-        shape: {
+        view: {
           heading: [
             updateCount === 0
               ? 'The metrics could not be read yet.'
@@ -169,25 +167,21 @@ export const metricsWatchCommand = defineCommand({
     'mergeq metrics watch --interval 5m --for 8h -o ndjson > today.ndjson',
     'mergeq metrics watch --once',
   ],
-  async run(values, context) {
+  validate: checkWatchInputs,
+  async run(values, context, invocations) {
     const { options } = context
-    checkWatchInputs(values)
-    if (options.dryRun || (values.once && options.format !== 'ndjson'))
-      return runOperation(metricsCommand, context)
+    if (values.once && options.format !== 'ndjson') return runForEach(metricsCommand, invocations, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq metrics watch` is a stream, and JSON is one document.',
         'Use -o ndjson for the changes, or --once for the metrics as they are now.',
       )
-    const [invocation] = await readInvocations(metricsCommand, context)
+    const [invocation] = invocations
     if (invocation === undefined) return 0
     let previous: ReadonlyMap<string, Point> | undefined
-    const readUpdate = async (readContext: CommandContext): Promise<MetricsUpdate> => {
-      const points = toPoints(
-        samplesIn(
-          (await callOperation(readContext, getMergeQueueMetrics, invocation.values, invocation)).reply.bytes,
-        ),
-      )
+    const readUpdate: WatchReader<MetricsUpdate> = async (client, limits) => {
+      const { reply } = await callOperation(client, getMergeQueueMetrics, invocation.values, { limits })
+      const points = toPoints(samplesIn(reply.bytes))
       const changes = previous === undefined ? undefined : findChanges(previous, points)
       previous = new Map(points.map(point => [point.series, point]))
       return [points, changes]

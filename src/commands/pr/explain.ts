@@ -6,18 +6,18 @@ import { getMergeQueueTestingDetails } from '../../api/operations/testing-detail
 import type { Params, ParamValues } from '../../api/param.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { type Invocation, readInvocations } from '../../cli/invocation.ts'
+import type { Invocation } from '../../cli/invocation.ts'
 import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
-import { printDryRun } from '../../cli/run-operation.ts'
 import { explainPullRequest } from '../../domain/explain/explain-pull-request.ts'
 import type { UnreadSource } from '../../domain/explain/explanation.ts'
 import { parseTestRun, type TestRun, testRunOf, testsPullRequest } from '../../domain/explain/test-run.ts'
 import { shellWord } from '../../domain/shell-quote.ts'
 import { isUnderTest } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
+import { isNotFound, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import { singleRecord } from '../../output/printer.ts'
 import { explanationJson, explanationView } from './explain/explanation-view.ts'
 
 /** The request that an explanation begins with; its record may lack the state. */
@@ -38,7 +38,7 @@ async function readDocument<P extends Params>(
   options: CallOptions = {},
 ): Promise<{ readonly document?: JsonObject; readonly failure?: MergeqError }> {
   try {
-    const { reply } = await callOperation(context, operation, params, options)
+    const { reply } = await callOperation(context.client(), operation, params, options)
     const [document = {}] = reply.records
     return { document }
   } catch (error) {
@@ -47,10 +47,6 @@ async function readDocument<P extends Params>(
     return { failure }
   }
 }
-
-/** Whether the service itself answered that the resource does not exist. */
-const isUnknown = ({ kind, details }: MergeqError): boolean =>
-  kind === 'not-found' && details.isWebPage !== true
 
 /**
  * Returns the options with which another command line refers to the same pull request, each after a space.
@@ -97,8 +93,8 @@ async function explainOne(invocation: ExplainInvocation, context: CommandContext
   // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
   await Promise.allSettled(reads)
   const [pullRequest, queue] = await Promise.all(reads)
-  if (pullRequest.failure !== undefined && !isUnknown(pullRequest.failure)) throw pullRequest.failure
-  const hasNoQueue = queue.failure !== undefined && isUnknown(queue.failure)
+  if (pullRequest.failure !== undefined && !isNotFound(pullRequest.failure)) throw pullRequest.failure
+  const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
   const testRun =
     pullRequest.document === undefined ? {} : await readTestRun(pullRequest.document, invocation, context)
   const unread: readonly UnreadSource[] = [
@@ -116,11 +112,9 @@ async function explainOne(invocation: ExplainInvocation, context: CommandContext
     run: testRun.run,
     unread,
   })
-  await context.printer.print({
-    records: [explanationJson(explanation)],
-    document: ([first = {}]) => first,
-    shape: () => explanationView(explanation, context.host.clock.now()),
-  })
+  await context.printer.print(
+    singleRecord(explanationJson(explanation), () => explanationView(explanation, context.host.clock.now())),
+  )
 }
 
 /** `pr explain`: explains the state of a pull request; the exit code is 0 for any verdict. */
@@ -140,9 +134,7 @@ export const prExplainCommand = defineCommand({
     'mergeq pr explain 123 --json | jq -r .verdict',
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
-  async run(_, context) {
-    const invocations = await readInvocations(explainRequest, context)
-    if (context.options.dryRun) return printDryRun(explainRequest.operation, invocations, context)
+  async run(_, context, invocations) {
     for (const invocation of invocations) await explainOne(invocation, context)
     await context.printer.end()
     return 0

@@ -1,22 +1,24 @@
 import { callOperation } from '../../api/call.ts'
 import { getSubmittedPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import type { RequestLimits } from '../../api/service-client.ts'
 import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
-import { reportResults } from '../../cli/concurrency.ts'
-import { type CommandContext, withoutOutput } from '../../cli/context.ts'
-import { flag, type Input, type InputValues, option } from '../../cli/inputs.ts'
-import { type Invocation, readInvocations } from '../../cli/invocation.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import { flag, type Input, option } from '../../cli/inputs.ts'
+import type { Invocation } from '../../cli/invocation.ts'
+import { printDryRun } from '../../cli/preview.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
-import { executeAll, printDryRun, runOperation } from '../../cli/run-operation.ts'
+import { reportResults } from '../../cli/report-results.ts'
+import { executeAll, runForEach } from '../../cli/run-operation.ts'
 import { parsePriority, priorities } from '../../domain/values/text.ts'
 import { kindOfOutcome } from '../../domain/wait-state.ts'
-import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
+import { isNotFound, MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { message } from '../../output/view.ts'
-import { limitRequestsBeforeWait, readWaitOptions, withoutWaitTimeout } from './wait/time-limits.ts'
+import { createWaitLimits, readWaitOptions, type WaitOptions } from './wait/time-limits.ts'
 import { reportUnwaited, waitForAll } from './wait/wait-for-all.ts'
-import { type WaitInputValues, waitInputs } from './wait/wait-inputs.ts'
+import { waitInputs } from './wait/wait-inputs.ts'
 
 /** The request of `pr submit`, without a wait. */
 export const submitRequest = defineOperationCommand({
@@ -49,17 +51,21 @@ export const submitRequest = defineOperationCommand({
   ],
 })
 
+type SubmitInvocation = Invocation<typeof submitRequest.inputs>
+
 /** The current record of a pull request; undefined when it was never submitted. */
-async function recordOf(
-  { repo, targetBranch, pr }: InputValues<typeof submitRequest.inputs>,
+async function readRecord(
+  { values: { repo, targetBranch, pr } }: SubmitInvocation,
+  limits: RequestLimits,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
   try {
-    const { reply } = await callOperation(context, getSubmittedPullRequest, { repo, targetBranch, pr })
+    const params = { repo, targetBranch, pr }
+    const { reply } = await callOperation(context.client(), getSubmittedPullRequest, params, { limits })
     return reply.records[0]
   } catch (error) {
     const failure = toMergeqError(error)
-    if (failure.kind === 'not-found' && failure.details.isWebPage !== true) return undefined
+    if (isNotFound(failure)) return undefined
     throw failure
   }
 }
@@ -69,44 +75,44 @@ async function recordOf(
  * is not the result of the new one. `--timeout` limits everything: when it is over, nothing more is
  * submitted.
  */
-async function submitAndWait(flags: WaitInputValues, context: CommandContext): Promise<number> {
+async function submitAndWait(
+  invocations: readonly SubmitInvocation[],
+  options: WaitOptions,
+  context: CommandContext,
+): Promise<number> {
   const { clock, interrupted } = context.host
-  const runs = await readInvocations(submitRequest, context)
-  const terms = readWaitOptions(flags, runs.length, context)
-  if (context.options.dryRun) return printDryRun(submitPullRequest, runs, context)
   const startedAt = clock.now()
-  const left = () => startedAt + terms.limit - clock.now()
-  // The output of a wait is its results: receipts of the submissions would be further documents.
-  const { reading, change } = limitRequestsBeforeWait(
-    withoutOutput(await withoutWaitTimeout(context)),
-    terms,
-    left,
-  )
+  const remaining = () => startedAt + options.limit - clock.now()
+  const limits = await createWaitLimits(options.limit, remaining, context)
   const before = new Map<Invocation, JsonObject | undefined>()
-  const begun = new Map<Invocation, number>()
-  const results = await executeAll(submitRequest, runs, change, {
+  const submittedAt = new Map<Invocation, number>()
+  const results = await executeAll(submitRequest, invocations, context, {
+    // The output of a wait is its results: receipts of the submissions would be further documents.
+    isSilent: true,
+    limits: limits.change,
     async before(invocation) {
-      const run = runs.find(other => other === invocation)
-      if (run === undefined) return
-      if (terms.limit > 0 && left() <= 0)
-        throw new MergeqError('timed-out', `the time was over before #${run.values.pr} was submitted.`)
-      before.set(run, await recordOf(run.values, reading))
-      begun.set(run, clock.now())
+      const submission = invocations.find(other => other === invocation)
+      if (submission === undefined) return
+      if (options.limit > 0 && remaining() <= 0)
+        throw new MergeqError('timed-out', `the time was over before #${submission.values.pr} was submitted.`)
+      before.set(submission, await readRecord(submission, limits.forRead(), context))
+      submittedAt.set(submission, clock.now())
     },
   })
   const to = clock.now()
-  const candidates = runs.map((run, index) => ({
-    invocation: { values: run.values, overrides: [] },
-    before: before.get(run),
-    submission: { from: begun.get(run) ?? startedAt, to },
+  const candidates = invocations.map((invocation, index) => ({
+    invocation: { values: invocation.values, overrides: [] },
+    before: before.get(invocation),
+    submission: { from: submittedAt.get(invocation) ?? startedAt, to },
     failure: results[index]?.failure,
   }))
   const failures = results.flatMap(({ failure }) => failure ?? [])
-  const isStopped = terms.stopsOnError && failures.length > 0
+  const isStopped = options.stopsOnError && failures.length > 0
   if (isStopped && !interrupted.aborted) await reportUnwaited(candidates, startedAt, context)
-  if (isStopped || interrupted.aborted) return reportResults(submitPullRequest, runs, results, context)
-  if (failures.length < runs.length) for (const { message } of failures) await context.logger.info(message)
-  return waitForAll(candidates, terms, context, startedAt)
+  if (isStopped || interrupted.aborted) return reportResults(submitPullRequest, invocations, results, context)
+  if (failures.length < invocations.length)
+    for (const { message } of failures) await context.logger.info(message)
+  return waitForAll(candidates, options, context, startedAt)
 }
 
 /** `mergeq pr submit`: with --wait, it continues like `pr wait`. */
@@ -124,12 +130,19 @@ export const prSubmitCommand = defineCommand({
     wait: flag({ name: 'wait', summary: 'Wait until it has merged, failed or been cancelled' }),
     ...waitInputs,
   },
-  async run({ wait, ...flags }, context) {
-    if (wait) return submitAndWait(flags, context)
+  validate({ wait }, { args }) {
     const waitOption = Object.values(waitInputs)
       .flatMap(({ definitions }) => definitions.map(({ name }) => name))
-      .find(name => context.args.has(name))
-    if (waitOption !== undefined) throw usageError(`${waitOption} says how to wait.`, 'Give --wait with it.')
-    return runOperation(submitRequest, context)
+      .find(name => args.has(name))
+    if (!wait && waitOption !== undefined)
+      throw usageError(`${waitOption} says how to wait.`, 'Give --wait with it.')
+  },
+  async dryRun({ wait, ...values }, context, invocations) {
+    if (wait) readWaitOptions(values, invocations.length, context)
+    return printDryRun(submitPullRequest, invocations, context)
+  },
+  async run({ wait, ...values }, context, invocations) {
+    if (!wait) return runForEach(submitRequest, invocations, context)
+    return submitAndWait(invocations, readWaitOptions(values, invocations.length, context), context)
   },
 })

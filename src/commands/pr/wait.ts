@@ -1,10 +1,9 @@
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { readInvocations } from '../../cli/invocation.ts'
+import { printDryRun } from '../../cli/preview.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
-import { printDryRun } from '../../cli/run-operation.ts'
 import { kindOfOutcome } from '../../domain/wait-state.ts'
 import { readWaitOptions } from './wait/time-limits.ts'
 import { waitForAll } from './wait/wait-for-all.ts'
@@ -31,16 +30,16 @@ export const prWaitCommand = defineCommand({
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
-  async run(values, context) {
-    const invocations = await readInvocations(waitRequest, context)
+  async dryRun(values, context, invocations) {
+    readWaitOptions(values, invocations.length, context)
+    const [first, ...others] = invocations
+    if (first === undefined) return 0
+    return others.length === 0
+      ? printDryRun(getSubmittedPullRequest, [first], context)
+      : printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
+  },
+  async run(values, context, invocations) {
     const options = readWaitOptions(values, invocations.length, context)
-    if (context.options.dryRun) {
-      const [first, ...others] = invocations
-      if (first === undefined) return 0
-      return others.length === 0
-        ? printDryRun(getSubmittedPullRequest, [first], context)
-        : printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
-    }
     return waitForAll(
       invocations.map(invocation => ({ invocation })),
       options,

@@ -1,10 +1,10 @@
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { reportErrors } from '../../cli/concurrency.ts'
-import { type CommandContext, canPrompt } from '../../cli/context.ts'
+import type { CommandContext } from '../../cli/context.ts'
 import { flag, option } from '../../cli/inputs.ts'
-import { confirm } from '../../cli/invocation.ts'
+import { canPrompt, confirm } from '../../cli/prompt.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
+import { reportErrors } from '../../cli/report-results.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { MergeqError, mostSevere, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -46,7 +46,7 @@ const printResult = async (
   await printer.print({
     records: [record],
     document: ([first = {}]) => first,
-    shape: records => ({
+    view: records => ({
       ...table(records, columns),
       sentence: failure === undefined ? formatResult(plan, record) : '',
     }),
@@ -62,11 +62,27 @@ const parseDigest = (text: string): string => {
   )
 }
 
+/** Returns the digest of the live settings. Throws a `stale` error if it is not the expected one. */
+async function checkDigest(
+  plans: readonly Plan[],
+  expected: string | undefined,
+  path: string,
+): Promise<string> {
+  const digest = await combineDigests(plans)
+  if (expected === undefined || digest === expected) return digest
+  throw new MergeqError(
+    'stale',
+    `queue apply: the live settings are not those of ${expected} any more: their digest is ${digest}; nothing was sent.`,
+    { hint: `See what they are now: mergeq queue diff -f ${path}` },
+  )
+}
+
 /** `queue apply`: changes the live settings of queues to the settings in files. */
 export const queueApplyCommand = defineCommand({
   command: 'queue apply',
   summary: 'Make queues as their files say: what differs is sent, what is not named is left alone',
   request: { command: 'queue apply', operation: updateQueue, inputs: queueInputs },
+  readsRequests: true,
   operations: [getQueue, createQueue],
   exitKinds: ['differs', 'stale'],
   output: {
@@ -87,39 +103,30 @@ export const queueApplyCommand = defineCommand({
     ...allowUnknownInput,
   },
   examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes'],
+  async dryRun({ file, ifMatch, includeState, allowUnknown }, context) {
+    const items = await readItems(requireFile(file), includeState, context)
+    await context.logger.info('--dry-run reads the live queues and changes nothing: this is the plan.')
+    const plans = await createPlans(items, includeState, allowUnknown, context)
+    await checkDigest(plans, ifMatch, requireFile(file))
+    await printPlans(plans, context)
+    return 0
+  },
   async run({ file, yes, ifMatch, includeState, allowUnknown }, context) {
     const { logger, host } = context
     const path = requireFile(file)
     const items = await readItems(path, includeState, context)
     const askToConfirm = (text: string) =>
-      confirm(
-        { command: 'queue apply', confirm: () => (yes ? undefined : { text, answer: 'y' }) },
-        [],
-        context,
-      )
-    if (!context.options.dryRun && !canPrompt(context)) await askToConfirm('')
-    const planQueues = async (expected: string | undefined) => {
-      const plans = await createPlans(items, includeState, allowUnknown, context)
-      const digest = await combineDigests(plans)
-      if (expected === undefined || digest === expected) return { plans, digest }
-      throw new MergeqError(
-        'stale',
-        `queue apply: the live settings are not those of ${expected} any more: their digest is ${digest}; nothing was sent.`,
-        { hint: `See what they are now: mergeq queue diff -f ${path}` },
-      )
-    }
-    if (context.options.dryRun) {
-      await logger.info('--dry-run reads the live queues and changes nothing: this is the plan.')
-      await printPlans((await planQueues(ifMatch)).plans, context)
-      return 0
-    }
-    let { plans, digest } = await planQueues(ifMatch)
+      confirm('queue apply', yes ? undefined : { text, answer: 'y' }, context)
+    if (!canPrompt(context)) await askToConfirm('')
+    let plans = await createPlans(items, includeState, allowUnknown, context)
+    const digest = await checkDigest(plans, ifMatch, path)
     const changedPlans = plans.filter(hasDifferences)
     for (const plan of changedPlans) for (const text of describePlan(plan)) await logger.info(text)
     if (changedPlans.length > 0 && !yes) {
       await askToConfirm(`Change ${pluralize(changedPlans.length, 'queue')}? [y/N]`)
       // The settings may have changed since the plan was shown: only the plan that was confirmed is applied.
-      plans = (await planQueues(digest)).plans
+      plans = await createPlans(items, includeState, allowUnknown, context)
+      await checkDigest(plans, digest, path)
     }
     const failures: MergeqError[] = []
     for (const plan of plans) {

@@ -2,8 +2,6 @@ import { callOperation } from '../../api/call.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { flag, option } from '../../cli/inputs.ts'
-import { readInvocations } from '../../cli/invocation.ts'
-import { printDryRun } from '../../cli/run-operation.ts'
 import { checkDepth, checkPaused, checkStalled, type HealthCheck } from '../../domain/queue-health.ts'
 import { integerParser, maxInteger } from '../../domain/values/numbers.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
@@ -42,17 +40,17 @@ export const queueCheckCommand = defineCommand({
     'mergeq queue check --not-paused --stalled 2h',
     'mergeq queue check --max-depth 20 --json | jq .ok',
   ],
-  async run({ maxDepth, stalled, notPaused }, context) {
+  validate({ maxDepth, stalled, notPaused }) {
     if (maxDepth === undefined && stalled === undefined && !notPaused)
       throw usageError(
         'There is nothing to check.',
         'Name a condition: --max-depth, --stalled or --not-paused.',
       )
     if (stalled === 0) throw usageError('--stalled: 0 would never hold.', 'For example --stalled 2h.')
-    const invocations = await readInvocations(queueGetCommand, context)
-    const [invocation] = invocations
-    if (context.options.dryRun || invocation === undefined) return printDryRun(getQueue, invocations, context)
-    const { reply, date } = await callOperation(context, getQueue, invocation.values, invocation)
+  },
+  async run({ maxDepth, stalled, notPaused }, context, [invocation]) {
+    if (invocation === undefined) return 0
+    const { reply, date } = await callOperation(context.client(), getQueue, invocation.values, invocation)
     const [queue = {}] = reply.records
     const checks: readonly HealthCheck[] = [
       ...(maxDepth === undefined ? [] : [checkDepth(queue, maxDepth)]),
@@ -69,7 +67,7 @@ export const queueCheckCommand = defineCommand({
         targetBranch,
         checks: records,
       }),
-      shape: records =>
+      view: records =>
         table(records, [
           ['CHECK', 'check'],
           ['OK', 'ok'],

@@ -3,30 +3,36 @@ import { emptyDecoder } from '../../api/decode.ts'
 import { withDecoder } from '../../api/operation.ts'
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
+import type { RequestLimits } from '../../api/service-client.ts'
 import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
-import { reportResults } from '../../cli/concurrency.ts'
-import { type CommandContext, withoutOutput } from '../../cli/context.ts'
+import type { CommandContext } from '../../cli/context.ts'
 import { flag, type InputValues } from '../../cli/inputs.ts'
-import { confirm, readInvocations } from '../../cli/invocation.ts'
+import { printDryRun } from '../../cli/preview.ts'
 import { queueInputs, yesInput } from '../../cli/queue-inputs.ts'
-import { executeAll, runOperation } from '../../cli/run-operation.ts'
+import { reportResults } from '../../cli/report-results.ts'
+import { executeAll, runForEach } from '../../cli/run-operation.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { isUnderTest } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { defaultMaxErrors, pollDelay } from '../../domain/wait-state.ts'
-import { isPermanent, MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
+import { extendError, isPermanent, MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
 import { get, getArray, getString, type Json } from '../../json.ts'
 import { message } from '../../output/view.ts'
 import { prCancelCommand } from '../pr/cancel.ts'
-import { limitPolls, readWaitTimeLimit, withoutWaitTimeout } from '../pr/wait/time-limits.ts'
-import { queueDrainCommand } from './drain.ts'
-import { queueGetCommand } from './get.ts'
+import { createWaitLimits, readWaitTimeLimit } from '../pr/wait/time-limits.ts'
 
 type Queue = InputValues<typeof queueInputs>
 
+/** The operation that sets the state to DRAINING, whatever the service answers. */
+const drainOperation = withDecoder(updateQueue, emptyDecoder)
+
 /** The pull requests that the queue lists now. */
-async function entriesOf(values: Queue, context: CommandContext): Promise<readonly Json[]> {
-  const { reply } = await callOperation(context, getQueue, values)
+async function readEntries(
+  values: Queue,
+  context: CommandContext,
+  limits: RequestLimits = {},
+): Promise<readonly Json[]> {
+  const { reply } = await callOperation(context.client(), getQueue, values, { limits })
   return getArray(reply.records[0], 'enqueuedPullRequests')
 }
 
@@ -39,18 +45,17 @@ const names = (entries: readonly Json[]): string =>
  */
 async function drain(values: Queue, context: CommandContext): Promise<void> {
   const { logger, host, args } = context
-  const withAttemptLimits = await withoutWaitTimeout(context)
-  await callOperation(withAttemptLimits, withDecoder(updateQueue, emptyDecoder), {
-    ...values,
-    state: 'DRAINING',
-  })
-  const until = host.clock.now() + readWaitTimeLimit(args)
-  const left = () => until - host.clock.now()
-  const polling = limitPolls(withAttemptLimits, { limit: readWaitTimeLimit(args) }, left)
+  const limit = readWaitTimeLimit(args)
+  let endsAt = Number.POSITIVE_INFINITY
+  const remaining = () => endsAt - host.clock.now()
+  const limits = await createWaitLimits(limit, remaining, context)
+  const params = { ...values, state: 'DRAINING' } as const
+  await callOperation(context.client(), drainOperation, params, { limits: limits.change })
+  endsAt = host.clock.now() + limit
   let [errors, lastText] = [0, '']
   try {
     for (;;) {
-      const text = await entriesOf(values, polling).then(
+      const text = await readEntries(values, context, limits.poll).then(
         entries => {
           errors = 0
           const tested = entries.filter(entry => isUnderTest(getString(entry, 'state') ?? ''))
@@ -66,21 +71,18 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
       if (text === undefined) return
       if (text !== lastText) await logger.info(text)
       lastText = text
-      if (left() <= 0) throw new MergeqError('timed-out', `the time is over. ${text}`)
+      if (remaining() <= 0) throw new MergeqError('timed-out', `the time is over. ${text}`)
       const pause = pollDelay({ state: 'TESTING' }, errors, host.random())
-      await context.withSpinner(
+      await context.logger.withSpinner(
         () => text,
-        () => host.clock.sleep(Math.min(pause, left()), host.interrupted),
+        () => host.clock.sleep(Math.min(pause, remaining()), host.interrupted),
       )
     }
   } catch (error) {
-    const { kind, message, exit, details } = toMergeqError(error)
-    const hint = 'The queue stays DRAINING: run this again, or undo it with `mergeq queue resume`.'
-    throw new MergeqError(kind, message, {
-      ...details,
-      exit,
-      hint: details.hint === undefined ? hint : `${details.hint}\n${hint}`,
-    })
+    const failure = toMergeqError(error)
+    const note = 'The queue stays DRAINING: run this again, or undo it with `mergeq queue resume`.'
+    const { hint } = failure.details
+    throw extendError(failure, { hint: hint === undefined ? note : `${hint}\n${note}` })
   }
 }
 
@@ -89,44 +91,44 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
  * the exit code.
  */
 async function cancelAll(values: Queue, context: CommandContext): Promise<number> {
-  const numbers = (await entriesOf(values, context)).flatMap(entry => {
+  const numbers = (await readEntries(values, context)).flatMap(entry => {
     const pr = get(entry, 'prNumber')
     return typeof pr === 'number' ? [pr] : []
   })
   const runs = numbers.map(pr => ({ values: { ...values, pr, yes: true }, overrides: [] }))
   const command = { ...prCancelCommand, isOrdered: true }
-  const all = await executeAll(command, runs, withoutOutput(context))
-  const hasLeft = all.map(({ failure }) => failure?.kind === 'not-found')
-  const results = all.map((result, index) => (hasLeft[index] === true ? { code: 0 } : result))
+  const all = await executeAll(command, runs, context, { isSilent: true })
+  const isMissing = all.map(({ failure }) => failure?.kind === 'not-found')
+  const results = all.map((result, index) => (isMissing[index] === true ? { code: 0 } : result))
   const code = await reportResults(cancelPullRequest, runs, results, context)
-  const numbersOf = (left: boolean) =>
-    joinList(numbers.filter((_, index) => hasLeft[index] === left).map(number => `#${number}`))
-  if (code === 0 && hasLeft.includes(false)) await context.logger.info(`Cancelled ${numbersOf(false)}.`)
-  if (code === 0 && hasLeft.includes(true))
+  const numbersOf = (missing: boolean) =>
+    joinList(numbers.filter((_, index) => isMissing[index] === missing).map(number => `#${number}`))
+  if (code === 0 && isMissing.includes(false)) await context.logger.info(`Cancelled ${numbersOf(false)}.`)
+  if (code === 0 && isMissing.includes(true))
     await context.logger.info(`Not in the queue any more: ${numbersOf(true)}.`)
   return code
 }
 
 /** Explains why a queue could not be deleted: which pull requests it still lists, and what to do. */
-const explain =
+const explainError =
   (values: Queue, context: CommandContext) =>
   async (failure: MergeqError): Promise<MergeqError> => {
     const { status, delivery } = failure.details
     // An unknown outcome is no refusal, whatever status the last answer had.
     if (delivery === 'unknown' || (status !== 400 && status !== 409)) return failure
-    const left = await entriesOf(values, context).catch(() => undefined)
-    if (left === undefined) return failure
+    const entries = await readEntries(values, context).catch(() => undefined)
+    if (entries === undefined) return failure
     const listed =
-      left.length === 0
+      entries.length === 0
         ? 'it lists none, but those that are not ready are not listed'
-        : `it lists ${pluralize(left.length, 'pull request')}: ${names(left)}`
+        : `it lists ${pluralize(entries.length, 'pull request')}: ${names(entries)}`
     return new MergeqError(
       'refused',
       `${failure.message.replace(/\.$/, '')}. The queue is not empty: ${listed}.`,
       {
         ...failure.details,
         hint:
-          left.length === 0
+          entries.length === 0
             ? 'Cancel those by their numbers with `mergeq pr cancel <pr>`, then run it again.'
             : 'Cancel what it holds with --cancel-all, or let it finish first with --drain-first.',
       },
@@ -166,16 +168,22 @@ export const queueDeleteCommand = defineCommand({
     }),
   },
   examples: [...deleteRequest.examples, 'mergeq queue delete --cancel-all --yes'],
-  async run({ cancelAll: cancels, drainFirst }, context) {
-    const [first] = await readInvocations(deleteRequest, context)
+  async dryRun({ cancelAll: cancels, drainFirst }, context, invocations) {
+    const drains = invocations.map(({ values, overrides }) => ({
+      values: { ...values, state: 'DRAINING' },
+      overrides,
+    }))
+    if (drainFirst) return printDryRun(drainOperation, drains, context)
+    return printDryRun(cancels ? getQueue : deleteQueue, invocations, context)
+  },
+  async run({ cancelAll: cancels, drainFirst }, context, invocations) {
+    const [first] = invocations
     if (first === undefined) return 0
-    if (context.options.dryRun)
-      return runOperation(drainFirst ? queueDrainCommand : cancels ? queueGetCommand : deleteRequest, context)
-    await confirm(deleteRequest, [first], context)
     if (drainFirst) await drain(first.values, context)
     const cancelled = cancels ? await cancelAll(first.values, context) : 0
     if (cancelled !== 0) return cancelled
-    const confirmed = { ...context, args: new Map(context.args).set('--yes', ['true']) }
-    return runOperation(deleteRequest, confirmed, { explain: explain(first.values, context) })
+    return runForEach(deleteRequest, invocations, context, {
+      explainError: explainError(first.values, context),
+    })
   },
 })

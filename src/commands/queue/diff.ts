@@ -1,7 +1,7 @@
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { printDryRun } from '../../cli/run-operation.ts'
+import { printDryRun } from '../../cli/preview.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { exitCodeOf } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -46,7 +46,7 @@ export async function printPlans(
   await printer.print({
     records,
     document: changes => ({ same: isSame, digest, queues, changes }),
-    shape: changes =>
+    view: changes =>
       table(
         changes.map(change => ({
           ...change,
@@ -72,6 +72,7 @@ export const queueDiffCommand = defineCommand({
   command: 'queue diff',
   summary: 'Compare queues with their files: 0 if they are the same, 20 if not',
   request: queueGetCommand,
+  readsRequests: true,
   exitKinds: ['differs'],
   output: {
     table: 'a plan: a row for each setting that differs, live and in the file',
@@ -80,10 +81,12 @@ export const queueDiffCommand = defineCommand({
   },
   inputs: { file: fileInput, ...queueFileInputs, ...allowUnknownInput },
   examples: ['mergeq queue diff -f queue.yaml', 'mergeq queue diff -f queues/ --json | jq -r .digest'],
+  async dryRun({ file, includeState }, context) {
+    const items = await readItems(requireFile(file), includeState, context)
+    return printDryRun(getQueue, items.map(({ invocation }) => invocation).slice(0, 1), context)
+  },
   async run({ file, includeState, allowUnknown }, context) {
     const items = await readItems(requireFile(file), includeState, context)
-    if (context.options.dryRun)
-      return printDryRun(getQueue, items.map(({ invocation }) => invocation).slice(0, 1), context)
     const isSame = await printPlans(await createPlans(items, includeState, allowUnknown, context), context)
     return isSame ? 0 : exitCodeOf('differs')
   },

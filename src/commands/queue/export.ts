@@ -2,7 +2,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { option } from '../../cli/inputs.ts'
-import { printDryRun } from '../../cli/run-operation.ts'
+import { printDryRun } from '../../cli/preview.ts'
 import { joinList } from '../../domain/format.ts'
 import { isJsonFormat } from '../../domain/output-formats.ts'
 import { isSameSetting, settingsDigest } from '../../domain/queue-file.ts'
@@ -11,6 +11,7 @@ import { textParser } from '../../domain/values/text.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { stringifyJson } from '../../json-text.ts'
+import { rawText } from '../../output/printer.ts'
 import { queueName, readLive, resolveQueue } from './file/plan.ts'
 import { isQueueFileName, parseQueueText, queueFileInputs, readQueueText } from './file/read-files.ts'
 import { queueGetCommand } from './get.ts'
@@ -60,11 +61,22 @@ async function formatQueueFile(
   })
 }
 
+/** Reads the file to write, if it exists, and resolves the format of the export and its queue. */
+async function prepareExport(file: string | undefined, context: CommandContext) {
+  const isJson = isJsonOutput(file, context)
+  const existingText = file === undefined ? undefined : await readQueueText(file, context)
+  const existing =
+    existingText === undefined ? { settings: {} } : await parseQueueText(existingText, file ?? '')
+  const invocation = await resolveQueue({ path: file ?? '', content: existing }, context)
+  return { isJson, existingText, existing, invocation }
+}
+
 /** `queue export`: writes the live settings of a queue to a file or to standard output. */
 export const queueExportCommand = defineCommand({
   command: 'queue export',
   summary: 'Write the settings of a queue as a file for version control',
   request: queueGetCommand,
+  readsRequests: true,
   output: 'the file, as YAML or, with --json or by its ending, JSON; nothing with -f',
   inputs: {
     file: option({
@@ -78,14 +90,13 @@ export const queueExportCommand = defineCommand({
     ...queueFileInputs,
   },
   examples: ['mergeq queue export > queue.yaml', 'mergeq queue export -f queues/main.yaml'],
+  async dryRun({ file }, context) {
+    const { invocation } = await prepareExport(file, context)
+    return printDryRun(getQueue, [invocation], context)
+  },
   async run({ file, includeState }, context) {
     const { options, printer, logger, host } = context
-    const isJson = isJsonOutput(file, context)
-    const existingText = file === undefined ? undefined : await readQueueText(file, context)
-    const existing =
-      existingText === undefined ? { settings: {} } : await parseQueueText(existingText, file ?? '')
-    const invocation = await resolveQueue({ path: file ?? '', content: existing }, context)
-    if (options.dryRun) return printDryRun(getQueue, [invocation], context)
+    const { isJson, existingText, existing, invocation } = await prepareExport(file, context)
     const live = await readLive(invocation, includeState, context)
     if (live === undefined)
       throw new MergeqError('not-found', `queue export: there is no queue of ${queueName(invocation)}.`, {
@@ -104,16 +115,10 @@ export const queueExportCommand = defineCommand({
       isJson && options.format !== 'ndjson',
       includeState,
     )
-    if (file === undefined)
-      await printer.print({
-        records: [],
-        document: () => null,
-        shape: () => ({ columns: [], rows: [] }),
-        rawBody: new TextEncoder().encode(
-          isJson ? `${stringifyJson(queueFile, host.out.terminal)}\n` : newText,
-        ),
-      })
-    else if (newText === existingText)
+    if (file === undefined) {
+      const text = isJson ? `${stringifyJson(queueFile, host.out.terminal)}\n` : newText
+      await printer.print(rawText(new TextEncoder().encode(text)))
+    } else if (newText === existingText)
       await logger.info(`${file} is as the queue of ${queueName(invocation)} is.`)
     else {
       await host.files.replace(file, newText).catch((error: Error) => {

@@ -1,13 +1,13 @@
 import { callOperation } from '../../api/call.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import type { RequestLimits, ServiceClient } from '../../api/service-client.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
-import type { CommandContext } from '../../cli/context.ts'
-import { type Invocation, readInvocations } from '../../cli/invocation.ts'
-import { runOperation } from '../../cli/run-operation.ts'
+import type { Invocation } from '../../cli/invocation.ts'
+import { runForEach } from '../../cli/run-operation.ts'
 import { createLiveRenderer, isLive } from '../../cli/watch/live-renderer.ts'
-import { checkWatchInputs, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
+import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
 import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
 import {
   departedEntries,
@@ -40,12 +40,14 @@ interface Departure {
 async function readDeparture(
   { entry, attempts }: Departure,
   { values }: QueueInvocation,
-  context: CommandContext,
+  client: ServiceClient,
+  limits: RequestLimits,
   isLast: boolean,
 ): Promise<QueueChange | undefined> {
-  const { clock } = context.host
+  const { clock } = client.host
   try {
-    const { reply } = await callOperation(context, getSubmittedPullRequest, { ...values, pr: entry.pr })
+    const params = { ...values, pr: entry.pr }
+    const { reply } = await callOperation(client, getSubmittedPullRequest, params, { limits })
     return departureChange(entry, reply.records[0], clock.now())
   } catch (error) {
     const failure = toMergeqError(error)
@@ -56,28 +58,27 @@ async function readDeparture(
 }
 
 /** Creates a function that reads the queue and compares it with the previous reading. */
-function createQueueReader(
-  invocation: QueueInvocation,
-): (context: CommandContext, isLast: boolean) => Promise<QueueUpdate> {
+function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate> {
   let lastSnapshot: QueueSnapshot | undefined
   let unresolved: readonly Departure[] = []
   const unlistedStates = new Map<number, string>()
-  return async (context, isLast) => {
-    const [queue = {}] = (await callOperation(context, getQueue, invocation.values, invocation)).reply.records
+  return async (client, limits, isLast) => {
+    const { values, overrides } = invocation
+    const { reply } = await callOperation(client, getQueue, values, { overrides, limits })
+    const [queue = {}] = reply.records
     const snapshot = snapshotOf(queue)
     if (lastSnapshot === undefined) {
       lastSnapshot = snapshot
       return [queue, undefined]
     }
-    const changes = queueChanges(lastSnapshot, snapshot, unlistedStates, context.host.clock.now())
+    const changes = queueChanges(lastSnapshot, snapshot, unlistedStates, client.host.clock.now())
     const departures: readonly Departure[] = [
       ...unresolved.filter(({ entry }) => !snapshot.entries.has(entry.pr)),
       ...departedEntries(lastSnapshot, snapshot).map(entry => ({ entry, attempts: 0 })),
     ]
     const departureChanges: (QueueChange | undefined)[] = []
-    const readOneDeparture = (departure: Departure) => readDeparture(departure, invocation, context, isLast)
-    for await (const change of mapConcurrent(departures, maxConcurrent, readOneDeparture))
-      departureChanges.push(change)
+    const work = (departure: Departure) => readDeparture(departure, invocation, client, limits, isLast)
+    for await (const change of mapConcurrent(departures, maxConcurrent, work)) departureChanges.push(change)
     for (const pr of snapshot.entries.keys()) unlistedStates.delete(pr)
     unresolved = departures.flatMap(({ entry, attempts }, index) =>
       departureChanges[index] === undefined ? [{ entry, attempts: attempts + 1 }] : [],
@@ -109,17 +110,16 @@ export const queueWatchCommand = defineCommand({
     'mergeq queue watch --once',
     'mergeq queue watch -o ndjson --for 1h | jq -r \'select(.to == "FAILED") | .pr\'',
   ],
-  async run(values, context) {
+  validate: checkWatchInputs,
+  async run(values, context, invocations) {
     const { options } = context
-    checkWatchInputs(values)
-    if (options.dryRun || (values.once && options.format !== 'ndjson'))
-      return runOperation(queueGetCommand, context)
+    if (values.once && options.format !== 'ndjson') return runForEach(queueGetCommand, invocations, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq queue watch` is a stream, and JSON is one document.',
         'Use -o ndjson for the changes, or --once for the queue as it is now.',
       )
-    const [invocation] = await readInvocations(queueGetCommand, context)
+    const [invocation] = invocations
     if (invocation === undefined) return 0
     const renderer = isLive(context)
       ? await createLiveRenderer(createQueueScreen(invocation.values), values.interval, context)

@@ -49,11 +49,11 @@ export const sandboxExecCommand = defineCommand({
   output: 'what the command prints',
   inputs: { ...portOption, ...sandboxOptions, commandLine },
   examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7 --interval 1s'"],
+  dryRun({ port, commandLine: words, ...values }, context) {
+    const preview = `Would run ${words.map(sanitizeLine).join(' ')} against ${describeSandbox(values, port)}.`
+    return printPreview('sandbox exec', preview, context)
+  },
   async run({ port, commandLine: [program = '', ...args], ...values }, context) {
-    if (context.options.dryRun) {
-      const preview = `Would run ${[program, ...args].map(sanitizeLine).join(' ')} against ${describeSandbox(values, port)}.`
-      return printPreview('sandbox exec', preview, context)
-    }
     const sandbox = await openSandbox(values, port, context)
     const { interrupted, spawn } = context.host
     try {

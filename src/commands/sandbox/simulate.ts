@@ -3,7 +3,7 @@ import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { flag, type InputValues, option } from '../../cli/inputs.ts'
 import { readInvocations } from '../../cli/invocation.ts'
-import { printDryRun } from '../../cli/run-operation.ts'
+import { printDryRun } from '../../cli/preview.ts'
 import { pluralize } from '../../domain/format.ts'
 import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
 import { usageError } from '../../errors.ts'
@@ -154,43 +154,49 @@ export const sandboxSimulateCommand = defineCommand({
     'mergeq sandbox simulate --prs-per-hour 12 --test-minutes 30 --failure-rate 0.05 --concurrency 4 --batch 1,4,8',
     'mergeq sandbox simulate --from-metrics --concurrency 2,4,8 --json',
   ],
-  async run(values, context) {
-    const { printer, host, logger, options } = context
-    if (options.dryRun && values.fromMetrics)
-      return printDryRun(getMergeQueueMetrics, await readInvocations(metricsCommand, context), context)
-    const { simulationLimits, maxSubmits, simulationResult, simulateQueue } = await import(
-      '../../sandbox/simulation.ts'
-    )
-    const load = await readLoad(values, context)
-    const { concurrency, batch } = values
-    const setups = concurrency.flatMap(runs => batch.map(size => ({ concurrency: runs, batch: size })))
-    if (setups.length > maxSetups)
-      throw usageError(`These are ${setups.length} settings; at most ${maxSetups} are compared.`)
-    if (load.prsPerHour * load.weeks * 168 > maxSubmits)
-      throw usageError(
-        `These would be more than ${pluralize(maxSubmits, 'pull request')}.`,
-        'Simulate fewer --weeks: the answer hardly changes.',
-      )
-    const simulations: SimulationResult[] = []
-    for (const setup of setups) {
-      const days = simulateQueue(load, setup)
-      let step = days.next()
-      // The event loop runs between two simulated days, so that a signal is handled.
-      for (; step.done !== true; step = days.next()) await host.clock.sleep(0, host.interrupted)
-      simulations.push(simulationResult(step.value, load, setup))
-    }
-    await printer.print({
-      records: simulations.map(simulation => ({ ...simulation })),
-      document: results => ({ model: { ...load, leavesOut: simulationLimits }, results }),
-      shape: results => ({ ...table(results, columns), terminalView: () => simulationView(load, results) }),
-    })
-    await printer.end()
-    const overloaded = simulations.filter(({ left, submitted }) => left > submitted * maxShareLeft)
-    if (overloaded.length > 0)
-      await logger.info(
-        `${pluralize(overloaded.length, 'setting')} cannot keep up: the longer it lasts, the more is LEFT and the later it merges.`,
-      )
-    await logger.info(`A model, not a promise: ${simulationLimits.join('; ')}.`)
-    return 0
+  async dryRun(values, context) {
+    // Without the metrics nothing is requested: the simulation changes nothing.
+    if (!values.fromMetrics) return simulate(values, context)
+    return printDryRun(getMergeQueueMetrics, await readInvocations(metricsCommand, context), context)
   },
+  run: simulate,
 })
+
+/** Simulates every combination of settings and prints the results. Returns the exit code 0. */
+async function simulate(values: InputValues<typeof inputs>, context: CommandContext): Promise<number> {
+  const { printer, host, logger } = context
+  const { simulationLimits, maxSubmits, simulationResult, simulateQueue } = await import(
+    '../../sandbox/simulation.ts'
+  )
+  const load = await readLoad(values, context)
+  const { concurrency, batch } = values
+  const setups = concurrency.flatMap(runs => batch.map(size => ({ concurrency: runs, batch: size })))
+  if (setups.length > maxSetups)
+    throw usageError(`These are ${setups.length} settings; at most ${maxSetups} are compared.`)
+  if (load.prsPerHour * load.weeks * 168 > maxSubmits)
+    throw usageError(
+      `These would be more than ${pluralize(maxSubmits, 'pull request')}.`,
+      'Simulate fewer --weeks: the answer hardly changes.',
+    )
+  const simulations: SimulationResult[] = []
+  for (const setup of setups) {
+    const days = simulateQueue(load, setup)
+    let step = days.next()
+    // The event loop runs between two simulated days, so that a signal is handled.
+    for (; step.done !== true; step = days.next()) await host.clock.sleep(0, host.interrupted)
+    simulations.push(simulationResult(step.value, load, setup))
+  }
+  await printer.print({
+    records: simulations.map(simulation => ({ ...simulation })),
+    document: results => ({ model: { ...load, leavesOut: simulationLimits }, results }),
+    view: results => ({ ...table(results, columns), terminalView: () => simulationView(load, results) }),
+  })
+  await printer.end()
+  const overloaded = simulations.filter(({ left, submitted }) => left > submitted * maxShareLeft)
+  if (overloaded.length > 0)
+    await logger.info(
+      `${pluralize(overloaded.length, 'setting')} cannot keep up: the longer it lasts, the more is LEFT and the later it merges.`,
+    )
+  await logger.info(`A model, not a promise: ${simulationLimits.join('; ')}.`)
+  return 0
+}

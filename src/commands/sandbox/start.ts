@@ -13,9 +13,9 @@ export const sandboxStartCommand = defineCommand({
     'mergeq sandbox start --port 8080 --scenario failure',
     'mergeq sandbox start --scenario mine.json',
   ],
+  dryRun: ({ port, ...values }, context) =>
+    printPreview('sandbox start', `Would serve ${describeSandbox(values, port)}.`, context),
   async run({ port, ...values }, context) {
-    if (context.options.dryRun)
-      return printPreview('sandbox start', `Would serve ${describeSandbox(values, port)}.`, context)
     const sandbox = await openSandbox(values, port, context)
     const { interrupted, out } = context.host
     try {

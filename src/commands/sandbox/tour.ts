@@ -1,5 +1,5 @@
-import { sandboxNote } from '../../api/service-client.ts'
-import { type CommandRunner, defineCommand } from '../../cli/command.ts'
+import { sandboxNote } from '../../api/send.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { openSandbox, sandboxOptions } from './server/start-options.ts'
 
 /** One command of the tour. */
@@ -50,12 +50,12 @@ export const sandboxTourCommand = defineCommand({
   output: 'each command, and what it printed',
   inputs: sandboxOptions,
   examples: ['mergeq sandbox tour', 'mergeq sandbox tour --speed 4'],
-  async run(values, context, runner: CommandRunner) {
+  async dryRun(_, { host }) {
+    for (const step of tourSteps) await host.out.write(formatStep(step))
+    return 0
+  },
+  async run(values, context, _, runner) {
     const { err, out } = context.host
-    if (context.options.dryRun) {
-      for (const step of tourSteps) await out.write(formatStep(step))
-      return 0
-    }
     const sandbox = await openSandbox(values, undefined, context)
     const environment = { ...sandbox.environment, MERGEQ_TARGET_BRANCH: 'release' }
     try {

@@ -24,8 +24,8 @@ const splitPath = (path: string): readonly string[] =>
   path.split(/[\\/]+/).filter(part => part !== '' && part !== '.')
 
 /** Whether two paths name the same file; either path may start at a higher folder. */
-function isSameFile(one: string, other: string): boolean {
-  const [longer, shorter] = [splitPath(one), splitPath(other)].sort((a, b) => b.length - a.length)
+function isSameFile(path: string, otherPath: string): boolean {
+  const [longer, shorter] = [splitPath(path), splitPath(otherPath)].sort((a, b) => b.length - a.length)
   return (
     shorter !== undefined &&
     shorter.length > 0 &&
@@ -57,13 +57,13 @@ function createKeys(
 
 /** Returns the similarity of two tests: class 4, suite 2 and file 1, summed up; 0 is no match. */
 function similarityOf(failed: FailedTest, test: JsonObject): number {
-  const isSameText = (one: string | undefined, other: string | undefined) =>
-    one !== undefined && other !== undefined && normalizeText(one) === normalizeText(other)
+  const isSameText = (a: string | undefined, b: string | undefined) =>
+    a !== undefined && b !== undefined && normalizeText(a) === normalizeText(b)
   const [classname, parent, file] = ['classname', 'parent', 'file_path'].map(path => getString(test, path))
   const byClass = isSameText(failed.classname, classname) ? 4 : 0
   const bySuite = failed.suites.some(suite => isSameText(suite, parent)) ? 2 : 0
   const byFile = failed.file !== undefined && file !== undefined && isSameFile(failed.file, file) ? 1 : 0
-  const alone = [classname, parent, file].every(one => (one ?? '') === '') ? 1 : 0
+  const alone = [classname, parent, file].every(text => (text ?? '') === '') ? 1 : 0
   return byClass + bySuite + byFile || alone
 }
 

@@ -50,7 +50,7 @@ export async function runPollRound(
   context: CommandContext,
 ): Promise<PollRoundResult> {
   const progress = `waiting for ${describeTargets(targets)}`
-  const { readings, queues } = await readTargets(targets, readOptions, { ...context, progress })
+  const { readings, queues } = await readTargets(targets, progress, readOptions, context)
   for (const [name, queue] of queues) await warnQueueState(name, queue, context)
   const updates: readonly TargetUpdate[] = targets.map((target, index) => {
     const reading = readings[index]
@@ -61,14 +61,16 @@ export async function runPollRound(
   for (const { target, change, end } of updates) {
     if (change !== undefined) {
       if (!isKnownState(change.to))
-        await context.warnOnce(`${change.to} is a state that mergeq does not know; it is waited out.`)
+        await context.logger.warnOnce(`${change.to} is a state that mergeq does not know; it is waited out.`)
       await reporter.reportChange(target, change)
     }
     if (end !== undefined) await reporter.reportEnd(target, end)
   }
   const waiting = updates.flatMap(({ target, end }) => (end === undefined ? [target] : []))
   if (options.head !== undefined && readings.some(hasUnknownHead))
-    await context.warnOnce('the service does not say which commit the head is: --match-head is not checked.')
+    await context.logger.warnOnce(
+      'the service does not say which commit the head is: --match-head is not checked.',
+    )
   const failures = readings.flatMap(reading => ('observation' in reading ? [] : [reading.failure]))
   if (waiting.length > 0) await reportPollErrors(failures, waiting, options, context)
   return {
@@ -129,7 +131,7 @@ const queueStateEffects = new Map([
 async function warnQueueState(name: string, queue: JsonObject, context: CommandContext): Promise<void> {
   const state = getString(queue, 'state') ?? ''
   const effect = queueStateEffects.get(state)
-  if (effect !== undefined) await context.warnOnce(`The queue of ${name} is ${state}: ${effect}.`)
+  if (effect !== undefined) await context.logger.warnOnce(`The queue of ${name} is ${state}: ${effect}.`)
 }
 
 /** Logs the errors of failed polls, each message once in a round. */

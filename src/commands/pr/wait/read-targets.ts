@@ -1,6 +1,7 @@
-import { callOperation } from '../../../api/call.ts'
+import { type CallOptions, callOperation } from '../../../api/call.ts'
 import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
+import type { RequestLimits } from '../../../api/service-client.ts'
 import { mapConcurrent, maxConcurrent } from '../../../cli/concurrency.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { Input } from '../../../cli/inputs.ts'
@@ -8,7 +9,7 @@ import type { Invocation } from '../../../cli/invocation.ts'
 import type { queueInputs } from '../../../cli/queue-inputs.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import type { WaitObservation, WaitState } from '../../../domain/wait-state.ts'
-import { isPermanent, type MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
+import { isNotFound, isPermanent, type MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import { get, getArray, isObject, type JsonObject } from '../../../json.ts'
 
 /** The inputs that name a pull request of a queue. */
@@ -49,25 +50,29 @@ export interface ReadOptions {
   readonly unreadableQueues: Set<string>
   /** Whether there is time for another request. */
   hasTime(): boolean
+  readonly limits: RequestLimits
 }
 
 /**
  * Reads the states of pull requests: one request for a queue and all pull requests that the queue lists, and
  * one request for each pull request that no queue lists. A single pull request is read without its queue,
  * unless its state has not changed and only the queue shows why (CLI.md section 5). When the service refuses
- * to show a queue, each pull request is read by itself. Throws only when a signal interrupts the command.
+ * to show a queue, each pull request is read by itself. The spinner shows `progress`. Throws only when a
+ * signal interrupts the command.
  */
 export async function readTargets(
   targets: readonly WaitTarget[],
+  progress: string,
   options: ReadOptions,
   context: CommandContext,
 ): Promise<TargetReadings> {
+  const callOptions = { progress, limits: options.limits }
   const listings = new Map<string, QueueListing | { readonly failure: MergeqError }>()
   for (const name of new Set(targets.map(queueName))) {
     const queueTargets = targets.filter(target => queueName(target) === name)
     if (options.unreadableQueues.has(name) || !needsListing(queueTargets, options) || !options.hasTime())
       continue
-    const listing = await readListing(queueTargets, context)
+    const listing = await readListing(queueTargets, callOptions, context)
     if ('entries' in listing) listings.set(name, listing)
     else if (isRefusal(listing.failure)) {
       options.unreadableQueues.add(name)
@@ -77,7 +82,7 @@ export async function readTargets(
     } else if (queueTargets.length > 1 || (options.needsQueue && isPermanent(listing.failure)))
       listings.set(name, listing)
     else if (options.needsQueue)
-      await context.warnOnce(
+      await context.logger.warnOnce(
         `${withPeriod(listing.failure.message)} A pause of the queue is not noticed while that lasts.`,
       )
   }
@@ -85,7 +90,7 @@ export async function readTargets(
     const listing = listings.get(queueName(target))
     if (listing !== undefined && 'failure' in listing) return listing
     const { pr } = target.invocation.values
-    return listing?.entries.get(pr) ?? readTargetRecord(target, context)
+    return listing?.entries.get(pr) ?? readTargetRecord(target, callOptions, context)
   }
   const readings: TargetReading[] = []
   for await (const reading of mapConcurrent(targets, maxConcurrent, readTarget, options.hasTime))
@@ -114,12 +119,13 @@ const isRefusal = ({ kind }: MergeqError): boolean => kind === 'not-found' || ki
 /** Reads the queue that the targets share. */
 async function readListing(
   [first]: readonly WaitTarget[],
+  callOptions: CallOptions,
   context: CommandContext,
 ): Promise<QueueListing | { readonly failure: MergeqError }> {
   if (first === undefined) return { record: {}, entries: new Map() }
   const { repo, targetBranch } = first.invocation.values
   try {
-    const { reply } = await callOperation(context, getQueue, { repo, targetBranch })
+    const { reply } = await callOperation(context.client(), getQueue, { repo, targetBranch }, callOptions)
     const [record = {}] = reply.records
     const now = context.host.clock.now()
     const entries = new Map<number, TargetReading>()
@@ -135,22 +141,21 @@ async function readListing(
 }
 
 /** Reads the record of a pull request. An unknown pull request is an observation without a record. */
-async function readTargetRecord({ invocation }: WaitTarget, context: CommandContext): Promise<TargetReading> {
+async function readTargetRecord(
+  { invocation: { values, overrides } }: WaitTarget,
+  callOptions: CallOptions,
+  context: CommandContext,
+): Promise<TargetReading> {
   const { clock } = context.host
   const askedAt = clock.now()
   try {
-    const { reply, date } = await callOperation(
-      context,
-      getSubmittedPullRequest,
-      invocation.values,
-      invocation,
-    )
+    const options = { ...callOptions, overrides }
+    const { reply, date } = await callOperation(context.client(), getSubmittedPullRequest, values, options)
     const [record = {}] = reply.records
     return { observation: { record, at: clock.now(), askedAt, date } }
   } catch (error) {
     const failure = toReadingError(error)
-    // A web page with status 404 does not mean that the pull request is unknown.
-    return failure.kind === 'not-found' && failure.details.isWebPage !== true
+    return isNotFound(failure)
       ? { observation: { record: undefined, at: clock.now() }, failure }
       : { failure }
   }

@@ -1,10 +1,11 @@
-import { reportErrors } from '../../../cli/concurrency.ts'
 import type { CommandContext } from '../../../cli/context.ts'
+import { reportErrors } from '../../../cli/report-results.ts'
 import { pluralize } from '../../../domain/format.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { kindOfOutcome, type Outcome, type StateChange } from '../../../domain/wait-state.ts'
 import { exitCodeOf, type MergeqError, mostSevere } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
+import { singleRecord } from '../../../output/printer.ts'
 import type { View } from '../../../output/view.ts'
 import type { WaitTarget } from './read-targets.ts'
 
@@ -153,11 +154,7 @@ const readDefaultRepository = ({ settings }: CommandContext): Promise<string | u
   )
 
 /** Wraps a record for the printer. */
-const printable = (record: JsonObject) => ({
-  records: [record],
-  document: ([first = {}]: readonly JsonObject[]) => first,
-  shape: () => resultView(record),
-})
+const printable = (record: JsonObject) => singleRecord(record, () => resultView(record))
 
 /** Returns the table row and the sentence of a result; of a state change, only NDJSON is printed. */
 function resultView({ pr, outcome, state, elapsedSeconds }: JsonObject): View {

@@ -1,5 +1,7 @@
+import { type RequestLimits, withMaxRetries } from '../../../api/service-client.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { ParsedArgs } from '../../../config/args.ts'
+import { attemptLimit } from '../../../domain/limits.ts'
 import { parseDuration } from '../../../domain/values/time.ts'
 import type { WaitGoal } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
@@ -54,60 +56,45 @@ export function readWaitOptions(
 /** Every attempt has at least this much time, in milliseconds. */
 const minAttemptTime = 1_000
 
+/** The limits of the requests of a wait. */
+export interface WaitLimits {
+  /**
+   * For a poll. A failed poll is not retried, as the next round repeats it. A wait with the limit 0 polls
+   * once: its polls keep the usual retries.
+   */
+  readonly poll: RequestLimits
+  /** For a change before the wait. It keeps the usual retries, because its outcome must be known. */
+  readonly change: RequestLimits
+  /** Returns the limits of a read before the wait: only as many retries as fit into the remaining time. */
+  forRead(): RequestLimits
+}
+
 /**
- * Returns a context in which `--timeout` does not limit single attempts, as it limits the whole wait. The
- * environment and the settings still limit attempts.
+ * Returns the limits of the requests of a wait; `remaining` returns the milliseconds that remain of it. No
+ * attempt takes longer than the time that remains when it begins, but at least a second: so a silent service
+ * delays the command by at most a second beyond the wait. `--timeout` limits the wait and not its attempts,
+ * which the environment and the settings still limit. The limit 0 limits no attempt.
  */
-export async function withoutWaitTimeout(context: CommandContext): Promise<CommandContext> {
+export async function createWaitLimits(
+  limit: number,
+  remaining: () => number,
+  context: CommandContext,
+): Promise<WaitLimits> {
   const args = new Map(context.args)
   args.delete('--timeout')
-  const timeout = await context.settings.withArgs(args).read('timeout')
-  return { ...context, options: { ...context.options, timeout } }
-}
-
-/**
- * Returns the time limit of an attempt that begins when `remaining` milliseconds of the wait remain: at least
- * a second.
- */
-const limitAttempt = (remaining: number, usual: number): number =>
-  Math.min(usual, Math.max(remaining, minAttemptTime))
-
-/**
- * Returns the context for the polls of a wait; `remaining` returns the milliseconds that remain of the wait.
- * A failed poll is not retried, as the next round repeats it, and no attempt takes longer than the time that
- * remains when it begins. A wait with the limit 0 polls once: its polls keep the usual retries and time
- * limits.
- */
-export function limitPolls(
-  context: CommandContext,
-  { limit }: Pick<WaitOptions, 'limit'>,
-  remaining: () => number,
-): CommandContext {
-  if (limit === 0) return context
-  return {
-    ...context,
-    options: { ...context.options, retries: 0 },
-    limits: { timeout: usual => limitAttempt(remaining(), usual) },
+  const configured = await context.settings.withArgs(args).read('timeout')
+  const client = context.client()
+  if (limit === 0) {
+    const limits = { timeout: (usual: number) => configured ?? usual }
+    return { poll: limits, change: limits, forRead: () => limits }
   }
-}
-
-/**
- * Returns the contexts for the requests before a wait: `reading` for reads, `change` for the submission. No
- * attempt takes longer than the time that remains when it begins, and a read has only as many retries as fit
- * into that time. So a silent service delays the command by at most a second beyond the wait. A submission
- * keeps the usual retries and is read back as usual, because its outcome must be known.
- */
-export function limitRequestsBeforeWait(
-  context: CommandContext,
-  { limit }: Pick<WaitOptions, 'limit'>,
-  remaining: () => number,
-): { readonly reading: CommandContext; readonly change: CommandContext } {
-  if (limit === 0) return { reading: context, change: context }
-  const timeout = (usual: number) => limitAttempt(remaining(), usual)
-  const retries = (usual: number, attemptTime: number) =>
-    Math.max(0, Math.min(usual, Math.floor(remaining() / attemptTime) - 1))
+  const timeout = (usual: number) => Math.min(configured ?? usual, Math.max(remaining(), minAttemptTime))
   return {
-    reading: { ...context, limits: { timeout, retries } },
-    change: { ...context, limits: { timeout } },
+    poll: { timeout, ...withMaxRetries(client, 0) },
+    change: { timeout },
+    forRead() {
+      const attempts = Math.floor(remaining() / (configured ?? attemptLimit))
+      return { timeout, ...withMaxRetries(client, Math.max(0, attempts - 1)) }
+    },
   }
 }

@@ -1,10 +1,10 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
-import { MergeqError, toMergeqError } from '../../../errors.ts'
+import { extendError, type MergeqError, toMergeqError } from '../../../errors.ts'
 import { runPollRound } from './poll-round.ts'
 import { queueName, type WaitTarget } from './read-targets.ts'
 import { createReporter, describeTargets, type WaitReporter } from './reporter.ts'
-import { limitPolls, type WaitOptions, withoutWaitTimeout } from './time-limits.ts'
+import { createWaitLimits, type WaitOptions } from './time-limits.ts'
 
 /** A pull request to wait for, or the error that rules the wait out. */
 export interface WaitCandidate extends Pick<WaitTarget, 'invocation'> {
@@ -36,8 +36,8 @@ export async function waitForAll(
     needsQueue: options.failOnPaused,
     unreadableQueues: new Set<string>(),
     hasTime: () => options.limit === 0 || remaining() > 0,
+    limits: (await createWaitLimits(options.limit, remaining, context)).poll,
   }
-  const pollContext = limitPolls(await withoutWaitTimeout(context), options, remaining)
   let waiting: readonly WaitTarget[] = []
   for (const { invocation, before, submission, failure } of candidates) {
     const target = { invocation, state: { before, submission }, errors: 0 }
@@ -46,7 +46,7 @@ export async function waitForAll(
   }
   try {
     while (waiting.length > 0) {
-      const result = await runPollRound(waiting, options, readOptions, reporter, pollContext)
+      const result = await runPollRound(waiting, options, readOptions, reporter, context)
       waiting = result.waiting
       const isOver = remaining() <= 0
       if (isOver || (result.hasFailure && options.stopsOnError)) {
@@ -95,7 +95,7 @@ async function sleepBetweenPolls(
   const { clock, interrupted } = context.host
   const wakeAt = clock.now() + delay
   await reporter.heartbeat(waiting)
-  await context.withSpinner(
+  await context.logger.withSpinner(
     () => `Waiting for ${describeTargets(waiting)}`,
     async () => {
       for (let remaining = delay; remaining > 0; remaining = wakeAt - clock.now()) {
@@ -110,10 +110,7 @@ async function sleepBetweenPolls(
 const maxNumbers = 50
 
 /** Creates the error for a wait that a signal ended, with the commands that cancel the pull requests. */
-function interruptedWaitError(
-  { message, exit, details }: MergeqError,
-  waiting: readonly WaitTarget[],
-): MergeqError {
+function interruptedWaitError(failure: MergeqError, waiting: readonly WaitTarget[]): MergeqError {
   const cancelCommands = [...new Set(waiting.map(queueName))].map(name => {
     const queueValues = waiting
       .filter(target => queueName(target) === name)
@@ -127,9 +124,6 @@ function interruptedWaitError(
   const isSeen = waiting.every(({ state }) => state.state !== undefined)
   const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
   const note = isSeen ? `${subject} in the queue.` : 'What is in the queue stays there.'
-  return new MergeqError('interrupted', `${message} Only the waiting has ended.`, {
-    ...details,
-    exit,
-    hint: `${note} To cancel:\n${cancelCommands.join('\n')}`,
-  })
+  const hint = `${note} To cancel:\n${cancelCommands.join('\n')}`
+  return extendError(failure, { hint }, `${failure.message} Only the waiting has ended.`)
 }

@@ -91,8 +91,8 @@ export async function applyPlan(
     const overrides = Object.entries(encodeValues(settings)).map(([key, value]) => ({ path: [key], value }))
     const response =
       operation === createQueue
-        ? await callOperation(context, createQueue, invocation.values, { overrides })
-        : await callOperation(context, updateQueue, invocation.values, { overrides })
+        ? await callOperation(context.client(), createQueue, invocation.values, { overrides })
+        : await callOperation(context.client(), updateQueue, invocation.values, { overrides })
     if (response.delivery !== 'confirmed') delivery = response.delivery
     if (outcome === 'failed') outcome = operation === createQueue ? 'created' : 'updated'
   }

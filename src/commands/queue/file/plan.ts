@@ -2,6 +2,7 @@ import { callOperation } from '../../../api/call.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { type Invocation, readInvocations } from '../../../cli/invocation.ts'
+import type { ParsedArgs } from '../../../config/args.ts'
 import { joinList, pluralize } from '../../../domain/format.ts'
 import {
   type Difference,
@@ -12,7 +13,7 @@ import {
   unknownKeys,
 } from '../../../domain/queue-file.ts'
 import { parseRepository, repositoryName } from '../../../domain/values/repository.ts'
-import { toMergeqError, usageError } from '../../../errors.ts'
+import { isNotFound, toMergeqError, usageError } from '../../../errors.ts'
 import type { Json } from '../../../json.ts'
 import { stringifyJson } from '../../../json-text.ts'
 import { queueGetCommand } from '../get.ts'
@@ -46,8 +47,9 @@ export const queueName = ({ values: { repo, targetBranch } }: QueueInvocation): 
 export async function resolveQueue(
   { path, content }: LoadedQueueFile,
   context: CommandContext,
+  typedArgs: ParsedArgs = context.args,
 ): Promise<QueueInvocation> {
-  const args = new Map(context.args)
+  const args = new Map(typedArgs)
   const setOption = async (
     option: string,
     value: string | undefined,
@@ -76,7 +78,7 @@ export async function resolveQueue(
     () => context.settings.require('targetBranch'),
     targetBranch ?? '',
   )
-  const [invocation] = await readInvocations(queueGetCommand, { ...context, args })
+  const [invocation] = await readInvocations(queueGetCommand, context, args)
   if (invocation === undefined) throw usageError('No queue was given.')
   return invocation
 }
@@ -92,7 +94,7 @@ export async function readItems(
   args.delete('--set')
   for (const file of await readQueueFiles(path, context)) {
     const content = withOverrides(file.content, context.args, includesState)
-    const invocation = await resolveQueue(file, { ...context, args })
+    const invocation = await resolveQueue(file, context, args)
     const duplicate = items.find(item => queueName(item.invocation) === queueName(invocation))
     if (duplicate !== undefined)
       throw usageError(`${duplicate.path} and ${file.path} are of the same queue: ${queueName(invocation)}.`)
@@ -110,11 +112,10 @@ export async function readLive(
   context: CommandContext,
 ): Promise<LiveSettings | undefined> {
   try {
-    const { reply } = await callOperation(context, getQueue, invocation.values, invocation)
+    const { reply } = await callOperation(context.client(), getQueue, invocation.values, invocation)
     return liveSettings(reply.records[0] ?? {}, includesState)
   } catch (error) {
-    const { status, isWebPage } = toMergeqError(error).details
-    if (status === 404 && isWebPage !== true) return undefined
+    if (isNotFound(toMergeqError(error))) return undefined
     throw error
   }
 }
@@ -143,7 +144,7 @@ export async function createPlans(
         context.args,
       )
     if (unknown.length > 0)
-      await context.warnOnce(
+      await context.logger.warnOnce(
         `${item.path}: neither mergeq nor the live queue knows ${joinList(unknown)}: sent as it is.`,
       )
     const digest = await settingsDigest(live === undefined ? null : live.settings)

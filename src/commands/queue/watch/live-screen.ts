@@ -34,7 +34,7 @@ export function createQueueScreen(watched: WatchedQueue): LiveScreen<QueueUpdate
       const foot = changes.map(
         change => `${describeChange(change)}, ${formatDuration(now - change.seenAt)} ago`,
       )
-      return { shape: { ...table, heading }, foot }
+      return { view: { ...table, heading }, foot }
     },
   }
 }

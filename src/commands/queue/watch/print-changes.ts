@@ -6,6 +6,7 @@ import { describeChange, type QueueChange } from '../../../domain/queue-changes.
 import { testSlots } from '../../../domain/queue-entries.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { getArray, getString, type Json, type JsonObject } from '../../../json.ts'
+import { singleRecord } from '../../../output/printer.ts'
 
 /** The queue that is watched. */
 export type WatchedQueue = InputValues<typeof queueInputs>
@@ -49,15 +50,13 @@ export function createChangePrinter(
 ): (update: QueueUpdate) => Promise<void> {
   const { printer, logger, host } = context
   const print = (record: JsonObject, change?: QueueChange) =>
-    printer.print({
-      records: [record],
-      document: ([first = {}]) => first,
-      shape: () => ({
+    printer.print(
+      singleRecord(record, () => ({
         columns,
         rows: change === undefined ? [] : [[change.at, change.pr, change.from, change.to, change.position]],
         ...(change === undefined ? {} : { sentence: describeChange(change) }),
-      }),
-    })
+      })),
+    )
   return async ([queue, changes]) => {
     if (changes !== undefined)
       for (const change of changes) await print({ type: 'change', ...change }, change)

@@ -1,0 +1,169 @@
+import { attemptLimit, changeLimit } from '../domain/limits.ts'
+import { extendError, type MergeqError, toMergeqError } from '../errors.ts'
+import type { HttpResponse } from '../http/http-client.ts'
+import type { BodySink } from '../http/pass-through.ts'
+import { type DecodedResponse, isWebPage, notJsonError, type ResponseBody } from './decode.ts'
+import { errorFromResponse } from './error-response.ts'
+import type { Operation } from './operation.ts'
+import type { Params, ParamValues } from './param.ts'
+import { isComplete, isOk, type ReadResponse, readResponse } from './read-response.ts'
+import type { Request } from './request.ts'
+import { previewRequest } from './request-preview.ts'
+import type { RequestLimits, ServiceClient } from './service-client.ts'
+
+/** The note that every command prints once when its answers come from a sandbox (CLI.md section 4.14). */
+export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
+
+/** How a request is sent. */
+export interface SendRequestOptions {
+  readonly limits?: RequestLimits
+  /** How far a longer task has come: part of the spinner's text. */
+  readonly progress?: string | undefined
+  /** Called when an attempt begins. */
+  onAttempt?(): void
+  /** Where the body of a long answer is written while it arrives. */
+  readonly sink?: BodySink | undefined
+}
+
+/** The decoded answer, and the time of the answer by the service's clock, in milliseconds since 1970. */
+export interface SendResult {
+  readonly reply: DecodedResponse
+  readonly date: number | undefined
+}
+
+/**
+ * Sends a request with the token of the client and decodes the answer. Throws an error for a status outside
+ * 2xx, and for a body that cannot be decoded.
+ */
+export async function sendRequest<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  { request, params }: { readonly request: Request; readonly params: ParamValues<P> },
+  options: SendRequestOptions = {},
+): Promise<SendResult> {
+  const token = request.credential === 'token' ? await client.token() : undefined
+  const answer = await receive(client, request, token?.value, options)
+  const reply =
+    answer.passedOn === undefined
+      ? decodeResponse(operation, request, answer, params, token?.source)
+      : { records: [], bytes: answer.bytes, isPassedOn: true }
+  return { reply, date: dateOf(answer) }
+}
+
+function dateOf({ headers }: ResponseBody): number | undefined {
+  const date = Date.parse(headers.get('date') ?? '')
+  return Number.isNaN(date) ? undefined : date
+}
+
+/** An answer, and the number of attempts. */
+type ReceivedResponse = ResponseBody & Pick<HttpResponse, 'passedOn'> & { readonly attempts: number }
+
+/** Sends a request and reads the answer; logs both in verbose mode. */
+async function receive(
+  client: ServiceClient,
+  request: Request,
+  token: string | undefined,
+  { limits = {}, progress, onAttempt = () => undefined, sink }: SendRequestOptions,
+): Promise<ReceivedResponse> {
+  const { options, logger, host } = client
+  const defaultTimeout = request.isChange ? changeLimit : attemptLimit
+  const httpClient = await client.httpClient()
+  const startedAt = host.clock.now()
+  if (options.verbose) await logger.debug(describeRequest(request, client))
+  let checkedAnswer: ReadResponse | undefined
+  const readOptions = { interrupted: host.interrupted, secrets: client.secrets }
+  const sendOptions = {
+    token,
+    timeout: () => limits.timeout?.(defaultTimeout) ?? options.timeout ?? defaultTimeout,
+    retryPolicy: limits.retryPolicy ?? client.retryPolicy,
+    onAttempt,
+    sink,
+    async isComplete(response: HttpResponse) {
+      checkedAnswer = await readResponse(response, request, readOptions)
+      return isComplete(checkedAnswer, request)
+    },
+  }
+  const { operation, url } = request
+  const suffix = progress === undefined ? '' : `, ${progress}`
+  const response = await logger.withSpinner(
+    () => `${operation} at ${new URL(url).host}${suffix}`,
+    () => httpClient.send(request, sendOptions),
+  )
+  await logger.debug(`< ${response.status} after ${host.clock.now() - startedAt} ms`)
+  if (response.headers.has('x-mergeq-sandbox')) await logger.infoOnce(sandboxNote)
+  // The check for completeness has read the last answer already.
+  const answer =
+    checkedAnswer?.receivedBytes === response.bytes
+      ? checkedAnswer
+      : await readResponse(response, request, readOptions).catch(error => {
+          throw afterResponse(toMergeqError(error))
+        })
+  if (answer.text.includes('\uFFFD') && !isUtf8(response.bytes))
+    await logger.warnOnce(
+      `${operation}: the answer is not all UTF-8; what could not be read is shown as \uFFFD.`,
+    )
+  return { ...answer, attempts: response.attempts }
+}
+
+/**
+ * An error after the whole answer arrived; when a signal ended the reading, the change may have been made.
+ */
+const afterResponse = (failure: MergeqError): MergeqError =>
+  failure.kind === 'interrupted' ? extendError(failure, { sentState: 'ambiguous' }) : failure
+
+const isUtf8 = (bytes: Uint8Array): boolean => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes) !== undefined
+  } catch {
+    return false
+  }
+}
+
+const maxShownBody = 2_048
+
+/** A request as verbose mode logs it: with the token redacted and a long body cut. */
+function describeRequest(request: Request, { secrets }: ServiceClient): string {
+  const { method, url, headers, body } = previewRequest(request)
+  const lines = [`${method} ${url}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)]
+  return [...lines, ...(body === undefined ? [] : [truncate(secrets.redact(body))])]
+    .map(line => `> ${line}`)
+    .join('\n')
+}
+
+const truncate = (body: string): string =>
+  body.length > maxShownBody ? `${body.slice(0, maxShownBody)}… (${body.length} characters)` : body
+
+/** Decodes an answer. Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
+function decodeResponse<P extends Params>(
+  { decoder, narrow }: Operation<P>,
+  request: Request,
+  answer: ReceivedResponse,
+  params: ParamValues<P>,
+  token: string | undefined,
+): DecodedResponse {
+  const { operation, isChange, concerns } = request
+  const { host, pathname: path } = new URL(request.url)
+  const { attempts } = answer
+  if (!isOk(answer)) {
+    const failure = errorFromResponse(answer, {
+      ...concerns,
+      operation,
+      host,
+      path,
+      changes: isChange,
+      token,
+    })
+    throw extendError(failure, { attempts })
+  }
+  try {
+    // A change may have any answer, but not a web page or a part of a document.
+    const isCut = isChange && /^\s*[[{]/.test(answer.text) && answer.document === undefined
+    if (isChange && (isCut || isWebPage(answer.text))) throw notJsonError(answer)
+    const reply = decoder.read(answer)
+    return narrow?.(params)?.(reply) ?? reply
+  } catch (error) {
+    const failure = toMergeqError(error)
+    const details = { attempts, operation, sentState: 'ambiguous' } as const
+    throw extendError(failure, details, `${operation}: ${host}: ${failure.message}`)
+  }
+}

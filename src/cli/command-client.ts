@@ -1,0 +1,66 @@
+import { openHttpClient } from '../api/open-http-client.ts'
+import type { ServiceClient } from '../api/service-client.ts'
+import { findToken, refuseForeignAddress, type Token } from '../config/api-token.ts'
+import { isLoopback } from '../config/base-url.ts'
+import type { Config } from '../config/config.ts'
+import type { Host } from '../host/host.ts'
+import type { HttpClient } from '../http/http-client.ts'
+import { createRetryPolicy } from '../http/retry-policy.ts'
+import type { Logger } from '../output/logger.ts'
+import type { GlobalOptions } from './global-options.ts'
+
+/** The client of a command; `callOperation` takes it. */
+export interface CommandClient extends ServiceClient {
+  /** The token for the base address; found on the first call, and redacted in all output from then on. */
+  token(): Promise<Token>
+  close(): Promise<void>
+}
+
+/** What a client is created from. */
+interface ClientParts {
+  readonly host: Host
+  readonly settings: Config
+  readonly options: GlobalOptions
+  readonly logger: Logger
+  readonly secrets: ServiceClient['secrets'] & { hide(secret: string): void }
+}
+
+/**
+ * Creates the client of a command. The HTTP client is loaded for the first request: loading it is the largest
+ * part of a request's start-up time.
+ */
+export function createCommandClient(parts: ClientParts): CommandClient {
+  const { host, settings, secrets, options, logger } = parts
+  let token: Promise<Token> | undefined
+  let httpClient: Promise<HttpClient> | undefined
+  return {
+    ...parts,
+    retryPolicy: createRetryPolicy(options.retries),
+    token() {
+      token ??= settings.require('baseUrl').then(async baseUrl => {
+        const apiToken = await findToken(host.env, baseUrl, settings.store)
+        secrets.hide(apiToken.value)
+        refuseForeignAddress(apiToken, await settings.find('baseUrl'))
+        return apiToken
+      })
+      return token
+    },
+    httpClient() {
+      httpClient ??= settings.read('caFile').then(caFile =>
+        openHttpClient(host, logger, {
+          caFile: caFile === undefined ? undefined : { path: caFile, option: '--ca-file' },
+          timeout: options.timeout,
+          isLoopback,
+        }),
+      )
+      return httpClient
+    },
+    async close() {
+      // An HTTP client that could not be created was reported by httpClient().
+      await httpClient?.then(
+        opened => opened.close(),
+        () => undefined,
+      )
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import type { ParsedArgs } from '../config/args.ts'
+import { createParseContext } from '../config/config.ts'
+import type { CommandDefinition, CommandRunner, OperationCommand } from './command.ts'
+import type { CommandContext } from './context.ts'
+import { type Invocation, readInputs, readInvocations } from './invocation.ts'
+import { printDryRun } from './preview.ts'
+import { confirm } from './prompt.ts'
+import { runForEach } from './run-operation.ts'
+
+/**
+ * Runs a command: reads its inputs and requests, honours --dry-run, asks for confirmation, and calls `run`.
+ * Returns the exit code.
+ */
+export async function runWithPrelude(
+  command: CommandDefinition,
+  context: CommandContext,
+  runner: CommandRunner,
+): Promise<number> {
+  const { request } = command
+  const values = await readInputs(command.inputs, context.args, createParseContext(context.settings, context))
+  command.validate?.(values, context)
+  const invocations =
+    request === undefined || command.readsRequests ? [] : await readInvocations(request, context)
+  if (context.options.dryRun) {
+    if (command.dryRun !== undefined) return command.dryRun(values, context, invocations)
+    if (request !== undefined) return printDryRun(request.operation, invocations, context)
+  }
+  await confirmRequests(command, invocations, context)
+  return command.run(values, context, invocations, runner)
+}
+
+/**
+ * Runs a command that is one operation: reads its requests from what was typed or from other `args`, sends
+ * them and prints the answers. Returns the exit code.
+ */
+export async function runOperation(
+  command: OperationCommand,
+  context: CommandContext,
+  args: ParsedArgs = context.args,
+): Promise<number> {
+  const invocations = await readInvocations(command, context, args)
+  if (context.options.dryRun) return printDryRun(command.operation, invocations, context)
+  await confirmRequests(command, invocations, context)
+  return runForEach(command, invocations, context)
+}
+
+/** Asks the question of a command, if it has one for these requests. */
+const confirmRequests = (
+  command: Pick<OperationCommand, 'command' | 'confirm'>,
+  invocations: readonly Invocation[],
+  context: CommandContext,
+): Promise<void> =>
+  confirm(command.command, command.confirm?.(invocations.map(({ values }) => values)), context)

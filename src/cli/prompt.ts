@@ -1,0 +1,31 @@
+import { isContinuousIntegration } from '../config/continuous-integration.ts'
+import { usageError } from '../errors.ts'
+import { sanitizeLine } from '../output/sanitize.ts'
+import type { Confirmation } from './command.ts'
+import type { CommandContext } from './context.ts'
+
+/**
+ * Whether the user can be asked: not without a terminal, in CI, or with --no-input (CLI.md section 4.11).
+ */
+export const canPrompt = ({ options, host }: Pick<CommandContext, 'options' | 'host'>): boolean =>
+  host.input.terminal && !options.noInput && !isContinuousIntegration(host.env)
+
+/**
+ * Asks before something is destroyed; throws a usage error when the user does not agree or cannot be asked.
+ */
+export async function confirm(
+  command: string,
+  confirmation: Confirmation | undefined,
+  context: CommandContext,
+): Promise<void> {
+  if (confirmation === undefined) return
+  if (!canPrompt(context))
+    throw usageError(
+      `\`mergeq ${command}\` asks before it goes on, and nobody can answer here.`,
+      'Give --yes to go on without being asked.',
+    )
+  const question = `${sanitizeLine(confirmation.text)} `
+  const answer = (await context.host.input.ask(question))?.trim() ?? ''
+  const isConfirmed = confirmation.answer === 'y' ? /^y(es)?$/i.test(answer) : answer === confirmation.answer
+  if (!isConfirmed) throw usageError('Not confirmed; nothing was sent.')
+}

@@ -1,0 +1,87 @@
+import { interruptedChangeError } from '../api/interrupted-change.ts'
+import type { Operation } from '../api/operation.ts'
+import { resourceOf } from '../api/receipt.ts'
+import { concernsOf } from '../api/request.ts'
+import { joinList } from '../domain/format.ts'
+import { MergeqError, mostSevere, toMergeqError } from '../errors.ts'
+import type { CommandContext } from './context.ts'
+import type { Invocation } from './invocation.ts'
+
+/** How one of several requests ended. */
+export interface RunResult {
+  readonly code: number
+  readonly failure?: MergeqError
+}
+
+/** Logs each error once, the most severe last (CLI.md section 4.5). */
+export async function reportErrors(
+  failures: readonly MergeqError[],
+  { logger }: Pick<CommandContext, 'logger'>,
+): Promise<void> {
+  const worst = mostSevere(failures.map(({ exit }) => exit))
+  const unique = failures.filter(
+    ({ message }, index) => failures.findIndex(other => other.message === message) === index,
+  )
+  for (const failure of unique) if (failure.exit !== worst) await logger.error(failure)
+  for (const failure of unique) if (failure.exit === worst) await logger.error(failure)
+}
+
+const wasInterrupted = ({ failure }: RunResult): boolean => failure?.kind === 'interrupted'
+
+/**
+ * Whether a request that a signal stopped had been sent: the error of a change says so; a read always was.
+ */
+const wasInFlight = ({ effect }: Operation, result: RunResult): boolean =>
+  wasInterrupted(result) && (effect === false || result.failure?.details.delivery !== undefined)
+
+/** How far a request came before the command ended, as the summary after a signal names it. */
+const progressNames = ['Done', 'Failed', 'In flight', 'Not begun'] as const
+type Progress = (typeof progressNames)[number]
+
+function progressOf(operation: Operation, result: RunResult | undefined): Progress {
+  if (result === undefined) return 'Not begun'
+  if (wasInterrupted(result)) return wasInFlight(operation, result) ? 'In flight' : 'Not begun'
+  return result.failure === undefined ? 'Done' : 'Failed'
+}
+
+/**
+ * Logs the errors of several requests, the error of a signal only once. Where not all requests were
+ * finished, it first logs which were done, in flight and not begun (CLI.md section 9). Returns the most
+ * severe exit code.
+ */
+export async function reportResults(
+  operation: Operation,
+  invocations: readonly Invocation[],
+  results: readonly RunResult[],
+  context: CommandContext,
+): Promise<number> {
+  const interruptions = results.filter(wasInterrupted)
+  const isUnfinished = results.length < invocations.length || interruptions.length > 0
+  const endingIn = (progress: Progress) =>
+    invocations.filter((_, index) => progressOf(operation, results[index]) === progress)
+  if (isUnfinished && invocations.length > 1) {
+    const summary = progressNames.flatMap(name => {
+      const numbers = endingIn(name).map(({ values }) => `#${resourceOf(values).pr ?? '?'}`)
+      return numbers.length === 0 ? [] : [`${name}: ${joinList(numbers)}.`]
+    })
+    await context.logger.warn(`Stopped before the end. ${summary.join(' ')}`)
+  }
+  const { interrupted } = context.host
+  const inFlight = endingIn('In flight')
+  const [first] = interruptions.flatMap(({ failure }) => failure ?? [])
+  const hasSeveralChanges = first !== undefined && operation.effect !== false && inFlight.length > 1
+  const interruption = hasSeveralChanges
+    ? interruptedChangeError(
+        new MergeqError('interrupted', toMergeqError(interrupted.reason).message, { exit: first.exit }),
+        operation,
+        inFlight.map(invocation => concernsOf(operation, invocation.values, invocation)),
+      )
+    : (interruptions.find(result => wasInFlight(operation, result))?.failure ??
+      interruptions[0]?.failure ??
+      (interrupted.aborted && isUnfinished ? toMergeqError(interrupted.reason) : undefined))
+  const failures = results.flatMap(result =>
+    result.failure === undefined || wasInterrupted(result) ? [] : [result.failure],
+  )
+  await reportErrors(interruption === undefined ? failures : [...failures, interruption], context)
+  return mostSevere([...results.map(({ code }) => code), interruption?.exit ?? 0])
+}
