@@ -1,9 +1,10 @@
 import { repositoryName } from '../domain/values/repository.ts'
 import { type ErrorDetails, type ErrorKind, MergeqError, withPeriod } from '../errors.ts'
-import { isWebPage, type ResponseBody } from './decode.ts'
+import type { ResponseBody } from './decode.ts'
 import type { OperationErrors } from './operation.ts'
 import type { ResourceRef } from './receipt.ts'
 import { serviceMessageOf } from './service-message.ts'
+import { isWebPage } from './web-page.ts'
 
 /** What a request was about, for messages about its failure. */
 export interface ErrorContext extends ResourceRef {
@@ -155,7 +156,7 @@ function describeNotFound({ text }: Pick<ResponseBody, 'text'>, context: ErrorCo
     }
   const subject = subjectOf(context)
   const options = [...(repo ? ['--repo'] : []), ...(targetBranch === undefined ? [] : ['--target-branch'])]
-  const check = options.length === 0 ? 'Check the request.' : `Check ${options.join(' and ')}.`
+  const check = options.length === 0 ? 'Check the base URL.' : `Check ${options.join(' and ')}.`
   return {
     summary: `${host} returned 404 (not found)${subject === '' ? '' : ` for ${subject}`}`,
     hint: errors?.hint?.(404, context) ?? check,
@@ -165,10 +166,12 @@ function describeNotFound({ text }: Pick<ResponseBody, 'text'>, context: ErrorCo
 /** What a request was about: a pull request, a queue, or what the operation names. */
 function subjectOf({ pr, head, repo, targetBranch, errors }: ErrorContext): string {
   const repository = repo === undefined ? '' : repositoryName(repo)
-  const queue = repository === '' || targetBranch === undefined ? '' : `the queue of ${targetBranch} in ${repository}`
+  const queue =
+    repository === '' || targetBranch === undefined ? '' : `the queue of ${targetBranch} in ${repository}`
   const own = errors?.subject
   const pullRequest = pr === undefined ? head && `the pull request of branch ${head}` : `#${pr}`
-  const name = own === undefined || pullRequest === undefined ? (own ?? pullRequest) : `${own} of ${pullRequest}`
+  const name =
+    own === undefined || pullRequest === undefined ? (own ?? pullRequest) : `${own} of ${pullRequest}`
   const place = queue === '' ? repository : queue
   return name === undefined || place === '' ? (name ?? place) : `${name} in ${place}`
 }

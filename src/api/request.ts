@@ -146,10 +146,10 @@ function jsonOf(node: BodyValue | undefined): Json | undefined {
 export const bodyTooLargeError = (operation: string, bytes: number): MergeqError =>
   new MergeqError(
     'refused',
-    `${operation}: the body has ${formatInteger(bytes)} bytes or more, over the limit of ${formatInteger(maxBodySize)} (20 MiB); nothing was sent.`,
+    `The request has ${formatInteger(bytes)} bytes or more; the limit is ${formatInteger(maxBodySize)} bytes (20 MiB). Nothing was sent.`,
     {
       operation,
-      hint: 'For impacted targets, send every target instead with --all.',
+      hint: 'To send "ALL" instead of a list of impacted targets, use --all.',
     },
   )
 

@@ -1,6 +1,7 @@
 import { get, getArray, isObject, type Json, type JsonObject } from '../json.ts'
 import { stringifyJson } from '../json-text.ts'
-import { isWebPage, type ResponseBody } from './decode.ts'
+import type { ResponseBody } from './decode.ts'
+import { isWebPage } from './web-page.ts'
 
 /** How many lines and characters of the words of the service are shown. */
 const maxLines = 5

@@ -47,6 +47,7 @@ const createRawDecoder = (include: boolean): ResponseDecoder => ({
       rawBody,
     }
   },
+  ...(include ? { readError: prependHead } : {}),
   passOn: {
     formats: 'all',
     begin: start => (include ? prependHead({ ...start, bytes: new Uint8Array(0) }) : new Uint8Array(0)),
