@@ -2,7 +2,7 @@ import { repositoryName } from '../domain/values/repository.ts'
 import { type ErrorDetails, type ErrorKind, MergeqError, withPeriod } from '../errors.ts'
 import type { ResponseBody } from './decode.ts'
 import type { OperationErrors } from './operation.ts'
-import type { ResourceRef } from './receipt.ts'
+import type { ResourceRef } from './resource.ts'
 import { serviceMessageOf } from './service-message.ts'
 import { isWebPage } from './web-page.ts'
 
@@ -94,6 +94,8 @@ function describeResponse(
   const { status, headers } = response
   const { host, changes, errors } = context
   const credential = credentialOf(context)
+  const subject = subjectOf(context)
+  const about = subject === '' ? '' : ` for ${subject}`
   if (status === 401)
     return { summary: `${host} rejected ${credential} (401)`, hint: authenticationHint(context) }
   if (status === 403)
@@ -101,7 +103,7 @@ function describeResponse(
       summary: `${host} denied access to ${credential} (403)`,
       hint: `Check the permissions of ${credential}, and any proxy or allow list in front of the service.`,
     }
-  if (status === 404) return describeNotFound(response, context)
+  if (status === 404) return describeNotFound(response, context, about)
   if (status === 407)
     return {
       summary: 'The proxy requires a login (407); the service was not reached',
@@ -121,10 +123,10 @@ function describeResponse(
     }
   const kind = kindOf(status)
   if (kind === 'unavailable')
-    return { summary: `${host} could not process the request (${status})`, hint: later }
+    return { summary: `${host} could not process the request${about} (${status})`, hint: later }
   if (kind === 'refused')
     return {
-      summary: `${host} rejected the request (${status})`,
+      summary: `${host} rejected the request${about} (${status})`,
       hint:
         errors?.hint?.(status, context) ??
         `${changes ? 'Nothing was changed. ' : ''}Fix the request and try again.`,
@@ -147,18 +149,21 @@ function authenticationHint({ token }: ErrorContext): string {
     : `${check} To store another token, run: mergeq auth login`
 }
 
-function describeNotFound({ text }: Pick<ResponseBody, 'text'>, context: ErrorContext): ResponseDescription {
+function describeNotFound(
+  { text }: Pick<ResponseBody, 'text'>,
+  context: ErrorContext,
+  about: string,
+): ResponseDescription {
   const { host, path, errors, repo, targetBranch } = context
   if (isWebPage(text))
     return {
       summary: `${host} returned a web page for ${path} (404)`,
       hint: 'Check the base URL. An older version of the service may not have this operation.',
     }
-  const subject = subjectOf(context)
   const options = [...(repo ? ['--repo'] : []), ...(targetBranch === undefined ? [] : ['--target-branch'])]
   const check = options.length === 0 ? 'Check the base URL.' : `Check ${options.join(' and ')}.`
   return {
-    summary: `${host} returned 404 (not found)${subject === '' ? '' : ` for ${subject}`}`,
+    summary: `${host} returned 404 (not found)${about}`,
     hint: errors?.hint?.(404, context) ?? check,
   }
 }

@@ -3,7 +3,7 @@ import { shellWord } from '../domain/shell-quote.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import { extendError, type MergeqError, withPeriod } from '../errors.ts'
 import { type Operation, operationName } from './operation.ts'
-import type { ResourceRef } from './receipt.ts'
+import type { ResourceRef } from './resource.ts'
 
 /**
  * The failure when a signal ends requests of one operation that were sent and got no answer: its message

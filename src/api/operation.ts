@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts'
 import type { DecodedResponse, ResponseDecoder } from './decode.ts'
 import type { Paginator } from './pagination.ts'
 import type { Params, ParamValues } from './param.ts'
-import type { ResourceRef } from './receipt.ts'
+import type { ResourceRef } from './resource.ts'
 
 /** Method and path of an operation (service-api.md section 4). */
 export type Route = `${'GET' | 'POST'} /${string}`

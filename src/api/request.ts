@@ -6,8 +6,8 @@ import { type EncodedJson, get, type Json } from '../json.ts'
 import type { BodyOverride } from './body-overrides.ts'
 import { type Operation, operationMethod, operationName } from './operation.ts'
 import type { BodyValue, ParamLocation, Params, ParamValues } from './param.ts'
-import { type ResourceRef, resourceOf } from './receipt.ts'
-import { parseResource } from './resource.ts'
+import { resourceOf } from './receipt.ts'
+import { parseResource, type ResourceRef } from './resource.ts'
 
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
 export interface Request extends HttpRequest {

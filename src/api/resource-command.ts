@@ -1,6 +1,6 @@
 import { shellWord } from '../domain/shell-quote.ts'
 import { repositoryName } from '../domain/values/repository.ts'
-import type { ResourceRef } from './receipt.ts'
+import type { ResourceRef } from './resource.ts'
 
 /** A command line about the pull request and the queue that a request concerned, for a shell. */
 export const resourceCommand = (command: string, { repo, targetBranch, pr }: ResourceRef): string =>

@@ -1,6 +1,5 @@
 import { get, getArray, isObject, type Json, type JsonObject } from '../json.ts'
 import { stringifyJson } from '../json-text.ts'
-import type { ResponseBody } from './decode.ts'
 import { isWebPage } from './web-page.ts'
 
 /** How many lines and characters of the words of the service are shown. */
@@ -14,7 +13,10 @@ const maxCharacters = 500
 export function serviceMessageOf({
   text,
   document,
-}: Pick<ResponseBody, 'text' | 'document'>): string | undefined {
+}: {
+  readonly text: string
+  readonly document: Json | undefined
+}): string | undefined {
   if (isWebPage(text)) return undefined
   const message = document === undefined ? text : (messageIn(document) ?? stringifyJson(document))
   return isEmptyDocument(document) ? undefined : cut(message.trim()) || undefined

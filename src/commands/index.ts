@@ -31,7 +31,7 @@ export const commandGroups: readonly CommandGroup[] = [
   },
   {
     name: 'api',
-    summary: 'Call any operation of the service by its name, and print what comes, untouched',
+    summary: 'Call any API operation and print the response unchanged',
     isCommand: true,
     load: async () => [(await import('./api.ts')).apiCommand],
   },
