@@ -3,7 +3,7 @@ import { concernsOf } from '../api/request.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { createParseContext } from '../config/config.ts'
 import type { ParseContext } from '../config/parse-context.ts'
-import { usageError } from '../errors.ts'
+import { MergeqError, usageError } from '../errors.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import type { OperationCommand, RequestDefinition } from './command.ts'
 import { type CommandContext, canPrompt } from './context.ts'
@@ -87,10 +87,10 @@ export async function confirm(
   if (confirmation === undefined) return
   if (!canPrompt({ options, host }))
     throw usageError(
-      `\`mergeq ${command}\` asks before it goes on, and nobody can answer here.`,
-      'Give --yes to go on without being asked.',
+      `\`mergeq ${command}\` needs confirmation, but cannot prompt here.`,
+      'To confirm in advance, add --yes.',
     )
   const answer = (await host.input.ask(`${sanitizeLine(confirmation.text)} `))?.trim() ?? ''
   const isConfirmed = confirmation.answer === 'y' ? /^y(es)?$/i.test(answer) : answer === confirmation.answer
-  if (!isConfirmed) throw usageError('Not confirmed; nothing was sent.')
+  if (!isConfirmed) throw new MergeqError('usage', 'Nothing was changed.')
 }

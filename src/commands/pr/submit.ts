@@ -89,7 +89,7 @@ async function submitAndWait(flags: WaitInputValues, context: CommandContext): P
       const run = runs.find(other => other === invocation)
       if (run === undefined) return
       if (terms.limit > 0 && left() <= 0)
-        throw new MergeqError('timed-out', `the time was over before #${run.values.pr} was submitted.`)
+        throw new MergeqError('timed-out', `Timed out before #${run.values.pr} was submitted.`)
       before.set(run, await recordOf(run.values, reading))
       begun.set(run, clock.now())
     },
@@ -129,7 +129,8 @@ export const prSubmitCommand = defineCommand({
     const waitOption = Object.values(waitInputs)
       .flatMap(({ definitions }) => definitions.map(({ name }) => name))
       .find(name => context.args.has(name))
-    if (waitOption !== undefined) throw usageError(`${waitOption} says how to wait.`, 'Give --wait with it.')
+    if (waitOption !== undefined)
+      throw usageError(`${waitOption} requires --wait.`, `Add --wait, or leave out ${waitOption}.`)
     return runOperation(submitRequest, context)
   },
 })

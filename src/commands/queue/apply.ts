@@ -25,7 +25,7 @@ import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './fi
 /** Returns the sentence for a plan that was applied. */
 const formatResult = ({ invocation }: Plan, { outcome, changed }: JsonObject): string =>
   outcome === 'unchanged'
-    ? `The queue of ${queueName(invocation)} is as its file says: nothing was sent.`
+    ? `The queue of ${queueName(invocation)} is up to date.`
     : `${outcome === 'created' ? 'Created' : 'Updated'} the queue of ${queueName(invocation)}${
         Array.isArray(changed) && changed.length > 0 ? `: ${joinList(changed.map(String))}` : ''
       }.`
@@ -58,7 +58,7 @@ const parseDigest = (text: string): string => {
   if (/^[0-9a-f]{16}$/.test(text)) return text
   throw usageError(
     `'${text}' is not a digest.`,
-    '`mergeq queue diff` prints the digest of the live settings.',
+    'To print the digest of the live settings, run: mergeq queue diff -f <file>',
   )
 }
 
@@ -104,12 +104,12 @@ export const queueApplyCommand = defineCommand({
       if (expected === undefined || digest === expected) return { plans, digest }
       throw new MergeqError(
         'stale',
-        `queue apply: the live settings are not those of ${expected} any more: their digest is ${digest}; nothing was sent.`,
-        { hint: `See what they are now: mergeq queue diff -f ${path}` },
+        `The live settings have changed: expected digest ${expected}, found ${digest}. Nothing was changed.`,
+        { hint: `To compare the current settings, run: mergeq queue diff -f ${path}` },
       )
     }
     if (context.options.dryRun) {
-      await logger.info('--dry-run reads the live queues and changes nothing: this is the plan.')
+      await logger.info('Dry run: the live queues were read; nothing is changed.')
       await printPlans((await planQueues(ifMatch)).plans, context)
       return 0
     }
@@ -117,7 +117,7 @@ export const queueApplyCommand = defineCommand({
     const changedPlans = plans.filter(hasDifferences)
     for (const plan of changedPlans) for (const text of describePlan(plan)) await logger.info(text)
     if (changedPlans.length > 0 && !yes) {
-      await askToConfirm(`Change ${pluralize(changedPlans.length, 'queue')}? [y/N]`)
+      await askToConfirm(`Apply these changes to ${pluralize(changedPlans.length, 'queue')}? [y/N]`)
       // The settings may have changed since the plan was shown: only the plan that was confirmed is applied.
       plans = (await planQueues(digest)).plans
     }

@@ -44,11 +44,8 @@ export const queueCheckCommand = defineCommand({
   ],
   async run({ maxDepth, stalled, notPaused }, context) {
     if (maxDepth === undefined && stalled === undefined && !notPaused)
-      throw usageError(
-        'There is nothing to check.',
-        'Name a condition: --max-depth, --stalled or --not-paused.',
-      )
-    if (stalled === 0) throw usageError('--stalled: 0 would never hold.', 'For example --stalled 2h.')
+      throw usageError('No condition was given.', 'Add --max-depth, --stalled or --not-paused.')
+    if (stalled === 0) throw usageError('--stalled must be more than 0.', 'For example: --stalled 2h')
     const invocations = await readInvocations(queueGetCommand, context)
     const [invocation] = invocations
     if (context.options.dryRun || invocation === undefined) return printDryRun(getQueue, invocations, context)
@@ -80,8 +77,8 @@ export const queueCheckCommand = defineCommand({
     if (failed.length === 0) return 0
     throw new MergeqError(
       'check-failed',
-      `queue check: the queue of ${targetBranch} in ${repositoryName(repo)}: ${failed.map(({ reason }) => reason).join('; ')}.`,
-      { hint: 'See what is in it: mergeq queue get' },
+      `Queue check failed for ${targetBranch} in ${repositoryName(repo)}: ${failed.map(({ reason }) => reason).join('; ')}.`,
+      { hint: 'To list the queued pull requests, run: mergeq queue get' },
     )
   },
 })

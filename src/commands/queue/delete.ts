@@ -3,9 +3,9 @@ import { emptyDecoder } from '../../api/decode.ts'
 import { withDecoder } from '../../api/operation.ts'
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
-import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
+import { type Confirmation, defineCommand, defineOperationCommand } from '../../cli/command.ts'
 import { reportResults } from '../../cli/concurrency.ts'
-import { type CommandContext, withoutOutput } from '../../cli/context.ts'
+import { type CommandContext, canPrompt, withoutOutput } from '../../cli/context.ts'
 import { flag, type InputValues } from '../../cli/inputs.ts'
 import { confirm, readInvocations } from '../../cli/invocation.ts'
 import { queueInputs, yesInput } from '../../cli/queue-inputs.ts'
@@ -54,7 +54,7 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
         entries => {
           errors = 0
           const tested = entries.filter(entry => isUnderTest(getString(entry, 'state') ?? ''))
-          return tested.length === 0 ? undefined : `Draining: still under test: ${names(tested)}.`
+          return tested.length === 0 ? undefined : `Draining, waiting for ${names(tested)}.`
         },
         error => {
           const failure = toMergeqError(error)
@@ -66,7 +66,7 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
       if (text === undefined) return
       if (text !== lastText) await logger.info(text)
       lastText = text
-      if (left() <= 0) throw new MergeqError('timed-out', `the time is over. ${text}`)
+      if (left() <= 0) throw new MergeqError('timed-out', `Timed out. ${text}`)
       const pause = pollDelay({ state: 'TESTING' }, errors, host.random())
       await context.withSpinner(
         () => text,
@@ -75,7 +75,7 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
     }
   } catch (error) {
     const { kind, message, exit, details } = toMergeqError(error)
-    const hint = 'The queue stays DRAINING: run this again, or undo it with `mergeq queue resume`.'
+    const hint = 'The queue is still DRAINING. Run the command again, or undo it: mergeq queue resume'
     throw new MergeqError(kind, message, {
       ...details,
       exit,
@@ -103,7 +103,7 @@ async function cancelAll(values: Queue, context: CommandContext): Promise<number
     joinList(numbers.filter((_, index) => hasLeft[index] === left).map(number => `#${number}`))
   if (code === 0 && hasLeft.includes(false)) await context.logger.info(`Cancelled ${numbersOf(false)}.`)
   if (code === 0 && hasLeft.includes(true))
-    await context.logger.info(`Not in the queue any more: ${numbersOf(true)}.`)
+    await context.logger.info(`No longer in the queue: ${numbersOf(true)}.`)
   return code
 }
 
@@ -118,20 +118,43 @@ const explain =
     if (left === undefined) return failure
     const listed =
       left.length === 0
-        ? 'it lists none, but those that are not ready are not listed'
-        : `it lists ${pluralize(left.length, 'pull request')}: ${names(left)}`
+        ? 'no pull requests are listed, but pull requests that are not ready are never listed'
+        : `${pluralize(left.length, 'pull request')} queued: ${names(left)}`
     return new MergeqError(
       'refused',
-      `${failure.message.replace(/\.$/, '')}. The queue is not empty: ${listed}.`,
+      `${failure.message.replace(/\.$/, '')}. The queue is not empty (${listed}).`,
       {
         ...failure.details,
         hint:
           left.length === 0
-            ? 'Cancel those by their numbers with `mergeq pr cancel <pr>`, then run it again.'
-            : 'Cancel what it holds with --cancel-all, or let it finish first with --drain-first.',
+            ? 'Cancel them by number, then try again: mergeq pr cancel <pr>'
+            : 'To cancel the queued pull requests first, add --cancel-all. To let running tests finish first, add --drain-first.',
       },
     )
   }
+
+/**
+ * Returns the confirmation, which names everything that the command does. Counts the pull requests that
+ * `--cancel-all` cancels, unless no prompt is shown.
+ */
+async function damageOf(
+  values: InputValues<typeof deleteRequest.inputs>,
+  { cancels, drainFirst }: { readonly cancels: boolean; readonly drainFirst: boolean },
+  context: CommandContext,
+): Promise<() => Confirmation | undefined> {
+  if (values.yes || !canPrompt(context) || (!cancels && !drainFirst))
+    return () => deleteRequest.confirm?.([values])
+  const { repo, targetBranch } = values
+  const steps = [
+    ...(drainFirst ? ['drains the queue'] : []),
+    ...(cancels
+      ? [`cancels ${pluralize((await entriesOf(values, context)).length, 'queued pull request')}`]
+      : []),
+    `deletes the queue of ${targetBranch} in ${repositoryName(repo)}`,
+  ]
+  const text = `This ${steps.slice(0, -1).join(', ')} and ${steps.at(-1)}. Type ${targetBranch} to confirm:`
+  return () => ({ text, answer: targetBranch })
+}
 
 /** The request of `queue delete`, for an empty queue. */
 export const deleteRequest = defineOperationCommand({
@@ -145,7 +168,7 @@ export const deleteRequest = defineOperationCommand({
     if (invocation === undefined || invocation.yes) return undefined
     const { repo, targetBranch } = invocation
     return {
-      text: `This deletes the queue of ${targetBranch} in ${repositoryName(repo)}. Type ${targetBranch} to go on:`,
+      text: `This deletes the queue of ${targetBranch} in ${repositoryName(repo)}. Type ${targetBranch} to confirm:`,
       answer: targetBranch,
     }
   },
@@ -171,7 +194,11 @@ export const queueDeleteCommand = defineCommand({
     if (first === undefined) return 0
     if (context.options.dryRun)
       return runOperation(drainFirst ? queueDrainCommand : cancels ? queueGetCommand : deleteRequest, context)
-    await confirm(deleteRequest, [first], context)
+    await confirm(
+      { ...deleteRequest, confirm: await damageOf(first.values, { cancels, drainFirst }, context) },
+      [first],
+      context,
+    )
     if (drainFirst) await drain(first.values, context)
     const cancelled = cancels ? await cancelAll(first.values, context) : 0
     if (cancelled !== 0) return cancelled
