@@ -94,7 +94,11 @@ export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs =
   /** Throws a usage error for values that contradict each other, before the requests are read. */
   validate?(values: InputValues<F>, context: CommandContext): void
   /** The question before something is destroyed; undefined when nothing is asked. */
-  confirm?(runs: readonly InputValues<R>[]): Confirmation | undefined
+  confirm?(
+    runs: readonly InputValues<R>[],
+    values: InputValues<F>,
+    context: CommandContext,
+  ): Confirmation | undefined | Promise<Confirmation | undefined>
   /**
    * What --dry-run does instead of `run`. Without it, the requests are printed. A command without a request
    * runs as usual: it changes nothing, or reads `context.options.dryRun` itself.

@@ -67,7 +67,7 @@ export const targetArguments: Input<ImpactedTargets> = {
         typed.length === 0
           ? 'No targets were given.'
           : `${typed.map(shown).join(' and ')} cannot be combined.`,
-        'Give targets as arguments, or exactly one of --from, --from-json, --all and --none.',
+        'Give targets as arguments, or use one of --from, --from-json, --all and --none.',
       )
     const [source = ''] = typed
     const words = args.get(source) ?? []

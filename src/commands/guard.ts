@@ -46,8 +46,8 @@ const maxWait = 3_000
 async function readPushes(context: CommandContext): Promise<readonly PushedBranch[]> {
   if (context.host.input.terminal)
     throw usageError(
-      '`mergeq guard` is run by git, which tells it what is pushed.',
-      'Install it with `mergeq guard --install`.',
+      '`mergeq guard` is a git hook: git runs it and passes the pushed branches.',
+      'To install it, run: mergeq guard --install',
     )
   const decoder = new TextDecoder()
   let text = ''
@@ -108,16 +108,16 @@ async function createBlockedPushError(
         )
   const { targetBranch = '' } = queueInvocation?.values ?? {}
   const name = pullRequestName(record)
-  const loss = isTested(record) ? 'its place and its test run would be lost' : 'its place would be lost'
+  const loss = isTested(record) ? 'its position and its test run' : 'its position'
   const cancel = typeof record.prNumber === 'number' ? ` ${record.prNumber}` : ''
   return new MergeqError(
     'check-failed',
-    `the ${isDeletion ? 'deletion' : 'push'} of ${branch} was stopped: ${describeLoss(record, queue, { targetBranch, now: context.host.clock.now() })}, and ${isDeletion ? 'deleting its head branch' : 'a push'} takes it out: ${loss}.`,
+    `The ${isDeletion ? 'deletion' : 'push'} of ${branch} was blocked: ${describeLoss(record, queue, { targetBranch, now: context.host.clock.now() })}. ${isDeletion ? 'Deleting the branch' : 'Pushing'} would remove ${name} from the queue and lose ${loss}.`,
     {
       hint: [
-        `Wait for it: mergeq pr wait${cancel}`,
+        `Wait until ${name} has finished: mergeq pr wait${cancel}`,
         `Cancel ${name} first, then push: mergeq pr cancel${cancel}`,
-        'Push all the same: MERGEQ_GUARD=off git push (or git push --no-verify)',
+        'To push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)',
       ].join('\n'),
     },
   )
@@ -202,11 +202,11 @@ export const guardCommand = defineCommand({
         throw extendError(
           failure,
           {
-            hint: `${details.hint ?? ''}\nPush all the same: MERGEQ_GUARD=off git push (or git push --no-verify)`.trim(),
+            hint: `${details.hint ?? ''}\nTo push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)`.trim(),
           },
           `the push was stopped, because the queue could not be asked: ${message}`,
         )
-      await context.logger.warn(`guard: the queue could not be asked, and the push goes on: ${message}`)
+      await context.logger.warn(`The queue could not be checked, so the push continues: ${message}`)
       return 0
     }
   },

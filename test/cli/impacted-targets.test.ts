@@ -141,11 +141,15 @@ describe('what is read', () => {
   test('the summary says what was sent', async () => {
     const input = `${Array.from({ length: 8_412 }, (_, index) => `//${'x'.repeat(150)}:${index}\n`).join('')}//${'x'.repeat(150)}:7\n`
     const { out } = await send('--from -', { input, terminal: true })
-    expect(out).toBe('#7 impacts 8,412 targets (1.3 MiB, 1 duplicate dropped) for 4f2a9c1.\n')
+    expect(out).toBe(
+      'Set the impacted targets of #7 at 4f2a9c1: 8,412 targets (1.3 MiB, 1 duplicate dropped).\n',
+    )
     expect((await send('--none', { terminal: true })).out).toBe(
       '#7 impacts 0 targets (2 bytes) for 4f2a9c1.\n',
     )
-    expect((await send('--all', { terminal: true })).out).toBe('#7 impacts every target for 4f2a9c1.\n')
+    expect((await send('--all', { terminal: true })).out).toBe(
+      'Set the impacted targets of #7 at 4f2a9c1: all targets.\n',
+    )
   })
 
   const refusals: readonly (readonly [words: string, input: string | Uint8Array, message: RegExp])[] = [

@@ -47,7 +47,7 @@ describe.each(dialects)('the story of a pull request, %s', dialect => {
     const { out } = await story.mergeq('pr explain 9')
     await story.close()
     expect(out).toMatch(/^verdict\tdropped\nstate\tFAILED\n/)
-    expect(out).toMatch(/^next\tmergeq pr submit 9 {2}\(.*mended/m)
+    expect(out).toMatch(/^next\tmergeq pr submit 9 {2}\(.*after the fix/m)
     expect(out).toMatch(/^submit again\tsafe: /m)
   })
 

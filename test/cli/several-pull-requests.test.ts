@@ -126,8 +126,8 @@ describe.each(dialects)('in the %s dialect', dialect => {
       story.clock.now += 500
       const { code, err } = await story.mergeq('queue delete --drain-first --yes')
       expect(code).toBe(6)
-      expect(err).toMatch(/^Draining: still under test: #7/m)
-      expect(err).toMatch(/The queue is not empty: it lists .*#9.*\n.*--cancel-all/)
+      expect(err).toMatch(/^Draining, waiting for #7/m)
+      expect(err).toMatch(/The queue is not empty \(\d pull requests? queued: .*#9.*\n.*--cancel-all/)
     } finally {
       await story.close()
     }
@@ -160,7 +160,7 @@ describe('queue delete', () => {
       ),
     )
     expect({ code: never.code, polls: never.requests.length }).toEqual({ code: 7, polls: 11 })
-    expect(never.err).toMatch(/stays DRAINING.*mergeq queue resume/)
+    expect(never.err).toMatch(/is still DRAINING\. .*mergeq queue resume/)
   })
 
   test('--drain-first ends with the token, and when --timeout is over', async () => {
@@ -193,7 +193,7 @@ describe('queue delete', () => {
       code: 0,
       last: 'deleteQueue',
     })
-    expect(gone.err).toMatch(/^Cancelled #8\.\nNot in the queue any more: #7\.\n/m)
+    expect(gone.err).toMatch(/^Cancelled #8\.\nNo longer in the queue: #7\.\n/m)
     const refused = await run('queue delete --cancel-all --yes', seen => listing(seen, 422))
     expect(refused.code).toBe(6)
     expect(refused.requests.map(operationOf)).not.toContain('deleteQueue')

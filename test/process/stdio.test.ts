@@ -364,17 +364,17 @@ describe('a terminal', () => {
   testWith('tmux')('a question stands on the terminal while it waits for its answer', async () => {
     const service = await silent()
     const screen = kept(openTmuxScreen(home, on(service.baseUrl(), 'queue delete')))
-    await screen.waitForLine(/Type main to go on/)
+    await screen.waitForLine(/Type main to confirm/)
     await pause(200)
     screen.press('x')
-    await screen.waitForLine(/Type main to go on: x$/)
+    await screen.waitForLine(/Type main to confirm: x$/)
     screen.close()
   })
 
   testWith('script')('Ctrl-C at a question ends it with 130, and nothing is sent', async () => {
     const service = await silent()
     const running = home.start(on(service.baseUrl(), 'queue delete'), { terminal: 120, timeLimit: 3_000 })
-    await running.waitForOutput('Type main to go on')
+    await running.waitForOutput('Type main to confirm')
     await pause(200)
     running.type('\x03')
     expect((await running.done).code).toBe(130)

@@ -84,7 +84,7 @@ export async function watchLoop<Update>(
         errors++
         if (isPermanent(failure) || failure.kind === 'not-found' || errors >= maxErrors) throw failure
         retryAfter = requestedDelay([failure])
-        await renderer.notify(`${failure.message} (${errors} in a row)`)
+        await renderer.notify(`${failure.message} (failed polls in a row: ${errors})`)
       }
       const now = clock.now()
       // After the reader has closed the pipe, the watch ends without an error.

@@ -94,7 +94,7 @@ async function submitAndWait(
       const submission = invocations.find(other => other === invocation)
       if (submission === undefined) return
       if (options.limit > 0 && remaining() <= 0)
-        throw new MergeqError('timed-out', `the time was over before #${submission.values.pr} was submitted.`)
+        throw new MergeqError('timed-out', `Timed out before #${submission.values.pr} was submitted.`)
       before.set(submission, await readRecord(submission, limits.forRead(), context))
       submittedAt.set(submission, clock.now())
     },
@@ -135,7 +135,7 @@ export const prSubmitCommand = defineCommand({
       .flatMap(({ definitions }) => definitions.map(({ name }) => name))
       .find(name => args.has(name))
     if (!wait && waitOption !== undefined)
-      throw usageError(`${waitOption} says how to wait.`, 'Give --wait with it.')
+      throw usageError(`${waitOption} requires --wait.`, `Add --wait, or leave out ${waitOption}.`)
   },
   async dryRun({ wait, ...values }, context, invocations) {
     if (wait) readWaitOptions(values, invocations.length, context)

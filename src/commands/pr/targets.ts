@@ -36,8 +36,8 @@ const commit: Input<string | undefined> = {
   async read(args, context) {
     if (args.get('--sha')?.[0] === 'HEAD')
       throw usageError(
-        '--sha: HEAD is no commit by itself.',
-        'Leave --sha out in a checkout, where HEAD is taken; or name the commit.',
+        '--sha: HEAD is not a commit hash.',
+        'In a git checkout, leave out --sha to use the commit of HEAD. Elsewhere, name the commit.',
       )
     if (!args.has('--no-sha')) return context.require('sha')
     if (args.has('--sha')) throw usageError('--sha and --no-sha contradict each other.')
@@ -83,7 +83,7 @@ export const prTargetsCommand = defineOperationCommand({
   },
   view: (_, { pr, sha, targets }) => ({
     ...table([], []),
-    sentence: `#${pr} impacts ${describe(targets)}${sha === undefined ? '' : ` for ${sha.slice(0, 7)}`}.`,
+    sentence: `Set the impacted targets of #${pr}${sha === undefined ? '' : ` at ${sha.slice(0, 7)}`}: ${describe(targets)}.`,
   }),
   examples: [
     'mergeq pr targets 123 //cart:lib //web:app --sha 4f2a9c1',
@@ -94,7 +94,7 @@ export const prTargetsCommand = defineOperationCommand({
 
 /** The list of targets as the receipt's sentence names it. */
 function describe({ list, number, dropped }: ImpactedTargets): string {
-  if (list === 'ALL') return 'every target'
+  if (list === 'ALL') return 'all targets'
   const repeats =
     dropped === 0 ? '' : `, ${formatInteger(dropped)} duplicate${dropped === 1 ? '' : 's'} dropped`
   return `${pluralize(number, 'target')} (${formatBytes(list.bytes)}${repeats})`

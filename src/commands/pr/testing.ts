@@ -19,14 +19,14 @@ const testRunInput: Input<string | undefined> = {
     const [typed] = args.get('run') ?? []
     if (args.has('--pr')) {
       if (typed !== undefined)
-        throw usageError('A test run and --pr name the same thing twice.', 'Leave one of them out.')
+        throw usageError('A test run and --pr cannot be combined.', 'Leave one of them out.')
       return undefined
     }
     const [, number] = /^(?:#|https?:\/\/\S+\/pull\/)?(\d{1,10})$/.exec(typed ?? '') ?? []
     if (number !== undefined)
       throw usageError(
-        `'${typed}' is a pull request, and a test run is expected.`,
-        `Ask by pull request: mergeq pr testing --pr ${number}`,
+        `'${typed}' is a pull request, not a test run.`,
+        `To look it up by pull request, run: mergeq pr testing --pr ${number}`,
       )
     const run = typed ?? (await context.require('testRun'))
     return textParser('test run')(run.slice(run.lastIndexOf('/') + 1))
@@ -58,7 +58,7 @@ export const prTestingCommand = defineOperationCommand({
         ['URL', 'url'],
       ]),
       heading: [
-        `Test run ${getString(run, 'status') ?? ''} on ${getString(run, 'testBranch') ?? 'an unnamed branch'}, testing ${tested.join(', ') || 'nothing that it names'}`,
+        `Test run: ${getString(run, 'status') ?? 'unknown status'}, on ${getString(run, 'testBranch') ?? 'an unknown branch'}, for ${tested.join(', ') || 'unknown pull requests'}`,
       ],
     }
   },

@@ -25,7 +25,7 @@ import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './fi
 /** Returns the sentence for a plan that was applied. */
 const formatResult = ({ invocation }: Plan, { outcome, changed }: JsonObject): string =>
   outcome === 'unchanged'
-    ? `The queue of ${queueName(invocation)} is as its file says: nothing was sent.`
+    ? `The queue of ${queueName(invocation)} is up to date.`
     : `${outcome === 'created' ? 'Created' : 'Updated'} the queue of ${queueName(invocation)}${
         Array.isArray(changed) && changed.length > 0 ? `: ${joinList(changed.map(String))}` : ''
       }.`
@@ -58,7 +58,7 @@ const parseDigest = (text: string): string => {
   if (/^[0-9a-f]{16}$/.test(text)) return text
   throw usageError(
     `'${text}' is not a digest.`,
-    '`mergeq queue diff` prints the digest of the live settings.',
+    'To print the digest of the live settings, run: mergeq queue diff -f <file>',
   )
 }
 
@@ -72,8 +72,8 @@ async function checkDigest(
   if (expected === undefined || digest === expected) return digest
   throw new MergeqError(
     'stale',
-    `queue apply: the live settings are not those of ${expected} any more: their digest is ${digest}; nothing was sent.`,
-    { hint: `See what they are now: mergeq queue diff -f ${path}` },
+    `The live settings have changed: expected digest ${expected}, found ${digest}. Nothing was changed.`,
+    { hint: `To compare the current settings, run: mergeq queue diff -f ${path}` },
   )
 }
 
@@ -105,7 +105,7 @@ export const queueApplyCommand = defineCommand({
   examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes'],
   async dryRun({ file, ifMatch, includeState, allowUnknown }, context) {
     const items = await readItems(requireFile(file), includeState, context)
-    await context.logger.info('--dry-run reads the live queues and changes nothing: this is the plan.')
+    await context.logger.info('Dry run: the live queues were read; nothing is changed.')
     const plans = await createPlans(items, includeState, allowUnknown, context)
     await checkDigest(plans, ifMatch, requireFile(file))
     await printPlans(plans, context)
@@ -123,7 +123,7 @@ export const queueApplyCommand = defineCommand({
     const changedPlans = plans.filter(hasDifferences)
     for (const plan of changedPlans) for (const text of describePlan(plan)) await logger.info(text)
     if (changedPlans.length > 0 && !yes) {
-      await askToConfirm(`Change ${pluralize(changedPlans.length, 'queue')}? [y/N]`)
+      await askToConfirm(`Apply these changes to ${pluralize(changedPlans.length, 'queue')}? [y/N]`)
       // The settings may have changed since the plan was shown: only the plan that was confirmed is applied.
       plans = await createPlans(items, includeState, allowUnknown, context)
       await checkDigest(plans, digest, path)

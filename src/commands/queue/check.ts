@@ -42,11 +42,8 @@ export const queueCheckCommand = defineCommand({
   ],
   validate({ maxDepth, stalled, notPaused }) {
     if (maxDepth === undefined && stalled === undefined && !notPaused)
-      throw usageError(
-        'There is nothing to check.',
-        'Name a condition: --max-depth, --stalled or --not-paused.',
-      )
-    if (stalled === 0) throw usageError('--stalled: 0 would never hold.', 'For example --stalled 2h.')
+      throw usageError('No condition was given.', 'Add --max-depth, --stalled or --not-paused.')
+    if (stalled === 0) throw usageError('--stalled must be more than 0.', 'For example: --stalled 2h')
   },
   async run({ maxDepth, stalled, notPaused }, context, [invocation]) {
     if (invocation === undefined) return 0
@@ -78,8 +75,8 @@ export const queueCheckCommand = defineCommand({
     if (failed.length === 0) return 0
     throw new MergeqError(
       'check-failed',
-      `queue check: the queue of ${targetBranch} in ${repositoryName(repo)}: ${failed.map(({ reason }) => reason).join('; ')}.`,
-      { hint: 'See what is in it: mergeq queue get' },
+      `Queue check failed for ${targetBranch} in ${repositoryName(repo)}: ${failed.map(({ reason }) => reason).join('; ')}.`,
+      { hint: 'To list the queued pull requests, run: mergeq queue get' },
     )
   },
 })

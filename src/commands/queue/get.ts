@@ -31,7 +31,9 @@ export const queueGetCommand = defineOperationCommand({
       ]),
       heading: [
         `Queue of ${targetBranch} in ${repositoryName(repo)}: ${facts.join(', ')}`,
-        ...(entries.length === 0 ? ['It is empty.'] : []),
+        ...(entries.length === 0
+          ? ['No pull requests are queued. Pull requests that are not ready are not listed.']
+          : []),
       ],
     }
   },

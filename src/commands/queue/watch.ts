@@ -116,8 +116,8 @@ export const queueWatchCommand = defineCommand({
     if (values.once && options.format !== 'ndjson') return runForEach(queueGetCommand, invocations, context)
     if (options.format === 'json')
       throw usageError(
-        '`mergeq queue watch` is a stream, and JSON is one document.',
-        'Use -o ndjson for the changes, or --once for the queue as it is now.',
+        '`mergeq queue watch` prints a stream, which is not one JSON document.',
+        'Use -o ndjson for the changes, or --once for the current queue.',
       )
     const [invocation] = invocations
     if (invocation === undefined) return 0

@@ -24,11 +24,11 @@ const matchHead: Input<string | undefined> = {
     const sha = text === 'HEAD' ? await context.setting('sha') : text
     if (sha === undefined)
       throw usageError(
-        '--match-head: nothing says which commit HEAD is.',
-        'Run it in the checkout, or name the commit: --match-head 4f2a9c1.',
+        '--match-head: the commit of HEAD is unknown.',
+        'Run the command in a git checkout, or name the commit: --match-head 4f2a9c1',
       )
     if (!/^[\da-f]{4,64}$/i.test(sha))
-      throw usageError(`--match-head: '${sha}' is not a commit.`, 'Give HEAD, or 4 to 64 hexadecimal digits.')
+      throw usageError(`--match-head: '${sha}' is not a commit.`, 'Use HEAD, or 4 to 64 hexadecimal digits.')
     return sha
   },
 }
