@@ -50,7 +50,7 @@ export const settingDefinitions = {
     key: 'repo',
     env: ['MERGEQ_REPO'],
     summary: 'Repository, as [host/]owner/name',
-    hint: 'No flag, variable, project file, profile, CI job or git remote named one. Give --repo owner/name or set MERGEQ_REPO.',
+    hint: 'Use --repo owner/name or set MERGEQ_REPO. The project file, the profile, the CI job and git do not name a repository.',
     parse: parseRepository,
   }),
   targetBranch: setting({
@@ -59,7 +59,7 @@ export const settingDefinitions = {
     key: 'target-branch',
     env: ['MERGEQ_TARGET_BRANCH'],
     summary: 'Branch that the queue merges into',
-    hint: 'No flag, variable, project file, profile, CI job or origin/HEAD named one. Give --target-branch <branch> or set MERGEQ_TARGET_BRANCH.',
+    hint: 'Use --target-branch <branch> or set MERGEQ_TARGET_BRANCH. The project file, the profile, the CI job and git do not name a target branch.',
     parse: textParser('target branch'),
   }),
   org: setting({
@@ -68,14 +68,14 @@ export const settingDefinitions = {
     key: 'org',
     env: ['MERGEQ_ORG', 'TRUNK_ORG_URL_SLUG'],
     summary: 'Slug of the organization (failing tests)',
-    hint: 'Give --org <slug> or set MERGEQ_ORG; it is the acme of app.trunk.io/acme.',
+    hint: 'Use --org <slug> or set MERGEQ_ORG. For app.trunk.io/acme, the slug is acme.',
     parse: textParser('organization slug'),
   }),
   pr: setting({
     noun: 'pull request',
     env: ['MERGEQ_PR'],
     summary: 'Pull request, where none is typed',
-    hint: 'Neither MERGEQ_PR, the CI job nor a pull request of the current commit (git) named one. Name it: 123, #123 or its address.',
+    hint: 'Give a pull request (123, #123 or its URL) or set MERGEQ_PR. The CI job and the current commit do not belong to a known pull request.',
     parse: checkPullRequest,
   }),
   sha: setting({
@@ -83,14 +83,14 @@ export const settingDefinitions = {
     flag: '--sha',
     env: ['MERGEQ_SHA'],
     summary: 'Head commit of the pull request (targets)',
-    hint: 'Give --sha <sha> or set MERGEQ_SHA; --no-sha sends none.',
+    hint: 'Use --sha <sha> or set MERGEQ_SHA. To send no commit, use --no-sha.',
     parse: textParser('head commit'),
   }),
   testRun: setting({
     noun: 'test run',
     env: [],
     summary: 'Test run, where none is typed',
-    hint: 'Name a test run or its branch, or give --pr <n>.',
+    hint: 'Give a test run or its branch, or use --pr <n>.',
     parse: textParser('test run'),
   }),
   forkedRun: setting({
