@@ -156,11 +156,11 @@ function declareOptions(
       const added = value ?? 'true'
       if (typeof value === 'string' && isOptionAsValue(definition, value))
         throw usageError(
-          `${name} needs a value, and ${value} is an option.`,
-          `If ${value} is the value, type ${name}=${value}.`,
+          `${name} needs a value, but ${value} is an option.`,
+          `To use ${value} as the value, write: ${name}=${value}`,
         )
       if (variadic !== true && values.some(other => other !== added))
-        throw usageError(`${name} was given twice with different values.`, 'Leave one of them out.')
+        throw usageError(`${name} was given twice with different values.`, `Give ${name} only once.`)
       if (variadic === true || values.length === 0) args.set(name, [...values, added])
     })
   }
@@ -179,8 +179,8 @@ function toUsageError({ message, code }: CommanderError): MergeqError {
     .replace(/^error: /, '')
     .replace(/'(-[^'=]*)=.*'/s, "'$1'")
     .split('\n')
-  const text = problem === '' || code === 'commander.help' ? 'that is not a command' : problem
+  const text = problem === '' || code === 'commander.help' ? 'unknown command' : problem
   return new MergeqError('usage', `${text.replace(/\.$/, '')}.`, {
-    hint: hint?.replace(/^\((.*)\)$/, '$1') ?? 'See `mergeq --help`, or --help after any command.',
+    hint: hint?.replace(/^\((.*)\)$/, '$1') ?? 'Run `mergeq --help`, or add --help to a command.',
   })
 }

@@ -58,7 +58,7 @@ export async function createContext(
       : undefined,
   })
   const storeError = settings.store.readError()
-  if (storeError !== undefined) await logger.warn(`${storeError.message} Going on without them.`)
+  if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
   const printer = createPrinter(
     { write: out.write, pause: () => takeTurn(host) },
     {

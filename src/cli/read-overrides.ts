@@ -22,7 +22,7 @@ export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params):
   for (const [index, { path }] of overrides.entries()) {
     const name = path.join('.')
     if (overrides.slice(0, index).some(set => overlaps(set.path, path)))
-      throw usageError(`--set gives ${name} twice.`, 'Leave one of them out.')
+      throw usageError(`--set gives ${name} twice.`, 'Give each path only once.')
     for (const [key, { setting, definitions }] of Object.entries(inputs)) {
       const { location = '', fills = [] } = params[key] ?? {}
       const names = [...definitions.map(({ name }) => name), setting && settingDefinition(setting).flag]
@@ -31,7 +31,10 @@ export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params):
       const typed = isFixed ? 'the command' : names.find(name => name !== undefined && args.has(name))
       const paths = [...(location.startsWith('body.') ? [location.slice('body.'.length)] : []), ...fills]
       if (typed !== undefined && paths.some(inputPath => overlaps(inputPath.split('.'), path)))
-        throw usageError(`--set gives ${name}, which ${typed} already gives.`, 'Leave one of them out.')
+        throw usageError(
+          `--set ${name} conflicts with ${typed}, which sets the same field.`,
+          'Use only one of them.',
+        )
     }
   }
   return overrides

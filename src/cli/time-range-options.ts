@@ -29,7 +29,7 @@ export const rangeInput: Input<TimeRange> = {
       ['--until', '--end'],
     ] as const)
       if (args.has(first) && args.has(second))
-        throw usageError(`${first} and ${second} name the same thing twice.`)
+        throw usageError(`${first} and ${second} cannot be used together.`, 'Use only one of them.')
     const from = args.get('--since')?.[0] ?? args.get('--start')?.[0]
     const to = args.get('--until')?.[0] ?? args.get('--end')?.[0]
     return parseTimeRange(from, to, now)

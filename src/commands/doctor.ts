@@ -55,7 +55,7 @@ function checkVersions({ host }: CommandContext): Check {
 async function checkStoredSettings({ settings }: CommandContext): Promise<Check> {
   const { path } = settings.store
   if (path === undefined)
-    return warning('settings', 'no folder to store them in', 'Set HOME or MERGEQ_CONFIG_DIR.')
+    return warning('settings', 'no configuration directory', 'Set HOME or MERGEQ_CONFIG_DIR.')
   await settings.store.read().catch(() => undefined)
   const storeError = settings.store.readError()
   if (storeError === undefined) return pass('settings', path)
@@ -69,7 +69,7 @@ async function checkFileAccess(settingsCheck: Check, { settings }: CommandContex
   const fixOf = ({ kind, path }: AccessProblem) => {
     if (kind === 'file') return `chmod 600 ${shellWord(path)}`
     if (kind === 'folder') return `chmod go-w ${shellWord(path)}`
-    return 'Run mergeq as that user, change the owner with chown, or name a folder of your own in MERGEQ_CONFIG_DIR.'
+    return 'Run mergeq as that user, change the owner with chown, or set MERGEQ_CONFIG_DIR to a directory of your own.'
   }
   return {
     check: 'settings',
@@ -94,9 +94,9 @@ async function checkSetting(check: string, name: SettingKey, { settings }: Comma
 
 async function checkBaseUrl({ settings }: CommandContext): Promise<Check> {
   try {
-    return pass('base address', await settings.require('baseUrl'))
+    return pass('base URL', await settings.require('baseUrl'))
   } catch (error) {
-    return errorCheck('base address', 'fail', error)
+    return errorCheck('base URL', 'fail', error)
   }
 }
 
@@ -110,8 +110,8 @@ function checkProxy({ host: { env } }: CommandContext): Check {
   return {
     check: 'proxy',
     result: 'fail',
-    found: `${name} is no address`,
-    fix: 'For example http://proxy.example:3128.',
+    found: `${name} is not a URL`,
+    fix: `Set ${name} to a URL such as http://proxy.example:3128.`,
   }
 }
 
@@ -135,7 +135,7 @@ async function checkService(context: CommandContext): Promise<readonly Check[]> 
       {},
       { limits: withMaxRetries(client, 0) },
     )
-    const found = `answered after ${clock.now() - sentAt} ms: DNS, TLS and the token are good`
+    const found = `responded in ${clock.now() - sentAt} ms: DNS, TLS and the token work`
     return [pass('service', found), checkClock(date, sentAt, clock.now())]
   } catch (error) {
     return [errorCheck('service', 'fail', error)]
@@ -143,12 +143,11 @@ async function checkService(context: CommandContext): Promise<readonly Check[]> 
 }
 
 function checkClock(date: number | undefined, sentAt: number, answeredAt: number): Check {
-  if (date === undefined)
-    return { check: 'clock', result: 'warn', found: 'the service did not say what time it is' }
+  if (date === undefined) return { check: 'clock', result: 'warn', found: 'the response has no date' }
   const offset = date - (sentAt + answeredAt) / 2
-  const found = `${Math.abs(Math.round(offset / 1_000))} s ${offset < 0 ? 'ahead of' : 'behind'} the service`
+  const found = `${Math.abs(Math.round(offset / 1_000))}s ${offset < 0 ? 'ahead of' : 'behind'} the service`
   if (Math.abs(offset) <= maxClockSkew) return pass('clock', found)
-  return warning('clock', found, 'Set this machine’s clock: ranges of time are counted by it.')
+  return warning('clock', found, 'Set the clock of this machine: time ranges depend on it.')
 }
 
 async function checkGit({ host }: CommandContext): Promise<Check> {
@@ -158,32 +157,32 @@ async function checkGit({ host }: CommandContext): Promise<Check> {
     timeout: 5_000,
   })
   if (code === 0) return pass('git', out.trim())
-  return warning('git', 'git could not be run', 'Without it, give --repo and --target-branch.')
+  return warning('git', 'git cannot be run', 'Install git, or use --repo and --target-branch.')
 }
 
 const checkCi = ({ host: { env } }: CommandContext): Check =>
-  pass('CI', isContinuousIntegration(env) ? 'a CI job: nothing is asked' : 'not a CI job')
+  pass('CI', isContinuousIntegration(env) ? 'CI job: no prompts' : 'not a CI job')
 
 const columns = [
   ['CHECK', 'check'],
   ['RESULT', 'result', 'state'],
   ['FOUND', 'found'],
-  ['MEND', 'mend'],
+  ['FIX', 'fix'],
 ] as const
 
 /** Every check in its order, and what it examines. */
 const checkList = [
-  ['versions', 'the versions of mergeq and Node, and the platform'],
-  ['settings', 'the file of the stored settings'],
-  ['base address', 'the base address of the service'],
-  ['proxy', 'the proxy variables'],
-  ['token', 'the token, and where it comes from'],
-  ['service', 'one read of the metrics: DNS, TLS, the connection and the token'],
-  ['clock', "this machine's clock beside the service's"],
+  ['versions', 'versions of mergeq and Node, and the platform'],
+  ['settings', 'the settings file and its permissions'],
+  ['base URL', 'the base URL of the service'],
+  ['proxy', 'the proxy environment variables'],
+  ['token', 'the API token and its source'],
+  ['service', 'one request for the metrics: DNS, TLS, connection and token'],
+  ['clock', "this machine's clock compared with the service's"],
   ['git', 'git --version'],
   ['CI', 'whether this is a CI job'],
-  ['repository', 'the repository that commands use here'],
-  ['target branch', 'the target branch that commands use here'],
+  ['repository', 'the repository that commands use in this directory'],
+  ['target branch', 'the target branch that commands use in this directory'],
 ] as const
 
 /** Prints the list of checks without running them. */
@@ -194,7 +193,7 @@ async function listChecks({ printer }: CommandContext): Promise<number> {
     view: list =>
       table(list, [
         ['CHECK', 'check'],
-        ['LOOKS AT', 'looksAt'],
+        ['DESCRIPTION', 'looksAt'],
       ]),
   })
   await printer.end()
@@ -235,10 +234,7 @@ export const doctorCommand = defineCommand({
     // File access does not affect the connection, so a problem there must not skip the check of the service.
     const accessCheck = await checkFileAccess(settingsCheck, context)
     const allChecks = checks.map(check => (check === settingsCheck ? accessCheck : check))
-    const records: JsonObject[] = allChecks.map(({ fix, ...check }) => ({
-      ...check,
-      ...(fix === undefined ? {} : { mend: fix }),
-    }))
+    const records: JsonObject[] = allChecks.map(check => ({ ...check }))
     await context.printer.print({ records, document: list => list, view: list => table(list, columns) })
     await context.printer.end()
     return exitCodeOf(allChecks.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')

@@ -20,7 +20,7 @@ const repositoryOrAll: Input<Repository | undefined> = {
   read(args, context) {
     if (!args.has('--all-repos')) return context.explicit('repo')
     if (args.has('--repo'))
-      throw usageError('--all-repos and --repo contradict each other.', 'Leave one of them out.')
+      throw usageError('--all-repos and --repo cannot be used together.', 'Use only one of them.')
     return undefined
   },
 }

@@ -22,18 +22,19 @@ const blank = /^[\t\n\v\f\r ]*$/
  */
 export function parseToken(value: string, source: string): Token {
   const trimmed = value.replace(/^[\t\n\v\f\r ]+|[\t\n\v\f\r ]+$/g, '')
-  if (trimmed === '') throw usageError(`${source} is empty.`, 'Give an API token of your organization.')
+  if (trimmed === '')
+    throw usageError(`Invalid token (${source}): it is empty.`, 'Use an API token of your organization.')
   const bad = /[^\x21-\x7e]/u.exec(trimmed)
   if (bad !== null) {
     const position = value.indexOf(trimmed) + bad.index + 1
     const code = (bad[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
     throw usageError(
-      `${source} is not a token: it holds the character U+${code} at position ${position}.`,
-      'Copy the token again, without quotes, spaces or line breaks inside.',
+      `Invalid token (${source}): it contains the character U+${code} at position ${position}.`,
+      'Copy the token again, without quotes, spaces or line breaks.',
     )
   }
   if (trimmed.length > maxTokenLength)
-    throw usageError(`${source} is not a token: it is longer than ${maxTokenLength} characters.`)
+    throw usageError(`Invalid token (${source}): it is longer than ${maxTokenLength} characters.`)
   return { value: trimmed, source }
 }
 
@@ -43,7 +44,7 @@ export const isTokenVariableEmpty = ({ MERGEQ_TOKEN }: Environment): boolean =>
 
 /** Explains an empty MERGEQ_TOKEN, which is usually not a mistake of the user. */
 export const emptyTokenNote =
-  'MERGEQ_TOKEN is set but empty: CI does this for pull requests from forks, which get no secrets.'
+  'MERGEQ_TOKEN is set but empty, as in CI jobs for pull requests from forks, which have no secrets.'
 
 /**
  * Returns the token for the origin of a base address (CLI.md section 3): MERGEQ_TOKEN, TRUNK_API_TOKEN for
@@ -58,21 +59,21 @@ export async function findToken(env: Environment, baseUrl: string, store: Store)
   const tokens = sectionOf(await store.read(), 'tokens')
   const stored = Object.hasOwn(tokens, origin) ? tokens[origin] : undefined
   if (typeof stored === 'string')
-    return { ...parseToken(stored, `the stored token for ${origin}`), isStored: true }
+    return { ...parseToken(stored, `stored token for ${origin}`), isStored: true }
   const storedOrigins = Object.keys(tokens)
   if (storedOrigins.length > 0)
     throw new MergeqError(
       'auth',
-      `there is no token for ${origin}: the stored one belongs to ${storedOrigins.join(', ')}.${isTokenVariableEmpty(env) ? ` ${emptyTokenNote}` : ''}`,
+      `No token is stored for ${origin}, only for ${storedOrigins.join(', ')}.${isTokenVariableEmpty(env) ? ` ${emptyTokenNote}` : ''}`,
       {
-        hint: `It is never sent elsewhere. Log in there with \`mergeq auth login --base-url ${baseUrl}\`, or set MERGEQ_TOKEN.`,
+        hint: `A stored token is sent only to its own origin. Set MERGEQ_TOKEN, or run: mergeq auth login --base-url ${baseUrl}`,
       },
     )
   throw new MergeqError(
     'auth',
-    isTokenVariableEmpty(env) ? `there is no token. ${emptyTokenNote}` : 'there is no token.',
+    isTokenVariableEmpty(env) ? `No API token was found. ${emptyTokenNote}` : 'No API token was found.',
     {
-      hint: 'Set MERGEQ_TOKEN to an API token of your organization, or store one with `mergeq auth login`.',
+      hint: 'Set MERGEQ_TOKEN to an API token of your organization, or run: mergeq auth login',
     },
   )
 }
@@ -85,7 +86,7 @@ export async function findToken(env: Environment, baseUrl: string, store: Store)
 export function refuseForeignAddress({ source, isStored }: Token, address: ResolvedValue | undefined): void {
   if (isStored === true || address?.foreignReason === undefined) return
   throw usageError(
-    `The stored base address ${address.value} does not decide where ${source} is sent: ${address.foreignReason}.`,
-    'Give --base-url or set MERGEQ_BASE_URL yourself, or name a folder of your own in MERGEQ_CONFIG_DIR; `mergeq doctor` shows who may use the stored settings.',
+    `The token (${source}) is not sent to the stored base URL ${address.value}: ${address.foreignReason}.`,
+    'Use --base-url or MERGEQ_BASE_URL, or set MERGEQ_CONFIG_DIR to a directory of your own. To check the permissions of the stored settings, run: mergeq doctor',
   )
 }

@@ -14,13 +14,13 @@ export const isLoopback = (hostname: string): boolean =>
 export function parseBaseUrl(text: string): string {
   const url = parseUrl(text)
   const invalid = (reason: string) =>
-    usageError(`The base address ${reason}.`, 'It looks like https://api.trunk.io/v1.')
-  if (url === null || !/^https?:$/.test(url.protocol)) throw invalid('must be an absolute https address')
-  if (url.username !== '' || url.password !== '') throw invalid('must not hold a user name or password')
+    usageError(`The base URL ${reason}.`, 'For example: https://api.trunk.io/v1')
+  if (url === null || !/^https?:$/.test(url.protocol)) throw invalid('must be an absolute https URL')
+  if (url.username !== '' || url.password !== '') throw invalid('must not contain a user name or password')
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(text))
-    throw invalid('must not hold a query or fragment')
+    throw invalid('must not contain a query or fragment')
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    throw invalid(`must be https: http is accepted for this machine only, not for ${url.host}`)
+    throw invalid(`must use https: http is allowed only for this machine, not for ${url.host}`)
   return url.href.replace(/\/+$/, '')
 }
 

@@ -122,8 +122,8 @@ export function ciSource(host: Host, hasToken: () => Promise<boolean>): SettingS
     pr({ pr, head }) {
       if (!isQueueBranch(head)) return pr
       throw usageError(
-        `This job runs on ${head?.value}, a test branch of the queue, which is no pull request of its own.`,
-        'Name a pull request (123, #123 or its address), or set MERGEQ_PR.',
+        `This job runs on ${head?.value}, a test branch of the merge queue and not of a pull request.`,
+        'Give a pull request (123, #123 or its URL), or set MERGEQ_PR.',
       )
     },
     async sha({ title, sha, isPullRequest, isShaUncertain }) {
@@ -131,8 +131,8 @@ export function ciSource(host: Host, hasToken: () => Promise<boolean>): SettingS
       // A commit with a single parent is not a merge commit.
       if (sha !== undefined && ((await countParents(host, sha.value)) ?? 2) < 2) return sha
       throw usageError(
-        `${title} does not tell the head commit of the pull request: what it builds may be the merge commit.`,
-        'Give --sha <sha> or set MERGEQ_SHA; --no-sha sends none.',
+        `${title} does not provide the head commit of the pull request; the commit that it builds may be a merge commit.`,
+        'Use --sha <sha> or set MERGEQ_SHA. To send no commit, use --no-sha.',
       )
     },
   }

@@ -220,18 +220,18 @@ async function* openInput(
   notify: (text: string) => Promise<void>,
 ): AsyncIterable<Uint8Array> {
   if (path === '')
-    throw usageError('The name of a file to read must not be empty.', 'Name a file, or - for standard input.')
+    throw usageError('The file name must not be empty.', 'Give the name of a file, or - for standard input.')
   try {
     if (path === '-' && input.terminal)
-      await notify('Reading what you type; Ctrl-D on a line of its own ends it.')
+      await notify('Reading from the terminal. To finish, press Ctrl-D on an empty line.')
     if (path === '-') yield* input.read()
     else yield* files.stream(path, (await settings.read('timeout')) ?? attemptLimit, interrupted)
   } catch (error) {
     if (isMergeqError(error)) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw usageError(
-      `${path === '-' ? 'standard input' : path} cannot be read: ${reason}.`,
-      'Check its name, and that it is a file.',
+      `${path === '-' ? 'Standard input' : path} cannot be read: ${reason}.`,
+      'Check the name of the file and its permissions.',
     )
   }
 }

@@ -32,7 +32,7 @@ export async function accessProblems(
   if (user === undefined) return []
   const userId: number = user
   const problems: AccessProblem[] = []
-  const wrongOwner = (owner: number) => `belongs to another user (uid ${owner}; this is uid ${userId})`
+  const wrongOwner = (owner: number) => `is owned by another user (uid ${owner}; you are uid ${userId})`
   // The directory of a link and the directory of its target both matter.
   const target = await files.resolveLink(path).catch(() => path)
   for (const directory of new Set([parentDirectory(path), parentDirectory(target)])) {
@@ -44,7 +44,7 @@ export async function accessProblems(
       problems.push({
         path: directory,
         kind: 'folder',
-        description: `can be written by others (mode ${formatMode(mode)})`,
+        description: `is writable by other users (mode ${formatMode(mode)})`,
         isForeign: (mode & 0o002) !== 0,
       })
   }
@@ -55,7 +55,7 @@ export async function accessProblems(
     problems.push({
       path,
       kind: 'file',
-      description: `can be ${(mode & 0o022) === 0 ? 'read' : 'written'} by others (mode ${formatMode(mode)})`,
+      description: `is ${(mode & 0o022) === 0 ? 'readable' : 'writable'} by other users (mode ${formatMode(mode)})`,
       isForeign: (mode & 0o002) !== 0,
     })
   return problems

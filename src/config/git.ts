@@ -85,14 +85,14 @@ export function gitSource(host: Host, options: GitLookup): SettingSource {
     )
     if (options.changes)
       throw usageError(
-        `The remotes ${origin} and ${upstream} name two different repositories.`,
-        'Say which one is meant with --repo owner/name, or set MERGEQ_REPO.',
+        `The remotes ${origin} and ${upstream} point to different repositories.`,
+        'Choose one with --repo owner/name, or set MERGEQ_REPO.',
       )
     const isFirstTime = !notifiedHosts.has(host)
     notifiedHosts.add(host)
     if (isFirstTime)
       await options.notify(
-        `The remotes ${origin} and ${upstream} differ: reading from upstream; --repo chooses.`,
+        `The remotes ${origin} and ${upstream} point to different repositories: using upstream. To choose, use --repo.`,
       )
     return fork[1]
   })
@@ -138,7 +138,7 @@ export function gitSource(host: Host, options: GitLookup): SettingSource {
       if (numbers.length > 1)
         throw usageError(
           `The current commit ${commit.slice(0, 7)} is the head of several pull requests of ${repositoryName(remote.repo)}: ${numbers.map(number => `#${number}`).join(', ')}.`,
-          'Name the one that is meant (123, #123 or its address), or set MERGEQ_PR.',
+          'Give the number of the pull request, or set MERGEQ_PR.',
         )
       return toResolvedValue(numbers[0], `the pull requests at git remote ${remote.name}`)
     }),

@@ -37,16 +37,20 @@ function parseProjectFile(path: string, text: string): JsonObject {
   try {
     document = JSON.parse(text)
   } catch {
-    throw usageError(`${path} is not JSON.`, 'For example {"repo":"acme/web","targetBranch":"main"}.')
+    throw usageError(`Invalid JSON in ${path}.`, 'For example: {"repo":"acme/web","targetBranch":"main"}')
   }
-  if (!isObject(document)) throw usageError(`${path} is not a JSON object.`)
+  if (!isObject(document))
+    throw usageError(
+      `${path} must contain a JSON object.`,
+      'For example: {"repo":"acme/web","targetBranch":"main"}',
+    )
   for (const [key, value] of Object.entries(document)) {
     if (!allowedSettings.some(name => name === key))
       throw usageError(
-        `${path} holds ${key}, which a project file may not set.`,
-        `It may hold ${allowedSettings.join(', ')}: a base address or a token in a repository could send your token elsewhere.`,
+        `${path} contains ${key}, which a project file must not set.`,
+        `A project file may set only ${allowedSettings.join(', ')}. A base URL or a token in a repository could send your token elsewhere.`,
       )
-    if (typeof value !== 'string') throw usageError(`${path}: ${key} is not text.`)
+    if (typeof value !== 'string') throw usageError(`${path}: ${key} must be a string.`)
   }
   return document
 }

@@ -49,13 +49,9 @@ async function acquireLock(path: string, host: Host): Promise<() => Promise<void
       const isLocked = error instanceof Error && 'code' in error && error.code === 'ELOCKED'
       if (!isLocked) throw error
       if (clock.now() > deadline)
-        throw new MergeqError(
-          'output',
-          `the settings in ${path} are locked: another mergeq is changing them.`,
-          {
-            hint: `Nothing was changed. Try again; if no other mergeq is running, remove the lock ${lockPath(path)}.`,
-          },
-        )
+        throw new MergeqError('output', `The settings file ${path} is locked by another mergeq process.`, {
+          hint: `Nothing was changed. Try again. If no other mergeq is running, remove the lock ${lockPath(path)}.`,
+        })
       if (await isFromFuture()) await files.removeDirectory(lockPath(path))
       await clock.sleep(25 + random() * 25)
     }
@@ -75,8 +71,8 @@ export async function updateStore(host: Host, change: (before: JsonObject) => Js
   const path = configFile(host)
   if (path === undefined)
     throw usageError(
-      'There is no folder to store settings in.',
-      'Set HOME, or MERGEQ_CONFIG_DIR to an absolute path.',
+      'There is no configuration directory.',
+      'Set HOME, or set MERGEQ_CONFIG_DIR to an absolute path.',
     )
   try {
     await host.files.createDirectory(parentDirectory(path))
@@ -90,8 +86,8 @@ export async function updateStore(host: Host, change: (before: JsonObject) => Js
   } catch (error) {
     if (isMergeqError(error)) throw error
     const reason = error instanceof Error ? error.message : String(error)
-    throw new MergeqError('output', `the settings in ${path} could not be written: ${reason}.`, {
-      hint: 'Nothing was changed. Check the folder and the space on its disk, or name another in MERGEQ_CONFIG_DIR.',
+    throw new MergeqError('output', `The settings file ${path} could not be written: ${reason}.`, {
+      hint: 'Nothing was changed. Check the directory and the free disk space, or set MERGEQ_CONFIG_DIR to another directory.',
     })
   }
 }
@@ -100,7 +96,11 @@ async function replaceFile(target: string, document: JsonObject, { files }: Host
   const directory = parentDirectory(target)
   await removeStaleFiles(target, files)
   const text = `${stringifyJson(document, true)}\n`
-  if (text.length > maxStoreSize) throw usageError('The settings would become too large to be read again.')
+  if (text.length > maxStoreSize)
+    throw usageError(
+      'The settings file would become too large.',
+      'Nothing was changed. Remove settings that are not needed: mergeq config unset <key>',
+    )
   const name = `${fileName(target)}.${crypto.randomUUID()}`
   const temporaryFile = `${directory}/${name}.new`
   try {
@@ -115,7 +115,7 @@ async function replaceFile(target: string, document: JsonObject, { files }: Host
     file.store = { ...document }
     // A full disk may truncate the file without an error.
     if ((await files.read(temporaryFile)) !== text)
-      throw new Error('what was written does not read back (is the disk full?)')
+      throw new Error('the written file has different content (is the disk full?)')
     await files.rename(temporaryFile, target)
   } finally {
     await files.remove(temporaryFile)

@@ -29,8 +29,8 @@ export interface Store {
 export function storeFile({ settings: { store } }: { readonly settings: { readonly store: Store } }): string {
   if (store.path === undefined)
     throw usageError(
-      'There is no folder to store settings in.',
-      'Set HOME, or MERGEQ_CONFIG_DIR to an absolute path.',
+      'There is no configuration directory.',
+      'Set HOME, or set MERGEQ_CONFIG_DIR to an absolute path.',
     )
   return store.path
 }
@@ -80,17 +80,17 @@ function parseDocument(text: string | undefined, path: string): JsonObject {
   if (text === undefined) return {}
   const document = text.startsWith('\uFEFF') ? undefined : parseJson(text)
   if (document === undefined)
-    throw unreadableError(path, text.trim() === '' ? 'it is empty' : 'it is not JSON')
-  if (!isObject(document)) throw unreadableError(path, 'it is not a JSON object')
+    throw unreadableError(path, text.trim() === '' ? 'it is empty' : 'it contains invalid JSON')
+  if (!isObject(document)) throw unreadableError(path, 'it must contain a JSON object')
   return document
 }
 
 const unreadableError = (path: string, reason: string, ownerProblem?: AccessProblem): MergeqError =>
   usageError(
-    `the stored settings in ${path} cannot be read: ${reason.replace(/^.*cannot be read: /, '').replace(/\.$/, '')}.`,
+    `The settings file ${path} cannot be read: ${reason.replace(/^.*cannot be read: /, '').replace(/\.$/, '')}.`,
     ownerProblem === undefined
-      ? 'Mend the file, or move it away to start anew; mergeq never overwrites a file that it cannot read.'
-      : `${ownerProblem.path} ${ownerProblem.description}. Run mergeq as that user, change the owner with chown, or name a folder of your own in MERGEQ_CONFIG_DIR.`,
+      ? 'Fix the file, or move it away to start with empty settings. mergeq never overwrites a file that it cannot read.'
+      : `${ownerProblem.path} ${ownerProblem.description}. Run mergeq as that user, change the owner with chown, or set MERGEQ_CONFIG_DIR to a directory of your own.`,
   )
 
 /** Returns a member of the document if it is an object, and an empty object otherwise. */
@@ -107,8 +107,8 @@ export function profileIn(document: JsonObject, name: string): JsonObject {
   const profiles = sectionOf(document, 'profiles')
   if (name !== 'default' && !Object.hasOwn(profiles, name))
     throw usageError(
-      `There is no profile ${name}.`,
-      `Make it with \`mergeq config set <key> <value> --profile ${name}\`.`,
+      `Profile not found: ${name}.`,
+      `To create it, run: mergeq config set <key> <value> --profile ${name}`,
     )
   return sectionOf(profiles, name)
 }

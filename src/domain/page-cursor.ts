@@ -75,15 +75,15 @@ export function createPageCursor(
       pagesWithoutNewRecords = hasNew ? 0 : pagesWithoutNewRecords + 1
       if (nextToken === '') startWindow(window + 1)
       else if (nextToken === token || tokens.has(nextToken))
-        problem = 'the service gave a page token a second time'
+        problem = 'the service returned the same page token twice'
       else if (pagesWithoutNewRecords >= maxPagesWithoutNewRecords)
-        problem = `${maxPagesWithoutNewRecords} pages in a row held no new test`
+        problem = `${maxPagesWithoutNewRecords} pages in a row contained no new tests`
       else {
         tokens.add(nextToken)
         token = nextToken
       }
       if (window < allWindows.length && pages >= maxPages)
-        problem ??= `there are more than ${maxPages} pages (raise this with --max-pages)`
+        problem ??= `the list has more than ${maxPages} pages (to read more, raise --max-pages)`
     },
     restart() {
       if (token === '' || restartedWindow === window) return false

@@ -36,7 +36,8 @@ export const parseMoment = (text: string, now: number): number =>
 export function parseTimeRange(from: string | undefined, to: string | undefined, now: number): TimeRange {
   const end = to === undefined ? now : parseMoment(to, now)
   const start = from === undefined ? end - defaultLength : parseMoment(from, now)
-  if (end > now) throw usageError('The end of the range lies in the future.', 'Leave --until out to end now.')
-  if (start >= end) throw usageError('The range is empty: its start is not before its end.')
+  if (end > now)
+    throw usageError('The end of the range is in the future.', 'To end the range now, omit --until.')
+  if (start >= end) throw usageError('The range is empty: the start must be before the end.')
   return { start, end }
 }

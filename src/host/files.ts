@@ -26,7 +26,7 @@ import type { Access, Files } from './host.ts'
 async function readText(path: string, maxBytes = Number.POSITIVE_INFINITY): Promise<string | undefined> {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return undefined
-  if (!stat.isFile()) throw new Error('it is no regular file')
+  if (!stat.isFile()) throw new Error('it is not a regular file')
   if (stat.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
   return readFileSync(path, 'utf8')
 }
@@ -90,7 +90,7 @@ const openPipe = (path: string, timeout: number, signal: AbortSignal): Promise<n
       // Only a writer ends the pending open, which would keep the process alive.
       closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK))
     }
-    const timer = setTimeout(() => end(new Error(`nobody wrote to it in ${timeout} ms`)), timeout)
+    const timer = setTimeout(() => end(new Error(`no process wrote to it within ${timeout} ms`)), timeout)
     const stop = () => end(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     open(path, (error, descriptor) => {
@@ -112,7 +112,7 @@ async function resolveLink(path: string): Promise<string> {
       return end
     }
   }
-  throw new Error('it is a link that leads in a circle')
+  throw new Error('it is a circular link')
 }
 
 async function readAccess(path: string): Promise<Access | undefined> {
@@ -138,14 +138,14 @@ function createDirectory(path: string): void {
 async function replaceFile(path: string, text: string, mode = 0o666): Promise<void> {
   const target = await resolveLink(path)
   const existing = statSync(target, { throwIfNoEntry: false })
-  if (existing?.isFile() === false) throw new Error('it is no regular file')
+  if (existing?.isFile() === false) throw new Error('it is not a regular file')
   const temporaryFile = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.new`)
   try {
     writeFileSync(temporaryFile, text, { flag: 'wx', mode })
     if (existing !== undefined) chmodSync(temporaryFile, existing.mode)
     // A full disk may truncate the file without an error.
     if (readFileSync(temporaryFile, 'utf8') !== text)
-      throw new Error('what was written does not read back (is the disk full?)')
+      throw new Error('the written file has different content (is the disk full?)')
     renameSync(temporaryFile, target)
   } finally {
     rmSync(temporaryFile, { force: true })

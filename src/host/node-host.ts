@@ -74,7 +74,7 @@ const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardIn
   },
   async *read() {
     // A pending read would keep the process alive after a signal.
-    if (fstatSync(0).isDirectory()) throw new Error('it is a folder')
+    if (fstatSync(0).isDirectory()) throw new Error('it is a directory')
     const stop = () => proc.stdin.destroy(interrupted.reason)
     interrupted.addEventListener('abort', stop, { once: true })
     try {
@@ -229,8 +229,8 @@ const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoExc
 const writeError = (error: unknown): MergeqError =>
   new MergeqError(
     'output',
-    `standard output could not be written: ${error instanceof Error ? error.message : error}.`,
-    { hint: 'Check the disk and the file that it goes to.' },
+    `Standard output could not be written: ${error instanceof Error ? error.message : error}.`,
+    { hint: 'Check the output file and the free disk space.' },
   )
 
 const isClosedError = (error: unknown): boolean =>

@@ -32,7 +32,7 @@ export async function createCallClient(
     notify: text => logger.info(text),
   })
   const storeError = settings.store.readError()
-  if (storeError !== undefined) await logger.warn(`${storeError.message} Going on without them.`)
+  if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
   const options = {
     timeout: await settings.read('timeout'),
     maxAnswer: await settings.read('maxAnswer'),

@@ -18,7 +18,7 @@ const createOutput = (write: Output['write']): Output => ({ terminal: false, col
 /** Returns a signal that follows the signal of the caller, with an `interrupted` error as its reason. */
 function toInterruption(signal: AbortSignal): AbortSignal {
   const interruption = new AbortController()
-  const abort = () => interruption.abort(new MergeqError('interrupted', 'the call was aborted.'))
+  const abort = () => interruption.abort(new MergeqError('interrupted', 'The call was aborted.'))
   if (signal.aborted) abort()
   else signal.addEventListener('abort', abort, { once: true })
   return interruption.signal

@@ -37,7 +37,7 @@ type CallOptions = GivenSettings & { readonly set?: readonly BodyOverride[] | un
 
 /** The reader of `set` for an operation without a body. */
 const refuseSet: typeof readSet = (_, name) => {
-  throw usageError(`${name}: this operation has no body.`, 'Leave it out.')
+  throw usageError(`${name}: this operation has no body.`, 'Remove this option.')
 }
 
 /** The settings among the options of a call. */

@@ -17,5 +17,5 @@ export const organizationOf = async ({ settings }: CallInputs) => ({
 export function exclude(options: Readonly<Record<string, unknown>>): void {
   const names = Object.keys(options).filter(name => options[name] !== undefined && options[name] !== false)
   if (names.length > 1)
-    throw usageError(`${names.join(' and ')} contradict each other.`, 'Leave one of them out.')
+    throw usageError(`${names.join(' and ')} cannot be used together.`, 'Use only one of them.')
 }

@@ -22,13 +22,13 @@ export const optionReader =
   <V, T>(type: string, hasType: (value: unknown) => value is V, parse: (value: V) => T): OptionReader<T> =>
   (value, name) => {
     if (!hasType(value))
-      throw usageError(`${name} is not of the type ${type}.`, 'Give a value of that type, or leave it out.')
+      throw usageError(`${name} must be of type ${type}.`, 'Change the value, or omit the option.')
     try {
       return parse(value)
     } catch (error) {
       if (!isMergeqError(error)) throw error
       const { message, details } = error
-      const hint = details.hint === usageHint ? `Give a valid ${type}, or leave it out.` : details.hint
+      const hint = details.hint === usageHint ? `Use a valid ${type}, or omit the option.` : details.hint
       throw usageError(`${name}: ${message}`, hint)
     }
   }
@@ -122,7 +122,10 @@ export const readRepository: OptionReader<string> = optionReader(
     const text = isString(value) ? value : repositoryName(value)
     const parsed = parseRepository(text)
     if (!isString(value) && (parsed.host !== value.host || parsed.owner !== value.owner))
-      throw usageError(`'${text}' is not a repository.`, 'The host is a name with a dot, such as github.com.')
+      throw usageError(
+        `'${text}' is not a repository.`,
+        'The host must contain a dot, for example github.com.',
+      )
     return text
   },
 )
@@ -139,15 +142,15 @@ export function readOptions<R extends OptionReaders>(
   readers: R,
 ): OptionValues<R> {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw usageError(`${caller}: the options are not an object.`, 'Give the options by their names.')
+    throw usageError(`${caller}: the options must be an object.`, 'Pass the options by name.')
   const values: [string, unknown][] = []
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue
     const reader = Object.hasOwn(readers, name) ? readers[name] : undefined
     if (reader === undefined)
       throw usageError(
-        `${caller}: there is no option ${name}.`,
-        `It takes ${Object.keys(readers).join(', ')}.`,
+        `${caller}: unknown option ${name}.`,
+        `Use one of: ${Object.keys(readers).join(', ')}.`,
       )
     values.push([name, reader(value, `${caller}: ${name}`)])
   }

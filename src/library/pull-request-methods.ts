@@ -35,8 +35,8 @@ async function pullRequestOf(
   if (repo === undefined) return { ...(await queueOf({ settings })), pr }
   if (given.repo !== undefined && fullName(given.repo) !== fullName(repo))
     throw usageError(
-      `'${text}' is a pull request of another repository than the option repo, ${given.repo}.`,
-      'Leave one of them out.',
+      `'${text}' and the option repo (${given.repo}) name different repositories.`,
+      'Use only one of them.',
     )
   const queue = await queueOf({ settings: settings.withArgs(sourceOf({ ...given, repo })) })
   return { ...queue, pr }
@@ -98,8 +98,8 @@ function targetsOf({ targets, target, all, none }: OptionValues<typeof targetsRe
   const names = targets ?? target ?? (all === true ? 'ALL' : none === true ? [] : undefined)
   if (names === undefined)
     throw usageError(
-      'No targets were given.',
-      "Give targets: a list of names, an empty list for none, or 'ALL'.",
+      'targets is required.',
+      "Pass a list of names, an empty list if no target is impacted, or 'ALL'.",
     )
   return encodeTargets(names)
 }
@@ -114,10 +114,7 @@ export const setTargets = defineMethod(
     const { settings } = inputs
     const targets = targetsOf(options)
     if (sha === 'HEAD')
-      throw usageError(
-        'sha: HEAD is no commit by itself.',
-        'Leave sha out in a checkout, where HEAD is taken; or name the commit.',
-      )
+      throw usageError('sha: HEAD is not supported.', 'Pass a commit. In a checkout, omit sha to use HEAD.')
     return {
       ...(await pullRequestOf(pr, inputs)),
       sha: sha === false ? undefined : (sha ?? (await settings.require('sha'))),
@@ -138,7 +135,10 @@ export const getTestRun = defineMethod(
     exclude({ run, pr })
     if (pr !== undefined) return { ...(await queueOf(inputs)), pr: parsePullRequest(pr).number }
     if (run !== undefined && /^(?:#|https?:\/\/\S+\/pull\/)?\d{1,10}$/.test(run))
-      throw usageError(`'${run}' is a pull request, and a test run is expected.`, 'Give it as the option pr.')
+      throw usageError(
+        `'${run}' is a pull request, not a test run.`,
+        'For a pull request, use the option pr.',
+      )
     const testRun = run ?? (await inputs.settings.require('testRun'))
     // The name of a test branch ends in the id of its run.
     const id = textParser('test run')(testRun.slice(testRun.lastIndexOf('/') + 1))

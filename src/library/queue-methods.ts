@@ -34,10 +34,7 @@ export const update = defineMethod(
       name => options[name] !== undefined && (name !== 'deleteRequiredStatuses' || options[name] === true),
     )
     if (changes.length === 0 && !inputs.hasOverrides)
-      throw usageError(
-        'There is nothing to update.',
-        'Give at least one setting, for example concurrency: 5.',
-      )
+      throw usageError('No setting was given.', 'Pass at least one setting, for example concurrency: 5.')
     return {
       ...options,
       requiredStatuses: requiredStatuses ?? requiredStatus,

@@ -27,7 +27,10 @@ export const readSet: OptionReader<readonly BodyOverride[]> = optionReader(
     Object.entries(fields).map(([name, value]) => {
       const path = name.split('.')
       if (path.includes(''))
-        throw usageError(`'${name}' is not a path of the body.`, "For example 'pr.number' or 'concurrency'.")
+        throw usageError(
+          `'${name}' is not a valid path in the body.`,
+          'For example: pr.number or concurrency',
+        )
       return { path, value }
     }),
 )
@@ -42,14 +45,14 @@ export function checkOverrides(
   for (const [index, { path }] of overrides.entries()) {
     const name = path.join('.')
     if (overrides.slice(0, index).some(other => overlaps(other.path, path)))
-      throw usageError(`${caller}: set gives ${name} twice.`, 'Leave one of them out.')
+      throw usageError(`${caller}: set gives ${name} twice.`, 'Give each path only once.')
     for (const [option, param] of options) {
       const { location = '', fills = [] } = params[param] ?? {}
       const paths = [...(location.startsWith('body.') ? [location.slice('body.'.length)] : []), ...fills]
       if (paths.some(one => overlaps(one.split('.'), path)))
         throw usageError(
-          `${caller}: set gives ${name}, which ${option} already gives.`,
-          'Leave one of them out.',
+          `${caller}: set ${name} conflicts with ${option}, which sets the same field.`,
+          'Use only one of them.',
         )
     }
   }

@@ -53,8 +53,8 @@ export const listTests = defineMethod(
     const range = rangeOf(options, inputs)
     if (others.pageToken !== undefined && range.end - range.start > maxWindow)
       throw usageError(
-        'pageToken goes with a range of at most 7 days.',
-        'A token belongs to one request; give the range of that request.',
+        'pageToken requires a range of at most 7 days.',
+        'A page token belongs to one request: give the range of that request.',
       )
     return { ...others, ...(await organizationOf(inputs)), range, minRate: minFailureRate }
   },
@@ -68,7 +68,7 @@ export const getTest = defineMethod(
   { testId: textReader(parseUuid) },
   async ({ testId }, inputs) => {
     if (testId === undefined)
-      throw usageError('No test was given.', 'Give testId, a UUID as listFailingTests returns it.')
+      throw usageError('testId is required.', 'Pass the id of a test, a UUID that listFailingTests returns.')
     return { ...(await organizationOf(inputs)), test: testId }
   },
   { testId: 'test' },

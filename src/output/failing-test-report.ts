@@ -108,7 +108,7 @@ function renderMarkdown({ tests, complete, start, end }: FailingTestReport, coun
   const quarantined = tests.filter(isQuarantined).length
   const parts = [
     `### ${pluralize(tests.length, 'failing test')}, ${formatInteger(quarantined)} quarantined\n\nFrom ${start} to ${end}.`,
-    complete ? '\n' : ' **The list is incomplete: not all of that time could be read.**\n',
+    complete ? '\n' : ' **The list is incomplete: part of the range could not be read.**\n',
   ]
   if (count > 0) parts.push('\n', markdownHead(columns), ...tests.slice(0, count).map(renderMarkdownRow))
   if (tests.length > count) parts.push(`\n${omittedNote(tests.length - count)}\n`)
@@ -116,7 +116,7 @@ function renderMarkdown({ tests, complete, start, end }: FailingTestReport, coun
 }
 
 const omittedNote = (omitted: number): string =>
-  `${pluralize(omitted, 'more test')} ${omitted === 1 ? 'is' : 'are'} not shown: see \`mergeq flaky list\`.`
+  `${pluralize(omitted, 'more test')} ${omitted === 1 ? 'is' : 'are'} not shown. To list all tests, run \`mergeq flaky list\`.`
 
 function renderMarkdownRow(test: JsonObject): string {
   const cells = [
@@ -158,7 +158,7 @@ const percentEncode = (character: string): string =>
 function createAnnotations({ tests, complete }: FailingTestReport, count: number): readonly Annotation[] {
   const omitted = tests.length - count
   const notes = [
-    ...(complete ? [] : ['The list is incomplete: not all of the range could be read.']),
+    ...(complete ? [] : ['The list is incomplete: part of the range could not be read.']),
     ...(omitted > 0 ? [omittedNote(omitted)] : []),
   ]
   return [

@@ -25,7 +25,7 @@ export interface Dialect {
 }
 
 const json = 'application/json'
-const methodMessage = 'This path does not take this method.'
+const methodMessage = 'This path does not support this method.'
 
 const createJsonError = (message: string): ResponseText => ({
   contentType: json,

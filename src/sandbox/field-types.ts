@@ -36,7 +36,7 @@ export const choiceField = <const Choice extends string>(
 
 /** A string that is not empty. */
 export const nonEmptyTextField: FieldType<string> = {
-  expected: 'text that is not empty',
+  expected: 'a non-empty string',
   parse: value => (typeof value === 'string' && value !== '' ? value : undefined),
 }
 

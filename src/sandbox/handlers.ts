@@ -60,7 +60,7 @@ function findPullRequest(queue: Queue, body: JsonObject): PullRequest {
   const branch = readOptionalText(body, 'pr.branch')
   const hasNumber = getField(body, 'pr.number') !== undefined
   if (hasNumber === (branch !== undefined))
-    throw statusError(400, 'The body needs exactly one of pr.number and pr.branch.')
+    throw statusError(400, 'The body must contain exactly one of pr.number and pr.branch.')
   const pullRequest =
     branch === undefined
       ? queue.pullRequests.get(readPullRequestNumber(body))
@@ -81,7 +81,7 @@ const uuidLength = 36
 function findTestRun({ runs, pullRequests }: Queue, body: JsonObject): SandboxTestRun {
   const id = readOptionalText(body, 'testRunId')
   if (id === undefined && getField(body, 'pr.number') === undefined)
-    throw statusError(400, 'The body lacks testRunId, or pr.number in its place.')
+    throw statusError(400, 'The body must contain testRunId or pr.number.')
   const run =
     id === undefined
       ? pullRequests.get(readPullRequestNumber(body))?.lastRun
@@ -171,7 +171,7 @@ export const handlers: Readonly<Record<OperationName, Handler>> = {
     const pageSize = readInteger(body, 'page_query.page_size', 1, 100)
     const token = getField(body, 'page_query.page_token') ?? ''
     readText(body, 'org_url_slug')
-    if (typeof token !== 'string') throw statusError(400, 'page_query.page_token must be text.')
+    if (typeof token !== 'string') throw statusError(400, 'page_query.page_token must be a string.')
     if (Math.abs(end - start) > maxWindow)
       throw statusError(400, 'start_time must be within 7 days of end_time.')
     if (start > end) throw statusError(400, 'start_time must not be after end_time.')

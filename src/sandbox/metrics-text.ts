@@ -67,11 +67,14 @@ const batchesOfKind = ({ batches }: Queue, kind: RunKind) => batches.filter(batc
  * whatever the speed of the sandbox.
  */
 const families: readonly MetricFamily[] = [
-  gauge('mq_depth_current', 'Pull requests in the queue, without those that are not ready', (queue, kind) =>
-    batchesOfKind(queue, kind).reduce(
-      (sum, { members }) => sum + members.length,
-      kind === 'main' ? queue.waiting.length : 0,
-    ),
+  gauge(
+    'mq_depth_current',
+    'Pull requests in the queue, except pull requests that are not ready',
+    (queue, kind) =>
+      batchesOfKind(queue, kind).reduce(
+        (sum, { members }) => sum + members.length,
+        kind === 'main' ? queue.waiting.length : 0,
+      ),
   ),
   gauge('mq_awaiting_mergeability', 'Pull requests that wait to become mergeable', ({ notReady }, kind) =>
     kind === 'main' ? notReady.size : 0,
@@ -100,7 +103,7 @@ const families: readonly MetricFamily[] = [
   {
     name: 'mq_pr_wait_duration_1h_seconds',
     type: 'histogram',
-    help: 'Wait before testing, of what started in the last hour',
+    help: 'Time from pending to testing, of tests that started in the last hour',
     compute: (_, __, transitions) =>
       createHistogram(
         transitions
@@ -111,7 +114,7 @@ const families: readonly MetricFamily[] = [
   {
     name: 'mq_pr_test_duration_1h_seconds',
     type: 'histogram',
-    help: 'Testing, of what ended in the last hour',
+    help: 'Time in testing, of tests that ended in the last hour',
     compute: (_, __, transitions) =>
       createHistogram(
         transitions
@@ -122,7 +125,7 @@ const families: readonly MetricFamily[] = [
   {
     name: 'mq_pr_time_in_queue_1h_seconds',
     type: 'histogram',
-    help: 'From entry to exit, of what left in the last hour',
+    help: 'Time in the queue, of pull requests that left in the last hour',
     compute: (_, __, transitions) =>
       conclusions.flatMap(([conclusion, state]) =>
         createHistogram(

@@ -28,7 +28,7 @@ export function paginate<T>(
       : `${index.toString(36)}-${createHex(20, 'page', queryKey, pageSize, index)}`
   const index = token === '' ? 0 : Number.parseInt(token, 36)
   if (token !== '' && token !== createToken(index))
-    throw statusError(400, 'page_token belongs to no page of this request.')
+    throw statusError(400, 'page_token is not valid for this request.')
   return {
     items: allItems.slice(index * pageSize, (index + 1) * pageSize),
     page: {

@@ -55,7 +55,7 @@ export function createBodyReader(): (request: IncomingMessage) => Promise<BodyRe
       })
       request.once('close', () => {
         releaseMemory()
-        reject(new Error('the request was cut'))
+        reject(new Error('the request is incomplete'))
       })
     })
 }

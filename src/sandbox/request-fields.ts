@@ -47,7 +47,7 @@ export function parseBody(text: string, operation: string): JsonObject {
   const body = parseJson(text)
   if (!isObject(body)) throw statusError(400, 'The body must be a JSON object.')
   const missing = (requiredFields.get(operation) ?? []).filter(path => getField(body, path) === undefined)
-  if (missing.length > 0) throw statusError(400, `The body lacks ${missing.join(', ')}.`)
+  if (missing.length > 0) throw statusError(400, `The body must contain ${missing.join(', ')}.`)
   return body
 }
 
@@ -55,7 +55,7 @@ function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text)
   } catch {
-    throw statusError(400, 'The body is not JSON.')
+    throw statusError(400, 'The body is not valid JSON.')
   }
 }
 

@@ -90,7 +90,7 @@ export function createSandboxState(
 
   const createQueue = ({ repo, targetBranch }: QueueRef, settings: JsonObject): Queue => {
     const key = queueKey({ repo, targetBranch })
-    if (queues.has(key)) throw statusError(409, `${targetBranch} has a queue already.`)
+    if (queues.has(key)) throw statusError(409, `${targetBranch} already has a queue.`)
     const queue = createEmptyQueue({ repo, targetBranch, seed, scenario, timings, now: now() })
     configure(queue, settings)
     queues.set(key, queue)
@@ -139,8 +139,7 @@ export function createSandboxState(
     },
     getTests(repo) {
       const getTests = testsByRepository.get(repositoryName(repo))
-      if (getTests === undefined)
-        throw statusError(404, `The repository ${repositoryName(repo)} is not known here.`)
+      if (getTests === undefined) throw statusError(404, `The repository ${repositoryName(repo)} is unknown.`)
       return getTests()
     },
   }

@@ -72,12 +72,12 @@ async function loadScenario({ scenario = defaultScenario, ...options }: SandboxO
   const builtin = findScenario(scenario)
   if (builtin !== undefined) return builtin
   const text = await options.readScenario?.(scenario).catch((error: Error) => {
-    throw usageError(`the scenario ${scenario} cannot be read: ${error.message}.`, 'Name a file of JSON.')
+    throw usageError(`The scenario ${scenario} cannot be read: ${error.message}.`, 'Use a JSON file.')
   })
   if (text === undefined)
     throw usageError(
-      `'${scenario}' is neither a scenario nor a file that can be read.`,
-      `The scenarios are ${scenarioNames.join(', ')}.`,
+      `'${scenario}' is neither a scenario nor a readable file.`,
+      `The scenarios are: ${scenarioNames.join(', ')}.`,
     )
   return parseScenario(text, scenario)
 }

@@ -12,7 +12,7 @@ import { statusError } from './status-error.ts'
 const maxNumber = 86_400_000
 
 const factorField: FieldType<number> = {
-  expected: 'a number over 0',
+  expected: 'a number greater than 0',
   parse: value => (typeof value === 'number' && value > 0 && value <= maxNumber ? value : undefined),
 }
 
@@ -22,14 +22,14 @@ const secondsField: FieldType<number> = {
 }
 
 const positiveIntegerField: FieldType<number> = {
-  expected: 'a whole number over 0',
+  expected: 'a whole number greater than 0',
   parse: value => (typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined),
 }
 
 const results = ['pass', 'fail', 'flake', 'cancel'] as const satisfies readonly ScriptedResult[]
 
 const resultsField: FieldType<readonly ScriptedResult[]> = {
-  expected: `a list of ${results.join(', ')} that does not end in flake`,
+  expected: `a list of ${results.join(', ')} that does not end with flake`,
   parse(value) {
     if (!Array.isArray(value) || value.length === 0 || value.at(-1) === 'flake') return undefined
     const parsed = value.flatMap(element => results.find(result => result === element) ?? [])
@@ -38,7 +38,7 @@ const resultsField: FieldType<readonly ScriptedResult[]> = {
 }
 
 const textField: FieldType<string> = {
-  expected: 'text',
+  expected: 'a string',
   parse: value => (isString(value) ? value : undefined),
 }
 
@@ -47,7 +47,10 @@ function requireObject(value: Json, name: string, keys: readonly string[]): Json
   if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
   const unknownKey = Object.keys(value).find(key => !keys.includes(key))
   if (unknownKey !== undefined)
-    throw statusError(400, `${name} has no field '${unknownKey}': it may have ${keys.join(', ')}.`)
+    throw statusError(
+      400,
+      `${name} has an unknown field '${unknownKey}'; must be one of: ${keys.join(', ')}.`,
+    )
   return value
 }
 
@@ -81,8 +84,7 @@ function withErrorPrefix<T>(name: string, parse: () => T): T {
 function parseSettings(value: Json, name: string): JsonObject {
   if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
   const unknownKey = Object.keys(value).find(key => !isSetting(key))
-  if (unknownKey !== undefined)
-    throw statusError(400, `${name} has no field '${unknownKey}': no queue has this setting.`)
+  if (unknownKey !== undefined) throw statusError(400, `${name} has an unknown setting '${unknownKey}'.`)
   return withErrorPrefix(name, () => {
     mergeSettings(defaultSettings, value)
     readQueueState(value)
@@ -117,9 +119,8 @@ function parseScript(value: Json, name: string): ScenarioScript {
       head: readOptional('head', nonEmptyTextField),
     }
     if ((script.pr === undefined) === (script.divisibleBy === undefined))
-      throw statusError(400, 'it needs either pr or divisibleBy.')
-    if (script.head !== undefined && script.pr === undefined)
-      throw statusError(400, 'head goes with pr only.')
+      throw statusError(400, 'either pr or divisibleBy is required.')
+    if (script.head !== undefined && script.pr === undefined) throw statusError(400, 'head requires pr.')
     return script
   })
 }
@@ -128,14 +129,14 @@ function parseScript(value: Json, name: string): ScenarioScript {
 function parseTimed(value: Json, name: string, key: string) {
   const timed = requireObject(value, name, ['after', key])
   if (timed.after === undefined || timed[key] === undefined)
-    throw statusError(400, `${name} needs after and ${key}.`)
+    throw statusError(400, `${name} requires after and ${key}.`)
   return { timed, after: withErrorPrefix(name, () => readField(timed, 'after', secondsField, 0)) }
 }
 
 const scenarioKeys = ['summary', 'scripts', 'settings', 'moments', 'stretch', 'outage', 'outages']
 
 function parseDocument(value: Json, name: string): Scenario {
-  const document = requireObject(value, 'it', scenarioKeys)
+  const document = requireObject(value, 'the file', scenarioKeys)
   const { settings } = document
   return {
     name,
@@ -165,8 +166,8 @@ export function parseScenario(text: string, name: string): Scenario {
     return parseDocument(parseJson(text), name)
   } catch (error) {
     throw usageError(
-      `the scenario ${name} cannot be read: ${toMergeqError(error).message}`,
-      'For example {"scripts":[{"divisibleBy":3,"runs":["flake","pass"]}],"stretch":2}.',
+      `The scenario ${name} cannot be read: ${toMergeqError(error).message}`,
+      'For example: {"scripts":[{"divisibleBy":3,"runs":["flake","pass"]}],"stretch":2}',
     )
   }
 }
@@ -175,6 +176,6 @@ function parseJson(text: string): Json {
   try {
     return JSON.parse(text)
   } catch {
-    throw statusError(400, 'it is not JSON.')
+    throw statusError(400, 'it contains invalid JSON.')
   }
 }

@@ -58,10 +58,20 @@ function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
-        reject(usageError(`port ${port} is taken.`, 'Choose another --port, or 0 for a free one.'))
+        reject(
+          usageError(
+            `Port ${port} is already in use.`,
+            'Choose another --port, or omit --port to use a free port.',
+          ),
+        )
       else if (error.code === 'EACCES')
-        reject(usageError(`port ${port} may not be used.`, 'Choose one over 1023, or 0.'))
-      else reject(new MergeqError('internal', `port ${port} cannot be used: ${error.message}`))
+        reject(
+          usageError(
+            `Port ${port} requires more privileges.`,
+            'Choose a port above 1023, or omit --port to use a free port.',
+          ),
+        )
+      else reject(new MergeqError('internal', `Port ${port} cannot be used: ${error.message}`))
     })
     server.listen({ host: loopbackAddress, port, exclusive: true }, () =>
       resolve(getPort(server.address()) ?? port),
@@ -87,7 +97,7 @@ async function handleRequest(
   if ('refusedWith' in result)
     return service.createErrorResponse(
       result.refusedWith,
-      result.refusedWith === 413 ? bodyTooLargeMessage : 'Too many large bodies at once.',
+      result.refusedWith === 413 ? bodyTooLargeMessage : 'Too many large requests at the same time.',
     )
   const { method = '', url = '', headers } = request
   const { pathname, searchParams } = new URL(`http://${loopbackAddress}${url.startsWith('/') ? url : '/'}`)
@@ -108,10 +118,10 @@ function findRefusal({ headers, socket }: IncomingMessage): string | undefined {
   const port = socket.localPort
   const permittedHosts = [loopbackAddress, 'localhost', '[::1]'].map(name => `${name}:${port}`)
   if (!permittedHosts.includes((headers.host ?? '').toLowerCase()))
-    return 'The sandbox answers on loopback only: this Host is not.'
+    return 'The sandbox accepts requests for loopback hosts only; the Host header names another host.'
   const site = headers['sec-fetch-site']
   const isFromWebPage = headers.origin !== undefined || site === 'cross-site' || site === 'same-site'
-  return isFromWebPage ? 'The sandbox answers no web pages.' : undefined
+  return isFromWebPage ? 'The sandbox does not accept requests from web pages.' : undefined
 }
 
 /** Sends a response. Closes the connection if the request was not read completely. */

@@ -56,7 +56,7 @@ export const sandboxHeader = 'x-mergeq-sandbox'
 export const pathPrefix = '/v1'
 
 /** The message for a body over the limit of service-api.md section 8. */
-export const bodyTooLargeMessage = 'The body is over 20 MiB.'
+export const bodyTooLargeMessage = 'The body is larger than 20 MiB.'
 
 const operationsByPath: ReadonlyMap<string, { readonly method: string; readonly isChange: boolean }> =
   new Map(

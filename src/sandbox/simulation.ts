@@ -39,11 +39,11 @@ export interface SimulationResult extends SimulatedSetup {
 
 /** The simplifications of the simulation, as texts for users. */
 export const simulationLimits: readonly string[] = [
-  'pull requests come evenly at random, day and night, and are ready at once',
-  'a test run takes the same time, give or take a tenth, and never flakes',
-  'failures are independent of each other, and no merge conflicts',
-  'one line: no lanes by impacted targets, no priorities, nobody cancels or pushes',
-  'a batch that is not full waits five minutes for more, the default of the sandbox',
+  'pull requests arrive at random times with a constant rate, day and night, and are ready immediately',
+  'all test runs take the same time, plus or minus 10%, and are never flaky',
+  'failures are independent, and there are no merge conflicts',
+  'no parallel lanes by impacted targets, no priorities, no cancellations and no new commits',
+  'an incomplete batch waits five minutes for more pull requests, the default of the sandbox',
 ]
 
 const [minute, hour] = [60_000, 3_600_000]

@@ -138,19 +138,25 @@ describe('with --dry-run every command changes nothing, sends nothing and ends w
 describe('with --dry-run a command that changes this machine says what it would do', () => {
   const base = 'https://api.trunk.io'
   test.each([
-    ['auth login', [`ask for a token`, `GET ${base}/v1/getMergeQueueMetrics`, `for ${base} in ${settings}`]],
+    [
+      'auth login',
+      [`prompt for a token`, `GET ${base}/v1/getMergeQueueMetrics`, `for ${base} in ${settings}`],
+    ],
     ['auth login --with-token --no-verify', ['read a token from standard input and store it', settings]],
     ['auth logout', [`remove the token for ${base} from ${settings}`]],
     [
       'auth logout --base-url https://other.test',
       ['change nothing: no token is stored for https://other.test'],
     ],
-    ['config set org acme', [`set org to acme in profile default of ${settings}`]],
+    ['config set org acme', [`set org to acme in profile default in ${settings}`]],
     ['config set org acme --profile work', ['in profile work']],
-    ['config unset repo', [`remove repo from profile default of ${settings}`]],
+    ['config unset repo', [`remove repo from profile default in ${settings}`]],
     ['config unset org', ['change nothing: org is not set']],
     ['guard --install', ['install the guard in /repo/.git/hooks/pre-push']],
-    ['sandbox start --port 8080 --scenario failure', ['serve a sandbox on port 8080', 'scenario failure']],
+    [
+      'sandbox start --port 8080 --scenario failure',
+      ['serve a sandbox on loopback port 8080', 'scenario failure'],
+    ],
     ['sandbox exec -- git push', ['run git push against a sandbox on a free port']],
   ])('%s', async (line, says) => {
     const { code, out, err } = await refusing(`--dry-run ${line}`, { env: { MERGEQ_BASE_URL: `${base}/v1` } })

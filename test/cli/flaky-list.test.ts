@@ -149,7 +149,7 @@ describe('pages that mislead', () => {
   })
 
   test.each([
-    [400, 'page_token belongs to no page of this request.'],
+    [400, 'page_token is not valid for this request.'],
     [404, 'Unknown page token'],
     [400, '{"error":{"message":"the Token has expired"}}'],
   ])(
@@ -300,9 +300,9 @@ describe('a list that is resumed', () => {
   test.each([
     ['--json', '--resume-file goes with what can be appended to'],
     ['-o table', '--resume-file goes with what can be appended to'],
-    ['-o ndjson --sort name', '--resume-file and --sort contradict each other'],
-    ['-o ndjson --limit 3', '--resume-file and --limit contradict each other'],
-    ['-o ndjson --page-token p2', '--resume-file and --page-token contradict each other'],
+    ['-o ndjson --sort name', '--resume-file and --sort cannot be used together'],
+    ['-o ndjson --limit 3', '--resume-file and --limit cannot be used together'],
+    ['-o ndjson --page-token p2', '--resume-file and --page-token cannot be used together'],
   ])('%s is refused before anything is sent', async (words, why) => {
     const { code, err, out, requests } = await walk(`${words} --resume-file w`, three)
     expect([code, out, requests.length]).toEqual([2, '', 0])

@@ -48,9 +48,9 @@ describe('verdicts', () => {
       ].join('\n'),
       err: [
         '3 tests that failed from 2026-01-04T12:00:00.000Z to 2026-01-05T12:00:00.000Z.',
-        '3 tests failed here: 1 new, 1 known, 1 quarantined.',
+        '3 failed tests: 1 new, 1 known, 1 quarantined.',
         'mergeq: flaky match: 1 of 3 failed tests is new: not among the tests that failed in that time.',
-        '  Mend what is new, or look further back with --since 30d.',
+        '  Fix the new failures, or widen the range with --since 30d.',
         '',
       ].join('\n'),
     })
@@ -211,7 +211,7 @@ describe('verdicts', () => {
     expect({ code, out, err, requests }).toEqual({
       code: 0,
       out: '',
-      err: '0 tests failed here.\n',
+      err: '0 failed tests.\n',
       requests: [],
     })
   })
@@ -220,7 +220,7 @@ describe('verdicts', () => {
     const { code, err } = await match('<testsuites/>', { answer: answerOf() })
     expect({ code, err }).toEqual({
       code: 0,
-      err: 'mergeq: junit.xml holds no test case.\n0 tests failed here.\n',
+      err: 'mergeq: junit.xml contains no test cases.\n0 failed tests.\n',
     })
   })
 
@@ -320,28 +320,28 @@ describe('files that are not JUnit XML', () => {
     ['nothing', '', /junit\.xml is empty\./],
     ['white space', ' \n\n', /junit\.xml is empty\./],
     ['a declaration alone', '<?xml version="1.0"?>\n', /junit\.xml is empty\./],
-    ['text', 'all tests passed', /junit\.xml: line 1: this is no XML/],
-    ['JSON', '\n{"tests":[]}', /junit\.xml: line 2: this is no XML/],
+    ['text', 'all tests passed', /junit\.xml: line 1: invalid XML/],
+    ['JSON', '\n{"tests":[]}', /junit\.xml: line 2: invalid XML/],
     [
       'a web page',
       '<!DOCTYPE html>\n<html><body></body></html>',
-      /junit\.xml: line 2: this is no JUnit XML: it begins with <html>/,
+      /junit\.xml: line 2: not JUnit XML: the root element is <html>/,
     ],
-    ['other XML', '<project/>', /line 1: this is no JUnit XML: it begins with <project>/],
-    ['cut between tests', '<testsuite>\n<testcase name="a"/>\n', /line 3: it ends before it is complete/],
-    ['cut in a tag', '<testsuite>\n<testcase name="a', /line 2: it ends before it is complete/],
-    ['cut in a comment', '<testsuite><!-- ', /line 1: it ends before it is complete/],
+    ['other XML', '<project/>', /line 1: not JUnit XML: the root element is <project>/],
+    ['cut between tests', '<testsuite>\n<testcase name="a"/>\n', /line 3: the file is incomplete/],
+    ['cut in a tag', '<testsuite>\n<testcase name="a', /line 2: the file is incomplete/],
+    ['cut in a comment', '<testsuite><!-- ', /line 1: the file is incomplete/],
     [
       'tags that cross',
       '<testsuite>\n<testcase></testsuite></testcase>',
-      /line 2: this is no XML: Unexpected close tag/,
+      /line 2: invalid XML: Unexpected close tag/,
     ],
-    ['text behind', '<testsuite/>\nand so on', /line 2: this is no XML: Text data outside of root node/],
-    ['two documents', '<testsuite/>\n<testsuite/>', /line 2: a second document begins/],
+    ['text behind', '<testsuite/>\nand so on', /line 2: invalid XML: Text data outside of root node/],
+    ['two documents', '<testsuite/>\n<testsuite/>', /line 2: more than one XML document/],
     [
       'an entity that nobody knows',
       '<testsuite>\n<testcase name="&nbsp;"/></testsuite>',
-      /line 2: this is no XML: Invalid character entity/,
+      /line 2: invalid XML: Invalid character entity/,
     ],
     [
       'an entity of Object',
@@ -351,29 +351,37 @@ describe('files that are not JUnit XML', () => {
     [
       'a billion laughs',
       `<!DOCTYPE x [<!ENTITY l0 "lol">${lol.join('')}]>\n<testsuite name="&l9;"/>`,
-      /line 1: it declares entities/,
+      /line 1: entity declarations are not supported/,
     ],
     [
       'an entity from outside',
       '<!DOCTYPE x [\n<!ENTITY e SYSTEM "file:///etc/passwd">]>\n<testsuite name="&e;"/>',
-      /line 2: it declares entities/,
+      /line 2: entity declarations are not supported/,
     ],
     [
       'an entity of parameters',
       '<!DOCTYPE x [<!ENTITY % e SYSTEM "http://127.0.0.1:9/x"> %e;]><testsuite/>',
-      /line 1: it declares entities/,
+      /line 1: entity declarations are not supported/,
     ],
-    ['nesting without end', '<testsuite>'.repeat(100_000), /line 1: it is nested more than 200 deep/],
+    [
+      'nesting without end',
+      '<testsuite>'.repeat(100_000),
+      /line 1: elements are nested more than 200 levels deep/,
+    ],
     [
       'an attribute without end',
       `<testsuite name="${'x'.repeat(3_000_000)}"/>`,
-      /line 1: something in it is longer than 1\.0 MiB/,
+      /line 1: a name, attribute or comment is longer than 1\.0 MiB/,
     ],
-    ['a name without end', `<testsuite ${'x'.repeat(3_000_000)}`, /something in it is longer than 1\.0 MiB/],
+    [
+      'a name without end',
+      `<testsuite ${'x'.repeat(3_000_000)}`,
+      /a name, attribute or comment is longer than 1\.0 MiB/,
+    ],
     [
       'a comment without end',
       `<testsuite><!--${'x'.repeat(3_000_000)}--></testsuite>`,
-      /something in it is longer/,
+      /a name, attribute or comment is longer/,
     ],
     [
       'attributes without number',
@@ -383,12 +391,12 @@ describe('files that are not JUnit XML', () => {
     [
       'an encoding that nobody knows',
       '<?xml version="1.0" encoding="klingon"?><testsuite/>',
-      /line 1: there is no encoding 'klingon'/,
+      /line 1: unknown encoding 'klingon'/,
     ],
     [
       'bytes',
       Uint8Array.from({ length: 2_000 }, (_, index) => (index * 7 + 128) % 256),
-      /line \d+: this is no XML/,
+      /line \d+: invalid XML/,
     ],
     ['more than 256 MiB', new Uint8Array(256 * 1024 * 1024 + 1), /junit\.xml is larger than 256\.0 MiB/],
   ]
@@ -417,7 +425,7 @@ describe('files that are not JUnit XML', () => {
       answer: answerOf(),
     })
     expect(ran).toMatchObject({ code: 2, out: '', requests: [] })
-    expect(ran.err).toContain('b.xml: line 1: it ends before it is complete')
+    expect(ran.err).toContain('b.xml: line 1: the file is incomplete')
   })
 
   test('--dry-run prints the first request and sends nothing', async () => {

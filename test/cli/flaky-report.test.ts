@@ -224,7 +224,7 @@ describe('annotations', () => {
     const { out } = await mergeq(`flaky report ${where} --format github`, { answer: pages(many) })
     expect(out.match(/^::warning /gm)).toHaveLength(10)
     expect(out).toMatch(
-      /::notice title=Failing tests::2 more tests are not shown: see `mergeq flaky list`\.\n$/,
+      /::notice title=Failing tests::2 more tests are not shown\. To list all tests, run `mergeq flaky list`\.\n$/,
     )
   })
 
@@ -350,7 +350,7 @@ describe('--max-chars', () => {
     const { out } = await mergeq(`flaky report ${where} --limit 1`, {
       answer: pages([failing(1), failing(2)]),
     })
-    expect(out).toMatch(/\n1 more test is not shown: see `mergeq flaky list`\.\n$/)
+    expect(out).toMatch(/\n1 more test is not shown\. To list all tests, run `mergeq flaky list`\.\n$/)
   })
 })
 
@@ -453,7 +453,7 @@ describe('flaky get', () => {
         'failure 2: 2 times, last at an unknown time',
         `  ${'x'.repeat(77)}…`,
         '',
-        'failure 3: sometimes, last at an unknown time',
+        'failure 3: an unknown number of times, last at an unknown time',
         '  -',
         '',
       ].join('\n'),

@@ -155,16 +155,16 @@ describe('what is read', () => {
   const refusals: readonly (readonly [words: string, input: string | Uint8Array, message: RegExp])[] = [
     ['--from -', '', /--from: the list of targets is empty\.\n {2}A pipe that broke.*--none/],
     ['--from -', '\uFEFF\r\n \n', /is empty/],
-    ['--from -', 'a\nb\0c\n', /--from: line 2 holds a NUL byte/],
-    ['--from -', 'a\0b\0', /line 1 holds a NUL byte\.\n.*newlines/],
-    ['--from -', '["a","b"]', /line 1 looks like JSON\.\n {2}--from-json/],
+    ['--from -', 'a\nb\0c\n', /--from: line 2 contains a NUL byte/],
+    ['--from -', 'a\0b\0', /line 1 contains a NUL byte\.\n.*newlines/],
+    ['--from -', '["a","b"]', /line 1 looks like JSON\.\n {2}.*use --from-json/],
     ['--from -', '[\n  "a"\n]\n', /line 1 looks like JSON/],
     ['--from -', 'a\n[ "b"]', /line 2 looks like JSON/],
     ['--from-json -', '', /is empty/],
     ['--from-json -', '[]', /is empty.*\n.*--none/],
-    ['--from-json -', '["a",\n3]', /--from-json: line 2 is no JSON array of strings/],
-    ['--from-json -', '["a"', /ends before the array does/],
-    ['--from-json -', '["a", "b', /ends before the array does/],
+    ['--from-json -', '["a",\n3]', /--from-json: line 2 is not a JSON array of strings/],
+    ['--from-json -', '["a"', /ends before the end of the array/],
+    ['--from-json -', '["a", "b', /ends before the end of the array/],
     ['--from-json -', '["a"] x', /no JSON array/],
     ['--from-json -', '["a",]', /no JSON array/],
     ['--from-json -', '[["a"]]', /no JSON array/],
@@ -172,11 +172,15 @@ describe('what is read', () => {
     ['--from-json -', '"a"', /no JSON array/],
     ['--from-json -', '["a\nb"]', /no JSON array/],
     ['--from-json -', '["\\x"]', /no JSON array/],
-    ['--from-json -', '["a",""]', /holds an empty target/],
-    ['--from-json -', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), /line 1 is not UTF-8/],
-    ['--from -', Buffer.from('\uFEFF//a\n', 'utf16le'), /targets are UTF-16\.\n.*-Encoding utf8/],
-    ['--from-json -', Buffer.from('\uFEFF["a"]', 'utf16le'), /targets are UTF-16/],
-    ['--from -', Buffer.from('//a\n', 'utf16le'), /NUL byte\.\n.*not UTF-16/],
+    ['--from-json -', '["a",""]', /contains an empty target/],
+    ['--from-json -', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), /line 1 is not valid UTF-8/],
+    [
+      '--from -',
+      Buffer.from('\uFEFF//a\n', 'utf16le'),
+      /targets are encoded as UTF-16, not UTF-8\.\n.*-Encoding utf8/,
+    ],
+    ['--from-json -', Buffer.from('\uFEFF["a"]', 'utf16le'), /targets are encoded as UTF-16/],
+    ['--from -', Buffer.from('//a\n', 'utf16le'), /NUL byte\.\n.*as UTF-8/],
   ]
   test.each(refusals)('%s with %j is refused and nothing is sent', async (words, input, message) => {
     expect(await send(words, { input })).toMatchObject({
@@ -197,7 +201,7 @@ describe('what is read', () => {
       code: 2,
       out: '',
       bodies: [],
-      err: 'Reading what you type; Ctrl-D on a line of its own ends it.\nmergeq: --from: the list of targets is empty.\n  A pipe that broke looks like this. If no target is impacted, say so with --none.\n',
+      err: 'Reading from the terminal. To finish, press Ctrl-D on an empty line.\nmergeq: --from: the list of targets is empty.\n  The command that wrote the list may have failed. If no target is impacted, use --none.\n',
     })
   })
 

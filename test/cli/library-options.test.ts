@@ -190,20 +190,20 @@ describe('a value of the wrong type is a usage error, and nothing is sent', () =
 })
 
 test.each([
-  ['getSubmittedPullRequest', { pr: 7, head: 'x' }, 'head and pr contradict each other'],
-  ['getMergeQueueTestingDetails', { pr: 7, run: 'x' }, 'run and pr contradict each other'],
-  ['setImpactedTargets', { pr: 7, sha: false }, 'No targets were given'],
+  ['getSubmittedPullRequest', { pr: 7, head: 'x' }, 'head and pr cannot be used together'],
+  ['getMergeQueueTestingDetails', { pr: 7, run: 'x' }, 'run and pr cannot be used together'],
+  ['setImpactedTargets', { pr: 7, sha: false }, 'targets is required'],
   ['setImpactedTargets', { pr: 7, sha: false, targets: ['a'], all: true }, 'targets and all contradict'],
-  ['updateQueue', { deleteRequiredStatuses: false }, 'nothing to update'],
-  ['updateQueue', { requiredStatuses: [], deleteRequiredStatuses: true }, 'contradict each other'],
-  ['updateQueue', { batch: true, set: { batch: false } }, 'set gives batch, which batch already gives'],
-  ['getQueue', { set: { 'repo.name': 'x' } }, 'set gives repo.name, which repo already gives'],
+  ['updateQueue', { deleteRequiredStatuses: false }, 'No setting was given'],
+  ['updateQueue', { requiredStatuses: [], deleteRequiredStatuses: true }, 'cannot be used together'],
+  ['updateQueue', { batch: true, set: { batch: false } }, 'set batch conflicts with batch'],
+  ['getQueue', { set: { 'repo.name': 'x' } }, 'set repo.name conflicts with repo'],
   ['getQueue', { set: { a: 1, 'a.b': 2 } }, 'set gives a.b twice'],
-  ['listFailingTests', { since: '1d', start: '2d' }, 'since and start contradict each other'],
+  ['listFailingTests', { since: '1d', start: '2d' }, 'since and start cannot be used together'],
   ['listFailingTests', { since: '8d', pageToken: 'x' }, 'at most 7 days'],
-  ['getMergeQueueMetrics', { allRepos: true }, 'allRepos and repo contradict each other'],
+  ['getMergeQueueMetrics', { allRepos: true }, 'allRepos and repo cannot be used together'],
   ['cancelPullRequest', { pr: 'https://github.com/acme/api/pull/7' }, 'of another repository'],
-  ['getTestDetails', {}, 'No test was given'],
+  ['getTestDetails', {}, 'testId is required'],
 ])('%s refuses %j', async (method, options, says) => {
   const { client, requests } = await clientOf(() => ({ body: 'OK' }))
   await expect(call(client, method, options)).rejects.toMatchObject({

@@ -186,9 +186,9 @@ describe('what comes back', () => {
 })
 
 test.each([
-  ['submitPullRequest', { pr: 7, prority: 'high' }, /submitPullRequest: there is no option prority/],
-  ['submitPullRequest', { pr: {} }, /pr is not of the type/],
-  ['setImpactedTargets', { pr: 7, sha: 'x', target: '//a' }, /target is not of the type readonly string\[\]/],
+  ['submitPullRequest', { pr: 7, prority: 'high' }, /submitPullRequest: unknown option prority/],
+  ['submitPullRequest', { pr: {} }, /pr must be of type/],
+  ['setImpactedTargets', { pr: 7, sha: 'x', target: '//a' }, /target must be of type readonly string\[\]/],
   ['getTestDetails', { testId: 'x' }, /not a test id/],
   ['updateQueue', {}, /./],
 ])('%s refuses %j before anything is sent', async (name, options, says) => {

@@ -101,12 +101,12 @@ describe.each(dialects)('gates in the %s dialect', dialect => {
       }
       for (const file of ['known.ndjson', 'known.json'])
         expect((await gate(`--max 0 --baseline ${file}`, { files })).out).toBe(
-          `true\t0\t0\t0 tests failed, at most 0; ${number} of the baseline not counted\n`,
+          `true\t0\t0\t0 tests failed, at most 0; ${number} in the baseline not counted\n`,
         )
       const one = await gate('--max 0 --baseline one.txt', { files })
       expect({ code: one.code, out: one.out }).toEqual({
         code: 21,
-        out: `false\t${number - 1}\t0\t${number - 1} tests failed, more than 0; 1 of the baseline not counted\n`,
+        out: `false\t${number - 1}\t0\t${number - 1} tests failed, more than 0; 1 in the baseline not counted\n`,
       })
       expect((await gate('--max 0 --baseline -', { input: tests })).code).toBe(0)
       expect((await gate('--max 0 --name none*')).code).toBe(0)
@@ -276,14 +276,14 @@ describe('flaky gate', () => {
       pages(503),
       '--max 3 --on-unavailable pass',
       0,
-      'true\t0\t3\tnot checked; passed without the whole list, as the service is unavailable\n',
+      'true\t0\t3\tnot checked; passed with an incomplete list because the service is unavailable\n',
     ],
     [
       'unavailable in the middle, with --on-unavailable pass',
       pages(three, 503),
       '--max 3 --on-unavailable pass',
       0,
-      'true\t3\t3\t3 tests failed, at most 3; passed without the whole list, as the service is unavailable\n',
+      'true\t3\t3\t3 tests failed, at most 3; passed with an incomplete list because the service is unavailable\n',
     ],
     [
       'unavailable in the middle, and over already',
@@ -334,9 +334,14 @@ describe('flaky gate', () => {
   })
 
   test.each([
-    ['no maximum', '', {}, 'No maximum was given.'],
+    ['no maximum', '', {}, '--max is required.'],
     ['a limit, which would cut what is counted', '--max 1 --limit 1', {}, '--limit'],
-    ['a word that is none', '--max 1 --on-unavailable maybe', {}, "'maybe' is none of pass, fail."],
+    [
+      'a word that is none',
+      '--max 1 --on-unavailable maybe',
+      {},
+      "'maybe' is not valid; must be one of: pass, fail.",
+    ],
     ['a baseline that is not there', '--max 1 --baseline no.txt', {}, 'no.txt cannot be read'],
     [
       'a baseline of something else',
@@ -344,19 +349,14 @@ describe('flaky gate', () => {
       { b: `${idOf(1)}\n<html>\n` },
       "b:2: '<html>' is not a test id.",
     ],
-    [
-      'a baseline cut short',
-      '--max 1 --baseline b',
-      { b: '{"tests":[{"id":' },
-      'b:1: this is neither JSON nor a line of NDJSON.',
-    ],
+    ['a baseline cut short', '--max 1 --baseline b', { b: '{"tests":[{"id":' }, 'b:1: invalid JSON.'],
     [
       'a baseline without ids',
       '--max 1 --baseline b',
       { b: '{"id":"x"}\n{"name":"y"}\n' },
-      'b:2: a test without its id.',
+      'b:2: the test has no id.',
     ],
-    ['a baseline of numbers', '--max 1 --baseline b', { b: '[1]' }, 'b:1: this is no test.'],
+    ['a baseline of numbers', '--max 1 --baseline b', { b: '[1]' }, 'b:1: not a test id or a test record.'],
   ])('%s is a usage error', async (_, flags, files, message) => {
     const { code, err, requests } = await gate(flags, { files, answer: pages(three) })
     expect({ code, requests }).toEqual({ code: 2, requests: [] })

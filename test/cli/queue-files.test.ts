@@ -498,12 +498,12 @@ describe('what a file may hold', () => {
     ['a number too large', 'settings:\n  concurrency: 4294967296', "'4294967296' is not a whole number"],
     ['a number far too large', 'settings:\n  concurrency: 90071992547409931', 'is not a number'],
     ['yes for true', 'settings:\n  batch: yes', 'q.yaml:2: batch: "yes" is not true or false.'],
-    ['a word that is none', 'settings:\n  mode: both', "q.yaml:2: mode: 'both' is none of single, parallel."],
     [
-      'true for a label',
-      'settings:\n  enqueueingLabel: true',
-      'q.yaml:2: enqueueingLabel: true is not a string',
+      'a word that is none',
+      'settings:\n  mode: both',
+      "q.yaml:2: mode: 'both' is not valid; must be one of: single, parallel.",
     ],
+    ['true for a label', 'settings:\n  enqueueingLabel: true', 'q.yaml:2: enqueueingLabel: true is not text'],
     [
       'a status for statuses',
       'settings:\n  requiredStatuses: ci',
@@ -538,7 +538,7 @@ describe('what a file may hold', () => {
     [
       'a state that cannot be set',
       'settings:\n  state: switching_modes',
-      "state: 'switching_modes' is none of running",
+      "state: 'switching_modes' is not valid; must be one of: running",
     ],
     ['an alias', 'settings:\n  a: &x [1]\n  b: *x', 'q.yaml:2: anchors and aliases are not supported'],
     [
@@ -764,7 +764,7 @@ describe('export', () => {
       expect(readFileSync(join(folder, 'q.yaml'), 'utf8')).toBe('new\n')
       expect(statSync(join(folder, 'q.yaml')).mode & 0o777).toBe(0o640)
       expect(readdirSync(folder).sort()).toEqual(['fresh.yaml', 'link.yaml', 'q.yaml'])
-      await expect(files.replace(folder, 'x')).rejects.toThrow('it is no regular file')
+      await expect(files.replace(folder, 'x')).rejects.toThrow('it is not a regular file')
       await expect(files.replace(join(folder, 'no/q.yaml'), 'x')).rejects.toThrow('ENOENT')
       expect(readdirSync(folder).sort()).toEqual(['fresh.yaml', 'link.yaml', 'q.yaml'])
     } finally {

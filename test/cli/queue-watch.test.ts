@@ -253,9 +253,9 @@ describe('how a watch ends', () => {
   })
 
   test.each([
-    ['--interval 500ms', /second/],
+    ['--interval 500ms', /is shorter than 1s/],
     ['--interval 5', /duration/],
-    ['--interval 30d', /day/],
+    ['--interval 30d', /is longer than 1d/],
     ['--max-errors 0', /whole number/],
     ['--once --for 1m', /contradict/],
     ['--json', /--once/],

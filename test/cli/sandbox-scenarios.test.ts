@@ -199,24 +199,24 @@ test('the scenario file in the guide is valid', () => {
 
 describe('the error for a bad scenario file names the bad part', () => {
   test.each([
-    ['{', 'it is not JSON'],
+    ['{', 'it contains invalid JSON'],
     ['[]', 'it must be an object'],
     ['{"script":[]}', "no field 'script'"],
     ['{"scripts":1}', 'scripts must be a list'],
-    ['{"scripts":[{"pr":1},{"pr":0}]}', 'scripts[1]: pr must be a whole number over 0'],
-    ['{"scripts":[{"runs":["pass"]}]}', 'scripts[0]: it needs either pr or divisibleBy'],
-    ['{"scripts":[{"pr":1,"divisibleBy":2}]}', 'scripts[0]: it needs either'],
+    ['{"scripts":[{"pr":1},{"pr":0}]}', 'scripts[1]: pr must be a whole number greater than 0'],
+    ['{"scripts":[{"runs":["pass"]}]}', 'scripts[0]: either pr or divisibleBy is required'],
+    ['{"scripts":[{"pr":1,"divisibleBy":2}]}', 'scripts[0]: either pr or'],
     ['{"scripts":[{"pr":1,"runs":["flake"]}]}', 'scripts[0]: runs must be a list of pass, fail'],
     ['{"scripts":[{"pr":1,"runs":["passed"]}]}', 'scripts[0]: runs must be'],
-    ['{"scripts":[{"divisibleBy":1,"head":"a"}]}', 'head goes with pr only'],
+    ['{"scripts":[{"divisibleBy":1,"head":"a"}]}', 'head requires pr'],
     ['{"scripts":[{"pr":1,"pushedAfter":-1}]}', 'scripts[0]: pushedAfter must be'],
-    ['{"settings":{"concurency":2}}', "settings has no field 'concurency'"],
+    ['{"settings":{"concurency":2}}', "settings has an unknown setting 'concurency'"],
     ['{"settings":{"concurrency":0}}', 'settings: concurrency must be a whole number from 1'],
-    ['{"moments":[{"settings":{}}]}', 'moments[0] needs after and settings'],
+    ['{"moments":[{"settings":{}}]}', 'moments[0] requires after and settings'],
     ['{"moments":[{"after":1,"settings":{"state":"stopped"}}]}', 'moments[0].settings: state must be'],
-    ['{"outages":[{"after":1}]}', 'outages[0] needs after and lasts'],
+    ['{"outages":[{"after":1}]}', 'outages[0] requires after and lasts'],
     ['{"outage":1.5}', 'outage must be'],
-    ['{"stretch":0}', 'stretch must be a number over 0'],
+    ['{"stretch":0}', 'stretch must be a number greater than 0'],
   ])('%s', (text, message) => {
     try {
       parseScenario(text, 'mine.json')

@@ -193,7 +193,10 @@ describe('the server', () => {
 
   it('names a port that is in use', async () => {
     const { port } = await start()
-    await expect(start({ port })).rejects.toMatchObject({ kind: 'usage', message: `port ${port} is taken.` })
+    await expect(start({ port })).rejects.toMatchObject({
+      kind: 'usage',
+      message: `Port ${port} is already in use.`,
+    })
   })
 
   it('shares no data with another server', async () => {

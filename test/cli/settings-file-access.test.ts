@@ -32,27 +32,27 @@ const foreign: readonly (readonly [string, Setting['access'], string])[] = [
   [
     'a file of another user',
     { [file]: { ...ownFile, owner: bob } },
-    `${file} belongs to another user (uid 1001; this is uid 1000)`,
+    `${file} is owned by another user (uid 1001; you are uid 1000)`,
   ],
   [
     'a file of root',
     { [file]: { ...ownFile, owner: 0 } },
-    `${file} belongs to another user (uid 0; this is uid 1000)`,
+    `${file} is owned by another user (uid 0; you are uid 1000)`,
   ],
   [
     'a file that anyone can write',
     { [file]: { ...ownFile, mode: 0o666 } },
-    `${file} can be written by others (mode 666)`,
+    `${file} is writable by other users (mode 666)`,
   ],
   [
     'a folder of another user',
     { [folder]: { ...ownFolder, owner: bob } },
-    `${folder} belongs to another user (uid 1001; this is uid 1000)`,
+    `${folder} is owned by another user (uid 1001; you are uid 1000)`,
   ],
   [
     'a folder that anyone can write',
     { [folder]: { ...ownFolder, mode: 0o1777 } },
-    `${folder} can be written by others (mode 777)`,
+    `${folder} is writable by other users (mode 777)`,
   ],
 ]
 
@@ -62,7 +62,7 @@ describe('settings that someone else may have written', () => {
     const { code, out, err } = await mergeq(read, stored(service, access))
     expect({ code, out, asked: service.requests.length }).toEqual({ code: 2, out: '', asked: 0 })
     expect(err).toContain(
-      `mergeq: The stored base address ${service.baseUrl} does not decide where MERGEQ_TOKEN is sent: ${why}.\n  Give --base-url or set MERGEQ_BASE_URL`,
+      `mergeq: The token (MERGEQ_TOKEN) is not sent to the stored base URL ${service.baseUrl}: ${why}.\n  Use --base-url or MERGEQ_BASE_URL`,
     )
   })
 
@@ -72,7 +72,7 @@ describe('settings that someone else may have written', () => {
       const host = stored(service, foreign[0]?.[1], { env: { MERGEQ_TOKEN: '' }, input: token })
       const { code, err } = await mergeq(line, host)
       expect({ code, asked: service.requests.length }).toEqual({ code: 2, asked: 0 })
-      expect(err).toContain('does not decide where standard input is sent')
+      expect(err).toContain('The token (standard input) is not sent to the stored base URL')
       expect(err).not.toContain(token)
     }
   })
@@ -133,7 +133,7 @@ describe('doctor', () => {
   const settingsRow = async (access: Setting['access'], more: Setting = {}) => {
     const service = await serve()
     const { code, out } = await mergeq('doctor --json', stored(service, access, more))
-    const rows: readonly { check: string; result: string; found: string; mend?: string }[] = JSON.parse(out)
+    const rows: readonly { check: string; result: string; found: string; fix?: string }[] = JSON.parse(out)
     return { code, row: rows.find(({ check }) => check === 'settings'), rows, service }
   }
 
@@ -148,13 +148,13 @@ describe('doctor', () => {
     [
       'a folder that the group can write',
       { [folder]: { ...ownFolder, mode: 0o770 } },
-      `${folder} can be written by others (mode 770)`,
+      `${folder} is writable by other users (mode 770)`,
       new RegExp(`^chmod go-w ${folder}$`),
     ],
   ] as const)('fails %s, and says how to change it', async (_, access, why, fix) => {
     const { code, row } = await settingsRow(access)
     expect({ code, result: row?.result, found: row?.found }).toEqual({ code: 21, result: 'fail', found: why })
-    expect(row?.mend).toMatch(fix)
+    expect(row?.fix).toMatch(fix)
   })
 
   test('passes settings that only this user can use', async () => {

@@ -17,7 +17,7 @@ describe('sandbox simulate', () => {
     expect(one.requests).toEqual([])
     expect((await mergeq(`${line} --concurrency 2,4 --batch 1,3`)).out).toBe(one.out)
     expect((await mergeq(`${line} --concurrency 2,4 --batch 1,3 --seed 2`)).out).not.toBe(one.out)
-    expect(one.err).toMatch(/A model, not a promise: .*never flakes/)
+    expect(one.err).toMatch(/These results come from a model: .*never flaky/)
   })
 
   test('on a terminal a table and a chart, and a note on a setting that cannot keep up', async () => {
@@ -26,7 +26,7 @@ describe('sandbox simulate', () => {
       columns: 120,
     })
     const [heading, head, ...rows] = out.trim().split('\n')
-    expect(heading).toBe('1 week of 6 pull requests an hour, tests of 20 minutes, 10 % fail')
+    expect(heading).toBe('1 week, 6 pull requests per hour, 20 minutes per test run, 10% failures')
     expect(head).toMatch(/^CONCURRENCY {2}BATCH {2}MERGED\/H .* LEFT {2}P95$/)
     expect(rows.map(row => row.replace(/[^█]/g, '').length)).toEqual([20, expect.any(Number)])
     expect(rows[1]).not.toContain('█'.repeat(20))
@@ -51,12 +51,12 @@ describe('sandbox simulate', () => {
   })
 
   test.each([
-    ['', /--prs-per-hour is missing.*/],
-    ['--prs-per-hour 6', /--test-minutes is missing/],
-    ['--prs-per-hour 0 --test-minutes 1', /--prs-per-hour: '0' is not more than 0/],
-    ['--prs-per-hour 1 --test-minutes 1 --failure-rate 1', /--failure-rate: '1' is not from 0/],
+    ['', /--prs-per-hour is required.*/],
+    ['--prs-per-hour 6', /--test-minutes is required/],
+    ['--prs-per-hour 0 --test-minutes 1', /--prs-per-hour: '0' is not a number greater than 0/],
+    ['--prs-per-hour 1 --test-minutes 1 --failure-rate 1', /--failure-rate: '1' is not a number from 0/],
     ['--prs-per-hour 1 --test-minutes 1 --concurrency 1,x', /--concurrency: 'x' is not a whole number/],
-    ['--prs-per-hour 9000 --test-minutes 1', /more than 200,000 pull requests/],
+    ['--prs-per-hour 9000 --test-minutes 1', /exceed 200,000 pull requests/],
   ])('2: %s', async (args, message) => {
     const { code, err } = await mergeq(`sandbox simulate ${args}`)
     expect(code).toBe(2)

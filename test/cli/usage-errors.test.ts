@@ -65,21 +65,21 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`queue get ${at} --json=yes`, /--json/],
   ],
   'an option where a value should stand': [
-    ['flaky list -R acme/web --org --json', /--org needs a value, and --json is an option/],
-    [`queue get -b main -R --json`, /--repo needs a value, and --json/],
-    [`queue get -b main -R -q`, /--repo needs a value, and -q/],
-    [`-R --dry-run queue get -b main`, /--repo needs a value, and --dry-run/],
-    [`queue get ${at} --fields -o json`, /--fields needs a value, and -o/],
-    [`pr submit 7 -R --wait -b main`, /--repo needs a value, and --wait/],
-    [`pr submit 7 ${at} --priority --no-batch`, /--priority needs a value, and --no-batch/],
+    ['flaky list -R acme/web --org --json', /--org needs a value, but --json is an option/],
+    [`queue get -b main -R --json`, /--repo needs a value, but --json/],
+    [`queue get -b main -R -q`, /--repo needs a value, but -q/],
+    [`-R --dry-run queue get -b main`, /--repo needs a value, but --dry-run/],
+    [`queue get ${at} --fields -o json`, /--fields needs a value, but -o/],
+    [`pr submit 7 -R --wait -b main`, /--repo needs a value, but --wait/],
+    [`pr submit 7 ${at} --priority --no-batch`, /--priority needs a value, but --no-batch/],
     [`queue update ${at} --set --dry-run`, /--set.*argument missing/],
-    [`queue update ${at} --enqueueing-label --batch`, /--enqueueing-label needs a value, and --batch/],
+    [`queue update ${at} --enqueueing-label --batch`, /--enqueueing-label needs a value, but --batch/],
     [`queue update ${at} --enqueueing-label --concurrency=5`, /--enqueueing-label needs a value/],
-    ['queue get --org --help', /--org needs a value, and --help/],
-    ['--org --json', /--org needs a value, and --json/],
-    ['help --org --json', /--org needs a value, and --json/],
-    ['api getQueue -F --include', /--field needs a value, and --include/],
-    ['completion --org -v bash', /--org needs a value, and -v/],
+    ['queue get --org --help', /--org needs a value, but --help/],
+    ['--org --json', /--org needs a value, but --json/],
+    ['help --org --json', /--org needs a value, but --json/],
+    ['api getQueue -F --include', /--field needs a value, but --include/],
+    ['completion --org -v bash', /--org needs a value, but -v/],
   ],
   'a value that is wrong': [
     [`queue get ${at} -o xml`, /xml/],
@@ -711,7 +711,7 @@ describe('help and version', () => {
 describe('a value that begins with a dash', () => {
   test('one that is spelled like an option of the command is taken behind an equals sign, as the hint says', async () => {
     const refusal = await typed('flaky list -R acme/web --org --json')
-    expect(refusal.err).toContain('type --org=--json.')
+    expect(refusal.err).toContain('write: --org=--json')
     const taken = await typed('flaky list -R acme/web --org=--json')
     expect({ code: taken.code, slug: JSON.parse(taken.requests[0]?.body ?? '{}').org_url_slug }).toEqual({
       code: 0,

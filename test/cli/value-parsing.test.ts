@@ -443,7 +443,7 @@ describe('a token', () => {
   test.each(bad)('%s is named, never the value', (_, args, code, position) => {
     const said = complaint(() => parseToken(args, 'MERGEQ_TOKEN'))
     expect(said).toContain(`${code} at position ${position}`)
-    expect(said).toMatch(/^MERGEQ_TOKEN /)
+    expect(said).toMatch(/^Invalid token \(MERGEQ_TOKEN\): /)
     expect(said).not.toMatch(/tok_|secret|ByteString/)
   })
 
@@ -492,7 +492,7 @@ describe('a token', () => {
     expect({ code, out, requests }).toEqual({ code: 4, out: '', requests: [] })
     expect(err).toMatch(/^mergeq: .*MERGEQ_TOKEN is set but empty/)
     expect(err).toMatch(/forks/)
-    expect(err).toMatch(/\n {2}.*`mergeq auth login`/)
+    expect(err).toMatch(/\n {2}.*: mergeq auth login\n/)
   })
 
   const stored = JSON.stringify({ tokens: { 'http://127.0.0.1:1': 'tok_stored_1234' } })
@@ -655,7 +655,7 @@ describe('the text format of metrics', () => {
       parseSamples(`up 1\n${line}\n`)
     } catch (error) {
       kind = isMergeqError(error) && error.kind
-      expect(String(error)).toContain('line 2')
+      expect(String(error)).toContain('Line 2')
     }
     expect(kind).toBe('bad-answer')
   })
@@ -806,7 +806,7 @@ describe('listing failing tests', () => {
       ids: ['a', 'b', 'c', 'd'],
       requests: 4,
     })
-    expect(outcome.err).toMatch(/a second time/)
+    expect(outcome.err).toMatch(/the same page token twice/)
     const { out } = await walk('--json', circle)
     expect(JSON.parse(out).window.complete).toBe(false)
   })

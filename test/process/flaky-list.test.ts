@@ -115,7 +115,7 @@ describe.each(['document', 'hosted'] as const)('30 days of the sandbox in the %s
 
   test('a folder in its place, and a folder that cannot be written, are reported', async () => {
     const folder = await run('-o', 'ndjson', '--resume-file', '.')
-    expect([folder.code, folder.err]).toEqual([2, expect.stringContaining('it is no regular file')])
+    expect([folder.code, folder.err]).toEqual([2, expect.stringContaining('it is not a regular file')])
     const below = await run('-o', 'csv', '--resume-file', 'missing/walk.state')
     expect([below.code, below.err]).toEqual([16, expect.stringContaining('could not be written')])
     expect(printed()).toBe('')

@@ -319,11 +319,11 @@ describe('a fork and its parent (CLI.md section 3)', () => {
   test('a change is a usage failure that lists both', async () => {
     const { find, source, said } = open(fork(), { changes: true })
     expect(await find('repo')).toBe(
-      '! The remotes origin (github.com/ada/web) and upstream (github.com/acme/web) name two different repositories.',
+      '! The remotes origin (github.com/ada/web) and upstream (github.com/acme/web) point to different repositories.',
     )
     await expect(source.find('repo')).rejects.toMatchObject({
       kind: 'usage',
-      details: { hint: 'Say which one is meant with --repo owner/name, or set MERGEQ_REPO.' },
+      details: { hint: 'Choose one with --repo owner/name, or set MERGEQ_REPO.' },
     })
     expect(said).toEqual([])
   })
@@ -332,7 +332,7 @@ describe('a fork and its parent (CLI.md section 3)', () => {
     const { all, said } = open(fork())
     expect(await all()).toEqual({ repo: 'github.com/acme/web', targetBranch: 'release/2.4', sha: head() })
     expect(said).toEqual([
-      'The remotes origin (github.com/ada/web) and upstream (github.com/acme/web) differ: reading from upstream; --repo chooses.',
+      'The remotes origin (github.com/ada/web) and upstream (github.com/acme/web) point to different repositories: using upstream. To choose, use --repo.',
     ])
   })
 

@@ -155,7 +155,7 @@ describe('the program itself', () => {
     [
       'a FIFO without a writer',
       'mkfifo fifo; mergeq --from fifo --timeout 300ms',
-      /fifo cannot be read: nobody wrote to it in 300 ms/,
+      /fifo cannot be read: no process wrote to it within 300 ms/,
     ],
   ])('%s', async (_, script, says) => {
     const { code, out, err, sent } = await shell(script)

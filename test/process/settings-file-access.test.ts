@@ -42,7 +42,7 @@ describe('on this machine', () => {
     expect(await problemsAt(path)).toEqual([`${path} can be read by others (mode 640)`])
     chmodSync(target, 0o600)
     chmodSync(place, 0o777)
-    expect(await problemsAt(path)).toEqual([`${place} can be written by others (mode 777)`])
+    expect(await problemsAt(path)).toEqual([`${place} is writable by other users (mode 777)`])
   })
 
   test('no file, no folder: nothing is wrong', async () => {
@@ -83,7 +83,7 @@ describe('on this machine', () => {
       const words = ['queue', 'get', '-b', 'main']
       const refused = await start(home, words, { MERGEQ_TOKEN: token })
       expect(refused.exitCode).toBe(2)
-      expect(refused.stderr).toContain('belongs to another user (uid 1000; this is uid 0)')
+      expect(refused.stderr).toContain('is owned by another user (uid 1000; you are uid 0)')
       expect(service.requests).toEqual([])
       const args = await start(home, words, { MERGEQ_TOKEN: token, MERGEQ_BASE_URL: service.baseUrl })
       expect({ code: args.exitCode, err: args.stderr }).toEqual({ code: 0, err: '' })
@@ -105,8 +105,8 @@ describe('on this machine', () => {
       by,
     )
     expect(exitCode).toBe(2)
-    expect(stderr).toContain(`the stored settings in ${path} cannot be read: `)
-    expect(stderr).toContain(`${path} belongs to another user (uid 0; this is uid 1000)`)
+    expect(stderr).toContain(`The settings file ${path} cannot be read: `)
+    expect(stderr).toContain(`${path} is owned by another user (uid 0; you are uid 1000)`)
     expect(stderr).toContain('chown')
   })
 })

@@ -290,7 +290,7 @@ describe.concurrent('killed at any moment', () => {
     const failure = await updateStore(host, document => document).catch(toMergeqError)
     expect(failure).toMatchObject({
       kind: 'output',
-      message: `the settings in ${file} are locked: another mergeq is changing them.`,
+      message: `The settings file ${file} is locked by another mergeq process.`,
       details: { hint: expect.stringContaining(`remove the lock ${file}.lock`) },
     })
   })
@@ -365,7 +365,7 @@ describe('a full disk', () => {
         const { code, out, err } = await run('config set repo acme/web', { env, by })
         expect({ code, out }).toEqual({ code: 16, out: '' })
         expect(err).toMatch(
-          /^mergeq: the settings in .*config\.json could not be written: .*\n {2}Nothing was changed/,
+          /^mergeq: The settings file .*config\.json could not be written: .*\n {2}Nothing was changed/,
         )
         expect(readdirSync(folder)).toEqual(['config.json'])
         expect(readFileSync(file, 'utf8')).toBe(old)
@@ -391,7 +391,7 @@ describe('a full disk', () => {
       const { code, out, err } = await run('config set repo acme/web', { env, by: [...onTmpfs(folder), '-'] })
       expect({ code, out }).toEqual({ code: 16, out: '' })
       expect(err).toMatch(
-        /^mergeq: the settings in .*config\.json could not be written: .*\n {2}Nothing was changed/,
+        /^mergeq: The settings file .*config\.json could not be written: .*\n {2}Nothing was changed/,
       )
       expect(err).toContain(file)
     },
@@ -528,7 +528,7 @@ describe('a settings file that cannot be read', () => {
     }
   }
   const named = (file: string) =>
-    new RegExp(`mergeq: the stored settings in ${file.replaceAll('.', '\\.')} cannot be read: [^\\n]+\\.`)
+    new RegExp(`mergeq: The settings file ${file.replaceAll('.', '\\.')} cannot be read: [^\\n]+\\.`)
 
   test.each(broken)('%s: with MERGEQ_TOKEN a read works, with a warning', async (_, make) => {
     const service = await serve()
@@ -639,7 +639,7 @@ describe('without a settings folder', () => {
       expect(await run(line, { env: all, input: token })).toEqual({
         code: 2,
         out: '',
-        err: 'mergeq: There is no folder to store settings in.\n  Set HOME, or MERGEQ_CONFIG_DIR to an absolute path.\n',
+        err: 'mergeq: There is no configuration directory.\n  Set HOME, or set MERGEQ_CONFIG_DIR to an absolute path.\n',
       })
     }
     expect([madeIn(home), readdirSync(work)]).toEqual([[], []])

@@ -129,7 +129,7 @@ describe('a token from standard input is stored without the white space around i
     expect(await run(login, { env, input })).toEqual({
       code: 0,
       out: '',
-      err: `Stored a token for ${originOf(service)}.\n`,
+      err: `Stored the token for ${originOf(service)}.\n`,
     })
     expect(stored()).toEqual({ tokens: { [originOf(service)]: token } })
     expect((await run(['queue', 'get', '-R', 'acme/web', '-b', 'main', '--json'], { env })).code).toBe(0)
@@ -164,7 +164,7 @@ describe('a token from standard input is stored without the white space around i
     expect(await run([...login, '--no-verify'], { env, input: token })).toEqual({
       code: 0,
       out: '',
-      err: `Stored a token for ${originOf(service)}, unverified.\n`,
+      err: `Stored the token for ${originOf(service)} without verifying it.\n`,
     })
     expect(stored()).toEqual({ tokens: { [originOf(service)]: token } })
     expect(service.requests).toEqual([])
@@ -273,7 +273,7 @@ describe('a token that cannot be one is refused here, by code point and position
       out: '',
       err:
         `mergeq: MERGEQ_TOKEN is not a token: it holds the character ${code} at position ${position}.\n` +
-        '  Copy the token again, without quotes, spaces or line breaks inside.\n',
+        '  Copy the token again, without quotes, spaces or line breaks.\n',
       requests: [],
       sleeps: [],
     })
@@ -291,7 +291,7 @@ describe('a token that cannot be one is refused here, by code point and position
       out: '',
       err:
         `mergeq: standard input is not a token: it holds the character ${code} at position ${position}.\n` +
-        '  Copy the token again, without quotes, spaces or line breaks inside.\n',
+        '  Copy the token again, without quotes, spaces or line breaks.\n',
     })
     expect(madeIn(home)).toEqual([])
   })
@@ -350,7 +350,7 @@ describe('an empty MERGEQ_TOKEN counts as unset', () => {
     expect(status).toEqual({
       code: 0,
       out: `source\tthe stored token for ${originOf(service)}\ngoes to\t${originOf(service)}\nends with\tb6aa\n`,
-      err: 'mergeq: MERGEQ_TOKEN is set but empty: CI does this for pull requests from forks, which get no secrets.\n',
+      err: 'mergeq: MERGEQ_TOKEN is set but empty, as in CI jobs for pull requests from forks, which have no secrets.\n',
     })
   })
 
@@ -393,8 +393,8 @@ describe('without a token anywhere and without a terminal', () => {
           code: 4,
           out: '',
           err:
-            'mergeq: there is no token.\n' +
-            '  Set MERGEQ_TOKEN to an API token of your organization, or store one with `mergeq auth login`.\n',
+            'mergeq: No API token was found.\n' +
+            '  Set MERGEQ_TOKEN to an API token of your organization, or run: mergeq auth login\n',
         })
         quickest = Math.min(quickest, performance.now() - started)
       }
@@ -611,7 +611,7 @@ describe('logged out', () => {
     expect(await run(['auth', 'logout'], { env })).toEqual({
       code: 0,
       out: '',
-      err: `Nothing was stored for ${origin}.\n`,
+      err: `No token is stored for ${origin}.\n`,
     })
     expect((await run(['auth', 'status'], { env })).code).toBe(4)
   })
@@ -629,7 +629,7 @@ describe('logged out', () => {
     expect(await run(['auth', 'logout'])).toEqual({
       code: 0,
       out: '',
-      err: 'Nothing was stored for https://api.trunk.io.\n',
+      err: 'No token is stored for https://api.trunk.io.\n',
     })
     expect(madeIn(home)).toEqual([])
   })

@@ -38,7 +38,7 @@ function worldOf(
     cwd: '/repo',
     files: {
       read: async (path: string) => {
-        if (path === '/a/fifo') throw new Error('it is no regular file')
+        if (path === '/a/fifo') throw new Error('it is not a regular file')
         return files[path]
       },
     },
@@ -89,9 +89,9 @@ const merge = '9d1c2b3a4f5e60718293a4b5c6d7e8f901234567'
 const run = '6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c'
 const branch = `trunk-merge/pr-123/${run}`
 const noPull = (on: string) =>
-  `! This job runs on ${on}, a test branch of the queue, which is no pull request of its own.`
+  `! This job runs on ${on}, a test branch of the merge queue and not of a pull request.`
 const noHead = (title: string) =>
-  `! ${title} does not tell the head commit of the pull request: what it builds may be the merge commit.`
+  `! ${title} does not provide the head commit of the pull request; the commit that it builds may be a merge commit.`
 
 const web = { repo: 'github.com/acme/web' }
 const pulled = { ...web, targetBranch: 'release/2.4', pr: '123', sha: head }
@@ -250,7 +250,7 @@ describe('A commit that may merge the pull request is looked at before it is tak
       ]
       const { env } = jobOf(system, name)
       const { host } = worldOf({ ...env, [gone]: '' }, {}, answering(2))
-      expect((await settingsOf(host)).sha, system).toMatch(/^! .* does not tell the head commit/)
+      expect((await settingsOf(host)).sha, system).toMatch(/^! .* does not provide the head commit/)
     }
   })
 })

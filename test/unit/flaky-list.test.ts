@@ -115,6 +115,6 @@ describe('the order of windows and pages', () => {
     const steps = createPageCursor(range, 10_000)
     let pages = 0
     for (; steps.next() !== undefined; pages++) steps.advance(`p${pages}`, false)
-    expect([pages, steps.problem()]).toEqual([100, '100 pages in a row held no new test'])
+    expect([pages, steps.problem()]).toEqual([100, '100 pages in a row contained no new tests'])
   })
 })

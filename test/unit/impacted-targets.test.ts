@@ -91,7 +91,7 @@ describe('the list itself', () => {
       fc.asyncProperty(bad, fc.nat({ max: 30 }), sizes, async (wrong, before, cut) => {
         const good = Buffer.from('目é🦀\n'.repeat(before))
         const bytes = Buffer.concat([good, Buffer.from('x'), Buffer.from(wrong), Buffer.from('\nmore\n')])
-        await expect(encode(bytes, cut, parseLines)).rejects.toThrow(`line ${before + 1} is not UTF-8`)
+        await expect(encode(bytes, cut, parseLines)).rejects.toThrow(`line ${before + 1} is not valid UTF-8`)
       }),
     )
   })

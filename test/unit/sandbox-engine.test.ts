@@ -140,7 +140,7 @@ describe('the states of a pull request', () => {
     const { queue, submit, end } = openQueue('happy')
     submit(1)
     end()
-    expect(() => submit(1)).toThrow('merged already')
+    expect(() => submit(1)).toThrow('is already merged')
     expect(() => cancel(queue, 1)).toThrow('not in the queue')
     expect(() => restart(queue, 2)).toThrow('not in the queue')
   })

@@ -9,6 +9,7 @@ import { printPreview } from '../../cli/preview.ts'
 import { canPrompt } from '../../cli/prompt.ts'
 import { parseToken, refuseForeignAddress, type Token } from '../../config/api-token.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
+import { shellWord } from '../../domain/shell-quote.ts'
 import { usageError } from '../../errors.ts'
 
 /** Upper limit for a token and the white space around it, in bytes; longer input is refused. */
@@ -24,8 +25,8 @@ const tokenArgument: Input<undefined> = {
   read(args) {
     if (args.has('token'))
       throw usageError(
-        'A token is not taken as an argument, which every process on the machine can see.',
-        'Type it at the prompt of `mergeq auth login`, or pipe it: printf %s "$TOKEN" | mergeq auth login --with-token',
+        'A token cannot be given as an argument: arguments are visible to every process on the machine.',
+        'Run `mergeq auth login` and enter the token at the prompt, or pipe it: printf %s "$TOKEN" | mergeq auth login --with-token',
       )
     return undefined
   },
@@ -36,7 +37,7 @@ async function readTokenInput({ host }: CommandContext): Promise<string> {
   let [text, bytesRead] = ['', 0]
   for await (const chunk of host.input.read()) {
     bytesRead += chunk.length
-    if (bytesRead > maxInputBytes) throw usageError('standard input is too long to be a token.')
+    if (bytesRead > maxInputBytes) throw usageError('Standard input is too long for a token.')
     text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()
@@ -45,11 +46,12 @@ async function readTokenInput({ host }: CommandContext): Promise<string> {
 async function askForToken({ options, host }: CommandContext, origin: string): Promise<string> {
   if (!canPrompt({ options, host }))
     throw usageError(
-      '`mergeq auth login` asks for the token, and nobody can answer here.',
-      'Pipe it in with --with-token.',
+      'Cannot prompt for a token without a terminal, in CI or with --no-input.',
+      'Pipe the token: printf %s "$TOKEN" | mergeq auth login --with-token',
     )
-  const typed = await host.input.ask(`API token for ${origin} (not shown): `, true)
-  if (typed === undefined || typed.trim() === '') throw usageError('No token was typed; nothing was stored.')
+  const typed = await host.input.ask(`API token for ${origin} (hidden): `, true)
+  if (typed === undefined || typed.trim() === '')
+    throw usageError('No token was entered; nothing was stored.', 'Run: mergeq auth login')
   return typed
 }
 
@@ -65,7 +67,7 @@ const verifyToken = (token: Token, context: CommandContext) =>
  */
 async function previewLogin(isPiped: boolean, isUnverified: boolean, context: CommandContext) {
   const origin = await readOrigin(context)
-  const reading = isPiped ? 'read a token from standard input' : 'ask for a token'
+  const reading = isPiped ? 'read a token from standard input' : 'prompt for a token'
   const verification = isUnverified
     ? ''
     : `, verify it with GET ${await context.settings.require('baseUrl')}/${operationName(getMergeQueueMetrics.route)}`
@@ -93,7 +95,7 @@ export const authLoginCommand = defineCommand({
   async run({ withToken, noVerify }, context) {
     const origin = await readOrigin(context)
     const input = withToken ? await readTokenInput(context) : await askForToken(context, origin)
-    const token = parseToken(input, withToken ? 'standard input' : 'what was typed')
+    const token = parseToken(input, withToken ? 'standard input' : 'prompt')
     context.secrets.hide(token.value)
     refuseForeignAddress(token, await context.settings.find('baseUrl'))
     if (!noVerify) await verifyToken(token, context)
@@ -102,13 +104,13 @@ export const authLoginCommand = defineCommand({
       ...document,
       tokens: { ...sectionOf(document, 'tokens'), [origin]: token.value },
     }))
-    await context.logger.info(`Stored a token for ${origin}${noVerify ? ', unverified' : ''}.`)
+    await context.logger.info(`Stored the token for ${origin}${noVerify ? ' without verifying it' : ''}.`)
     if (context.args.has('--base-url'))
       await context.logger.info(
-        'The base address itself was not: `mergeq config set base-url <url>` makes it the usual one.',
+        `The base URL was not stored. To make it the default, run: mergeq config set base-url ${shellWord(await context.settings.require('baseUrl'))}`,
       )
     if (isTokenVariableSet(context))
-      await context.logger.warn('MERGEQ_TOKEN is set and goes first: the stored token is not used here.')
+      await context.logger.warn('MERGEQ_TOKEN is set and takes precedence over the stored token.')
     return 0
   },
 })

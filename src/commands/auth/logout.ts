@@ -30,7 +30,7 @@ export const authLogoutCommand = defineCommand({
     if (!isStored) {
       const { removeTemporaryFiles } = await import('../../config/store-update.ts')
       await removeTemporaryFiles(context.host).catch(() => undefined)
-      await context.logger.info(`Nothing was stored for ${origin}.`)
+      await context.logger.info(`No token is stored for ${origin}.`)
       return 0
     }
     const { updateStore } = await import('../../config/store-update.ts')

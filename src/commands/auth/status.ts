@@ -38,7 +38,7 @@ export const authStatusCommand = defineCommand({
       view: () =>
         keyValueTable(record, [
           ['source', 'source'],
-          ['goes to', 'origin'],
+          ['sent to', 'origin'],
           ['ends with', 'lastCharacters'],
         ]),
     })

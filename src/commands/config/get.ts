@@ -1,5 +1,4 @@
 import { defineCommand } from '../../cli/command.ts'
-import { settingDefinitions } from '../../config/setting-definitions.ts'
 import { MergeqError } from '../../errors.ts'
 import { table } from '../../output/view.ts'
 import { keyArgument } from './profile/key-argument.ts'
@@ -16,7 +15,9 @@ export const configGetCommand = defineCommand({
     const resolved = await context.settings.find(name)
     await context.settings.read(name)
     if (resolved === undefined)
-      throw new MergeqError('not-found', `${key} is not set.`, { hint: settingDefinitions[name].summary })
+      throw new MergeqError('not-found', `${key} is not set.`, {
+        hint: `To set it, run: mergeq config set ${key} <value>`,
+      })
     const record = { key, value: resolved.value, origin: resolved.origin }
     await context.printer.print({
       records: [record],

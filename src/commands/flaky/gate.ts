@@ -72,7 +72,7 @@ export const flakyGateCommand = defineCommand({
     'mergeq flaky gate --since 7d --max 0 --baseline known.ndjson --on-unavailable pass',
   ],
   validate({ max }) {
-    if (max === undefined) throw usageError('No maximum was given.', 'For example --max 10, or --max 0.')
+    if (max === undefined) throw usageError('--max is required.', 'For example: --max 10')
   },
   async run({ max = 0, baseline, onUnavailable }, context, [invocation]) {
     if (invocation === undefined) return 0
@@ -100,9 +100,11 @@ export const flakyGateCommand = defineCommand({
     const countText = `${pluralize(tests.length, 'test')} failed, ${isExceeded ? 'more than' : 'at most'} ${formatInteger(max)}`
     const reasons = [
       pages.hasStarted() ? countText : 'not checked',
-      ...(baselineCount > 0 ? [`${formatInteger(baselineCount)} of the baseline not counted`] : []),
+      ...(baselineCount > 0 ? [`${formatInteger(baselineCount)} in the baseline not counted`] : []),
       ...(isBroken && !isPassed && !isExceeded ? ['the list is incomplete'] : []),
-      ...(isPassed && !isExceeded ? ['passed without the whole list, as the service is unavailable'] : []),
+      ...(isPassed && !isExceeded
+        ? ['passed with an incomplete list because the service is unavailable']
+        : []),
     ]
     const reason = reasons.join('; ')
     const verdict = { ok, failing: tests.length, max, baseline: baselineCount, complete, reason }
@@ -125,10 +127,12 @@ export const flakyGateCommand = defineCommand({
     for (const note of notes) await context.logger.info(note)
     if (isExceeded)
       throw new MergeqError('check-failed', `flaky gate: ${reason}.`, {
-        hint: 'See which: mergeq flaky list, with the same flags.',
+        hint: 'To list the tests, run `mergeq flaky list` with the same options.',
       })
     if (isPassed)
-      await context.logger.warn(`${readError?.message ?? ''} The gate passes, as --on-unavailable pass says.`)
+      await context.logger.warn(
+        `${readError?.message ?? ''} The gate passes because of --on-unavailable pass.`,
+      )
     else if (isBroken) throw incompleteError('flaky gate', readError)
     return 0
   },

@@ -13,7 +13,7 @@ const failureBlock = (failure: Json, index: number): TextBlock => {
   const last = getString(failure, 'last_occurrence')
   return {
     title: `failure ${index + 1}`,
-    head: `${typeof times === 'number' ? pluralize(times, 'time') : 'sometimes'}, last ${last ?? 'at an unknown time'}`,
+    head: `${typeof times === 'number' ? pluralize(times, 'time') : 'an unknown number of times'}, last ${last ?? 'at an unknown time'}`,
     text: getString(failure, 'summary') ?? '-',
   }
 }

@@ -109,13 +109,13 @@ export const flakyListCommand = defineOperationCommand({
     for (const [flag, value] of Object.entries(whole))
       if (resumeFile !== undefined && value !== undefined)
         throw usageError(
-          `--resume-file and ${flag} contradict each other.`,
-          'What can be resumed is the whole list, in the order in which it comes; --max-pages cuts it into runs.',
+          `--resume-file and ${flag} cannot be used together.`,
+          'Only the complete list in its original order can be resumed. To split it into several runs, use --max-pages.',
         )
     if (pageToken !== undefined && range.end - range.start > maxWindow)
       throw usageError(
-        '--page-token goes with a range of at most 7 days.',
-        'A token belongs to one request; name its range.',
+        '--page-token requires a range of at most 7 days.',
+        'A page token belongs to one request: give the range of that request.',
       )
   },
   examples: [

@@ -104,7 +104,7 @@ export const flakyMatchCommand = defineCommand({
   async run({ files }, context, [invocation]) {
     const { printer, logger } = context
     if (invocation === undefined) return 0
-    for (const { file, cases } of files) if (cases === 0) await logger.warn(`${file} holds no test case.`)
+    for (const { file, cases } of files) if (cases === 0) await logger.warn(`${file} contains no test cases.`)
     const matcher = createMatcher(files.flatMap(({ failed }) => failed))
     const pages = listFailingTests.pagination?.(invocation.values)
     const hasFailures = matcher.matches().length > 0
@@ -134,7 +134,7 @@ export const flakyMatchCommand = defineCommand({
       .filter(verdict => countOf(verdict) > 0)
       .map(verdict => `${formatInteger(countOf(verdict))} ${verdict}`)
     await logger.info(
-      `${pluralize(matchRecords.length, 'test')} failed here${countTexts.length > 0 ? `: ${countTexts.join(', ')}` : ''}.`,
+      `${pluralize(matchRecords.length, 'failed test')}${countTexts.length > 0 ? `: ${countTexts.join(', ')}` : ''}.`,
     )
     if (countOf('unknown') > 0) throw incompleteError('flaky match', failure)
     if (countOf('new') > 0) throw newFailuresError(countOf('new'), matchRecords.length)
@@ -146,7 +146,7 @@ export const flakyMatchCommand = defineCommand({
 function newFailuresError(newCount: number, failedCount: number): MergeqError {
   return new MergeqError(
     'check-failed',
-    `flaky match: ${formatInteger(newCount)} of ${pluralize(failedCount, 'failed test')} ${newCount === 1 ? 'is' : 'are'} new: not among the tests that failed in that time.`,
-    { hint: 'Mend what is new, or look further back with --since 30d.' },
+    `flaky match: ${formatInteger(newCount)} of ${pluralize(failedCount, 'failed test')} ${newCount === 1 ? 'is' : 'are'} new: not in the list of failing tests for this range.`,
+    { hint: 'Fix the new failures, or widen the range with --since 30d.' },
   )
 }

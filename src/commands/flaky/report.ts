@@ -41,13 +41,13 @@ const formatOption: Input<ReportFormat | undefined> = choiceOption({
 function resolveFormat(chosen: ReportFormat | undefined, { args, options }: CommandContext): ReportFormat {
   const output = options.format === 'ndjson' ? 'json' : options.format
   if (options.fields.length > 0)
-    throw usageError('A report has its own columns.', '--fields goes with `mergeq flaky list`.')
+    throw usageError('A report does not support --fields.', 'To choose the columns, use `mergeq flaky list`.')
   const isOutputTyped = args.has('--json') || args.has('--output')
   const outputFormat = formats.find(candidate => candidate === output)
   if (isOutputTyped && (outputFormat === undefined || (chosen ?? outputFormat) !== outputFormat))
     throw usageError(
-      `--output ${output} is not the format of this report.`,
-      `Leave it out, and say --format ${formats.join(', ')}.`,
+      `--output ${output} cannot be used for this report.`,
+      `Use --format instead, with one of: ${formats.join(', ')}.`,
     )
   return chosen ?? outputFormat ?? defaultFormat
 }

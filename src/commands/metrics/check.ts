@@ -117,8 +117,8 @@ export const metricsCheckCommand = defineCommand({
     if (first === undefined) return 0
     throw new MergeqError(
       'check-failed',
-      `metrics check: ${failing.length} of ${pluralize(records.length, 'value')} ${failing.length === 1 ? 'does' : 'do'} not hold: ${first.reason}.`,
-      { hint: '`mergeq metrics` shows all of them.' },
+      `metrics check: ${failing.length} of ${pluralize(records.length, 'value')} ${failing.length === 1 ? 'does' : 'do'} not meet the threshold: ${first.reason}.`,
+      { hint: 'To show all metrics, run: mergeq metrics' },
     )
   },
 })

@@ -128,7 +128,7 @@ function createMetricsScreen(): LiveScreen<MetricsUpdate> {
         view: {
           heading: [
             updateCount === 0
-              ? 'The metrics could not be read yet.'
+              ? 'No metrics have been read yet.'
               : `${all.length} series${sharedText === '' ? '' : ` of ${sharedText}`}`,
           ],
           columns: [
@@ -173,8 +173,8 @@ export const metricsWatchCommand = defineCommand({
     if (values.once && options.format !== 'ndjson') return runForEach(metricsCommand, invocations, context)
     if (options.format === 'json')
       throw usageError(
-        '`mergeq metrics watch` is a stream, and JSON is one document.',
-        'Use -o ndjson for the changes, or --once for the metrics as they are now.',
+        '`mergeq metrics watch` cannot print JSON, because its output is a stream.',
+        'Use -o ndjson for the changes, or --once for the current metrics.',
       )
     const [invocation] = invocations
     if (invocation === undefined) return 0

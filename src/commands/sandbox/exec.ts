@@ -33,11 +33,11 @@ async function logReport(
   if (submitted === 0 && !args.has('--scenario')) return
   const { merged, failed, cancelled, held, queued } = counts
   await logger.info(
-    `mergeq: in the sandbox: ${merged} merged, ${failed} failed, ${cancelled} cancelled, ${held} held on the way, ${queued} still queued.`,
+    `mergeq: sandbox: ${merged} merged, ${failed} failed, ${cancelled} cancelled, ${held} held in PENDING_FAILURE, ${queued} still queued.`,
   )
   if (unseen.length > 0)
     await logger.info(
-      `mergeq: your script never saw ${unseen.join(', or ')}, which the scenario ${scenario} has.`,
+      `mergeq: sandbox: the command did not see these outcomes of scenario ${scenario}: ${unseen.join(', ')}.`,
     )
 }
 
@@ -64,7 +64,7 @@ export const sandboxExecCommand = defineCommand({
       })
       if (interrupted.aborted) throw interrupted.reason
       if (code === 127)
-        throw usageError(`the command ${sanitizeLine(program)} could not be found.`, 'Is it on the PATH?')
+        throw usageError(`Command not found: ${sanitizeLine(program)}.`, 'Check its name and your PATH.')
       await logReport(sandbox.report(), values.scenario, context)
       return code
     } finally {

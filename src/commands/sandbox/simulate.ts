@@ -20,7 +20,9 @@ import { metricsCommand } from '../metrics.ts'
 const parseNumberBetween = (min: number, max: number, isOpen: boolean) => (text: string) => {
   const number = parseDecimal(text)
   if (number < min || number > max || (isOpen && number === min))
-    throw usageError(`'${text}' is not ${isOpen ? `more than ${min} and` : `from ${min} to`} at most ${max}.`)
+    throw usageError(
+      `'${text}' is not a number ${isOpen ? `greater than ${min} and at most` : `from ${min} to`} ${max}.`,
+    )
   return number
 }
 
@@ -113,8 +115,8 @@ async function readLoad(values: InputValues<typeof inputs>, context: CommandCont
   const { failureRate = Math.min(0.9, measuredLoad?.failureRate ?? defaultFailureRate) } = values
   if (prsPerHour === undefined || testMinutes === undefined)
     throw usageError(
-      `${prsPerHour === undefined ? '--prs-per-hour' : '--test-minutes'} is missing.`,
-      'Say how much there is to test, or take it from the last hour with --from-metrics.',
+      `${prsPerHour === undefined ? '--prs-per-hour' : '--test-minutes'} is required.`,
+      'Give the load with --prs-per-hour and --test-minutes, or use --from-metrics.',
     )
   return { prsPerHour, testMinutes, failureRate, weeks, seed }
 }
@@ -128,7 +130,7 @@ function simulationView(load: SimulatedLoad, simulations: readonly JsonObject[])
   const times = simulations.map(({ p95 }) => (typeof p95 === 'number' ? p95 : 0))
   return {
     heading: [
-      `${pluralize(load.weeks, 'week')} of ${formatNumber(load.prsPerHour)} pull requests an hour, tests of ${formatNumber(load.testMinutes)} minutes, ${formatNumber(load.failureRate * 100)} % fail`,
+      `${pluralize(load.weeks, 'week')}, ${formatNumber(load.prsPerHour)} pull requests per hour, ${formatNumber(load.testMinutes)} minutes per test run, ${formatNumber(load.failureRate * 100)}% failures`,
     ],
     columns: [...tableColumns, { title: 'P95', format: 'plain' }],
     rows: rows.map((row, index) => [...row, bar(times[index] ?? 0, Math.max(...times), 20) || '·']),
@@ -172,11 +174,14 @@ async function simulate(values: InputValues<typeof inputs>, context: CommandCont
   const { concurrency, batch } = values
   const setups = concurrency.flatMap(runs => batch.map(size => ({ concurrency: runs, batch: size })))
   if (setups.length > maxSetups)
-    throw usageError(`These are ${setups.length} settings; at most ${maxSetups} are compared.`)
+    throw usageError(
+      `Too many combinations of settings (${setups.length}): the limit is ${maxSetups}.`,
+      'Use fewer values for --concurrency or --batch.',
+    )
   if (load.prsPerHour * load.weeks * 168 > maxSubmits)
     throw usageError(
-      `These would be more than ${pluralize(maxSubmits, 'pull request')}.`,
-      'Simulate fewer --weeks: the answer hardly changes.',
+      `The simulation would exceed ${pluralize(maxSubmits, 'pull request')}.`,
+      'Simulate fewer --weeks; the results hardly change.',
     )
   const simulations: SimulationResult[] = []
   for (const setup of setups) {
@@ -195,8 +200,8 @@ async function simulate(values: InputValues<typeof inputs>, context: CommandCont
   const overloaded = simulations.filter(({ left, submitted }) => left > submitted * maxShareLeft)
   if (overloaded.length > 0)
     await logger.info(
-      `${pluralize(overloaded.length, 'setting')} cannot keep up: the longer it lasts, the more is LEFT and the later it merges.`,
+      `${pluralize(overloaded.length, 'setting')} cannot keep up with the load: LEFT and the time to merge keep growing.`,
     )
-  await logger.info(`A model, not a promise: ${simulationLimits.join('; ')}.`)
+  await logger.info(`These results come from a model: ${simulationLimits.join('; ')}.`)
   return 0
 }

@@ -19,25 +19,25 @@ const formatStep = ({ comment, commandLine, grep }: TourStep): string =>
 /** What a new user would do, in order. */
 const tourSteps: readonly TourStep[] = [
   {
-    comment: 'Create a merge queue for the branch release.',
+    comment: 'Create a merge queue for the release branch.',
     commandLine: 'queue create --target-branch release',
   },
   { comment: 'Submit two pull requests.', commandLine: 'pr submit 101 102 --priority high' },
   {
-    comment: 'Wait until the first has merged: the exit code tells how it ended.',
+    comment: 'Wait until the first pull request is merged. The exit code is the result.',
     commandLine: 'pr wait 101 --interval 1s',
   },
-  { comment: 'What is in the queue now?', commandLine: 'queue get' },
-  { comment: 'Wait for the second, and see where both stand.', commandLine: 'pr wait 102 --interval 1s' },
+  { comment: 'Show the queue.', commandLine: 'queue get' },
+  { comment: 'Wait for the second pull request, then show both.', commandLine: 'pr wait 102 --interval 1s' },
   { comment: '', commandLine: 'pr get 101 102' },
-  { comment: 'The same for a script.', commandLine: 'pr get 101 --json' },
+  { comment: 'Print a pull request as JSON, for a script.', commandLine: 'pr get 101 --json' },
   {
-    comment: 'Which tests failed today, worst first?',
+    comment: 'List the tests that failed in the last 24 hours, highest impact first.',
     commandLine:
       'flaky list --since 24h --sort impact --limit 5 --fields name,failure_rate_last_7d,codeowners',
   },
   {
-    comment: 'And what does the queue measure?',
+    comment: 'Show the metrics of the queue.',
     commandLine: 'metrics',
     grep: '_total{repo="acme/web",branch="release",queue_type="main"',
   },
@@ -72,7 +72,7 @@ export const sandboxTourCommand = defineCommand({
         if (code !== 0) return code
       }
       await out.write(
-        'That was a sandbox: nothing in it was real. For the real thing set MERGEQ_TOKEN, and see `mergeq --help`.\n',
+        'This was a sandbox: no real queue was changed. To use your own queue, run: mergeq auth login\n',
       )
       return 0
     } finally {

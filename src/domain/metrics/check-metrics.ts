@@ -100,13 +100,13 @@ export function checkMetrics(
 /** Formats a result as one line: the series, its value, and whether the comparison holds. */
 export function describeCheck({ series, value, holds, between, expression }: MetricCheckResult): string {
   const { comparison, bound } = expression
-  const nanReason = Number.isNaN(value) && between === undefined ? ', because nothing was counted' : ''
+  const nanReason = Number.isNaN(value) && between === undefined ? ' (no observations)' : ''
   const [lower, upper] = between ?? []
   const interpolation =
     lower === undefined || upper === undefined
       ? ''
       : upper === Number.POSITIVE_INFINITY
-        ? ` (above the highest bound, ${numberText(lower)})`
+        ? ` (above the highest bucket, ${numberText(lower)})`
         : ` (interpolated between ${numberText(lower)} and ${numberText(upper)})`
   const isQuantile = expression.series.over === 'quantile'
   return `${series} is ${numberText(value)}${interpolation}${isQuantile ? nanReason : ''}, ${holds ? 'which is' : 'not'} ${comparison} ${numberText(bound)}`
@@ -122,12 +122,12 @@ function notFoundError(
   samples: readonly Sample[],
 ): MergeqError {
   const sameName = candidates.filter(candidate => candidate.name === name)
-  const missing = `There is no series ${name}${matchers.length === 0 ? '' : `{${matchers.map(({ text }) => text).join(',')}}`}.`
+  const missing = `Series not found: ${name}${matchers.length === 0 ? '' : `{${matchers.map(({ text }) => text).join(',')}}`}.`
   if (sameName.length > 0) {
     const shown = sameName.slice(0, maxSuggestions).map(({ name, labels }) => seriesText(name, labels))
     const more = sameName.length - shown.length
     return new MergeqError('not-found', missing, {
-      hint: `Those of that name are:\n${shown.join('\n')}${more > 0 ? `\nand ${more} more` : ''}`,
+      hint: `Series with this name:\n${shown.join('\n')}${more > 0 ? `\nand ${more} more` : ''}`,
     })
   }
   if (
@@ -135,18 +135,21 @@ function notFoundError(
     [...histogramsIn(samples).values()].some(candidate => candidate.name === name)
   )
     return new MergeqError('not-found', missing, {
-      hint: `${name} is a histogram: ask for quantile(0.95, ${name}), ${name}_sum or ${name}_count.`,
+      hint: `${name} is a histogram: use quantile(0.95, ${name}), ${name}_sum or ${name}_count.`,
     })
   if (samples.some(candidate => candidate.name === name))
-    return new MergeqError('not-found', `${name} is no histogram.`, {
-      hint: `Leave quantile out, or ask for one of ${suggestNames(name, candidates).join(', ') || 'none: there is no histogram'}.`,
+    return new MergeqError('not-found', `${name} is not a histogram.`, {
+      hint:
+        candidates.length === 0
+          ? 'Remove quantile: there are no histograms.'
+          : `Remove quantile, or use one of: ${suggestNames(name, candidates).join(', ')}.`,
     })
   const suggestions = suggestNames(name, candidates)
   return new MergeqError('not-found', missing, {
     hint:
       suggestions.length === 0
-        ? 'There are none at all: is there a queue, and has it been used in the last hour?'
-        : `The nearest are ${suggestions.join(', ')}. A queue that does not exist, or has done nothing, may have no series.`,
+        ? 'No metrics found. Does the queue exist, and was it active in the last hour?'
+        : `Did you mean ${suggestions.join(', ')}? A queue that does not exist or was not active may have no series.`,
   })
 }
 

@@ -82,7 +82,10 @@ export function* readSamples(text: string, help = new Map<string, string>()): Ge
     if (line === '' || line.startsWith('#')) continue
     const sample = parseSample(line, types)
     if (sample === undefined)
-      throw new MergeqError('bad-answer', `line ${number} of the metrics is not of the text format 0.0.4.`)
+      throw new MergeqError(
+        'bad-answer',
+        `Line ${number} of the metrics is not in the Prometheus text format 0.0.4.`,
+      )
     yield sample
   }
 }

@@ -66,7 +66,7 @@ export function parseExpression(text: string): Expression {
   const refuse = (problem: string, position = at, hint = syntaxHint): never => {
     const shown = text.replaceAll(/[\n\t]/g, ' ')
     throw usageError(
-      `This is no expression: ${problem} (at character ${position + 1}).`,
+      `Invalid expression: ${problem} (at character ${position + 1}).`,
       `${shown}\n${' '.repeat(position)}^\n${hint}`,
     )
   }
@@ -82,13 +82,13 @@ export function parseExpression(text: string): Expression {
     at += /^\s*/.exec(text.slice(at))?.[0].length ?? 0
   }
   const parseName = (): string =>
-    consume(new RegExp(metricName.source.slice(1), 'y')) ?? refuse('the name of a series is missing')
-  const expect = (token: RegExp, name: string) => consume(token) ?? refuse(`${name} is missing`)
+    consume(new RegExp(metricName.source.slice(1), 'y')) ?? refuse('expected the name of a series')
+  const expect = (token: RegExp, name: string) => consume(token) ?? refuse(`expected ${name}`)
 
   const parseString = (): { readonly value: string; readonly start: number } => {
     const start = at
     const quoted = consume(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/y)
-    if (quoted === undefined) return refuse('a value in quotes is missing')
+    if (quoted === undefined) return refuse('expected a value in quotes')
     const unescaped = quoted
       .slice(1, -1)
       .replaceAll(/\\(.)/g, (whole, char: string) =>
@@ -103,16 +103,16 @@ export function parseExpression(text: string): Expression {
       return new RegExp(`^(?:${source})$`, 'su')
     } catch (error) {
       return refuse(
-        `the regular expression is wrong: ${error instanceof Error ? error.message : error}`,
+        `invalid regular expression: ${error instanceof Error ? error.message : error}`,
         position,
-        'Write a regular expression of JavaScript that matches the whole value of the label.',
+        'Use a JavaScript regular expression that matches the whole value of the label.',
       )
     }
   }
   const parseMatcher = (): Matcher => {
     const start = at
-    const label = consume(/[a-zA-Z_][a-zA-Z0-9_]*/y) ?? refuse('the name of a label is missing')
-    const sign = consume(/=~|!~|!=|=/y) ?? refuse('one of = != =~ !~ is missing')
+    const label = consume(/[a-zA-Z_][a-zA-Z0-9_]*/y) ?? refuse('expected the name of a label')
+    const sign = consume(/=~|!~|!=|=/y) ?? refuse('expected one of = != =~ !~')
     const { value: expected, start: valueStart } = parseString()
     const typed = text.slice(start, at).trim()
     if (sign === '=' || sign === '!=')
@@ -130,26 +130,28 @@ export function parseExpression(text: string): Expression {
       }
       expect(/\}/y, 'a }')
     }
-    if (text[at] === '[') refuse('a range has no meaning here', at, whyNoRate)
+    if (text[at] === '[') refuse('ranges are not supported', at, whyNoRate)
     return { name, matchers }
   }
   const parseSeries = (): Series => {
     const start = at
     const first = parseName()
     if (text[at] !== '(') {
-      if (/^(?:by|without)\b/.test(text.slice(at))) refuse('grouping is not taken')
+      if (/^(?:by|without)\b/.test(text.slice(at))) refuse('grouping with by or without is not supported')
       return { over: 'each', ...parseSelector(first) }
     }
-    if (rangeFunction.test(first)) refuse(`${first}() means nothing for these series`, start, whyNoRate)
+    if (rangeFunction.test(first)) refuse(`${first}() is not supported for these series`, start, whyNoRate)
     const aggregation = aggregations.find(candidate => candidate === first)
     if (aggregation === undefined && first !== 'quantile')
-      refuse(`there is no ${first}(); there are ${aggregations.join(', ')} and quantile`, start)
+      refuse(`unknown function ${first}(); must be one of: ${aggregations.join(', ')}, quantile`, start)
     expect(/\(/y, 'a (')
     const share = aggregation === undefined ? parseShare() : undefined
     const inner = text.slice(at).match(/^([a-z_]+)\s*\(/)?.[1]
     if (inner !== undefined)
       refuse(
-        rangeFunction.test(inner) ? `${inner}() means nothing for these series` : 'one function is all',
+        rangeFunction.test(inner)
+          ? `${inner}() is not supported for these series`
+          : 'functions cannot be nested',
         at,
         rangeFunction.test(inner) ? whyNoRate : syntaxHint,
       )
@@ -163,28 +165,28 @@ export function parseExpression(text: string): Expression {
     const start = at
     const share = Number(consume(/\d+(?:\.\d+)?|\.\d+/y) ?? Number.NaN)
     if (!(share >= 0 && share <= 1))
-      refuse('a quantile begins with a number from 0 to 1: quantile(0.95, ...)', start)
+      refuse('the first argument of quantile must be a number from 0 to 1: quantile(0.95, ...)', start)
     expect(/,/y, 'a comma')
     return share
   }
 
-  if (text.length > maxLength) refuse(`it has more than ${maxLength} characters`, 0)
+  if (text.length > maxLength) refuse(`longer than ${maxLength} characters`, 0)
   skipSpace()
   const series = parseSeries()
   const comparison = comparisons.find(sign => text.startsWith(sign, at))
   if (comparison === undefined)
     return refuse(
-      text[at] === '=' ? 'equality is written ==' : `one of ${comparisons.toReversed().join(' ')} is missing`,
+      text[at] === '=' ? 'use == for equality' : `expected one of ${comparisons.toReversed().join(' ')}`,
     )
   at += comparison.length
   skipSpace()
   const start = at
   const bound = parseNumber(consume(/[^\s]+/y) ?? '')
-  if (bound === undefined || Number.isNaN(bound)) return refuse('a number is missing', start)
-  if (at < text.length) refuse('here it should end: one comparison is all')
+  if (bound === undefined || Number.isNaN(bound)) return refuse('expected a number', start)
+  if (at < text.length) refuse('only one comparison is supported')
   return { text: text.trim(), series, comparison, bound }
 }
 
 /** The hint that explains why rates are not supported (service-observed.md section 4). */
 const whyNoRate =
-  'The _1h_ series are gauges over a sliding hour, though some end in _total: they fall as well as rise, and a rate of them is nothing that ever happened. Compare the value as it is: it counts the last hour.'
+  'The _1h_ series are gauges over the last hour, even if their name ends in _total. They can fall, so a rate has no meaning. Compare the value directly.'

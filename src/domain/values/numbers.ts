@@ -38,7 +38,8 @@ export function parseByteSize(text: string): number {
   const [, number = '', unit = ''] = /^([1-9]\d{0,8})([KM]iB)$/.exec(text) ?? []
   const bytes = Number(number) * (bytesPerUnit.get(unit) ?? 0)
   if (bytes === 0)
-    throw usageError(`'${text}' is not a size.`, 'Write a whole number with KiB or MiB, for example 128MiB.')
-  if (bytes > maxByteSize) throw usageError(`'${text}' is more than 256MiB.`, 'Give at most 256MiB.')
+    throw usageError(`'${text}' is not a size.`, 'Use a whole number with KiB or MiB, for example 128MiB.')
+  if (bytes > maxByteSize)
+    throw usageError(`'${text}' is larger than 256MiB.`, 'Use a size from 1KiB to 256MiB.')
   return bytes
 }

@@ -24,7 +24,7 @@ export function parsePullRequest(text: string): { readonly number: number; reado
   if (!isPullRequestReference(text) || host !== undefined)
     throw usageError(
       `'${text}' is not a pull request.`,
-      `Give its number (123 or #123, at most ${maxPullRequestNumber}) or its address.`,
+      `Use a number (123 or #123, at most ${maxPullRequestNumber}) or the URL of the pull request.`,
     )
   return { number: Number(text.replace('#', '')) }
 }

@@ -25,7 +25,7 @@ export function parseRepository(text: string): Repository {
   const refuse = () =>
     usageError(
       `'${text}' is not a repository.`,
-      'Write it as owner/name or host/owner/name, for example acme/web or github.com/acme/web.',
+      'Use owner/name or host/owner/name, for example acme/web or github.com/acme/web.',
     )
   const parts = text.split('/')
   const host = parts.length > 2 && looksLikeHost(parts[0] ?? '') ? (parts.shift() ?? '') : defaultHost

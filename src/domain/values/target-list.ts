@@ -30,7 +30,8 @@ export async function readTargets(
   const parser = createParser(list, name)
   let read = 0
   for await (const chunk of input) {
-    if (read === 0 && isUtf16(chunk)) throw usageError(`${name}: the targets are UTF-16.`, utf8Hint)
+    if (read === 0 && isUtf16(chunk))
+      throw usageError(`${name}: the targets are encoded as UTF-16, not UTF-8.`, utf8Hint)
     read += chunk.length
     onProgress(read)
     if (!parser.take(chunk) || list.isTooLong() || read > maxInputSize) return false
@@ -39,13 +40,13 @@ export async function readTargets(
   if (list.number === 0)
     throw usageError(
       `${name}: the list of targets is empty.`,
-      'A pipe that broke looks like this. If no target is impacted, say so with --none.',
+      'The command that wrote the list may have failed. If no target is impacted, use --none.',
     )
   return true
 }
 
-const utf8Hint = 'Write them as UTF-8; in PowerShell with `... | Out-File -Encoding utf8 targets.txt`.'
-const jsonHint = '--from-json takes a JSON array of strings.'
+const utf8Hint = 'Save the list as UTF-8. In PowerShell: ... | Out-File -Encoding utf8 targets.txt'
+const jsonHint = '--from-json expects a JSON array of strings.'
 
 const isUtf16 = ([one, two]: Uint8Array): boolean =>
   (one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff)
@@ -96,10 +97,11 @@ export const parseLines: TargetParser = (list, name) => {
     const isPlain = list.isAscii() && first !== opening
     first = 0
     if (isPlain) return list.end()
-    const text = decodeStrictly(list.current(), () => refuse('is not UTF-8'))
+    const text = decodeStrictly(list.current(), () => refuse('is not valid UTF-8'))
     const hasMark = text.startsWith('\uFEFF')
     const target = hasMark ? unescapeJson(text).replace(/^\uFEFF[\t ]*/, '') : text
-    if (/^\[\s*(\\?"|\]?$)/.test(target)) throw refuse('looks like JSON', jsonHint)
+    if (/^\[\s*(\\?"|\]?$)/.test(target))
+      throw refuse('looks like JSON', 'To read a JSON array of strings, use --from-json.')
     if (!hasMark) return list.end()
     return target === '' || list.addText(target)
   }
@@ -118,12 +120,15 @@ export const parseLines: TargetParser = (list, name) => {
         } else if (isBlank(byte)) {
           if (first === 0) continue
           if (blanks.length >= maxBlanks)
-            throw refuse('holds a run of blanks that is too long', 'Is this a list of targets?')
+            throw refuse(
+              'contains too much white space',
+              'Check that the input is a list of targets, one on each line.',
+            )
           blanks.push(byte)
         } else if (byte === 0)
           throw refuse(
-            'holds a NUL byte',
-            'Separate targets by newlines, not NULs, and write UTF-8, not UTF-16.',
+            'contains a NUL byte',
+            'Separate targets with newlines, not NUL bytes, and save the list as UTF-8.',
           )
         else {
           if (first === 0) {
@@ -148,13 +153,13 @@ export const parseJsonStrings: TargetParser = (list, name) => {
   let expects: 'array' | 'first' | 'item' | 'comma' | 'nothing' = 'array'
   let [inString, isEmpty, isEscaped, hasEscapes] = [false, true, false, false]
   let line = 1
-  const refuse = (problem = 'is no JSON array of strings') =>
+  const refuse = (problem = 'is not a JSON array of strings') =>
     usageError(`${name}: line ${line} ${problem}.`, jsonHint)
 
   const endString = (): boolean => {
-    if (isEmpty) throw refuse('holds an empty target')
+    if (isEmpty) throw refuse('contains an empty target')
     if (list.isAscii() && !hasEscapes) return list.end()
-    const text = decodeStrictly(list.current(), () => refuse('is not UTF-8'))
+    const text = decodeStrictly(list.current(), () => refuse('is not valid UTF-8'))
     return hasEscapes ? list.addText(unescapeOrRefuse(text)) : list.end()
   }
   const unescapeOrRefuse = (text: string): string => {
@@ -200,7 +205,7 @@ export const parseJsonStrings: TargetParser = (list, name) => {
     },
     end() {
       // `readTargets` refuses input without an array as an empty list.
-      if (expects !== 'array' && expects !== 'nothing') throw refuse('ends before the array does')
+      if (expects !== 'array' && expects !== 'nothing') throw refuse('ends before the end of the array')
     },
   }
 }

@@ -12,7 +12,7 @@ export function parsePriority(text: string): string | number {
   if (/^(?:0|[1-9]\d{0,2})$/.test(text) && Number(text) <= 255) return Number(text)
   throw usageError(
     `'${text}' is not a priority.`,
-    'Use urgent, high, medium, low, or a number from 0 to 255 (0 is first).',
+    'Use urgent, high, medium, low, or a number from 0 to 255 (0 is the most urgent).',
   )
 }
 
@@ -22,7 +22,10 @@ export function parsePriority(text: string): string | number {
  */
 export function parseUuid(text: string): string {
   if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text))
-    throw usageError(`'${text}' is not a test id.`, 'A test id is a UUID, as `mergeq flaky list` prints it.')
+    throw usageError(
+      `'${text}' is not a test id.`,
+      'A test id is a UUID. To list the ids, run: mergeq flaky list',
+    )
   return text
 }
 
@@ -41,7 +44,7 @@ export const textParser =
   (text: string): string => {
     if (text === '') throw usageError(`The ${valueName} must not be empty.`)
     if (hiddenCharacters.test(text))
-      throw usageError(`The ${valueName} holds blanks around it or characters that cannot be seen.`)
+      throw usageError(`The ${valueName} has leading or trailing white space, or invisible characters.`)
     return text
   }
 
@@ -50,6 +53,7 @@ export const choiceParser =
   <const C extends string>(choices: readonly C[]) =>
   (text: string): C => {
     const choice = choices.find(candidate => candidate === text.toLowerCase())
-    if (choice === undefined) throw usageError(`'${text}' is none of ${choices.join(', ')}.`)
+    if (choice === undefined)
+      throw usageError(`'${text}' is not valid; must be one of: ${choices.join(', ')}.`)
     return choice
   }

@@ -26,7 +26,7 @@ export function parseDuration(text: string): number {
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text || total > maxDuration)
     throw usageError(
       `'${text}' is not a duration.`,
-      'Write whole numbers with ms, s, m, h, d or w, which may be joined: 90s, 1h30m, 2d.',
+      'Use whole numbers with ms, s, m, h, d or w, for example 90s, 1h30m or 2d.',
     )
   return total
 }
@@ -41,8 +41,9 @@ const maxInterval = 86_400_000
 export function parseInterval(text: string): number {
   const interval = parseDuration(text)
   if (interval < minInterval)
-    throw usageError(`'${text}' is shorter than a second.`, 'Read at most once a second.')
-  if (interval > maxInterval) throw usageError(`'${text}' is longer than a day.`, 'Read at least once a day.')
+    throw usageError(`'${text}' is shorter than 1s.`, 'Use an interval from 1s to 1d.')
+  if (interval > maxInterval)
+    throw usageError(`'${text}' is longer than 1d.`, 'Use an interval from 1s to 1d.')
   return interval
 }
 
@@ -61,8 +62,8 @@ export function parseInstant(text: string): number {
     date !== undefined && new Date(`${date}T00:00:00Z`).getUTCDate() === Number(date.slice(8))
   if (Number.isNaN(time) || !dateExists)
     throw usageError(
-      `'${text}' is not an instant.`,
-      'Write RFC 3339 with an offset or Z (2026-01-05T09:30:00Z), or a date alone (2026-01-05).',
+      `'${text}' is not a date and time with an offset.`,
+      'Use RFC 3339 with Z or an offset (2026-01-05T09:30:00Z), or a date (2026-01-05).',
     )
   return time
 }

@@ -26,7 +26,7 @@ export interface SubmitRequest {
  */
 export function submit(queue: Queue, { number, priority, noBatch }: SubmitRequest): void {
   const known = queue.pullRequests.get(number)
-  if (known?.state === 'MERGED') throw statusError(400, `#${number} was merged already.`)
+  if (known?.state === 'MERGED') throw statusError(400, `#${number} is already merged.`)
   const isQueued = known !== undefined && isSubmitted(known)
   const pullRequest = known ?? createPullRequest(queue, number)
   if (known === undefined) register(queue, pullRequest)

@@ -106,7 +106,7 @@ export function mergeSettings(settings: QueueSettings, body: JsonObject): QueueS
   const required = read('requiredStatuses', stringListField, [])
   // The sandbox's own: clients are told not to send both, and how the service treats both is unknown.
   if (isCleared && required.length > 0)
-    throw statusError(400, 'requiredStatuses and deleteRequiredStatuses exclude each other.')
+    throw statusError(400, 'requiredStatuses and deleteRequiredStatuses cannot be used together.')
   const unknown = Object.entries(body).filter(([name]) => !isSetting(name) && !otherFields.includes(name))
   return {
     mode: read('mode', choiceField('single', 'parallel'), settings.mode),

@@ -56,7 +56,7 @@ function passTests(queue: Queue, batch: Batch): void {
     endRun(queue, dependency)
     dependency.dependencies = findDependencies(queue, dependency)
     dependency.builtOn = new Set(listNumbers(dependency.dependencies))
-    enterPhase(queue, dependency, 'TESTS_PASSED', 'one that builds on it passed')
+    enterPhase(queue, dependency, 'TESTS_PASSED', 'a later test run passed')
   }
 }
 
@@ -71,7 +71,7 @@ export const resolveFailures: Rule = queue => {
   const { run, members } = batch
   const isOwnFailure = run?.timesOut === true || listScripted(queue, batch, 'fail').length > 0
   if (run?.result === 'flake') rerun(queue, batch, 'its failure looks flaky')
-  else if (!isOwnFailure) rerun(queue, batch, 'one ahead was to blame')
+  else if (!isOwnFailure) rerun(queue, batch, 'a pull request ahead caused the failure')
   else if (members.length > 1) split(queue, batch)
   else
     removeFromBatches(

@@ -176,7 +176,7 @@ export function removeFromBatches(
     queue.batches.filter(({ members }) => members.length === 0),
   )
   for (const batch of queue.batches)
-    if (affected.has(batch)) rerun(queue, batch, `another was ${to.toLowerCase()}`)
+    if (affected.has(batch)) rerun(queue, batch, `another pull request was ${to.toLowerCase()}`)
 }
 
 /** Dissolves batches; their members wait for a new batch, in the order of testing. */

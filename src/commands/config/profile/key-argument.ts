@@ -13,8 +13,10 @@ function parseConfigKey(key: string): ConfigKey {
   const name = configKeys.get(key)
   if (name === undefined)
     throw usageError(
-      `'${key}' is no key of the stored settings.`,
-      `The keys are ${[...configKeys.keys()].join(', ')}.${key === 'token' ? ' A token is stored with `mergeq auth login`.' : ''}`,
+      `'${key}' is not a setting that can be stored.`,
+      key === 'token'
+        ? 'To store a token, run: mergeq auth login'
+        : `Use one of: ${[...configKeys.keys()].join(', ')}.`,
     )
   return { key, name }
 }

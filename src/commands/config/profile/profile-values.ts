@@ -20,7 +20,7 @@ export const readProfile = async ({ settings }: CommandContext): Promise<JsonObj
   profileIn(await settings.store.read(), await settings.require('profile'))
 
 /**
- * Returns the selected profile and its file as messages name them: `profile work of /home/ann/.config/...`.
+ * Returns the selected profile and its file as messages name them: `profile work in /home/ann/.config/...`.
  */
 export const describeProfile = async (context: CommandContext): Promise<string> =>
-  `profile ${await context.settings.require('profile')} of ${storeFile(context)}`
+  `profile ${await context.settings.require('profile')} in ${storeFile(context)}`

@@ -18,7 +18,7 @@ export function readBaseline(baseline: string, file: string): ReadonlySet<string
     if (text === '' || (!isJson && text.startsWith('#'))) return []
     if (!isJson) return [parseTestId(text, location)]
     const record = parseJson(text)
-    if (record === undefined) throw baselineError(location, 'this is neither JSON nor a line of NDJSON.')
+    if (record === undefined) throw baselineError(location, 'invalid JSON.')
     return collectIds(record, location)
   })
   return new Set(ids)
@@ -27,17 +27,17 @@ export function readBaseline(baseline: string, file: string): ReadonlySet<string
 const baselineError = (location: string, problem: string) =>
   usageError(
     `${location}: ${problem}`,
-    'A baseline is a list of test ids, or what `mergeq flaky list --json` printed.',
+    'A baseline is a list of test ids, or the output of `mergeq flaky list --json`.',
   )
 
 /** Returns the ids in a document of `flaky list`, in a record of it, or in an array of either. */
 function collectIds(document: Json, location: string): readonly string[] {
   if (Array.isArray(document)) return document.flatMap(item => collectIds(item, location))
   if (typeof document === 'string') return [parseTestId(document, location)]
-  if (!isObject(document)) throw baselineError(location, 'this is no test.')
+  if (!isObject(document)) throw baselineError(location, 'not a test id or a test record.')
   if (Array.isArray(document.tests)) return collectIds(document.tests, location)
   const id = getString(document, 'id')
-  if (id === undefined) throw baselineError(location, 'a test without its id.')
+  if (id === undefined) throw baselineError(location, 'the test has no id.')
   return [id.toLowerCase()]
 }
 

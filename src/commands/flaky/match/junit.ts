@@ -32,7 +32,7 @@ const chunkSize = 64 * 1024
 
 Object.assign(sax, { MAX_BUFFER_LENGTH: maxTextLength })
 
-const defaultHint = 'Name JUnit XML files as test runners write them.'
+const defaultHint = 'Use JUnit XML files that a test runner wrote.'
 
 /**
  * Parses a JUnit XML file as a stream: only the failed tests are kept in memory. Entities are not expanded,
@@ -48,7 +48,7 @@ export async function parseJUnit(bytes: AsyncIterable<Uint8Array>, file: string)
     if (bytesRead > maxFileSize)
       throw usageError(
         `${file} is larger than ${formatBytes(maxFileSize)}.`,
-        'Name the files of the runs one by one.',
+        'Use a separate file for each test run.',
       )
     decoder ??= createDecoder(chunk, file)
     reader.take(decoder.decode(chunk, { stream: true }))
@@ -68,7 +68,7 @@ function createDecoder(start: Uint8Array, file: string): Decoder {
   try {
     return new TextDecoder(label)
   } catch {
-    throw usageError(`${file}: line 1: there is no encoding '${label}'.`, 'Write it as UTF-8.')
+    throw usageError(`${file}: line 1: unknown encoding '${label}'.`, 'Save the file as UTF-8.')
   }
 }
 
@@ -83,7 +83,7 @@ interface OpenElement {
 /** Strict mode: malformed XML is an error, and only the five entities of XML itself are known. */
 const parserOptions = { strictEntities: true, position: true }
 
-const truncatedHint = 'Was the run that wrote it stopped? Then its failures are not all there.'
+const truncatedHint = 'The test run may have stopped before it wrote all results.'
 
 /** Creates a reader for the text of a file, in chunks. It throws as soon as the text is not JUnit XML. */
 function createJUnitReader(file: string) {
@@ -116,10 +116,11 @@ function createJUnitReader(file: string) {
     if (++attributes > maxAttributes) throw junitError(`a tag has more than ${maxAttributes} attributes`)
   }
   parser.onopentag = ({ name: tag, attributes: attributeValues }) => {
-    if (isComplete) throw junitError('a second document begins', 'Keep each document in a file of its own.')
+    if (isComplete) throw junitError('more than one XML document', 'Save each document in its own file.')
     if (openElements.length === 0 && tag !== 'testsuites' && tag !== 'testsuite')
-      throw junitError(`this is no JUnit XML: it begins with <${tag}>, not with <testsuites> or <testsuite>`)
-    if (openElements.length === maxDepth) throw junitError(`it is nested more than ${maxDepth} deep`)
+      throw junitError(`not JUnit XML: the root element is <${tag}>, not <testsuites> or <testsuite>`)
+    if (openElements.length === maxDepth)
+      throw junitError(`elements are nested more than ${maxDepth} levels deep`)
     if (tag === 'failure' || tag === 'error') recordFailure()
     if (tag === 'testcase') cases++
     const value = (name: string): string | undefined => {
@@ -134,17 +135,17 @@ function createJUnitReader(file: string) {
     isComplete = openElements.length === 0
   }
   parser.ondoctype = doctype => {
-    if (doctype.includes('<!ENTITY')) throw junitError('it declares entities, which are not expanded here')
+    if (doctype.includes('<!ENTITY')) throw junitError('entity declarations are not supported')
   }
   parser.onerror = ({ message }) => {
     const [problem = ''] = message.split('\n')
     // Test runners write terminal control characters as `&#27;`, which is invalid XML and safe to skip.
     if (problem === 'Invalid character entity' && currentEntity(parser).startsWith('#')) parser.resume()
     else if (problem.startsWith('Max buffer'))
-      throw junitError(`something in it is longer than ${formatBytes(maxTextLength)}`)
+      throw junitError(`a name, attribute or comment is longer than ${formatBytes(maxTextLength)}`)
     else if (/^Un(closed root|expected end)/.test(problem))
-      throw junitError('it ends before it is complete', truncatedHint)
-    else throw junitError(`this is no XML: ${problem.replace(/\.$/, '')}`)
+      throw junitError('the file is incomplete', truncatedHint)
+    else throw junitError(`invalid XML: ${problem.replace(/\.$/, '')}`)
   }
   return {
     take(text: string) {

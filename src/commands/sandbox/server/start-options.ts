@@ -11,14 +11,14 @@ import { sanitizeLine } from '../../../output/sanitize.ts'
 /** Parses a decimal number above 0; throws a usage error otherwise. */
 const parsePositive = (text: string): number => {
   const number = parseDecimal(text)
-  if (number <= 0) throw usageError(`'${text}' is not more than 0.`)
+  if (number <= 0) throw usageError(`'${text}' is not a number greater than 0.`)
   return number
 }
 
 /** Parses `<repo>:<branch>`; throws a usage error otherwise. */
 function parseQueueName(text: string) {
   const colon = text.lastIndexOf(':')
-  if (colon < 1) throw usageError(`'${text}' is not <repo>:<branch>.`, 'For example acme/web:release.')
+  if (colon < 1) throw usageError(`'${text}' is not <repo>:<branch>.`, 'For example: acme/web:release')
   return {
     repo: parseRepository(text.slice(0, colon)),
     targetBranch: textParser('branch')(text.slice(colon + 1)),
@@ -110,7 +110,7 @@ export const describeSandbox = (
   port?: number,
 ): string =>
   [
-    `a sandbox on ${port === undefined ? 'a free port of loopback' : `port ${port} of loopback`}`,
+    `a sandbox on ${port === undefined ? 'a free loopback port' : `loopback port ${port}`}`,
     `scenario ${sanitizeLine(scenario)}`,
     ...(dialect === undefined ? [] : [`dialect ${dialect}`]),
   ].join(', ')

@@ -43,9 +43,9 @@ export async function measureLoad(context: CommandContext): Promise<MeasuredLoad
   if (concluded === 0 || tested === 0)
     throw new MergeqError(
       'not-found',
-      'the metrics of the last hour have no test run that ended, or no merge and no failure.',
+      'The metrics of the last hour have no completed test runs, or no merged or failed pull requests.',
       {
-        hint: 'Give --prs-per-hour, --test-minutes and --failure-rate, or try again in a busier hour.',
+        hint: 'Use --prs-per-hour, --test-minutes and --failure-rate, or try again after a busier hour.',
       },
     )
   return {
