@@ -94,13 +94,15 @@ export interface ErrorDetails {
   readonly status?: number
   /** The name of the API operation. */
   readonly operation?: string
+  /** The response, for a command that prints it on standard output besides the error. */
+  readonly rawResponse?: Uint8Array
   /** How many times the request was sent. */
   readonly attempts?: number
   /** The request id from the service's response. */
   readonly requestId?: string
   /** The delay that the service requests before the next attempt, in seconds. */
   readonly retryAfter?: number
-  /** The error message in the response. */
+  /** The words of the service in the response, cut to a few lines. */
   readonly serviceMessage?: string
   /** Whether the response was a web page, for example of a proxy, and not JSON of the service. */
   readonly isWebPage?: boolean

@@ -152,7 +152,7 @@ export function paginateTests(plan: PaginationPlan): Paginator {
         return false
       const window = next()
       if (window === undefined || !cursor.restart()) return false
-      restarts.push(`A page token had expired: ${describeRange(window)} was read again from its first page.`)
+      restarts.push(`A page token expired; ${describeRange(window)} was read again from the first page.`)
       return true
     },
     hasStarted: () => cursor.pages() > 0,
@@ -178,15 +178,14 @@ export function paginateTests(plan: PaginationPlan): Paginator {
       shown += records.length
       const complete = (cursor.isOver() || isOnePageOver) && !limited && problem === undefined
       const { pages, tests } = earlier
-      const before = pages === 0 ? '' : `, ${formatInteger(tests)} of them printed by earlier runs`
+      const before = pages === 0 ? '' : ` (${formatInteger(tests)} printed by earlier runs)`
       const notes = [
-        `${pluralize(tests + shown, 'test')} that failed from ${describeRange(range)}${before}.`,
+        `${pluralize(tests + shown, 'test')} failed from ${describeRange(range)}${before}.`,
         ...restarts,
       ]
-      if (repeated > 0)
-        notes.push(`${pluralize(repeated, 'repeated row')} left out: each test is shown once.`)
+      if (repeated > 0) notes.push(`Omitted ${pluralize(repeated, 'repeated row')}.`)
       if (hidden.size > 0) notes.push(describeHidden(hidden))
-      if (limited) notes.push(`There are more: this is not the whole list.`)
+      if (limited) notes.push('There are more tests; this list is not complete.')
       if (problem !== undefined) notes.push(`The list is incomplete: ${problem}.`)
       const totals = { total_rows: shown, total_pages: cursor.pages() }
       return {

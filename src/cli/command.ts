@@ -96,8 +96,8 @@ export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs =
   /** The question before something is destroyed; undefined when nothing is asked. */
   confirm?(runs: readonly InputValues<R>[]): Confirmation | undefined
   /**
-   * What --dry-run does instead of `run`. Without it, the requests are printed; a command without a request
-   * runs as usual, because it changes nothing.
+   * What --dry-run does instead of `run`. Without it, the requests are printed. A command without a request
+   * runs as usual: it changes nothing, or reads `context.options.dryRun` itself.
    */
   dryRun?(
     values: InputValues<F>,
@@ -105,7 +105,7 @@ export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs =
     invocations: readonly Invocation<R>[],
   ): Promise<number>
   /**
-   * Runs the command and returns its exit code; never called with --dry-run where that changes something.
+   * Runs the command and returns its exit code.
    *
    * @param invocations the requests that were typed, one for each pull request
    * @param runner runs further command lines in this process

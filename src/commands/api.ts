@@ -27,8 +27,8 @@ function parseOperationName(text: string): string {
   const name = text.replace(/^\//, '')
   if (!/^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*$/.test(name))
     throw usageError(
-      `'${text}' is not the name of an operation.`,
-      'For example getQueue or flaky-tests/list-failing-tests.',
+      `'${text}' is not a valid operation name.`,
+      'Use a name such as getQueue or flaky-tests/list-failing-tests.',
     )
   return name
 }
@@ -47,6 +47,7 @@ const createRawDecoder = (include: boolean): ResponseDecoder => ({
       rawBody,
     }
   },
+  ...(include ? { readError: prependHead } : {}),
   passOn: {
     formats: 'all',
     begin: start => (include ? prependHead({ ...start, bytes: new Uint8Array(0) }) : new Uint8Array(0)),
@@ -161,7 +162,7 @@ export const apiCommand = defineCommand({
       knownOperation === undefined ? (hasBody ? 'POST' : 'GET') : operationMethod(knownOperation.route)
     const resolvedMethod = method === undefined ? defaultMethod : method === 'get' ? 'GET' : 'POST'
     if (resolvedMethod === 'GET' && hasBody)
-      throw usageError('A GET has no body.', 'Leave out -F and --input, or use -X post.')
+      throw usageError('A GET request has no body.', 'Omit -F and --input, or use -X post.')
     const bodyKeys = {
       ...body,
       ...Object.fromEntries(set.map(field => [field.split(/[.=]/)[0] ?? '', null])),

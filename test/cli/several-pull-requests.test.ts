@@ -22,7 +22,7 @@ describe('one failure', () => {
   test('stops the rest with --stop-on-error, and names what was not begun', async () => {
     const { code, err, requests } = await run('pr cancel 7 8 9 --yes --stop-on-error', refusing)
     expect({ code, sent: numbersIn(requests) }).toEqual({ code: 6, sent: [7, 8] })
-    expect(err).toMatch(/Done: #7\. Failed: #8\. Not begun: #9\./)
+    expect(err).toMatch(/Done: #7\. Failed: #8\. Not started: #9\./)
   })
 
   test('stops submit --wait with --stop-on-error', async () => {
@@ -31,7 +31,7 @@ describe('one failure', () => {
     )
     expect(code).toBe(6)
     expect(requests.map(operationOf).filter(name => name === 'submitPullRequest')).toHaveLength(2)
-    expect(err).toMatch(/Done: #7\. Failed: #8\. Not begun: #9\./)
+    expect(err).toMatch(/Done: #7\. Failed: #8\. Not started: #9\./)
   })
 
   test('stops submit --wait with --stop-on-error: still one result for each', async () => {
