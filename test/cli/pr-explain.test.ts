@@ -82,8 +82,8 @@ describe('what could not be read', () => {
       testRun: null,
     })
     expect(unread).toEqual([
-      { what: 'queue', why: expect.stringMatching(/^getQueue: .*500/) },
-      { what: 'test run', why: expect.stringMatching(/^getMergeQueueTestingDetails: .*500/) },
+      { what: 'queue', why: expect.stringMatching(/^127\.0\.0\.1:\d+ could not process the request for the queue of .*500/) },
+      { what: 'test run', why: expect.stringMatching(/^127\.0\.0\.1:\d+ could not process the request for the test run .*500/) },
     ])
   })
 

@@ -468,7 +468,7 @@ describe('writes are reported as they happened', () => {
     )
     const { code, out, err } = await mergeq('queue apply -f d --yes -R acme/web', { files, answer })
     expect({ code, out }).toEqual({ code: 6, out: 'a\tfalse\tfailed\t\nb\ttrue\tunchanged\t\n' })
-    expect(err).toContain('updateQueue')
+    expect(err).toContain('for the queue of a in github.com/acme/web (400): no.')
   })
 })
 

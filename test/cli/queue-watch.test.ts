@@ -120,9 +120,12 @@ describe('how a watch ends', () => {
 
   test.each(['', '-o ndjson', 'terminal'])('a queue that is gone ends it with 5: %s', async how => {
     const terminal = how === 'terminal'
-    const { code, out, err } = await watch(terminal ? '' : how, [good, { status: 404 }], { terminal })
+    const { code, out, err } = await watch(terminal ? '' : how, [good, { status: 404 }], {
+      terminal,
+      columns: 120,
+    })
     expect(code).toBe(5)
-    expect(err).toContain('knows no queue of main')
+    expect(err).toContain('404 (not found) for the queue of main')
     if (terminal) expect(out).toMatch(/\u001B\[\?25h$/)
   })
 

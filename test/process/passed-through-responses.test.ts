@@ -62,7 +62,7 @@ describe.each(untouched)('a long answer to %s', command => {
     expect(out.length).toBeGreaterThan(1_000_000)
     expect(long.startsWith(out) && out.endsWith('\n')).toBe(true)
     expect(err).toMatch(
-      /getMergeQueueMetrics: the answer of 127\.0\.0\.1:\d+ was cut\. A part of it was printed\./,
+      /The response of 127\.0\.0\.1:\d+ was cut off\. Part of the response was printed\./,
     )
   })
 
