@@ -149,7 +149,7 @@ export const isPermanent = ({ kind, details }: MergeqError): boolean =>
   details.overLimit === true || permanentKinds.has(kind)
 
 /** The hint of a usage error that has none of its own. */
-export const usageHint = 'See --help after the command for what it takes.'
+export const usageHint = 'To see the usage, run the command with --help.'
 
 /**
  * Whether the service itself answered that the resource does not exist. A web page with status 404, for

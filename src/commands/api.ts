@@ -137,7 +137,7 @@ export const apiCommand = defineCommand({
     input: option({
       name: 'input',
       value: 'file',
-      summary: 'Read the body, a JSON object, from a file (- is standard input)',
+      summary: 'Read the body, a JSON object, from a file (- for standard input)',
       file: true,
       parse: textParser('file name'),
     }),
