@@ -142,7 +142,7 @@ describe('what is read', () => {
       'Set the impacted targets of #7 at 4f2a9c1: 8,412 targets (1.3 MiB, 1 duplicate dropped).\n',
     )
     expect((await send('--none', { terminal: true })).out).toBe(
-      '#7 impacts 0 targets (2 bytes) for 4f2a9c1.\n',
+      'Set the impacted targets of #7 at 4f2a9c1: no targets.\n',
     )
     expect((await send('--all', { terminal: true })).out).toBe(
       'Set the impacted targets of #7 at 4f2a9c1: all targets.\n',
@@ -266,7 +266,7 @@ describe('a pull request from a fork', () => {
   test.each([
     [
       401,
-      /^mergeq: setImpactedTargets: 127\.0\.0\.1:\d+ rejected the run id 4242 of this forked run \(401\)\.$/m,
+      /^mergeq: 127\.0\.0\.1:\d+ rejected the run id 4242 of this forked run \(401\)\.$/m,
     ],
     [403, /did not let it through \(403\)\.\n {2}Check what the run id 4242 of this forked run may do/],
   ])('a %i names the run id, which was sent, and no token', async (status, expected) => {

@@ -198,4 +198,25 @@ describe('queue delete', () => {
     expect(refused.code).toBe(6)
     expect(refused.requests.map(operationOf)).not.toContain('deleteQueue')
   })
+
+  test.each([
+    ['', 'deletes the queue of main in github\\.com/acme/web', []],
+    ['--cancel-all', 'cancels 2 queued pull requests and deletes the queue of main in \\S+', ['getQueue']],
+    ['--drain-first', 'drains the queue and deletes the queue of main in \\S+', []],
+    [
+      '--drain-first --cancel-all',
+      'drains the queue, cancels 2 queued pull requests and deletes the queue of main in \\S+',
+      ['getQueue'],
+    ],
+  ])('the prompt with %j names the damage; a no changes nothing', async (words, damage, sent) => {
+    const { code, err, requests } = await run(
+      `queue delete ${words}`,
+      draining(() => [{ prNumber: 7 }, { prNumber: 8 }]),
+      { terminal: true, inputTerminal: true, typed: ['no'] },
+    )
+    expect({ code, sent: requests.map(operationOf) }).toEqual({ code: 2, sent })
+    expect(err).toMatch(
+      new RegExp(`This ${damage}\\. Type main to confirm: mergeq: Nothing was changed\\.\\n$`),
+    )
+  })
 })

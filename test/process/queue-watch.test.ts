@@ -61,12 +61,10 @@ describe('in a real terminal', () => {
       // Drawn at least once since then.
       await service.waitForRequests(service.requests.length + 2)
       const seen = () => ({ blocks: blocks(screen.lines()), foot: screen.lines().at(-1) })
-      await expect
-        .poll(seen, { timeout: 3_000 })
-        .toEqual({
-          blocks: 1,
-          foot: expect.stringMatching(/^Updated \ds ago, every 1s\. Press q to quit\.$/),
-        })
+      await expect.poll(seen, { timeout: 3_000 }).toEqual({
+        blocks: 1,
+        foot: expect.stringMatching(/^Updated \ds ago, every 1s\. Press q to quit\.$/),
+      })
     }
     screen.press('q')
     await screen.waitForLine(/^code 0$/)

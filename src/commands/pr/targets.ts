@@ -95,6 +95,7 @@ export const prTargetsCommand = defineOperationCommand({
 /** The list of targets as the receipt's sentence names it. */
 function describe({ list, number, dropped }: ImpactedTargets): string {
   if (list === 'ALL') return 'all targets'
+  if (number === 0) return 'no targets'
   const repeats =
     dropped === 0 ? '' : `, ${formatInteger(dropped)} duplicate${dropped === 1 ? '' : 's'} dropped`
   return `${pluralize(number, 'target')} (${formatBytes(list.bytes)}${repeats})`
