@@ -177,7 +177,7 @@ describe('one pull request', () => {
     ]
     const { code, err } = await runWithHistory('pr wait 7 --interval 2s', { pulls: { 7: course } })
     expect(code).toBe(0)
-    expect(err.match(/puzzled is a state that mergeq does not know/g)).toHaveLength(1)
+    expect(err.match(/Unknown state puzzled; still waiting\./g)).toHaveLength(1)
     expect(err.match(/-> puzzled/g)).toHaveLength(2)
   })
 
@@ -427,7 +427,9 @@ describe('one pull request', () => {
       })
       expect({ code, out }).toEqual({ code: 130, out: '' })
       expect(err).toMatch(/^mergeq: stopped by SIGINT.*\n/)
-      expect(err).toMatch(/What is in the queue stays there\. To cancel:\n *mergeq pr cancel 7 8 9 /)
+      expect(err).toMatch(
+        /Queued pull requests stay in the queue\. To cancel, run:\n *mergeq pr cancel 7 8 9 /,
+      )
     })
   })
 
@@ -608,7 +610,7 @@ describe('pr submit --wait', () => {
       [8, 'timed-out'],
       [9, 'error'],
     ])
-    expect(err).toMatch(/over before #9 was submitted/)
+    expect(err).toMatch(/Timed out before #9 was submitted/)
     expect(requests.filter(({ path }) => path === '/v1/submitPullRequest')).toHaveLength(2)
   })
 
