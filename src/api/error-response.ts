@@ -77,8 +77,8 @@ export function errorFromResponse(
 /** A sentence with the words of the service, unless it has the same words already. */
 function withServiceMessage(summary: string, serviceMessage: string | undefined): string {
   const words = serviceMessage?.replace(/\s+/g, ' ') ?? ''
-  const isKnown = summary.toLowerCase().includes(words.replace(/\.$/, '').toLowerCase())
-  return isKnown ? withPeriod(summary) : withPeriod(`${summary}: ${words}`)
+  const isKnown = summary.includes(`(${words.replace(/\.$/, '').toLowerCase()})`)
+  return words === '' || isKnown ? withPeriod(summary) : withPeriod(`${summary}: ${words}`)
 }
 
 /** What happened, without a full stop, and what to do. */

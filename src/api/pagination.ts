@@ -13,6 +13,8 @@ export interface PaginationEnd {
   /** Whether the list ended early for another reason than an option. */
   readonly isBroken: boolean
   readonly notes: readonly string[]
+  /** Why the list ended early, without a full stop; undefined where an error or an option ended it. */
+  readonly problem: string | undefined
   /** The members beside the records in the one document for all pages. */
   readonly envelope: JsonObject
 }
@@ -186,13 +188,13 @@ export function paginateTests(plan: PaginationPlan): Paginator {
       if (repeated > 0) notes.push(`Omitted ${pluralize(repeated, 'repeated row')}.`)
       if (hidden.size > 0) notes.push(describeHidden(hidden))
       if (limited) notes.push('There are more tests; this list is not complete.')
-      if (problem !== undefined) notes.push(`The list is incomplete: ${problem}.`)
       const totals = { total_rows: shown, total_pages: cursor.pages() }
       return {
         records,
         complete,
         isBroken: !complete && !limited,
         notes,
+        problem: cursor.problem(),
         envelope: {
           ...envelope,
           page: cursor.pages() === 1 ? lastPage : totals,

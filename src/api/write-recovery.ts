@@ -60,8 +60,10 @@ export async function recoverWrite<P extends Params>(
   if (retryPolicy.maxRetries === 0 || (!isReadable && (isOverLimit || recovery.replay !== 'unread')))
     throw unknownOutcome(sent, failure)
   const failedAt = clock.now()
+  // The name of the operation is for people who debug.
+  const prefix = client.options.verbose ? `${sent.request.operation}: ` : ''
   await client.logger.info(
-    `${withPeriod(failure.message)} ${isReadable ? 'Checking whether the change was applied.' : 'Retrying once.'}`,
+    `${prefix}${withPeriod(failure.message)} ${isReadable ? 'Checking whether the change was applied.' : 'Retrying once.'}`,
   )
   const first = isReadable ? await readBack(sent, client) : 'not-applied'
   if (first === 'done') return confirmed
@@ -73,7 +75,7 @@ export async function recoverWrite<P extends Params>(
     clock.now() - failedAt > maxReplayDelay
   )
     throw unknownOutcome(sent, failure)
-  if (isReadable) await client.logger.info('The change was not applied. Retrying once.')
+  if (isReadable) await client.logger.info(`${prefix}The change was not applied. Retrying once.`)
   try {
     const limits = { ...sent.limits, retryPolicy: limitRetries(retryPolicy, 0) }
     const { reply } = await sendRequest(client, sent.operation, sent, { limits })

@@ -172,6 +172,7 @@ describe('each status of a change', () => {
     const { code, out, err } = await mergeq(`pr submit 7 ${where}`, {
       answer: always(400, 'No.'),
       terminal: true,
+      columns: 200,
     })
     expect({ code, out }).toEqual({ code: 6, out: '' })
     expect(err).toMatch(sentence)

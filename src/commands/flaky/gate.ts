@@ -92,7 +92,8 @@ export const flakyGateCommand = defineCommand({
     })
     if (readError === 'closed') return 0
     const isPassed = readError?.kind === 'unavailable' && onUnavailable === 'pass'
-    const { complete, isBroken, notes } = pages.finish(readError?.message)
+    const finish = pages.finish(readError?.message)
+    const { complete, isBroken, notes } = finish
     const isExceeded = tests.length > max
     const ok = !isExceeded && (!isBroken || isPassed)
     const { start, end } = invocation.values.range
@@ -125,6 +126,7 @@ export const flakyGateCommand = defineCommand({
     })
     await context.printer.end()
     for (const note of notes) await context.logger.info(note)
+    if ((isPassed || isExceeded) && readError !== undefined) await context.logger.info(readError.message)
     if (isExceeded)
       throw new MergeqError('check-failed', `flaky gate: ${reason}.`, {
         hint: 'To list the tests, run `mergeq flaky list` with the same options.',
@@ -133,7 +135,7 @@ export const flakyGateCommand = defineCommand({
       await context.logger.warn(
         `${readError?.message ?? ''} The gate passes because of --on-unavailable pass.`,
       )
-    else if (isBroken) throw incompleteError('flaky gate', readError)
+    else if (isBroken) throw incompleteError('flaky gate', readError, finish)
     return 0
   },
 })

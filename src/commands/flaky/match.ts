@@ -136,7 +136,7 @@ export const flakyMatchCommand = defineCommand({
     await logger.info(
       `${pluralize(matchRecords.length, 'failed test')}${countTexts.length > 0 ? `: ${countTexts.join(', ')}` : ''}.`,
     )
-    if (countOf('unknown') > 0) throw incompleteError('flaky match', failure)
+    if (countOf('unknown') > 0) throw incompleteError('flaky match', failure, finish)
     if (countOf('new') > 0) throw newFailuresError(countOf('new'), matchRecords.length)
     return 0
   },

@@ -93,7 +93,8 @@ export const flakyReportCommand = defineCommand({
     }
     const failure = await collectPages(flakyListCommand, invocation, pages, context, addTests)
     if (failure === 'closed') return 0
-    const { records, isBroken, complete, notes } = pages.finish(failure?.message)
+    const finish = pages.finish(failure?.message)
+    const { records, isBroken, complete, notes } = finish
     addTests(records)
     const { characters, rows } = defaultLimits[reportFormat]
     const { start, end } = values.range
@@ -105,7 +106,7 @@ export const flakyReportCommand = defineCommand({
     )
     await printer.print(rawText(text, true))
     for (const note of notes) await logger.info(note)
-    if (isBroken) throw incompleteError('flaky report', failure)
+    if (isBroken) throw incompleteError('flaky report', failure, finish)
     return 0
   },
 })
