@@ -6,12 +6,7 @@ import { shells } from '../../src/cli/completion/shells.ts'
 import { globalOptions } from '../../src/cli/global-options.ts'
 import { documentCommand } from '../../src/cli/help/command-doc.ts'
 import { renderManPage } from '../../src/cli/help/man-page.ts'
-import {
-  renderCommandTable,
-  renderExitCodeTable,
-  renderSettingsTable,
-  replaceMarkedParts,
-} from '../../src/cli/help/readme-tables.ts'
+import { renderCommandTable, replaceMarkedParts } from '../../src/cli/help/readme-tables.ts'
 import { documentProgram } from '../../src/cli/help/render-help.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
@@ -19,11 +14,12 @@ import { exitCodeList, mostSevere } from '../../src/errors.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq } from '../support/harness.ts'
 import { referenceParts } from '../support/reference-tables.ts'
+import { drawReadmeSession } from '../support/session-picture.ts'
 
 const write = process.env.MERGEQ_WRITE_REFERENCE === '1'
 const settings = Object.values(settingDefinitions)
 
-/** Holds a file to what the program makes of it; `npm run reference` writes it anew. */
+/** Compares a file with its generated content; `npm run reference` writes the file. */
 function holds(path: string, made: string): void {
   if (write) {
     mkdirSync(dirname(path), { recursive: true })
@@ -31,15 +27,21 @@ function holds(path: string, made: string): void {
   } else expect(readFileSync(path, 'utf8')).toBe(made)
 }
 
-test('the tables of the README are those of the program (npm run reference writes them)', () => {
+test('the table of commands in the README is current (npm run reference writes it)', () => {
   const made = replaceMarkedParts(readFileSync('README.md', 'utf8'), {
     commands: renderCommandTable(allCommands),
-    settings: renderSettingsTable(settings),
-    'exit codes': renderExitCodeTable(),
   })
   holds('README.md', made)
   for (const { command } of allCommands) expect(made).toContain(`mergeq ${command}`)
-  for (const { code, kind } of exitCodeList) expect(made).toContain(`| ${code} | ${kind} |`)
+})
+
+test('the README names only exit codes that exist, and links to the complete table', () => {
+  const readme = readFileSync('README.md', 'utf8')
+  const [, section = ''] = /^## Exit codes\n([\s\S]*?)\n## /m.exec(readme) ?? []
+  const named = [...section.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, codes = '']) => codes.split(', '))
+  expect(named).not.toEqual([])
+  expect(exitCodeList.map(({ code }) => String(code))).toEqual(expect.arrayContaining(named))
+  expect(section).toContain('](docs/reference/cli.md#exit-codes)')
 })
 
 test('a command of one word has the same summary in the list of groups', () => {
@@ -47,8 +49,15 @@ test('a command of one word has the same summary in the list of groups', () => {
     expect(allCommands.find(({ command }) => command === name)?.summary).toBe(summary)
 })
 
-test('the README is under 300 lines', () => {
-  expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThan(300)
+test('the README is under 250 lines', () => {
+  expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThan(250)
+})
+
+test('the picture of a terminal session in the README is current and loads nothing', async () => {
+  const picture = await drawReadmeSession()
+  holds('docs/session.svg', picture)
+  expect(picture.match(/https?:[^"]*/g)).toEqual(['http://www.w3.org/2000/svg'])
+  expect(readFileSync('README.md', 'utf8')).toContain('](docs/session.svg)')
 })
 
 test.each(shells)('the completion script of %s is current', shell => {
@@ -88,4 +97,6 @@ test('the tables of the reference pages are those of the program', async () => {
     for (const name of Object.keys(parts)) expect(page).toContain(`<!-- ${name} -->`)
     holds(path, replaceMarkedParts(page, parts))
   }
+  const page = readFileSync('docs/reference/cli.md', 'utf8')
+  for (const { code, kind } of exitCodeList) expect(page).toContain(`| ${code} | ${kind} |`)
 })

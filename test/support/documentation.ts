@@ -10,9 +10,6 @@ const merged = 'mergeq pr submit 7; mergeq pr wait 7 --interval 1s'
 
 /** Command lines that need something before them, or end with another code than 0. */
 export const specialRuns: Readonly<Record<string, SpecialRun>> = {
-  'mergeq pr explain 123': {
-    before: 'mergeq queue pause; mergeq pr submit 123; sleep 0.5',
-  },
   "mergeq sandbox exec --scenario failure -- sh -c 'mergeq pr submit 9 && mergeq pr wait 9 --interval 1s'": {
     code: 3,
   },

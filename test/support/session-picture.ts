@@ -1,0 +1,41 @@
+import { openStory } from './harness.ts'
+import { drawSession, type SessionStep } from './terminal-picture.ts'
+
+const columns = 88
+const env = { TERM: 'xterm-256color', FORCE_COLOR: '1', LANG: 'C.UTF-8' }
+const sandboxNotice = /^mergeq: .*\bsandbox\b.*\n/m
+
+/** The tests of #131 fail, and those of all other pull requests pass. */
+const scenario = JSON.stringify({
+  scripts: [{ pr: 131, runs: ['fail'] }],
+  settings: { concurrency: 2 },
+})
+
+/**
+ * Returns the picture of the README: the output of commands on a terminal, against a sandbox whose clock is
+ * simulated, so that each run prints the same. The notice that this is a sandbox is left out.
+ */
+export async function drawReadmeSession(): Promise<string> {
+  // At this speed a test run takes about three minutes.
+  const story = await openStory({
+    speed: 0.01,
+    scenario: 'session.json',
+    readScenario: async () => scenario,
+  })
+  const run = async (command: string): Promise<SessionStep> => {
+    const setting = { terminal: true, columns, rows: 40, env }
+    const { out, err } = await story.mergeq(command.replace(/^mergeq /, ''), setting)
+    return { command, output: `${err.replace(sandboxNotice, '')}${out}` }
+  }
+  try {
+    const steps = [await run('mergeq pr submit 123 --wait --timeout 45m')]
+    for (const number of [131, 132, 133, 134]) await run(`mergeq pr submit ${number}`)
+    story.clock.now += 200_000
+    steps.push(await run('mergeq queue get'))
+    story.clock.now += 600_000
+    steps.push(await run('mergeq pr explain 131'))
+    return drawSession('A terminal session with mergeq', columns, steps)
+  } finally {
+    await story.close()
+  }
+}
