@@ -18,11 +18,7 @@ const packageFolderOf = id => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]
 /** Returns the name of a chunk: `http-undici` for `src/http/undici.ts`, `chalk` for a file of the package. */
 const chunkName = id =>
   isSource(id)
-    ? relative(src, id)
-        .replace(/\.ts$/, '')
-        .split(sep)
-        .filter(part => part !== 'index')
-        .join('-')
+    ? relative(src, id).replace(/\.ts$/, '').split(sep).join('-')
     : basename(packageFolderOf(id) ?? id)
 
 let startModules

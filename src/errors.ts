@@ -10,59 +10,63 @@ export const exitCodeList = [
   {
     code: 0,
     kind: 'ok',
-    when: 'done; the condition holds; an empty list; a change that reading back confirmed',
+    when: 'success; all conditions hold; an empty list; a change that was confirmed by reading it back',
   },
-  { code: 1, kind: 'internal', when: 'a fault of mergeq itself' },
+  { code: 1, kind: 'internal', when: 'a bug in mergeq' },
   {
     code: 2,
     kind: 'usage',
-    when: 'the command line, the environment or the settings are wrong, or something would have to be asked and nobody is there; nothing was sent',
+    when: 'invalid command line, environment or settings; a prompt that was declined or could not be shown; nothing was sent',
   },
-  { code: 3, kind: 'failed', when: 'the pull request FAILED' },
-  { code: 4, kind: 'auth', when: 'no token, a token for another origin, 401, 403' },
-  { code: 5, kind: 'not-found', when: '404' },
+  { code: 3, kind: 'failed', when: 'the pull request failed' },
+  { code: 4, kind: 'auth', when: 'no token, a token for another origin, 401 or 403' },
+  { code: 5, kind: 'not-found', when: '404; a metric that does not exist; a setting without a value' },
   {
     code: 6,
     kind: 'refused',
-    when: '400, 409, 412, 413, 422 or another 4xx; the queue is not empty; a body over the limit; nothing was changed',
+    when: '400, 409, 412, 413, 422 or another 4xx; a queue that is not empty; a request body over the limit; nothing was changed',
   },
   {
     code: 7,
     kind: 'unavailable',
-    when: 'DNS, TLS, connection, proxy (407 included), time-out, 408 and 429 after the allowed repeats, 5xx; nothing was changed, try again later',
+    when: 'DNS, TLS, connection or proxy error (including 407), timeout, 5xx, or 408 or 429 after all retries; nothing was changed',
   },
-  { code: 8, kind: 'pending', when: 'asked once (`--exit-status`, `--timeout 0`) and not settled' },
-  { code: 10, kind: 'cancelled', when: 'the pull request was CANCELLED' },
+  {
+    code: 8,
+    kind: 'pending',
+    when: 'the pull request is not finished (`--exit-status`, `--timeout 0`), or the queue is paused (`--fail-on-paused`)',
+  },
+  { code: 10, kind: 'cancelled', when: 'the pull request was cancelled' },
   {
     code: 11,
     kind: 'unknown-outcome',
-    when: 'a change was sent, no answer came, and reading back could not settle it; the message has the command that tells',
+    when: 'a change was sent, no response arrived, and the outcome cannot be verified; the message has the command to check it',
   },
-  { code: 14, kind: 'stale', when: 'the head or the live settings moved meanwhile' },
+  { code: 14, kind: 'stale', when: 'the head commit or the live settings changed in the meantime' },
   {
     code: 15,
     kind: 'bad-answer',
-    when: 'a redirect, a web page, cut, too large or unreadable: not an answer of this service',
+    when: 'unexpected response: a redirect, a web page, or a body that is truncated, too large or unreadable',
   },
   { code: 16, kind: 'output', when: 'standard output or a file could not be written' },
-  { code: 17, kind: 'incomplete', when: 'part of a list was printed' },
+  { code: 17, kind: 'incomplete', when: 'only part of a list was printed' },
   { code: 20, kind: 'differs', when: '`queue diff` found differences' },
-  { code: 21, kind: 'check-failed', when: 'a check, gate or match said no; a guarded push was stopped' },
-  { code: 124, kind: 'timed-out', when: '`--timeout` of a wait was reached' },
+  { code: 21, kind: 'check-failed', when: 'a check, gate or match failed; `guard` blocked a push' },
+  { code: 124, kind: 'timed-out', when: 'the time limit of a wait (`--timeout`) was reached' },
   {
     code: 129,
     kind: 'interrupted',
-    when: 'SIGHUP; a change in flight is named on standard error, with its pull requests and the command that shows their state',
+    when: 'SIGHUP; standard error names a change in progress, its pull requests and the command to check them',
   },
   {
     code: 130,
     kind: 'interrupted',
-    when: 'SIGINT; a change in flight is named on standard error, with its pull requests and the command that shows their state',
+    when: 'SIGINT; standard error names a change in progress, its pull requests and the command to check them',
   },
   {
     code: 143,
     kind: 'interrupted',
-    when: 'SIGTERM; a change in flight is named on standard error, with its pull requests and the command that shows their state',
+    when: 'SIGTERM; standard error names a change in progress, its pull requests and the command to check them',
   },
 ] as const satisfies readonly ExitCode[]
 
@@ -90,13 +94,15 @@ export interface ErrorDetails {
   readonly status?: number
   /** The name of the API operation. */
   readonly operation?: string
+  /** The response, for a command that prints it on standard output besides the error. */
+  readonly rawResponse?: Uint8Array
   /** How many times the request was sent. */
   readonly attempts?: number
   /** The request id from the service's response. */
   readonly requestId?: string
   /** The delay that the service requests before the next attempt, in seconds. */
   readonly retryAfter?: number
-  /** The error message in the response. */
+  /** The words of the service in the response, cut to a few lines. */
   readonly serviceMessage?: string
   /** Whether the response was a web page, for example of a proxy, and not JSON of the service. */
   readonly isWebPage?: boolean
@@ -143,7 +149,7 @@ export const isPermanent = ({ kind, details }: MergeqError): boolean =>
   details.overLimit === true || permanentKinds.has(kind)
 
 /** The hint of a usage error that has none of its own. */
-export const usageHint = 'See --help after the command for what it takes.'
+export const usageHint = 'To see the usage, run the command with --help.'
 
 /**
  * Whether the service itself answered that the resource does not exist. A web page with status 404, for

@@ -18,7 +18,7 @@ export function parseOverride(word: string): BodyOverride {
   const path = word.slice(0, equals).split('.')
   if (equals < 1 || path.includes(''))
     throw usageError(
-      `'${word}' is not <path>=<value>.`,
+      `'${word}' does not have the form <path>=<value>.`,
       'For example --set concurrency=5 or --set pr.number=7.',
     )
   return { path, value: parseValue(word.slice(equals + 1)) }

@@ -1,5 +1,7 @@
 import { MergeqError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
+import { messageIn } from './service-message.ts'
+import { isWebPage } from './web-page.ts'
 
 /** An answer: its body as text and, where it is JSON, as a document. */
 export interface ResponseBody {
@@ -43,6 +45,8 @@ export interface ResponseDecoder {
   /** The largest body that is read, in bytes after decompression; `maxAnswer` where this is left out. */
   readonly maxBytes?: number
   read(answer: ResponseBody): DecodedResponse
+  /** Returns what is printed of a response outside 2xx, besides the error. */
+  readError?(answer: ResponseBody): Uint8Array
   /** How a long answer is printed while it arrives, where it is printed unchanged. */
   readonly passOn?: PassingOn
 }
@@ -57,30 +61,25 @@ export interface PassingOn {
   begin(start: ResponseBody): Uint8Array
 }
 
-/** Whether a text is a web page: from a captive portal or a proxy, not from the service. */
-export const isWebPage = (text: string): boolean =>
-  /^\uFEFF?\s*<(?:!doctype|html|head|body|\?xml)/i.test(text)
+const checkBaseUrl = 'Check the base URL. If it is correct, try again later.'
 
 /** The `bad-answer` error for a web page. */
 export const webPageError = (): MergeqError =>
-  new MergeqError('bad-answer', 'this is a web page and not the service.', {
-    hint: 'Check the base address and the proxy; a network that asks you to sign in answers like this, too.',
+  new MergeqError('bad-answer', 'it is a web page.', {
+    hint: 'Check the base URL and the proxy. A network that requires you to sign in also returns web pages.',
   })
 
 /** The `bad-answer` error for a JSON answer without a required part, such as the list of tests. */
 export const withoutPart = (what: string): MergeqError =>
-  new MergeqError('bad-answer', `the answer holds no ${what}.`, {
-    hint: 'Check the base address; if it is right, try again later.',
-  })
+  new MergeqError('bad-answer', `it has no ${what}.`, { hint: checkBaseUrl })
 
 /** The `bad-answer` error for an answer that is not JSON. */
 export function notJsonError({ text, bytes }: Pick<ResponseBody, 'text' | 'bytes'>): MergeqError {
-  const hint = 'Check the base address; if it is right, try again later.'
-  if (text.trim() === '')
-    return new MergeqError('bad-answer', 'the answer is missing: the service sent no document.', { hint })
+  const hint = checkBaseUrl
+  if (text.trim() === '') return new MergeqError('bad-answer', 'the body is missing.', { hint })
   if (isWebPage(text)) return webPageError()
   const whole = /^\uFEFF?\s*[[{]/.test(text) ? 'complete JSON' : 'JSON'
-  return new MergeqError('bad-answer', `the answer is not ${whole} (${bytes.length} bytes received).`, {
+  return new MergeqError('bad-answer', `the body is not ${whole} (${bytes.length} bytes received).`, {
     hint,
   })
 }
@@ -102,8 +101,8 @@ export const lacking = (document: JsonObject, { name }: Pick<Required, 'name'>):
   const quoted = messageIn(document)?.slice(0, maxQuoted)
   return new MergeqError(
     'bad-answer',
-    `the answer has no ${name}${quoted === undefined || quoted === '' ? '' : `; it says: ${quoted}`}.`,
-    { hint: 'Check the base address; if it is right, try again later.' },
+    `it has no ${name}${quoted === undefined || quoted === '' ? '' : ` and says: ${quoted}`}.`,
+    { hint: checkBaseUrl },
   )
 }
 
@@ -135,29 +134,3 @@ export const recordOrEmptyDecoder = (refine: (document: JsonObject) => JsonObjec
     return recordDecoder(refine).read(answer)
   },
 })
-
-/** How many bytes of an error body are shown. */
-const maxShownError = 2_048
-
-/**
- * The message in an error body, in plain text or JSON, at most 2 KB; undefined for a web page or an empty
- * body.
- */
-export function errorMessageOf({
-  text,
-  document,
-}: Pick<ResponseBody, 'text' | 'document'>): string | undefined {
-  if (isWebPage(text)) return undefined
-  const message = (isObject(document) ? messageIn(document) : undefined) ?? text.trim()
-  if (message === '') return undefined
-  const bytes = new TextEncoder().encode(message)
-  if (bytes.length <= maxShownError) return message
-  const shown = new TextDecoder().decode(bytes.subarray(0, maxShownError)).replace(/\uFFFD+$/, '')
-  return `${shown}… (cut: ${bytes.length} bytes)`
-}
-
-function messageIn(document: JsonObject): string | undefined {
-  const inner = document.error ?? document.message ?? document.detail
-  if (typeof inner === 'string') return inner
-  return isObject(inner) && typeof inner.message === 'string' ? inner.message : undefined
-}

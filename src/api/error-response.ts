@@ -1,7 +1,10 @@
 import { repositoryName } from '../domain/values/repository.ts'
-import { type ErrorDetails, type ErrorKind, MergeqError } from '../errors.ts'
-import { errorMessageOf, isWebPage, type ResponseBody } from './decode.ts'
-import type { ResourceRef } from './receipt.ts'
+import { type ErrorDetails, type ErrorKind, MergeqError, withPeriod } from '../errors.ts'
+import type { ResponseBody } from './decode.ts'
+import type { OperationErrors } from './operation.ts'
+import type { ResourceRef } from './resource.ts'
+import { serviceMessageOf } from './service-message.ts'
+import { isWebPage } from './web-page.ts'
 
 /** What a request was about, for messages about its failure. */
 export interface ErrorContext extends ResourceRef {
@@ -11,6 +14,8 @@ export interface ErrorContext extends ResourceRef {
   /** Where the token came from; undefined when none was sent. */
   readonly token: string | undefined
   readonly changes: boolean
+  /** The words of the operation. */
+  readonly errors?: OperationErrors | undefined
 }
 
 const kindOf = (status: number): ErrorKind => {
@@ -28,7 +33,7 @@ const inSeconds = /^\d{1,9}$/
 /** The advice when to try again, from the Retry-After header. */
 function retryAdvice(headers: ReadonlyMap<string, string>): string {
   const after = retryAfterOf(headers)
-  if (inSeconds.test(after)) return `Try again in ${after} s.`
+  if (inSeconds.test(after)) return `Try again in ${after}s.`
   return Number.isNaN(Date.parse(after))
     ? 'Try again later.'
     : `Try again after ${new Date(after).toISOString()}.`
@@ -44,107 +49,136 @@ function sentStateOf(status: number, changes: boolean): ErrorDetails {
   return { delivery: status >= 400 && status <= 499 ? 'not-applied' : 'unknown' }
 }
 
-/** The error for a status outside 2xx (CLI.md section 9, service-api.md section 7). */
+/**
+ * The error for a status outside 2xx (CLI.md section 9, service-api.md section 7). Its message ends with the
+ * words of the service.
+ */
 export function errorFromResponse(
-  answer: Pick<ResponseBody, 'status' | 'headers' | 'text' | 'document'>,
-  subject: ErrorContext,
+  response: Pick<ResponseBody, 'status' | 'headers' | 'text' | 'document'>,
+  context: ErrorContext,
 ): MergeqError {
-  const { status, headers } = answer
-  const { operation, host } = subject
+  const { status, headers } = response
   const requestId = headers.get('x-request-id')
-  const message = errorMessageOf(answer)
-  const details = {
-    ...sentStateOf(status, subject.changes),
+  const serviceMessage = serviceMessageOf(response)
+  const { summary, hint } = describeResponse(response, context)
+  const isNotService = status === 404 && isWebPage(response.text)
+  return new MergeqError(kindOf(status), withServiceMessage(summary, serviceMessage), {
+    ...sentStateOf(status, context.changes),
     status,
-    operation,
+    operation: context.operation,
     ...(requestId === undefined ? {} : { requestId }),
-    ...(message === undefined ? {} : { serviceMessage: message }),
+    ...(serviceMessage === undefined ? {} : { serviceMessage }),
     ...(inSeconds.test(retryAfterOf(headers)) ? { retryAfter: Number(retryAfterOf(headers)) } : {}),
-  }
-  const fail = (what: string, hint?: string, more: ErrorDetails = {}) =>
-    new MergeqError(kindOf(status), `${operation}: ${what}`, {
-      ...details,
-      ...more,
-      ...(hint === undefined ? {} : { hint }),
-    })
-  const because = message === undefined ? '.' : `: ${message}`
-  const credential = credentialOf(subject)
+    ...(isNotService ? { isWebPage: true } : {}),
+    hint,
+  })
+}
+
+/** A sentence with the words of the service, unless it has the same words already. */
+function withServiceMessage(summary: string, serviceMessage: string | undefined): string {
+  const words = serviceMessage?.replace(/\s+/g, ' ') ?? ''
+  const isKnown = summary.includes(`(${words.replace(/\.$/, '').toLowerCase()})`)
+  return words === '' || isKnown ? withPeriod(summary) : withPeriod(`${summary}: ${words}`)
+}
+
+/** What happened, without a full stop, and what to do. */
+interface ResponseDescription {
+  readonly summary: string
+  readonly hint: string
+}
+
+function describeResponse(
+  response: Pick<ResponseBody, 'status' | 'headers' | 'text'>,
+  context: ErrorContext,
+): ResponseDescription {
+  const { status, headers } = response
+  const { host, changes, errors } = context
+  const credential = credentialOf(context)
+  const subject = subjectOf(context)
+  const about = subject === '' ? '' : ` for ${subject}`
   if (status === 401)
-    return fail(
-      `${host} rejected ${credential} (401).`,
-      subject.token === undefined
-        ? 'The run must be in progress, come from a fork and test the commit of --sha. Where there is a token, set MERGEQ_TOKEN and leave --forked-run out.'
-        : 'It may be wrong, rotated, or of another organization. Set MERGEQ_TOKEN, or store another with `mergeq auth login`.',
-    )
+    return { summary: `${host} rejected ${credential} (401)`, hint: authenticationHint(context) }
   if (status === 403)
-    return fail(
-      `${host} recognised the request but did not let it through (403)${because}`,
-      `Check what ${credential} may do, and what stands before the service (proxy, allow-list).`,
-    )
-  if (status === 404) return notFound(answer, subject, fail)
+    return {
+      summary: `${host} denied access to ${credential} (403)`,
+      hint: `Check the permissions of ${credential}, and any proxy or allow list in front of the service.`,
+    }
+  if (status === 404) return describeNotFound(response, context, about)
   if (status === 407)
-    return fail(`the proxy asks for a login (407); the service was not reached.`, 'Put it into HTTPS_PROXY.')
+    return {
+      summary: 'The proxy requires a login (407); the service was not reached',
+      hint: 'Add the user name and the password to HTTPS_PROXY.',
+    }
   if (status === 413)
-    return fail(`the request is too large for ${host} (413)${because}`, 'Send less in one request.')
+    return {
+      summary: `The request is too large for ${host} (413)`,
+      hint: 'Send less data in one request.',
+    }
   const later = retryAdvice(headers)
-  if (status === 429) return fail(`${host} limits the rate of requests (429)${because}`, later)
+  if (status === 429) return { summary: `${host} limits the request rate (429)`, hint: later }
   if (status >= 300 && status <= 399)
-    return fail(
-      `${host} answered with a redirect (${status})${targetOf(headers)}, which is never followed.`,
-      'The token would go to another address. If the service has moved, change the base address.',
-    )
-  if (kindOf(status) === 'unavailable') return fail(`${host} could not answer (${status})${because}`, later)
-  if (kindOf(status) === 'refused')
-    return fail(
-      `${host} refused this (${status})${because}`,
-      'Mend the request and run it again; nothing was changed.',
-    )
-  return fail(
-    `${host} answered with status ${status}, which is no answer of this service.`,
-    'Check the base address.',
-  )
+    return {
+      summary: `${host} redirected the request${targetOf(headers)} (${status}); mergeq does not follow redirects`,
+      hint: 'A redirect would send the token to another address. If the service has moved, change the base URL.',
+    }
+  const kind = kindOf(status)
+  if (kind === 'unavailable')
+    return { summary: `${host} could not process the request${about} (${status})`, hint: later }
+  if (kind === 'refused')
+    return {
+      summary: `${host} rejected the request${about} (${status})`,
+      hint:
+        errors?.hint?.(status, context) ??
+        `${changes ? 'Nothing was changed. ' : ''}Fix the request and try again.`,
+    }
+  return { summary: `${host} returned an unexpected status (${status})`, hint: 'Check the base URL.' }
 }
 
 /** The credential of a request in words: the token and where it came from, or the id of a run. */
 function credentialOf({ token, forkedRun }: ErrorContext): string {
-  if (token !== undefined) return `the token from ${token}`
+  if (token !== undefined) return token.startsWith('the ') ? token : `the token from ${token}`
   return forkedRun === undefined ? 'a request without a token' : `the run id ${forkedRun} of this forked run`
 }
 
-function notFound(
-  answer: Pick<ResponseBody, 'text'>,
-  { host, path, changes, repo, targetBranch, pr, head }: ErrorContext,
-  fail: (what: string, hint?: string, more?: ErrorDetails) => MergeqError,
-): MergeqError {
-  if (isWebPage(answer.text))
-    return fail(
-      `${host} has nothing at ${path} (404).`,
-      'The base address may be wrong, or the service too old.',
-      { isWebPage: true },
-    )
+function authenticationHint({ token }: ErrorContext): string {
+  if (token === undefined)
+    return 'The workflow run must be in progress, come from a fork and test the commit in --sha. If a token is available, set MERGEQ_TOKEN and omit --forked-run.'
+  const check = 'The token must be valid and belong to this organization.'
+  return /^\w+$/.test(token)
+    ? `${check} Set ${token} to another token, or unset it and run: mergeq auth login`
+    : `${check} To store another token, run: mergeq auth login`
+}
+
+function describeNotFound(
+  { text }: Pick<ResponseBody, 'text'>,
+  context: ErrorContext,
+  about: string,
+): ResponseDescription {
+  const { host, path, errors, repo, targetBranch } = context
+  if (isWebPage(text))
+    return {
+      summary: `${host} returned a web page for ${path} (404)`,
+      hint: 'Check the base URL. An older version of the service may not have this operation.',
+    }
+  const options = [...(repo ? ['--repo'] : []), ...(targetBranch === undefined ? [] : ['--target-branch'])]
+  const check = options.length === 0 ? 'Check the base URL.' : `Check ${options.join(' and ')}.`
+  return {
+    summary: `${host} returned 404 (not found)${about}`,
+    hint: errors?.hint?.(404, context) ?? check,
+  }
+}
+
+/** What a request was about: a pull request, a queue, or what the operation names. */
+function subjectOf({ pr, head, repo, targetBranch, errors }: ErrorContext): string {
+  const repository = repo === undefined ? '' : repositoryName(repo)
   const queue =
-    repo === undefined || targetBranch === undefined
-      ? undefined
-      : `${targetBranch} in ${repositoryName(repo)}`
-  if (queue === undefined)
-    return fail(
-      `${host} does not know this (404)${repo === undefined ? '' : ` in ${repositoryName(repo)}`}.`,
-      'Check --repo, and what was asked for.',
-    )
-  if (pr === undefined && head !== undefined)
-    return fail(
-      `no pull request with the head branch ${head} was submitted to the queue of ${queue}, says ${host} (404).`,
-      'Check --head, --repo and --target-branch, or name the pull request by its number.',
-    )
-  if (pr === undefined)
-    return fail(
-      `${host} knows no queue of ${queue} (404).`,
-      'Check --repo and --target-branch, or create it with `mergeq queue create`.',
-    )
-  return fail(
-    `#${pr} ${changes ? 'is not in' : 'was never submitted to'} the queue of ${queue}, says ${host} (404).`,
-    `Submit it with \`mergeq pr submit ${pr}\`, or check --repo and --target-branch.`,
-  )
+    repository === '' || targetBranch === undefined ? '' : `the queue of ${targetBranch} in ${repository}`
+  const own = errors?.subject
+  const pullRequest = pr === undefined ? head && `the pull request of branch ${head}` : `#${pr}`
+  const name =
+    own === undefined || pullRequest === undefined ? (own ?? pullRequest) : `${own} of ${pullRequest}`
+  const place = queue === '' ? repository : queue
+  return name === undefined || place === '' ? (name ?? place) : `${name} in ${place}`
 }
 
 /** The origin that a redirect points to, without its path. */

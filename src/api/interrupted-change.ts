@@ -3,7 +3,7 @@ import { shellWord } from '../domain/shell-quote.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import { extendError, type MergeqError, withPeriod } from '../errors.ts'
 import { type Operation, operationName } from './operation.ts'
-import type { ResourceRef } from './receipt.ts'
+import type { ResourceRef } from './resource.ts'
 
 /**
  * The failure when a signal ends requests of one operation that were sent and got no answer: its message
@@ -18,13 +18,14 @@ export function interruptedChangeError(
   const operation = operationName(route)
   const names = concerns.flatMap(nameIn)
   const commands = effect === false ? [] : commandsFor(effect.inspectCommand, concerns)
-  const what = names.length === 0 ? operation : `${operation} for ${joinList(names)}`
-  const outcome = concerns.length === 1 ? 'it may have been applied' : 'each may have been applied'
+  const isSingle = concerns.length === 1
+  const what = `The ${isSingle ? 'request' : 'requests'}${names.length === 0 ? '' : ` for ${joinList(names)}`}`
+  const state = isSingle ? 'was in progress' : 'were in progress'
   const advice = 'Check the current state before trying again'
   const separator = commands.length > 1 ? '\n' : ' '
   const hint = commands.length === 0 ? `${advice}.` : `${advice}:${separator}${commands.join('\n')}`
   const details = { operation, delivery: 'unknown', hint } as const
-  const message = `${withPeriod(failure.message)} ${what} was under way: ${outcome}.`
+  const message = `${withPeriod(failure.message)} ${what} ${state} and may have been applied.`
   return extendError(failure, details, message)
 }
 

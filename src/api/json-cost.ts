@@ -64,23 +64,23 @@ export async function findExcessiveCost(
         if (byte === backslash) index++
         else if (byte >= firstWide) width = 2
         else if (byte === quote) {
-          if (index - textStart > maxText) return `holds a text of more than ${formatBytes(maxText)}`
+          if (index - textStart > maxText) return `contains a string of more than ${formatBytes(maxText)}`
           inText = false
         }
       } else if (byte === quote) {
         inText = true
         textStart = index
       } else if (byte === comma) {
-        if (++values > maxValues) return `holds more than ${formatInteger(maxValues)} values`
+        if (++values > maxValues) return `contains more than ${formatInteger(maxValues)} values`
       } else if (byte === openList || byte === openObject) {
         if (++depth > maxDepth) return `is nested more than ${maxDepth} levels deep`
-        if (++values > maxValues) return `holds more than ${formatInteger(maxValues)} values`
+        if (++values > maxValues) return `contains more than ${formatInteger(maxValues)} values`
       } else if (byte === closeList || byte === closeObject) depth--
     }
   }
   // The bytes themselves, the text made of them, and the texts in the document.
   const memory = bytes.length * (1 + 2 * width) + values * bytesPerValue
-  return memory > maxMemory ? `would take more than ${formatBytes(maxMemory)} of memory` : undefined
+  return memory > maxMemory ? `needs more than ${formatBytes(maxMemory)} of memory` : undefined
 }
 
 /** Whether the first byte after a byte order mark and whitespace begins a list or an object. */

@@ -23,7 +23,7 @@ export async function openHttpClient(
   const authorities = caFile === undefined ? [] : await readAuthorities(caFile, host)
   const { createHttpClient } = await import('../http/http-client.ts')
   if (host.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
-    await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing here: certificates are checked.')
+    await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified.')
   return createHttpClient({
     ...host,
     limit: timeout ?? Number.POSITIVE_INFINITY,
@@ -41,11 +41,11 @@ async function readAuthorities(
   const own = await files.read(path).catch((error: Error) => {
     throw usageError(
       `${option}: ${path} cannot be read: ${error.message}.`,
-      'Name a file of certificates in PEM.',
+      'Name a PEM file with certificates.',
     )
   })
   if (own === undefined)
-    throw usageError(`${option}: there is no file ${path}.`, 'Name a file of certificates in PEM.')
+    throw usageError(`${option}: the file ${path} does not exist.`, 'Name a PEM file with certificates.')
   const others = await files.read(env.NODE_EXTRA_CA_CERTS || '/dev/null').catch(() => undefined)
   return others === undefined || others === '' ? [own] : [own, others]
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '../json.ts'
 import type { DecodedResponse, ResponseDecoder } from './decode.ts'
 import type { Paginator } from './pagination.ts'
 import type { Params, ParamValues } from './param.ts'
+import type { ResourceRef } from './resource.ts'
 
 /** Method and path of an operation (service-api.md section 4). */
 export type Route = `${'GET' | 'POST'} /${string}`
@@ -65,6 +66,17 @@ export interface WriteRecovery {
   inspect(evidence: WriteObservation): RecoveryResult
 }
 
+/** The words of an operation in errors about its responses, where the general words do not fit. */
+export interface OperationErrors {
+  /** What a request is about, where that is neither the pull request nor the queue: `the test run`. */
+  readonly subject?: string
+  /**
+   * What to do after the service refused a request with this status; undefined where the general advice
+   * fits.
+   */
+  hint?(status: number, concerns: ResourceRef): string | undefined
+}
+
 /** An operation of the service: how it is requested, and how its answer is read. */
 export interface Operation<P extends Params = Params, R extends Route = Route> {
   readonly route: R
@@ -72,6 +84,7 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
   /** `false` for a read; for a change, how to find out its outcome without an answer. */
   readonly effect: false | WriteRecovery
   readonly decoder: ResponseDecoder
+  readonly errors?: OperationErrors
   /** Removes from an answer what the service cannot leave out; undefined when nothing is to be removed. */
   narrow?(params: ParamValues<P>): ((reply: DecodedResponse) => DecodedResponse) | undefined
   /**

@@ -13,6 +13,8 @@ export interface PaginationEnd {
   /** Whether the list ended early for another reason than an option. */
   readonly isBroken: boolean
   readonly notes: readonly string[]
+  /** Why the list ended early, without a full stop; undefined where an error or an option ended it. */
+  readonly problem: string | undefined
   /** The members beside the records in the one document for all pages. */
   readonly envelope: JsonObject
 }
@@ -152,7 +154,7 @@ export function paginateTests(plan: PaginationPlan): Paginator {
         return false
       const window = next()
       if (window === undefined || !cursor.restart()) return false
-      restarts.push(`A page token had expired: ${describeRange(window)} was read again from its first page.`)
+      restarts.push(`A page token expired; ${describeRange(window)} was read again from the first page.`)
       return true
     },
     hasStarted: () => cursor.pages() > 0,
@@ -178,22 +180,21 @@ export function paginateTests(plan: PaginationPlan): Paginator {
       shown += records.length
       const complete = (cursor.isOver() || isOnePageOver) && !limited && problem === undefined
       const { pages, tests } = earlier
-      const before = pages === 0 ? '' : `, ${formatInteger(tests)} of them printed by earlier runs`
+      const before = pages === 0 ? '' : ` (${formatInteger(tests)} printed by earlier runs)`
       const notes = [
-        `${pluralize(tests + shown, 'test')} that failed from ${describeRange(range)}${before}.`,
+        `${pluralize(tests + shown, 'test')} failed from ${describeRange(range)}${before}.`,
         ...restarts,
       ]
-      if (repeated > 0)
-        notes.push(`${pluralize(repeated, 'repeated row')} left out: each test is shown once.`)
+      if (repeated > 0) notes.push(`Omitted ${pluralize(repeated, 'repeated row')}.`)
       if (hidden.size > 0) notes.push(describeHidden(hidden))
-      if (limited) notes.push(`There are more: this is not the whole list.`)
-      if (problem !== undefined) notes.push(`The list is incomplete: ${problem}.`)
+      if (limited) notes.push('There are more tests; this list is not complete.')
       const totals = { total_rows: shown, total_pages: cursor.pages() }
       return {
         records,
         complete,
         isBroken: !complete && !limited,
         notes,
+        problem: cursor.problem(),
         envelope: {
           ...envelope,
           page: cursor.pages() === 1 ? lastPage : totals,

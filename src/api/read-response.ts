@@ -1,11 +1,12 @@
 import { MergeqError } from '../errors.ts'
 import type { HttpResponse } from '../http/http-client.ts'
 import { parseJson } from '../json-text.ts'
-import { isWebPage, type ResponseBody } from './decode.ts'
+import type { ResponseBody } from './decode.ts'
 import { costLimits, findExcessiveCost } from './json-cost.ts'
 import type { Request } from './request.ts'
 import type { ServiceClient } from './service-client.ts'
 import { takeTurn } from './take-turn.ts'
+import { isWebPage } from './web-page.ts'
 
 /** Whether a status is a success. */
 export const isOk = ({ status }: Pick<HttpResponse, 'status'>): boolean => status >= 200 && status <= 299
@@ -53,9 +54,9 @@ export async function readResponse(
 }
 
 const tooCostly = (excess: string, operation: string, host: string): MergeqError =>
-  new MergeqError('bad-answer', `${operation}: the answer of ${host} ${excess}.`, {
+  new MergeqError('bad-answer', `The response of ${host} ${excess}.`, {
     operation,
-    hint: 'Check the base address and what stands before the service. If this answer is right, raise the limit with --max-answer <size>, or ask for less.',
+    hint: 'Check the base URL, and any proxy in front of the service. If the response is correct, raise the limit with --max-answer <size>, or request less data.',
     sentState: 'ambiguous',
     overLimit: true,
   })

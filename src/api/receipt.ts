@@ -1,21 +1,9 @@
-import { type Repository, repositoryName } from '../domain/values/repository.ts'
+import { repositoryName } from '../domain/values/repository.ts'
 import type { MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { operationName, type Route } from './operation.ts'
 import type { Params, ParamValues } from './param.ts'
-
-/** What a request concerns, as far as its params name it: messages and receipts name the same. */
-export interface ResourceRef {
-  readonly repo?: Repository | undefined
-  readonly targetBranch?: string | undefined
-  readonly pr?: number | undefined
-  /** The head branch of the pull request, where the request names that. */
-  readonly head?: string | undefined
-  /** The impacted targets: a list or `ALL`, and the number of targets. */
-  readonly targets?: { readonly list: unknown; readonly number: number } | undefined
-  /** The id of the run of a pull request from a fork, which was sent instead of the token. */
-  readonly forkedRun?: string | undefined
-}
+import type { ResourceRef } from './resource.ts'
 
 /** What is known of a change after it was sent (WIRE.md section 2). */
 export type Delivery = 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'

@@ -61,7 +61,7 @@ export function inspectCancel(evidence: WriteObservation): RecoveryResult {
   if (record === undefined) return 'seems-done'
   const when = changedWhen(record, evidence)
   if (stateOf(record) === 'MERGED')
-    return { refused: 'it was merged before it could be cancelled', isDated: when === 'after' }
+    return { refused: 'The pull request was merged before it could be cancelled', isDated: when === 'after' }
   if (!isSubmitted(record)) return when === 'after' ? 'done' : 'seems-done'
   return when === 'before' ? 'not-applied' : 'unclear'
 }
@@ -94,7 +94,7 @@ function isApplied(key: string, value: Json, record: JsonObject): boolean | unde
 export function inspectCreate(evidence: WriteObservation): RecoveryResult {
   if (evidence.record === undefined) return 'not-applied'
   const applied = appliedSettings(evidence)
-  if (applied.includes(false)) return { refused: 'the branch has a queue with other settings' }
+  if (applied.includes(false)) return { refused: 'The branch has a queue with other settings' }
   return applied.includes(undefined) ? 'unclear' : 'done'
 }
 
@@ -117,5 +117,5 @@ export function inspectDelete({ record }: WriteObservation): RecoveryResult {
   if (record === undefined) return 'seems-done'
   return getArray(record, 'enqueuedPullRequests').length === 0
     ? 'not-applied'
-    : { refused: 'the queue is not empty' }
+    : { refused: 'The queue is not empty' }
 }

@@ -6,8 +6,8 @@ import { type EncodedJson, get, type Json } from '../json.ts'
 import type { BodyOverride } from './body-overrides.ts'
 import { type Operation, operationMethod, operationName } from './operation.ts'
 import type { BodyValue, ParamLocation, Params, ParamValues } from './param.ts'
-import { type ResourceRef, resourceOf } from './receipt.ts'
-import { parseResource } from './resource.ts'
+import { resourceOf } from './receipt.ts'
+import { parseResource, type ResourceRef } from './resource.ts'
 
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
 export interface Request extends HttpRequest {
@@ -146,10 +146,10 @@ function jsonOf(node: BodyValue | undefined): Json | undefined {
 export const bodyTooLargeError = (operation: string, bytes: number): MergeqError =>
   new MergeqError(
     'refused',
-    `${operation}: the body has ${formatInteger(bytes)} bytes or more, over the limit of ${formatInteger(maxBodySize)} (20 MiB); nothing was sent.`,
+    `The request has ${formatInteger(bytes)} bytes or more; the limit is ${formatInteger(maxBodySize)} bytes (20 MiB). Nothing was sent.`,
     {
       operation,
-      hint: 'For impacted targets, send every target instead with --all.',
+      hint: 'To send "ALL" instead of a list of impacted targets, use --all.',
     },
   )
 

@@ -2,6 +2,19 @@ import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 
+/** What a request concerns, as far as its params name it: messages and receipts name the same. */
+export interface ResourceRef {
+  readonly repo?: Repository | undefined
+  readonly targetBranch?: string | undefined
+  readonly pr?: number | undefined
+  /** The head branch of the pull request, where the request names that. */
+  readonly head?: string | undefined
+  /** The impacted targets: a list or `ALL`, and the number of targets. */
+  readonly targets?: { readonly list: unknown; readonly number: number } | undefined
+  /** The id of the run of a pull request from a fork, which was sent instead of the token. */
+  readonly forkedRun?: string | undefined
+}
+
 /** What a request body concerns; a member that is missing or malformed in the body is left out. */
 export interface Resource {
   readonly repo?: Repository

@@ -2,7 +2,7 @@ import { attemptLimit, changeLimit } from '../domain/limits.ts'
 import { extendError, type MergeqError, toMergeqError } from '../errors.ts'
 import type { HttpResponse } from '../http/http-client.ts'
 import type { BodySink } from '../http/pass-through.ts'
-import { type DecodedResponse, isWebPage, notJsonError, type ResponseBody } from './decode.ts'
+import { type DecodedResponse, notJsonError, type ResponseBody } from './decode.ts'
 import { errorFromResponse } from './error-response.ts'
 import type { Operation } from './operation.ts'
 import type { Params, ParamValues } from './param.ts'
@@ -10,6 +10,7 @@ import { isComplete, isOk, type ReadResponse, readResponse } from './read-respon
 import type { Request } from './request.ts'
 import { previewRequest } from './request-preview.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
+import { isWebPage } from './web-page.ts'
 
 /** The note that every command prints once when its answers come from a sandbox (CLI.md section 4.14). */
 export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
@@ -83,10 +84,10 @@ async function receive(
       return isComplete(checkedAnswer, request)
     },
   }
-  const { operation, url } = request
+  const { url } = request
   const suffix = progress === undefined ? '' : `, ${progress}`
   const response = await logger.withSpinner(
-    () => `${operation} at ${new URL(url).host}${suffix}`,
+    () => `Waiting for ${new URL(url).host}${suffix}`,
     () => httpClient.send(request, sendOptions),
   )
   await logger.debug(`< ${response.status} after ${host.clock.now() - startedAt} ms`)
@@ -98,10 +99,9 @@ async function receive(
       : await readResponse(response, request, readOptions).catch(error => {
           throw afterResponse(toMergeqError(error))
         })
+  if (options.verbose && !isOk(answer)) await logger.debug(describeErrorBody(answer))
   if (answer.text.includes('\uFFFD') && !isUtf8(response.bytes))
-    await logger.warnOnce(
-      `${operation}: the answer is not all UTF-8; what could not be read is shown as \uFFFD.`,
-    )
+    await logger.warnOnce('The response is not valid UTF-8; invalid characters are shown as \uFFFD.')
   return { ...answer, attempts: response.attempts }
 }
 
@@ -130,12 +130,18 @@ function describeRequest(request: Request, { secrets }: ServiceClient): string {
     .join('\n')
 }
 
+/** The body of an error as verbose mode logs it, cut; a web page is not shown. */
+const describeErrorBody = ({ text, bytes }: ResponseBody): string => {
+  const body = isWebPage(text) ? `(web page, ${bytes.length} bytes)` : truncate(text.trim())
+  return body.replace(/^/gm, '< ')
+}
+
 const truncate = (body: string): string =>
   body.length > maxShownBody ? `${body.slice(0, maxShownBody)}… (${body.length} characters)` : body
 
 /** Decodes an answer. Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
 function decodeResponse<P extends Params>(
-  { decoder, narrow }: Operation<P>,
+  { decoder, errors, narrow }: Operation<P>,
   request: Request,
   answer: ReceivedResponse,
   params: ParamValues<P>,
@@ -152,8 +158,10 @@ function decodeResponse<P extends Params>(
       path,
       changes: isChange,
       token,
+      errors,
     })
-    throw extendError(failure, { attempts })
+    const rawError = decoder.readError?.(answer)
+    throw extendError(failure, { attempts, ...(rawError === undefined ? {} : { rawResponse: rawError }) })
   }
   try {
     // A change may have any answer, but not a web page or a part of a document.
@@ -164,6 +172,6 @@ function decodeResponse<P extends Params>(
   } catch (error) {
     const failure = toMergeqError(error)
     const details = { attempts, operation, sentState: 'ambiguous' } as const
-    throw extendError(failure, details, `${operation}: ${host}: ${failure.message}`)
+    throw extendError(failure, details, `Invalid response from ${host}: ${failure.message}`)
   }
 }

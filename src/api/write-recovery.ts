@@ -1,4 +1,3 @@
-import { repositoryName } from '../domain/values/repository.ts'
 import { isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { limitRetries } from '../http/retry-policy.ts'
 import { isObject } from '../json.ts'
@@ -9,6 +8,7 @@ import type { Operation, RecoveryResult, WriteObservation, WriteRecovery } from 
 import type { Params, ParamValues } from './param.ts'
 import type { Delivery } from './receipt.ts'
 import { bodyText, type Request } from './request.ts'
+import { resourceCommand } from './resource-command.ts'
 import { sendRequest } from './send.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
@@ -51,7 +51,7 @@ export async function recoverWrite<P extends Params>(
   sent: UnansweredWrite<P>,
   client: ServiceClient,
 ): Promise<{ readonly reply: DecodedResponse; readonly delivery: Delivery }> {
-  const { recovery, request, failure } = sent
+  const { recovery, failure } = sent
   const { clock } = client.host
   const { retryPolicy = client.retryPolicy } = sent.limits
   const isReadable = canRead(sent)
@@ -60,8 +60,10 @@ export async function recoverWrite<P extends Params>(
   if (retryPolicy.maxRetries === 0 || (!isReadable && (isOverLimit || recovery.replay !== 'unread')))
     throw unknownOutcome(sent, failure)
   const failedAt = clock.now()
+  // The name of the operation is for people who debug.
+  const prefix = client.options.verbose ? `${sent.request.operation}: ` : ''
   await client.logger.info(
-    `${withPeriod(failure.message)} ${isReadable ? 'Reading back.' : 'Sending it once more.'}`,
+    `${prefix}${withPeriod(failure.message)} ${isReadable ? 'Checking whether the change was applied.' : 'Retrying once.'}`,
   )
   const first = isReadable ? await readBack(sent, client) : 'not-applied'
   if (first === 'done') return confirmed
@@ -73,7 +75,7 @@ export async function recoverWrite<P extends Params>(
     clock.now() - failedAt > maxReplayDelay
   )
     throw unknownOutcome(sent, failure)
-  if (isReadable) await client.logger.info(`${request.operation} was not applied: sending it once more.`)
+  if (isReadable) await client.logger.info(`${prefix}The change was not applied. Retrying once.`)
   try {
     const limits = { ...sent.limits, retryPolicy: limitRetries(retryPolicy, 0) }
     const { reply } = await sendRequest(client, sent.operation, sent, { limits })
@@ -150,13 +152,15 @@ function lastEnd(verdicts: readonly (RecoveryResult | undefined)[]): {
   return { end: last === 'seems-done' ? 'done' : last, sightings: read.length - 1 - before }
 }
 
+const toCheck = 'To check the current state, run:'
+
 /** The `refused` error when the readings say why the change can no longer be made. */
 const refused = (sent: UnansweredWrite, why: string): MergeqError => {
   const { operation } = sent.request
-  return new MergeqError('refused', `${operation}: ${why}.`, {
+  return new MergeqError('refused', `${why}.`, {
     operation,
     delivery: 'not-applied',
-    hint: `This tells how it stands: ${inspectCommandOf(sent) ?? sent.recovery.inspectCommand}`,
+    hint: `${toCheck} ${inspectCommandOf(sent) ?? sent.recovery.inspectCommand}`,
   })
 }
 
@@ -207,12 +211,12 @@ function unknownOutcome(sent: UnansweredWrite, { message, details }: MergeqError
   const command = inspectCommandOf(sent)
   return new MergeqError(
     'unknown-outcome',
-    `${withPeriod(message)} It is not known whether the change was applied.`,
+    `${withPeriod(message)} It is unknown whether the change was applied.`,
     {
       ...details,
       operation: sent.request.operation,
       delivery: 'unknown',
-      hint: command === undefined ? hintWithout(sent.recovery) : `This tells how it stands: ${command}`,
+      hint: command === undefined ? hintWithout(sent.recovery) : `${toCheck} ${command}`,
     },
   )
 }
@@ -220,14 +224,11 @@ function unknownOutcome(sent: UnansweredWrite, { message, details }: MergeqError
 /** The hint where no command shows the state. */
 const hintWithout = ({ readBack: back, inspectCommand }: WriteRecovery): string =>
   back === undefined
-    ? 'Nothing that can be read tells. Run it again if it does no harm to apply it twice.'
-    : `The request body does not say what it concerns, so nothing could be read back. Check it yourself: ${inspectCommand}`
+    ? 'The outcome cannot be verified. Run the command again if applying the change twice does no harm.'
+    : `The outcome cannot be verified: the request does not name a valid branch or pull request. ${toCheck} ${inspectCommand}`
 
 /** The command that shows the state to a person; undefined where there is none. */
 function inspectCommandOf(sent: UnansweredWrite): string | undefined {
   if (!canRead(sent)) return undefined
-  const { recovery, request } = sent
-  const { repo, targetBranch, pr } = request.concerns
-  const where = [repo && `-R ${repositoryName(repo)}`, targetBranch && `-b ${targetBranch}`]
-  return [recovery.inspectCommand, pr, ...where].filter(Boolean).join(' ')
+  return resourceCommand(sent.recovery.inspectCommand, sent.request.concerns)
 }

@@ -38,7 +38,11 @@ export function createBodySink(
         rest = [passOn.begin({ ...start, text, document: undefined })]
       } catch (error) {
         const failure = toMergeqError(error)
-        throw extendError(failure, { operation }, `${operation}: ${new URL(url).host}: ${failure.message}`)
+        throw extendError(
+          failure,
+          { operation },
+          `Invalid response from ${new URL(url).host}: ${failure.message}`,
+        )
       }
     },
     write,

@@ -36,7 +36,7 @@ export interface CommandDescription<F extends Inputs = Inputs> {
   readonly alias?: string
   readonly summary: string
   readonly inputs: F
-  /** Command lines that work; a line with another exit code than 0 ends with `# exits with 8, ...`. */
+  /** Command lines that work; a line with another exit code than 0 ends with `# exits with 8 if ...`. */
   readonly examples: readonly string[]
   /**
    * Error kinds besides those of every command and of the operations that the command sends (CLI.md section
@@ -94,10 +94,14 @@ export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs =
   /** Throws a usage error for values that contradict each other, before the requests are read. */
   validate?(values: InputValues<F>, context: CommandContext): void
   /** The question before something is destroyed; undefined when nothing is asked. */
-  confirm?(runs: readonly InputValues<R>[]): Confirmation | undefined
+  confirm?(
+    runs: readonly InputValues<R>[],
+    values: InputValues<F>,
+    context: CommandContext,
+  ): Confirmation | undefined | Promise<Confirmation | undefined>
   /**
-   * What --dry-run does instead of `run`. Without it, the requests are printed; a command without a request
-   * runs as usual, because it changes nothing.
+   * What --dry-run does instead of `run`. Without it, the requests are printed. A command without a request
+   * runs as usual: it changes nothing, or reads `context.options.dryRun` itself.
    */
   dryRun?(
     values: InputValues<F>,
@@ -105,7 +109,7 @@ export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs =
     invocations: readonly Invocation<R>[],
   ): Promise<number>
   /**
-   * Runs the command and returns its exit code; never called with --dry-run where that changes something.
+   * Runs the command and returns its exit code.
    *
    * @param invocations the requests that were typed, one for each pull request
    * @param runner runs further command lines in this process

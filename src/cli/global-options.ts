@@ -26,17 +26,17 @@ export const globalOptions: readonly OptionDefinition[] = [
   { name: '--base-url', value: 'url', ...describeSetting('baseUrl') },
   { name: '--profile', value: 'name', ...describeSetting('profile') },
   { name: '--output', short: '-o', value: 'format', ...describeSetting('output') },
-  { name: '--json', summary: 'Short for --output json' },
+  { name: '--json', summary: 'Same as --output json' },
   { name: '--fields', value: 'a,b.c', summary: 'Print only these fields' },
-  { name: '--dry-run', summary: 'Print what would be sent or changed, and do nothing' },
+  { name: '--dry-run', summary: 'Show what would be sent or changed without doing it' },
   { name: '--timeout', value: 'duration', ...describeSetting('timeout') },
   { name: '--retries', value: 'n', ...describeSetting('retries') },
   { name: '--max-answer', value: 'size', ...describeSetting('maxAnswer') },
   { name: '--ca-file', value: 'pem', ...describeSetting('caFile'), file: true },
-  { name: '--quiet', short: '-q', summary: 'Say nothing on standard error but warnings and errors' },
-  { name: '--verbose', short: '-v', summary: 'Tell requests, timing, and where each setting came from' },
+  { name: '--quiet', short: '-q', summary: 'Print only warnings and errors on standard error' },
+  { name: '--verbose', short: '-v', summary: 'Print requests, timing and the source of each setting' },
   { name: '--color', value: 'when', ...describeSetting('color') },
-  { name: '--no-input', summary: 'Never ask; what would be asked is an error' },
+  { name: '--no-input', summary: 'Never prompt; fail instead' },
 ]
 
 /** The values of the global options; where an option is not typed, the value of its setting. */

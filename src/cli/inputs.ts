@@ -150,13 +150,20 @@ export function flag(spec: FlagSpec): TypedInput<boolean> {
   return { definitions: [definition], read: args => args.has(definition.name) }
 }
 
-/** An option without a value and its `--no-` form; undefined when neither was typed. */
-export function negatableFlag({ name, summary }: FlagSpec): TypedInput<boolean | undefined> {
+/**
+ * An option without a value and its `--no-` form, whose summary is `opposite`; undefined when neither was
+ * typed.
+ */
+export function negatableFlag({
+  name,
+  summary,
+  opposite = `Opposite of --${name}`,
+}: FlagSpec & { readonly opposite?: string }): TypedInput<boolean | undefined> {
   const [yes, no] = [`--${name}`, `--no-${name}`]
   return {
     definitions: [
       { name: yes, summary },
-      { name: no, summary: `The opposite of ${yes}` },
+      { name: no, summary: opposite },
     ],
     read(args) {
       if (args.has(yes) && args.has(no)) throw usageError(`${yes} and ${no} contradict each other.`)

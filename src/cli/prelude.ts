@@ -2,7 +2,7 @@ import type { ParsedArgs } from '../config/args.ts'
 import { createParseContext } from '../config/config.ts'
 import type { CommandDefinition, CommandRunner, OperationCommand } from './command.ts'
 import type { CommandContext } from './context.ts'
-import { type Invocation, readInputs, readInvocations } from './invocation.ts'
+import { readInputs, readInvocations } from './invocation.ts'
 import { printDryRun } from './preview.ts'
 import { confirm } from './prompt.ts'
 import { runForEach } from './run-operation.ts'
@@ -25,7 +25,8 @@ export async function runWithPrelude(
     if (command.dryRun !== undefined) return command.dryRun(values, context, invocations)
     if (request !== undefined) return printDryRun(request.operation, invocations, context)
   }
-  await confirmRequests(command, invocations, context)
+  const runs = invocations.map(invocation => invocation.values)
+  await confirm(command.command, await command.confirm?.(runs, values, context), context)
   return command.run(values, context, invocations, runner)
 }
 
@@ -40,14 +41,7 @@ export async function runOperation(
 ): Promise<number> {
   const invocations = await readInvocations(command, context, args)
   if (context.options.dryRun) return printDryRun(command.operation, invocations, context)
-  await confirmRequests(command, invocations, context)
+  const runs = invocations.map(({ values }) => values)
+  await confirm(command.command, command.confirm?.(runs), context)
   return runForEach(command, invocations, context)
 }
-
-/** Asks the question of a command, if it has one for these requests. */
-const confirmRequests = (
-  command: Pick<OperationCommand, 'command' | 'confirm'>,
-  invocations: readonly Invocation[],
-  context: CommandContext,
-): Promise<void> =>
-  confirm(command.command, command.confirm?.(invocations.map(({ values }) => values)), context)

@@ -1,5 +1,5 @@
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
-import { usageError } from '../errors.ts'
+import { MergeqError, usageError } from '../errors.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import type { Confirmation } from './command.ts'
 import type { CommandContext } from './context.ts'
@@ -21,11 +21,11 @@ export async function confirm(
   if (confirmation === undefined) return
   if (!canPrompt(context))
     throw usageError(
-      `\`mergeq ${command}\` asks before it goes on, and nobody can answer here.`,
-      'Give --yes to go on without being asked.',
+      `\`mergeq ${command}\` needs confirmation, but cannot prompt here.`,
+      'To confirm in advance, add --yes.',
     )
   const question = `${sanitizeLine(confirmation.text)} `
   const answer = (await context.host.input.ask(question))?.trim() ?? ''
   const isConfirmed = confirmation.answer === 'y' ? /^y(es)?$/i.test(answer) : answer === confirmation.answer
-  if (!isConfirmed) throw usageError('Not confirmed; nothing was sent.')
+  if (!isConfirmed) throw new MergeqError('usage', 'Nothing was changed.')
 }

@@ -16,23 +16,26 @@ async function withInput(typed: readonly string[], context: ParseContext): Promi
   let text = ''
   for await (const piece of context.open('-')) {
     text += decoder.decode(piece, { stream: true })
-    if (text.length > maxInputLength) throw tooMany('too many')
+    if (text.length > maxInputLength) throw tooMany()
   }
   const lines = (text + decoder.decode()).split(/\r?\n/).filter(line => line.trim() !== '')
   const words = typed.flatMap(word => (word === '-' ? lines.flatMap(wordsIn) : [word]))
   if (lines.length === 0)
-    throw usageError('There is no pull request on standard input.', 'A pipe that broke looks like this.')
-  if (words.length > maxPullRequests) throw tooMany(formatInteger(words.length))
+    throw usageError(
+      'Standard input was empty; the previous command may have failed.',
+      'Write the number or URL of each pull request on a line.',
+    )
+  if (words.length > maxPullRequests) throw tooMany(words.length)
   return words
 }
 
 /** Characters of standard input; far more than the receipts of 10,000 pull requests have. */
 const maxInputLength = 16 * 1024 * 1024
 
-const tooMany = (number: string): MergeqError =>
+const tooMany = (number?: number): MergeqError =>
   usageError(
-    `These are ${number} pull requests; at most ${formatInteger(maxPullRequests)} are taken.`,
-    'Give them in several runs.',
+    `Too many pull requests${number === undefined ? '' : ` (${formatInteger(number)})`}: the limit is ${formatInteger(maxPullRequests)}.`,
+    'Split them into several runs.',
   )
 
 /** Whether a line of an earlier run needs no further work; undefined when it is not a line of mergeq. */
@@ -53,7 +56,7 @@ function wordsIn(line: string): readonly string[] {
   if (!isObject(receipt) || typeof receipt.pr !== 'number' || done === undefined)
     throw usageError(
       `'${line.slice(0, 80)}' is not a receipt.`,
-      'Give numbers or addresses, one a line, or the JSON receipts of an earlier run.',
+      'Give numbers, URLs or JSON receipts of an earlier run, each on its own line.',
     )
   if (done) return []
   return [
@@ -76,10 +79,7 @@ export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
   if (repo === undefined) return requestArgs
   const [typed] = args.get('--repo') ?? []
   if (typed !== undefined && repositoryName(parseRepository(typed)) !== repositoryName(parseRepository(repo)))
-    throw usageError(
-      `'${word}' is a pull request of another repository than --repo ${typed}.`,
-      'Leave one of them out.',
-    )
+    throw usageError(`'${word}' and --repo ${typed} name different repositories.`, 'Leave one of them out.')
   return requestArgs.set('--repo', [repo])
 }
 
@@ -93,9 +93,9 @@ export const pullRequestArguments: Input<number> = {
     {
       name: 'pr',
       variadic: true,
-      summary: 'Pull requests: 123, #123 or an address; - reads them from standard input',
+      summary: 'Pull requests: 123, #123 or a URL; - reads them from standard input',
     },
-    { name: '--stop-on-error', summary: 'With several, stop at the first failure' },
+    { name: '--stop-on-error', summary: 'Stop at the first failure' },
   ],
   setting: 'pr',
   async split(args, context) {
@@ -109,7 +109,7 @@ export const pullRequestArguments: Input<number> = {
 /** The one pull request of a command: the one that was typed, else the one that the settings give. */
 export const pullRequestArgument: Input<number> = {
   ...pullRequestArguments,
-  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or its address' }],
+  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL' }],
   split: async (args, context) => [
     argsForPullRequest(args, args.get('pr')?.[0] ?? (await context.require('pr'))),
   ],

@@ -7,4 +7,4 @@ export const queueInputs = { repo: settingInput('repo'), targetBranch: settingIn
 export const organizationInputs = { repo: settingInput('repo'), org: settingInput('org') }
 
 /** The option that answers the confirmation in advance. */
-export const yesInput = flag({ name: 'yes', short: 'y', summary: 'Do it without asking' })
+export const yesInput = flag({ name: 'yes', short: 'y', summary: 'Skip the confirmation prompt' })

@@ -9,7 +9,7 @@ import { type Inputs, repeatableOption } from './inputs.ts'
 export const setOption = repeatableOption({
   name: 'set',
   value: 'path=value',
-  summary: 'Add a field to the body: JSON or text, dots make nesting',
+  summary: 'Add a field to the body: JSON or text; dots separate nested keys',
   parse: parseOverride,
 })
 

@@ -35,12 +35,12 @@ const wasInFlight = ({ effect }: Operation, result: RunResult): boolean =>
   wasInterrupted(result) && (effect === false || result.failure?.details.delivery !== undefined)
 
 /** How far a request came before the command ended, as the summary after a signal names it. */
-const progressNames = ['Done', 'Failed', 'In flight', 'Not begun'] as const
+const progressNames = ['Done', 'Failed', 'In progress', 'Not started'] as const
 type Progress = (typeof progressNames)[number]
 
 function progressOf(operation: Operation, result: RunResult | undefined): Progress {
-  if (result === undefined) return 'Not begun'
-  if (wasInterrupted(result)) return wasInFlight(operation, result) ? 'In flight' : 'Not begun'
+  if (result === undefined) return 'Not started'
+  if (wasInterrupted(result)) return wasInFlight(operation, result) ? 'In progress' : 'Not started'
   return result.failure === undefined ? 'Done' : 'Failed'
 }
 
@@ -64,10 +64,10 @@ export async function reportResults(
       const numbers = endingIn(name).map(({ values }) => `#${resourceOf(values).pr ?? '?'}`)
       return numbers.length === 0 ? [] : [`${name}: ${joinList(numbers)}.`]
     })
-    await context.logger.warn(`Stopped before the end. ${summary.join(' ')}`)
+    await context.logger.warn(`Stopped early. ${summary.join(' ')}`)
   }
   const { interrupted } = context.host
-  const inFlight = endingIn('In flight')
+  const inFlight = endingIn('In progress')
   const [first] = interruptions.flatMap(({ failure }) => failure ?? [])
   const hasSeveralChanges = first !== undefined && operation.effect !== false && inFlight.length > 1
   const interruption = hasSeveralChanges

@@ -33,14 +33,14 @@ async function readResumeFile(
   const refuse = (why: string) =>
     usageError(
       `--resume-file: ${file} ${why}.`,
-      'It was left as it is. Name another file, or remove it to begin anew.',
+      'The file was not changed. Name another file, or remove this file to start again.',
     )
   const text = await host.files.read(target, maxFileSize).catch((error: Error) => {
     throw refuse(`cannot be read: ${error.message}`)
   })
   if (text === undefined) return undefined
   const saved = parseResumeFile(text)
-  if (saved === undefined) throw refuse('is no resume file of mergeq, or it is damaged')
+  if (saved === undefined) throw refuse('is not a resume file of mergeq, or is damaged')
   return saved
 }
 
@@ -59,8 +59,8 @@ function checkAppendable({ options, host }: CommandContext): void {
   const isTable = options.format === 'table' && (host.out.terminal || options.isTableForced)
   if (isDocument || isTable)
     throw usageError(
-      `--resume-file goes with what can be appended to, and ${isDocument ? 'a JSON document' : 'a table'} cannot.`,
-      'Use -o ndjson, csv or markdown, or a pipe, which gets tab-separated values.',
+      `--resume-file cannot be combined with ${isDocument ? 'a JSON document' : 'a table'}, because the next run appends to the output.`,
+      'Use -o ndjson, -o csv or -o markdown, or write to a pipe (tab-separated values).',
     )
 }
 
@@ -96,12 +96,12 @@ export async function openResumeFile(
     if (checkpoint.pages > 0) printer.skipHeader()
     await logger.info(
       checkpoint.complete
-        ? `${file}: this list was printed whole. Remove the file to begin anew.`
-        : `${file}: going on after ${pluralize(checkpoint.pages, 'page')} with ${pluralize(checkpoint.tests, 'test')}.`,
+        ? `${file}: the list is complete. To start again, remove the file.`
+        : `${file}: resuming after ${pluralize(checkpoint.pages, 'page')} with ${pluralize(checkpoint.tests, 'test')}.`,
     )
     if (saved.isRunning)
       await logger.info(
-        `${file}: the run before was cut off: its last line may be cut, and the tests of one page may come twice.`,
+        `${file}: the previous run was stopped. Its last line may be incomplete, and the tests of one page may be printed twice.`,
       )
   }
   let [lines, idCount] = [saved?.lines ?? '', saved?.idCount ?? 0]
@@ -110,7 +110,7 @@ export async function openResumeFile(
     const text = formatResumeFile({ checkpoint, query, typed, lines, idCount, isRunning })
     await host.files.replace(target, text, 0o600).catch((error: Error) => {
       throw new MergeqError('output', `--resume-file: ${file} could not be written: ${error.message}.`, {
-        hint: 'What it held before is unchanged. Check the folder and the space on its disk.',
+        hint: 'The file was not changed. Check the directory and the free disk space.',
       })
     })
   }
@@ -137,6 +137,6 @@ export async function openResumeFile(
       const checkpoint = pages.checkpoint()
       if (hasBegun && !isPrinting && !checkpoint.complete) await write(checkpoint, false)
     },
-    resumeHint: `Run the same command again to go on: ${file} holds how far it came.`,
+    resumeHint: `The progress is saved in ${file}. To resume, run the same command again.`,
   }
 }

@@ -47,7 +47,7 @@ export async function identifyQuery(
 export const typedRange = ({ args }: CommandContext): string =>
   rangeOptions.flatMap(name => (args.has(name) ? [`${name} ${args.get(name)?.[0]}`] : [])).join(' ')
 
-const quote = (text: string): string => (text === '' ? 'not given' : `'${text}'`)
+const quote = (text: string): string => (text === '' ? 'not set' : `'${text}'`)
 
 /**
  * Throws a usage error that names the first difference between the saved query and the current query, or
@@ -60,8 +60,8 @@ export function checkSameQuery(
 ): void {
   const differs = (what: string, savedText: string, currentText: string) =>
     usageError(
-      `--resume-file: ${file} belongs to another walk: ${what} is ${savedText} there and ${currentText} here.`,
-      'Name another file, or run the command that it belongs to.',
+      `--resume-file: ${file} belongs to another query: ${what} is ${savedText} in the file and ${currentText} in this command.`,
+      'Name another file, or run the original command again.',
     )
   const savedQuery = isObject(saved.query) ? saved.query : {}
   for (const key of new Set([...Object.keys(savedQuery), ...Object.keys(current.query)])) {

@@ -1,12 +1,13 @@
 import { type CallResult, callOperation } from '../api/call.ts'
 import { type Operation, operationName } from '../api/operation.ts'
 import type { Params } from '../api/param.ts'
-import { createReceipt, type ResourceRef, resourceOf } from '../api/receipt.ts'
+import { createReceipt, resourceOf } from '../api/receipt.ts'
 import { concernsOf } from '../api/request.ts'
+import type { ResourceRef } from '../api/resource.ts'
 import type { RequestLimits } from '../api/service-client.ts'
 import { exitCodeOf, extendError, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { receiptView, singleRecord } from '../output/printer.ts'
+import { rawText, receiptView, singleRecord } from '../output/printer.ts'
 import type { View } from '../output/view.ts'
 import { createBodySink } from './body-sink.ts'
 import type { OperationCommand } from './command.ts'
@@ -29,7 +30,7 @@ export async function runForEach(
 ): Promise<number> {
   const { operation } = command
   const [first] = invocations
-  if (first === undefined) await context.logger.info(`${command.command}: nothing is left to do.`)
+  if (first === undefined) await context.logger.info(`${command.command}: nothing to do.`)
   const pages = first && operation.pagination?.(first.values)
   if (first !== undefined && pages !== undefined) return streamPages(command, first, pages, context)
   const results = await executeAll(command, invocations, context, options)
@@ -87,7 +88,7 @@ async function execute(
   { isSilent = false, limits = {}, before, explainError }: RunOptions,
   isAmongSeveral: boolean,
 ): Promise<PrintResult> {
-  const { printer } = context
+  const { printer, options } = context
   const { operation } = command
   try {
     await before?.(invocation)
@@ -114,8 +115,10 @@ async function execute(
     const concerns = concernsOf(operation, invocation.values, invocation)
     const failure = isOwn ? withPullRequest(explained, concerns) : explained
     return async () => {
-      const { delivery } = failure.details
-      if (delivery !== undefined && !isSilent)
+      const { delivery, rawResponse } = failure.details
+      if (rawResponse !== undefined && !isSilent && options.fields.length === 0)
+        await printer.print(rawText(rawResponse))
+      else if (delivery !== undefined && !isSilent)
         await printer.print(receipt(createReceipt(operation.route, concerns, delivery, failure), ''))
       return { code: failure.exit, failure }
     }
@@ -162,7 +165,7 @@ const isNamed = ({ repo, targetBranch, pr, targets }: ResourceRef, concerns: Res
 /** The view where the params do not say what the request was about. */
 const withoutNames = ({ heading, sentence, ...view }: View, { route }: Operation): View => ({
   ...view,
-  ...(sentence === undefined ? {} : { sentence: `${operationName(route)} was accepted.` }),
+  ...(sentence === undefined ? {} : { sentence: `The service accepted ${operationName(route)}.` }),
 })
 
 /** The items of a list until a signal arrives; then throws the reason of the interruption. */

@@ -58,9 +58,16 @@ export async function collectPages(
  * The error of a list that could not be read completely: `auth` if the token is the reason (CLI.md section
  * 6).
  */
-export const incompleteError = (command: string, failure: MergeqError | undefined): MergeqError =>
+export const incompleteError = (
+  command: string,
+  failure: MergeqError | undefined,
+  { problem }: Partial<Pick<PaginationEnd, 'problem'>> = {},
+): MergeqError =>
   failure === undefined
-    ? new MergeqError('incomplete', `${command}: the list is incomplete.`)
+    ? new MergeqError(
+        'incomplete',
+        `${command}: the list is incomplete${problem === undefined ? '' : `: ${problem}`}.`,
+      )
     : new MergeqError(
         failure.kind === 'auth' ? 'auth' : 'incomplete',
         `${withPeriod(failure.message)} The list is incomplete.`,
@@ -145,5 +152,5 @@ export async function streamPages(
   for (const note of finish.notes) await logger.info(note)
   if (!finish.isBroken) return 0
   if (resume !== undefined) await logger.info(resume.resumeHint)
-  throw incompleteError(command.command, failure)
+  throw incompleteError(command.command, failure, finish)
 }

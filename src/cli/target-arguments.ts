@@ -44,21 +44,21 @@ const shown = (name: string): string => (name === 'target' ? 'Targets as argumen
 /** The targets, from arguments, a file or standard input; an empty list needs --none. */
 export const targetArguments: Input<ImpactedTargets> = {
   definitions: [
-    { name: 'target', variadic: true, summary: 'Impacted targets, any names' },
+    { name: 'target', variadic: true, summary: 'Names of the impacted targets' },
     {
       name: '--from',
       value: 'file',
-      summary: 'Read them from a file, one a line (- is standard input)',
+      summary: 'Read targets from a file, one per line (- for standard input)',
       file: true,
     },
     {
       name: '--from-json',
       value: 'file',
-      summary: 'Read them from a JSON array of strings',
+      summary: 'Read targets from a JSON array of strings (- for standard input)',
       file: true,
     },
-    { name: '--all', summary: 'The pull request impacts every target' },
-    { name: '--none', summary: 'The pull request impacts no target' },
+    { name: '--all', summary: 'Mark every target as impacted' },
+    { name: '--none', summary: 'Mark no target as impacted' },
   ],
   read(args: ParsedArgs, context: ParseContext) {
     const typed = sources.filter(name => args.has(name))
@@ -67,7 +67,7 @@ export const targetArguments: Input<ImpactedTargets> = {
         typed.length === 0
           ? 'No targets were given.'
           : `${typed.map(shown).join(' and ')} cannot be combined.`,
-        'Give targets as arguments, or exactly one of --from, --from-json, --all and --none.',
+        'Give targets as arguments, or use one of --from, --from-json, --all and --none.',
       )
     const [source = ''] = typed
     const words = args.get(source) ?? []

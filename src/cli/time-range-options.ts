@@ -11,13 +11,13 @@ export const rangeInput: Input<TimeRange> = {
     {
       name: '--since',
       value: 'duration|instant',
-      summary: 'From so long ago, or from that instant on',
+      summary: 'Start of the range, as a duration before now or an instant',
       defaultText: '24h',
     },
     {
       name: '--until',
       value: 'duration|instant',
-      summary: 'Until so long ago, or until that instant',
+      summary: 'End of the range, as a duration before now or an instant',
       defaultText: 'now',
     },
     { name: '--start', value: 'instant', summary: 'Start of the range, inclusive' },

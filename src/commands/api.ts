@@ -27,8 +27,8 @@ function parseOperationName(text: string): string {
   const name = text.replace(/^\//, '')
   if (!/^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*$/.test(name))
     throw usageError(
-      `'${text}' is not the name of an operation.`,
-      'For example getQueue or flaky-tests/list-failing-tests.',
+      `'${text}' is not a valid operation name.`,
+      'Use a name such as getQueue or flaky-tests/list-failing-tests.',
     )
   return name
 }
@@ -47,6 +47,7 @@ const createRawDecoder = (include: boolean): ResponseDecoder => ({
       rawBody,
     }
   },
+  ...(include ? { readError: prependHead } : {}),
   passOn: {
     formats: 'all',
     begin: start => (include ? prependHead({ ...start, bytes: new Uint8Array(0) }) : new Uint8Array(0)),
@@ -108,13 +109,13 @@ const inputFor = (name: SettingParam, { location }: Param<unknown>): Input<unkno
 /** `api`: calls an operation by its name and prints the response body unchanged. */
 export const apiCommand = defineCommand({
   command: 'api',
-  summary: 'Call any operation of the service by its name, and print what comes, untouched',
+  summary: 'Call any API operation and print the response unchanged',
   operations: 'any',
-  output: 'what came, untouched; sanitized on a terminal; --fields picks from it',
+  output: 'the response unchanged, sanitized on a terminal; --fields selects from it',
   inputs: {
     operation: argument({
       name: 'operation',
-      summary: 'Name of the operation, as in submitPullRequest',
+      summary: 'Name of the operation, such as submitPullRequest',
       suggestions: serviceOperations.map(({ route }) => operationName(route)),
       parse: parseOperationName,
     }),
@@ -123,29 +124,32 @@ export const apiCommand = defineCommand({
       short: 'X',
       value: 'method',
       defaultText: "the operation's own",
-      summary: 'get or post',
+      summary: 'HTTP method: get or post',
       choices: ['get', 'post'],
     }),
     set: repeatableOption({
       name: 'field',
       short: 'F',
       value: 'key=value',
-      summary: 'A field of the body: JSON or text, dots make nesting',
+      summary: 'Add a field to the body: JSON or text; dots separate nested keys',
       parse: textParser('field'),
     }),
     input: option({
       name: 'input',
       value: 'file',
-      summary: 'The body, as a JSON object, from a file (- is standard input)',
+      summary: 'Read the body, a JSON object, from a file (- for standard input)',
       file: true,
       parse: textParser('file name'),
     }),
-    include: flag({ name: 'include', summary: 'Print the status line and the headers first' }),
+    include: flag({
+      name: 'include',
+      summary: 'Print the status line and the headers first, of an error response too',
+    }),
   },
   examples: [
     'mergeq api getQueue',
     'mergeq api getSubmittedPullRequest -F pr.number=123 --include',
-    'mergeq api listPullRequests -F state=MERGED  # exits with 5, where the service has none of that name',
+    'mergeq api listPullRequests -F state=MERGED  # exits with 5 if the service has no such operation',
   ],
   async run({ operation: name, method, set = [], input, include }, context) {
     const knownOperation: Operation | undefined = serviceOperations.find(
@@ -158,7 +162,7 @@ export const apiCommand = defineCommand({
       knownOperation === undefined ? (hasBody ? 'POST' : 'GET') : operationMethod(knownOperation.route)
     const resolvedMethod = method === undefined ? defaultMethod : method === 'get' ? 'GET' : 'POST'
     if (resolvedMethod === 'GET' && hasBody)
-      throw usageError('A GET has no body.', 'Leave out -F and --input, or use -X post.')
+      throw usageError('A GET request has no body.', 'Omit -F and --input, or use -X post.')
     const bodyKeys = {
       ...body,
       ...Object.fromEntries(set.map(field => [field.split(/[.=]/)[0] ?? '', null])),

@@ -4,12 +4,12 @@ import type { DocumentationCommand } from '../cli/registered-command.ts'
 /** `mergeq completion`: prints the completion script of a shell. */
 export const completionCommand: DocumentationCommand = {
   command: 'completion',
-  summary: 'Print the completion script of a shell',
+  summary: 'Print a shell completion script',
   inputs: {},
-  definitions: [{ name: 'shell', required: true, summary: `One of ${shells.join(', ')}`, choices: shells }],
+  definitions: [{ name: 'shell', required: true, summary: `Shell: ${shells.join(', ')}`, choices: shells }],
   operations: [],
   documentation: 'completion',
-  output: 'the script, which is also in the folder completions of the package',
+  output: 'the script, which is also in the completions directory of the package',
   examples: [
     'source <(mergeq completion bash)',
     'mergeq completion zsh > "$HOME/.zfunc/_mergeq"',

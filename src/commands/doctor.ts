@@ -203,14 +203,14 @@ async function listChecks({ printer }: CommandContext): Promise<number> {
 /** `doctor`: checks the setup and suggests fixes; exits with `check-failed` if a check fails. */
 export const doctorCommand = defineCommand({
   command: 'doctor',
-  summary: 'Check token, base address, network, clock, git and CI, and say how to mend what is wrong',
+  summary: 'Check the setup and suggest fixes',
   operations: [getMergeQueueMetrics],
   toleratesErrors: true,
   exitKinds: ['check-failed'],
   output: {
-    table: 'a row for each check',
+    table: 'one row per check',
     json: '[{"check","result","found","fix"}]',
-    ndjson: 'one check a line',
+    ndjson: 'one check per line',
   },
   inputs: {},
   examples: ['mergeq doctor', 'mergeq doctor --json'],

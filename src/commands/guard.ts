@@ -33,7 +33,7 @@ const remoteArgument: Input<string | undefined> = {
     {
       name: 'remote',
       variadic: true,
-      summary: 'What git gives its hook: a remote and its address',
+      summary: 'Name and URL of the remote, as git passes them to the hook',
     },
   ],
   read: args => args.get('remote')?.[1],
@@ -46,8 +46,8 @@ const maxWait = 3_000
 async function readPushes(context: CommandContext): Promise<readonly PushedBranch[]> {
   if (context.host.input.terminal)
     throw usageError(
-      '`mergeq guard` is run by git, which tells it what is pushed.',
-      'Install it with `mergeq guard --install`.',
+      '`mergeq guard` is a git hook: git runs it and passes the pushed branches.',
+      'To install it, run: mergeq guard --install',
     )
   const decoder = new TextDecoder()
   let text = ''
@@ -108,16 +108,16 @@ async function createBlockedPushError(
         )
   const { targetBranch = '' } = queueInvocation?.values ?? {}
   const name = pullRequestName(record)
-  const loss = isTested(record) ? 'its place and its test run would be lost' : 'its place would be lost'
+  const loss = isTested(record) ? 'its position and its test run' : 'its position'
   const cancel = typeof record.prNumber === 'number' ? ` ${record.prNumber}` : ''
   return new MergeqError(
     'check-failed',
-    `the ${isDeletion ? 'deletion' : 'push'} of ${branch} was stopped: ${describeLoss(record, queue, { targetBranch, now: context.host.clock.now() })}, and ${isDeletion ? 'deleting its head branch' : 'a push'} takes it out: ${loss}.`,
+    `The ${isDeletion ? 'deletion' : 'push'} of ${branch} was blocked: ${describeLoss(record, queue, { targetBranch, now: context.host.clock.now() })}. ${isDeletion ? 'Deleting the branch' : 'Pushing'} would remove ${name} from the queue and lose ${loss}.`,
     {
       hint: [
-        `Wait for it: mergeq pr wait${cancel}`,
+        `Wait until ${name} has finished: mergeq pr wait${cancel}`,
         `Cancel ${name} first, then push: mergeq pr cancel${cancel}`,
-        'Push all the same: MERGEQ_GUARD=off git push (or git push --no-verify)',
+        'To push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)',
       ].join('\n'),
     },
   )
@@ -167,15 +167,15 @@ async function guardPush(remoteUrl: string | undefined, context: CommandContext)
 /** `guard`: a git pre-push hook that blocks pushes to queued pull requests. */
 export const guardCommand = defineCommand({
   command: 'guard',
-  summary: 'Keep a push from taking a pull request out of the queue: a git pre-push hook',
+  summary: 'Git pre-push hook that blocks pushes to queued pull requests',
   operations: [getSubmittedPullRequest, getQueue],
   exitKinds: ['check-failed'],
-  output: 'nothing; what it says stands on standard error',
+  output: 'nothing; messages go to standard error',
   inputs: {
     remote: remoteArgument,
-    install: flag({ name: 'install', summary: 'Install it as the pre-push hook of this checkout' }),
-    uninstall: flag({ name: 'uninstall', summary: 'Remove it again' }),
-    failClosed: flag({ name: 'fail-closed', summary: 'Stop the push, too, when the queue cannot be asked' }),
+    install: flag({ name: 'install', summary: 'Install the pre-push hook in this checkout' }),
+    uninstall: flag({ name: 'uninstall', summary: 'Remove the pre-push hook' }),
+    failClosed: flag({ name: 'fail-closed', summary: 'Also block the push if the queue cannot be read' }),
   },
   examples: [
     'mergeq guard --install',
@@ -202,11 +202,11 @@ export const guardCommand = defineCommand({
         throw extendError(
           failure,
           {
-            hint: `${details.hint ?? ''}\nPush all the same: MERGEQ_GUARD=off git push (or git push --no-verify)`.trim(),
+            hint: `${details.hint ?? ''}\nTo push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)`.trim(),
           },
           `the push was stopped, because the queue could not be asked: ${message}`,
         )
-      await context.logger.warn(`guard: the queue could not be asked, and the push goes on: ${message}`)
+      await context.logger.warn(`The queue could not be checked, so the push continues: ${message}`)
       return 0
     }
   },

@@ -11,7 +11,10 @@ import { metricsView } from './metrics/view/metrics-view.ts'
  */
 const repositoryOrAll: Input<Repository | undefined> = {
   definitions: [
-    { name: '--all-repos', summary: 'All repositories of the organization (the default without --repo)' },
+    {
+      name: '--all-repos',
+      summary: 'Include all repositories of the organization (the default without --repo)',
+    },
   ],
   setting: 'repo',
   read(args, context) {
@@ -38,7 +41,7 @@ const columns = [
 /** `mergeq metrics`: the metrics of merge queues. */
 export const metricsCommand = defineOperationCommand({
   command: 'metrics',
-  summary: 'Print the metrics of merge queues in the Prometheus text format',
+  summary: 'Print merge queue metrics in the Prometheus text format',
   operation: getMergeQueueMetrics,
   inputs: { repo: repositoryOrAll, branch: typedBranch },
   view: reply => ({

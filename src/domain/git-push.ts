@@ -31,8 +31,8 @@ export function parsePushes(text: string): readonly PushedBranch[] {
       const [, , to = '', remote = '', from = ''] = refUpdate.exec(line) ?? []
       if (remote === '')
         throw usageError(
-          `'${line.slice(0, 80)}' is not what git tells a pre-push hook.`,
-          'It writes `<local ref> <local sha> <remote ref> <remote sha>`, one a line.',
+          `'${line.slice(0, 80)}' is not valid input for a pre-push hook.`,
+          'Git writes `<local ref> <local sha> <remote ref> <remote sha>` on each line.',
         )
       const branch = remote.startsWith('refs/heads/') ? remote.slice('refs/heads/'.length) : undefined
       if (branch === undefined || isZero(from) || to === from) return []
@@ -46,7 +46,7 @@ export const isQueued = (record: JsonObject): boolean =>
 
 /**
  * Describes what a pull request loses if a push removes it from the queue:
- * `#7 is TESTING for 4m, number 2 of 5 in the queue of main`. `now` is in milliseconds since 1970.
+ * `#7 has been TESTING for 4m, position 2 of 5 in the queue of main`. `now` is in milliseconds since 1970.
  */
 export function describeLoss(
   record: JsonObject,
@@ -59,8 +59,8 @@ export function describeLoss(
   const entries = queueEntries(queue ?? {})
   const position = entries.find(({ pr }) => pr === record.prNumber)?.position
   const place =
-    position === undefined ? 'in the queue' : `number ${position} of ${entries.length} in the queue`
-  return `${pullRequestName(record)} is ${state}${duration}, ${place} of ${targetBranch}`
+    position === undefined ? 'in the queue' : `position ${position} of ${entries.length} in the queue`
+  return `${pullRequestName(record)} ${duration === '' ? 'is' : 'has been'} ${state}${duration}, ${place} of ${targetBranch}`
 }
 
 /** Returns `#7` for a record with a number, and `its pull request` for any other record. */

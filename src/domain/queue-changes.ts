@@ -69,11 +69,10 @@ export function departureChange(entry: QueueEntry, record: JsonObject | undefine
   return { pr: entry.pr, from: entry.state || null, to, at, position: null }
 }
 
-/** Formats a change for people: `#7 PENDING -> TESTING (number 2)`. */
+/** Formats a change for people: `#7 PENDING -> TESTING, position 2`. */
 export const describeChange = ({ pr, from, to, position }: QueueChange): string =>
   [
     pr === null ? 'The queue:' : `#${pr}`,
     ...(from === null ? [] : [`${from} ->`]),
-    to ?? 'no longer in the queue',
-    ...(position === null ? [] : [`(number ${position})`]),
+    `${to ?? 'left the queue'}${position === null ? '' : `, position ${position}`}`,
   ].join(' ')

@@ -33,9 +33,9 @@ const queueFileKeys = ['repo', 'targetBranch', 'settings']
 
 /** Returns why a key cannot be a setting in a file; undefined if it can. */
 function refusalReason(key: string): string | undefined {
-  if (key === 'deleteRequiredStatuses') return 'it is written `requiredStatuses: null` in a file'
-  if (subjectKeys.includes(key)) return 'it names a queue and is no setting of one'
-  return readOnlyKeys.includes(key) ? 'it is read only' : undefined
+  if (key === 'deleteRequiredStatuses') return 'a queue file uses `requiredStatuses: null` instead'
+  if (subjectKeys.includes(key)) return 'this names the queue and is not a setting'
+  return readOnlyKeys.includes(key) ? 'this setting is read-only' : undefined
 }
 
 /**
@@ -45,13 +45,14 @@ function refusalReason(key: string): string | undefined {
  */
 export function readSetting(key: string, value: Json): Json {
   const reason = refusalReason(key)
-  if (reason !== undefined || key === '') throw usageError(`${reason ?? 'it has no name'}.`, 'Leave it out.')
+  if (reason !== undefined || key === '')
+    throw usageError(`${reason ?? 'the setting has no name'}.`, 'Remove the setting.')
   const type = settingTypes.get(key)
   if (type === undefined || (value === null && key === 'requiredStatuses')) return value
   if (value === null)
     throw usageError(
-      'it cannot be reset: the service has no reset for it.',
-      'Write the value that it should have, or leave the line out to leave the setting alone.',
+      'null is not possible: the service cannot reset this setting.',
+      'Set a value, or remove the setting to leave it unchanged.',
     )
   return type.fromJson(value)
 }
@@ -67,21 +68,21 @@ const isKnown = (key: string): boolean => settingTypes.has(key)
 export function parseQueueFile({ members, line }: SourceNode, file: string): QueueFile {
   const fileError = (at: number, problem: string, hint?: string) =>
     usageError(`${file}:${at}: ${problem}`, hint)
-  const expectedForm = 'A queue is `repo`, `targetBranch` and `settings`; `mergeq queue export` writes one.'
-  if (members === undefined) throw fileError(line, 'this is no queue: it is not a mapping.', expectedForm)
+  const expectedForm =
+    'A queue file has the keys `repo`, `targetBranch` and `settings`. For an example, run: mergeq queue export'
+  if (members === undefined) throw fileError(line, 'a queue file must be a mapping.', expectedForm)
   for (const [key, node] of members)
-    if (!queueFileKeys.includes(key))
-      throw fileError(node.line, `'${key}' is not part of a queue.`, expectedForm)
+    if (!queueFileKeys.includes(key)) throw fileError(node.line, `unknown key '${key}'.`, expectedForm)
   const readText = (key: string, parse: (text: string) => unknown) => {
     const node = members.get(key)
     if (node === undefined) return {}
-    if (typeof node.value !== 'string') throw fileError(node.line, `${key} is not text.`, expectedForm)
+    if (typeof node.value !== 'string') throw fileError(node.line, `${key} must be a string.`, expectedForm)
     inContext(`${file}:${node.line}: ${key}`, () => parse(String(node.value)))
     return { [key]: node.value }
   }
   const settings = members.get('settings')
   if (settings !== undefined && settings.value !== null && settings.members === undefined)
-    throw fileError(settings.line, 'settings is not a mapping.', expectedForm)
+    throw fileError(settings.line, 'settings must be a mapping.', expectedForm)
   const entries = [...(settings?.members ?? [])].map(([key, node]) => {
     const value = inContext(`${file}:${node.line}: ${key}`, () => readSetting(key, node.value))
     return [key, value] as const

@@ -17,14 +17,14 @@ export interface HealthCheck {
 export function checkDepth(queue: JsonObject, max: number): HealthCheck {
   const depth = queueEntries(queue).length
   const ok = depth <= max
-  const reason = `it lists ${pluralize(depth, 'pull request')}, ${ok ? 'at most' : 'more than'} ${max}`
+  const reason = `${pluralize(depth, 'pull request')} queued, ${ok ? 'at most' : 'more than'} ${max}`
   return { check: 'max-depth', ok, reason }
 }
 
 /** Checks that a queue is not paused. A draining queue passes, because it still merges. */
 export function checkPaused(queue: JsonObject): HealthCheck {
   const state = normalizeState(getString(queue, 'state') ?? '')
-  const reason = state === '' ? 'it does not tell its state' : `it is ${state}`
+  const reason = state === '' ? 'the queue reports no state' : `the queue is ${state}`
   return { check: 'not-paused', ok: state !== 'PAUSED' && state !== '', reason }
 }
 
@@ -38,17 +38,17 @@ const changedAt = ({ record }: QueueEntry): number => Date.parse(getString(recor
 export function checkStalled(queue: JsonObject, maxIdle: number, now: number): HealthCheck {
   const check = 'stalled'
   const entries = queueEntries(queue)
-  if (entries.length === 0) return { check, ok: true, reason: 'nothing waits in it' }
+  if (entries.length === 0) return { check, ok: true, reason: 'no pull requests are queued' }
   const [newest] = entries
     .filter(entry => !Number.isNaN(changedAt(entry)))
     .sort((one, other) => changedAt(other) - changedAt(one))
   if (newest === undefined)
-    return { check, ok: false, reason: 'no pull request that it lists tells when its state changed' }
+    return { check, ok: false, reason: 'no queued pull request reports when its state changed' }
   const idle = Math.max(0, now - changedAt(newest))
   const ok = idle < maxIdle
-  const newestChange = `#${newest.pr} is ${newest.state} since ${getString(newest.record, 'stateChangedAt')}`
+  const newestChange = `#${newest.pr} ${newest.state} since ${getString(newest.record, 'stateChangedAt')}`
   const reason = ok
-    ? `something moved ${formatDuration(idle)} ago: ${newestChange}`
-    : `nothing has moved for ${formatDuration(idle)} while it lists ${pluralize(entries.length, 'pull request')}: ${newestChange}, the newest change`
+    ? `last state change ${formatDuration(idle)} ago: ${newestChange}`
+    : `no state change for ${formatDuration(idle)} with ${pluralize(entries.length, 'pull request')} queued; last change: ${newestChange}`
   return { check, ok, reason }
 }

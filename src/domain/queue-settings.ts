@@ -33,7 +33,7 @@ function integerType(min: number): TextualSettingType<number> {
   return {
     parse,
     fromJson(value) {
-      if (typeof value !== 'number') throw typeError(value, 'a number (which stands without quotes)')
+      if (typeof value !== 'number') throw typeError(value, 'a number (without quotes)')
       return parse(String(value))
     },
   }
@@ -42,7 +42,7 @@ function integerType(min: number): TextualSettingType<number> {
 const stringFromJson =
   (parse: (text: string) => string) =>
   (value: Json): Json => {
-    if (!isString(value)) throw typeError(value, 'text (which may need quotes)')
+    if (!isString(value)) throw typeError(value, 'a string (quotes may be needed)')
     return parse(value)
   }
 
@@ -58,7 +58,7 @@ function textListType(valueName: string): TextualSettingType<string> {
   return {
     parse,
     fromJson(value) {
-      if (!Array.isArray(value) || !value.every(isString)) throw typeError(value, 'a list of texts')
+      if (!Array.isArray(value) || !value.every(isString)) throw typeError(value, 'a list of strings')
       return value.map(parse)
     },
   }

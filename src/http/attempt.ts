@@ -51,7 +51,7 @@ export async function sendOnce(
   const stop = () => timer.abort(interrupted.reason)
   interrupted.addEventListener('abort', stop, { once: true })
   if (interrupted.aborted) stop()
-  const description = `${request.operation}: the answer of ${new URL(request.url).host}`
+  const description = `The response of ${new URL(request.url).host}`
   const receivedBefore = received()
   const countTimer = setInterval(() => {
     if (received() - receivedBefore > maxOnWire(request.maxAnswer))
@@ -116,7 +116,7 @@ function createAttemptTimer() {
     clear()
     endsAt = performance.now() + limit
     timeout = setTimeout(
-      () => controller.abort(Object.assign(new Error('the time is over'), { code: timeLimitCode })),
+      () => controller.abort(Object.assign(new Error('timed out'), { code: timeLimitCode })),
       limit,
     )
   }

@@ -12,12 +12,15 @@ export async function parseCertificates(authorities: readonly string[]): Promise
     try {
       for (const certificate of certificates) new X509Certificate(certificate)
     } catch {
-      throw usageError('--ca-file: a certificate in it is damaged.', 'Get the file again; it is PEM.')
+      throw usageError(
+        '--ca-file: the file has a damaged certificate.',
+        'Download the file again. The format is PEM.',
+      )
     }
     if (certificates.length > 0) return certificates
     throw usageError(
-      '--ca-file: there is no certificate in it.',
-      'It is PEM, and begins with -----BEGIN CERTIFICATE-----.',
+      '--ca-file: the file has no certificate.',
+      'Name a PEM file. A certificate starts with -----BEGIN CERTIFICATE-----.',
     )
   })
 }

@@ -158,9 +158,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     if (requestedDelay !== undefined && requestedDelay > maxRetryAfter) return false
     const delay = Math.max(backoff(retryPolicy, attempts, clientOptions.random()), requestedDelay ?? 0)
     retryCount++
-    await clientOptions.notify(
-      `${request.operation}: ${reason}; trying again in ${(delay / 1_000).toFixed(1)} s.`,
-    )
+    await clientOptions.notify(`${reason}; retrying in ${(delay / 1_000).toFixed(1)}s.`)
     await clock.sleep(delay, interrupted)
     return true
   }
@@ -187,10 +185,10 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
  * response over the size limit, are returned unchanged.
  */
 function truncatedResponseError(error: unknown, operation: string, host: string): MergeqError {
-  const message = isMergeqError(error) ? error.message : `${operation}: the answer of ${host} was cut.`
-  const hint = 'What was printed is not whole: do not use it. Try again later.'
+  const message = isMergeqError(error) ? error.message : `The response of ${host} was cut off.`
+  const hint = 'The output is incomplete: do not use it. Try again later.'
   if (isMergeqError(error) && error.kind !== 'bad-answer') return error
-  return new MergeqError('bad-answer', `${message} A part of it was printed.`, {
+  return new MergeqError('bad-answer', `${message} Part of the response was printed.`, {
     operation,
     hint,
     sentState: 'ambiguous',
@@ -213,11 +211,11 @@ async function retryReason(
 ): Promise<string | undefined> {
   if ('error' in result) {
     if (!result.retryable || (isChange && result.sentState === 'ambiguous')) return undefined
-    return result.error.message.replace(/^\S+: /, '').replace(/\.$/, '')
+    return result.error.message.replace(/\.$/, '')
   }
   const { status } = result
   if (status < 200 || status > 299) return retryPolicy.reasonFor(status, isChange)
-  return isChange || (await isComplete(result)) ? undefined : 'the answer was not whole'
+  return isChange || (await isComplete(result)) ? undefined : 'The response was incomplete'
 }
 
 /**

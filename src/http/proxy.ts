@@ -18,7 +18,7 @@ export function proxyFromEnvironment(env: Environment): URL | undefined {
   const address = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`
   if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return new URL(address)
   throw usageError(
-    'The proxy in HTTPS_PROXY is not an http or https address.',
-    'For example http://proxy.example:3128.',
+    'The value of HTTPS_PROXY is not an http or https URL.',
+    'Set HTTPS_PROXY to a URL, for example http://proxy.example:3128.',
   )
 }

@@ -1,15 +1,15 @@
 import type { Dispatcher } from 'undici'
 import { isMergeqError, MergeqError } from '../errors.ts'
 
-const hint = 'Check the base address and what stands before the service.'
+const hint = 'Check the base URL, and any proxy in front of the service.'
 
 const formatSize = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`
 
-/** Returns the error for a response of more than `max` bytes; the request is not repeated. */
+/** Returns the error for a response of more than `max` bytes; the request is not retried. */
 export const responseTooLargeError = (description: string, max: number): MergeqError =>
   new MergeqError('bad-answer', `${description} is larger than ${formatSize(max)}.`, {
-    hint: `${hint} If this answer is right, raise the limit with --max-answer <size>.`,
+    hint: `${hint} If the response is correct, raise the limit with --max-answer <size>.`,
     sentState: 'ambiguous',
     overLimit: true,
   })
@@ -73,10 +73,14 @@ export async function decompress(
 }
 
 const unreadableBodyError = (description: string, encoding: string): MergeqError =>
-  new MergeqError('bad-answer', `${description} says that it is ${encoding}, and cannot be read as that.`, {
-    hint,
-    sentState: 'ambiguous',
-  })
+  new MergeqError(
+    'bad-answer',
+    `${description} has the content encoding ${encoding}, but cannot be decoded.`,
+    {
+      hint,
+      sentState: 'ambiguous',
+    },
+  )
 
 /**
  * Yields the chunks of a body, decompressed. Throws a bad-answer error for an unknown encoding, damaged

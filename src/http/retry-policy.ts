@@ -11,8 +11,8 @@ export interface RetryPolicy {
   /** The longest `Retry-After` that is waited for. A longer one is reported to the user. */
   readonly maxRetryAfter: number
   /**
-   * Returns why a request is repeated after a response with this status; undefined when it is not. A change
-   * is repeated only when the service certainly did not apply it.
+   * Returns why a request is retried after a response with this status; undefined when it is not. A change
+   * is retried only when the service certainly did not apply it.
    */
   reasonFor(status: number, isChange: boolean): string | undefined
 }
@@ -26,9 +26,9 @@ export const createRetryPolicy = (maxRetries: number): RetryPolicy => ({
   maxDelay: 20_000,
   maxRetryAfter: 60_000,
   reasonFor(status, isChange) {
-    if (status === 429) return 'the rate of requests is limited (429)'
+    if (status === 429) return 'The service limits the request rate (429)'
     const isTransient = status === 408 || (status >= 500 && status <= 599)
-    return isTransient && !isChange ? `the service could not answer (${status})` : undefined
+    return isTransient && !isChange ? `The service could not process the request (${status})` : undefined
   },
 })
 

@@ -51,8 +51,8 @@ const unreachable = /^(ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/
 const timedOut = /^UND_ERR_(HEADERS|BODY)_TIMEOUT$|^ETIMEDOUT$/
 const notHttp = /^HPE_|^UND_ERR_HEADERS_OVERFLOW$|^UND_ERR_RES_/
 
-const nothingSent = 'Nothing was sent; it is safe to run this again.'
-const checkNetwork = `Check the network and the base address. ${nothingSent}`
+const nothingSent = 'Nothing was sent; it is safe to try again.'
+const checkNetwork = `Check the network and the base URL. ${nothingSent}`
 
 /**
  * Describes the error of a request, and how far the request got. The text of the error itself is never
@@ -71,81 +71,74 @@ export function classifyError(
   ): TransportError => ({
     sentState,
     retryable,
-    error: new MergeqError('unavailable', `${operation}: ${message}.`, { operation, hint, sentState }),
+    error: new MergeqError('unavailable', `${message}.`, { operation, hint, sentState }),
   })
   const isProxyError =
     proxy !== undefined &&
     (hostname === proxy.replace(/:\d+$/, '') || String(port) === proxy.split(':').at(-1))
   const peer = isProxyError ? `the proxy ${proxy}` : host
+  const peerName = isProxyError ? `The proxy ${proxy}` : host
   const [, proxyStatus] = /Proxy response \((\d+)\)/.exec(errorMessage) ?? []
   if (proxyStatus === '407' || proxyStatus === '401')
     return transportError(
       'not-sent',
-      `the proxy ${proxy} asks for a login (${proxyStatus}); the service was not reached`,
-      'Put user and password into HTTPS_PROXY. Nothing was sent.',
+      `The proxy ${proxy} requires a login (${proxyStatus}); the service was not reached`,
+      'Add the user name and the password to HTTPS_PROXY. Nothing was sent.',
       false,
     )
   if (proxyStatus !== undefined)
     return transportError(
       'not-sent',
-      `the proxy ${proxy} did not connect to ${host} (${proxyStatus})`,
+      `The proxy ${proxy} could not connect to ${host} (${proxyStatus})`,
       checkNetwork,
     )
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return transportError(
-      'not-sent',
-      `${isProxyError ? peer : `the host ${host}`} could not be found (DNS)`,
-      checkNetwork,
-    )
+    return transportError('not-sent', `The host name of ${peer} could not be resolved (DNS)`, checkNetwork)
   if (code === 'ECONNREFUSED')
-    return transportError('not-sent', `${peer} refused the connection`, checkNetwork)
+    return transportError('not-sent', `${peerName} refused the connection`, checkNetwork)
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || (!began && unreachable.test(code)))
-    return transportError('not-sent', `${peer} could not be reached`, checkNetwork)
+    return transportError('not-sent', `${peerName} could not be reached`, checkNetwork)
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || name === 'SecureProxyConnectionError')
     return transportError(
       'not-sent',
-      `the certificate of ${host} is for another name`,
-      `Check the base address. ${nothingSent}`,
+      `The certificate of ${host} is for a different host name`,
+      `Check the base URL. ${nothingSent}`,
       false,
     )
   if (badCertificate.test(code))
     return transportError(
       'not-sent',
-      `the certificate of ${host} is not trusted (${code})`,
-      `If your network has a certificate authority of its own, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS. ${nothingSent}`,
+      `The certificate of ${host} is not trusted (${code})`,
+      `If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS. ${nothingSent}`,
       false,
     )
   if (!began && proxy !== undefined)
-    return transportError(
-      'not-sent',
-      `no connection to ${host} could be made through the proxy ${proxy}`,
-      checkNetwork,
-    )
+    return transportError('not-sent', `Could not connect to ${host} through the proxy ${proxy}`, checkNetwork)
   if (timedOut.test(code) || code === timeLimitCode)
     return transportError(
       began ? 'ambiguous' : 'not-sent',
-      `no whole answer came from ${host} within ${limit / 1_000} s`,
-      `Try again later; --timeout sets the limit.${began ? '' : ` ${nothingSent}`}`,
+      `${host} did not send a complete response within ${limit / 1_000}s`,
+      `Try again later, or raise the time limit with --timeout.${began ? '' : ` ${nothingSent}`}`,
     )
   if (name === 'HTTPParserError' || notHttp.test(code))
     return {
       sentState: 'ambiguous',
       retryable: code.startsWith('UND_ERR_RES_'),
-      error: new MergeqError('bad-answer', `${operation}: what ${host} answered is not valid HTTP.`, {
+      error: new MergeqError('bad-answer', `The response of ${host} is not valid HTTP.`, {
         operation,
         sentState: 'ambiguous',
-        hint: 'Check the base address and its port.',
+        hint: 'Check the base URL and its port.',
       }),
     }
   if (!began)
     return transportError(
       'not-sent',
-      `the connection to ${host} broke before anything was sent`,
+      `The connection to ${host} was closed before anything was sent`,
       checkNetwork,
     )
   return transportError(
     'ambiguous',
-    `the connection to ${host} broke before the answer was whole`,
+    `The connection to ${host} was closed before the response was complete`,
     'Try again later.',
   )
 }

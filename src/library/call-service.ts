@@ -62,16 +62,20 @@ async function collectPages(
     failure = toMergeqError(error)
     if (!pages.hasStarted()) return { document: null, failure }
   }
-  const { records, envelope, notes, isBroken } = pages.finish(failure?.message)
+  const { records, envelope, notes, isBroken, problem } = pages.finish(failure?.message)
   const document = toPlainJson({ tests: [...tests, ...records], ...envelope })
   if (failure?.kind === 'interrupted') return { document, failure }
   for (const note of notes) await logger.info(note)
-  return isBroken ? { document, failure: incompleteError(failure) } : { document }
+  return isBroken ? { document, failure: incompleteError(failure, problem) } : { document }
 }
 
 /** The error of a list that could not be read completely: `auth` if the token is the reason. */
-function incompleteError(failure: MergeqError | undefined): MergeqError {
-  if (failure === undefined) return new MergeqError('incomplete', 'The list is incomplete.')
+function incompleteError(failure: MergeqError | undefined, problem: string | undefined): MergeqError {
+  if (failure === undefined)
+    return new MergeqError(
+      'incomplete',
+      `The list is incomplete${problem === undefined ? '' : `: ${problem}`}.`,
+    )
   const { exit: _, ...details } = failure.details
   const kind = failure.kind === 'auth' ? 'auth' : 'incomplete'
   return new MergeqError(kind, `${withPeriod(failure.message)} The list is incomplete.`, details)

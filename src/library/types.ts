@@ -3,7 +3,7 @@
 /** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 
-/** A JSON object. Fields that have no type here are reachable by their names. */
+/** A JSON object. Fields without a type here can be read by name. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
@@ -26,7 +26,7 @@ export type PullRequestState =
 /** The state of a queue, in upper case. */
 export type QueueState = 'RUNNING' | 'PAUSED' | 'DRAINING' | 'SWITCHING_MODES' | OtherString
 
-/** What a submitted pull request still lacks before it can be tested. */
+/** The conditions that a submitted pull request must meet before it is tested. */
 export interface Readiness extends JsonObject {
   readonly doesBaseBranchMatch?: boolean
   readonly requiresImpactedTargets?: boolean
@@ -36,7 +36,7 @@ export interface Readiness extends JsonObject {
 
 /** A pull request in the list of a queue. */
 export interface EnqueuedPullRequest extends JsonObject {
-  /** The id of the queue entry; it stays the same through a cancellation and another submission. */
+  /** The id of the queue entry; it stays the same if the pull request is cancelled and submitted again. */
   readonly id?: string
   readonly state?: PullRequestState
   /** In ISO 8601. */
@@ -48,7 +48,7 @@ export interface EnqueuedPullRequest extends JsonObject {
   readonly usedDefaultPriorityName?: string
   /** Whether the priority is 0. */
   readonly skipTheLine?: boolean
-  /** Whether it is tested alone, never in a batch. */
+  /** Whether the pull request is tested alone, never in a batch. */
   readonly noBatch?: boolean
   readonly prNumber?: number
   readonly prTitle?: string
@@ -61,14 +61,14 @@ export interface EnqueuedPullRequest extends JsonObject {
 /** A submitted pull request. */
 export interface PullRequest extends EnqueuedPullRequest {
   readonly state: PullRequestState
-  /** True from the submission on, false when it was merged, has failed or was cancelled. */
+  /** True after the submission; false after the pull request merged, failed or was cancelled. */
   readonly isCurrentlySubmittedToQueue?: boolean
-  /** Whether it was queued although it was not ready. */
+  /** Whether the pull request was queued although it was not ready. */
   readonly forceEnqueued?: boolean
   readonly readiness?: Readiness
   /** The test run that verified a merged pull request. */
   readonly verifiedByTestRun?: string | null
-  /** What happened to it, the newest first; only when the request asked for it. */
+  /** The events of the pull request, newest first; present only if the request asked for them. */
   readonly timeline?: readonly JsonObject[]
 }
 
@@ -76,15 +76,15 @@ export interface PullRequest extends EnqueuedPullRequest {
 export interface QueueSettings extends JsonObject {
   readonly state?: QueueState
   readonly mode?: 'single' | 'parallel' | OtherString
-  /** Test runs at a time. */
+  /** Maximum number of concurrent test runs. */
   readonly concurrency?: number
-  /** Test runs at a time while a failed batch is split. */
+  /** Maximum number of concurrent test runs while a failed batch is split. */
   readonly bisectionConcurrency?: number
-  /** Limit of a test run, in minutes; 0 is none. */
+  /** Time limit for a test run in minutes; 0 means no limit. */
   readonly testingTimeoutMinutes?: number
-  /** Runs behind a failure to wait for before it counts. */
+  /** Later runs to wait for before a failure is final. */
   readonly pendingFailureDepth?: number
-  /** Whether a pass counts for all pull requests ahead. */
+  /** Whether a passing run also validates the pull requests ahead of it. */
   readonly canOptimisticallyMerge?: boolean
   /** Whether several pull requests are tested together. */
   readonly batch?: boolean
@@ -97,7 +97,7 @@ export interface QueueSettings extends JsonObject {
   readonly directMergeMode?: 'off' | 'always' | OtherString
   readonly optimizationMode?: 'off' | 'bisection_skip_redundant_tests' | OtherString
   readonly mergeMethod?: 'merge_commit' | 'squash' | 'rebase' | OtherString
-  /** Empty or null where branch protection decides. */
+  /** Empty or null if branch protection determines the required statuses. */
   readonly requiredStatuses?: readonly string[] | null
   readonly extensionEnabled?: boolean
   readonly labelCommandsEnabled?: boolean
@@ -112,7 +112,7 @@ export interface QueueSettings extends JsonObject {
   readonly batchingRules?: readonly Json[]
 }
 
-/** A queue: its state, its settings, and its pull requests in the order in which they are taken. */
+/** A queue: its state, its settings, and its pull requests in queue order. */
 export interface Queue extends QueueSettings {
   readonly enqueuedPullRequests: readonly EnqueuedPullRequest[]
 }
@@ -163,19 +163,19 @@ export interface TestRun extends JsonObject {
   readonly createdAt?: string
   readonly status?: 'in_progress' | 'succeeded' | 'failed' | 'cancelled' | OtherString
   readonly checkSuites?: readonly (JsonObject & { readonly checkRuns?: readonly CheckRun[] })[]
-  /** A log, the newest first, with several entries for each context. */
+  /** All status changes, newest first: a context can have several entries. */
   readonly statusChecks?: readonly StatusCheck[]
-  /** Several in a batch. */
+  /** The pull requests that the run tests; several in a batch. */
   readonly testedPullRequests?: readonly TestedPullRequest[]
   /** The targets of the tested pull requests. */
   readonly impactedTargetsForTestedPrs?: readonly string[]
-  /** The targets of the tested pull requests and of all that they build on. */
+  /** The targets of the tested pull requests and of all pull requests that they build on. */
   readonly impactedTargets?: readonly string[]
-  /** Numbers of the pull requests that it builds on and does not test. */
+  /** The numbers of the pull requests that the run builds on without testing them. */
   readonly dependentPrs?: readonly number[]
 }
 
-/** Something with a page of its own. */
+/** A link to a web page. */
 export interface Link extends JsonObject {
   readonly html_url?: string
 }
@@ -188,7 +188,7 @@ export interface TestStatus extends JsonObject {
   readonly timestamp?: string
 }
 
-/** A failure that a test often has. */
+/** A frequent failure of a test. */
 export interface CommonFailure extends JsonObject {
   readonly summary?: string
   readonly occurrence_count?: number
@@ -225,7 +225,7 @@ export interface TestDetails extends JsonObject {
   readonly test: TestCase
 }
 
-/** The position of a list in its pages; for a list of several pages, only the totals. */
+/** The pagination of a list; for a list that was merged from several pages, only the totals. */
 export interface Page extends JsonObject {
   readonly total_rows?: number
   readonly total_pages?: number
@@ -241,7 +241,7 @@ export interface TimeWindow extends JsonObject {
   readonly start: string
   /** Exclusive, in ISO 8601. */
   readonly end: string
-  /** Whether every test of the range was requested. */
+  /** Whether all failing tests of the range were read. */
   readonly complete: boolean
 }
 
@@ -271,7 +271,7 @@ export interface Receipt extends JsonObject {
   /** The number of impacted targets, or `ALL`. */
   readonly targets?: number | 'ALL'
   readonly ok: boolean
-  /** `confirmed-by-read`: the service did not answer, and its records show the change. */
+  /** `confirmed-by-read`: no response arrived, and reading the record back shows the change. */
   readonly delivery: 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
   /** The exit code of the command line for the same error; only when `ok` is false. */
   readonly exit?: number
@@ -309,18 +309,18 @@ export interface MergeqError extends Error {
   readonly exit: number
   /** What to do next. */
   readonly hint?: string
-  /** The HTTP status of the answer. */
+  /** The HTTP status of the response. */
   readonly status?: number
   readonly operation?: string
   /** How many times the request was sent. */
   readonly attempts?: number
-  /** The id of the request, which the support of the service asks for. */
+  /** The id of the request, for the support of the service. */
   readonly requestId?: string
   /** The error message of the service. */
   readonly serviceMessage?: string
-  /** The delay before another attempt that the service asks for, in seconds. */
+  /** The delay that the service requests before the next attempt, in seconds. */
   readonly retryAfter?: number
-  /** Whether a change that was sent was made. */
+  /** Whether the service applied a change that was sent. */
   readonly delivery?: 'not-applied' | 'unknown'
   /** The receipt of a change that failed, the part of a list that was read, or null. */
   readonly document: Receipt | FailingTests | null
@@ -333,16 +333,16 @@ export interface Repository {
   readonly name: string
 }
 
-/** A pull request: its number, or a text such as `#123` or its address. */
+/** A pull request: its number, or a string such as `#123` or its URL. */
 export type PullRequestReference = number | string
 
-/** An instant: a `Date`, or a text in RFC 3339 or with a date alone (`2026-01-05`). */
+/** An instant: a `Date`, an RFC 3339 string, or a date alone (`2026-01-05`). */
 export type Instant = Date | string
 
-/** An instant, or a duration that is subtracted from now, such as `7d` or `1h30m`. */
+/** An instant, or a duration before now such as `7d` or `1h30m`. */
 export type Moment = Instant
 
-/** Settings of a call. A setting that is left out has the value that the command line would find. */
+/** Settings of a call. A setting that is omitted is resolved as on the command line. */
 export interface CommonOptions {
   /** The repository, or its name as `[host/]owner/name`. */
   readonly repo?: Repository | string | undefined
@@ -350,21 +350,21 @@ export interface CommonOptions {
   readonly targetBranch?: string | undefined
   /** The slug of the organization, for failing tests. */
   readonly org?: string | undefined
-  /** The base address of the service. */
+  /** The base URL of the service. */
   readonly baseUrl?: string | undefined
-  /** The profile of the stored settings. */
+  /** The profile of stored settings to use. */
   readonly profile?: string | undefined
-  /** Limit of an attempt: milliseconds, or a duration such as `30s`. */
+  /** Time limit for each request: milliseconds, or a duration such as `30s`. */
   readonly timeout?: number | string | undefined
-  /** How often a request may be repeated; 0 is one request. */
+  /** Maximum retries; 0 disables them. */
   readonly retries?: number | undefined
-  /** The largest answer to read, such as `128MiB`. */
+  /** Maximum size of a response, such as `128MiB`. */
   readonly maxAnswer?: string | undefined
-  /** A file of further certificate authorities, in PEM. */
+  /** A file with additional certificate authorities, in PEM. */
   readonly caFile?: string | undefined
 }
 
-/** Options of a client: settings of all its calls, and what belongs to the client alone. */
+/** Options of a client: the settings of all its calls, the token, and callbacks. */
 export interface ClientOptions extends CommonOptions {
   /** The API token; without it, the token that the command line would use. */
   readonly token?: string | undefined
@@ -376,7 +376,7 @@ export interface ClientOptions extends CommonOptions {
 
 /** Options of a method that sends a body. */
 export interface BodyOptions extends CommonOptions {
-  /** Fields of the body that mergeq does not know, by their dotted paths. */
+  /** Additional fields of the request body, by their dotted paths. */
   readonly set?: { readonly [path: string]: Json } | undefined
 }
 
@@ -389,7 +389,7 @@ export interface PullRequestOptions extends BodyOptions {
 export interface SubmitPullRequestOptions extends PullRequestOptions {
   /** `urgent`, `high`, `medium`, `low`, or a number from 0 (first) to 255 (last). */
   readonly priority?: 'urgent' | 'high' | 'medium' | 'low' | OtherString | number | undefined
-  /** Whether to test it alone, never in a batch. */
+  /** Whether to test the pull request alone, never in a batch. */
   readonly noBatch?: boolean | undefined
 }
 
@@ -413,39 +413,39 @@ export interface SetImpactedTargetsOptions extends PullRequestOptions {
   readonly sha?: string | false | undefined
   /** What to do with a list over 20 MiB: send `ALL` (the default), or fail. */
   readonly tooLarge?: 'all' | 'fail' | undefined
-  /** The GitHub run id of a pull request from a fork, sent in place of the token. */
+  /** The GitHub run id to send instead of a token, for pull requests from forks. */
   readonly forkedRun?: string | undefined
 }
 
 /** Options of `getMergeQueueTestingDetails`. */
 export interface GetMergeQueueTestingDetailsOptions extends BodyOptions {
-  /** The id of the test run, or the name of a test branch that ends in one. */
+  /** The id of the test run, or a test branch whose name ends in the id. */
   readonly run?: string | undefined
-  /** The pull request, instead of `run`, where the service takes that. */
+  /** The pull request, instead of `run`, if the service supports it. */
   readonly pr?: PullRequestReference | undefined
 }
 
 /** Options of `createQueue`. */
 export interface CreateQueueOptions extends BodyOptions {
   readonly mode?: 'single' | 'parallel' | undefined
-  /** Test runs at a time. */
+  /** Maximum number of concurrent test runs. */
   readonly concurrency?: number | undefined
 }
 
-/** Options of `updateQueue`; a setting that is left out stays as it is. */
+/** Options of `updateQueue`; settings that are omitted stay unchanged. */
 export interface UpdateQueueOptions extends BodyOptions {
   readonly state?: 'RUNNING' | 'PAUSED' | 'DRAINING' | 'running' | 'paused' | 'draining' | undefined
-  /** One line, or lanes by impacted targets. */
+  /** Test in one line (`single`) or in lanes by impacted targets (`parallel`). */
   readonly mode?: 'single' | 'parallel' | undefined
-  /** Test runs at a time. */
+  /** Maximum number of concurrent test runs. */
   readonly concurrency?: number | undefined
-  /** Test runs at a time while a failed batch is split. */
+  /** Maximum number of concurrent test runs while a failed batch is split. */
   readonly bisectionConcurrency?: number | undefined
-  /** Limit of a test run, in minutes; 0 is none. */
+  /** Time limit for a test run in minutes; 0 means no limit. */
   readonly testingTimeoutMinutes?: number | undefined
-  /** Runs behind a failure to wait for before it counts. */
+  /** Later runs to wait for before a failure is final. */
   readonly pendingFailureDepth?: number | undefined
-  /** Whether a pass counts for all pull requests ahead. */
+  /** Whether a passing run also validates the pull requests ahead of it. */
   readonly canOptimisticallyMerge?: boolean | undefined
   /** Whether to test several pull requests together. */
   readonly batch?: boolean | undefined
@@ -456,7 +456,7 @@ export interface UpdateQueueOptions extends BodyOptions {
   readonly commentsEnabled?: boolean | undefined
   readonly commandsEnabled?: boolean | undefined
   readonly statusCheckEnabled?: boolean | undefined
-  /** Whether to merge untested when a pull request is up to date and the queue is empty. */
+  /** Whether to merge without testing if the pull request is up to date and the queue is empty. */
   readonly directMergeMode?: 'off' | 'always' | undefined
   readonly optimizationMode?: 'off' | 'bisection_skip_redundant_tests' | undefined
   readonly mergeMethod?: 'merge_commit' | 'squash' | 'rebase' | undefined
@@ -464,7 +464,7 @@ export interface UpdateQueueOptions extends BodyOptions {
   readonly requiredStatuses?: readonly string[] | undefined
   /** The same as `requiredStatuses`. */
   readonly requiredStatus?: readonly string[] | undefined
-  /** Whether to drop the override of required statuses. */
+  /** Whether to remove the required statuses that override branch protection. */
   readonly deleteRequiredStatuses?: boolean | undefined
   readonly extensionEnabled?: boolean | undefined
   readonly labelCommandsEnabled?: boolean | undefined
@@ -476,7 +476,7 @@ export interface UpdateQueueOptions extends BodyOptions {
   readonly testBranchConstructionMode?: 'rename_temp_branch' | 'push_new_branch_from_temp' | undefined
 }
 
-/** Options of `getMergeQueueMetrics`; a repository counts only if an option or the environment names it. */
+/** Options of `getMergeQueueMetrics`; only an option or the environment selects a repository. */
 export interface GetMergeQueueMetricsOptions extends CommonOptions {
   /** Whether to read the metrics of all repositories of the organization. */
   readonly allRepos?: boolean | undefined
@@ -492,19 +492,19 @@ export interface ListFailingTestsOptions extends BodyOptions {
   readonly start?: Moment | undefined
   /** The same as `until`. */
   readonly end?: Moment | undefined
-  /** The largest number of tests. */
+  /** Maximum number of tests. */
   readonly limit?: number | undefined
-  /** Tests a page, from 1 to 100. */
+  /** Tests per page, from 1 to 100. */
   readonly pageSize?: number | undefined
-  /** Requests only the page that this token names, in a range of at most 7 days. */
+  /** Fetches only the page with this token, in a range of at most 7 days. */
   readonly pageToken?: string | undefined
-  /** The largest number of pages. */
+  /** Maximum number of pages to fetch. */
   readonly maxPages?: number | undefined
   /** Only tests of this code owner. */
   readonly owner?: string | undefined
-  /** Only quarantined tests, or only others. */
+  /** Only tests that are quarantined (true), or are not quarantined (false). */
   readonly quarantined?: boolean | undefined
-  /** Only tests that failed at least so often in the last 7 days. */
+  /** Only tests with at least this failure rate in the last 7 days. */
   readonly minFailureRate?: number | undefined
   /** Only tests whose name matches this glob. */
   readonly name?: string | undefined
@@ -529,17 +529,17 @@ export interface Client {
   submitPullRequest(options?: SubmitPullRequestOptions): Promise<Receipt>
   /** Removes a pull request from the queue. */
   cancelPullRequest(options?: PullRequestOptions): Promise<Receipt>
-  /** Runs the tests of a queued pull request again. */
+  /** Restarts the tests of a queued pull request. */
   restartTestsOnPullRequest(options?: PullRequestOptions): Promise<Receipt>
-  /** Reads the record of a pull request: its state, its priority, and whether it is submitted. */
+  /** Reads the state and priority of a submitted pull request. */
   getSubmittedPullRequest(options?: GetSubmittedPullRequestOptions): Promise<PullRequest>
-  /** Sets the targets that a pull request impacts. */
+  /** Sets the impacted targets of a pull request. */
   setImpactedTargets(options: SetImpactedTargetsOptions): Promise<Receipt>
-  /** Reads a test run: its checks, and what is tested in it. */
+  /** Reads a test run: its checks and pull requests. */
   getMergeQueueTestingDetails(options?: GetMergeQueueTestingDetailsOptions): Promise<TestRun>
-  /** Creates the queue of a branch. */
+  /** Creates a merge queue for a branch. */
   createQueue(options?: CreateQueueOptions): Promise<Receipt>
-  /** Reads a queue: its state, its settings, and its pull requests. */
+  /** Reads a queue: its state, settings and pull requests. */
   getQueue(options?: BodyOptions): Promise<Queue>
   /** Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none. */
   updateQueue(options: UpdateQueueOptions): Promise<QueueSettings | Receipt>
@@ -547,8 +547,8 @@ export interface Client {
   deleteQueue(options?: BodyOptions): Promise<Receipt>
   /** Reads the metrics of merge queues. */
   getMergeQueueMetrics(options?: GetMergeQueueMetricsOptions): Promise<readonly Sample[]>
-  /** Lists the tests that failed in a range of time, each once. */
+  /** Lists the tests that failed in a time range, each once. */
   listFailingTests(options?: ListFailingTestsOptions): Promise<FailingTests>
-  /** Reads everything that the service knows about a test. */
+  /** Reads the details of a test. */
   getTestDetails(options: GetTestDetailsOptions): Promise<TestDetails>
 }

@@ -4,6 +4,13 @@ import type { Writer } from './printer.ts'
 import { withSpinner } from './progress.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { Screen } from './spinner.ts'
+import { wrapLines } from './wrap-lines.ts'
+
+/** Where messages are written. They are wrapped at the columns of a terminal, and nowhere else. */
+export interface LogWriter extends Writer {
+  readonly terminal?: boolean
+  readonly columns?: number
+}
 
 /** Writes messages to standard error; results go to standard output. Write errors are ignored. */
 export interface Logger {
@@ -36,8 +43,12 @@ export interface LoggerOptions {
 }
 
 /** Creates a logger. A write that fails is ignored, because the command does not depend on its log. */
-export function createLogger(sink: Writer, { quiet, verbose, json, spinner }: LoggerOptions): Logger {
-  const write = (text: string) => sink.write(text).catch(() => undefined)
+export function createLogger(sink: LogWriter, { quiet, verbose, json, spinner }: LoggerOptions): Logger {
+  const writeUnwrapped = (text: string) => sink.write(text).catch(() => undefined)
+  const write = (text: string) =>
+    writeUnwrapped(
+      sink.terminal === true && sink.columns !== undefined ? wrapLines(text, sink.columns) : text,
+    )
   const warn = (text: string) => write(`mergeq: ${sanitizeLine(text)}\n`)
   const info = async (text: string) => {
     if (!quiet) await write(`${sanitizeLine(text)}\n`)
@@ -57,7 +68,7 @@ export function createLogger(sink: Writer, { quiet, verbose, json, spinner }: Lo
     debug: async text => {
       if (verbose) await write(`${sanitizeLines(text)}\n`)
     },
-    error: error => write(json ? errorJson(error) : errorText(error)),
+    error: error => (json ? writeUnwrapped(errorJson(error)) : write(errorText(error, verbose))),
     warnOnce: once(warn),
     infoOnce: once(info),
     async withSpinner(text, work) {

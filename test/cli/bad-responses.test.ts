@@ -19,7 +19,7 @@ describe('answers that are not whole', () => {
         expect(sleeps).toEqual([250, 500, 1_000])
         expect(sentence).toMatch(/not complete JSON/)
         expect(sentence).toContain(`${text.length} bytes`)
-        expect(notes.filter(note => note.includes('again in'))).toHaveLength(3)
+        expect(notes.filter(note => note.includes('; retrying in '))).toHaveLength(3)
       }))
   })
 

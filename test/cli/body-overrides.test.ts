@@ -94,10 +94,10 @@ describe('what the body finally says is what is read back and named', () => {
   })
 
   test.each([
-    ['pr get --set pr.number=8', '#8 was never submitted'],
+    ['pr get --set pr.number=8', '404 (not found) for #8 in the queue of main in'],
     ['pr get 7 --set targetBranch=prod', 'the queue of prod in'],
-    ['queue get --set targetBranch=prod', 'no queue of prod in'],
-    ['api cancelPullRequest -F pr.number=8', '#8 is not in the queue'],
+    ['queue get --set targetBranch=prod', '404 (not found) for the queue of prod in'],
+    ['api cancelPullRequest -F pr.number=8', '404 (not found) for #8 in the queue of main in'],
   ])('in messages: %s', async (line, expected) => {
     const answer = () => ({ status: 404, body: 'Not Found' })
     const { code, err } = await mergeq(line, { env: where, answer })
@@ -169,13 +169,13 @@ describe('what the body finally says is what is read back and named', () => {
     const receipt = receiptIn({ out })
     expect(receipt).toMatchObject({ ok: false, delivery: 'unknown', exit: 11 })
     expect(receipt).not.toHaveProperty(missing)
-    expect(err).not.toMatch(/Reading back|once more|undefined/)
+    expect(err).not.toMatch(/Checking whether|Retrying once|undefined/)
   })
 
   test('a body that names nothing is accepted in general words', async () => {
     const setting = { env: where, answer: accepting, terminal: true }
     const { code, out } = await mergeq('pr submit 7 --set targetBranch=5', setting)
-    expect({ code, out }).toEqual({ code: 0, out: 'submitPullRequest was accepted.\n' })
+    expect({ code, out }).toEqual({ code: 0, out: 'The service accepted submitPullRequest.\n' })
   })
 
   test('targets that `--set` gives are those of the receipt', async () => {
@@ -234,7 +234,7 @@ describe('changes by `api`', () => {
       const { code, out, err, requests } = await mergeq(line, { env: where, answer: () => answer })
       expect({ code, requests: requests.length }).toEqual({ code: 11, requests: 1 })
       expect(receiptIn({ out })).toMatchObject({ delivery: 'unknown' })
-      expect(err).not.toMatch(/once more|Reading back/)
+      expect(err).not.toMatch(/Retrying once|Checking whether/)
     },
   )
 })

@@ -102,7 +102,7 @@ describe.each(dialects)('the main job in the %s dialect', dialect => {
       'queue delete --yes --cancel-all',
     )
     expect(refused?.code).toBe(6)
-    expect(refused?.err).toMatch(/not empty: it lists 2 pull requests: #9, #10/)
+    expect(refused?.err).toMatch(/not empty \(2 pull requests queued: #9, #10\)\./)
     expect(refused?.err).toMatch(/--cancel-all.*--drain-first/)
     expect(done?.code).toBe(0)
   })

@@ -167,7 +167,7 @@ describe('pages that mislead', () => {
         ['', 'p2', 'p3', '', 'p2', 'p3'],
       ])
       expect(outcome.err).toMatch(
-        /page token had expired.*2026-01-04T12:00:00.000Z to 2026-01-05T12:00:00.000Z/,
+        /A page token expired; 2026-01-04T12:00:00.000Z to 2026-01-05T12:00:00.000Z was read again/,
       )
     },
   )
@@ -245,17 +245,15 @@ describe('a list that is resumed', () => {
     const disk = new Map<string, string>()
     const first = await walk(flags, failing(at, fortnight), { disk })
     expect(first.code).toBe(17)
-    expect(first.err).toContain('Run the same command again to go on: walk.state')
+    expect(first.err).toContain('The progress is saved in walk.state. To resume, run the same command again.')
     // Ten minutes later the same words mean the same range.
     const second = await walk(flags, fortnight, { disk, now: noon + 600_000 })
     expect([second.code, second.requests.length]).toEqual([0, 4 - at])
     expect([...ids(first), ...ids(second)]).toEqual(['a', 'b', 'c', 'd', 'e'])
-    expect(second.err).toContain(
-      '5 tests that failed from 2025-12-22T12:00:00.000Z to 2026-01-05T12:00:00.000Z',
-    )
+    expect(second.err).toContain('5 tests failed from 2025-12-22T12:00:00.000Z to 2026-01-05T12:00:00.000Z')
     const third = await walk(flags, fortnight, { disk })
     expect([third.code, third.out, third.requests.length]).toEqual([0, '', 0])
-    expect(third.err).toContain('walk.state: this list was printed whole. Remove the file to begin anew.')
+    expect(third.err).toContain('walk.state: the list is complete. To start again, remove the file.')
     expect([...disk.keys()]).toEqual(['walk.state'])
   })
 
@@ -298,8 +296,8 @@ describe('a list that is resumed', () => {
   })
 
   test.each([
-    ['--json', '--resume-file goes with what can be appended to'],
-    ['-o table', '--resume-file goes with what can be appended to'],
+    ['--json', '--resume-file cannot be combined with a JSON document'],
+    ['-o table', '--resume-file cannot be combined with a table'],
     ['-o ndjson --sort name', '--resume-file and --sort cannot be used together'],
     ['-o ndjson --limit 3', '--resume-file and --limit cannot be used together'],
     ['-o ndjson --page-token p2', '--resume-file and --page-token cannot be used together'],
@@ -310,13 +308,19 @@ describe('a list that is resumed', () => {
   })
 
   test.each([
-    ['-R acme/api', /repo is 'github.com\/acme\/web' there and 'github.com\/acme\/api' here/],
-    ['--owner me', /--owner is not given there and 'me' here/],
-    ['--page-size 7', /--page-size is not given there and '7' here/],
-    ['--fields id', /--fields is not given there and 'id' here/],
-    ['--org other', /org_url_slug is 'acme' there and 'other' here/],
-    ['--since 20d', /the range is 2025-12-22T12.* to 2026-01-05T12.* there and 2025-12-16T12.* here/],
-    ['--set x=1', /x is not given there and '1' here/],
+    [
+      '-R acme/api',
+      /repo is 'github.com\/acme\/web' in the file and 'github.com\/acme\/api' in this command/,
+    ],
+    ['--owner me', /--owner is not set in the file and 'me' in this command/],
+    ['--page-size 7', /--page-size is not set in the file and '7' in this command/],
+    ['--fields id', /--fields is not set in the file and 'id' in this command/],
+    ['--org other', /org_url_slug is 'acme' in the file and 'other' in this command/],
+    [
+      '--since 20d',
+      /the range is 2025-12-22T12.* to 2026-01-05T12.* in the file and 2025-12-16T12.* in this command/,
+    ],
+    ['--set x=1', /x is not set in the file and '1' in this command/],
   ])('the file of another query is refused, naming both: %s', async (other, why) => {
     const disk = new Map<string, string>()
     const args = '-R acme/web --org acme --since 14d'
@@ -362,7 +366,7 @@ describe('a list that is resumed', () => {
     const { code, err, out, requests } = await walk(flags, fortnight, { disk })
     expect([code, out, requests.length, disk.get('walk.state')]).toEqual([2, '', 0, broken])
     expect(err).toMatch(
-      /walk\.state is no resume file of mergeq, or it is damaged\..*Name another file, or remove it/,
+      /walk\.state is not a resume file of mergeq, or is damaged\..*Name another file, or remove this file/,
     )
   })
 
@@ -375,10 +379,10 @@ describe('a list that is resumed', () => {
     disk.set('walk.state', ended.replace('}\n', ',"running":true}\n'))
     const { code, out, err } = await walk(`${flags} --max-pages 1`, fortnight, { disk })
     expect([code, out]).toEqual([17, '\n{"id":"c","name":"c"}\n'])
-    expect(err).toContain('walk.state: the run before was cut off: its last line may be cut')
+    expect(err).toContain('walk.state: the previous run was stopped. Its last line may be incomplete')
     const rest = await walk(flags, fortnight, { disk })
     expect([rest.code, ids(rest), rest.out.startsWith('\n')]).toEqual([0, ['d', 'e'], false])
-    expect(rest.err).not.toContain('was cut off')
+    expect(rest.err).not.toContain('was stopped')
   })
 
   test('a first page that fails leaves no file', async () => {

@@ -92,7 +92,7 @@ describe('Markdown', () => {
         '',
       ].join('\n'),
     })
-    expect(err).toBe('3 tests that failed from 2026-01-04T12:00:00.000Z to 2026-01-05T12:00:00.000Z.\n')
+    expect(err).toBe('3 tests failed from 2026-01-04T12:00:00.000Z to 2026-01-05T12:00:00.000Z.\n')
     expect(requests.map(({ path, body }) => ({ path, body: JSON.parse(body) }))).toEqual([
       {
         path: '/v1/flaky-tests/list-failing-tests',

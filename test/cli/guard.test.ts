@@ -63,10 +63,10 @@ describe('the guard', () => {
     expect({ code, out }).toEqual({ code: 21, out: '' })
     expect(err).toBe(
       [
-        'mergeq: the push of fix was stopped: #7 is TESTING for 4m, number 2 of 2 in the queue of main, and a push takes it out: its place and its test run would be lost.',
-        '  Wait for it: mergeq pr wait 7',
+        'mergeq: The push of fix was blocked: #7 has been TESTING for 4m, position 2 of 2 in the queue of main. Pushing would remove #7 from the queue and lose its position and its test run.',
+        '  Wait until #7 has finished: mergeq pr wait 7',
         '  Cancel #7 first, then push: mergeq pr cancel 7',
-        '  Push all the same: MERGEQ_GUARD=off git push (or git push --no-verify)',
+        '  To push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)',
         '',
       ].join('\n'),
     )
@@ -89,10 +89,10 @@ describe('the guard', () => {
     expect({ code, out }).toEqual({ code: 21, out: '' })
     expect(err).toBe(
       [
-        'mergeq: the deletion of fix was stopped: #7 is TESTING for 4m, number 2 of 2 in the queue of main, and deleting its head branch takes it out: its place and its test run would be lost.',
-        '  Wait for it: mergeq pr wait 7',
+        'mergeq: The deletion of fix was blocked: #7 has been TESTING for 4m, position 2 of 2 in the queue of main. Deleting the branch would remove #7 from the queue and lose its position and its test run.',
+        '  Wait until #7 has finished: mergeq pr wait 7',
         '  Cancel #7 first, then push: mergeq pr cancel 7',
-        '  Push all the same: MERGEQ_GUARD=off git push (or git push --no-verify)',
+        '  To push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)',
         '',
       ].join('\n'),
     )
@@ -108,7 +108,7 @@ describe('the guard', () => {
     )
     expect(code).toBe(21)
     expect(err).toContain(
-      '#7 is PENDING for 4m, in the queue of main, and a push takes it out: its place would be lost.',
+      '#7 has been PENDING for 4m, in the queue of main. Pushing would remove #7 from the queue and lose its position.',
     )
   })
 
@@ -162,10 +162,10 @@ describe('the guard', () => {
       out: '',
       asked: 1,
     })
-    expect(open.err).toMatch(/^mergeq: guard: the queue could not be asked, and the push goes on: .*\n$/)
+    expect(open.err).toMatch(/^mergeq: The queue could not be checked, so the push continues: .*\n$/)
     const closed = await guard(line('fix'), answer, '--fail-closed')
     expect(closed.code).toBe(strict)
-    expect(closed.err).toMatch(/^mergeq: the push was stopped, because .*\n[\s\S]*MERGEQ_GUARD=off git push/)
+    expect(closed.err).toMatch(/^mergeq: The push was blocked because .*\n[\s\S]*MERGEQ_GUARD=off git push/)
   })
 
   test('nor does it stop for want of settings', async () => {

@@ -12,11 +12,11 @@ describe('the order of help is the same for every command', () => {
     'Arguments',
     'Flags',
     'Global flags',
-    'Sends',
-    'Prints',
+    'Requests',
+    'Output',
     'Examples',
     'Exit codes',
-    'More',
+    'Learn more',
   ]
 
   test.each(commandDocs.map(({ command }) => command))('%s', async command => {
@@ -27,7 +27,7 @@ describe('the order of help is the same for every command', () => {
     )
     expect(titles).toEqual(order.filter(title => titles.includes(title)))
     expect(titles).toEqual(
-      expect.arrayContaining(['Usage', 'Flags', 'Prints', 'Examples', 'Exit codes', 'More']),
+      expect.arrayContaining(['Usage', 'Flags', 'Output', 'Examples', 'Exit codes', 'Learn more']),
     )
     const { summary = '' } = commandDocs.find(page => page.command === command) ?? {}
     expect(out.split('\n\n')[0]?.replaceAll('\n', ' ')).toBe(summary)
@@ -119,7 +119,7 @@ describe('help as data', () => {
     expect(update.flags).toContainEqual({
       name: '--mode',
       value: '<mode>',
-      summary: 'One line (single), or lanes by impacted targets (parallel)',
+      summary: 'Test in one line (single) or in lanes by impacted targets (parallel)',
       choices: ['single', 'parallel'],
     })
     const wait = commands.find(({ command }: { command: string }) => command === 'pr wait')

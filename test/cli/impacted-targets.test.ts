@@ -53,7 +53,7 @@ describe('the limit of 20 MiB, to the byte', () => {
     code: 0,
     bodies: [requestOf('ALL')],
     err: expect.stringMatching(
-      /^mergeq: the list is over 20 MiB \([\d,]+ targets, \d+\.\d MiB read\): sending "ALL" instead\.\n$/,
+      /^mergeq: The list of targets is over 20 MiB \([\d,]+ targets, \d+\.\d MiB read\)\. Sending "ALL" instead\.\n$/,
     ),
   }
   const refused = {
@@ -61,7 +61,7 @@ describe('the limit of 20 MiB, to the byte', () => {
     out: '',
     bodies: [],
     err: expect.stringMatching(
-      /^mergeq: setImpactedTargets: the list is over 20 MiB \([\d,]+ targets, \d+\.\d MiB read\); nothing was sent\.\n {2}Send every target instead with --all\.\n$/,
+      /^mergeq: The list of targets is over 20 MiB \([\d,]+ targets, \d+\.\d MiB read\)\. Nothing was sent\.\n {2}To send "ALL" instead of the list, use --all\.\n$/,
     ),
   }
 
@@ -141,11 +141,15 @@ describe('what is read', () => {
   test('the summary says what was sent', async () => {
     const input = `${Array.from({ length: 8_412 }, (_, index) => `//${'x'.repeat(150)}:${index}\n`).join('')}//${'x'.repeat(150)}:7\n`
     const { out } = await send('--from -', { input, terminal: true })
-    expect(out).toBe('#7 impacts 8,412 targets (1.3 MiB, 1 duplicate dropped) for 4f2a9c1.\n')
+    expect(out).toBe(
+      'Set the impacted targets of #7 at 4f2a9c1: 8,412 targets (1.3 MiB, 1 duplicate dropped).\n',
+    )
     expect((await send('--none', { terminal: true })).out).toBe(
       '#7 impacts 0 targets (2 bytes) for 4f2a9c1.\n',
     )
-    expect((await send('--all', { terminal: true })).out).toBe('#7 impacts every target for 4f2a9c1.\n')
+    expect((await send('--all', { terminal: true })).out).toBe(
+      'Set the impacted targets of #7 at 4f2a9c1: all targets.\n',
+    )
   })
 
   const refusals: readonly (readonly [words: string, input: string | Uint8Array, message: RegExp])[] = [
@@ -266,11 +270,11 @@ describe('a pull request from a fork', () => {
   })
 
   test.each([
+    [401, /^mergeq: 127\.0\.0\.1:\d+ rejected the run id 4242 of this forked run \(401\)\.$/m],
     [
-      401,
-      /^mergeq: setImpactedTargets: 127\.0\.0\.1:\d+ rejected the run id 4242 of this forked run \(401\)\.$/m,
+      403,
+      /denied access to the run id 4242 of this forked run \(403\)\.\n {2}Check the permissions of the run id 4242 of this forked run/,
     ],
-    [403, /did not let it through \(403\)\.\n {2}Check what the run id 4242 of this forked run may do/],
   ])('a %i names the run id, which was sent, and no token', async (status, expected) => {
     const { code, err } = await mergeq(`pr targets 7 //a ${at} --forked-run 4242`, {
       answer: () => ({ status }),

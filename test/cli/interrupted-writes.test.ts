@@ -60,7 +60,7 @@ const changes: readonly (readonly [line: string, operation: string, what: string
 const files = { 'queue.yaml': 'repo: github.com/acme/web\ntargetBranch: main\nsettings:\n  concurrency: 3\n' }
 
 describe.each(signals)('%s while a change got no answer', (...signal) => {
-  test.each(changes)('`mergeq %s` names %s, %s and the command that shows its state', async (...row) => {
+  test.each(changes)('`mergeq %s` of %s names %s and the command that shows its state', async (...row) => {
     const [line, operation, what, command] = row
     const { code, err } = await interrupted(line, signal, {
       files,
@@ -68,7 +68,7 @@ describe.each(signals)('%s while a change got no answer', (...signal) => {
     })
     expect(code).toBe(signal[1])
     expect(err).toContain(
-      `mergeq: stopped by ${signal[0]}. ${operation} for ${what} was under way: it may have been applied.\n` +
+      `mergeq: stopped by ${signal[0]}. The request for ${what} was in progress and may have been applied.\n` +
         `  Check the current state before trying again: ${command}\n`,
     )
     expect(err.match(/may have been applied/g)).toHaveLength(1)
@@ -85,7 +85,7 @@ describe.each(signals)('%s while a change got no answer', (...signal) => {
         kind: 'interrupted',
         exit: signal[1],
         operation: 'cancelPullRequest',
-        message: `stopped by ${signal[0]}. cancelPullRequest for #7, #8, #9, #10 was under way: each may have been applied.`,
+        message: `stopped by ${signal[0]}. The requests for #7, #8, #9, #10 were in progress and may have been applied.`,
         hint: `Check the current state before trying again: mergeq pr get 7 8 9 10 ${place}`,
       },
     })
@@ -94,7 +94,7 @@ describe.each(signals)('%s while a change got no answer', (...signal) => {
       expect(JSON.parse(receipt)).toMatchObject({
         pr: 7 + index,
         delivery: 'unknown',
-        message: expect.stringContaining(`cancelPullRequest for #${7 + index} was under way`),
+        message: expect.stringContaining(`The request for #${7 + index} was in progress`),
       })
   })
 })
@@ -105,7 +105,7 @@ test('pull requests of several repositories: one command for each queue', async 
     after: 3,
   })
   expect(err).toContain(
-    'cancelPullRequest for #7, #8, #9 was under way: each may have been applied.\n' +
+    'The requests for #7, #8, #9 were in progress and may have been applied.\n' +
       '  Check the current state before trying again:\n' +
       `  mergeq pr get 7 9 ${place}\n` +
       '  mergeq pr get 8 -R github.com/acme/app -b main\n',
@@ -135,17 +135,17 @@ test('while a change is read back, or sent once more, the signal is reported onc
     })
     expect(code).toBe(130)
     expect(err).toContain(
-      'mergeq: stopped by SIGINT. submitPullRequest for #7 was under way: it may have been applied.\n' +
+      'mergeq: stopped by SIGINT. The request for #7 was in progress and may have been applied.\n' +
         `  Check the current state before trying again: ${getPullRequest}\n`,
     )
     expect(err.match(/may have been applied/g)).toHaveLength(1)
   }
 })
 
-test('an operation of which nothing is known is named without a command', async () => {
+test('an unknown operation has no command', async () => {
   const { err } = await interrupted('api frobnicate -F a=1', sigint, { hangs: () => true })
   expect(err).toBe(
-    'mergeq: stopped by SIGINT. frobnicate was under way: it may have been applied.\n' +
+    'mergeq: stopped by SIGINT. The request was in progress and may have been applied.\n' +
       '  Check the current state before trying again.\n',
   )
 })

@@ -181,7 +181,7 @@ describe('what comes back', () => {
       delivery: 'not-applied',
       document: { pr: 7, ok: false, delivery: 'not-applied', exit: 6 },
     })
-    expect(notices).toEqual([expect.stringMatching(/429.*trying again/)])
+    expect(notices).toEqual([expect.stringMatching(/429.*retrying in/)])
   })
 })
 

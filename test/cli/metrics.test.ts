@@ -369,7 +369,7 @@ describe.each(['document', 'hosted'] as const)('metrics watch, %s', dialect => {
     expect(last[0]).toMatch(/^\d+ series of repo=acme\/web branch=main$/)
     expect(last[1]).toMatch(/^NAME +LABELS +VALUE {2}HISTORY$/)
     expect(last[2]).toMatch(/^mq_depth_current +queue_type=main +0 {2}█[▁-█]*·+$/)
-    expect(last.at(-2)).toBe('Read 0s ago, every 2s. q leaves.')
+    expect(last.at(-2)).toBe('Updated 0s ago, every 2s. Press q to quit.')
   })
 
   test.each(['', '--json', '-o csv'])('--once %s is what `metrics` prints', async flags => {

@@ -32,7 +32,7 @@ describe.each([
       files: { 'junit.xml': junit },
     })
     expect({ code, out, requests: requests.length }).toEqual({ code: 15, out: '', requests: 1 })
-    expect(err).toMatch(/flaky-tests\/list-failing-tests: 127\.0\.0\.1:\d+: the answer /)
+    expect(err).toMatch(/Invalid response from 127\.0\.0\.1:\d+: /)
   })
 })
 
@@ -43,7 +43,7 @@ test('a later page without a list of tests leaves the list incomplete', async ()
     }),
   })
   expect({ code, out }).toEqual({ code: 17, out: 'a\n' })
-  expect(err).toContain('the answer holds no list of tests. The list is incomplete.')
+  expect(err).toContain('it has no list of tests. The list is incomplete.')
 })
 
 test.each(['', '--json', '-o ndjson', '-o csv'])(
@@ -61,7 +61,7 @@ test.each(['', '--json', '-o ndjson', '-o csv'])(
         answer: () => ({ body }),
       })
       expect({ body, code, out }).toEqual({ body, code: 15, out: '' })
-      expect(err).toMatch(/flaky-tests\/get-test-details: 127\.0\.0\.1:\d+: the answer /)
+      expect(err).toMatch(/Invalid response from 127\.0\.0\.1:\d+: /)
     }
   },
 )

@@ -29,7 +29,7 @@ test.each([
   const { env } = await serve(response => response.end(body))
   const { code, out, err } = await mergeq('metrics --retries 0', { env })
   expect({ code, out }).toEqual({ code: 15, out: '' })
-  expect(err).toMatch(/^mergeq: getMergeQueueMetrics: 127\.0\.0\.1:\d+: /)
+  expect(err).toMatch(/^mergeq: Invalid response from 127\.0\.0\.1:\d+: /)
   expect(err).toMatch(why)
 })
 

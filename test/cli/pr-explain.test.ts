@@ -47,7 +47,7 @@ describe.each(dialects)('the story of a pull request, %s', dialect => {
     const { out } = await story.mergeq('pr explain 9')
     await story.close()
     expect(out).toMatch(/^verdict\tdropped\nstate\tFAILED\n/)
-    expect(out).toMatch(/^next\tmergeq pr submit 9 {2}\(.*mended/m)
+    expect(out).toMatch(/^next\tmergeq pr submit 9 {2}\(.*after the fix/m)
     expect(out).toMatch(/^submit again\tsafe: /m)
   })
 
@@ -82,8 +82,14 @@ describe('what could not be read', () => {
       testRun: null,
     })
     expect(unread).toEqual([
-      { what: 'queue', why: expect.stringMatching(/^getQueue: .*500/) },
-      { what: 'test run', why: expect.stringMatching(/^getMergeQueueTestingDetails: .*500/) },
+      {
+        what: 'queue',
+        why: expect.stringMatching(/^127\.0\.0\.1:\d+ could not process the request for the queue of .*500/),
+      },
+      {
+        what: 'test run',
+        why: expect.stringMatching(/^127\.0\.0\.1:\d+ could not process the request for the test run .*500/),
+      },
     ])
   })
 

@@ -126,7 +126,7 @@ describe('several pull requests', () => {
       code: 0,
       queues: 1,
     })
-    expect(err).toMatch(/Reading each pull request by itself/)
+    expect(err).toMatch(/Checking each pull request separately/)
   })
 
   test('a token that may not read the queue ends the wait', async () => {
@@ -138,8 +138,8 @@ describe('several pull requests', () => {
   })
 
   test.each([
-    [404, /^mergeq: .*a pause of the queue is not noticed\.\n$/],
-    [500, /^mergeq: .*A pause of the queue is not noticed while that lasts\.\n$/],
+    [404, /^mergeq: .*a paused queue cannot be detected\.\n$/],
+    [500, /^mergeq: .*Until the queue can be read, a pause cannot be detected\.\n$/],
   ])('--fail-on-paused with a queue that answers %i: one warning, also with -q', async (status, warning) => {
     const { code, err } = await runWithHistory('pr wait 7 --interval 2s --fail-on-paused -q', {
       pulls: { 7: walk },

@@ -46,7 +46,7 @@ describe.each(dialects)('gates in the %s dialect', dialect => {
       const empty = await story.mergeq(line)
       expect({ code: empty.code, out: empty.out }).toEqual({
         code: 0,
-        out: 'max-depth\ttrue\tit lists 0 pull requests, at most 2\nstalled\ttrue\tnothing waits in it\nnot-paused\ttrue\tit is RUNNING\n',
+        out: 'max-depth\ttrue\t0 pull requests queued, at most 2\nstalled\ttrue\tno pull requests are queued\nnot-paused\ttrue\tthe queue is RUNNING\n',
       })
       expect((await story.mergeq('queue pause')).code).toBe(0)
       await story.mergeq('pr submit 7 8 9')
@@ -54,7 +54,7 @@ describe.each(dialects)('gates in the %s dialect', dialect => {
       const paused = await story.mergeq(line)
       expect(paused.code).toBe(21)
       expect(paused.err).toMatch(
-        /queue check: the queue of main in github\.com\/acme\/web: it lists 3 pull requests, more than 2; it is PAUSED\.\n/,
+        /Queue check failed for main in github\.com\/acme\/web: 3 pull requests queued, more than 2; the queue is PAUSED\.\n/,
       )
       story.clock.now += 60_000
       const still = await story.mergeq(`${line} --json`)
@@ -67,7 +67,7 @@ describe.each(dialects)('gates in the %s dialect', dialect => {
         ['not-paused', false],
       ])
       expect(checks[1].reason).toMatch(
-        /^nothing has moved for 1m while it lists 3 pull requests: #\d is PENDING since /,
+        /^no state change for 1m with 3 pull requests queued; last change: #\d PENDING since /,
       )
     }))
 
@@ -120,59 +120,59 @@ describe('what is looked at', () => {
       queue('running', entry(1, 'pending')),
       2,
       true,
-      'it lists 1 pull request, at most 2',
+      '1 pull request queued, at most 2',
     ],
-    ['as many', queue('running', entry(1, 'pending')), 1, true, 'it lists 1 pull request, at most 1'],
-    ['more', queue('running', entry(1, 'pending')), 0, false, 'it lists 1 pull request, more than 0'],
-    ['no list at all', {}, 0, true, 'it lists 0 pull requests, at most 0'],
+    ['as many', queue('running', entry(1, 'pending')), 1, true, '1 pull request queued, at most 1'],
+    ['more', queue('running', entry(1, 'pending')), 0, false, '1 pull request queued, more than 0'],
+    ['no list at all', {}, 0, true, '0 pull requests queued, at most 0'],
   ])('depth: %s', (_, document, most, ok, reason) => {
     expect(checkDepth(document, most)).toEqual({ check: 'max-depth', ok, reason })
   })
 
   test.each([
-    ['running', true, 'it is RUNNING'],
-    ['PAUSED', false, 'it is PAUSED'],
-    ['paused', false, 'it is PAUSED'],
-    ['draining', true, 'it is DRAINING'],
-    ['switching_modes', true, 'it is SWITCHING_MODES'],
-    ['someday', true, 'it is someday'],
-    ['', false, 'it does not tell its state'],
+    ['running', true, 'the queue is RUNNING'],
+    ['PAUSED', false, 'the queue is PAUSED'],
+    ['paused', false, 'the queue is PAUSED'],
+    ['draining', true, 'the queue is DRAINING'],
+    ['switching_modes', true, 'the queue is SWITCHING_MODES'],
+    ['someday', true, 'the queue is someday'],
+    ['', false, 'the queue reports no state'],
   ])('state: %s', (state, ok, reason) => {
     expect(checkPaused(queue(state))).toEqual({ check: 'not-paused', ok, reason })
   })
 
   const hour = 3_600_000
   test.each([
-    ['nothing waits', queue('RUNNING'), true, 'nothing waits in it'],
+    ['nothing waits', queue('RUNNING'), true, 'no pull requests are queued'],
     [
       'the newest change counts, wherever it stands',
       queue('RUNNING', entry(7, 'testing', at(5 * hour)), entry(8, 'PENDING', at(hour - 1_000))),
       true,
-      'something moved 59m ago: #8 is PENDING since 2026-01-05T11:00:01.000Z',
+      'last state change 59m ago: #8 PENDING since 2026-01-05T11:00:01.000Z',
     ],
     [
       'exactly as long is too long',
       queue('RUNNING', entry(7, 'testing', at(hour))),
       false,
-      'nothing has moved for 1h while it lists 1 pull request: #7 is TESTING since 2026-01-05T11:00:00.000Z, the newest change',
+      'no state change for 1h with 1 pull request queued; last change: #7 TESTING since 2026-01-05T11:00:00.000Z',
     ],
     [
       'a change in the future is one of just now',
       queue('RUNNING', entry(7, 'testing', at(-hour))),
       true,
-      'something moved 0s ago: #7 is TESTING since 2026-01-05T13:00:00.000Z',
+      'last state change 0s ago: #7 TESTING since 2026-01-05T13:00:00.000Z',
     ],
     [
       'one that tells nothing is passed over',
       queue('RUNNING', entry(7, 'testing'), entry(8, 'pending', at(2 * hour))),
       false,
-      'nothing has moved for 2h while it lists 2 pull requests: #8 is PENDING since 2026-01-05T10:00:00.000Z, the newest change',
+      'no state change for 2h with 2 pull requests queued; last change: #8 PENDING since 2026-01-05T10:00:00.000Z',
     ],
     [
       'where none tells, it does not hold',
       queue('RUNNING', entry(7, 'testing', 'yesterday')),
       false,
-      'no pull request that it lists tells when its state changed',
+      'no queued pull request reports when its state changed',
     ],
   ])('stalled: %s', (_, document, ok, reason) => {
     expect(checkStalled(document, hour, noon)).toEqual({ check: 'stalled', ok, reason })
@@ -192,9 +192,9 @@ describe('what is looked at', () => {
 describe('queue check', () => {
   const where = '-R acme/web -b main'
   test.each([
-    ['nothing to check', '', 'There is nothing to check.'],
+    ['nothing to check', '', 'No condition was given.'],
     ['a bare number', '--stalled 5', '--stalled'],
-    ['no time at all', '--stalled 0', '--stalled: 0 would never hold.'],
+    ['no time at all', '--stalled 0', '--stalled must be more than 0.'],
     ['a depth that is none', '--max-depth -1', '--max-depth'],
   ])('%s is a usage error', async (_, flags, message) => {
     const { code, err, requests } = await mergeq(`queue check ${flags} ${where}`, { answer: () => ({}) })

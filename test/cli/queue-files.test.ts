@@ -118,7 +118,7 @@ describe.each(dialects)('a queue as code in the %s dialect', dialect => {
       expect(ignored.code).toBe(20)
       expect(ignored.out).toMatch(/^main\tfalse\tupdated\trequiredStatuses\n$/)
       expect(ignored.err).toMatch(
-        /requiredStatuses is \["ci"\] and not \[\]\.\n {2}.*`requiredStatuses: null` drops/,
+        /requiredStatuses is \["ci"\] instead of \[\]\.\n {2}.*To remove the override, write: requiredStatuses: null/,
       )
       const none = withFile('settings: {requiredStatuses: null}')
       expect((await story.mergeq('queue apply -f q.yaml --yes', none)).code).toBe(0)
@@ -131,7 +131,7 @@ describe.each(dialects)('a queue as code in the %s dialect', dialect => {
       const paused = withFile('settings: {state: paused, batch: false}')
       const without = await story.mergeq('queue diff -f q.yaml', paused)
       expect(without.code).toBe(0)
-      expect(without.err).toContain('state is left alone')
+      expect(without.err).toContain('state is ignored; to include it, add --include-state.')
       expect((await story.mergeq('queue diff -f q.yaml --include-state', paused)).code).toBe(20)
       expect((await story.mergeq('queue apply -f q.yaml --yes --include-state', paused)).code).toBe(0)
       expect((await story.mergeq('queue export --include-state')).out).toContain('state: PAUSED')
@@ -151,27 +151,32 @@ describe.each(dialects)('a queue as code in the %s dialect', dialect => {
   test('a setting that neither mergeq nor the live queue knows is a usage error with the nearest name', () =>
     tell(dialect, async story => {
       const cases = [
-        ['settings: {concurency: 3}', '', "q.yaml: 'concurency'", 'Did you mean concurrency?'],
+        [
+          'settings: {concurency: 3}',
+          '',
+          "q.yaml: unknown queue setting 'concurency'",
+          'Did you mean concurrency?',
+        ],
         [
           'settings: {Batching_Min_Size: 3}',
           '',
-          "q.yaml: 'Batching_Min_Size'",
+          "q.yaml: unknown queue setting 'Batching_Min_Size'",
           'Did you mean batchingMinSize?',
         ],
         [
           'settings: {}',
           '--set requiredStatus=[]',
-          "--set: 'requiredStatus'",
+          "--set: unknown queue setting 'requiredStatus'",
           'Did you mean requiredStatuses?',
         ],
-        ['settings: {colour: red}', '', "q.yaml: 'colour'", 'queue export'],
+        ['settings: {colour: red}', '', "q.yaml: unknown queue setting 'colour'", 'queue export'],
       ] as const
       const before = (await story.mergeq('queue get --json')).out
       for (const [text, flags, what, hint] of cases)
         for (const line of ['diff -f q.yaml', 'apply -f q.yaml --yes', 'apply -f q.yaml --dry-run']) {
           const { code, out, err } = await story.mergeq(`queue ${line} ${flags}`, withFile(text))
           expect({ line, code, out }).toEqual({ line, code: 2, out: '' })
-          expect(err).toContain(`${what} is not a setting of a queue.`)
+          expect(err).toContain(`${what}.`)
           expect(err).toContain(hint)
           expect(err).toContain('--allow-unknown')
         }
@@ -210,13 +215,13 @@ describe.each(dialects)('a queue as code in the %s dialect', dialect => {
       const setting = withFile('settings: {concurrency: 2}', terminal)
       const no = await story.mergeq('queue apply -f q.yaml', { ...setting, typed: ['n'] })
       expect(no.code).toBe(2)
-      expect(no.err).toContain('- concurrency: 1 -> 2\nChange 1 queue? [y/N]')
+      expect(no.err).toContain('- concurrency: 1 -> 2\nApply these changes to 1 queue? [y/N]')
       const yes = await story.mergeq('queue apply -f q.yaml', { ...setting, typed: ['y'] })
       expect({ code: yes.code, out: yes.out }).toEqual({
         code: 0,
         out: 'Updated the queue of main in github.com/acme/web: concurrency.\n',
       })
-      expect((await story.mergeq('queue apply -f q.yaml', setting)).out).toContain('nothing was sent')
+      expect((await story.mergeq('queue apply -f q.yaml', setting)).out).toContain('is up to date.')
     }))
 })
 
@@ -322,7 +327,7 @@ describe('what is sent', () => {
         withFile(text, { answer: queueThat() }),
       )
       expect(code).toBe(2)
-      expect(err).toMatch(/says (acme\/web|main), and q\.yaml is of (acme\/api|next)/)
+      expect(err).toMatch(/is (acme\/web|main), but q\.yaml is for (acme\/api|next)/)
     }
   })
 })
@@ -335,7 +340,7 @@ describe('when the live settings move', () => {
     expect(digest).toBe(await settingsDigest(liveSettings(live, false).settings))
     const other = await mergeq(`queue apply -f q.yaml --yes --if-match 0123456789abcdef ${where}`, setting)
     expect({ code: other.code, names: namesOf(other.requests) }).toEqual({ code: 14, names: ['getQueue'] })
-    expect(other.err).toContain(`their digest is ${digest}; nothing was sent`)
+    expect(other.err).toContain(`found ${digest}. Nothing was changed.`)
     expect((await mergeq(`queue apply -f q.yaml --yes --if-match ${digest} ${where}`, setting)).code).toBe(0)
     for (const bad of ['x', `${digest}0`, digest.toUpperCase().replace(/^\w/, 'G')])
       expect((await mergeq(`queue apply -f q.yaml --yes --if-match ${bad} ${where}`, setting)).code).toBe(2)
@@ -463,25 +468,25 @@ describe('writes are reported as they happened', () => {
     )
     const { code, out, err } = await mergeq('queue apply -f d --yes -R acme/web', { files, answer })
     expect({ code, out }).toEqual({ code: 6, out: 'a\tfalse\tfailed\t\nb\ttrue\tunchanged\t\n' })
-    expect(err).toContain('updateQueue')
+    expect(err).toContain('for the queue of a in github.com/acme/web (400): no.')
   })
 })
 
 describe('what a file may hold', () => {
   const bad: readonly (readonly [what: string, text: string, message: string | RegExp])[] = [
-    ['nothing', '', 'q.yaml:1: this is empty.'],
-    ['a list', '- a', 'q.yaml:1: this is no queue: it is not a mapping.'],
-    ['text', 'hello', 'q.yaml:1: this is no queue'],
-    ['another structure', 'settings: {}\nversion: 1', "q.yaml:2: 'version' is not part of a queue."],
-    ['settings at the top', 'mode: single', "q.yaml:1: 'mode' is not part of a queue."],
-    ['a list of settings', 'settings:\n  - mode: single', 'q.yaml:1: settings is not a mapping.'],
+    ['nothing', '', 'q.yaml:1: the file is empty.'],
+    ['a list', '- a', 'q.yaml:1: a queue file must be a mapping.'],
+    ['text', 'hello', 'q.yaml:1: a queue file must be a mapping.'],
+    ['another structure', 'settings: {}\nversion: 1', "q.yaml:2: unknown key 'version'."],
+    ['settings at the top', 'mode: single', "q.yaml:1: unknown key 'mode'."],
+    ['a list of settings', 'settings:\n  - mode: single', 'q.yaml:1: settings must be a mapping.'],
     ['a repository that is none', '\nrepo: web', "q.yaml:2: repo: 'web' is not a repository."],
-    ['a branch that is none', 'targetBranch: 7', 'q.yaml:1: targetBranch is not text.'],
+    ['a branch that is none', 'targetBranch: 7', 'q.yaml:1: targetBranch must be a string.'],
     ['an empty branch', 'targetBranch: ""', 'q.yaml:1: targetBranch: The branch must not be empty.'],
     [
       'a key twice',
       'settings:\n  mode: single\n  mode: parallel',
-      'q.yaml:3: this is no YAML: Map keys must be unique.',
+      'q.yaml:3: invalid YAML: Map keys must be unique.',
     ],
     ['a number in quotes', 'settings:\n  concurrency: "5"', 'q.yaml:2: concurrency: "5" is not a number'],
     [
@@ -502,61 +507,65 @@ describe('what a file may hold', () => {
     [
       'a status for statuses',
       'settings:\n  requiredStatuses: ci',
-      'requiredStatuses: "ci" is not a list of texts.',
+      'requiredStatuses: "ci" is not a list of strings.',
     ],
     [
       'a number among statuses',
       'settings:\n  requiredStatuses: [1]',
-      'requiredStatuses: [1] is not a list of texts.',
+      'requiredStatuses: [1] is not a list of strings.',
     ],
     [
       'null where there is no reset',
       'settings:\n  mode:',
-      'q.yaml:2: mode: it cannot be reset: the service has no reset for it.',
+      'q.yaml:2: mode: null is not possible: the service cannot reset this setting.',
     ],
-    ['what is read only', 'settings:\n  branch: main', 'q.yaml:2: branch: it is read only.'],
-    ['bots', 'settings:\n  allowedBotSubmitters: []', 'q.yaml:2: allowedBotSubmitters: it is read only.'],
+    ['what is read only', 'settings:\n  branch: main', 'q.yaml:2: branch: this setting is read-only.'],
+    [
+      'bots',
+      'settings:\n  allowedBotSubmitters: []',
+      'q.yaml:2: allowedBotSubmitters: this setting is read-only.',
+    ],
     [
       'another queue',
       'settings:\n  repo: acme/web',
-      'q.yaml:2: repo: it names a queue and is no setting of one.',
+      'q.yaml:2: repo: this names the queue and is not a setting.',
     ],
     [
       'the deleting',
       'settings:\n  deleteRequiredStatuses: true',
-      'it is written `requiredStatuses: null` in a file.',
+      'a queue file uses `requiredStatuses: null` instead.',
     ],
     [
       'a state that cannot be set',
       'settings:\n  state: switching_modes',
       "state: 'switching_modes' is not valid; must be one of: running",
     ],
-    ['an alias', 'settings:\n  a: &x [1]\n  b: *x', 'q.yaml:2: anchors and aliases are not taken'],
+    ['an alias', 'settings:\n  a: &x [1]\n  b: *x', 'q.yaml:2: anchors and aliases are not supported'],
     [
       'an alias bomb',
       `a: &a [x,x]\n${[...'bcdefghijkl'].map((name, index) => `${name}: &${name} [*${'abcdefghijk'[index]},*${'abcdefghijk'[index]}]`).join('\n')}`,
-      'q.yaml:1: anchors and aliases are not taken',
+      'q.yaml:1: anchors and aliases are not supported',
     ],
-    ['a merge', 'settings:\n  <<: *x', /q\.yaml:2: (anchors and aliases|this is no YAML)/],
+    ['a merge', 'settings:\n  <<: *x', /q\.yaml:2: (anchors and aliases|invalid YAML)/],
     [
       'a tag',
       'settings:\n  a: !!js/function "x"',
-      'q.yaml:2: the tag tag:yaml.org,2002:js/function is not taken.',
+      'q.yaml:2: the tag tag:yaml.org,2002:js/function is not supported.',
     ],
-    ['binary', 'settings:\n  a: !!binary aGk=', 'is not taken'],
-    ['two documents', 'settings: {}\n---\nsettings: {}', 'q.yaml:2: this is no YAML'],
-    ['a tab', 'settings:\n\tmode: single', 'q.yaml:2: this is no YAML'],
-    ['an open list', 'settings: {a: [1', 'this is no YAML'],
-    ['a key that is a number', 'settings:\n  5: a', 'q.yaml:2: a key must be text'],
-    ['a key that is a list', 'settings:\n  ? [a]\n  : b', 'q.yaml:2: a key must be text'],
-    ['an empty key', 'settings:\n  "": b', 'it has no name.'],
-    ['infinity', 'settings:\n  a: .inf', 'q.yaml:2: .inf is a number that cannot be kept exactly.'],
-    ['a hexadecimal number too large', 'settings:\n  a: 0xFFFFFFFFFFFFFFFF', 'cannot be kept exactly'],
-    ['braces without end', '{'.repeat(50_000), 'q.yaml:1: this is nested too deeply.'],
+    ['binary', 'settings:\n  a: !!binary aGk=', 'is not supported'],
+    ['two documents', 'settings: {}\n---\nsettings: {}', 'q.yaml:2: invalid YAML'],
+    ['a tab', 'settings:\n\tmode: single', 'q.yaml:2: invalid YAML'],
+    ['an open list', 'settings: {a: [1', 'invalid YAML'],
+    ['a key that is a number', 'settings:\n  5: a', 'q.yaml:2: a key must be a string'],
+    ['a key that is a list', 'settings:\n  ? [a]\n  : b', 'q.yaml:2: a key must be a string'],
+    ['an empty key', 'settings:\n  "": b', 'the setting has no name.'],
+    ['infinity', 'settings:\n  a: .inf', 'q.yaml:2: the number .inf cannot be represented exactly.'],
+    ['a hexadecimal number too large', 'settings:\n  a: 0xFFFFFFFFFFFFFFFF', 'cannot be represented exactly'],
+    ['braces without end', '{'.repeat(50_000), 'q.yaml:1: the values are nested too deeply.'],
     [
       'lists in lists',
       `settings:\n  a: ${'['.repeat(60)}${']'.repeat(60)}`,
-      'q.yaml:1: this is nested too deeply.',
+      'q.yaml:1: the values are nested too deeply.',
     ],
     ['dashes on a line', '- '.repeat(50_000), 'nested too deeply'],
     [
@@ -621,25 +630,30 @@ describe('what a file may hold', () => {
 
   test.each([
     ['no file', 'queue diff', {}, 'No file was given.'],
-    ['a file that is not there', 'queue diff -f no.yaml', {}, 'There is no file no.yaml.'],
-    ['a folder without one', 'queue diff -f d', { 'd/readme.md': '' }, 'd holds no file that ends in'],
+    ['a file that is not there', 'queue diff -f no.yaml', {}, 'no.yaml does not exist.'],
+    [
+      'a folder without one',
+      'queue diff -f d',
+      { 'd/readme.md': '' },
+      'd contains no .yaml, .yml or .json file.',
+    ],
     [
       'a queue twice',
       'queue diff -f d',
       { 'd/a.yaml': 'settings: {}', 'd/b.yml': 'repo: acme/web' },
-      'd/a.yaml and d/b.yml are of the same queue: main in github.com/acme/web',
+      'd/a.yaml and d/b.yml describe the same queue: main in github.com/acme/web',
     ],
     [
       'YAML in a .json',
       'queue diff -f q.json',
       { 'q.json': 'settings: {} # none' },
-      'q.json:1: this is no JSON.',
+      'q.json:1: invalid JSON.',
     ],
     [
       'a setting twice',
       'queue diff -f q.yaml --set a=1 --set a=2',
       { 'q.yaml': 'settings: {}' },
-      '--set gives a twice',
+      '--set names a twice',
     ],
     [
       'nesting by --set',
@@ -651,7 +665,7 @@ describe('what a file may hold', () => {
       'what --set may not',
       'queue diff -f q.yaml --set branch=x',
       { 'q.yaml': 'settings: {}' },
-      '--set: branch: it is read only',
+      '--set: branch: this setting is read-only',
     ],
   ])('%s is a usage error', async (_, line, files, message) => {
     const { code, err, requests } = await mergeq(`${line} ${where}`, { files, answer: queueThat() })
@@ -663,7 +677,7 @@ describe('what a file may hold', () => {
     const setting = { input: 'settings: {batch: true}', answer: queueThat() }
     expect((await mergeq(`queue diff -f - ${where}`, setting)).out).toBe('main\tbatch\tfalse\ttrue\n')
     const { err } = await mergeq(`queue diff -f - ${where}`, { ...setting, input: 'a: b' })
-    expect(err).toContain("standard input:1: 'a' is not part of a queue.")
+    expect(err).toContain("standard input:1: unknown key 'a'.")
   })
 })
 
@@ -687,10 +701,10 @@ describe('export', () => {
       code: 0,
       settings: { concurrency: 1, batch: false, requiredStatuses: null, newThing: null },
     })
-    expect(err).toContain('could not be set again: mode, batchingMaxWaitTimeMinutes.')
+    expect(err).toContain('live values cannot be set: mode, batchingMaxWaitTimeMinutes.')
     const switching = { answer: () => ({ body: JSON.stringify({ ...live, state: 'switching_modes' }) }) }
     expect((await mergeq(`${lines} --include-state`, switching)).err).toContain(
-      'could not be set again: state.',
+      'live values cannot be set: state.',
     )
   })
 
@@ -705,21 +719,21 @@ describe('export', () => {
       '# ours\nrepo: acme/web # mind the name\n\nsettings:\n  # one at a time\n  concurrency: 1 # was 2\n  state: paused\n  requiredStatuses: [ ci, e2e ] # from CI\n\n  mode: "single"\n  batch: false\ntargetBranch: main\n\n# the end\n',
     )
     const again = await mergeq(`${lines} -f q.yaml`, setting)
-    expect(again.err).toContain('q.yaml is as the queue of main in github.com/acme/web is.')
+    expect(again.err).toContain('q.yaml is up to date with the queue of main in github.com/acme/web.')
   })
 
   test.each([
-    ['an ending that says nothing', '-f q.txt', {}, 2, 'ends in none of .yaml, .yml and .json'],
-    ['a format that contradicts the ending', '-f q.yaml --json', {}, 2, 'contradicts the ending'],
-    ['a format that is none', '-o csv', {}, 2, 'A queue as code is YAML or JSON.'],
-    ['fields', '--fields mode', {}, 2, 'A queue as code is YAML or JSON.'],
-    ['a file that is broken', '-f q.yaml', { 'q.yaml': 'settings: [' }, 2, 'q.yaml:1: this is no YAML'],
+    ['an ending that says nothing', '-f q.txt', {}, 2, 'must end in .yaml, .yml or .json'],
+    ['a format that contradicts the ending', '-f q.yaml --json', {}, 2, 'contradicts the extension'],
+    ['a format that is none', '-o csv', {}, 2, 'A queue file is YAML or JSON.'],
+    ['fields', '--fields mode', {}, 2, 'A queue file is YAML or JSON.'],
+    ['a file that is broken', '-f q.yaml', { 'q.yaml': 'settings: [' }, 2, 'q.yaml:1: invalid YAML'],
     [
       'a file of another queue',
       '-f q.yaml',
       { 'q.yaml': 'targetBranch: next' },
       2,
-      '--target-branch says main, and q.yaml is of next',
+      '--target-branch is main, but q.yaml is for next',
     ],
     ['a disk that takes nothing', '-f q.yaml', {}, 16, 'q.yaml could not be written: read-only file system.'],
   ])('%s', async (_, flags, files, exit, message) => {

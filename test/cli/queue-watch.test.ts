@@ -19,7 +19,7 @@ describe.each(['document', 'hosted'] as const)('the story of a queue, %s', diale
     expect(out.replace(/^\S+\t/gm, '')).toBe(
       '8\tTESTING\tMERGED\t\n9\tPENDING\tTESTING\t1\n9\tTESTING\tFAILED\t\n',
     )
-    expect(err).toContain('Queue of main in github.com/acme/web: RUNNING, testing 1 of 1, 2 in the queue.\n')
+    expect(err).toContain('Queue of main in github.com/acme/web: RUNNING, testing 1 of 1, 2 queued.\n')
     expect(sleeps).toEqual(Array(6).fill(1_000))
   })
 
@@ -78,14 +78,14 @@ describe.each(['document', 'hosted'] as const)('the story of a queue, %s', diale
     const last = out.split('\u001B[?7l').at(-1) ?? ''
     expect(last.replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '').split('\r\n')).toEqual([
       'Queue of main in github.com/acme/web: RUNNING',
-      expect.stringMatching(/^testing 1 of 1, 1 in the queue$/),
+      expect.stringMatching(/^testing 1 of 1, 1 queued$/),
       expect.stringMatching(/^last merge #8, \ds ago$/),
       expect.stringMatching(/^POSITION {2}PR {2}STATE/),
       expect.stringMatching(/^ {7}1 {2}#9 {2}TESTING {2}medium/),
       '',
       expect.stringMatching(/^#8 TESTING -> MERGED, \ds ago$/),
-      expect.stringMatching(/^#9 PENDING -> TESTING \(number 1\), \ds ago$/),
-      'Read 1s ago, every 2s. q leaves.',
+      expect.stringMatching(/^#9 PENDING -> TESTING, position 1, \ds ago$/),
+      'Updated 1s ago, every 2s. Press q to quit.',
       '',
     ])
     expect(out).toMatch(/^\u001B\[\?25l/)
@@ -120,9 +120,12 @@ describe('how a watch ends', () => {
 
   test.each(['', '-o ndjson', 'terminal'])('a queue that is gone ends it with 5: %s', async how => {
     const terminal = how === 'terminal'
-    const { code, out, err } = await watch(terminal ? '' : how, [good, { status: 404 }], { terminal })
+    const { code, out, err } = await watch(terminal ? '' : how, [good, { status: 404 }], {
+      terminal,
+      columns: 120,
+    })
     expect(code).toBe(5)
-    expect(err).toContain('knows no queue of main')
+    expect(err).toContain('404 (not found) for the queue of main')
     if (terminal) expect(out).toMatch(/\u001B\[\?25h$/)
   })
 
@@ -142,11 +145,11 @@ describe('how a watch ends', () => {
     ])
     expect(code).toBe(0)
     expect(requests.length).toBeGreaterThan(6)
-    expect(err.match(/\((\d) in a row\)/g)).toEqual([
-      '(1 in a row)',
-      '(2 in a row)',
-      '(1 in a row)',
-      '(2 in a row)',
+    expect(err.match(/\(failed polls in a row: (\d)\)/g)).toEqual([
+      '(failed polls in a row: 1)',
+      '(failed polls in a row: 2)',
+      '(failed polls in a row: 1)',
+      '(failed polls in a row: 2)',
     ])
   })
 
@@ -183,7 +186,7 @@ describe('how a watch ends', () => {
 
   test('on a terminal a failed reading is reported in the block', async () => {
     const { out } = await watch('--for 3s --color never', [good, broken], { terminal: true, columns: 120 })
-    expect(out).toMatch(/\r\ngetQueue: \S+ could not answer \(503\).* \(1 in a row\)\u001B\[K/)
+    expect(out).toMatch(/\r\n\S+ could not process the request for \S.* \(503\).* \(failed polls in a row: 1\)\u001B\[K/)
   })
 
   test('a record that cannot be read does not show how it ended; a refused token ends the watch', async () => {

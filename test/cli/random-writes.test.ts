@@ -348,7 +348,7 @@ function contradictions(command: Command, model: Model, outcome: Outcome, end: n
     if (saysNot && applied.length > 0 && !applied.some(one => wasUndone(model, one)))
       wrong(`${about}: it was applied`)
   }
-  for (const [, operation] of err.matchAll(/(\w+) was not applied: sending it once more/g)) {
+  for (const [, operation] of err.matchAll(/(\w+): The change was not applied\. Retrying once\./g)) {
     const firsts = [...groups.values()].flatMap(group =>
       group[0]?.operation === operation && group.length > 1 ? [group[0]] : [],
     )
@@ -362,7 +362,7 @@ function contradictions(command: Command, model: Model, outcome: Outcome, end: n
       wrong(`${operation}: said not to be applied before its replay, and it was`)
   }
   for (const [name, group] of groups)
-    if (/^renumber/.test(name) && /sending it once more/i.test(err) && group.length < 2)
+    if (/^renumber/.test(name) && /Retrying once\./.test(err) && group.length < 2)
       wrong(`${name}: said to be sent once more, and it was not`)
   for (const [, numbers = ''] of err.matchAll(/^Cancelled (#\d.*)\.$/gm))
     for (const [, pr] of numbers.matchAll(/#(\d+)/g)) {
@@ -467,7 +467,7 @@ async function play({ command, scenario: one }: { readonly command: Command; rea
   const clock = virtualClock(noon)
   const model = modelService(one, clock)
   network.model = model
-  const outcome = await mergeq(`${command.line} --json`, {
+  const outcome = await mergeq(`${command.line} --json --verbose`, {
     clock,
     env: {
       MERGEQ_BASE_URL: 'http://127.0.0.1:9/v1',

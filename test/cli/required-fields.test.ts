@@ -40,14 +40,14 @@ describe('an answer without what the document requires is no answer', () => {
       const { code, out, err } = await mergeq(line, { env: where, answer: () => ({ body }) })
       expect({ code, err }).toEqual({
         code: 15,
-        err: expect.stringMatching(/^mergeq: \S+: 127\.0\.0\.1:\d+: /m),
+        err: expect.stringMatching(/^mergeq: Invalid response from 127\.0\.0\.1:\d+: /m),
       })
       if (!line.startsWith('pr wait')) expect(out).toBe('')
     })
 
-  test('the message says what the answer said instead', async () => {
+  test('the message has what the response said instead', async () => {
     const answer = () => ({ body: '{"message":"busy"}' })
-    expect((await mergeq('queue get', { env: where, answer })).err).toContain('it says: busy')
+    expect((await mergeq('queue get', { env: where, answer })).err).toContain(' and says: busy')
   })
 
   test.each([

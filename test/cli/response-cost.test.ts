@@ -105,7 +105,7 @@ describe('what an answer would cost', () => {
   })
   test('values are counted up to the limit', async () => {
     expect(await excessOf('[1,2,3]', { maxValues: 3 })).toBeUndefined()
-    expect(await excessOf('[1,2,3,4]', { maxValues: 3 })).toBe('holds more than 3 values')
+    expect(await excessOf('[1,2,3,4]', { maxValues: 3 })).toBe('contains more than 3 values')
   })
   test('brackets, commas and quotes in a text do not count', async () => {
     expect(

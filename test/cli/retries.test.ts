@@ -38,7 +38,7 @@ const onWire = ({ method, path, headers, body }: LoggedRequest) => ({
 })
 
 /** The notes that tell a repeat. */
-const repeats = (notes: readonly string[]) => notes.filter(note => /again in \d+\.\d s\.$/.test(note))
+const repeats = (notes: readonly string[]) => notes.filter(note => /; retrying in \d+\.\ds\.$/.test(note))
 
 describe('reads are repeated', () => {
   test.each(reads)('503, 503, good: $line', async ({ line, operation }) => {
@@ -48,8 +48,8 @@ describe('reads are repeated', () => {
       expect({ code, out, sleeps }).toEqual({ code: 0, out: good.out, sleeps: [250, 500] })
       expect(server.log).toHaveLength(3)
       expect(repeats(notes)).toEqual([
-        expect.stringContaining(`${operation}: `),
-        expect.stringContaining(`${operation}: `),
+        'The service could not process the request (503); retrying in 0.3s.',
+        'The service could not process the request (503); retrying in 0.5s.',
       ])
     })
   })
@@ -200,8 +200,8 @@ describe('reads are repeated', () => {
       const { code, sentence } = await runAndCheck(server, `${line} --timeout 300ms --retries 0`)
       const took = performance.now() - began
       expect({ code, requests: server.log.length }).toEqual({ code: 7, requests: 1 })
-      expect(sentence).toContain(operation)
-      expect(sentence).toMatch(/\b0\.3 s\b|\b300 ms\b/)
+      expect(sentence).not.toContain(operation)
+      expect(sentence).toMatch(/within 0\.3s/)
       expect(took).toBeGreaterThanOrEqual(295)
       expect(took).toBeLessThan(1_500)
     })
@@ -223,7 +223,7 @@ describe('reads are repeated', () => {
     await withFaultServer({ opensAfter: 1 }, async server => {
       const { code, sentence, hint } = await runAndCheck(server, `${line} --retries 0`)
       expect({ code, connections: server.connections }).toEqual({ code: 7, connections: 0 })
-      expect(sentence).toContain(operation)
+      expect(sentence).not.toContain(operation)
       expect(sentence).toContain(server.host)
       expect(hint).toContain('safe')
     })
@@ -262,7 +262,9 @@ describe('changes are repeated only when they were not applied', () => {
         expect(sent.filter(operation => operation === 'submitPullRequest')).toHaveLength(2)
         expect(sent.at(1), 'reads again first').toBe('getSubmittedPullRequest')
         expect(server.applied).toHaveLength(1)
-        expect(notes.join('\n'), 'every repeat is reported').toMatch(/submitPullRequest.*once more/)
+        expect(notes.join('\n'), 'every repeat is reported').toMatch(
+          /The change was not applied\. Retrying once\./,
+        )
       },
     )
   })

@@ -22,7 +22,7 @@ describe('one failure', () => {
   test('stops the rest with --stop-on-error, and names what was not begun', async () => {
     const { code, err, requests } = await run('pr cancel 7 8 9 --yes --stop-on-error', refusing)
     expect({ code, sent: numbersIn(requests) }).toEqual({ code: 6, sent: [7, 8] })
-    expect(err).toMatch(/Done: #7\. Failed: #8\. Not begun: #9\./)
+    expect(err).toMatch(/Done: #7\. Failed: #8\. Not started: #9\./)
   })
 
   test('stops submit --wait with --stop-on-error', async () => {
@@ -31,7 +31,7 @@ describe('one failure', () => {
     )
     expect(code).toBe(6)
     expect(requests.map(operationOf).filter(name => name === 'submitPullRequest')).toHaveLength(2)
-    expect(err).toMatch(/Done: #7\. Failed: #8\. Not begun: #9\./)
+    expect(err).toMatch(/Done: #7\. Failed: #8\. Not started: #9\./)
   })
 
   test('stops submit --wait with --stop-on-error: still one result for each', async () => {
@@ -126,8 +126,8 @@ describe.each(dialects)('in the %s dialect', dialect => {
       story.clock.now += 500
       const { code, err } = await story.mergeq('queue delete --drain-first --yes')
       expect(code).toBe(6)
-      expect(err).toMatch(/^Draining: still under test: #7/m)
-      expect(err).toMatch(/The queue is not empty: it lists .*#9.*\n.*--cancel-all/)
+      expect(err).toMatch(/^Draining, waiting for #7/m)
+      expect(err).toMatch(/The queue is not empty \(\d pull requests? queued: .*#9.*\n.*--cancel-all/)
     } finally {
       await story.close()
     }
@@ -160,7 +160,7 @@ describe('queue delete', () => {
       ),
     )
     expect({ code: never.code, polls: never.requests.length }).toEqual({ code: 7, polls: 11 })
-    expect(never.err).toMatch(/stays DRAINING.*mergeq queue resume/)
+    expect(never.err).toMatch(/is still DRAINING\. .*mergeq queue resume/)
   })
 
   test('--drain-first ends with the token, and when --timeout is over', async () => {
@@ -193,9 +193,30 @@ describe('queue delete', () => {
       code: 0,
       last: 'deleteQueue',
     })
-    expect(gone.err).toMatch(/^Cancelled #8\.\nNot in the queue any more: #7\.\n/m)
+    expect(gone.err).toMatch(/^Cancelled #8\.\nNo longer in the queue: #7\.\n/m)
     const refused = await run('queue delete --cancel-all --yes', seen => listing(seen, 422))
     expect(refused.code).toBe(6)
     expect(refused.requests.map(operationOf)).not.toContain('deleteQueue')
+  })
+
+  test.each([
+    ['', 'deletes the queue of main in github\\.com/acme/web', []],
+    ['--cancel-all', 'cancels 2 queued pull requests and deletes the queue of main in \\S+', ['getQueue']],
+    ['--drain-first', 'drains the queue and deletes the queue of main in \\S+', []],
+    [
+      '--drain-first --cancel-all',
+      'drains the queue, cancels 2 queued pull requests and deletes the queue of main in \\S+',
+      ['getQueue'],
+    ],
+  ])('the prompt with %j names the damage; a no changes nothing', async (words, damage, sent) => {
+    const { code, err, requests } = await run(
+      `queue delete ${words}`,
+      draining(() => [{ prNumber: 7 }, { prNumber: 8 }]),
+      { terminal: true, inputTerminal: true, typed: ['no'] },
+    )
+    expect({ code, sent: requests.map(operationOf) }).toEqual({ code: 2, sent })
+    expect(err).toMatch(
+      new RegExp(`This ${damage}\\. Type main to confirm: mergeq: Nothing was changed\\.\\n$`),
+    )
   })
 })

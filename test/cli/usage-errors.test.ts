@@ -165,7 +165,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`pr targets 7 ${at} --sha s`, /targets/],
     [`pr targets 7 a ${at}`, /commit|--sha/],
     [`pr testing ${at}`, /test run/],
-    [`queue update ${at}`, /nothing to update/],
+    [`queue update ${at}`, /No setting was given/],
     [`pr targets 7 --from - --sha s ${at}`, /empty/],
     [`pr targets 7 --from - --sha s ${at}`, /empty/, { input: '\n\r\n\uFEFF\n' }],
     [`pr targets 7 --from-json - --sha s ${at}`, /empty/, { input: '[]' }],
@@ -199,14 +199,13 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`pr get 7 --head fix ${at}`, /--head/],
     [`pr testing x --pr 7 ${at}`, /--pr/],
     ...['9', '#9', 'https://github.com/acme/web/pull/9', '4294967295'].map(
-      word =>
-        [['pr', 'testing', word, ...where], /'\S*\d' is a pull request, and a test run is expected/] as const,
+      word => [['pr', 'testing', word, ...where], /'\S*\d' is a pull request, not a test run/] as const,
     ),
     [`flaky list ${org} --quarantined --no-quarantined`, /--quarantined.*--no-quarantined/],
     ['metrics --all-repos --repo acme/web', /--all-repos.*--repo/],
     [`queue get ${at} --json -o csv`, /--json.*--output/],
     [`queue get ${at} -o table --json`, /--json.*--output/],
-    ['pr get https://github.com/acme/web/pull/7 -R acme/app -b main', /another repository/],
+    ['pr get https://github.com/acme/web/pull/7 -R acme/app -b main', /name different repositories/],
     ['api getMergeQueueMetrics -F a=1', /GET/],
   ],
   'a flag twice': [
@@ -571,7 +570,7 @@ describe('questions', () => {
       typed: answered === undefined ? [] : [answered],
     })
     expect(silent(outcome)).toEqual(refused)
-    expect(outcome.err).toMatch(/nothing was sent/)
+    expect(outcome.err).toMatch(/Nothing was changed\./)
   })
 
   test.each([
@@ -744,5 +743,5 @@ describe('a value that begins with a dash', () => {
 
 test('a pull request in the place of a test run: the hint is the command line that asks by pull request', async () => {
   const { err } = await mergeq(['pr', 'testing', '#9', ...where])
-  expect(err).toContain('\n  Ask by pull request: mergeq pr testing --pr 9\n')
+  expect(err).toContain('\n  To look it up by pull request, run: mergeq pr testing --pr 9\n')
 })

@@ -239,7 +239,7 @@ describe('an unknown outcome stays unknown', () => {
           code: 11,
           receipt: { ok: false, delivery: 'unknown', exit: 11 },
         })
-        expect(sentence).toContain('not known whether the change was applied')
+        expect(sentence).toContain('It is unknown whether the change was applied.')
         expect(sentence).not.toMatch(/is not empty: /)
       },
     ),

@@ -349,7 +349,7 @@ describe('`mergeq completion`', () => {
   })
 
   test.each([
-    ['completion tcsh', "'tcsh' is no shell"],
+    ['completion tcsh', "There is no completion script for 'tcsh'."],
     ['completion', "missing required argument 'shell'"],
   ])('%s is refused', async (words, says) => {
     const { code, out, err } = await mergeq(words)

@@ -27,7 +27,7 @@ const shapeOf = (lines: readonly string[]): readonly string[] =>
       line
         .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'INSTANT')
         .replace(/\b[\da-f]{16}\b/g, 'DIGEST')
-        .replace(/\b\d+(?:ms|s|m|h)?\b/g, 'N')
+        .replace(/\b\d+(?:ms|s|m\d\ds|m|h\d\dm|h)?\b/g, 'N')
         .replace(/^#N [A-Z_]+( -> [A-Z_]+)?$/, '#N STATE')
         .replace(/\s+/g, ' ')
         .trim(),

@@ -104,7 +104,7 @@ describe('redirects', () => {
           answer: away(status),
         },
       )
-      expect(err).toMatch(/base address/)
+      expect(err).toMatch(/base URL/)
       expect(out).toBe('')
       expect(requests).toHaveLength(1)
       expect(other.connectionCount()).toBe(0)
@@ -545,7 +545,7 @@ describe('proxies', () => {
           { env: { ...env, HTTPS_PROXY: `http://someone:s3cret@${tiny.host}` } },
         )
         hidden(said)
-        expect(said.err).not.toMatch(/trying again/)
+        expect(said.err).not.toMatch(/retrying in/)
       },
     )
   })

@@ -177,7 +177,7 @@ describe('one pull request', () => {
     ]
     const { code, err } = await runWithHistory('pr wait 7 --interval 2s', { pulls: { 7: course } })
     expect(code).toBe(0)
-    expect(err.match(/puzzled is a state that mergeq does not know/g)).toHaveLength(1)
+    expect(err.match(/Unknown state puzzled; still waiting\./g)).toHaveLength(1)
     expect(err.match(/-> puzzled/g)).toHaveLength(2)
   })
 
@@ -336,7 +336,7 @@ describe('one pull request', () => {
       fault: second => (second === 2 || second === 4 || second === 6 ? { status: 500 } : on(second)),
     })
     expect({ code, out }).toEqual({ code: 6, out: '7\terror\tTESTING\t16\n' })
-    expect(err).toMatch(/\(3 in a row; 4 end the wait\)/)
+    expect(err).toMatch(/\(3 failed polls in a row; the wait ends at 4\)/)
   })
 
   test('502 for three minutes in the middle', async () => {
@@ -409,7 +409,7 @@ describe('one pull request', () => {
       pulls: { 7: walk },
       setting: { terminal: true },
     })
-    expect(out).toBe('#7 was merged after 8 s (MERGED).\n')
+    expect(out).toBe('#7 merged after 8s.\n')
   })
 
   test('the built program, stopped during several reads', async () => {
@@ -427,7 +427,9 @@ describe('one pull request', () => {
       })
       expect({ code, out }).toEqual({ code: 130, out: '' })
       expect(err).toMatch(/^mergeq: stopped by SIGINT.*\n/)
-      expect(err).toMatch(/What is in the queue stays there\. To cancel:\n *mergeq pr cancel 7 8 9 /)
+      expect(err).toMatch(
+        /Queued pull requests stay in the queue\. To cancel, run:\n *mergeq pr cancel 7 8 9 /,
+      )
     })
   })
 
@@ -485,7 +487,9 @@ describe('pr submit --wait', () => {
       pulls: { 7: course },
     })
     expect({ code, seconds }).toEqual({ code: 5, seconds: 90 })
-    expect(err).toMatch(/#7 was submitted, but .* only its earlier attempt: FAILED since 2026-01-05T11:00:00/)
+    expect(err).toMatch(
+      /#7 was submitted, but .* only the previous attempt: FAILED since 2026-01-05T11:00:00/,
+    )
   })
 
   test('a new failure of the new attempt is an answer, even within a moment', async () => {
@@ -606,7 +610,7 @@ describe('pr submit --wait', () => {
       [8, 'timed-out'],
       [9, 'error'],
     ])
-    expect(err).toMatch(/over before #9 was submitted/)
+    expect(err).toMatch(/Timed out before #9 was submitted/)
     expect(requests.filter(({ path }) => path === '/v1/submitPullRequest')).toHaveLength(2)
   })
 

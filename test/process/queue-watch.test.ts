@@ -51,7 +51,7 @@ describe('in a real terminal', () => {
 
   testWith('tmux')('it survives resizing: smaller, and larger again', async () => {
     const { screen, service } = await start(() => busy)
-    await screen.waitForLine(/q leaves/)
+    await screen.waitForLine(/Press q to quit/)
     for (const [columns, rows] of [
       [45, 24],
       [45, 9],
@@ -61,9 +61,10 @@ describe('in a real terminal', () => {
       // Drawn at least once since then.
       await service.waitForRequests(service.requests.length + 2)
       const seen = () => ({ blocks: blocks(screen.lines()), foot: screen.lines().at(-1) })
-      await expect
-        .poll(seen, { timeout: 3_000 })
-        .toEqual({ blocks: 1, foot: expect.stringMatching(/^Read \ds ago, every 1s\. q leaves\.$/) })
+      await expect.poll(seen, { timeout: 3_000 }).toEqual({
+        blocks: 1,
+        foot: expect.stringMatching(/^Updated \ds ago, every 1s\. Press q to quit\.$/),
+      })
     }
     screen.press('q')
     await screen.waitForLine(/^code 0$/)
@@ -74,7 +75,7 @@ describe('in a real terminal', () => {
     'Ctrl-C leaves it with 130 within 1 s, the cursor to be seen and what is typed, too',
     async () => {
       const { screen } = await start(() => busy, '"$@"; echo "code $?"; stty -a | grep -ow -e "-\\?echo"')
-      await screen.waitForLine(/q leaves/)
+      await screen.waitForLine(/Press q to quit/)
       const began = Date.now()
       screen.press('C-c')
       await screen.waitForLine(/^code 130$/)
@@ -89,7 +90,7 @@ describe('in a real terminal', () => {
   testWith('tmux')('SIGTERM leaves the cursor to be seen', async () => {
     const file = home.path('pid')
     const { screen } = await start(() => busy, `"$@" & echo $! > ${file}; wait $!`)
-    await screen.waitForLine(/Ctrl-C leaves/)
+    await screen.waitForLine(/Press Ctrl-C to quit/)
     expect(screen.variable('cursor_flag')).toBe('0')
     process.kill(Number(readFileSync(file, 'utf8')), 'SIGTERM')
     await screen.waitForLine(/^code 143$/)
@@ -102,7 +103,7 @@ describe('in a real terminal', () => {
     const screen = kept(
       openTmuxScreen(home, ['queue', 'watch', '--interval', '1s', '--base-url', service.baseUrl()]),
     )
-    await screen.waitForLine(/q leaves/)
+    await screen.waitForLine(/Press q to quit/)
     await service.waitForRequests(2)
     const began = Date.now()
     screen.press('q')

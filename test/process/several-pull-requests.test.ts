@@ -24,9 +24,7 @@ describe('a signal among several', () => {
   test('a change: what was done, what was in flight, what was not begun', async () => {
     const { code, out, err, requests } = await stopped('pr submit 7 8 9 10 --json', 8)
     expect({ code, sent: numbersIn(requests) }).toEqual({ code: 130, sent: [7, 8] })
-    expect(err.split('\n')[0]).toBe(
-      'mergeq: Stopped before the end. Done: #7. In flight: #8. Not begun: #9, #10.',
-    )
+    expect(err.split('\n')[0]).toBe('mergeq: Stopped early. Done: #7. In progress: #8. Not started: #9, #10.')
     expect(documentsIn(out).map(({ pr, ok, delivery }) => [pr, ok, delivery])).toEqual([
       [7, true, 'confirmed'],
       [8, false, 'unknown'],
@@ -42,14 +40,14 @@ describe('a signal among several', () => {
     const receipts = documentsIn(out)
     const flying = receipts.filter(({ ok }) => !ok).map(({ pr }) => `#${pr}`)
     expect(flying).toContain('#9')
-    expect(err).toMatch(new RegExp(`In flight: ${flying.join(', ')}\\. Not begun: .*#12\\.`))
+    expect(err).toMatch(new RegExp(`In progress: ${flying.join(', ')}\\. Not started: .*#12\\.`))
     expect(err.match(/stopped by SIGINT/g)).toHaveLength(1)
   })
 
   test('a read', async () => {
     const { code, err } = await stopped('pr get 7 8 9 10 11 12 13 --stop-on-error', 8)
     expect(code).toBe(130)
-    expect(err).toMatch(/Done: #7\. In flight: #8\. Not begun: #9, #10, #11, #12, #13\./)
+    expect(err).toMatch(/Done: #7\. In progress: #8\. Not started: #9, #10, #11, #12, #13\./)
   })
 
   test('reads side by side: the signal is reported once, and is the fault of none of them', async () => {
@@ -64,7 +62,7 @@ describe('a signal among several', () => {
       { signal: stop.signal },
     )
     expect(code).toBe(130)
-    expect(err).toMatch(/In flight: #7, #8, #9, #10\. Not begun: #11\.\nmergeq: stopped by SIGINT\.\n/)
+    expect(err).toMatch(/In progress: #7, #8, #9, #10\. Not started: #11\.\nmergeq: stopped by SIGINT\.\n/)
   })
 
   test('before the first', async () => {
@@ -72,13 +70,13 @@ describe('a signal among several', () => {
       signal: AbortSignal.abort(signal()),
     })
     expect({ code, requests }).toEqual({ code: 130, requests: [] })
-    expect(err).toMatch(/before the end\. Not begun: #7, #8\.\nmergeq: stopped by SIGINT/)
+    expect(err).toMatch(/early\. Not started: #7, #8\.\nmergeq: stopped by SIGINT/)
   })
 
   test('one alone has no list', async () => {
     const { code, err } = await stopped('pr submit 8', 8)
     expect(code).toBe(130)
-    expect(err).not.toMatch(/Stopped before the end/)
+    expect(err).not.toMatch(/Stopped early/)
   })
 
   test('the built program, stopped by a real SIGINT', async () => {
@@ -95,7 +93,7 @@ describe('a signal among several', () => {
         },
       })
       expect(code).toBe(130)
-      expect(err).toMatch(/Done: #7\. In flight: #8\. Not begun: #9\./)
+      expect(err).toMatch(/Done: #7\. In progress: #8\. Not started: #9\./)
     })
   })
 })

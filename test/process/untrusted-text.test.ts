@@ -385,7 +385,7 @@ describe('text of the service in errors', () => {
         answer: () => ({ status: 500, body: 'before \x1B]0;' }),
       },
     )
-    expect(err).toMatch(/not known whether the change was applied/)
+    expect(err).toMatch(/It is unknown whether the change was applied/)
   })
 
   test('what a service says of a page cannot hide that the list is incomplete', async () => {

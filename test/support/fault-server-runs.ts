@@ -85,7 +85,9 @@ export function checkGeneralRules(
   const failure = failureIn(err, code, json)
   if (code !== 0 && code < 124) {
     const operation = log.at(0)?.operation
-    if (operation !== undefined) expect(failure.sentence, 'names the operation').toMatch(operationIn(log))
+    if (operation !== undefined && json)
+      expect(failure.operation, 'names the operation').toMatch(operationIn(log))
+    expect(failure.sentence, 'no name of an operation').not.toMatch(/^[a-z][\w/-]*: /)
     if (!changingCommands.test(words.join(' ')) && !partialOutputExitCodes.includes(code))
       expect(out, 'a read that failed prints nothing').toBe('')
   }
@@ -115,7 +117,7 @@ const operationIn = (log: readonly LoggedRequest[]): RegExp =>
  */
 function failureIn(err: string, code: number, json: boolean) {
   const lines = err.split('\n').slice(0, -1)
-  if (code === 0 || code >= 124) return { sentence: '', hint: '', earlierLines: lines }
+  if (code === 0 || code >= 124) return { sentence: '', hint: '', operation: '', earlierLines: lines }
   if (json) {
     const { error } = JSON.parse(lines.at(-1) ?? '{}')
     expect(error, 'one JSON object').toMatchObject({
@@ -126,13 +128,19 @@ function failureIn(err: string, code: number, json: boolean) {
     return {
       sentence: String(error.message),
       hint: String(error.hint ?? ''),
+      operation: String(error.operation),
       earlierLines: lines.slice(0, -1),
     }
   }
   const [, before = '', sentence = '', hint = ''] =
     /^((?:.*\n)*?)mergeq: (.*)\n((?: {2}.*\n)*)$/.exec(err) ?? []
   expect(sentence, '`mergeq: ` and one sentence').not.toBe('')
-  return { sentence, hint: hint.replace(/^ {2}/gm, '').trim(), earlierLines: before.split('\n').slice(0, -1) }
+  return {
+    sentence,
+    hint: hint.replace(/^ {2}/gm, '').trim(),
+    operation: '',
+    earlierLines: before.split('\n').slice(0, -1),
+  }
 }
 
 /** The environment in which a command line reaches this server. */

@@ -480,14 +480,14 @@ describe('what a reason names', () => {
       record: record('PENDING'),
       queue: queue('RUNNING', [entry(5, 'TESTING'), ...crowd, entry(7, 'PENDING')]),
     })
-    expect(text).toContain('number 11 of 11')
+    expect(text).toContain('position 11 of 11')
     expect(text).toContain(
       '#5 (TESTING), #20 (PENDING), #21 (PENDING), #22 (PENDING), #23 (PENDING) and 5 others',
     )
   })
   test('the required checks that fail, and no optional one', () => {
     expect(messages({ record: record('PENDING_FAILURE'), run: failedRun })).toContain(
-      'Failing in its test run: e2e.',
+      'Failing checks in its test run: e2e.',
     )
   })
   test('how to keep its priority and batching in another submit', () => {

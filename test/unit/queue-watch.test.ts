@@ -98,9 +98,9 @@ describe('what changed between two looks', () => {
 
   test('in words', () => {
     const change = { pr: 7, from: 'TESTING', to: null, at: now, position: null }
-    expect(describeChange(change)).toBe('#7 TESTING -> no longer in the queue')
+    expect(describeChange(change)).toBe('#7 TESTING -> left the queue')
     expect(describeChange({ ...change, from: null, to: 'PENDING', position: 2 })).toBe(
-      '#7 PENDING (number 2)',
+      '#7 PENDING, position 2',
     )
     expect(describeChange({ ...change, pr: null, from: 'RUNNING', to: 'PAUSED' })).toBe(
       'The queue: RUNNING -> PAUSED',

@@ -114,6 +114,10 @@ export const listFailingTests = defineOperation({
     sort: localParam<TestOrder | undefined>(),
   },
   decoder: pageDecoder,
+  errors: {
+    subject: 'the failing tests',
+    hint: status => (status === 404 ? 'Check --repo and --org.' : undefined),
+  },
   pagination: ({ range, limit, pageSize, pageToken, maxPages, sort, ...filters }) =>
     paginateTests({
       range,

@@ -6,7 +6,7 @@ import type { EncodedJson } from '../../json.ts'
 import { emptyDecoder } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
 import { localParam, param } from '../param.ts'
-import { queueParams } from './pull-requests.ts'
+import { inspectOnError, queueParams } from './pull-requests.ts'
 
 /** The targets that a pull request impacts: a list, encoded while it was read, or all targets. */
 export interface ImpactedTargets {
@@ -49,23 +49,25 @@ export const setImpactedTargets = defineOperation({
     targets: param<ImpactedTargets>('body.impactedTargets', { required: true, encode: ({ list }) => list }),
   },
   decoder: emptyDecoder,
+  errors: inspectOnError,
   fallback(params, source) {
     const { targets, tooLarge } = params
     if (targets.list === 'ALL' || targets.list.bytes === 2) return undefined
     const { number, bytesRead } = targets
     const input = `(${pluralize(number, 'target')}, ${formatBytes(bytesRead)} read)`
     if (tooLarge === 'fail' && source === 'limit')
-      throw new MergeqError(
-        'refused',
-        `setImpactedTargets: the list is over 20 MiB ${input}; nothing was sent.`,
-        { operation: 'setImpactedTargets', hint: 'Send every target instead with --all.' },
-      )
+      throw new MergeqError('refused', `The list of targets is over 20 MiB ${input}. Nothing was sent.`, {
+        operation: 'setImpactedTargets',
+        hint: 'To send "ALL" instead of the list, use --all.',
+      })
     if (tooLarge === 'fail') return undefined
     const large =
-      source === 'limit' ? 'the list is over 20 MiB' : 'the list is too large for the service (413)'
+      source === 'limit'
+        ? 'The list of targets is over 20 MiB'
+        : 'The list of targets is too large for the service (413)'
     return {
       params: { ...params, targets: { ...targets, list: 'ALL' as const } },
-      warning: `${large} ${input}: sending "ALL" instead.`,
+      warning: `${large} ${input}. Sending "ALL" instead.`,
     }
   },
 })

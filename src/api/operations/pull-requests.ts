@@ -2,9 +2,10 @@ import { withNormalizedState } from '../../domain/states.ts'
 import type { Repository } from '../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { emptyDecoder, recordDecoder } from '../decode.ts'
-import { defineOperation } from '../operation.ts'
+import { defineOperation, type OperationErrors } from '../operation.ts'
 import { param } from '../param.ts'
 import { inspectCancel, inspectRestart, inspectSubmit } from '../recovery-rules.ts'
+import { resourceCommand } from '../resource-command.ts'
 
 /** The queue that a request is about: a branch of a repository (service-api.md section 2.2). */
 export const queueParams = {
@@ -50,7 +51,21 @@ export const getSubmittedPullRequest = defineOperation({
     head: param<string | undefined>('body.pr.branch'),
   },
   decoder: recordDecoder(withNormalizedState, { name: 'state', isThere: hasState }),
+  errors: {
+    hint: (status, concerns) =>
+      status === 404 && concerns.pr !== undefined
+        ? `Check --repo and --target-branch. To submit the pull request, run: ${resourceCommand('mergeq pr submit', concerns)}`
+        : undefined,
+  },
 })
+
+/** What to do after a change of a pull request was refused: first see what the service knows of it. */
+export const inspectOnError: OperationErrors = {
+  hint: (status, concerns) =>
+    (status === 404 || status === 409) && concerns.pr !== undefined
+      ? `To check the state of the pull request, run: ${resourceCommand('mergeq pr get', concerns)}`
+      : undefined,
+}
 
 const recoveredByRecord = {
   readBack: { operation: getSubmittedPullRequest, params: ['repo', 'targetBranch', 'pr'] },
@@ -67,6 +82,12 @@ export const submitPullRequest = defineOperation({
     noBatch: param<boolean | undefined>('body.noBatch'),
   },
   decoder: emptyDecoder,
+  errors: {
+    hint: (status, concerns) =>
+      status === 404
+        ? 'Check the number of the pull request, --repo and --target-branch.'
+        : inspectOnError.hint?.(status, concerns),
+  },
 })
 
 /** Removes a pull request from a queue. */
@@ -75,6 +96,7 @@ export const cancelPullRequest = defineOperation({
   effect: { ...recoveredByRecord, replay: 'if-not-applied', repeated: 404, inspect: inspectCancel },
   params: pullRequestParams,
   decoder: emptyDecoder,
+  errors: inspectOnError,
 })
 
 /** Starts the tests of a queued pull request again. */
@@ -84,4 +106,5 @@ export const restartTestsOnPullRequest = defineOperation({
   effect: { ...recoveredByRecord, replay: 'never', inspect: inspectRestart },
   params: pullRequestParams,
   decoder: emptyDecoder,
+  errors: inspectOnError,
 })

@@ -3,9 +3,10 @@ import { isOfBranch, keepLines } from '../../domain/metrics/branch-lines.ts'
 import { numberText, parseSamples, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
 import type { Repository } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
-import { type DecodedResponse, isWebPage, type ResponseDecoder, webPageError } from '../decode.ts'
+import { type DecodedResponse, type ResponseDecoder, webPageError } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
 import { localParam, param } from '../param.ts'
+import { isWebPage } from '../web-page.ts'
 
 const recordOf = ({ value, ...sample }: Sample): JsonObject => ({
   ...sample,
@@ -84,6 +85,7 @@ export const getMergeQueueMetrics = defineOperation({
     branch: localParam<string | undefined>(),
   },
   decoder: expositionDecoder,
+  errors: { subject: 'the metrics' },
   narrow: ({ branch }) =>
     branch === undefined
       ? undefined

@@ -1,9 +1,10 @@
 import { withNormalizedState } from '../../domain/states.ts'
 import { isObject, type JsonObject } from '../../json.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../decode.ts'
-import { defineOperation } from '../operation.ts'
+import { defineOperation, type OperationErrors } from '../operation.ts'
 import { param, switchParam } from '../param.ts'
 import { inspectCreate, inspectDelete, inspectUpdate } from '../recovery-rules.ts'
+import { resourceCommand } from '../resource-command.ts'
 import { queueParams } from './pull-requests.ts'
 
 const withNormalizedStates = (document: JsonObject): JsonObject => {
@@ -18,6 +19,14 @@ const withNormalizedStates = (document: JsonObject): JsonObject => {
     : queue
 }
 
+/** What to do where the branch has no queue. */
+const createOnNotFound: OperationErrors = {
+  hint: (status, concerns) =>
+    status === 404
+      ? `Check --repo and --target-branch. To create the queue, run: ${resourceCommand('mergeq queue create', concerns)}`
+      : undefined,
+}
+
 /** Reads a queue: its state, its settings and its pull requests. */
 export const getQueue = defineOperation({
   route: 'POST /getQueue',
@@ -27,6 +36,7 @@ export const getQueue = defineOperation({
     name: 'list of enqueued pull requests (enqueuedPullRequests)',
     isThere: ({ enqueuedPullRequests }) => Array.isArray(enqueuedPullRequests),
   }),
+  errors: createOnNotFound,
 })
 
 const recoveredByQueue = {
@@ -45,6 +55,14 @@ export const createQueue = defineOperation({
   effect: { ...recoveredByQueue, repeated: 409, inspect: inspectCreate },
   params: { ...queueParams, mode: text('mode'), concurrency: integer('concurrency') },
   decoder: emptyDecoder,
+  errors: {
+    hint(status, concerns) {
+      if (status === 404) return 'Check --repo and the permissions of the token.'
+      return status === 409
+        ? `To change the settings of an existing queue, run: ${resourceCommand('mergeq queue update', concerns)}`
+        : undefined
+    },
+  },
 })
 
 /**
@@ -82,6 +100,7 @@ export const updateQueue = defineOperation({
     testBranchConstructionMode: text('testBranchConstructionMode'),
   },
   decoder: recordOrEmptyDecoder(withNormalizedStates),
+  errors: createOnNotFound,
 })
 
 /** Deletes an empty queue. */

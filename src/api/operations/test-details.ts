@@ -24,4 +24,8 @@ export const getTestDetails = defineOperation({
   effect: false,
   params: { ...organizationParams, test: param<string>('body.test_id', { required: true }) },
   decoder: testDecoder,
+  errors: {
+    subject: 'the test',
+    hint: status => (status === 404 ? 'Check the id of the test, --repo and --org.' : undefined),
+  },
 })

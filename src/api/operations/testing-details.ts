@@ -1,6 +1,7 @@
 import { recordDecoder } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
 import { param } from '../param.ts'
+import { resourceCommand } from '../resource-command.ts'
 import { queueParams } from './pull-requests.ts'
 
 /** Reads a test run, by its id or, where the service supports it, by a pull request in it. */
@@ -13,4 +14,13 @@ export const getMergeQueueTestingDetails = defineOperation({
     pr: param<number | undefined>('body.pr.number'),
   },
   decoder: recordDecoder(document => document),
+  errors: {
+    subject: 'the test run',
+    hint: (status, concerns) => {
+      if (status !== 404) return undefined
+      return concerns.pr === undefined
+        ? 'Check the id of the test run, --repo and --target-branch.'
+        : `To check the state of the pull request, run: ${resourceCommand('mergeq pr get', concerns)}`
+    },
+  },
 })

@@ -28,7 +28,7 @@ export interface Completion {
 const helpOption: CompletionInput = toCompletionInput({
   name: '--help',
   short: '-h',
-  summary: 'Print help',
+  summary: 'Show help',
 })
 const versionOption: CompletionInput = toCompletionInput({
   name: '--version',

@@ -106,32 +106,32 @@ function documentOutput({ operations, output }: DocumentedCommand): OutputDoc {
   if (output !== undefined || operation === undefined) return output ?? 'nothing'
   if (operation.pagination !== undefined)
     return {
-      table: 'a row for each record',
-      json: "the service's document with all records in it, and the window that was covered",
-      ndjson: 'one record a line, as it arrives',
+      table: 'one row per record',
+      json: 'one document from the service with all records, and the time range covered',
+      ndjson: 'one record per line, as it arrives',
     }
   if (operation.decoder.expects === 'text')
     return {
-      table: "a table on a terminal; on a pipe the service's text, byte for byte",
+      table: 'a table on a terminal; on a pipe, the unchanged text from the service',
       json: 'a list of {"name","type","labels","value"}',
-      ndjson: 'one sample a line',
+      ndjson: 'one sample per line',
     }
   if (operation.decoder.expects === 'json')
     return {
-      table: 'a table on a terminal; on a pipe its rows, separated by tabs',
-      json: "the service's own document, one for each that was asked for",
-      ndjson: 'one document a line',
+      table: 'a table on a terminal; on a pipe, tab-separated rows',
+      json: 'the document from the service, one per request',
+      ndjson: 'one document per line',
     }
   return {
-    table: 'a sentence; on a pipe the row pr, ok, delivery, message',
+    table: 'one sentence; on a pipe, a row with pr, ok, delivery, message',
     json: 'a receipt: {"operation","repo","targetBranch","pr","ok","delivery"}',
-    ndjson: 'the same on one line',
+    ndjson: 'the same, on one line',
   }
 }
 
-/** Parses an example such as `mergeq ...  # exits with 8, ...`. */
+/** Parses an example such as `mergeq ...  # exits with 8 if ...`. */
 function parseExample(example: string): Example {
-  const [line = '', exit, why] = example.split(/ +# exits with (\d+), /)
+  const [line = '', exit, why] = example.split(/ +# exits with (\d+) /)
   return exit === undefined ? { line, exit: 0 } : { line, exit: Number(exit), why: why ?? '' }
 }
 
@@ -151,8 +151,7 @@ export function documentCommand(documented: DocumentedCommand): CommandDoc {
     usage: `mergeq ${command} [flags]${commandArguments.map(definition => ` ${formatArgument(definition)}`).join('')}`,
     arguments: commandArguments.map(documentOption),
     flags: definitions.filter(isOption).map(documentOption),
-    sends:
-      operations === 'any' ? ['the operation that is named'] : [...new Set(operations.map(formatRequest))],
+    sends: operations === 'any' ? ['the named operation'] : [...new Set(operations.map(formatRequest))],
     prints: documentOutput(documented),
     examples: examples.map(parseExample),
     ...(propagatesExitCode === true

@@ -46,7 +46,7 @@ export function describeOption({ name, summary, choices = [], repeatable, ...doc
   const isNamed = choices.every(choice => summary.includes(choice))
   const additions = [
     ...(isNamed ? [] : [choices.join(', ')]),
-    ...(doc.default === undefined ? [] : [`default ${doc.default}`]),
+    ...(doc.default === undefined ? [] : [`default: ${doc.default}`]),
     ...(repeatable === true && name.startsWith('-') ? ['repeatable'] : []),
   ]
   return additions.length === 0 ? summary : `${summary} (${additions.join('; ')})`
@@ -70,7 +70,7 @@ const renderOptions = (options: readonly OptionDoc[], layout: HelpLayout): strin
     layout.width,
   )
 
-const helpOption: OptionDoc = { name: '--help', short: '-h', summary: 'Print this help; with --json as data' }
+const helpOption: OptionDoc = { name: '--help', short: '-h', summary: 'Show help; with --json, as data' }
 
 function renderOutputDoc(prints: OutputDoc, { width }: HelpLayout): string {
   if (typeof prints === 'string') return indentText(prints, width)
@@ -87,7 +87,7 @@ function renderOutputDoc(prints: OutputDoc, { width }: HelpLayout): string {
 
 /** Returns the exit codes in a line, grouped by kind: `0 ok, 2 usage, 129/130/143 interrupted`. */
 function formatExitCodes(exitCodes: readonly number[] | undefined): string {
-  if (exitCodes === undefined) return 'that of the command; 2 usage, where it could not be started'
+  if (exitCodes === undefined) return 'the exit code of the command, or 2 if it cannot be started'
   const kinds = [
     ...new Set(exitCodeList.filter(({ code }) => exitCodes.includes(code)).map(({ kind }) => kind)),
   ]
@@ -127,13 +127,13 @@ export function renderCommandHelp(
     ...renderSection('Arguments', renderOptions(doc.arguments, layout), layout),
     ...renderSection('Flags', renderOptions([...doc.flags, helpOption], layout), layout),
     ...renderSection('Global flags', indentText(names.join(', '), width), layout),
-    ...renderSection('Sends', doc.sends.map(request => `  ${request}\n`).join(''), layout),
-    ...renderSection('Prints', renderOutputDoc(doc.prints, layout), layout),
+    ...renderSection('Requests', doc.sends.map(request => `  ${request}\n`).join(''), layout),
+    ...renderSection('Output', renderOutputDoc(doc.prints, layout), layout),
     ...renderSection(
       'Examples',
       doc.examples
         .map(
-          ({ line, exit, why }) => `  ${line}${why === undefined ? '' : `  # exits with ${exit}, ${why}`}\n`,
+          ({ line, exit, why }) => `  ${line}${why === undefined ? '' : `  # exits with ${exit} ${why}`}\n`,
         )
         .join(''),
       layout,
@@ -144,9 +144,9 @@ export function renderCommandHelp(
       layout,
     ),
     ...renderSection(
-      'More',
+      'Learn more',
       indentText(
-        '`mergeq --help` explains the global flags, `mergeq help exit-codes` and `mergeq help formatting` the rest.',
+        'Run `mergeq --help` for the global flags, `mergeq help exit-codes` for the exit codes, and `mergeq help formatting` for the output formats.',
         width,
       ),
       layout,
@@ -161,9 +161,9 @@ export function renderGroupHelp(name: string, { groups, commands }: ProgramDoc, 
     `Usage: mergeq ${name} <command> [flags]\n`,
     ...renderSection('Commands', renderSubcommands(name, commands, layout), layout),
     ...renderSection(
-      'More',
+      'Learn more',
       indentText(
-        `\`mergeq ${name} <command> --help\` tells of each, \`mergeq --help\` of the global flags.`,
+        `Run \`mergeq ${name} <command> --help\` for a command, and \`mergeq --help\` for the global flags.`,
         layout.width,
       ),
       layout,
@@ -179,11 +179,7 @@ export function renderRootHelp({ summary, groups, flags }: ProgramDoc, layout: H
     renderParagraph(summary, layout),
     'Usage: mergeq <command> [flags]\n',
     ...renderSection('Commands', alignColumns(rows, layout.width), layout),
-    ...renderSection(
-      'Flags of every command',
-      renderOptions([...flags, versionOption, helpOption], layout),
-      layout,
-    ),
+    ...renderSection('Global flags', renderOptions([...flags, versionOption, helpOption], layout), layout),
     ...renderSection(
       'Examples',
       ['mergeq pr submit 123 --wait', 'mergeq pr explain 123', 'mergeq queue watch', 'mergeq sandbox tour']
@@ -192,9 +188,9 @@ export function renderRootHelp({ summary, groups, flags }: ProgramDoc, layout: H
       layout,
     ),
     ...renderSection(
-      'More',
+      'Learn more',
       indentText(
-        `\`mergeq <command> --help\` tells of each command; \`mergeq help <topic>\` of ${topicNames.join(', ')}; \`man mergeq\` of everything.`,
+        `Run \`mergeq <command> --help\` for a command, \`mergeq help <topic>\` for a topic (${topicNames.join(', ')}), and \`man mergeq\` for the manual.`,
         layout.width,
       ),
       layout,

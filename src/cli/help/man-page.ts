@@ -70,10 +70,10 @@ function formatCommand({
 }: CommandDoc) {
   const paragraphs = [
     toSentence(summary),
-    ...(alias === undefined ? [] : [`Also: \`mergeq ${alias}\`.`]),
-    ...(sends.length === 0 ? [] : [`Sends: ${sends.join(', ')}.`]),
+    ...(alias === undefined ? [] : [`Alias: \`mergeq ${alias}\`.`]),
+    ...(sends.length === 0 ? [] : [`Requests: ${sends.join(', ')}.`]),
     exitCodes === undefined
-      ? 'Exit status: that of the command that it runs.'
+      ? 'Exit status: the exit code of the command.'
       : `Exit status: ${exitCodes.join(', ')}.`,
   ]
   return [
@@ -94,9 +94,9 @@ export function renderManPage(
   settings: readonly DocumentedSetting[],
 ): string {
   return `${[
-    '.\\" Made from the command tree of mergeq by `npm run reference`.',
+    '.\\" Generated from the commands of mergeq by `npm run reference`.',
     '.TH MERGEQ 1 "" "mergeq" "mergeq manual"',
-    ...formatSection('NAME', `mergeq \\- ${escapeRoff(summary.replace(/^The/, 'the'))}`),
+    ...formatSection('NAME', `mergeq \\- ${escapeRoff(summary.replace(/^./, first => first.toLowerCase()))}`),
     ...formatSection(
       'SYNOPSIS',
       `${formatBold('mergeq')} ${formatItalic('command')} [${formatItalic('flags')}]`,
@@ -104,13 +104,13 @@ export function renderManPage(
     ...formatSection(
       'DESCRIPTION',
       formatParagraph(
-        'Submits pull requests to a merge queue, waits for them, reads queues, metrics and failing tests, and ends with an exit status that can be trusted.',
+        'Submits pull requests to a merge queue, waits for them to merge, and reads queues, metrics and failing tests. The exit status tells scripts what happened.',
       ),
-      formatParagraph('`mergeq help` tells the same at the prompt, `mergeq help --json` as data.'),
+      formatParagraph('`mergeq help` prints the same information; `mergeq help --json` prints it as data.'),
     ),
     ...formatSection(
       'GLOBAL FLAGS',
-      'They may stand before or after the command.',
+      'Global flags are accepted before and after the command.',
       ...flags.flatMap(formatOption),
     ),
     ...formatSection('COMMANDS', ...commands.flatMap(formatCommand)),

@@ -15,7 +15,7 @@ export const renderTable = (head: readonly string[], rows: readonly (readonly st
 /** Returns the Markdown table of commands: arguments, summary, and operation. */
 export const renderCommandTable = (commands: readonly DocumentedCommand[]): string =>
   renderTable(
-    ['command', 'what it does', 'operation'],
+    ['command', 'description', 'operation'],
     commands.map(({ command, alias, summary, definitions, route }) => {
       const commandArguments = definitions
         .filter(definition => definition.hidden !== true && !isOption(definition))
@@ -32,7 +32,7 @@ export const renderCommandTable = (commands: readonly DocumentedCommand[]): stri
 /** Returns the Markdown table of settings: option, environment variables, default. */
 export const renderSettingsTable = (settings: readonly DocumentedSetting[]): string =>
   renderTable(
-    ['setting', 'flag', 'environment', 'default'],
+    ['setting', 'option', 'environment', 'default'],
     settings.map(({ summary, flag, env, default: value, defaultText = value }) => [
       summary,
       flag === undefined ? '' : `\`${flag}\``,
@@ -44,7 +44,7 @@ export const renderSettingsTable = (settings: readonly DocumentedSetting[]): str
 /** Returns the Markdown table of exit codes. */
 export const renderExitCodeTable = (): string =>
   renderTable(
-    ['code', 'kind', 'when'],
+    ['code', 'kind', 'meaning'],
     exitCodeList.map(({ code, kind, when }) => [String(code), kind, when]),
   )
 

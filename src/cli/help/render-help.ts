@@ -39,7 +39,7 @@ export interface HelpRenderOptions extends HelpLayout {
   readonly pretty: boolean
 }
 
-const summary = 'The command line for a merge queue and its flaky tests'
+const summary = 'Work with merge queues and flaky tests from the command line'
 
 /** Returns the documentation of mergeq as a whole. */
 export const documentProgram = ({ groups, commands, globalOptions }: HelpSource): ProgramDoc => ({
@@ -60,8 +60,8 @@ export async function renderHelp(
     const shell = shells.find(shell => shell === name.toLowerCase())
     if (shell === undefined)
       throw usageError(
-        `'${name}' is no shell with a completion script.`,
-        `The shells are ${shells.join(', ')}.`,
+        `There is no completion script for '${name}'.`,
+        `Supported shells: ${shells.join(', ')}.`,
       )
     const { completionScripts } = await import('../completion/scripts.ts')
     return completionScripts[shell]
@@ -75,7 +75,7 @@ export async function renderHelp(
   if (found === undefined && name !== '' && !source.groups.some(group => group.name === name))
     throw usageError(
       `There is no command or topic '${name}'.`,
-      `Topics: ${topicNames.join(', ')}. Commands: see \`mergeq --help\`.`,
+      `For the commands, run: mergeq --help\nTopics: ${topicNames.join(', ')}`,
     )
   const program = documentProgram(source)
   if (isJsonFormat(options.format)) {

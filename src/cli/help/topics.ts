@@ -16,20 +16,20 @@ export interface DocumentedSetting {
 
 /** The environment variables that belong to no setting, each with a description. */
 export const otherVariables: readonly (readonly [names: string, description: string])[] = [
-  ['MERGEQ_TOKEN', 'API token; an empty one counts as unset'],
-  ['TRUNK_API_TOKEN', 'API token where MERGEQ_TOKEN is not set, for the default base address only'],
-  ['MERGEQ_GUARD', '`off` lets a push go without asking the queue (`mergeq guard`)'],
-  ['MERGEQ_DEBUG', '`1` also prints the stack trace of an error, on standard error'],
-  ['MERGEQ_CONFIG_DIR', "Folder of the stored settings (default: the platform's own)"],
-  ['XDG_CONFIG_HOME, XDG_CACHE_HOME', 'Where that folder, and the cache of compiled code, lie on Linux'],
+  ['MERGEQ_TOKEN', 'API token; an empty value counts as unset'],
+  ['TRUNK_API_TOKEN', 'API token if MERGEQ_TOKEN is not set, for the default base URL only'],
+  ['MERGEQ_GUARD', '`off` disables the pre-push hook of `mergeq guard`'],
+  ['MERGEQ_DEBUG', '`1` also prints the stack trace of an error on standard error'],
+  ['MERGEQ_CONFIG_DIR', 'Configuration directory (default: depends on the platform)'],
+  ['XDG_CONFIG_HOME, XDG_CACHE_HOME', 'Base directories for configuration and cache on Linux'],
+  ['CI', 'If set, mergeq never prompts; repository, branch and pull request default to those of the CI job'],
+  ['HTTPS_PROXY, NO_PROXY', 'Proxy for HTTPS, and hosts to reach without it; upper or lower case'],
+  ['NODE_EXTRA_CA_CERTS', 'File with additional certificate authorities, like --ca-file'],
+  ['NODE_DISABLE_COMPILE_CACHE', 'If set, compiled code is not cached'],
   [
-    'CI',
-    'When set, nothing is ever asked; the variables of the CI job give repository, branch and pull request',
+    'NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM',
+    'Color output, unless --color is given; TERM=dumb disables it',
   ],
-  ['HTTPS_PROXY, NO_PROXY', 'Proxy for https, and the hosts that are reached without it; in either case'],
-  ['NODE_EXTRA_CA_CERTS', 'Further certificate authorities, as --ca-file'],
-  ['NODE_DISABLE_COMPILE_CACHE', 'When set, no compiled code is kept'],
-  ['NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM', 'Colour, after --color; TERM=dumb has none'],
 ]
 
 /** Returns the environment variables of each setting; the description begins with the option. */
@@ -40,20 +40,20 @@ export const listSettingVariables = (
     .filter(({ env }) => env.length > 0)
     .map(({ flag, env, summary, default: value, defaultText = value }) => {
       const option = flag === undefined ? '' : `${flag}: `
-      const defaultNote = defaultText === undefined ? '' : ` (default ${defaultText})`
+      const defaultNote = defaultText === undefined ? '' : ` (default: ${defaultText})`
       return [env.join(', '), `${option}${summary}${defaultNote}`]
     })
 
 /** The output formats, each with a description. */
 export const formatRows: readonly (readonly [name: Format, description: string])[] = [
-  ['table', 'a table on a terminal; on a pipe the same rows as tab-separated values, without a header'],
+  ['table', 'a table on a terminal; on a pipe, the same rows as tab-separated values without a header'],
   [
     'json',
-    "the service's own document; a receipt for each change; indented on a terminal; --json is short for it",
+    'the document from the service, or a receipt for a change; indented on a terminal; same as --json',
   ],
-  ['ndjson', 'one record a line, written as it arrives'],
-  ['csv', 'a header and RFC 4180 lines; cells that a spreadsheet would run are defused'],
-  ['markdown', 'a table with its cells escaped'],
+  ['ndjson', 'one record per line, written as it arrives'],
+  ['csv', 'a header and RFC 4180 lines; cells that a spreadsheet would run as formulas are escaped'],
+  ['markdown', 'a Markdown table'],
 ]
 
 const renderParagraph = (text: string, width: number): string => `${wrapText(text, width).join('\n')}\n`
@@ -67,31 +67,33 @@ const renderExitCodes = (width: number): string =>
     ),
     '\n',
     renderParagraph(
-      'With several pull requests the worst one wins. A closed pipe on standard output ends quietly, with the code that the command would have had. The help of each command names the codes that it can give.',
+      'With several pull requests, the most severe exit code wins. The help of each command lists its exit codes. When the reader closes the pipe, mergeq stops quietly with the exit code it would have had.',
       width,
     ),
   ].join('')
 
 const renderEnvironment = (width: number, settings: readonly DocumentedSetting[]): string =>
   [
-    'Environment variables, where no flag is typed:\n\n',
+    'Settings (a flag takes precedence over its variable):\n\n',
     alignColumns(listSettingVariables(settings), width),
-    '\nOthers:\n\n',
+    '\nOther variables:\n\n',
     alignColumns(otherVariables, width),
     '\n',
     renderParagraph(
-      'First found wins: flag, environment, project file, profile, the variables of the CI job, the git checkout, default. `mergeq config list --show-origin` says where each value comes from here and now.',
+      'The first source with a value wins: flag, environment, project file, profile, CI job, git checkout, default. To see where each value comes from:',
       width,
     ),
+    '\n',
+    indentText('mergeq config list --show-origin', width),
   ].join('')
 
 const renderFormatting = (width: number): string =>
   [
-    'Formats (--output, --json, MERGEQ_OUTPUT):\n\n',
+    'Output formats (--output, --json, MERGEQ_OUTPUT):\n\n',
     alignColumns(formatRows, width),
     '\n',
     renderParagraph(
-      '--fields state,readiness.hasImpactedTargets picks fields by name, in every format. Standard output is the answer and nothing else; everything else goes to standard error. With JSON an error is one JSON object there.',
+      '--fields state,readiness.hasImpactedTargets prints only these fields, in every format. Standard output contains results only; progress, warnings and errors go to standard error. With json and ndjson, an error is one JSON object.',
       width,
     ),
     '\n',

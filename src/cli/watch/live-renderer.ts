@@ -77,7 +77,7 @@ export async function createLiveRenderer<Update>(
     const now = clock.now()
     const { columns, rows } = out
     const { view, foot } = screen.draw(now)
-    const statusLine = `Read ${formatDuration(now - readAt)} ago, every ${formatDuration(interval)}. ${releaseKeys === undefined ? 'Ctrl-C' : 'q'} leaves.`
+    const statusLine = `Updated ${formatDuration(now - readAt)} ago, every ${formatDuration(interval)}. Press ${releaseKeys === undefined ? 'Ctrl-C' : 'q'} to quit.`
     const footLines = ['', ...foot, ...(notice === undefined ? [] : [notice]), statusLine]
     await block.draw(drawFrame(view, footLines, { columns, rows, color, now }), { columns, rows })
   }

@@ -11,26 +11,26 @@ import type { WatchRenderer } from './watch-renderer.ts'
 export const watchInputs = (subject: string, defaultInterval: string) => ({
   once: flag({
     name: 'once',
-    summary: `Print ${subject} as ${subject.endsWith('s') ? 'they are' : 'it is'} now, and end`,
+    summary: `Print ${subject} once and exit`,
   }),
   interval: option({
     name: 'interval',
     value: 'duration',
     default: defaultInterval,
-    summary: 'Time between readings, at least 1s',
+    summary: 'Time between polls, at least 1s',
     parse: parseInterval,
   }),
   duration: option({
     name: 'for',
     value: 'duration',
-    summary: 'End after so long, with 0',
+    summary: 'Stop after this long and exit 0',
     parse: parseDuration,
   }),
   maxErrors: option({
     name: 'max-errors',
     value: 'n',
     default: String(defaultMaxErrors),
-    summary: 'End after so many failed readings in a row',
+    summary: 'Give up after this many failed polls in a row',
     parse: integerParser(1, 1_000_000),
   }),
 })
@@ -84,7 +84,7 @@ export async function watchLoop<Update>(
         errors++
         if (isPermanent(failure) || failure.kind === 'not-found' || errors >= maxErrors) throw failure
         retryAfter = requestedDelay([failure])
-        await renderer.notify(`${failure.message} (${errors} in a row)`)
+        await renderer.notify(`${failure.message} (failed polls in a row: ${errors})`)
       }
       const now = clock.now()
       // After the reader has closed the pipe, the watch ends without an error.

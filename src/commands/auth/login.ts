@@ -20,7 +20,7 @@ const maxInputBytes = 64 * 1024
  */
 const tokenArgument: Input<undefined> = {
   definitions: [
-    { name: 'token', summary: 'Never given here: an argument is visible to every process', hidden: true },
+    { name: 'token', summary: 'Not accepted: arguments are visible to every process', hidden: true },
   ],
   read(args) {
     if (args.has('token'))
@@ -82,12 +82,12 @@ async function previewLogin(isPiped: boolean, isUnverified: boolean, context: Co
 /** `auth login`: verifies an API token and stores it for the origin of the base address. */
 export const authLoginCommand = defineCommand({
   command: 'auth login',
-  summary: 'Store a token for the base address, after the service has taken it',
+  summary: 'Verify an API token and store it',
   operations: [getMergeQueueMetrics],
   output: 'nothing',
   inputs: {
     withToken: flag({ name: 'with-token', summary: 'Read the token from standard input' }),
-    noVerify: flag({ name: 'no-verify', summary: 'Store it without asking the service' }),
+    noVerify: flag({ name: 'no-verify', summary: 'Store the token without verifying it' }),
     tokenArgument,
   },
   examples: ['mergeq auth login', 'printf %s "$TOKEN" | mergeq auth login --with-token'],

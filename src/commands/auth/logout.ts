@@ -14,7 +14,7 @@ async function findStoredToken(context: CommandContext) {
 /** `auth logout`: removes the stored token of the origin of the base address. */
 export const authLogoutCommand = defineCommand({
   command: 'auth logout',
-  summary: 'Remove the stored token of the base address',
+  summary: 'Remove the stored token for the base URL',
   output: 'nothing',
   inputs: {},
   examples: ['mergeq auth logout'],

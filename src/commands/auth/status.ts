@@ -16,12 +16,12 @@ const formatTokenEnd = ({ value }: Token): string => (value.length < 12 ? '' : v
 /** `auth status`: shows the source, the origin and the last characters of the token that would be sent. */
 export const authStatusCommand = defineCommand({
   command: 'auth status',
-  summary: 'Show which token would be sent, where it comes from, and where it would go',
+  summary: 'Show which token is used and where it is sent',
   exitKinds: ['auth'],
   output: {
-    table: 'source, origin, and the last characters',
+    table: 'the source, the origin and the last characters of the token',
     json: '{"source","origin","lastCharacters"}',
-    ndjson: 'the same on one line',
+    ndjson: 'the same, on one line',
   },
   inputs: {},
   examples: ['mergeq auth status', 'mergeq auth status --json'],

@@ -3,9 +3,9 @@ import { defineCommand } from '../../cli/command.ts'
 /** `auth token`: prints the token itself, the only output that is not redacted. */
 export const authTokenCommand = defineCommand({
   command: 'auth token',
-  summary: 'Print the token itself: it will be visible where this is printed',
+  summary: 'Print the API token in plain text',
   exitKinds: ['auth'],
-  output: 'the token and a newline, in every format',
+  output: 'the token, in every format',
   inputs: {},
   examples: ['mergeq auth token | pbcopy'],
   async run(_, context) {

@@ -6,9 +6,9 @@ import { keyArgument } from './profile/key-argument.ts'
 /** `config get`: prints the effective value of a setting. */
 export const configGetCommand = defineCommand({
   command: 'config get',
-  summary: 'Print one setting as commands use it here and now',
+  summary: 'Print the value of a setting',
   exitKinds: ['not-found'],
-  output: { table: 'the value', json: '{"key","value","origin"}', ndjson: 'the same on one line' },
+  output: { table: 'the value', json: '{"key","value","origin"}', ndjson: 'the same, on one line' },
   inputs: { key: keyArgument },
   examples: ['mergeq config get repo'],
   async run({ key: { key, name } }, context) {

@@ -27,13 +27,13 @@ const printRecords = async (
 /** `config list`: prints the effective value of every setting that has a value. */
 export const configListCommand = defineCommand({
   command: 'config list',
-  summary: 'Show the settings that commands use here and now',
+  summary: 'List the settings in effect',
   output: {
-    table: 'a row for each setting that has a value',
-    json: '[{"key","value"}], with --show-origin also "origin"',
-    ndjson: 'one setting a line',
+    table: 'one row per setting that has a value',
+    json: '[{"key","value"}]; with --show-origin, also "origin"',
+    ndjson: 'one setting per line',
   },
-  inputs: { showOrigin: flag({ name: 'show-origin', summary: 'Also say where each value comes from' }) },
+  inputs: { showOrigin: flag({ name: 'show-origin', summary: 'Show where each value comes from' }) },
   examples: ['mergeq config list --show-origin', 'mergeq config list --show-origin --json'],
   async run({ showOrigin }, context) {
     const records: JsonObject[] = []

@@ -4,8 +4,8 @@ import { storeFile } from '../../config/store.ts'
 /** `config path`: prints the path of the file that stores the settings. */
 export const configPathCommand = defineCommand({
   command: 'config path',
-  summary: 'Print the file that settings are stored in',
-  output: 'the path and a newline',
+  summary: 'Print the path of the settings file',
+  output: 'the path',
   inputs: {},
   examples: ['mergeq config path'],
   async run(_, { settings, host }) {

@@ -26,10 +26,13 @@ function validateValue(key: string, name: SettingKey, value: string): void {
 /** `config set`: stores a value in the selected profile. */
 export const configSetCommand = defineCommand({
   command: 'config set',
-  summary: 'Store a setting, in the profile that --profile names',
+  summary: 'Store a setting in a profile',
   output: 'nothing',
   changesSettings: true,
-  inputs: { key: keyArgument, value: argument({ name: 'value', summary: 'Its value', parse: text => text }) },
+  inputs: {
+    key: keyArgument,
+    value: argument({ name: 'value', summary: 'Value to store', parse: text => text }),
+  },
   examples: ['mergeq config set repo acme/web', 'mergeq config set target-branch release --profile work'],
   validate: ({ key: { key, name }, value }) => validateValue(key, name, value),
   async dryRun({ key: { key }, value }, context) {

@@ -1,8 +1,7 @@
 import { defineCommand } from '../../cli/command.ts'
 import { printPreview } from '../../cli/preview.ts'
-import { profileIn } from '../../config/store.ts'
 import { keyArgument } from './profile/key-argument.ts'
-import { describeProfile, updateProfile } from './profile/profile-values.ts'
+import { describeProfile, readProfile, updateProfile } from './profile/profile-values.ts'
 
 /** `config unset`: removes a value from the selected profile. */
 export const configUnsetCommand = defineCommand({
@@ -13,7 +12,7 @@ export const configUnsetCommand = defineCommand({
   inputs: { key: keyArgument },
   examples: ['mergeq config unset repo'],
   async dryRun({ key: { key } }, context) {
-    const profile = profileIn(await context.settings.store.read(), await context.settings.require('profile'))
+    const profile = await readProfile(context)
     const place = await describeProfile(context)
     const preview = Object.hasOwn(profile, key)
       ? `Would remove ${key} from ${place}.`
@@ -21,6 +20,8 @@ export const configUnsetCommand = defineCommand({
     return printPreview('config unset', preview, context)
   },
   async run({ key: { key } }, context) {
+    // An unknown profile is an error: a command that removes a value does not create one.
+    await readProfile(context)
     await updateProfile(context, ({ [key]: _, ...values }) => values)
     return 0
   },

@@ -35,27 +35,26 @@ const loadBaseline = (file: Input<string | undefined>): Input<ReadonlySet<string
 /** `flaky gate`: throws a `check-failed` error if more than --max tests failed. */
 export const flakyGateCommand = defineCommand({
   command: 'flaky gate',
-  summary: 'Check how many tests failed in a range of time: 0 if few enough, 21 if more',
+  summary: 'Check the number of failing tests against a limit',
   request: { command: 'flaky gate', operation: listFailingTests, inputs: filters },
   exitKinds: ['check-failed'],
   output: {
-    table: 'the reason, in one line',
+    table: 'the result, in one line',
     json: '{"ok","failing","max","baseline","complete","reason","tests"}',
-    ndjson: 'the same on one line',
+    ndjson: 'the same, on one line',
   },
   inputs: {
     max: option({
       name: 'max',
       value: 'n',
-      summary: 'At most so many failing tests',
+      summary: 'Fail if more than <n> tests failed; required',
       parse: integerParser(0, Number.MAX_SAFE_INTEGER),
     }),
     baseline: loadBaseline(
       option({
         name: 'baseline',
         value: 'file',
-        summary:
-          'Tests that do not count: their ids, one a line, or what `flaky list` printed as JSON or NDJSON',
+        summary: 'File with tests to ignore: one ID per line, or JSON or NDJSON from `flaky list`',
         file: true,
         parse: textParser('file name'),
       }),
@@ -63,7 +62,7 @@ export const flakyGateCommand = defineCommand({
     onUnavailable: choiceOption({
       name: 'on-unavailable',
       value: 'pass|fail',
-      summary: 'What to do when the service cannot be reached: pass with 0, or fail with 7',
+      summary: 'Service unavailable: pass exits 0, fail exits 7',
       default: 'fail',
       choices: unavailableChoices,
     }),
@@ -93,7 +92,8 @@ export const flakyGateCommand = defineCommand({
     })
     if (readError === 'closed') return 0
     const isPassed = readError?.kind === 'unavailable' && onUnavailable === 'pass'
-    const { complete, isBroken, notes } = pages.finish(readError?.message)
+    const finish = pages.finish(readError?.message)
+    const { complete, isBroken, notes } = finish
     const isExceeded = tests.length > max
     const ok = !isExceeded && (!isBroken || isPassed)
     const { start, end } = invocation.values.range
@@ -126,6 +126,7 @@ export const flakyGateCommand = defineCommand({
     })
     await context.printer.end()
     for (const note of notes) await context.logger.info(note)
+    if ((isPassed || isExceeded) && readError !== undefined) await context.logger.info(readError.message)
     if (isExceeded)
       throw new MergeqError('check-failed', `flaky gate: ${reason}.`, {
         hint: 'To list the tests, run `mergeq flaky list` with the same options.',
@@ -134,7 +135,7 @@ export const flakyGateCommand = defineCommand({
       await context.logger.warn(
         `${readError?.message ?? ''} The gate passes because of --on-unavailable pass.`,
       )
-    else if (isBroken) throw incompleteError('flaky gate', readError)
+    else if (isBroken) throw incompleteError('flaky gate', readError, finish)
     return 0
   },
 })

@@ -21,13 +21,13 @@ const failureBlock = (failure: Json, index: number): TextBlock => {
 /** `mergeq flaky get`: everything about a test. */
 export const flakyGetCommand = defineOperationCommand({
   command: 'flaky get',
-  summary: 'Show everything that is known about a test',
+  summary: 'Show the details of a test',
   operation: getTestDetails,
   inputs: {
     ...organizationInputs,
     test: argument({
       name: 'test-id',
-      summary: 'The test, a UUID as `flaky list` prints it',
+      summary: 'Test ID, a UUID as printed by `mergeq flaky list`',
       parse: parseUuid,
     }),
   },

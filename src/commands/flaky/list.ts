@@ -20,7 +20,7 @@ const withStatus = (test: JsonObject): JsonObject =>
 /** `mergeq flaky list`: the tests that failed in a range of time. */
 export const flakyListCommand = defineOperationCommand({
   command: 'flaky list',
-  summary: 'List the tests that failed in a range of time, each once',
+  summary: 'List the tests that failed in a time range',
   operation: listFailingTests,
   inputs: {
     ...organizationInputs,
@@ -28,27 +28,27 @@ export const flakyListCommand = defineOperationCommand({
     limit: option({
       name: 'limit',
       value: 'n',
-      summary: 'At most so many tests',
+      summary: 'Maximum number of tests',
       parse: integerParser(1, Number.MAX_SAFE_INTEGER),
     }),
     pageSize: option({
       name: 'page-size',
       value: 'n',
       default: String(defaultPageSize),
-      summary: 'Tests a page, 1 to 100',
+      summary: 'Tests per page, 1 to 100',
       parse: integerParser(1, 100),
     }),
     pageToken: option({
       name: 'page-token',
       value: 'token',
-      summary: 'One page, as the service gives it',
+      summary: 'Fetch only the page with this token',
       parse: textParser('page token'),
     }),
     maxPages: option({
       name: 'max-pages',
       value: 'n',
       default: String(defaultMaxPages),
-      summary: 'Stop after so many pages',
+      summary: 'Maximum number of pages to fetch',
       parse: integerParser(1, Number.MAX_SAFE_INTEGER),
     }),
     owner: option({
@@ -57,35 +57,39 @@ export const flakyListCommand = defineOperationCommand({
       summary: 'Only tests of this code owner',
       parse: textParser('owner'),
     }),
-    quarantined: negatableFlag({ name: 'quarantined', summary: 'Only quarantined tests' }),
+    quarantined: negatableFlag({
+      name: 'quarantined',
+      summary: 'Only quarantined tests',
+      opposite: 'Only tests that are not quarantined',
+    }),
     minRate: option({
       name: 'min-failure-rate',
       value: 'x',
-      summary: 'Only tests that failed at least so often in the last 7 days',
+      summary: 'Only tests with at least this failure rate in the last 7 days',
       parse: parseDecimal,
     }),
     name: option({
       name: 'name',
       value: 'glob',
-      summary: 'Only tests whose name matches',
+      summary: 'Only tests whose name matches this pattern',
       parse: word => parseGlob(word, false),
     }),
     path: option({
       name: 'path',
       value: 'glob',
-      summary: 'Only tests whose file matches',
+      summary: 'Only tests whose file path matches this pattern',
       parse: word => parseGlob(word, true),
     }),
     sort: choiceOption({
       name: 'sort',
       value: 'key',
-      summary: 'Collect all, then order by impact, rate, recent or name',
+      summary: 'Fetch all tests, then sort by impact, rate, recent or name',
       choices: ['impact', 'rate', 'recent', 'name'],
     }),
     resumeFile: option({
       name: 'resume-file',
       value: 'file',
-      summary: 'Note in this file how far the list was printed; a second run goes on from there',
+      summary: 'Save progress in this file; the next run resumes from it',
       file: true,
       parse: textParser('name of the file'),
     }),
@@ -118,6 +122,6 @@ export const flakyListCommand = defineOperationCommand({
     'mergeq flaky list --since 7d --sort impact --limit 20',
     'mergeq flaky list --since 30d -o ndjson',
     "mergeq flaky list --owner @acme/web --name 'cart*' --json",
-    'mergeq flaky list --since 30d -o ndjson --resume-file walk.state >> tests.ndjson',
+    'mergeq flaky list --since 30d -o ndjson --resume-file list.state >> tests.ndjson',
   ],
 })

@@ -31,7 +31,7 @@ const filesArgument: Input<readonly JUnitResults[]> = {
       name: 'junit.xml',
       required: true,
       variadic: true,
-      summary: 'JUnit XML files (- is standard input)',
+      summary: 'JUnit XML files (- for standard input)',
       file: true,
     },
   ],
@@ -83,7 +83,7 @@ const { repo, org, range, pageSize, maxPages } = flakyListCommand.inputs
 /** `flaky match`: classifies failed tests; throws a `check-failed` error if a failed test is new. */
 export const flakyMatchCommand = defineCommand({
   command: 'flaky match',
-  summary: 'Tell which failures in JUnit XML files are known, quarantined or new',
+  summary: 'Classify failures in JUnit XML files as known, quarantined or new',
   request: {
     command: 'flaky match',
     operation: listFailingTests,
@@ -92,9 +92,9 @@ export const flakyMatchCommand = defineCommand({
   inputs: { files: filesArgument },
   exitKinds: ['check-failed'],
   output: {
-    table: 'a row for each test that failed, what is new first',
+    table: 'one row per failed test, new failures first',
     json: '{"counts":{"failed","new","unknown","known","quarantined"},"tests":[...],"window"}',
-    ndjson: 'one failed test a line: {"verdict","name","classname","parent","file","test"}',
+    ndjson: 'one failed test per line: {"verdict","name","classname","parent","file","test"}',
   },
   examples: [
     'mergeq flaky match junit.xml --since 7d',
@@ -136,7 +136,7 @@ export const flakyMatchCommand = defineCommand({
     await logger.info(
       `${pluralize(matchRecords.length, 'failed test')}${countTexts.length > 0 ? `: ${countTexts.join(', ')}` : ''}.`,
     )
-    if (countOf('unknown') > 0) throw incompleteError('flaky match', failure)
+    if (countOf('unknown') > 0) throw incompleteError('flaky match', failure, finish)
     if (countOf('new') > 0) throw newFailuresError(countOf('new'), matchRecords.length)
     return 0
   },

@@ -33,7 +33,7 @@ const formatOption: Input<ReportFormat | undefined> = choiceOption({
   name: 'format',
   value: 'format',
   defaultText: defaultFormat,
-  summary: 'markdown for a summary, github for annotations, or json',
+  summary: 'Report format: markdown, github (annotations) or json',
   choices: formats,
 })
 
@@ -58,15 +58,15 @@ const { resumeFile: _, ...listInputs } = flakyListCommand.inputs
 /** `flaky report`: prints a summary of the failing tests for a CI job, worst first. */
 export const flakyReportCommand = defineCommand({
   command: 'flaky report',
-  summary: 'Sum up the failing tests for a CI job: Markdown, annotations on files, or JSON',
+  summary: 'Report failing tests as Markdown, GitHub annotations or JSON',
   request: { ...flakyListCommand, inputs: listInputs },
-  output: 'Markdown, annotations or one JSON document, as --format says (or -o markdown, --json)',
+  output: 'Markdown, GitHub annotations or one JSON document, depending on --format',
   inputs: {
     format: formatOption,
     maxChars: option({
       name: 'max-chars',
       value: 'n',
-      summary: `At most so many characters, at least ${minCharacters}`,
+      summary: `Maximum length in characters, at least ${minCharacters}`,
       defaultText: `${defaultLimits.markdown.characters} for markdown`,
       parse: integerParser(minCharacters, Number.MAX_SAFE_INTEGER),
     }),
@@ -93,7 +93,8 @@ export const flakyReportCommand = defineCommand({
     }
     const failure = await collectPages(flakyListCommand, invocation, pages, context, addTests)
     if (failure === 'closed') return 0
-    const { records, isBroken, complete, notes } = pages.finish(failure?.message)
+    const finish = pages.finish(failure?.message)
+    const { records, isBroken, complete, notes } = finish
     addTests(records)
     const { characters, rows } = defaultLimits[reportFormat]
     const { start, end } = values.range
@@ -105,7 +106,7 @@ export const flakyReportCommand = defineCommand({
     )
     await printer.print(rawText(text, true))
     for (const note of notes) await logger.info(note)
-    if (isBroken) throw incompleteError('flaky report', failure)
+    if (isBroken) throw incompleteError('flaky report', failure, finish)
     return 0
   },
 })

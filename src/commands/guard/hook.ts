@@ -14,14 +14,14 @@ const hookMarker = '# mergeq guard:'
  * push continue unless `failClosed` is set.
  */
 const renderHook = (failClosed: boolean): string => `#!/bin/sh
-${hookMarker} keeps a push from taking a pull request out of the merge queue; \`mergeq guard --uninstall\` removes it.
+${hookMarker} blocks pushes to queued pull requests; \`mergeq guard --uninstall\` removes this hook.
 [ "$MERGEQ_GUARD" = off ] && exit 0
 mergeq guard${failClosed ? ' --fail-closed' : ''} -- "$@"
 case $? in
 ${
   failClosed
     ? '0) exit 0 ;;\n*) exit 1 ;;'
-    : '21 | 129 | 130 | 143) exit 1 ;;\n127) echo "mergeq guard: there is no mergeq on the PATH; the push goes on." >&2 ;;'
+    : '21 | 129 | 130 | 143) exit 1 ;;\n127) echo "mergeq guard: mergeq is not on the PATH; the push continues." >&2 ;;'
 }
 esac
 ${failClosed ? '' : 'exit 0\n'}`
@@ -51,7 +51,10 @@ async function findHookPath(host: Host): Promise<string> {
   const root = cwd && ((await runGitRevParse(host, cwd, '--show-toplevel')) ?? cwd)
   const path = root && (await runGitRevParse(host, root, '--git-path', 'hooks/pre-push'))
   if (path === undefined)
-    throw usageError('There is no git checkout here.', 'Run it in the checkout that you push from.')
+    throw usageError(
+      'The working directory is not in a git checkout.',
+      'Run the command in the checkout that you push from.',
+    )
   return /^(?:\/|[A-Za-z]:)/.test(path) ? path : `${root}/${path}`
 }
 
@@ -66,7 +69,7 @@ async function printResult(
     singleRecord({ hook: path, did }, () => ({
       columns: [
         { title: 'HOOK', format: 'id' },
-        { title: 'DID', format: 'plain' },
+        { title: 'RESULT', format: 'plain' },
       ],
       rows: [[path, did]],
       sentence,
@@ -93,10 +96,10 @@ export async function installHook(failClosed: boolean, context: CommandContext):
   const existing = await readHook(path, context.host)
   const text = renderHook(failClosed)
   if (existing === text)
-    return printResult('nothing', path, `The guard is installed already, in ${path}.`, context)
+    return printResult('nothing', path, `The guard is already installed in ${path}.`, context)
   if (existing !== undefined && !isGuardHook(existing))
-    throw new MergeqError('refused', `${path} is a hook of somebody else; it was left as it is.`, {
-      hint: `Add this line to it, before anything that reads standard input:\n${lineToAdd}\nWhat reads it later finds it in $refs.`,
+    throw new MergeqError('refused', `${path} was not installed by mergeq; left unchanged.`, {
+      hint: `Add this line to the hook, before any command that reads standard input:\n${lineToAdd}\nLater commands find the input in $refs.`,
     })
   if (context.options.dryRun)
     return printPreview(
@@ -111,13 +114,13 @@ export async function installHook(failClosed: boolean, context: CommandContext):
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new MergeqError('output', `${path} could not be written: ${reason}.`, {
-      hint: 'Check the folder, and what stands there.',
+      hint: `Check the permissions of the directory and of ${path}.`,
     })
   }
   return printResult(
     'installed',
     path,
-    `Installed the guard in ${path}: git asks it before each push.`,
+    `Installed the guard in ${path}; git runs it before each push.`,
     context,
   )
 }
@@ -126,10 +129,11 @@ export async function installHook(failClosed: boolean, context: CommandContext):
 export async function uninstallHook(context: CommandContext): Promise<number> {
   const path = await findHookPath(context.host)
   const existing = await readHook(path, context.host)
-  if (existing === undefined) return printResult('nothing', path, `There is no guard in ${path}.`, context)
+  if (existing === undefined)
+    return printResult('nothing', path, `No guard is installed in ${path}.`, context)
   if (!isGuardHook(existing))
-    throw new MergeqError('refused', `${path} is a hook of somebody else; it was left as it is.`, {
-      hint: 'If a line of it calls `mergeq guard`, take that line out.',
+    throw new MergeqError('refused', `${path} was not installed by mergeq; left unchanged.`, {
+      hint: 'If a line of the hook calls `mergeq guard`, remove that line.',
     })
   if (context.options.dryRun) return printPreview('guard', `Would remove the guard from ${path}.`, context)
   await context.host.files.remove(path)

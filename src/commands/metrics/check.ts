@@ -18,8 +18,7 @@ const expressions: Input<readonly Expression[]> = {
       name: 'expression',
       required: true,
       variadic: true,
-      summary:
-        "What must hold: 'mq_depth_current < 50' (quote it); =~ and !~ take a JavaScript regular expression",
+      summary: "Threshold in quotes: 'mq_depth_current < 50'; =~ and !~ take a JavaScript regular expression",
     },
   ],
   read: args => (args.get('expression') ?? []).map(parseExpression),
@@ -74,13 +73,13 @@ function checkExpression(expression: Expression, samples: readonly Sample[]): Ex
  */
 export const metricsCheckCommand = defineCommand({
   command: 'metrics check',
-  summary: 'Hold metrics against bounds, as an exit code: 0 if all hold, 21 if not, 5 without the series',
+  summary: 'Check metrics against thresholds',
   request: metricsCommand,
   exitKinds: ['check-failed'],
   output: {
-    table: 'a row for each series that an expression takes',
-    json: 'a list of them, each with its value and whether it holds',
-    ndjson: 'one a line',
+    table: 'one row per series that an expression selects',
+    json: 'a list of series, each with its value and whether the threshold holds',
+    ndjson: 'one series per line',
   },
   inputs: { expressions },
   examples: [

@@ -154,12 +154,12 @@ function createMetricsScreen(): LiveScreen<MetricsUpdate> {
 /** `metrics watch`: shows metrics and their changes until the duration is over or a person quits. */
 export const metricsWatchCommand = defineCommand({
   command: 'metrics watch',
-  summary: 'Watch metrics: a line of history for each series, and every change',
+  summary: 'Watch metrics and show every change',
   request: metricsCommand,
   output: {
-    table: 'the series, drawn anew, on a terminal; a line for each change elsewhere',
-    json: 'the metrics as they are now, with --once alone',
-    ndjson: 'one {"type":"metrics"}, then a line for each change',
+    table: 'a live view on a terminal; elsewhere one line per change',
+    json: 'the current metrics; requires --once',
+    ndjson: 'one {"type":"metrics"} line, then one line per change',
   },
   inputs: watchInputs('the metrics', '60s'),
   examples: [

@@ -10,11 +10,13 @@ export const prCancelCommand = defineOperationCommand({
   summary: 'Remove pull requests from the queue',
   operation: cancelPullRequest,
   inputs: { ...queueInputs, pr: pullRequestArguments, yes: yesInput },
-  view: (_, { pr, targetBranch }) =>
-    message(`Cancelled #${pr}: it is no longer in the queue of ${targetBranch}.`),
+  view: (_, { pr, targetBranch }) => message(`Cancelled #${pr}: removed from the queue of ${targetBranch}.`),
   confirm(runs) {
     if (runs.length < 2 || runs.every(({ yes }) => yes)) return undefined
-    return { text: `Cancel ${runs.map(({ pr }) => `#${pr}`).join(', ')}? [y/N]`, answer: 'y' }
+    return {
+      text: `This cancels ${runs.length} pull requests: ${runs.map(({ pr }) => `#${pr}`).join(', ')}. Continue? [y/N]`,
+      answer: 'y',
+    }
   },
   examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],
 })

@@ -120,14 +120,14 @@ async function explainOne(invocation: ExplainInvocation, context: CommandContext
 /** `pr explain`: explains the state of a pull request; the exit code is 0 for any verdict. */
 export const prExplainCommand = defineCommand({
   command: 'pr explain',
-  summary: 'Say why a pull request is not merging, and what to do next',
+  summary: 'Explain why a pull request is not merging and what to do next',
   request: explainRequest,
   inputs: {},
   operations: [getQueue, getMergeQueueTestingDetails],
   output: {
-    table: 'the verdict, the reasons, what to do next, and whether to submit again',
+    table: 'the verdict, the reasons, the next steps, and whether to submit again',
     json: '{"pr","targetBranch","title","verdict","state","since","queue","testRun","reasons","next","submitAgain","unread"}',
-    ndjson: 'the same on one line',
+    ndjson: 'the same, on one line',
   },
   examples: [
     'mergeq pr explain 123',

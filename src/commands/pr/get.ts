@@ -14,7 +14,7 @@ const pullRequestOrHead: Input<number | undefined> = {
   async split(args, context) {
     if (!args.has('--head')) return (await pullRequestArguments.split?.(args, context)) ?? []
     if (args.has('pr'))
-      throw usageError('--head and a pull request name the same thing twice.', 'Leave one of them out.')
+      throw usageError('--head and a pull request cannot be combined.', 'Leave one of them out.')
     return [args]
   },
   read: args => (args.has('--head') ? undefined : pullRequestNumber(args)),
@@ -34,7 +34,7 @@ const columns: readonly ColumnSpec[] = [
 export const prGetCommand = defineOperationCommand({
   command: 'pr get',
   alias: 'status',
-  summary: 'Show where pull requests stand: state, priority, and whether they are submitted',
+  summary: 'Show the state and priority of submitted pull requests',
   operation: getSubmittedPullRequest,
   inputs: {
     ...queueInputs,
@@ -42,12 +42,12 @@ export const prGetCommand = defineOperationCommand({
     head: option({
       name: 'head',
       value: 'branch',
-      summary: 'Find it by its head branch instead of its number',
+      summary: 'Find the pull request by its head branch',
       parse: textParser('head branch'),
     }),
     exitStatus: flag({
       name: 'exit-status',
-      summary: 'Exit 0 if it was merged, 3 if it failed, 10 if cancelled, 8 if not settled',
+      summary: 'Exit 0 if merged, 3 if failed, 10 if cancelled, 8 if not finished yet',
     }),
   },
   view({ records: [record = {}] }, { pr, exitStatus }) {
@@ -57,7 +57,7 @@ export const prGetCommand = defineOperationCommand({
   examples: [
     'mergeq pr get 123',
     'mergeq pr get --head fix-cart --json',
-    'mergeq pr get 123 --exit-status  # exits with 8, while it has not settled',
+    'mergeq pr get 123 --exit-status  # exits with 8 if the pull request is still queued',
   ],
   exitKinds: outcomes,
 })

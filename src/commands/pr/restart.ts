@@ -7,7 +7,7 @@ import { message } from '../../output/view.ts'
 /** `mergeq pr restart`: starts the tests of each pull request again. */
 export const prRestartCommand = defineOperationCommand({
   command: 'pr restart',
-  summary: 'Run the tests of queued pull requests again',
+  summary: 'Restart the tests of queued pull requests',
   operation: restartTestsOnPullRequest,
   inputs: { ...queueInputs, pr: pullRequestArguments },
   view: (_, { pr }) => message(`Restarted the tests of #${pr}.`),

@@ -33,12 +33,12 @@ export const submitRequest = defineOperationCommand({
     priority: option({
       name: 'priority',
       value: 'level',
-      summary: 'urgent, high, medium, low, or 0 (first) to 255 (last)',
+      summary: 'Priority: urgent, high, medium, low, or 0 (first) to 255 (last)',
       suggestions: priorities,
       parse: parsePriority,
     }),
     noBatch: {
-      ...flag({ name: 'no-batch', summary: 'Test it alone, never in a batch' }),
+      ...flag({ name: 'no-batch', summary: 'Test the pull request alone, never in a batch' }),
       // Without the option the service decides.
       read: args => (args.has('--no-batch') ? true : undefined),
     } satisfies Input<boolean | undefined>,
@@ -94,7 +94,7 @@ async function submitAndWait(
       const submission = invocations.find(other => other === invocation)
       if (submission === undefined) return
       if (options.limit > 0 && remaining() <= 0)
-        throw new MergeqError('timed-out', `the time was over before #${submission.values.pr} was submitted.`)
+        throw new MergeqError('timed-out', `Timed out before #${submission.values.pr} was submitted.`)
       before.set(submission, await readRecord(submission, limits.forRead(), context))
       submittedAt.set(submission, clock.now())
     },
@@ -122,12 +122,12 @@ export const prSubmitCommand = defineCommand({
   operations: [getSubmittedPullRequest, getQueue],
   exitKinds: Object.values(kindOfOutcome),
   output: {
-    table: 'a sentence for each; on a pipe the row pr, ok, delivery, message',
-    json: 'a receipt for each, {"operation","repo","targetBranch","pr","ok","delivery"}; with --wait a result',
-    ndjson: 'the same; with --wait the lines of `mergeq pr wait`',
+    table: 'one sentence per pull request; on a pipe, a row with pr, ok, delivery, message',
+    json: 'one receipt per pull request, {"operation","repo","targetBranch","pr","ok","delivery"}; with --wait, one result',
+    ndjson: 'the same, one per line; with --wait, the lines of `mergeq pr wait`',
   },
   inputs: {
-    wait: flag({ name: 'wait', summary: 'Wait until it has merged, failed or been cancelled' }),
+    wait: flag({ name: 'wait', summary: 'Wait for the pull request to merge, fail or be cancelled' }),
     ...waitInputs,
   },
   validate({ wait }, { args }) {
@@ -135,7 +135,7 @@ export const prSubmitCommand = defineCommand({
       .flatMap(({ definitions }) => definitions.map(({ name }) => name))
       .find(name => args.has(name))
     if (!wait && waitOption !== undefined)
-      throw usageError(`${waitOption} says how to wait.`, 'Give --wait with it.')
+      throw usageError(`${waitOption} requires --wait.`, `Add --wait, or leave out ${waitOption}.`)
   },
   async dryRun({ wait, ...values }, context, invocations) {
     if (wait) readWaitOptions(values, invocations.length, context)

@@ -15,7 +15,7 @@ import { table } from '../../output/view.ts'
  */
 const onePullRequest: Input<number> = {
   ...pullRequestArguments,
-  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or its address' }],
+  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL' }],
   async split(args, context) {
     const [first] = args.get('pr') ?? []
     if (first !== undefined && isPullRequestReference(first)) return [argsForPullRequest(args, first)]
@@ -29,15 +29,15 @@ const onePullRequest: Input<number> = {
 /** The head commit that the targets belong to; undefined with --no-sha. */
 const commit: Input<string | undefined> = {
   definitions: [
-    { name: '--sha', value: 'sha', summary: 'Head commit of the pull request that the targets belong to' },
-    { name: '--no-sha', summary: 'Send no head commit' },
+    { name: '--sha', value: 'sha', summary: 'Head commit that the targets belong to' },
+    { name: '--no-sha', summary: 'Send the targets without a head commit' },
   ],
   setting: 'sha',
   async read(args, context) {
     if (args.get('--sha')?.[0] === 'HEAD')
       throw usageError(
-        '--sha: HEAD is no commit by itself.',
-        'Leave --sha out in a checkout, where HEAD is taken; or name the commit.',
+        '--sha: HEAD is not a commit hash.',
+        'In a git checkout, leave out --sha to use the commit of HEAD. Elsewhere, name the commit.',
       )
     if (!args.has('--no-sha')) return context.require('sha')
     if (args.has('--sha')) throw usageError('--sha and --no-sha contradict each other.')
@@ -54,7 +54,7 @@ const forkedRun: Input<string | undefined> = {
     {
       name: '--forked-run',
       value: 'id',
-      summary: 'GitHub run id of a pull request from a fork, sent in place of the token',
+      summary: 'GitHub run ID to send instead of a token, for pull requests from forks',
     },
   ],
   setting: 'forkedRun',
@@ -64,7 +64,7 @@ const forkedRun: Input<string | undefined> = {
 /** `mergeq pr targets`: sets the impacted targets of a pull request. */
 export const prTargetsCommand = defineOperationCommand({
   command: 'pr targets',
-  summary: 'Set the targets that a pull request impacts',
+  summary: 'Set the impacted targets of a pull request',
   operation: setImpactedTargets,
   inputs: {
     ...queueInputs,
@@ -74,7 +74,7 @@ export const prTargetsCommand = defineOperationCommand({
       name: 'too-large',
       value: 'all|fail',
       default: 'all',
-      summary: 'What to do with a list over 20 MiB: send "ALL", or fail',
+      summary: 'List over 20 MiB: all sends "ALL" instead, fail sends nothing',
       choices: ['all', 'fail'],
     }),
     forkedRun,
@@ -83,7 +83,7 @@ export const prTargetsCommand = defineOperationCommand({
   },
   view: (_, { pr, sha, targets }) => ({
     ...table([], []),
-    sentence: `#${pr} impacts ${describe(targets)}${sha === undefined ? '' : ` for ${sha.slice(0, 7)}`}.`,
+    sentence: `Set the impacted targets of #${pr}${sha === undefined ? '' : ` at ${sha.slice(0, 7)}`}: ${describe(targets)}.`,
   }),
   examples: [
     'mergeq pr targets 123 //cart:lib //web:app --sha 4f2a9c1',
@@ -94,7 +94,8 @@ export const prTargetsCommand = defineOperationCommand({
 
 /** The list of targets as the receipt's sentence names it. */
 function describe({ list, number, dropped }: ImpactedTargets): string {
-  if (list === 'ALL') return 'every target'
+  if (list === 'ALL') return 'all targets'
+  if (number === 0) return 'no targets'
   const repeats =
     dropped === 0 ? '' : `, ${formatInteger(dropped)} duplicate${dropped === 1 ? '' : 's'} dropped`
   return `${pluralize(number, 'target')} (${formatBytes(list.bytes)}${repeats})`

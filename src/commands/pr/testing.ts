@@ -13,20 +13,20 @@ import { table } from '../../output/view.ts'
 
 /** The test run: an id, or a test branch that ends with an id; none when --pr was typed. */
 const testRunInput: Input<string | undefined> = {
-  definitions: [{ name: 'run', summary: 'Test run id, or the name of a test branch that ends in one' }],
+  definitions: [{ name: 'run', summary: 'Test run ID, or a test branch whose name ends in the ID' }],
   setting: 'testRun',
   async read(args: ParsedArgs, context: ParseContext) {
     const [typed] = args.get('run') ?? []
     if (args.has('--pr')) {
       if (typed !== undefined)
-        throw usageError('A test run and --pr name the same thing twice.', 'Leave one of them out.')
+        throw usageError('A test run and --pr cannot be combined.', 'Leave one of them out.')
       return undefined
     }
     const [, number] = /^(?:#|https?:\/\/\S+\/pull\/)?(\d{1,10})$/.exec(typed ?? '') ?? []
     if (number !== undefined)
       throw usageError(
-        `'${typed}' is a pull request, and a test run is expected.`,
-        `Ask by pull request: mergeq pr testing --pr ${number}`,
+        `'${typed}' is a pull request, not a test run.`,
+        `To look it up by pull request, run: mergeq pr testing --pr ${number}`,
       )
     const run = typed ?? (await context.require('testRun'))
     return textParser('test run')(run.slice(run.lastIndexOf('/') + 1))
@@ -36,7 +36,7 @@ const testRunInput: Input<string | undefined> = {
 /** `mergeq pr testing`: a test run and its checks. */
 export const prTestingCommand = defineOperationCommand({
   command: 'pr testing',
-  summary: 'Show a test run: its checks, and what is tested in it',
+  summary: 'Show a test run: its checks and pull requests',
   operation: getMergeQueueTestingDetails,
   inputs: {
     ...queueInputs,
@@ -44,7 +44,7 @@ export const prTestingCommand = defineOperationCommand({
     pr: option({
       name: 'pr',
       value: 'n',
-      summary: 'Ask by pull request instead, where the service takes that',
+      summary: 'Find the test run by pull request, if the service supports it',
       parse: word => parsePullRequest(word).number,
     }),
   },
@@ -58,7 +58,7 @@ export const prTestingCommand = defineOperationCommand({
         ['URL', 'url'],
       ]),
       heading: [
-        `Test run ${getString(run, 'status') ?? ''} on ${getString(run, 'testBranch') ?? 'an unnamed branch'}, testing ${tested.join(', ') || 'nothing that it names'}`,
+        `Test run: ${getString(run, 'status') ?? 'unknown status'}, on ${getString(run, 'testBranch') ?? 'an unknown branch'}, for ${tested.join(', ') || 'unknown pull requests'}`,
       ],
     }
   },

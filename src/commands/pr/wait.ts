@@ -19,7 +19,7 @@ const waitRequest = {
 /** `pr wait`: polls until every pull request has reached the requested state or a final state. */
 export const prWaitCommand = defineCommand({
   command: 'pr wait',
-  summary: 'Wait until pull requests have merged, failed or been cancelled',
+  summary: 'Wait for pull requests to merge, fail or be cancelled',
   request: waitRequest,
   inputs: waitInputs,
   operations: [getQueue],

@@ -25,7 +25,7 @@ import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './fi
 /** Returns the sentence for a plan that was applied. */
 const formatResult = ({ invocation }: Plan, { outcome, changed }: JsonObject): string =>
   outcome === 'unchanged'
-    ? `The queue of ${queueName(invocation)} is as its file says: nothing was sent.`
+    ? `The queue of ${queueName(invocation)} is up to date.`
     : `${outcome === 'created' ? 'Created' : 'Updated'} the queue of ${queueName(invocation)}${
         Array.isArray(changed) && changed.length > 0 ? `: ${joinList(changed.map(String))}` : ''
       }.`
@@ -58,7 +58,7 @@ const parseDigest = (text: string): string => {
   if (/^[0-9a-f]{16}$/.test(text)) return text
   throw usageError(
     `'${text}' is not a digest.`,
-    '`mergeq queue diff` prints the digest of the live settings.',
+    'To print the digest of the live settings, run: mergeq queue diff -f <file>',
   )
 }
 
@@ -72,31 +72,31 @@ async function checkDigest(
   if (expected === undefined || digest === expected) return digest
   throw new MergeqError(
     'stale',
-    `queue apply: the live settings are not those of ${expected} any more: their digest is ${digest}; nothing was sent.`,
-    { hint: `See what they are now: mergeq queue diff -f ${path}` },
+    `The live settings have changed: expected digest ${expected}, found ${digest}. Nothing was changed.`,
+    { hint: `To compare the current settings, run: mergeq queue diff -f ${path}` },
   )
 }
 
 /** `queue apply`: changes the live settings of queues to the settings in files. */
 export const queueApplyCommand = defineCommand({
   command: 'queue apply',
-  summary: 'Make queues as their files say: what differs is sent, what is not named is left alone',
+  summary: 'Apply queue settings from files; settings that a file omits stay unchanged',
   request: { command: 'queue apply', operation: updateQueue, inputs: queueInputs },
   readsRequests: true,
   operations: [getQueue, createQueue],
   exitKinds: ['differs', 'stale'],
   output: {
-    table: 'the plan on standard error, then a sentence or row for each queue',
-    json: 'a receipt for each queue that was changed, with what was accepted and does not show',
-    ndjson: 'the same, one a line',
+    table: 'one sentence per queue (on a pipe, one row); the plan goes to standard error',
+    json: 'one receipt per changed queue, with the accepted settings that are not visible yet',
+    ndjson: 'the same, one per line',
   },
   inputs: {
     file: fileInput,
-    yes: flag({ name: 'yes', short: 'y', summary: 'Do it without asking' }),
+    yes: flag({ name: 'yes', short: 'y', summary: 'Skip the confirmation prompt' }),
     ifMatch: option({
       name: 'if-match',
       value: 'digest',
-      summary: 'Only if the live settings are those that this digest tells',
+      summary: 'Apply only if the live settings match this digest',
       parse: parseDigest,
     }),
     ...queueFileInputs,
@@ -105,7 +105,7 @@ export const queueApplyCommand = defineCommand({
   examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes'],
   async dryRun({ file, ifMatch, includeState, allowUnknown }, context) {
     const items = await readItems(requireFile(file), includeState, context)
-    await context.logger.info('--dry-run reads the live queues and changes nothing: this is the plan.')
+    await context.logger.info('Dry run: the live queues were read; nothing is changed.')
     const plans = await createPlans(items, includeState, allowUnknown, context)
     await checkDigest(plans, ifMatch, requireFile(file))
     await printPlans(plans, context)
@@ -123,7 +123,7 @@ export const queueApplyCommand = defineCommand({
     const changedPlans = plans.filter(hasDifferences)
     for (const plan of changedPlans) for (const text of describePlan(plan)) await logger.info(text)
     if (changedPlans.length > 0 && !yes) {
-      await askToConfirm(`Change ${pluralize(changedPlans.length, 'queue')}? [y/N]`)
+      await askToConfirm(`Apply these changes to ${pluralize(changedPlans.length, 'queue')}? [y/N]`)
       // The settings may have changed since the plan was shown: only the plan that was confirmed is applied.
       plans = await createPlans(items, includeState, allowUnknown, context)
       await checkDigest(plans, digest, path)

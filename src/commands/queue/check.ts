@@ -13,28 +13,28 @@ import { queueGetCommand } from './get.ts'
 /** `queue check`: checks the health of a queue; throws a `check-failed` error if a condition fails. */
 export const queueCheckCommand = defineCommand({
   command: 'queue check',
-  summary: 'Check how a queue is: 0 if all conditions hold, 21 if one does not',
+  summary: 'Check the health of a queue',
   request: queueGetCommand,
   exitKinds: ['check-failed'],
   output: {
-    table: 'a row for each condition',
+    table: 'one row per condition',
     json: '{"ok","repo","targetBranch","checks"}',
-    ndjson: 'one condition a line',
+    ndjson: 'one condition per line',
   },
   inputs: {
     maxDepth: option({
       name: 'max-depth',
       value: 'n',
-      summary: 'It lists at most so many pull requests',
+      summary: 'Fail if more than <n> pull requests are queued',
       parse: integerParser(0, maxInteger),
     }),
     stalled: option({
       name: 'stalled',
       value: 'duration',
-      summary: 'Of the pull requests that it lists, one changed its state in that time; or it lists none',
+      summary: 'Fail if pull requests are queued and none changed state for this long',
       parse: parseDuration,
     }),
-    notPaused: flag({ name: 'not-paused', summary: 'It is not PAUSED' }),
+    notPaused: flag({ name: 'not-paused', summary: 'Fail if the queue is paused' }),
   },
   examples: [
     'mergeq queue check --not-paused --stalled 2h',
@@ -42,11 +42,8 @@ export const queueCheckCommand = defineCommand({
   ],
   validate({ maxDepth, stalled, notPaused }) {
     if (maxDepth === undefined && stalled === undefined && !notPaused)
-      throw usageError(
-        'There is nothing to check.',
-        'Name a condition: --max-depth, --stalled or --not-paused.',
-      )
-    if (stalled === 0) throw usageError('--stalled: 0 would never hold.', 'For example --stalled 2h.')
+      throw usageError('No condition was given.', 'Add --max-depth, --stalled or --not-paused.')
+    if (stalled === 0) throw usageError('--stalled must be more than 0.', 'For example: --stalled 2h')
   },
   async run({ maxDepth, stalled, notPaused }, context, [invocation]) {
     if (invocation === undefined) return 0
@@ -78,8 +75,8 @@ export const queueCheckCommand = defineCommand({
     if (failed.length === 0) return 0
     throw new MergeqError(
       'check-failed',
-      `queue check: the queue of ${targetBranch} in ${repositoryName(repo)}: ${failed.map(({ reason }) => reason).join('; ')}.`,
-      { hint: 'See what is in it: mergeq queue get' },
+      `Queue check failed for ${targetBranch} in ${repositoryName(repo)}: ${failed.map(({ reason }) => reason).join('; ')}.`,
+      { hint: 'To list the queued pull requests, run: mergeq queue get' },
     )
   },
 })

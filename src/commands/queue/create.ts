@@ -8,7 +8,7 @@ import { concurrencyInput, modeInput } from './settings/queue-setting-options.ts
 /** `mergeq queue create`: creates the queue of a branch. */
 export const queueCreateCommand = defineOperationCommand({
   command: 'queue create',
-  summary: 'Create the merge queue of a branch',
+  summary: 'Create a merge queue for a branch',
   operation: createQueue,
   inputs: { ...queueInputs, mode: modeInput, concurrency: concurrencyInput },
   view: (_, { repo, targetBranch }) =>

@@ -4,10 +4,11 @@ import { withDecoder } from '../../api/operation.ts'
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
 import type { RequestLimits } from '../../api/service-client.ts'
-import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
+import { type Confirmation, defineCommand, defineOperationCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { flag, type InputValues } from '../../cli/inputs.ts'
 import { printDryRun } from '../../cli/preview.ts'
+import { canPrompt } from '../../cli/prompt.ts'
 import { queueInputs, yesInput } from '../../cli/queue-inputs.ts'
 import { reportResults } from '../../cli/report-results.ts'
 import { executeAll, runForEach } from '../../cli/run-operation.ts'
@@ -59,7 +60,7 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
         entries => {
           errors = 0
           const tested = entries.filter(entry => isUnderTest(getString(entry, 'state') ?? ''))
-          return tested.length === 0 ? undefined : `Draining: still under test: ${names(tested)}.`
+          return tested.length === 0 ? undefined : `Draining, waiting for ${names(tested)}.`
         },
         error => {
           const failure = toMergeqError(error)
@@ -71,7 +72,7 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
       if (text === undefined) return
       if (text !== lastText) await logger.info(text)
       lastText = text
-      if (remaining() <= 0) throw new MergeqError('timed-out', `the time is over. ${text}`)
+      if (remaining() <= 0) throw new MergeqError('timed-out', `Timed out. ${text}`)
       const pause = pollDelay({ state: 'TESTING' }, errors, host.random())
       await context.logger.withSpinner(
         () => text,
@@ -80,7 +81,7 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
     }
   } catch (error) {
     const failure = toMergeqError(error)
-    const note = 'The queue stays DRAINING: run this again, or undo it with `mergeq queue resume`.'
+    const note = 'The queue is still DRAINING. Run the command again, or undo it: mergeq queue resume'
     const { hint } = failure.details
     throw extendError(failure, { hint: hint === undefined ? note : `${hint}\n${note}` })
   }
@@ -105,7 +106,7 @@ async function cancelAll(values: Queue, context: CommandContext): Promise<number
     joinList(numbers.filter((_, index) => isMissing[index] === missing).map(number => `#${number}`))
   if (code === 0 && isMissing.includes(false)) await context.logger.info(`Cancelled ${numbersOf(false)}.`)
   if (code === 0 && isMissing.includes(true))
-    await context.logger.info(`Not in the queue any more: ${numbersOf(true)}.`)
+    await context.logger.info(`No longer in the queue: ${numbersOf(true)}.`)
   return code
 }
 
@@ -120,25 +121,44 @@ const explainError =
     if (entries === undefined) return failure
     const listed =
       entries.length === 0
-        ? 'it lists none, but those that are not ready are not listed'
-        : `it lists ${pluralize(entries.length, 'pull request')}: ${names(entries)}`
+        ? 'no pull requests are listed, but pull requests that are not ready are never listed'
+        : `${pluralize(entries.length, 'pull request')} queued: ${names(entries)}`
     return new MergeqError(
       'refused',
-      `${failure.message.replace(/\.$/, '')}. The queue is not empty: ${listed}.`,
+      `${failure.message.replace(/\.$/, '')}. The queue is not empty (${listed}).`,
       {
         ...failure.details,
         hint:
           entries.length === 0
-            ? 'Cancel those by their numbers with `mergeq pr cancel <pr>`, then run it again.'
-            : 'Cancel what it holds with --cancel-all, or let it finish first with --drain-first.',
+            ? 'Cancel them by number, then try again: mergeq pr cancel <pr>'
+            : 'To cancel the queued pull requests first, add --cancel-all. To let running tests finish first, add --drain-first.',
       },
     )
   }
 
+/** Returns the question that says what the command is about to do; the queue is read to count its entries. */
+async function confirmDeletion(
+  values: InputValues<typeof deleteRequest.inputs>,
+  { cancels, drainFirst }: { readonly cancels: boolean; readonly drainFirst: boolean },
+  context: CommandContext,
+): Promise<Confirmation | undefined> {
+  if (values.yes || !canPrompt(context) || (!cancels && !drainFirst)) return deleteRequest.confirm?.([values])
+  const { repo, targetBranch } = values
+  const steps = [
+    ...(drainFirst ? ['drains the queue'] : []),
+    ...(cancels
+      ? [`cancels ${pluralize((await readEntries(values, context)).length, 'queued pull request')}`]
+      : []),
+    `deletes the queue of ${targetBranch} in ${repositoryName(repo)}`,
+  ]
+  const text = `This ${steps.slice(0, -1).join(', ')} and ${steps.at(-1)}. Type ${targetBranch} to confirm:`
+  return { text, answer: targetBranch }
+}
+
 /** The request of `queue delete`, for an empty queue. */
 export const deleteRequest = defineOperationCommand({
   command: 'queue delete',
-  summary: 'Delete a queue; it must be empty',
+  summary: 'Delete an empty queue',
   operation: deleteQueue,
   inputs: { ...queueInputs, yes: yesInput },
   view: (_, { repo, targetBranch }) =>
@@ -147,7 +167,7 @@ export const deleteRequest = defineOperationCommand({
     if (invocation === undefined || invocation.yes) return undefined
     const { repo, targetBranch } = invocation
     return {
-      text: `This deletes the queue of ${targetBranch} in ${repositoryName(repo)}. Type ${targetBranch} to go on:`,
+      text: `This deletes the queue of ${targetBranch} in ${repositoryName(repo)}. Type ${targetBranch} to confirm:`,
       answer: targetBranch,
     }
   },
@@ -161,13 +181,16 @@ export const queueDeleteCommand = defineCommand({
   operations: [updateQueue, getQueue, cancelPullRequest],
   exitKinds: ['timed-out'],
   inputs: {
-    cancelAll: flag({ name: 'cancel-all', summary: 'Cancel everything that is in the queue first' }),
+    cancelAll: flag({ name: 'cancel-all', summary: 'Cancel all queued pull requests first' }),
     drainFirst: flag({
       name: 'drain-first',
-      summary: 'Stop new tests first, and wait until nothing is being tested',
+      summary: 'Drain the queue first: wait for running tests, start no new ones',
     }),
   },
   examples: [...deleteRequest.examples, 'mergeq queue delete --cancel-all --yes'],
+  async confirm([first], { cancelAll: cancels, drainFirst }, context) {
+    return first === undefined ? undefined : confirmDeletion(first, { cancels, drainFirst }, context)
+  },
   async dryRun({ cancelAll: cancels, drainFirst }, context, invocations) {
     const drains = invocations.map(({ values, overrides }) => ({
       values: { ...values, state: 'DRAINING' },

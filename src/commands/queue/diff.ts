@@ -70,14 +70,14 @@ export async function printPlans(
 /** `queue diff`: prints what `queue apply` would change; the exit code is 20 if there is a difference. */
 export const queueDiffCommand = defineCommand({
   command: 'queue diff',
-  summary: 'Compare queues with their files: 0 if they are the same, 20 if not',
+  summary: 'Compare queue settings with files',
   request: queueGetCommand,
   readsRequests: true,
   exitKinds: ['differs'],
   output: {
-    table: 'a plan: a row for each setting that differs, live and in the file',
+    table: 'one row per setting that differs, with the live value and the value in the file',
     json: '{"same","digest","queues","changes"}',
-    ndjson: 'one difference a line',
+    ndjson: 'one difference per line',
   },
   inputs: { file: fileInput, ...queueFileInputs, ...allowUnknownInput },
   examples: ['mergeq queue diff -f queue.yaml', 'mergeq queue diff -f queues/ --json | jq -r .digest'],

@@ -18,7 +18,7 @@ import { queueGetCommand } from './get.ts'
 
 /** The comment at the top of a new YAML file. */
 const fileComment =
-  ' A merge queue as code: `mergeq queue diff -f` compares it with the live queue,\n `mergeq queue apply -f` makes the queue so. What is not named here is left alone.'
+  ' Settings of a merge queue. `mergeq queue diff -f` compares them with the live queue,\n `mergeq queue apply -f` applies them. Settings that are not listed here stay unchanged.'
 
 /**
  * Whether the output is JSON instead of YAML: by the extension of the file, else by `-o`. Throws a usage
@@ -28,15 +28,15 @@ function isJsonOutput(file: string | undefined, { args, options }: CommandContex
   const isFormatTyped = args.has('--json') || args.has('--output')
   const isJson = isJsonFormat(options.format)
   if (options.fields.length > 0 || (isFormatTyped && !isJson))
-    throw usageError('A queue as code is YAML or JSON.', 'Leave --output and --fields out, or say --json.')
+    throw usageError('A queue file is YAML or JSON.', 'Leave out --output and --fields, or use --json.')
   if (file === undefined) return isJson
   if (!isQueueFileName(file))
     throw usageError(
-      `${file} ends in none of .yaml, .yml and .json.`,
-      'The ending of the file says its format.',
+      `${file} must end in .yaml, .yml or .json.`,
+      'The extension of the file determines its format.',
     )
   const isJsonFile = /\.json$/i.test(file)
-  if (isFormatTyped && !isJsonFile) throw usageError(`--output json contradicts the ending of ${file}.`)
+  if (isFormatTyped && !isJsonFile) throw usageError(`--output json contradicts the extension of ${file}.`)
   return isJsonFile
 }
 
@@ -74,16 +74,16 @@ async function prepareExport(file: string | undefined, context: CommandContext) 
 /** `queue export`: writes the live settings of a queue to a file or to standard output. */
 export const queueExportCommand = defineCommand({
   command: 'queue export',
-  summary: 'Write the settings of a queue as a file for version control',
+  summary: 'Export queue settings to a file for version control',
   request: queueGetCommand,
   readsRequests: true,
-  output: 'the file, as YAML or, with --json or by its ending, JSON; nothing with -f',
+  output: 'the settings as YAML, or as JSON with --json; nothing with --file',
   inputs: {
     file: option({
       name: 'file',
       short: 'f',
       value: 'file',
-      summary: 'Write there (.yaml, .yml or .json) instead of to standard output; comments are kept',
+      summary: 'Write to this file (.yaml, .yml or .json); its comments are kept',
       file: true,
       parse: textParser('file name'),
     }),
@@ -99,12 +99,12 @@ export const queueExportCommand = defineCommand({
     const { isJson, existingText, existing, invocation } = await prepareExport(file, context)
     const live = await readLive(invocation, includeState, context)
     if (live === undefined)
-      throw new MergeqError('not-found', `queue export: there is no queue of ${queueName(invocation)}.`, {
-        hint: 'Name another with --repo and --target-branch.',
+      throw new MergeqError('not-found', `The queue of ${queueName(invocation)} does not exist.`, {
+        hint: 'To name another queue, use --repo and --target-branch.',
         status: 404,
       })
     if (live.unreadable.length > 0)
-      await logger.warn(`left out, as the live value could not be set again: ${joinList(live.unreadable)}.`)
+      await logger.warn(`Left out because their live values cannot be set: ${joinList(live.unreadable)}.`)
     const { repo, targetBranch } = invocation.values
     const queueFile = { repo: existing.repo ?? repositoryName(repo), targetBranch, settings: live.settings }
     const previous =
@@ -119,11 +119,11 @@ export const queueExportCommand = defineCommand({
       const text = isJson ? `${stringifyJson(queueFile, host.out.terminal)}\n` : newText
       await printer.print(rawText(new TextEncoder().encode(text)))
     } else if (newText === existingText)
-      await logger.info(`${file} is as the queue of ${queueName(invocation)} is.`)
+      await logger.info(`${file} is up to date with the queue of ${queueName(invocation)}.`)
     else {
       await host.files.replace(file, newText).catch((error: Error) => {
         throw new MergeqError('output', `${file} could not be written: ${error.message}.`, {
-          hint: 'What was there is as it was. Check the folder and the space on its disk.',
+          hint: 'The existing file is unchanged. Check the directory and the free disk space.',
         })
       })
       await logger.info(`Wrote the queue of ${queueName(invocation)} to ${file}.`)

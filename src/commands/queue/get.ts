@@ -8,7 +8,7 @@ import { table } from '../../output/view.ts'
 /** `mergeq queue get`: a queue and the pull requests in it. */
 export const queueGetCommand = defineOperationCommand({
   command: 'queue get',
-  summary: 'Show a queue: its state, its settings and what is in it',
+  summary: 'Show a queue: its state, settings and pull requests',
   operation: getQueue,
   inputs: queueInputs,
   view({ records: [queue = {}] }, { repo, targetBranch }) {
@@ -31,7 +31,9 @@ export const queueGetCommand = defineOperationCommand({
       ]),
       heading: [
         `Queue of ${targetBranch} in ${repositoryName(repo)}: ${facts.join(', ')}`,
-        ...(entries.length === 0 ? ['It is empty.'] : []),
+        ...(entries.length === 0
+          ? ['No pull requests are queued. Pull requests that are not ready are not listed.']
+          : []),
       ],
     }
   },

@@ -4,5 +4,5 @@ import { defineStateCommand } from './state/update-state.ts'
 export const queuePauseCommand = defineStateCommand(
   'pause',
   'PAUSED',
-  'Stop testing and merging; what is being tested finishes',
+  'Pause testing and merging; running tests finish',
 )

@@ -19,7 +19,7 @@ const settingsTable = (queue: JsonObject): View =>
 /** `mergeq queue update`: changes settings of a queue. */
 export const queueUpdateCommand = defineOperationCommand({
   command: 'queue update',
-  summary: 'Change settings of a queue; what is not named stays as it is',
+  summary: 'Change queue settings; the others stay unchanged',
   operation: updateQueue,
   inputs: { ...queueInputs, ...queueSettings },
   view: ({ records: [queue] }, { repo, targetBranch }) => ({
@@ -34,10 +34,7 @@ export const queueUpdateCommand = defineOperationCommand({
       throw usageError('--required-status and --delete-required-statuses contradict each other.')
     const changes = [requiredStatuses, deleteRequiredStatuses || undefined, ...Object.values(others)]
     if (overrides.length === 0 && changes.every(value => value === undefined))
-      throw usageError(
-        'There is nothing to update.',
-        'Name at least one setting, for example --concurrency 5.',
-      )
+      throw usageError('No setting was given.', 'Name at least one setting, for example: --concurrency 5')
   },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
 })

@@ -96,14 +96,14 @@ function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate
 /** `queue watch`: shows a queue and its changes until the duration is over or a person quits. */
 export const queueWatchCommand = defineCommand({
   command: 'queue watch',
-  summary: 'Watch a queue: what is in it now, and every change',
+  summary: 'Watch a queue and show every change',
   request: queueGetCommand,
   inputs: watchInputs('the queue', '10s'),
   operations: [getSubmittedPullRequest],
   output: {
-    table: 'the queue, drawn anew, on a terminal; a line for each change elsewhere',
-    json: 'the queue as it is now, with --once alone',
-    ndjson: 'one {"type":"queue"}, then {"type":"change","pr","from","to","at","position"} lines',
+    table: 'a live view on a terminal; elsewhere one line per change',
+    json: 'the current queue; requires --once',
+    ndjson: 'one {"type":"queue"} line, then {"type":"change","pr","from","to","at","position"} lines',
   },
   examples: [
     'mergeq queue watch',
@@ -116,8 +116,8 @@ export const queueWatchCommand = defineCommand({
     if (values.once && options.format !== 'ndjson') return runForEach(queueGetCommand, invocations, context)
     if (options.format === 'json')
       throw usageError(
-        '`mergeq queue watch` is a stream, and JSON is one document.',
-        'Use -o ndjson for the changes, or --once for the queue as it is now.',
+        '`mergeq queue watch` prints a stream, which is not one JSON document.',
+        'Use -o ndjson for the changes, or --once for the current queue.',
       )
     const [invocation] = invocations
     if (invocation === undefined) return 0

@@ -15,7 +15,7 @@ const commandLine: Input<readonly string[]> = {
       required: true,
       variadic: true,
       program: true,
-      summary: 'The command to run, after --',
+      summary: 'Command to run, after --',
     },
   ],
   read: args => args.get('command') ?? [],
@@ -44,9 +44,9 @@ async function logReport(
 /** `sandbox exec`: runs a command against a sandbox and returns the exit code of the command. */
 export const sandboxExecCommand = defineCommand({
   command: 'sandbox exec',
-  summary: 'Run a command against a sandbox of its own, and pass its exit code on',
+  summary: 'Run a command in a new sandbox and return its exit code',
   propagatesExitCode: true,
-  output: 'what the command prints',
+  output: 'the output of the command',
   inputs: { ...portOption, ...sandboxOptions, commandLine },
   examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7 --interval 1s'"],
   dryRun({ port, commandLine: words, ...values }, context) {

@@ -38,13 +38,13 @@ const inputs = {
   prsPerHour: option({
     name: 'prs-per-hour',
     value: 'n',
-    summary: 'How many pull requests are submitted in an hour',
+    summary: 'Pull requests submitted per hour',
     parse: parseNumberBetween(0, 10_000, true),
   }),
   testMinutes: option({
     name: 'test-minutes',
     value: 'n',
-    summary: 'How long a test run takes, in minutes',
+    summary: 'Duration of a test run, in minutes',
     parse: parseNumberBetween(0, 10_000, true),
   }),
   failureRate: option({
@@ -58,33 +58,33 @@ const inputs = {
     name: 'concurrency',
     value: 'n,...',
     default: '1',
-    summary: 'Test runs at a time; several are compared',
+    summary: 'Maximum number of concurrent test runs; several values are compared',
     parse: parseIntegerList(1_000),
   }),
   batch: option({
     name: 'batch',
     value: 'n,...',
     default: '1',
-    summary: 'Size of a batch, where 1 is none; several are compared',
+    summary: 'Batch size, 1 for no batches; several values are compared',
     parse: parseIntegerList(100),
   }),
   weeks: option({
     name: 'weeks',
     value: 'n',
     default: '4',
-    summary: 'How long to simulate',
+    summary: 'Number of weeks to simulate',
     parse: integerParser(1, 520),
   }),
   seed: option({
     name: 'seed',
     value: 'n',
     default: '1',
-    summary: 'The same seed gives the same weeks',
+    summary: 'Seed for the simulation; the same seed gives the same result',
     parse: integerParser(0, 4_294_967_295),
   }),
   fromMetrics: flag({
     name: 'from-metrics',
-    summary: 'Take what is not given from the metrics of the last hour',
+    summary: 'Take missing values from the metrics of the last hour',
   }),
 }
 
@@ -143,12 +143,12 @@ const maxShareLeft = 0.05
 /** `sandbox simulate`: predicts throughput under several settings with the engine of the sandbox. */
 export const sandboxSimulateCommand = defineCommand({
   command: 'sandbox simulate',
-  summary: 'What if: throughput, time in queue and CI minutes of a queue under several settings',
+  summary: 'Simulate throughput, time in queue and CI minutes under several settings',
   operations: [getMergeQueueMetrics],
   output: {
-    table: 'a row for each setting, and on a terminal a small chart',
-    json: '{"model","results"}: the load and what it leaves out, and a result for each setting',
-    ndjson: 'one setting a line',
+    table: 'one row per combination of settings; on a terminal, also a chart',
+    json: '{"model","results"}: the simulated load and its limits, and one result per combination',
+    ndjson: 'one result per line',
   },
   inputs,
   examples: [

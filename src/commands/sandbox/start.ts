@@ -6,8 +6,8 @@ import { describeSandbox, openSandbox, portOption, sandboxOptions } from './serv
 /** `sandbox start`: serves a sandbox until a signal ends the process. */
 export const sandboxStartCommand = defineCommand({
   command: 'sandbox start',
-  summary: 'Serve a sandbox on loopback until it is stopped',
-  output: 'one JSON line, {"baseUrl","token"}, once it serves',
+  summary: 'Start a sandbox on this machine and run it until interrupted',
+  output: 'one JSON line when the sandbox is ready: {"baseUrl","token"}',
   inputs: { ...portOption, ...sandboxOptions },
   examples: [
     'mergeq sandbox start --port 8080 --scenario failure',

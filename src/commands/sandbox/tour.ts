@@ -46,8 +46,8 @@ const tourSteps: readonly TourStep[] = [
 /** `sandbox tour`: runs a sequence of commands against a sandbox and shows what each prints. */
 export const sandboxTourCommand = defineCommand({
   command: 'sandbox tour',
-  summary: 'See the main job done: from a new queue to a merge, failing tests and metrics',
-  output: 'each command, and what it printed',
+  summary: 'Run a demo: create a queue, merge a pull request, read tests and metrics',
+  output: 'each command and its output',
   inputs: sandboxOptions,
   examples: ['mergeq sandbox tour', 'mergeq sandbox tour --speed 4'],
   async dryRun(_, { host }) {

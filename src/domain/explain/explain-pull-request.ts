@@ -41,7 +41,7 @@ function stepsFor(
   pr: number,
   run: TestRun | undefined,
 ): readonly NextStep[] {
-  const wait = { command: `mergeq pr wait ${pr}`, why: 'Waits until it has merged or has left the queue.' }
+  const wait = { command: `mergeq pr wait ${pr}`, why: 'Waits until it merges or leaves the queue.' }
   const showChecks =
     run === undefined
       ? []
@@ -56,20 +56,20 @@ function stepsFor(
       if (state === 'CANCELLED') return [submit('Submits it again.')]
       return [
         ...showChecks,
-        manualStep('Mend what failed, and push.'),
-        submit('Submits it again, once it is mended.'),
+        manualStep('Fix the failure, then push.'),
+        submit('Submits it again after the fix.'),
       ]
     case 'held':
       return [
         wait,
         ...showChecks,
-        { command: `mergeq pr restart ${pr}`, why: 'Tests it again, if the failure was a chance.' },
+        { command: `mergeq pr restart ${pr}`, why: 'Runs its tests again, for a failure that may be flaky.' },
       ]
     case 'testing':
       return [wait, ...showChecks]
     case 'unknown':
       return [
-        { command: `mergeq pr get ${pr} --json`, why: 'Shows its record as the service sent it.' },
+        { command: `mergeq pr get ${pr} --json`, why: 'Shows the record as the service sent it.' },
         wait,
       ]
     default:
@@ -80,11 +80,11 @@ function stepsFor(
 /** Returns the finding for a target branch without a queue. */
 const noQueueFinding = (targetBranch: string): Finding => ({
   code: 'no-queue',
-  message: `The service knows no queue of ${targetBranch} in this repository.`,
+  message: `This repository has no queue of ${targetBranch}.`,
   blocks: true,
   steps: [
-    manualStep('Check --repo and --target-branch: the queue may be that of another branch.'),
-    { command: 'mergeq queue create', why: 'Creates the queue, if there is to be one.' },
+    manualStep('Check --repo and --target-branch; the queue may belong to another branch.'),
+    { command: 'mergeq queue create', why: 'Creates the queue, if the branch needs one.' },
   ],
 })
 
@@ -153,7 +153,6 @@ export function explainPullRequest({
   }
 }
 
-/** Whether two steps are the same command, or the same advice where there is no command. */
 /** Whether two steps are the same command, or the same advice where there is no command. */
 const isSame = (one: NextStep, other: NextStep): boolean =>
   one.command === other.command && (one.command !== null || one.why === other.why)

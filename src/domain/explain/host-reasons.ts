@@ -4,9 +4,9 @@ import { type Facts, type Finding, joinSome, manualStep, shorten } from './findi
 const blockReasons: Readonly<Record<string, string>> = {
   behind_base: 'Its branch is behind its base branch.',
   merge_conflict: 'It has merge conflicts.',
-  failing_required_check: 'A required check of its own fails.',
-  awaiting_required_check: 'It waits for a required check of its own.',
-  undetermined: 'Something stands against merging it that the service could not determine.',
+  failing_required_check: 'A required check of the pull request is failing.',
+  awaiting_required_check: 'A required check of the pull request has not finished.',
+  undetermined: 'The merge is blocked; the service could not determine why.',
 }
 const transientReasons = ['awaiting_required_check', 'undetermined']
 
@@ -39,11 +39,15 @@ export function hostFindings({ record, latest }: Facts): readonly Finding[] {
       code: 'block-reason',
       message: Object.hasOwn(blockReasons, kind) ? (blockReasons[kind] ?? kind) : `It is blocked: ${kind}.`,
       blocks: !transientReasons.includes(kind),
-      steps: transientReasons.includes(kind) ? [] : [manualStep('Mend it on its branch, and push.')],
+      steps: transientReasons.includes(kind) ? [] : [manualStep('Fix this on its branch, then push.')],
     })),
     ...sentence('conflict-culprit', 'conflictCulprit', names => `It conflicts with ${names}.`),
-    ...sentence('failure-causes', 'failureCausingStatuses', names => `These made its tests fail: ${names}.`),
-    ...sentence('waiting-for', 'waitingFor', names => `It waits for ${names}.`),
+    ...sentence(
+      'failure-causes',
+      'failureCausingStatuses',
+      names => `Checks that caused the failure: ${names}.`,
+    ),
+    ...sentence('waiting-for', 'waitingFor', names => `It is waiting for ${names}.`),
     ...sentence('service-says', 'reason', names => {
       const [actor] = extractNames(detail('actor'))
       return `The service says: ${names}${actor === undefined ? '' : ` (${actor})`}.`

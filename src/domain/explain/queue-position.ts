@@ -5,9 +5,9 @@ import { normalizeState } from '../states.ts'
 import { type Facts, type Finding, joinSome, shorten } from './finding.ts'
 
 const messageByState: Readonly<Record<string, string>> = {
-  PAUSED: 'The queue is paused: it starts no tests and merges nothing.',
-  DRAINING: 'The queue is draining: it starts no tests, and merges what is being tested.',
-  SWITCHING_MODES: 'The queue is switching its mode: it starts no tests until that is done.',
+  PAUSED: 'The queue is paused: no tests start and nothing merges.',
+  DRAINING: 'The queue is draining: running tests finish and merge, but no new tests start.',
+  SWITCHING_MODES: 'The queue is switching modes: no tests start until the switch is complete.',
 }
 
 /**
@@ -19,8 +19,8 @@ export function queueStateFindings({ queue }: Facts, blockingStates: readonly st
   if (state === '' || state === 'RUNNING') return []
   const message = Object.hasOwn(messageByState, state) ? messageByState[state] : undefined
   if (message === undefined)
-    return [{ code: 'queue-state', message: `The queue is in the state '${shorten(state)}'.` }]
-  const resume = { command: 'mergeq queue resume', why: 'Lets the queue test and merge again.' }
+    return [{ code: 'queue-state', message: `The queue is in the unknown state '${shorten(state)}'.` }]
+  const resume = { command: 'mergeq queue resume', why: 'Resumes testing and merging.' }
   return [
     {
       code: `queue-${state.toLowerCase().replaceAll('_', '-')}`,
@@ -39,14 +39,16 @@ export function positionFindings({ queue, entry }: Facts): readonly Finding[] {
   if (entry === undefined) return []
   const all = queueEntries(queue)
   const ahead = all.filter(({ position }) => position < entry.position)
-  const lanes = get(queue, 'mode') === 'parallel' ? ', in whatever lane' : ''
+  const lanes = get(queue, 'mode') === 'parallel' ? ' in all lanes' : ''
   return [
     {
       code: 'position',
       message:
         ahead.length === 0
-          ? `It is ${all.length === 1 ? 'alone' : `the first of ${all.length}`} in the queue.`
-          : `It is number ${entry.position} of ${all.length} in the queue; ahead of it${lanes}: ${joinSome(ahead.map(formatEntry))}.`,
+          ? all.length === 1
+            ? 'It is the only pull request in the queue.'
+            : `It is first of ${all.length} in the queue.`
+          : `It is at position ${entry.position} of ${all.length} in the queue. Ahead of it${lanes}: ${joinSome(ahead.map(formatEntry))}.`,
     },
   ]
 }
@@ -61,7 +63,7 @@ export function slotFindings({ queue, entry }: Facts): readonly Finding[] {
   if (isFull)
     findings.push({
       code: 'no-free-slot',
-      message: `Testing is at its limit of ${pluralize(concurrency, 'test run')} at a time: ${joinSome(testing.map(({ pr }) => `#${pr}`))}.`,
+      message: `The queue is at its limit of ${pluralize(concurrency, 'concurrent test run')}: ${joinSome(testing.map(({ pr }) => `#${pr}`))}.`,
     })
   const priority = getNumber(entry?.record, 'priorityValue')
   const prioritized = queueEntries(queue).filter(
@@ -73,14 +75,14 @@ export function slotFindings({ queue, entry }: Facts): readonly Finding[] {
   if (prioritized.length > 0)
     findings.push({
       code: 'lower-priority',
-      message: `Its priority is ${priority}; ${joinSome(prioritized.map(({ pr }) => `#${pr}`))} ${prioritized.length === 1 ? 'has' : 'have'} a higher one and ${prioritized.length === 1 ? 'goes' : 'go'} first.`,
+      message: `Its priority value is ${priority}. Ahead with a higher priority: ${joinSome(prioritized.map(({ pr }) => `#${pr}`))}.`,
     })
   const minSize = getNumber(queue, 'batchingMinSize')
   const minutes = getNumber(queue, 'batchingMaxWaitTimeMinutes')
   if (isBatching && get(entry?.record, 'noBatch') !== true)
     findings.push({
       code: 'batching',
-      message: `The queue tests in batches${minSize === undefined ? '' : ` of at least ${minSize}`}${minutes === undefined ? '' : `, and waits up to ${pluralize(minutes, 'minute')} for one to fill`}.`,
+      message: `The queue tests pull requests in batches${minSize === undefined ? '' : ` of at least ${minSize}`}${minutes === undefined ? '' : ` and waits up to ${pluralize(minutes, 'minute')} to fill a batch`}.`,
     })
   return findings
 }

@@ -8,7 +8,7 @@ function uploadStep({ pr, record }: Facts): NextStep {
   const sha = getString(record, 'prSha') ?? ''
   return {
     command: `mergeq pr targets ${pr} --from targets.txt${isCommit(sha) ? ` --sha ${sha}` : ''}`,
-    why: 'Uploads the targets that it impacts, one a line, for its head commit; each push needs a new upload.',
+    why: 'Uploads the impacted targets of its head commit, one on each line; each push needs a new upload.',
   }
 }
 
@@ -16,18 +16,17 @@ const findingByMergeability: Readonly<Record<string, Finding | undefined>> = {
   mergeable: undefined,
   in_progress: {
     code: 'mergeability-in-progress',
-    message: 'Whether it can be merged is still being found out.',
+    message: 'GitHub is still checking whether it can be merged.',
   },
   unspecified: {
     code: 'mergeability-unknown',
-    message: 'Whether it can be merged is not known yet.',
+    message: 'GitHub has not reported yet whether it can be merged.',
   },
   not_mergeable: {
     code: 'not-mergeable',
-    message:
-      'Its host says that it cannot be merged: conflicts, checks of its own or reviews stand against it.',
+    message: 'GitHub blocks the merge (conflicts, checks or reviews).',
     blocks: true,
-    steps: [manualStep('Mend on its host what keeps it from being mergeable; the queue then takes it up.')],
+    steps: [manualStep('Resolve the conflicts, checks or reviews on GitHub; the queue then continues.')],
   },
 }
 
@@ -44,8 +43,8 @@ export function readinessFindings(facts: Facts): readonly Finding[] {
     findings.push({
       code: isKnown ? 'no-impacted-targets' : 'needs-impacted-targets',
       message: isKnown
-        ? 'The queue waits for its impacted targets: none were uploaded for its head commit.'
-        : 'The queue waits for its impacted targets, if none were uploaded for its head commit.',
+        ? 'The queue is waiting for its impacted targets; none were uploaded for its head commit.'
+        : 'The queue needs its impacted targets; the service does not report whether they were uploaded.',
       blocks: isKnown,
       steps: [uploadStep(facts)],
     })
@@ -54,11 +53,9 @@ export function readinessFindings(facts: Facts): readonly Finding[] {
     const base = getString(record, 'prBaseBranch')
     findings.push({
       code: 'base-branch',
-      message: `Its base branch${base === undefined ? '' : ` (${shorten(base)})`} is not the branch that this queue merges into.`,
+      message: `Its base branch${base === undefined ? '' : ` (${shorten(base)})`} is not the target branch of this queue.`,
       blocks: true,
-      steps: [
-        manualStep('Change its base branch, or submit it to the queue of the branch that it is based on.'),
-      ],
+      steps: [manualStep('Change its base branch, or submit it to the queue of its base branch.')],
     })
   }
   const mergeability = getString(readiness, 'gitHubMergeability')?.toLowerCase()
@@ -66,12 +63,13 @@ export function readinessFindings(facts: Facts): readonly Finding[] {
     findings.push(
       Object.hasOwn(findingByMergeability, mergeability)
         ? findingByMergeability[mergeability]
-        : { code: 'mergeability', message: `Its mergeability is '${shorten(mergeability)}'.` },
+        : { code: 'mergeability', message: `GitHub reports the mergeability '${shorten(mergeability)}'.` },
     )
   if (!isObject(readiness) && get(queue, 'mode') === 'parallel')
     findings.push({
       code: 'needs-impacted-targets',
-      message: 'The queue is parallel: it waits for impacted targets, if none were uploaded.',
+      message:
+        'A parallel queue needs impacted targets; the service does not report whether they were uploaded.',
       steps: [uploadStep(facts)],
     })
   return findings.flatMap(finding => (finding === undefined ? [] : [finding]))

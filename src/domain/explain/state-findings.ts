@@ -1,4 +1,5 @@
 import { getNumber, isObject } from '../../json.ts'
+import { pluralize } from '../format.ts'
 import { isFailedOrCancelled, isKnownState, terminalOutcome } from '../states.ts'
 import { type Facts, type Finding, shorten } from './finding.ts'
 import { hostFindings } from './host-reasons.ts'
@@ -9,29 +10,36 @@ import { type TestRun, testRunFindings } from './test-run.ts'
 /** Returns the finding that describes the state itself. */
 function describeState(state: string, { record, entry, queue }: Facts): readonly Finding[] {
   const isSubmitted = record.isCurrentlySubmittedToQueue
-  if (state === '') return [{ code: 'no-state', message: 'Its record names no state.' }]
+  if (state === '') return [{ code: 'no-state', message: 'The service reports no state.' }]
   if (!isKnownState(state))
-    return [{ code: 'unknown-state', message: `Its state '${shorten(state)}' is not known to mergeq.` }]
+    return [
+      {
+        code: 'unknown-state',
+        message: `Its state '${shorten(state)}' is unknown to this version of mergeq.`,
+      },
+    ]
   if (isFailedOrCancelled(state) && isSubmitted === true)
-    return [{ code: 'settling', message: `It is ${state}, but its record still counts it as submitted.` }]
+    return [{ code: 'settling', message: `It is ${state}, but the service still reports it as submitted.` }]
   if (terminalOutcome(state) === undefined && isSubmitted === false && entry === undefined)
-    return [{ code: 'not-submitted', message: `It is ${state}, but its record counts it as not submitted.` }]
+    return [
+      { code: 'not-submitted', message: `It is ${state}, but the service reports it as not submitted.` },
+    ]
   const depth = getNumber(queue, 'pendingFailureDepth') ?? 0
   const findingByState: Readonly<Record<string, readonly [code: string, message: string]>> = {
-    NOT_READY: ['not-ready', 'It is submitted, and waits until it is ready to be queued.'],
-    PENDING: ['pending', 'It is ready, and waits for its tests to start.'],
-    TESTING: ['testing', 'It is being tested.'],
-    TESTS_PASSED: ['tests-passed', 'Its tests passed; it waits for what is ahead of it to merge.'],
+    NOT_READY: ['not-ready', 'It is submitted, but not ready to be queued yet.'],
+    PENDING: ['pending', 'It is ready and waiting for its tests to start.'],
+    TESTING: ['testing', 'Its tests are running.'],
+    TESTS_PASSED: [
+      'tests-passed',
+      'Its tests passed. It is waiting for the pull requests ahead of it to merge.',
+    ],
     PENDING_FAILURE: [
       'pending-failure',
-      `Its tests failed, but whether it is to blame is not known yet: it is held and may still merge${depth > 0 ? `, up to ${depth} behind it are waited for` : ''}.`,
+      `Its tests failed; the cause is not determined yet. It may still merge.${depth > 0 ? ` The failure is final after up to ${pluralize(depth, 'later test run')}.` : ''}`,
     ],
     MERGED: ['merged', 'It was merged.'],
-    FAILED: ['failed', 'Its tests failed, it was to blame, and it was removed from the queue.'],
-    CANCELLED: [
-      'cancelled',
-      'It was cancelled: by a person, a push, or because it was not ready for too long.',
-    ],
+    FAILED: ['failed', 'Its tests failed; its own change caused the failure. It was removed from the queue.'],
+    CANCELLED: ['cancelled', 'It was cancelled by a person or a push, or because it was not ready in time.'],
   }
   const [code, message] = findingByState[state] ?? ['unknown-state', state]
   return [{ code, message }]
@@ -87,5 +95,10 @@ function timeLimit({ queue }: Facts): readonly Finding[] {
   const hours = getNumber(queue, 'notReadyTimeoutHours') ?? 0
   return hours <= 0
     ? []
-    : [{ code: 'time-limit', message: `It is cancelled if it is not ready within ${hours} h.` }]
+    : [
+        {
+          code: 'time-limit',
+          message: `The queue cancels it if it is not ready within ${pluralize(hours, 'hour')}.`,
+        },
+      ]
 }

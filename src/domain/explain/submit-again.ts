@@ -14,22 +14,23 @@ export function assessResubmission(
   submit: string,
 ): SubmitAgain {
   if (verdict === 'never-submitted') return { safe: true, why: 'It was never submitted.' }
-  if (verdict === 'merged') return { safe: false, why: 'It has merged: there is nothing left to submit.' }
-  if (verdict === 'dropped') return { safe: true, why: 'It has left the queue.' }
-  if (verdict === 'unknown') return { safe: null, why: 'Where it stands is not clear: read it again first.' }
+  if (verdict === 'merged') return { safe: false, why: 'It is already merged.' }
+  if (verdict === 'dropped') return { safe: true, why: 'It is no longer in the queue.' }
+  if (verdict === 'unknown')
+    return { safe: null, why: 'Its current state is not clear. Check it again first.' }
   const priority = getNumber(record, 'priorityValue')
   const isDefault = priority === defaultPriority || getString(record, 'usedDefaultPriorityName') !== undefined
   const isUnbatched = get(record, 'noBatch') === true
   if (isDefault && !isUnbatched)
-    return { safe: true, why: 'It is in the queue already: submitting it again changes nothing.' }
+    return { safe: true, why: 'It is already in the queue; submitting it again changes nothing.' }
   const flags = [
     ...(isDefault || priority === undefined ? [] : [`--priority ${priority}`]),
     ...(isUnbatched ? ['--no-batch'] : []),
   ]
   if (flags.length === 0)
-    return { safe: null, why: 'It is in the queue already, with a priority that could not be read.' }
+    return { safe: null, why: 'It is already in the queue, and its priority could not be read.' }
   return {
     safe: false,
-    why: `It is in the queue already; a submit without ${flags.join(' ')} may reset that: \`${submit} ${flags.join(' ')}\`.`,
+    why: `It is already in the queue. Submitting it without ${flags.join(' ')} may reset its settings. To keep them, use \`${submit} ${flags.join(' ')}\`.`,
   }
 }

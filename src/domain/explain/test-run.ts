@@ -66,7 +66,7 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
     ...new Set(
       checks.flatMap(check =>
         checkResults.get((getString(check, 'state') ?? '').toUpperCase()) === result
-          ? [shorten(getString(check, 'name') ?? 'a check without a name')]
+          ? [shorten(getString(check, 'name') ?? 'an unnamed check')]
           : [],
       ),
     ),
@@ -83,8 +83,8 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
 export const testRunFindings = ({ failing, pending }: TestRun): readonly Finding[] => [
   ...(failing.length === 0
     ? []
-    : [{ code: 'failing-checks', message: `Failing in its test run: ${joinSome(failing)}.` }]),
+    : [{ code: 'failing-checks', message: `Failing checks in its test run: ${joinSome(failing)}.` }]),
   ...(pending.length === 0
     ? []
-    : [{ code: 'pending-checks', message: `Still running in its test run: ${joinSome(pending)}.` }]),
+    : [{ code: 'pending-checks', message: `Checks still running in its test run: ${joinSome(pending)}.` }]),
 ]

@@ -24,7 +24,7 @@ function parseConfigKey(key: string): ConfigKey {
 /** The argument `<key>` of the `config` commands. */
 export const keyArgument = argument({
   name: 'key',
-  summary: `One of ${[...configKeys.keys()].join(', ')}`,
+  summary: `Setting: ${[...configKeys.keys()].join(', ')}`,
   choices: [...configKeys.keys()],
   parse: parseConfigKey,
 })

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../../cli/context.ts'
-import { sectionOf, storeFile } from '../../../config/store.ts'
+import { profileIn, sectionOf, storeFile } from '../../../config/store.ts'
 import type { JsonObject } from '../../../json.ts'
 
 /** Replaces the stored values of the selected profile with the result of `change`. */
@@ -14,6 +14,10 @@ export async function updateProfile(
     return { ...document, profiles: { ...profiles, [profile]: change(sectionOf(profiles, profile)) } }
   })
 }
+
+/** Returns the stored values of the selected profile. Rejects with a usage error for an unknown profile. */
+export const readProfile = async ({ settings }: CommandContext): Promise<JsonObject> =>
+  profileIn(await settings.store.read(), await settings.require('profile'))
 
 /**
  * Returns the selected profile and its file as messages name them: `profile work in /home/ann/.config/...`.

@@ -1,4 +1,4 @@
-import type { Explanation } from '../../../domain/explain/explanation.ts'
+import type { Explanation, ExplanationVerdict } from '../../../domain/explain/explanation.ts'
 import { type NextStep, shorten } from '../../../domain/explain/finding.ts'
 import { formatDuration } from '../../../domain/format.ts'
 import type { Json, JsonObject } from '../../../json.ts'
@@ -35,6 +35,18 @@ const safetyTexts = new Map<boolean | null, string>([
   [null, 'unclear'],
 ])
 
+/** The verb phrase of each verdict in the heading. */
+const verdictTexts: Readonly<Record<ExplanationVerdict, string>> = {
+  waiting: 'is waiting',
+  blocked: 'is blocked',
+  testing: 'is being tested',
+  held: 'failed its tests and may still merge',
+  dropped: 'left the queue',
+  merged: 'is merged',
+  'never-submitted': 'was never submitted',
+  unknown: 'is in an unclear state',
+}
+
 /** Returns an explanation as a table with a row for each fact. `now` is in milliseconds since 1970. */
 export function explanationView(explanation: Explanation, now: number): View {
   const { pr, verdict, state, since, title, queue, testRun, reasons, next, submitAgain, unread } = explanation
@@ -57,15 +69,15 @@ export function explanationView(explanation: Explanation, now: number): View {
         ]),
     ...next.map(step => ['next', formatNextStep(step)] as const),
     ['submit again', `${safetyTexts.get(submitAgain.safe)}: ${submitAgain.why}`],
-    ...unread.map(({ what, why }) => ['could not be read', `${what}: ${why}`] as const),
+    ...unread.map(({ what, why }) => ['unavailable', `${what}: ${why}`] as const),
   ]
   return {
     heading: [
-      `#${pr} ${verdict === 'never-submitted' ? 'was never submitted' : `is ${verdict}`}${stateText}${title === null ? '' : `: ${shorten(title, maxTitleLength)}`}`,
+      `#${pr} ${verdictTexts[verdict]}${stateText}${title === null ? '' : `: ${shorten(title, maxTitleLength)}`}`,
     ],
     columns: [
-      { title: 'WHAT', format: 'plain' },
-      { title: 'HOW IT IS', format: 'prose' },
+      { title: 'FIELD', format: 'plain' },
+      { title: 'VALUE', format: 'prose' },
     ],
     rows,
   }

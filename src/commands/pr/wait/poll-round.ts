@@ -9,6 +9,7 @@ import {
 } from '../../../domain/wait-state.ts'
 import { isPermanent, MergeqError, withPeriod } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
+import type { WaitEnd } from './describe-end.ts'
 import {
   queueName,
   type ReadOptions,
@@ -16,7 +17,7 @@ import {
   type TargetReading,
   type WaitTarget,
 } from './read-targets.ts'
-import { describeTargets, type WaitEnd, type WaitReporter } from './reporter.ts'
+import { describeTargets, type WaitReporter } from './reporter.ts'
 import type { WaitOptions } from './time-limits.ts'
 
 /** The result of one round of polls. */
@@ -61,16 +62,14 @@ export async function runPollRound(
   for (const { target, change, end } of updates) {
     if (change !== undefined) {
       if (!isKnownState(change.to))
-        await context.logger.warnOnce(`${change.to} is a state that mergeq does not know; it is waited out.`)
+        await context.logger.warnOnce(`Unknown state ${change.to}; still waiting.`)
       await reporter.reportChange(target, change)
     }
     if (end !== undefined) await reporter.reportEnd(target, end)
   }
   const waiting = updates.flatMap(({ target, end }) => (end === undefined ? [target] : []))
   if (options.head !== undefined && readings.some(hasUnknownHead))
-    await context.logger.warnOnce(
-      'the service does not say which commit the head is: --match-head is not checked.',
-    )
+    await context.logger.warnOnce('The service does not report the head commit; --match-head is not checked.')
   const failures = readings.flatMap(reading => ('observation' in reading ? [] : [reading.failure]))
   if (waiting.length > 0) await reportPollErrors(failures, waiting, options, context)
   return {
@@ -101,10 +100,15 @@ function updateTarget(
   const { state, change, outcome } = advance(target.state, reading.observation, options)
   const nextTarget = { ...target, state, errors: 0 }
   const isStuck = options.failOnPaused && getString(queue, 'state') === 'PAUSED'
+  const isFirstReading = target.state.state === undefined && target.state.missingSince === undefined
   const end: WaitEnd | undefined =
     outcome === 'error'
       ? { outcome, failure: reading.failure ?? submissionNotVisibleError(nextTarget) }
-      : (outcome ?? (isStuck ? 'pending' : undefined)) && { outcome: outcome ?? 'pending' }
+      : (outcome ?? (isStuck ? 'pending' : undefined)) && {
+          outcome: outcome ?? 'pending',
+          isFirstReading: isFirstReading && state.submission === undefined,
+          head: { expected: options.head, found: getString(reading.observation.record, 'prSha') },
+        }
   return { target: nextTarget, ...(change && { change }), ...(end && { end }) }
 }
 
@@ -115,16 +119,16 @@ const submissionNotVisibleError = ({
 }: WaitTarget): MergeqError =>
   new MergeqError(
     'not-found',
-    `#${invocation.values.pr} was submitted, but the service still shows only its earlier attempt: ${getString(earlier, 'state')} since ${getString(earlier, 'stateChangedAt')}.`,
+    `#${invocation.values.pr} was submitted, but the service still shows only the previous attempt: ${getString(earlier, 'state')} since ${getString(earlier, 'stateChangedAt')}.`,
     {
-      hint: `This tells how it stands: mergeq pr get ${invocation.values.pr}. A longer --grace waits longer for it.`,
+      hint: `To check the current state, run: mergeq pr get ${invocation.values.pr}\nTo wait longer for the submission to show, set a longer --grace.`,
     },
   )
 
 /** What a queue state that holds pull requests back means for them. */
 const queueStateEffects = new Map([
-  ['PAUSED', 'nothing is tested or merged until it is resumed'],
-  ['DRAINING', 'no new tests are started'],
+  ['PAUSED', 'nothing is tested or merged until the queue is resumed'],
+  ['DRAINING', 'no new tests start'],
 ])
 
 /** Warns once in a run that a queue in this state holds pull requests back. */
@@ -142,9 +146,10 @@ async function reportPollErrors(
   { logger }: CommandContext,
 ): Promise<void> {
   const maxErrorCount = Math.max(...waiting.map(({ errors }) => errors))
-  const retryNote = maxErrorCount > 1 ? ` (${maxErrorCount} in a row; ${maxErrors} end the wait)` : ''
+  const countNote =
+    maxErrorCount > 1 ? ` (${maxErrorCount} failed polls in a row; the wait ends at ${maxErrors})` : ''
   for (const message of new Set(failures.map(({ message }) => message)))
-    await logger.info(`${withPeriod(message)}${retryNote} Still waiting.`)
+    await logger.info(`${withPeriod(message)} Still waiting${countNote}.`)
 }
 
 /** Returns the shortest delay of all targets, but at least what the service requested, in milliseconds. */

@@ -76,14 +76,14 @@ export async function readTargets(
     if ('entries' in listing) listings.set(name, listing)
     else if (isRefusal(listing.failure)) {
       options.unreadableQueues.add(name)
-      const text = `${withPeriod(listing.failure.message)} Reading each pull request by itself`
-      if (options.needsQueue) await context.logger.warn(`${text}: a pause of the queue is not noticed.`)
+      const text = `${withPeriod(listing.failure.message)} Checking each pull request separately`
+      if (options.needsQueue) await context.logger.warn(`${text}; a paused queue cannot be detected.`)
       else await context.logger.info(`${text}.`)
     } else if (queueTargets.length > 1 || (options.needsQueue && isPermanent(listing.failure)))
       listings.set(name, listing)
     else if (options.needsQueue)
       await context.logger.warnOnce(
-        `${withPeriod(listing.failure.message)} A pause of the queue is not noticed while that lasts.`,
+        `${withPeriod(listing.failure.message)} Until the queue can be read, a pause cannot be detected.`,
       )
   }
   const readTarget = async (target: WaitTarget): Promise<TargetReading> => {

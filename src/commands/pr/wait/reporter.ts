@@ -2,19 +2,13 @@ import type { CommandContext } from '../../../cli/context.ts'
 import { reportErrors } from '../../../cli/report-results.ts'
 import { pluralize } from '../../../domain/format.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
-import { kindOfOutcome, type Outcome, type StateChange } from '../../../domain/wait-state.ts'
+import { kindOfOutcome, type StateChange } from '../../../domain/wait-state.ts'
 import { exitCodeOf, type MergeqError, mostSevere } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 import { singleRecord } from '../../../output/printer.ts'
 import type { View } from '../../../output/view.ts'
+import { describeEnd, type WaitEnd } from './describe-end.ts'
 import type { WaitTarget } from './read-targets.ts'
-
-/** How the wait for a pull request ended. */
-export interface WaitEnd {
-  readonly outcome: Outcome
-  /** The error that ended the wait, for the outcome `error`. */
-  readonly failure?: MergeqError
-}
 
 /** The output of a wait: state changes, heartbeats, and exactly one result for each pull request. */
 export interface WaitReporter {
@@ -35,28 +29,15 @@ export interface WaitReporter {
 /** How long a wait stays without output, in milliseconds. */
 const maxSilence = 5 * 60_000
 
-/** The verb phrase for each outcome in the sentence of a result. */
-const outcomeTexts: Readonly<Record<Outcome, string>> = {
-  merged: 'was merged',
-  reached: 'is as far as was asked',
-  left: 'has left the queue',
-  failed: 'failed',
-  cancelled: 'was cancelled',
-  'timed-out': 'had not settled when the time was over',
-  stale: 'has another head than was asked for',
-  pending: 'has not settled',
-  error: 'could not be followed',
-}
-
 /** Describes pull requests on one line: the state of a single pull request, or a count for each state. */
 export function describeTargets(targets: readonly WaitTarget[]): string {
   const [first, ...others] = targets
   if (first === undefined) return 'nothing'
   if (others.length === 0) {
-    const { state = 'not there yet', position } = first.state
+    const { state = 'not visible yet', position } = first.state
     return `#${first.invocation.values.pr}: ${state}${position === undefined ? '' : `, position ${position}`}`
   }
-  const states = targets.map(({ state }) => state.state ?? 'not there yet')
+  const states = targets.map(({ state }) => state.state ?? 'not visible yet')
   const counts = [...new Set(states)].map(
     state => `${states.filter(other => other === state).length} ${state}`,
   )
@@ -71,14 +52,16 @@ export function createReporter(
 ): WaitReporter {
   const { printer, logger, host, options } = context
   const isStream = options.format === 'ndjson'
-  const results: (JsonObject | undefined)[] = invocations.map(() => undefined)
+  const results: ({ readonly record: JsonObject; readonly sentence: string } | undefined)[] = invocations.map(
+    () => undefined,
+  )
   const [failures, codes]: [MergeqError[], number[]] = [[], []]
   let [printedCount, lastOutputAt] = [0, startedAt]
   let defaultRepository: Promise<string | undefined> | undefined
 
   const print = async (index: number) => {
     const result = results[index]
-    if (result !== undefined) await printer.print(printable(result))
+    if (result !== undefined) await printer.print(printable(result.record, result.sentence))
   }
   return {
     async reportChange({ invocation }, { from, to, at, position }) {
@@ -113,11 +96,13 @@ export function createReporter(
       host.err.terminal
         ? Number.POSITIVE_INFINITY
         : Math.max(1, lastOutputAt + maxSilence - host.clock.now()),
-    async reportEnd({ invocation, state }, { outcome, failure }) {
+    async reportEnd({ invocation, state }, end) {
+      const { outcome, failure } = end
       const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
       const index = invocations.indexOf(invocation)
       defaultRepository ??= readDefaultRepository(context)
-      results[index] = {
+      const elapsedSeconds = Math.round((host.clock.now() - startedAt) / 1_000)
+      const record = {
         type: 'result',
         pr: invocation.values.pr,
         // A script needs the repository to pass such a result to another command.
@@ -126,9 +111,10 @@ export function createReporter(
           : { repo: repositoryName(invocation.values.repo) }),
         outcome,
         state: state.state ?? null,
-        elapsedSeconds: Math.round((host.clock.now() - startedAt) / 1_000),
+        elapsedSeconds,
         exit,
       }
+      results[index] = { record, sentence: describeEnd(invocation.values.pr, state, end, elapsedSeconds) }
       codes.push(exit)
       if (failure !== undefined) failures.push(failure)
       if (isStream) await print(index)
@@ -154,11 +140,11 @@ const readDefaultRepository = ({ settings }: CommandContext): Promise<string | u
   )
 
 /** Wraps a record for the printer. */
-const printable = (record: JsonObject) => singleRecord(record, () => resultView(record))
+const printable = (record: JsonObject, sentence = '') =>
+  singleRecord(record, () => resultView(record, sentence))
 
 /** Returns the table row and the sentence of a result; of a state change, only NDJSON is printed. */
-function resultView({ pr, outcome, state, elapsedSeconds }: JsonObject): View {
-  const outcomeText = Object.entries(outcomeTexts).find(([key]) => key === outcome)?.[1] ?? outcome
+function resultView({ pr, outcome, state, elapsedSeconds }: JsonObject, sentence: string): View {
   return {
     columns: [
       { title: 'PR', format: 'pr' },
@@ -167,6 +153,6 @@ function resultView({ pr, outcome, state, elapsedSeconds }: JsonObject): View {
       { title: 'SECONDS', format: 'number' },
     ],
     rows: [[pr, outcome, state ?? '', elapsedSeconds]],
-    sentence: `#${pr} ${outcomeText} after ${elapsedSeconds} s (${state ?? 'never seen'}).`,
+    sentence,
   }
 }

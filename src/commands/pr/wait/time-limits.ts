@@ -40,7 +40,10 @@ export function readWaitOptions(
 ): WaitOptions {
   const { matchHead: head, until, interval, grace, maxErrors, failOnPaused } = values
   if (head !== undefined && pullRequestCount > 1)
-    throw usageError('--match-head is for one pull request.', 'Wait for each of several by itself.')
+    throw usageError(
+      '--match-head works with one pull request only.',
+      'Run a separate wait for each pull request.',
+    )
   return {
     until,
     interval,

@@ -42,7 +42,7 @@ export async function waitForAll(
   for (const { invocation, before, submission, failure } of candidates) {
     const target = { invocation, state: { before, submission }, errors: 0 }
     if (failure === undefined) waiting = [...waiting, target]
-    else await reporter.reportEnd(target, { outcome: 'error', failure })
+    else await reporter.reportEnd(target, { outcome: 'error', failure, isSkipped: true })
   }
   try {
     while (waiting.length > 0) {
@@ -80,7 +80,9 @@ export async function reportUnwaited(
   for (const { invocation, failure } of candidates)
     await reporter.reportEnd(
       { invocation, state: {}, errors: 0 },
-      failure === undefined ? { outcome: 'pending' } : { outcome: 'error', failure },
+      failure === undefined
+        ? { outcome: 'pending', isSkipped: true }
+        : { outcome: 'error', failure, isSkipped: true },
     )
   await reporter.flush()
 }
@@ -123,7 +125,7 @@ function interruptedWaitError(failure: MergeqError, waiting: readonly WaitTarget
   })
   const isSeen = waiting.every(({ state }) => state.state !== undefined)
   const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
-  const note = isSeen ? `${subject} in the queue.` : 'What is in the queue stays there.'
-  const hint = `${note} To cancel:\n${cancelCommands.join('\n')}`
-  return extendError(failure, { hint }, `${failure.message} Only the waiting has ended.`)
+  const note = isSeen ? `${subject} in the queue.` : 'Queued pull requests stay in the queue.'
+  const hint = `${note} To cancel, run:\n${cancelCommands.join('\n')}`
+  return extendError(failure, { hint }, `${failure.message} Only the wait has ended.`)
 }

@@ -14,7 +14,7 @@ const matchHead: Input<string | undefined> = {
     {
       name: '--match-head',
       value: 'sha|HEAD',
-      summary: 'End with 14 when the head of the pull request is another commit',
+      summary: 'Exit 14 if the head of the pull request is another commit',
       suggestions: ['HEAD'],
     },
   ],
@@ -24,11 +24,11 @@ const matchHead: Input<string | undefined> = {
     const sha = text === 'HEAD' ? await context.setting('sha') : text
     if (sha === undefined)
       throw usageError(
-        '--match-head: nothing says which commit HEAD is.',
-        'Run it in the checkout, or name the commit: --match-head 4f2a9c1.',
+        '--match-head: the commit of HEAD is unknown.',
+        'Run the command in a git checkout, or name the commit: --match-head 4f2a9c1',
       )
     if (!/^[\da-f]{4,64}$/i.test(sha))
-      throw usageError(`--match-head: '${sha}' is not a commit.`, 'Give HEAD, or 4 to 64 hexadecimal digits.')
+      throw usageError(`--match-head: '${sha}' is not a commit.`, 'Use HEAD, or 4 to 64 hexadecimal digits.')
     return sha
   },
 }
@@ -39,7 +39,7 @@ export const waitInputs = {
     name: 'until',
     value: 'state',
     default: 'merged',
-    summary: 'How far: merged, tests-passed, testing or left',
+    summary: 'State to wait for: merged, tests-passed, testing, left',
     choices: milestones,
   }),
   interval: option({
@@ -54,7 +54,7 @@ export const waitInputs = {
     name: 'grace',
     value: 'duration',
     default: '90s',
-    summary: 'For so long, not found means not there yet',
+    summary: 'Treat "not found" as "not visible yet" for this long',
     parse: parseDuration,
   }),
   matchHead,
@@ -62,18 +62,17 @@ export const waitInputs = {
     name: 'max-errors',
     value: 'n',
     default: String(defaultMaxErrors),
-    summary: 'Give up after so many failed polls in a row',
+    summary: 'Give up after this many failed polls in a row',
     parse: integerParser(1, 1_000_000),
   }),
-  failOnPaused: flag({ name: 'fail-on-paused', summary: 'End with 8 when the queue is paused' }),
+  failOnPaused: flag({ name: 'fail-on-paused', summary: 'Exit 8 if the queue is paused' }),
 }
 
 /** What a wait prints in each format, for the help. */
 export const waitOutput = {
-  table: 'how each ended, in a sentence or (on a pipe) a row; changes go to standard error',
-  json: 'a result for each: {"type":"result","pr","outcome","state","elapsedSeconds","exit"}',
-  ndjson:
-    'a line for each change as it comes, {"type":"change","pr","from","to","at","position"}, and the results',
+  table: 'one sentence per pull request (on a pipe, one row); changes go to standard error',
+  json: 'one result per pull request: {"type":"result","pr","outcome","state","elapsedSeconds","exit"}',
+  ndjson: 'one line per change, {"type":"change","pr","from","to","at","position"}, then the results',
 }
 
 /** The values of the options of a wait. */

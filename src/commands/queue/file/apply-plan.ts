@@ -34,11 +34,11 @@ function createHint(missing: readonly Difference[], path: string): string {
     settingNames.includes('requiredStatuses') &&
     missing.some(({ file }) => Array.isArray(file) && file.length === 0)
   )
-    return 'The service ignores an empty list; `requiredStatuses: null` drops the override.'
+    return 'The service ignores an empty list. To remove the override, write: requiredStatuses: null'
   const reason = settingNames.includes('mode')
-    ? 'Another mode shows once what is being tested is done.'
-    : 'Somebody else changed it meanwhile, or the service does not take it.'
-  return `${reason} This tells how it stands: mergeq queue diff -f ${path}`
+    ? 'A mode change takes effect after the running tests finish.'
+    : 'Another change may have replaced this one, or the service does not support the value.'
+  return `${reason}\nTo check the current state, run: mergeq queue diff -f ${path}`
 }
 
 /**
@@ -58,8 +58,12 @@ async function readBack(
       if (kind === 'interrupted') throw error
       throw new MergeqError(
         'unknown-outcome',
-        `${withPeriod(message)} The change of ${queueName(invocation)} was accepted; whether it shows could not be read.`,
-        { ...details, delivery: 'unknown', hint: `This tells how it stands: mergeq queue diff -f ${path}` },
+        `${withPeriod(message)} The change of ${queueName(invocation)} was accepted, but could not be verified.`,
+        {
+          ...details,
+          delivery: 'unknown',
+          hint: `To check the current state, run: mergeq queue diff -f ${path}`,
+        },
       )
     })
     missing = differences(live?.settings ?? {}, content.settings)
@@ -118,16 +122,16 @@ export async function applyPlan(
     if (live !== undefined && missing.length === 0) return { record: { ...receipt(), digest } }
     const problem =
       live === undefined
-        ? 'the queue is not there'
+        ? 'the queue does not exist'
         : joinList(
             missing.map(
               ({ setting, live: liveValue, file }) =>
-                `${setting} is ${formatValue(liveValue)} and not ${formatValue(file)}`,
+                `${setting} is ${formatValue(liveValue)} instead of ${formatValue(file)}`,
             ),
           )
     const failure = new MergeqError(
       'differs',
-      `the service accepted the change of ${queueName(invocation)}, and reading back does not show all of it: ${problem}.`,
+      `The service accepted the change of ${queueName(invocation)}, but not all of it took effect: ${problem}.`,
       { hint: createHint(missing, path) },
     )
     return {

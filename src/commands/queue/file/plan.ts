@@ -59,7 +59,7 @@ export async function resolveQueue(
     if (value === undefined) return
     if (args.has(option) && (await readTyped()) !== normalized)
       throw usageError(
-        `${option} says ${args.get(option)?.[0]}, and ${path} is of ${value}.`,
+        `${option} is ${args.get(option)?.[0]}, but ${path} is for ${value}.`,
         'Leave one of them out.',
       )
     args.set(option, [value])
@@ -97,9 +97,11 @@ export async function readItems(
     const invocation = await resolveQueue(file, context, args)
     const duplicate = items.find(item => queueName(item.invocation) === queueName(invocation))
     if (duplicate !== undefined)
-      throw usageError(`${duplicate.path} and ${file.path} are of the same queue: ${queueName(invocation)}.`)
+      throw usageError(
+        `${duplicate.path} and ${file.path} describe the same queue: ${queueName(invocation)}.`,
+      )
     if (Object.hasOwn(file.content.settings, 'state') && !includesState)
-      await context.logger.info(`${file.path}: state is left alone (--include-state makes it a part).`)
+      await context.logger.info(`${file.path}: state is ignored; to include it, add --include-state.`)
     items.push({ ...file, content, invocation })
   }
   return items
@@ -145,7 +147,7 @@ export async function createPlans(
       )
     if (unknown.length > 0)
       await context.logger.warnOnce(
-        `${item.path}: neither mergeq nor the live queue knows ${joinList(unknown)}: sent as it is.`,
+        `${item.path}: neither mergeq nor the live queue knows ${joinList(unknown)}; used unchanged.`,
       )
     const digest = await settingsDigest(live === undefined ? null : live.settings)
     plans.push({ ...item, live, digest, differences: differences(liveValues, item.content.settings) })
@@ -173,9 +175,9 @@ export function describePlan({ invocation, live, differences: allDifferences }: 
   const summary = `${pluralize(allDifferences.length, 'setting')} ${allDifferences.length === 1 ? 'differs' : 'differ'}`
   return [
     live === undefined
-      ? `The queue of ${name} is not there: it would be created.`
+      ? `The queue of ${name} does not exist; applying the file creates it.`
       : allDifferences.length === 0
-        ? `The queue of ${name} is as its file says.`
+        ? `The queue of ${name} is up to date.`
         : `The queue of ${name}: ${summary}.`,
     ...allDifferences.map(({ setting, live: liveValue, file }) =>
       live === undefined

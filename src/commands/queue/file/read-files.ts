@@ -19,7 +19,7 @@ export interface LoadedQueueFile {
 export const queueFileInputs = {
   includeState: flag({
     name: 'include-state',
-    summary: "Let the queue's state be part of it; without this it is left alone",
+    summary: "Include the queue's state, which is ignored by default",
   }),
 }
 
@@ -27,7 +27,7 @@ export const queueFileInputs = {
 export const allowUnknownInput = {
   allowUnknown: flag({
     name: 'allow-unknown',
-    summary: 'Allow settings that neither mergeq nor the queue knows',
+    summary: 'Allow settings that are unknown to both mergeq and the queue',
   }),
 }
 
@@ -35,8 +35,8 @@ export const allowUnknownInput = {
 export const fileInput = option({
   name: 'file',
   short: 'f',
-  value: 'file|folder',
-  summary: 'The file of a queue (- is standard input), or a folder of such files',
+  value: 'file|directory',
+  summary: 'Queue file (- for standard input) or directory of queue files; required',
   file: true,
   parse: textParser('file name'),
 })
@@ -44,7 +44,10 @@ export const fileInput = option({
 /** Returns the file or folder that was typed. Throws a usage error if there is none. */
 export function requireFile(file: string | undefined): string {
   if (file !== undefined) return file
-  throw usageError('No file was given.', 'Name one with -f; `mergeq queue export -f queue.yaml` writes it.')
+  throw usageError(
+    'No file was given.',
+    'Name a file with -f. To create one, run: mergeq queue export -f queue.yaml',
+  )
 }
 
 /** Upper limit for a queue file, in bytes. */
@@ -59,13 +62,16 @@ export const isQueueFileName = (path: string): boolean =>
 export async function readQueueText(path: string, context: CommandContext): Promise<string | undefined> {
   if (path !== '-')
     return context.host.files.read(path, maxFileSize).catch((error: Error) => {
-      throw usageError(`${path} cannot be read: ${error.message}.`, 'Name a file, or a folder of such files.')
+      throw usageError(
+        `${path} cannot be read: ${error.message}.`,
+        'Name a queue file, or a directory of queue files.',
+      )
     })
   const decoder = new TextDecoder()
   let text = ''
   for await (const chunk of createParseContext(context.settings, context).open(path)) {
     text += decoder.decode(chunk, { stream: true })
-    if (text.length > maxFileSize) throw usageError(`standard input is larger than ${maxFileSize} bytes.`)
+    if (text.length > maxFileSize) throw usageError(`Standard input is larger than ${maxFileSize} bytes.`)
   }
   return text
 }
@@ -82,7 +88,7 @@ async function parseSource(text: string, path: string): Promise<SourceNode> {
   const plainText = text.replace(/^\uFEFF/, '')
   const source = parseYaml(plainText, displayName(path))
   if (isJsonFileName(path) && parseJson(plainText) === undefined)
-    throw usageError(`${path}:1: this is no JSON.`, 'Mend it, or give the file a name that ends in .yaml.')
+    throw usageError(`${path}:1: invalid JSON.`, 'Fix the file, or rename it to end in .yaml.')
   return source
 }
 
@@ -101,12 +107,15 @@ export async function readQueueFiles(
     .sort()
     .map(name => `${folder}/${name}`)
   if (names.length > 0 && paths.length === 0)
-    throw usageError(`${path} holds no file that ends in .yaml, .yml or .json.`)
+    throw usageError(`${path} contains no .yaml, .yml or .json file.`)
   const files: LoadedQueueFile[] = []
   for (const filePath of paths.length > 0 ? paths : [path]) {
     const text = await readQueueText(filePath, context)
     if (text === undefined)
-      throw usageError(`There is no file ${filePath}.`, 'Write one with `mergeq queue export -f queue.yaml`.')
+      throw usageError(
+        `${filePath} does not exist.`,
+        'To create a queue file, run: mergeq queue export -f queue.yaml',
+      )
     files.push({ path: filePath, content: await parseQueueText(text, filePath) })
   }
   return files
@@ -121,7 +130,7 @@ export function withOverrides(
   const overrides = (args.get('--set') ?? []).map(parseOverride)
   const duplicate = overrides.find(([key], index) => overrides.findIndex(([other]) => other === key) < index)
   if (duplicate !== undefined)
-    throw usageError(`--set gives ${duplicate[0]} twice.`, 'Leave one of them out.')
+    throw usageError(`--set names ${duplicate[0]} twice.`, 'Leave one of them out.')
   const merged = Object.entries({ ...settings, ...Object.fromEntries(overrides) })
   return {
     ...queueFile,

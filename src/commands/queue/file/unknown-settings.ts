@@ -29,11 +29,11 @@ export function unknownSettingError(
   const isTyped = args.get('--set')?.some(text => text.startsWith(`${name}=`)) === true
   const suggestion = findSimilarName(name, [...settingNames, ...Object.keys(live)])
   return usageError(
-    `${isTyped ? '--set' : path}: '${name}' is not a setting of a queue.`,
+    `${isTyped ? '--set' : path}: unknown queue setting '${name}'.`,
     `${
       suggestion === undefined
-        ? '`mergeq queue export` shows the settings of a queue.'
+        ? 'To see the settings of the queue, run: mergeq queue export'
         : `Did you mean ${suggestion}?`
-    } --allow-unknown sends it as it is.`,
+    }\nTo send it anyway, add --allow-unknown.`,
   )
 }

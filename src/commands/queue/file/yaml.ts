@@ -85,33 +85,33 @@ export function parseYaml(text: string, file: string): SourceNode {
   const syntaxError = (offset: number | undefined, problem: string) =>
     usageError(
       `${file}:${lineAt(offset)}: ${problem}`,
-      'Mend the file; `mergeq queue export` shows what one looks like.',
+      'Fix the file. For an example, run: mergeq queue export',
     )
-  if (isTooDeep(text)) throw syntaxError(0, 'this is nested too deeply.')
+  if (isTooDeep(text)) throw syntaxError(0, 'the values are nested too deeply.')
   try {
     const document = parseDocument(text, { ...options, lineCounter })
     const [error] = document.errors
     if (error !== undefined)
-      throw syntaxError(error.pos[0], `this is no YAML: ${error.message.replace(/\.?$/, '.')}`)
-    if (document.contents === null) throw syntaxError(0, 'this is empty.')
+      throw syntaxError(error.pos[0], `invalid YAML: ${error.message.replace(/\.?$/, '.')}`)
+    if (document.contents === null) throw syntaxError(0, 'the file is empty.')
     return convertNode(document.contents)
   } catch (error) {
     if (isMergeqError(error)) throw error
-    throw syntaxError(0, `this is no YAML: ${error instanceof Error ? error.message : String(error)}.`)
+    throw syntaxError(0, `invalid YAML: ${error instanceof Error ? error.message : String(error)}.`)
   }
 
   function convertNode(node: ParsedNode | null): SourceNode {
     const offset = node?.range[0]
     if (isAlias(node) || node?.anchor !== undefined)
-      throw syntaxError(offset, 'anchors and aliases are not taken: write the value itself.')
-    if (node?.tag !== undefined) throw syntaxError(offset, `the tag ${node.tag} is not taken.`)
+      throw syntaxError(offset, 'anchors and aliases are not supported: write the value itself.')
+    if (node?.tag !== undefined) throw syntaxError(offset, `the tag ${node.tag} is not supported.`)
     const line = lineAt(offset)
     if (isSeq(node)) return { line, value: node.items.map(item => convertNode(item).value) }
     if (isMap(node)) {
       const members = new Map<string, SourceNode>()
       for (const { key, value } of node.items) {
         if (!isScalar(key) || typeof key.value !== 'string')
-          throw syntaxError(key.range?.[0] ?? offset, 'a key must be text (which may need quotes).')
+          throw syntaxError(key.range?.[0] ?? offset, 'a key must be a string (quotes may be needed).')
         members.set(convertNode(key) && key.value, {
           ...convertNode(value),
           line: lineAt(key.range[0]),
@@ -130,10 +130,10 @@ export function parseYaml(text: string, file: string): SourceNode {
       const exactValue = parseJson(source)
       if (exactValue !== undefined && typeof exactValue !== 'string') return exactValue
       if (Number.isSafeInteger(value) || (!Number.isInteger(value) && Number.isFinite(value))) return value
-      throw syntaxError(offset, `${source} is a number that cannot be kept exactly.`)
+      throw syntaxError(offset, `the number ${source} cannot be represented exactly.`)
     }
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
-    throw syntaxError(offset, 'this is no value that JSON has.')
+    throw syntaxError(offset, 'this value does not exist in JSON.')
   }
 }
 

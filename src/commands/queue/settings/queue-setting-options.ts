@@ -20,7 +20,8 @@ function settingChoice(
   summary: string,
 ) {
   const { choices, parse } = queueSettingTypes[key]
-  return option<string>({ name, value: 'word', summary: `${summary}: ${choices.join(', ')}`, choices, parse })
+  const value = name.endsWith('-mode') ? 'mode' : 'method'
+  return option<string>({ name, value, summary: `${summary}: ${choices.join(', ')}`, choices, parse })
 }
 
 const { state, mode, requiredStatuses, enqueueingLabel } = queueSettingTypes
@@ -29,13 +30,17 @@ const { state, mode, requiredStatuses, enqueueingLabel } = queueSettingTypes
 export const modeInput = option({
   name: 'mode',
   value: 'mode',
-  summary: 'One line (single), or lanes by impacted targets (parallel)',
+  summary: 'Test in one line (single) or in lanes by impacted targets (parallel)',
   choices: mode.choices,
   parse: mode.parse,
 })
 
 /** The option `--concurrency` of a queue, at least 1. */
-export const concurrencyInput = integerOption('concurrency', 'concurrency', 'Test runs at a time')
+export const concurrencyInput = integerOption(
+  'concurrency',
+  'concurrency',
+  'Maximum number of concurrent test runs',
+)
 
 /** The options of all settings that updateQueue accepts, by their keys (service-observed.md section 3.1). */
 export const queueSettings = {
@@ -51,76 +56,96 @@ export const queueSettings = {
   bisectionConcurrency: integerOption(
     'bisection-concurrency',
     'bisectionConcurrency',
-    'Test runs at a time while a failed batch is split',
+    'Maximum number of concurrent test runs while a failed batch is split',
   ),
   testingTimeoutMinutes: integerOption(
     'testing-timeout-minutes',
     'testingTimeoutMinutes',
-    'Limit of a test run, in minutes; 0 is none',
+    'Time limit for a test run in minutes; 0 means no limit',
   ),
   pendingFailureDepth: integerOption(
     'pending-failure-depth',
     'pendingFailureDepth',
-    'Runs behind a failure to wait for before it counts',
+    'Later runs to wait for before a failure is final',
   ),
   canOptimisticallyMerge: booleanFlag(
     'can-optimistically-merge',
     'canOptimisticallyMerge',
-    'A pass counts for all ahead',
+    'A passing run also validates pull requests ahead of it',
   ),
-  batch: booleanFlag('batch', 'batch', 'Test several pull requests together'),
-  batchingMinSize: integerOption('batching-min-size', 'batchingMinSize', 'Size of a batch'),
+  batch: booleanFlag('batch', 'batch', 'Test several pull requests together in a batch'),
+  batchingMinSize: integerOption(
+    'batching-min-size',
+    'batchingMinSize',
+    'Target number of pull requests in a batch',
+  ),
   batchingMaxWaitTimeMinutes: integerOption(
     'batching-max-wait-time-minutes',
     'batchingMaxWaitTimeMinutes',
-    'Time to fill a batch, in minutes',
+    'Maximum time to wait for a batch to fill, in minutes',
   ),
   createPrsForTestingBranches: booleanFlag(
     'create-prs-for-testing-branches',
     'createPrsForTestingBranches',
-    'Draft pull requests for test branches',
+    'Create draft pull requests for test branches',
   ),
-  commentsEnabled: booleanFlag('comments-enabled', 'commentsEnabled', 'Comments on pull requests'),
-  commandsEnabled: booleanFlag('commands-enabled', 'commandsEnabled', 'Commands in comments'),
+  commentsEnabled: booleanFlag('comments-enabled', 'commentsEnabled', 'Post comments on pull requests'),
+  commandsEnabled: booleanFlag(
+    'commands-enabled',
+    'commandsEnabled',
+    'Accept commands in pull request comments',
+  ),
   statusCheckEnabled: booleanFlag(
     'status-check-enabled',
     'statusCheckEnabled',
-    'A status check on pull requests',
+    'Post a status check on pull requests',
   ),
   directMergeMode: settingChoice(
     'direct-merge-mode',
     'directMergeMode',
-    'Merge untested when up to date and the queue is empty',
+    'Merge without testing if up to date and the queue is empty',
   ),
-  optimizationMode: settingChoice('optimization-mode', 'optimizationMode', 'Reuse failures in a bisection'),
-  mergeMethod: settingChoice('merge-method', 'mergeMethod', 'How to merge'),
+  optimizationMode: settingChoice(
+    'optimization-mode',
+    'optimizationMode',
+    'Skip redundant tests when a failed batch is split',
+  ),
+  mergeMethod: settingChoice('merge-method', 'mergeMethod', 'Merge method'),
   requiredStatuses: repeatableOption({
     name: 'required-status',
     value: 'name',
-    summary: 'A status that a test run must pass; overrides branch protection',
+    summary: 'Status that a test run must pass; overrides branch protection',
     parse: requiredStatuses.parse,
   }),
   deleteRequiredStatuses: flag({
     name: 'delete-required-statuses',
-    summary: 'Drop the override of required statuses',
+    summary: 'Remove the required statuses that override branch protection',
   }),
-  extensionEnabled: booleanFlag('extension-enabled', 'extensionEnabled', 'The browser extension'),
-  labelCommandsEnabled: booleanFlag('label-commands-enabled', 'labelCommandsEnabled', 'Commands by label'),
-  stateLabelsEnabled: booleanFlag('state-labels-enabled', 'stateLabelsEnabled', 'Labels that show the state'),
+  extensionEnabled: booleanFlag('extension-enabled', 'extensionEnabled', 'Enable the browser extension'),
+  labelCommandsEnabled: booleanFlag(
+    'label-commands-enabled',
+    'labelCommandsEnabled',
+    'Accept commands as labels',
+  ),
+  stateLabelsEnabled: booleanFlag(
+    'state-labels-enabled',
+    'stateLabelsEnabled',
+    'Label pull requests with their state',
+  ),
   enqueueingLabel: option({
     name: 'enqueueing-label',
     value: 'label',
-    summary: 'Label that submits a pull request',
+    summary: 'Label that submits a pull request to the queue',
     parse: enqueueingLabel.parse,
   }),
   notReadyTimeoutHours: integerOption(
     'not-ready-timeout-hours',
     'notReadyTimeoutHours',
-    'Cancel what is not ready after so many hours',
+    'Cancel pull requests that are not ready after this many hours',
   ),
   testBranchConstructionMode: settingChoice(
     'test-branch-construction-mode',
     'testBranchConstructionMode',
-    'How test branches are made',
+    'How to create test branches',
   ),
 }

@@ -26,7 +26,7 @@ export function createQueueScreen(watched: WatchedQueue): LiveScreen<QueueUpdate
         watched,
       )
       const heading = [
-        ...(queue === undefined ? ['The queue could not be read yet.'] : queueSummary(queue, watched)),
+        ...(queue === undefined ? ['The queue has not been read yet.'] : queueSummary(queue, watched)),
         lastMerge === undefined
           ? 'no merge seen yet'
           : `last merge #${lastMerge.pr}, ${formatDuration(now - lastMerge.at)} ago`,

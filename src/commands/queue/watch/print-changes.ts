@@ -26,7 +26,7 @@ function formatTestSlots(queue: Json): string {
 /** Returns two lines: the queue with its state, and the number of pull requests under test and queued. */
 export const queueSummary = (queue: JsonObject, { repo, targetBranch }: WatchedQueue): readonly string[] => [
   `Queue of ${targetBranch} in ${repositoryName(repo)}: ${getString(queue, 'state') ?? '-'}`,
-  `${formatTestSlots(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} in the queue`,
+  `${formatTestSlots(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} queued`,
 ]
 
 /** Returns the first record of a stream; the fields that this program adds replace those of the service. */

@@ -30,20 +30,20 @@ export const sandboxOptions = {
   speed: option({
     name: 'speed',
     value: 'x',
-    summary: 'How many times faster than usual (at 1 a test run takes about two seconds)',
+    summary: 'Speed factor; at 1, a test run takes about two seconds',
     parse: parsePositive,
   }),
   seed: option({
     name: 'seed',
     value: 'n',
-    summary: 'What its data is made from: the same seed gives the same data',
+    summary: 'Seed for the generated data; the same seed gives the same data',
     parse: integerParser(0, 4_294_967_295),
   }),
   scenario: option({
     name: 'scenario',
     value: 'name|file',
     default: defaultScenario,
-    summary: `How pull requests fare: ${scenarioNames.join(', ')}, or a file`,
+    summary: `What happens to pull requests: ${scenarioNames.join(', ')}, or a file`,
     suggestions: scenarioNames,
     file: true,
     parse: textParser('scenario'),
@@ -51,13 +51,13 @@ export const sandboxOptions = {
   dialect: choiceOption({
     name: 'dialect',
     value: 'document|hosted',
-    summary: 'How it answers: as the API document says, or as the hosted service does',
+    summary: 'Behave as documented (document) or as the hosted service does (hosted)',
     choices: ['document', 'hosted'],
   }),
   queue: repeatableOption({
     name: 'queue',
     value: 'repo:branch',
-    summary: 'A further queue',
+    summary: 'Create an additional queue',
     parse: parseQueueName,
   }),
 }
