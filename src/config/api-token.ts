@@ -59,7 +59,7 @@ export async function findToken(env: Environment, baseUrl: string, store: Store)
   const tokens = sectionOf(await store.read(), 'tokens')
   const stored = Object.hasOwn(tokens, origin) ? tokens[origin] : undefined
   if (typeof stored === 'string')
-    return { ...parseToken(stored, `stored token for ${origin}`), isStored: true }
+    return { ...parseToken(stored, `the stored token for ${origin}`), isStored: true }
   const storedOrigins = Object.keys(tokens)
   if (storedOrigins.length > 0)
     throw new MergeqError(

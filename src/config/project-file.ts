@@ -37,7 +37,10 @@ function parseProjectFile(path: string, text: string): JsonObject {
   try {
     document = JSON.parse(text)
   } catch {
-    throw usageError(`Invalid JSON in ${path}.`, 'For example: {"repo":"acme/web","targetBranch":"main"}')
+    throw usageError(
+      `${path} contains invalid JSON.`,
+      'For example: {"repo":"acme/web","targetBranch":"main"}',
+    )
   }
   if (!isObject(document))
     throw usageError(

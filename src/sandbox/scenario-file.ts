@@ -47,10 +47,7 @@ function requireObject(value: Json, name: string, keys: readonly string[]): Json
   if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
   const unknownKey = Object.keys(value).find(key => !keys.includes(key))
   if (unknownKey !== undefined)
-    throw statusError(
-      400,
-      `${name} has an unknown field '${unknownKey}'; must be one of: ${keys.join(', ')}.`,
-    )
+    throw statusError(400, `${name}: unknown field '${unknownKey}'; must be one of: ${keys.join(', ')}.`)
   return value
 }
 
@@ -84,7 +81,7 @@ function withErrorPrefix<T>(name: string, parse: () => T): T {
 function parseSettings(value: Json, name: string): JsonObject {
   if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
   const unknownKey = Object.keys(value).find(key => !isSetting(key))
-  if (unknownKey !== undefined) throw statusError(400, `${name} has an unknown setting '${unknownKey}'.`)
+  if (unknownKey !== undefined) throw statusError(400, `${name}: unknown setting '${unknownKey}'.`)
   return withErrorPrefix(name, () => {
     mergeSettings(defaultSettings, value)
     readQueueState(value)

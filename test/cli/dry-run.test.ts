@@ -157,7 +157,7 @@ describe('with --dry-run a command that changes this machine says what it would 
       'sandbox start --port 8080 --scenario failure',
       ['serve a sandbox on loopback port 8080', 'scenario failure'],
     ],
-    ['sandbox exec -- git push', ['run git push against a sandbox on a free port']],
+    ['sandbox exec -- git push', ['run git push against a sandbox on a free loopback port']],
   ])('%s', async (line, says) => {
     const { code, out, err } = await refusing(`--dry-run ${line}`, { env: { MERGEQ_BASE_URL: `${base}/v1` } })
     expect({ code, err }).toEqual({ code: 0, err: '' })

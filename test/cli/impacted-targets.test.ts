@@ -153,7 +153,11 @@ describe('what is read', () => {
   })
 
   const refusals: readonly (readonly [words: string, input: string | Uint8Array, message: RegExp])[] = [
-    ['--from -', '', /--from: the list of targets is empty\.\n {2}A pipe that broke.*--none/],
+    [
+      '--from -',
+      '',
+      /--from: the list of targets is empty\.\n {2}The command that wrote the list may have failed.*--none/,
+    ],
     ['--from -', '\uFEFF\r\n \n', /is empty/],
     ['--from -', 'a\nb\0c\n', /--from: line 2 contains a NUL byte/],
     ['--from -', 'a\0b\0', /line 1 contains a NUL byte\.\n.*newlines/],
@@ -165,13 +169,13 @@ describe('what is read', () => {
     ['--from-json -', '["a",\n3]', /--from-json: line 2 is not a JSON array of strings/],
     ['--from-json -', '["a"', /ends before the end of the array/],
     ['--from-json -', '["a", "b', /ends before the end of the array/],
-    ['--from-json -', '["a"] x', /no JSON array/],
-    ['--from-json -', '["a",]', /no JSON array/],
-    ['--from-json -', '[["a"]]', /no JSON array/],
-    ['--from-json -', '{"a":1}', /no JSON array/],
-    ['--from-json -', '"a"', /no JSON array/],
-    ['--from-json -', '["a\nb"]', /no JSON array/],
-    ['--from-json -', '["\\x"]', /no JSON array/],
+    ['--from-json -', '["a"] x', /is not a JSON array of strings/],
+    ['--from-json -', '["a",]', /is not a JSON array of strings/],
+    ['--from-json -', '[["a"]]', /is not a JSON array of strings/],
+    ['--from-json -', '{"a":1}', /is not a JSON array of strings/],
+    ['--from-json -', '"a"', /is not a JSON array of strings/],
+    ['--from-json -', '["a\nb"]', /is not a JSON array of strings/],
+    ['--from-json -', '["\\x"]', /is not a JSON array of strings/],
     ['--from-json -', '["a",""]', /contains an empty target/],
     ['--from-json -', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), /line 1 is not valid UTF-8/],
     [

@@ -193,7 +193,11 @@ test.each([
   ['getSubmittedPullRequest', { pr: 7, head: 'x' }, 'head and pr cannot be used together'],
   ['getMergeQueueTestingDetails', { pr: 7, run: 'x' }, 'run and pr cannot be used together'],
   ['setImpactedTargets', { pr: 7, sha: false }, 'targets is required'],
-  ['setImpactedTargets', { pr: 7, sha: false, targets: ['a'], all: true }, 'targets and all contradict'],
+  [
+    'setImpactedTargets',
+    { pr: 7, sha: false, targets: ['a'], all: true },
+    'targets and all cannot be used together',
+  ],
   ['updateQueue', { deleteRequiredStatuses: false }, 'No setting was given'],
   ['updateQueue', { requiredStatuses: [], deleteRequiredStatuses: true }, 'cannot be used together'],
   ['updateQueue', { batch: true, set: { batch: false } }, 'set batch conflicts with batch'],
@@ -202,7 +206,7 @@ test.each([
   ['listFailingTests', { since: '1d', start: '2d' }, 'since and start cannot be used together'],
   ['listFailingTests', { since: '8d', pageToken: 'x' }, 'at most 7 days'],
   ['getMergeQueueMetrics', { allRepos: true }, 'allRepos and repo cannot be used together'],
-  ['cancelPullRequest', { pr: 'https://github.com/acme/api/pull/7' }, 'of another repository'],
+  ['cancelPullRequest', { pr: 'https://github.com/acme/api/pull/7' }, 'name different repositories'],
   ['getTestDetails', {}, 'testId is required'],
 ])('%s refuses %j', async (method, options, says) => {
   const { client, requests } = await clientOf(() => ({ body: 'OK' }))

@@ -307,7 +307,7 @@ describe('flaky gate', () => {
     const { code, out, err } = await gate(flags, { answer })
     expect({ code, out }).toEqual({ code: exit, out: printed })
     if (exit === 0 && printed.includes('unavailable'))
-      expect(err).toMatch(/^mergeq: .*The gate passes, as --on-unavailable pass says\.$/m)
+      expect(err).toMatch(/^mergeq: .*The gate passes because of --on-unavailable pass\.$/m)
     else if (exit !== 0) expect(err).toMatch(/^mergeq: .*\n {2}\S|^The list is incomplete: .*--max-pages/m)
   })
 

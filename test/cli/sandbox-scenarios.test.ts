@@ -200,8 +200,8 @@ test('the scenario file in the guide is valid', () => {
 describe('the error for a bad scenario file names the bad part', () => {
   test.each([
     ['{', 'it contains invalid JSON'],
-    ['[]', 'it must be an object'],
-    ['{"script":[]}', "no field 'script'"],
+    ['[]', 'the file must be an object'],
+    ['{"script":[]}', "unknown field 'script'"],
     ['{"scripts":1}', 'scripts must be a list'],
     ['{"scripts":[{"pr":1},{"pr":0}]}', 'scripts[1]: pr must be a whole number greater than 0'],
     ['{"scripts":[{"runs":["pass"]}]}', 'scripts[0]: either pr or divisibleBy is required'],
@@ -210,7 +210,7 @@ describe('the error for a bad scenario file names the bad part', () => {
     ['{"scripts":[{"pr":1,"runs":["passed"]}]}', 'scripts[0]: runs must be'],
     ['{"scripts":[{"divisibleBy":1,"head":"a"}]}', 'head requires pr'],
     ['{"scripts":[{"pr":1,"pushedAfter":-1}]}', 'scripts[0]: pushedAfter must be'],
-    ['{"settings":{"concurency":2}}', "settings has an unknown setting 'concurency'"],
+    ['{"settings":{"concurency":2}}', "settings: unknown setting 'concurency'"],
     ['{"settings":{"concurrency":0}}', 'settings: concurrency must be a whole number from 1'],
     ['{"moments":[{"settings":{}}]}', 'moments[0] requires after and settings'],
     ['{"moments":[{"after":1,"settings":{"state":"stopped"}}]}', 'moments[0].settings: state must be'],

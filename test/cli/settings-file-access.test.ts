@@ -142,7 +142,7 @@ describe('doctor', () => {
     [
       'a file that others can read',
       { [file]: { ...ownFile, mode: 0o644 } },
-      `${file} can be read by others (mode 644)`,
+      `${file} is readable by other users (mode 644)`,
       new RegExp(`^chmod 600 ${file}$`),
     ],
     [

@@ -180,7 +180,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ],
     [`pr targets 7 --from-json - --sha s ${at}`, /array of strings/, { input: '{"a":1}' }],
     [`pr targets 7 --from-json - --sha s ${at}`, /array of strings/, { input: '["a",1]' }],
-    [`pr targets 7 --from-json - --sha s ${at}`, /ends before the array/, { input: '["a"' }],
+    [`pr targets 7 --from-json - --sha s ${at}`, /ends before the end of the array/, { input: '["a"' }],
     [['pr', 'targets', '7', '', '--sha', 's', ...where], /empty/],
   ],
   contradictions: [
@@ -260,7 +260,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   'nobody can answer': [
     [`queue delete ${at}`, /queue delete/],
     [`pr cancel 7 8 ${at}`, /pr cancel/],
-    ['auth login', /auth login/],
+    ['auth login', /Cannot prompt for a token/],
     [`queue delete ${at}`, /queue delete/, { inputTerminal: true, env: { CI: '1' } }],
     [`queue delete --no-input ${at}`, /queue delete/, { inputTerminal: true }],
     [`pr cancel 7 8 --no-input ${at}`, /pr cancel/, { inputTerminal: true }],
@@ -288,7 +288,7 @@ function messageIn(err: string): { readonly message: string; readonly hint: stri
 
 /** Sentences that have no hint today; see the tests that are marked to fail below. */
 const hintless =
-  /must not be empty|is none of|is not a whole number|is not a number\.|contradict each other|range is empty|same thing twice/
+  /must not be empty|must be one of|is not a whole number|is not a number\.|contradict each other|range is empty|cannot be used together/
 
 async function isRefused(words: string | readonly string[], says: RegExp, setting: Setting = {}) {
   const outcome = await typed(words, setting)
@@ -313,12 +313,12 @@ describe('what an error reports', () => {
   // CLI.md section 4.7: one sentence, "then an indented hint that says what to do".
   test.each([
     ['must not be empty', 'queue get -R acme/web --target-branch='],
-    ['is none of', `queue get ${at} -o xml`],
+    ['must be one of', `queue get ${at} -o xml`],
     ['is not a whole number', `flaky list ${org} --page-size 0`],
     ['is not a number', `flaky list ${org} --min-failure-rate high`],
     ['contradict each other', `queue update ${at} --batch --no-batch`],
     ['range is empty', `flaky list ${org} --since 0`],
-    ['same thing twice', `flaky list ${org} --since 1d --start 2026-01-01`],
+    ['cannot be used together', `flaky list ${org} --since 1d --start 2026-01-01`],
   ])('%s has a hint', async (_, words) => {
     const { err } = await typed(words)
     expect(err).toMatch(andHint)

@@ -655,7 +655,7 @@ describe('the text format of metrics', () => {
       parseSamples(`up 1\n${line}\n`)
     } catch (error) {
       kind = isMergeqError(error) && error.kind
-      expect(String(error)).toContain('Line 2')
+      expect(String(error)).toContain('line 2')
     }
     expect(kind).toBe('bad-answer')
   })

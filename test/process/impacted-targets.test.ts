@@ -149,7 +149,7 @@ describe('the program itself', () => {
 
   test.each([
     ['stdin closed', 'mergeq --from - <&-', /is empty|cannot be read/],
-    ['stdin a folder', 'mergeq --from - < /', /standard input cannot be read|is empty/],
+    ['stdin a folder', 'mergeq --from - < /', /Standard input cannot be read|is empty/],
     ['a folder', 'mergeq --from /', /\/ cannot be read/],
     ['a file that is missing', 'mergeq --from nothing.txt', /nothing\.txt cannot be read/],
     [

@@ -102,7 +102,7 @@ test('exits with 2 and names the port if the port is in use', async () => {
   const { port } = await start()
   const { exitCode, stderr, stdout } = await mergeq(['sandbox', 'start', '--port', String(port)])
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
-  expect(stderr).toMatch(new RegExp(`^mergeq: .*port ${port} is taken`))
+  expect(stderr).toMatch(new RegExp(`^mergeq: .*Port ${port} is already in use`))
 })
 
 test.each([
@@ -238,19 +238,19 @@ describe('the report of sandbox exec', () => {
   const report = (stderr: unknown) =>
     String(stderr)
       .split('\n')
-      .filter(line => /in the sandbox:|never saw/.test(line))
+      .filter(line => /mergeq: sandbox: /.test(line))
 
   it('counts the outcomes, names the outcomes that were not seen, and passes the exit code on', async () => {
     const merged = await exec(script(7), '--scenario', 'failure')
     expect(merged.exitCode).toBe(0)
     expect(report(merged.stderr)).toEqual([
-      'mergeq: in the sandbox: 1 merged, 0 failed, 0 cancelled, 0 held on the way, 0 still queued.',
-      'mergeq: your script never saw a failed pull request, which the scenario failure has.',
+      'mergeq: sandbox: 1 merged, 0 failed, 0 cancelled, 0 held in PENDING_FAILURE, 0 still queued.',
+      'mergeq: sandbox: the command did not see these outcomes of scenario failure: a failed pull request.',
     ])
     const failed = await exec(script(9), '--scenario', 'failure')
     expect(failed.exitCode).toBe(3)
     expect(report(failed.stderr).at(-1)).toBe(
-      'mergeq: your script never saw a merged pull request, which the scenario failure has.',
+      'mergeq: sandbox: the command did not see these outcomes of scenario failure: a merged pull request.',
     )
     const both = await exec(`${script(9)}; ${script(7)}`, '--scenario', 'failure')
     expect(report(both.stderr)).toHaveLength(1)
@@ -265,13 +265,13 @@ describe('the report of sandbox exec', () => {
     writeFileSync(join(home, 'mine.json'), '{"scripts":[{"pr":7,"runs":["flake","pass"]}]}')
     const held = await exec(script(7), '--scenario', 'mine.json')
     expect(report(held.stderr)).toEqual([
-      'mergeq: in the sandbox: 1 merged, 0 failed, 0 cancelled, 1 held on the way, 0 still queued.',
+      'mergeq: sandbox: 1 merged, 0 failed, 0 cancelled, 1 held in PENDING_FAILURE, 0 still queued.',
     ])
     writeFileSync(join(home, 'bad.json'), '{"scripts":[{"pr":7,"rusn":["pass"]}]}')
     for (const [file, message] of [
-      ['bad.json', /scripts\[0\] has no field 'rusn'/],
+      ['bad.json', /scripts\[0\]: unknown field 'rusn'/],
       ['.', /cannot be read/],
-      ['none.json', /neither a scenario nor a file/],
+      ['none.json', /neither a scenario nor a readable file/],
     ] as const) {
       const { exitCode, stderr } = await exec('true', '--scenario', file)
       expect([file, exitCode]).toEqual([file, 2])

@@ -39,7 +39,7 @@ describe('on this machine', () => {
     symlinkSync(target, path)
     expect(await problemsAt(path)).toEqual([])
     chmodSync(target, 0o640)
-    expect(await problemsAt(path)).toEqual([`${path} can be read by others (mode 640)`])
+    expect(await problemsAt(path)).toEqual([`${path} is readable by other users (mode 640)`])
     chmodSync(target, 0o600)
     chmodSync(place, 0o777)
     expect(await problemsAt(path)).toEqual([`${place} is writable by other users (mode 777)`])

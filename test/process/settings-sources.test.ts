@@ -175,7 +175,7 @@ describe('the project file', () => {
       answer: () => ({ body: '{}' }),
     })
     expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
-    expect(err.startsWith(`mergeq: /repo/.mergeq.json holds ${key}`)).toBe(true)
+    expect(err.startsWith(`mergeq: /repo/.mergeq.json contains ${key}`)).toBe(true)
     expect(err).not.toContain(token)
     expect(err).not.toContain('evil.test')
   })
@@ -513,9 +513,9 @@ describe('a stored token belongs to one origin', () => {
 
   const strangers: readonly (readonly [string, number, RegExp])[] = [
     ['https://api.example.com.evil.test', 4, /https:\/\/api\.example\.com\.evil\.test/],
-    ['https://api.example.com.', 4, /belongs to https:\/\/api\.example\.com/],
-    ['https://api.example.com:8443', 4, /belongs to https:\/\/api\.example\.com/],
-    ['https://example.com', 4, /belongs to https:\/\/api\.example\.com/],
+    ['https://api.example.com.', 4, /is stored for .*, only for https:\/\/api\.example\.com/],
+    ['https://api.example.com:8443', 4, /is stored for .*, only for https:\/\/api\.example\.com/],
+    ['https://example.com', 4, /is stored for .*, only for https:\/\/api\.example\.com/],
     ['https://api.example.com@evil.test', 2, /user name/],
     ['https://api.example.com:x@evil.test/v1', 2, /user name/],
     ['http://api.example.com/v1', 2, /https/],

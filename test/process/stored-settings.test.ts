@@ -550,7 +550,7 @@ describe('a settings file that cannot be read', () => {
       const { code, out, err } = await run(queueGet, { env: { MERGEQ_BASE_URL: service.baseUrl } })
       expect({ code, out, requests: service.requests }).toEqual({ code: 2, out: '', requests: [] })
       expect(err).toMatch(named(file))
-      expect(err).toMatch(/^ {2}Mend the file/m)
+      expect(err).toMatch(/^ {2}Fix the file/m)
       isUntouched()
     },
   )
@@ -563,7 +563,7 @@ describe('a settings file that cannot be read', () => {
       const { code, out, err } = await run(line, { env, input: token })
       expect({ line, code, out }).toEqual({ line, code: 2, out: '' })
       expect(err).toMatch(named(file))
-      expect(err).toMatch(/^ {2}Mend the file/m)
+      expect(err).toMatch(/^ {2}Fix the file/m)
       isUntouched()
     }
   }
@@ -587,7 +587,7 @@ describe('a settings file that cannot be read', () => {
         kind: 'usage',
         exit: 2,
         message: expect.stringContaining(file),
-        hint: expect.stringContaining('Mend'),
+        hint: expect.stringContaining('Fix the file'),
       },
     })
   })
@@ -865,7 +865,7 @@ describe('what cannot be a setting is refused, and the file is left alone', () =
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toMatch(/^mergeq: [^\n]+\n/)
     // Refused for what it is, and not because there is nowhere to store it here.
-    expect(err).not.toContain('There is no folder')
+    expect(err).not.toContain('There is no configuration directory')
   })
 
   test.each(wrong.filter((_, index) => index % 10 === 0))(
@@ -926,7 +926,7 @@ describe('names are taken as they are', () => {
     for (const line of [`config set ${key} 1`, `config get ${key}`, `config unset ${key}`]) {
       const { code, out, err } = await mergeq(line)
       expect({ line, code, out }).toEqual({ line, code: 2, out: '' })
-      expect(err).toContain(`'${key}' is no key`)
+      expect(err).toContain(`'${key}' is not a setting that can be stored`)
     }
   })
 

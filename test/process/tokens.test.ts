@@ -272,7 +272,7 @@ describe('a token that cannot be one is refused here, by code point and position
       code: 2,
       out: '',
       err:
-        `mergeq: MERGEQ_TOKEN is not a token: it holds the character ${code} at position ${position}.\n` +
+        `mergeq: Invalid token (MERGEQ_TOKEN): it contains the character ${code} at position ${position}.\n` +
         '  Copy the token again, without quotes, spaces or line breaks.\n',
       requests: [],
       sleeps: [],
@@ -290,7 +290,7 @@ describe('a token that cannot be one is refused here, by code point and position
       code: 2,
       out: '',
       err:
-        `mergeq: standard input is not a token: it holds the character ${code} at position ${position}.\n` +
+        `mergeq: Invalid token (standard input): it contains the character ${code} at position ${position}.\n` +
         '  Copy the token again, without quotes, spaces or line breaks.\n',
     })
     expect(madeIn(home)).toEqual([])
@@ -318,7 +318,7 @@ describe('a token that cannot be one is refused here, by code point and position
     const { home, run } = openPlace()
     const { code, err } = await run([...login, '--no-verify'], { input })
     expect(code).toBe(2)
-    expect(err).toMatch(/^mergeq: standard input is empty\.\n {2}/)
+    expect(err).toMatch(/^mergeq: Invalid token \(standard input\): it is empty\.\n {2}/)
     expect(madeIn(home)).toEqual([])
   })
 })
@@ -334,7 +334,7 @@ describe('an empty MERGEQ_TOKEN counts as unset', () => {
           answer: () => ({}),
         })
         expect({ code, out, requests }).toEqual({ code: 4, out: '', requests: [] })
-        expect(err).toMatch(/MERGEQ_TOKEN is set but empty: CI does this for pull requests from forks/)
+        expect(err).toMatch(/MERGEQ_TOKEN is set but empty, as in CI jobs for pull requests from forks/)
       }
     },
   )
@@ -349,7 +349,7 @@ describe('an empty MERGEQ_TOKEN counts as unset', () => {
     const status = await run(['auth', 'status'], { env })
     expect(status).toEqual({
       code: 0,
-      out: `source\tthe stored token for ${originOf(service)}\ngoes to\t${originOf(service)}\nends with\tb6aa\n`,
+      out: `source\tthe stored token for ${originOf(service)}\norigin\t${originOf(service)}\nends with\tb6aa\n`,
       err: 'mergeq: MERGEQ_TOKEN is set but empty, as in CI jobs for pull requests from forks, which have no secrets.\n',
     })
   })
@@ -470,7 +470,7 @@ describe('`auth status` shows the source, the origin, and at most the last four 
   ]
   test.each(cases)('%s', async (_, setting, source, goesTo) => {
     const [plain, json] = [await mergeq('auth status', setting), await mergeq('auth status --json', setting)]
-    expect([plain.code, plain.out]).toEqual([0, `source\t${source}\ngoes to\t${goesTo}\nends with\tb6aa\n`])
+    expect([plain.code, plain.out]).toEqual([0, `source\t${source}\norigin\t${goesTo}\nends with\tb6aa\n`])
     expect([json.code, json.out]).toEqual([
       0,
       `${JSON.stringify({ source, origin: goesTo, lastCharacters: 'b6aa' })}\n`,
@@ -537,7 +537,7 @@ describe('the value of a stored token is no setting', () => {
     const before = readFileSync(file)
     const { code, out, err } = await run(line.split(' '))
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toMatch(/'token' is no key/)
+    expect(err).toMatch(/'token' is not a setting that can be stored/)
     expect(err).toContain('mergeq auth login')
     expect(readFileSync(file).equals(before)).toBe(true)
   })
@@ -567,7 +567,7 @@ describe('a token has its length', () => {
       answer: () => ({}),
     })
     expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
-    expect(err).toMatch(/^mergeq: MERGEQ_TOKEN is not a token: it is longer than 4096 characters\.\n/)
+    expect(err).toMatch(/^mergeq: Invalid token \(MERGEQ_TOKEN\): it is longer than 4096 characters\.\n/)
     expect(err.length).toBeLessThan(1_024)
   })
 
@@ -576,7 +576,7 @@ describe('a token has its length', () => {
     const started = performance.now()
     const { code, err } = await run(login, { input: Buffer.alloc(10_000_000, 'x') })
     expect(code).toBe(2)
-    expect(err).toMatch(/^mergeq: standard input is too long/)
+    expect(err).toMatch(/^mergeq: Standard input is too long/)
     expect(performance.now() - started).toBeLessThan(5_000)
     expect(madeIn(home)).toEqual([])
   })

@@ -49,7 +49,7 @@ async function askForToken({ options, host }: CommandContext, origin: string): P
       'Cannot prompt for a token without a terminal, in CI or with --no-input.',
       'Pipe the token: printf %s "$TOKEN" | mergeq auth login --with-token',
     )
-  const typed = await host.input.ask(`API token for ${origin} (hidden): `, true)
+  const typed = await host.input.ask(`API token for ${origin} (not shown): `, true)
   if (typed === undefined || typed.trim() === '')
     throw usageError('No token was entered; nothing was stored.', 'Run: mergeq auth login')
   return typed

@@ -38,7 +38,7 @@ export const authStatusCommand = defineCommand({
       view: () =>
         keyValueTable(record, [
           ['source', 'source'],
-          ['sent to', 'origin'],
+          ['origin', 'origin'],
           ['ends with', 'lastCharacters'],
         ]),
     })

@@ -84,7 +84,7 @@ export function* readSamples(text: string, help = new Map<string, string>()): Ge
     if (sample === undefined)
       throw new MergeqError(
         'bad-answer',
-        `Line ${number} of the metrics is not in the Prometheus text format 0.0.4.`,
+        `line ${number} of the metrics is not in the Prometheus text format 0.0.4.`,
       )
     yield sample
   }
