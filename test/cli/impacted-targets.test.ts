@@ -266,7 +266,7 @@ describe('a pull request from a fork', () => {
   test.each([
     [
       401,
-      /^mergeq: 127\.0\.0\.1:\d+ rejected the run id 4242 of this forked run \(401\)\.$/m,
+      /^mergeq: setImpactedTargets: 127\.0\.0\.1:\d+ rejected the run id 4242 of this forked run \(401\)\.$/m,
     ],
     [403, /did not let it through \(403\)\.\n {2}Check what the run id 4242 of this forked run may do/],
   ])('a %i names the run id, which was sent, and no token', async (status, expected) => {
