@@ -63,7 +63,7 @@ export interface GlobalOptions {
  */
 export async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<GlobalOptions> {
   if (args.has('--json') && args.has('--output') && args.get('--output')?.[0] !== 'json')
-    throw usageError('--json and --output contradict each other.', 'Leave one of them out.')
+    throw usageError('--json and --output cannot be used together.', 'Leave one of them out.')
   const fields = args
     .get('--fields')?.[0]
     ?.split(',')

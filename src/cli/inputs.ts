@@ -166,7 +166,7 @@ export function negatableFlag({
       { name: no, summary: opposite },
     ],
     read(args) {
-      if (args.has(yes) && args.has(no)) throw usageError(`${yes} and ${no} contradict each other.`)
+      if (args.has(yes) && args.has(no)) throw usageError(`${yes} and ${no} cannot be used together.`)
       return args.has(yes) ? true : args.has(no) ? false : undefined
     },
   }

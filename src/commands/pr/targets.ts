@@ -40,7 +40,7 @@ const commit: Input<string | undefined> = {
         'In a git checkout, leave out --sha to use the commit of HEAD. Elsewhere, name the commit.',
       )
     if (!args.has('--no-sha')) return context.require('sha')
-    if (args.has('--sha')) throw usageError('--sha and --no-sha contradict each other.')
+    if (args.has('--sha')) throw usageError('--sha and --no-sha cannot be used together.')
     return undefined
   },
 }

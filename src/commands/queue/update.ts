@@ -31,7 +31,7 @@ export const queueUpdateCommand = defineOperationCommand({
   check({ repo, targetBranch, ...settings }, overrides) {
     const { requiredStatuses, deleteRequiredStatuses, ...others } = settings
     if (requiredStatuses !== undefined && deleteRequiredStatuses)
-      throw usageError('--required-status and --delete-required-statuses contradict each other.')
+      throw usageError('--required-status and --delete-required-statuses cannot be used together.')
     const changes = [requiredStatuses, deleteRequiredStatuses || undefined, ...Object.values(others)]
     if (overrides.length === 0 && changes.every(value => value === undefined))
       throw usageError('No setting was given.', 'Name at least one setting, for example: --concurrency 5')
