@@ -1,4 +1,7 @@
-/** An exit code of mergeq (CLI.md section 9), its stable name, and when mergeq exits with it. */
+/**
+ * An exit code of mergeq (docs/reference/cli.md, "Exit codes"), its stable name, and when mergeq exits with
+ * it.
+ */
 export interface ExitCode {
   readonly code: number
   readonly kind: string
@@ -73,7 +76,7 @@ export const exitCodeList = [
 /** The kind of an error or of an exit code: a `kind` of `exitCodeList`. */
 export type ErrorKind = (typeof exitCodeList)[number]['kind']
 
-/** All exit codes, the most severe first (CLI.md section 9). */
+/** All exit codes, the most severe first (docs/reference/cli.md, "Exit codes"). */
 const mostSevereFirst = [143, 130, 129, 1, 16, 2, 4, 11, 15, 7, 6, 5, 3, 10, 14, 17, 21, 20, 124, 8, 0]
 
 /** Returns the most severe of several exit codes, which is the exit code of the run; 0 for an empty list. */
@@ -143,7 +146,8 @@ export const isMergeqError = (error: unknown): error is MergeqError =>
 const permanentKinds: ReadonlySet<ErrorKind> = new Set(['auth', 'usage', 'internal', 'output', 'interrupted'])
 
 /**
- * Whether an error would also occur in every later poll, so that retrying does not help (CLI.md section 5).
+ * Whether an error would also occur in every later poll, so that retrying does not help
+ * (docs/reference/cli.md, "Waiting").
  */
 export const isPermanent = ({ kind, details }: MergeqError): boolean =>
   details.overLimit === true || permanentKinds.has(kind)

@@ -34,7 +34,7 @@ export interface CallResult<P extends Params> {
 
 /**
  * Calls an operation. Throws an error for everything but a 2xx that can be decoded. The outcome of a change
- * without a clear answer is found out by reading back (WIRE.md section 2).
+ * without a clear answer is found out by reading back (docs/reference/network.md, "Write recovery").
  */
 export async function callOperation<P extends Params>(
   client: ServiceClient,

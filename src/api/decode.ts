@@ -29,7 +29,7 @@ export interface DecodedResponse {
   readonly bytes: Uint8Array
   /** Printed unchanged in every format, unless fields are selected. */
   readonly rawBody?: Uint8Array
-  /** The page object of a list (service-api.md section 2.6). */
+  /** The page object of a list (docs/reference/service.md, "Pages"). */
   readonly page?: JsonObject
   /** The whole document of a list, its own fields included. */
   readonly envelope?: JsonObject
@@ -84,7 +84,10 @@ export function notJsonError({ text, bytes }: Pick<ResponseBody, 'text' | 'bytes
   })
 }
 
-/** Accepts every 2xx, whatever its body (service-observed.md section 1.2); mergeq prints its own receipt. */
+/**
+ * Accepts every 2xx, whatever its body (docs/reference/service.md, "Success responses"); mergeq prints its
+ * own receipt.
+ */
 export const emptyDecoder: ResponseDecoder = {
   expects: 'anything',
   read: ({ bytes }) => ({ records: [], bytes }),

@@ -50,8 +50,8 @@ function sentStateOf(status: number, changes: boolean): ErrorDetails {
 }
 
 /**
- * The error for a status outside 2xx (CLI.md section 9, service-api.md section 7). Its message ends with the
- * words of the service.
+ * The error for a status outside 2xx (docs/reference/network.md, "Status codes";
+ * docs/reference/service.md, "Error responses"). Its message ends with the words of the service.
  */
 export function errorFromResponse(
   response: Pick<ResponseBody, 'status' | 'headers' | 'text' | 'document'>,

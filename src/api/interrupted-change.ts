@@ -7,8 +7,8 @@ import type { ResourceRef } from './resource.ts'
 
 /**
  * The failure when a signal ends requests of one operation that were sent and got no answer: its message
- * names the operation and what each request concerned, its hint the commands that show their state (CLI.md
- * section 9). The exit code is that of the signal.
+ * names the operation and what each request concerned, its hint the commands that show their state
+ * (docs/reference/cli.md, "Guarantees"). The exit code is that of the signal.
  */
 export function interruptedChangeError(
   failure: MergeqError,

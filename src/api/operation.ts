@@ -4,13 +4,19 @@ import type { Paginator } from './pagination.ts'
 import type { Params, ParamValues } from './param.ts'
 import type { ResourceRef } from './resource.ts'
 
-/** Method and path of an operation (service-api.md section 4). */
+/** Method and path of an operation (docs/reference/service.md, "Operations"). */
 export type Route = `${'GET' | 'POST'} /${string}`
 
-/** Who found a body too large: the limit of service-api.md section 8, or the service itself (status 413). */
+/**
+ * Who found a body too large: the limit of docs/reference/service.md, "Limits", or the service itself (status
+ * 413).
+ */
 export type BodyLimitSource = 'limit' | 'service'
 
-/** What is known when a change got no answer and the service was read again (WIRE.md section 2). */
+/**
+ * What is known when a change got no answer and the service was read again
+ * (docs/reference/network.md, "Write recovery").
+ */
 export interface WriteObservation {
   /** The record that was read; undefined when the service answered 404. */
   readonly record: JsonObject | undefined

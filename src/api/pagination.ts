@@ -57,7 +57,7 @@ export interface RecordFilter {
   keeps(record: JsonObject): boolean
 }
 
-/** How failing tests are listed (CLI.md section 6). */
+/** How failing tests are listed (docs/reference/cli.md, "Lists of failing tests"). */
 export interface PaginationPlan {
   readonly range: TimeRange
   readonly pageSize: number
@@ -76,7 +76,10 @@ export const toIso = (time: number): string => new Date(time).toISOString()
 /** A range in messages: `<start> to <end>` in ISO 8601. */
 export const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
 
-/** Lists failing tests of all windows and pages, each test once (service-api.md section 4.4). */
+/**
+ * Lists failing tests of all windows and pages, each test once
+ * (docs/reference/service.md, "list-failing-tests").
+ */
 export function paginateTests(plan: PaginationPlan): Paginator {
   let range = plan.range
   let cursor = createPageCursor(range, plan.maxPages, { window: 0, token: plan.pageToken ?? '' })

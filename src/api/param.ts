@@ -1,8 +1,8 @@
 import type { EncodedJson, Json } from '../json.ts'
 
 /**
- * Where a param is in the request: the whole body or query, a path in the body, or a header that replaces
- * the token (service-observed.md section 2.4).
+ * Where a param is in the request: the whole body or query, a path in the body, or a header that replaces the
+ * token (docs/reference/service.md, "setImpactedTargets").
  */
 export type ParamLocation = 'body' | 'query' | `body.${string}` | `credential.${string}`
 
@@ -17,7 +17,7 @@ export interface Param<T> {
    * Paths of the body that pagination sets because of this param: body overrides must not set them again.
    */
   readonly fills?: readonly string[]
-  /** Whether the service refuses a request without it (service-api.md section 4). */
+  /** Whether the service refuses a request without it (docs/reference/service.md, "Operations"). */
   readonly required?: boolean
   /** The value at the location, where it is not the param's value itself; undefined sends nothing. */
   encode?(value: T): BodyValue | undefined

@@ -5,10 +5,13 @@ import { operationName, type Route } from './operation.ts'
 import type { Params, ParamValues } from './param.ts'
 import type { ResourceRef } from './resource.ts'
 
-/** What is known of a change after it was sent (WIRE.md section 2). */
+/** What is known of a change after it was sent (docs/reference/network.md, "Write recovery"). */
 export type Delivery = 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
 
-/** The receipt of a change (CLI.md section 4.4); for an error it has the exit code and the message, too. */
+/**
+ * The receipt of a change (docs/reference/cli.md, "Receipts"); for an error it has the exit code and the
+ * message, too.
+ */
 export function createReceipt(
   route: Route,
   resource: ResourceRef,

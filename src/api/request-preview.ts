@@ -1,7 +1,10 @@
 import { shellQuote } from '../domain/shell-quote.ts'
 import { bodyText, type Request } from './request.ts'
 
-/** A request as `--dry-run` prints it (CLI.md section 2), without the token; `body` is JSON text. */
+/**
+ * A request as `--dry-run` prints it (docs/reference/cli.md, "Dry run"), without the token; `body` is JSON
+ * text.
+ */
 export interface RequestPreview {
   readonly operation: string
   readonly method: string

@@ -38,7 +38,9 @@ interface BodyTree {
 
 const utf8 = new TextEncoder()
 
-/** Creates the request of an operation. The body may be over the limit of service-api.md section 8. */
+/**
+ * Creates the request of an operation. The body may be over the limit of docs/reference/service.md, "Limits".
+ */
 export function createRequest<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,

@@ -37,8 +37,9 @@ const isPullRequestNumber = (value: Json | undefined): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxPullRequestNumber
 
 /**
- * What a request body concerns (service-api.md sections 2.1 and 2.2). Confirmations, readings, receipts and
- * messages name this resource, whatever the settings say (CLI.md section 8).
+ * What a request body concerns (docs/reference/service.md, "Common fields"). Confirmations, readings,
+ * receipts and messages name this resource, whatever the settings say
+ * (docs/reference/cli.md, "Fields that mergeq does not know").
  */
 export function parseResource({ repo, targetBranch, pr }: JsonObject): Resource {
   const repository = repositoryIn(repo)

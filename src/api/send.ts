@@ -12,7 +12,10 @@ import { previewRequest } from './request-preview.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 import { isWebPage } from './web-page.ts'
 
-/** The note that every command prints once when its answers come from a sandbox (CLI.md section 4.14). */
+/**
+ * The note that every command prints once when its answers come from a sandbox
+ * (docs/reference/cli.md, "Sandbox notice").
+ */
 export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
 
 /** How a request is sent. */

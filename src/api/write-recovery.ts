@@ -43,9 +43,9 @@ const minSightings = 3
 const maxReplayDelay = 60_000
 
 /**
- * Finds out the outcome of a change without an answer (WIRE.md section 2): reads back what its body names
- * and sends the same bytes at most once more. Returns `confirmed-by-read`, or `confirmed` by the answer of
- * the replay; throws an error that says what is known.
+ * Finds out the outcome of a change without an answer (docs/reference/network.md, "Write recovery"): reads
+ * back what its body names and sends the same bytes at most once more. Returns `confirmed-by-read`, or
+ * `confirmed` by the answer of the replay; throws an error that says what is known.
  */
 export async function recoverWrite<P extends Params>(
   sent: UnansweredWrite<P>,

@@ -39,8 +39,8 @@ export interface CommandDescription<F extends Inputs = Inputs> {
   /** Command lines that work; a line with another exit code than 0 ends with `# exits with 8 if ...`. */
   readonly examples: readonly string[]
   /**
-   * Error kinds besides those of every command and of the operations that the command sends (CLI.md section
-   * 9).
+   * Error kinds besides those of every command and of the operations that the command sends
+   * (docs/reference/cli.md, "Exit codes").
    */
   readonly exitKinds?: readonly ErrorKind[]
   /** What the command prints, where that is not what its operation returns. */

@@ -1,4 +1,4 @@
-/** How many pull requests are processed at a time (CLI.md section 1). */
+/** How many pull requests are processed at a time (docs/reference/cli.md, "Several pull requests"). */
 export const maxConcurrent = 4
 
 /**

@@ -18,7 +18,7 @@ function describeSetting(
   }
 }
 
-/** The options that every command accepts (CLI.md section 2). */
+/** The options that every command accepts (docs/reference/cli.md, "Global options"). */
 export const globalOptions: readonly OptionDefinition[] = [
   { name: '--repo', short: '-R', value: '[host/]owner/name', ...describeSetting('repo') },
   { name: '--target-branch', short: '-b', value: 'branch', ...describeSetting('targetBranch') },

@@ -7,8 +7,9 @@ import type { CommandContext } from './context.ts'
 import type { Invocation } from './invocation.ts'
 
 /**
- * Prints what a command would change on this machine, for a `--dry-run` that concerns no request (CLI.md
- * section 2): `{"command","would"}` as JSON, the sentence `would` as text. Returns exit code 0.
+ * Prints what a command would change on this machine, for a `--dry-run` that concerns no request
+ * (docs/reference/cli.md, "Dry run"): `{"command","would"}` as JSON, the sentence `would` as text. Returns
+ * exit code 0.
  */
 export async function printPreview(
   command: string,
@@ -27,7 +28,8 @@ export async function printPreview(
 }
 
 /**
- * Prints the requests instead of sending them (CLI.md section 2), without confirmation and without a token.
+ * Prints the requests instead of sending them (docs/reference/cli.md, "Dry run"), without confirmation and
+ * without a token.
  */
 export async function printDryRun(
   operation: Operation,

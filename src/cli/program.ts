@@ -114,7 +114,7 @@ interface RedactedHost {
 
 /**
  * Returns a host that removes from all output: tokens; on a terminal, control sequences other than our own;
- * in a CI job, the commands of the CI runner (CLI.md section 4.12).
+ * in a CI job, the commands of the CI runner (docs/reference/cli.md, "Workflow commands").
  */
 function withRedaction(unfilteredHost: Host): RedactedHost {
   const { env, input } = unfilteredHost

@@ -5,7 +5,8 @@ import type { Confirmation } from './command.ts'
 import type { CommandContext } from './context.ts'
 
 /**
- * Whether the user can be asked: not without a terminal, in CI, or with --no-input (CLI.md section 4.11).
+ * Whether the user can be asked: not without a terminal, in CI, or with --no-input
+ * (docs/reference/cli.md, "Prompts").
  */
 export const canPrompt = ({ options, host }: Pick<CommandContext, 'options' | 'host'>): boolean =>
   host.input.terminal && !options.noInput && !isContinuousIntegration(host.env)

@@ -13,7 +13,7 @@ export interface RunResult {
   readonly failure?: MergeqError
 }
 
-/** Logs each error once, the most severe last (CLI.md section 4.5). */
+/** Logs each error once, the most severe last (docs/reference/cli.md, "Several pull requests"). */
 export async function reportErrors(
   failures: readonly MergeqError[],
   { logger }: Pick<CommandContext, 'logger'>,
@@ -45,9 +45,9 @@ function progressOf(operation: Operation, result: RunResult | undefined): Progre
 }
 
 /**
- * Logs the errors of several requests, the error of a signal only once. Where not all requests were
- * finished, it first logs which were done, in flight and not begun (CLI.md section 9). Returns the most
- * severe exit code.
+ * Logs the errors of several requests, the error of a signal only once. Where not all requests were finished,
+ * it first logs which were done, in flight and not begun (docs/reference/cli.md, "Guarantees"). Returns the
+ * most severe exit code.
  */
 export async function reportResults(
   operation: Operation,

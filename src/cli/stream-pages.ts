@@ -55,8 +55,8 @@ export async function collectPages(
 }
 
 /**
- * The error of a list that could not be read completely: `auth` if the token is the reason (CLI.md section
- * 6).
+ * The error of a list that could not be read completely: `auth` if the token is the reason
+ * (docs/reference/cli.md, "Lists of failing tests").
  */
 export const incompleteError = (
   command: string,

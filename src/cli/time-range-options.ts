@@ -3,8 +3,8 @@ import { usageError } from '../errors.ts'
 import type { Input } from './inputs.ts'
 
 /**
- * The options that select a range of time (CLI.md section 6). Reading them throws a usage error if two
- * options give the same bound, and where `parseTimeRange` does.
+ * The options that select a range of time (docs/reference/cli.md, "Lists of failing tests"). Reading them
+ * throws a usage error if two options give the same bound, and where `parseTimeRange` does.
  */
 export const rangeInput: Input<TimeRange> = {
   definitions: [

@@ -6,8 +6,8 @@ import { usageError } from '../errors.ts'
 import { metricsView } from './metrics/view/metrics-view.ts'
 
 /**
- * The repository that an option or the environment names; without one, all of the organization (CLI.md
- * section 3).
+ * The repository that an option or the environment names; without one, all of the organization
+ * (docs/reference/cli.md, "CI jobs and git").
  */
 const repositoryOrAll: Input<Repository | undefined> = {
   definitions: [

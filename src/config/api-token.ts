@@ -47,9 +47,9 @@ export const emptyTokenNote =
   'MERGEQ_TOKEN is set but empty, as in CI jobs for pull requests from forks, which have no secrets.'
 
 /**
- * Returns the token for the origin of a base address (CLI.md section 3): MERGEQ_TOKEN, TRUNK_API_TOKEN for
- * the default origin only, or the token that is stored for this origin. Throws an auth error when there is
- * none.
+ * Returns the token for the origin of a base address (docs/reference/cli.md, "Token"): MERGEQ_TOKEN,
+ * TRUNK_API_TOKEN for the default origin only, or the token that is stored for this origin. Throws an auth
+ * error when there is none.
  */
 export async function findToken(env: Environment, baseUrl: string, store: Store): Promise<Token> {
   const { origin } = new URL(baseUrl)
@@ -79,9 +79,9 @@ export async function findToken(env: Environment, baseUrl: string, store: Store)
 }
 
 /**
- * Throws a usage error for a base address that another user may have written, unless the token is stored
- * with it (WIRE.md section 4). Falling back to the default address could send the token to a service that
- * it does not belong to.
+ * Throws a usage error for a base address that another user may have written, unless the token is stored with
+ * it (docs/reference/network.md, "Trust in addresses"). Falling back to the default address could send the
+ * token to a service that it does not belong to.
  */
 export function refuseForeignAddress({ source, isStored }: Token, address: ResolvedValue | undefined): void {
   if (isStored === true || address?.foreignReason === undefined) return

@@ -100,9 +100,10 @@ const testBranch =
   /^trunk-merge\/pr-[^/]+\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?:-bisection[\w.-]*)?)$/i
 
 /**
- * Returns the CI job as a source (CLI.md section 3). It has the repository of the pull request, the branch
- * to merge into (or the branch that the job builds), the pull request and its head commit, the test run of
- * a test branch, and, without a token, the workflow run of a pull request from a fork.
+ * Returns the CI job as a source (docs/reference/cli.md, "CI jobs and git"). It has the repository of the
+ * pull request, the branch to merge into (or the branch that the job builds), the pull request and its head
+ * commit, the test run of a test branch, and, without a token, the workflow run of a pull request from a
+ * fork.
  *
  * `find('sha')` throws a usage error when a job of a pull request does not state the head commit reliably:
  * with a merge commit the queue would wait forever. `find('pr')` throws a usage error on a test branch,

@@ -101,7 +101,7 @@ const discoverableSettings: readonly SettingKey[] = [
 
 /**
  * Returns the settings of a command or of a call of the library. The first source with a value wins: what the
- * caller gives, environment, project file, profile, CI job, git, default (CLI.md section 3).
+ * caller gives, environment, project file, profile, CI job, git, default (docs/reference/cli.md, "Settings").
  */
 export function resolveSettings(
   given: ParsedArgs | SettingSource,

@@ -20,11 +20,11 @@ const urlPattern = /^(?:https?|ssh|git|git\+ssh|ssh\+git):\/\/[^/]/i
 const scpPattern = /^((?:[^/:@]+@)?[^/:@[\]]+):(?!:|\/\/)\/?(.+)$/
 
 /**
- * Parses the address of a git remote (an https, http, ssh or git URL, or the scp form) as
- * `host/owner/name`. Only a web address keeps its port: the port of an ssh address belongs to another
- * server of the same repository. Returns undefined for an address that `--repo` could not express (CLI.md
- * section 2): a local path, `file://`, a remote helper (`ext::`), and a host without a dot, which may be an
- * alias in the ssh configuration of the user.
+ * Parses the address of a git remote (an https, http, ssh or git URL, or the scp form) as `host/owner/name`.
+ * Only a web address keeps its port: the port of an ssh address belongs to another server of the same
+ * repository. Returns undefined for an address that `--repo` could not express
+ * (docs/reference/cli.md, "Values"): a local path, `file://`, a remote helper (`ext::`), and a host without a
+ * dot, which may be an alias in the ssh configuration of the user.
  */
 export function parseGitRemote(address: string): GitRemote | undefined {
   if (/[\s\\\0-\x1f\x7f]/.test(address)) return undefined

@@ -65,11 +65,11 @@ function findFork(remotes: readonly Remote[]): readonly [Remote, Remote] | undef
 const notifiedHosts = new WeakSet<Host>()
 
 /**
- * Returns the git checkout as a source (CLI.md section 3): the repository of its remotes, the target branch
- * of the `HEAD` of the remote, the head commit of `HEAD`, and the pull request with that head commit. With
- * a fork and its parent a change throws a usage error, and a read uses the parent and says so. The source
- * is empty without git, without a checkout, and for a damaged checkout. No program that the repository
- * configures is run.
+ * Returns the git checkout as a source (docs/reference/cli.md, "CI jobs and git"): the repository of its
+ * remotes, the target branch of the `HEAD` of the remote, the head commit of `HEAD`, and the pull request
+ * with that head commit. With a fork and its parent a change throws a usage error, and a read uses the parent
+ * and says so. The source is empty without git, without a checkout, and for a damaged checkout. No program
+ * that the repository configures is run.
  */
 export function gitSource(host: Host, options: GitLookup): SettingSource {
   const remotes = memoize(() => readRemotes(host))

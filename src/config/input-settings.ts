@@ -1,8 +1,8 @@
 import type { Repository } from '../domain/values/repository.ts'
 
 /**
- * The inputs of operations that need not be typed, because a setting can give each of them (CLI.md section
- * 3).
+ * The inputs of operations that need not be typed, because a setting can give each of them
+ * (docs/reference/cli.md, "Settings").
  */
 export interface SettingValues {
   readonly repo: Repository

@@ -59,8 +59,8 @@ function parseProjectFile(path: string, text: string): JsonObject {
 }
 
 /**
- * Returns the project file as a source (CLI.md section 3). Its `find` throws a usage error for an invalid
- * file and for settings that a project file may not contain.
+ * Returns the project file as a source (docs/reference/cli.md, "Project file"). Its `find` throws a usage
+ * error for an invalid file and for settings that a project file may not contain.
  */
 export function projectFileSource(host: Host): SettingSource {
   const readFile = memoize(async () => {

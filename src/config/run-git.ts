@@ -6,7 +6,7 @@ const localTimeLimit = 5_000
 /** The time limit of a git command that asks a remote, in milliseconds. */
 const lookupTimeLimit = 10_000
 
-/** Returns the environment for child processes: the environment without the tokens (WIRE.md section 4). */
+/** Returns the environment without tokens (docs/reference/network.md, "Child processes"). */
 export const withoutTokens = (env: Environment): Environment =>
   Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^(?:MERGEQ_TOKEN|TRUNK_API_TOKEN)$/i.test(name)),

@@ -42,7 +42,7 @@ const setting = <T>(definition: SettingDefinition<T>): SettingDefinition<T> => d
 
 const colorModes = ['auto', 'always', 'never'] as const
 
-/** Every setting (CLI.md section 3). */
+/** Every setting (docs/reference/cli.md, "Settings"). */
 export const settingDefinitions = {
   repo: setting({
     noun: 'repository',

@@ -63,9 +63,9 @@ const fileName = (path: string): string => path.slice(parentDirectory(path).leng
 /**
  * Changes the stored settings: under a lock, the new document is written to a file of mode 0600 beside the
  * old file, read back, compared, and renamed over the old file. After any error the old file is unchanged
- * (WIRE.md section 4). Members that `change` does not touch are kept, unknown ones too. An unreadable file
- * is never overwritten. Throws a usage error without a directory for settings, and an output error when the
- * file cannot be written.
+ * (docs/reference/network.md, "Files"). Members that `change` does not touch are kept, unknown ones too. An
+ * unreadable file is never overwritten. Throws a usage error without a directory for settings, and an output
+ * error when the file cannot be written.
  */
 export async function updateStore(host: Host, change: (before: JsonObject) => JsonObject): Promise<void> {
   const path = configFile(host)

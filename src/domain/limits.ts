@@ -1,4 +1,4 @@
-/** The maximum size of a request body in bytes, inclusive (service-api.md section 8). */
+/** The maximum size of a request body in bytes, inclusive (docs/reference/service.md, "Limits"). */
 export const maxBodySize = 20 * 1024 * 1024
 
 /**
@@ -14,14 +14,18 @@ export const maxAnswer = 8 * 1024 * 1024
 export const maxListAnswer = 64 * 1024 * 1024
 
 /**
- * The maximum time range of a `list-failing-tests` request in milliseconds, inclusive (service-api.md
- * section 8).
+ * The maximum time range of a `list-failing-tests` request in milliseconds, inclusive
+ * (docs/reference/service.md, "Limits").
  */
 export const maxWindow = 7 * 86_400_000
 
-/** Time limit of each attempt of a read, in milliseconds, where `timeout` is not set (WIRE.md section 3). */
+/**
+ * Time limit of each attempt of a read, in milliseconds, where `timeout` is not set
+ * (docs/reference/network.md, "Time limits").
+ */
 export const attemptLimit = 30_000
 /**
- * Time limit of each attempt of a change, in milliseconds, where `timeout` is not set (WIRE.md section 3).
+ * Time limit of each attempt of a change, in milliseconds, where `timeout` is not set
+ * (docs/reference/network.md, "Time limits").
  */
 export const changeLimit = 60_000

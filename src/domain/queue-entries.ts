@@ -1,7 +1,7 @@
 import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../json.ts'
 import { normalizeState } from './states.ts'
 
-/** A pull request in the list of a queue (service-observed.md section 3.4). */
+/** A pull request in the list of a queue (docs/reference/service.md, "getQueue"). */
 export interface QueueEntry {
   readonly pr: number
   /** The normalized state; empty if the entry has none. */

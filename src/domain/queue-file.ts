@@ -41,7 +41,7 @@ function refusalReason(key: string): string | undefined {
 /**
  * Checks the value of a setting and returns the value that the service accepts; returns the value of an
  * unknown setting unchanged. Throws a usage error for an invalid value, and for null, except for required
- * statuses: the service can reset only these (service-observed.md section 3.3).
+ * statuses: the service can reset only these (docs/reference/service.md, "updateQueue").
  */
 export function readSetting(key: string, value: Json): Json {
   const reason = refusalReason(key)
@@ -174,7 +174,10 @@ export const differences = (live: JsonObject, file: JsonObject): readonly Differ
     return isSameSetting(setting, actual, expected) ? [] : [{ setting, live: actual, file: expected }]
   })
 
-/** Settings that take the value of another setting until they are set (service-observed.md section 3.1). */
+/**
+ * Settings that take the value of another setting until they are set
+ * (docs/reference/service.md, "Queue settings").
+ */
 const derivedSettings = [['bisectionConcurrency', 'concurrency']] as const
 
 /**
@@ -193,7 +196,7 @@ export function updateBody(changes: readonly Difference[], file: JsonObject): Js
   return Object.fromEntries(body)
 }
 
-/** Returns the settings of a file that createQueue accepts (service-observed.md section 3.2). */
+/** Returns the settings of a file that createQueue accepts (docs/reference/service.md, "createQueue"). */
 export const createBody = ({ mode, concurrency }: JsonObject): JsonObject => ({
   ...(mode === undefined ? {} : { mode }),
   ...(concurrency === undefined ? {} : { concurrency }),

@@ -12,7 +12,7 @@ export interface HealthCheck {
 
 /**
  * Checks that a queue lists at most `max` pull requests. Queues do not list pull requests that are not ready
- * (service-observed.md section 3.4).
+ * (docs/reference/service.md, "getQueue").
  */
 export function checkDepth(queue: JsonObject, max: number): HealthCheck {
   const depth = queueEntries(queue).length

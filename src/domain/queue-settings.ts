@@ -84,8 +84,8 @@ const booleanType: SettingType = {
 }
 
 /**
- * The type of each setting that updateQueue accepts and a queue file can contain, by the setting's key in
- * the request body (service-observed.md section 3.1), in the order in which files list them.
+ * The type of each setting that updateQueue accepts and a queue file can contain, by the setting's key in the
+ * request body (docs/reference/service.md, "Queue settings"), in the order in which files list them.
  */
 export const queueSettingTypes = {
   state: stateType(['running', 'paused', 'draining']),

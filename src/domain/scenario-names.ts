@@ -1,4 +1,4 @@
-/** The names of the sandbox's built-in scenarios (DESIGN.md section 6). */
+/** The names of the sandbox's built-in scenarios (docs/reference/sandbox.md, "Scenarios"). */
 export const scenarioNames = [
   'happy',
   'flaky',

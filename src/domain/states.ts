@@ -1,6 +1,6 @@
 import { getString, type JsonObject } from '../json.ts'
 
-/** The known states of a pull request (service-api.md section 2.3). */
+/** The known states of a pull request (docs/reference/service.md, "Pull request states"). */
 export const pullRequestStates = [
   'NOT_READY',
   'PENDING',
@@ -12,7 +12,7 @@ export const pullRequestStates = [
   'PENDING_FAILURE',
 ] as const
 
-/** The known states of a queue (service-api.md section 2.4). */
+/** The known states of a queue (docs/reference/service.md, "Queue states"). */
 export const queueStates = ['RUNNING', 'PAUSED', 'DRAINING', 'SWITCHING_MODES'] as const
 
 /** The name of a known state of a pull request or of a queue. */
@@ -71,8 +71,8 @@ export function isFailedOrCancelled(state: string): boolean {
 }
 
 /**
- * Returns the outcome of a pull request's record (CLI.md section 5). FAILED and CANCELLED are settled only
- * when `isCurrentlySubmittedToQueue` is not true; a record without that key is settled.
+ * Returns the outcome of a pull request's record (docs/reference/cli.md, "Waiting"). FAILED and CANCELLED are
+ * settled only when `isCurrentlySubmittedToQueue` is not true; a record without that key is settled.
  */
 export function settledOutcome(record: JsonObject): (typeof outcomes)[number] {
   const state = normalizeState(getString(record, 'state') ?? '')

@@ -1,8 +1,9 @@
 import { get, getArray, getString, type Json, type JsonObject } from '../json.ts'
 
 /**
- * Returns the checks of a test run (service-observed.md section 2.5): all check runs, then the newest status
- * of each context. Each has `kind`, `name`, `state` and `url`; a value that the run lacks is undefined.
+ * Returns the checks of a test run (docs/reference/service.md, "getMergeQueueTestingDetails"): all check
+ * runs, then the newest status of each context. Each has `kind`, `name`, `state` and `url`; a value that the
+ * run lacks is undefined.
  */
 export function readChecks(run: Json): readonly JsonObject[] {
   const checkRuns = getArray(run, 'checkSuites')

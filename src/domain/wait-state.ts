@@ -3,8 +3,8 @@ import { getString, type JsonObject } from '../json.ts'
 import { normalizeState, settledOutcome, statesUnderTest } from './states.ts'
 
 /**
- * The milestones that a wait can have as its goal (CLI.md section 5). A later state also reaches a
- * milestone.
+ * The milestones that a wait can have as its goal (docs/reference/cli.md, "Waiting"). A later state also
+ * reaches a milestone.
  */
 export const milestones = ['merged', 'tests-passed', 'testing', 'left'] as const
 
@@ -108,7 +108,10 @@ const stateOf = (record: JsonObject): string | undefined => {
 const hasLeft = (record: JsonObject): boolean =>
   settledOutcome(record) !== 'pending' || record.isCurrentlySubmittedToQueue === false
 
-/** Whether a record is still the ended record from before the submission (service-observed.md section 7). */
+/**
+ * Whether a record is still the ended record from before the submission
+ * (docs/reference/service.md, "Earlier attempts").
+ */
 const isPrevious = (record: JsonObject, before: JsonObject | undefined): boolean =>
   before !== undefined &&
   hasLeft(record) &&
@@ -154,9 +157,9 @@ function outcomeOf(record: JsonObject, until: Milestone): Outcome | undefined {
 }
 
 /**
- * Computes the next state of a wait from one observation, the change of the pull request's state, if any,
- * and the outcome, if the wait is over (CLI.md section 5). An ended record that is older than the submission
- * counts as not found.
+ * Computes the next state of a wait from one observation, the change of the pull request's state, if any, and
+ * the outcome, if the wait is over (docs/reference/cli.md, "Waiting"). An ended record that is older than the
+ * submission counts as not found.
  */
 export function advance(
   previous: WaitState,

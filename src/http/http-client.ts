@@ -54,9 +54,9 @@ export interface SendOptions {
 /** A client that sends HTTP requests to the service. */
 export interface HttpClient {
   /**
-   * Sends a request and repeats it where WIRE.md section 2 allows: a read after any transient error, a
-   * change only when the service certainly did not apply it. Returns the last response. Throws a
-   * MergeqError whose `sentState` says how far the request got.
+   * Sends a request and repeats it where docs/reference/network.md, "Retries", allows: a read after any
+   * transient error, a change only when the service certainly did not apply it. Returns the last response.
+   * Throws a MergeqError whose `sentState` says how far the request got.
    */
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse & { readonly attempts: number }>
   /** Closes all connections. */

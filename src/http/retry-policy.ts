@@ -1,4 +1,6 @@
-/** When and how often requests are retried (WIRE.md section 3). Delays are in milliseconds. */
+/**
+ * When and how often requests are retried (docs/reference/network.md, "Delays"). Delays are in milliseconds.
+ */
 export interface RetryPolicy {
   /** The maximum number of retries of a request. */
   readonly maxRetries: number

@@ -1,8 +1,8 @@
 import { MergeqError } from '../errors.ts'
 
 /**
- * How far a failed request got (WIRE.md section 2): a `not-sent` request never reached the service; the
- * service may have applied an `ambiguous` request.
+ * How far a failed request got (docs/reference/network.md, "Kinds of failure"): a `not-sent` request never
+ * reached the service; the service may have applied an `ambiguous` request.
  */
 export type SentState = 'not-sent' | 'ambiguous'
 

@@ -33,8 +33,8 @@ const toPublicError = (error: unknown, redact: (text: string) => string, documen
 
 /**
  * Returns a client: a method for each operation of the service, with the settings, retries, limits and errors
- * of the command line. Settings that are left out are found as CLI.md section 3 says. Throws a usage error
- * for a wrong option.
+ * of the command line. Settings that are left out come from the same sources as on the command line. Throws a
+ * usage error for a wrong option.
  */
 export function createHostClient(options: ClientOptions, host: Host): Client {
   const secrets = createRedactor()

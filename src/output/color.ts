@@ -1,4 +1,4 @@
-/** What decides whether output is coloured (CLI.md section 4.10). */
+/** What decides whether output is coloured (docs/reference/cli.md, "Color"). */
 export interface ColorOptions {
   readonly color: 'auto' | 'always' | 'never'
   readonly env: Readonly<Record<string, string | undefined>>

@@ -4,8 +4,8 @@ import { stringifyJson } from '../json-text.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 
 /**
- * Returns an error for people: `mergeq: ` and the message, then the indented hint (CLI.md section 4.7). The
- * name of the API operation is included only with `verbose`.
+ * Returns an error for people: `mergeq: ` and the message, then the indented hint
+ * (docs/reference/cli.md, "Error messages"). The name of the API operation is included only with `verbose`.
  */
 export function errorText({ message, details }: MergeqError, verbose = false): string {
   const { hint, operation } = details

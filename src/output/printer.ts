@@ -233,7 +233,7 @@ function mergeViews(views: readonly View[]): readonly View[] {
   return [{ ...first, rows: views.flatMap(({ rows }) => rows) }]
 }
 
-/** Returns the view of a receipt: `pr, ok, delivery, message` (CLI.md section 4.2). */
+/** Returns the view of a receipt: `pr, ok, delivery, message` (docs/reference/cli.md, "Tables"). */
 export const receiptView = (receipt: JsonObject, sentence: string): View => ({
   columns: receiptColumns,
   rows: [[receipt.pr, receipt.ok, receipt.delivery, receipt.message ?? sentence]],

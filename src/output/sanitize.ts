@@ -1,7 +1,7 @@
 /**
- * Matches terminal sequences. Text from outside may show visible characters and the joiners inside emoji on
- * a terminal; control characters, escape sequences, bidirectional and invisible characters are removed
- * (CLI.md section 4.8).
+ * Matches terminal sequences. Text from outside may show visible characters and the joiners inside emoji on a
+ * terminal; control characters, escape sequences, bidirectional and invisible characters are removed
+ * (docs/reference/cli.md, "Text from the service").
  */
 const sequences =
   /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|(\u001B[\]PX^_]|[\u0090\u0098\u009D-\u009F])|\u001B[ -/]*[0-~]?/g

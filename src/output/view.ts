@@ -61,7 +61,7 @@ export const keyValueTable = (record: Json, columnSpecs: readonly ColumnSpec[]):
   rows: columnSpecs.map(([title, path]) => [title, get(record, path)]),
 })
 
-/** The columns of a receipt (CLI.md section 4.2). */
+/** The columns of a receipt (docs/reference/cli.md, "Tables"). */
 export const receiptColumns: readonly Column[] = [
   { title: 'PR', format: 'pr' },
   { title: 'OK', format: 'plain' },

@@ -5,9 +5,9 @@ const commandPrefix = /::(?=[\w-]+(?: [^\n]*?)?::)|##(?=\[|vso\[|teamcity\[)/g
 export const isJson = (text: string): boolean => /^\s*(?:,\s*)?[[{]|^\s*\],\s*"/.test(text)
 
 /**
- * Returns the text with workflow commands disabled, so that a CI runner executes none (CLI.md section
- * 4.12). In JSON the first character of a command is escaped and the text parses to the same value; in
- * plain text a space breaks the command.
+ * Returns the text with workflow commands disabled, so that a CI runner executes none
+ * (docs/reference/cli.md, "Workflow commands"). In JSON the first character of a command is escaped and the
+ * text parses to the same value; in plain text a space breaks the command.
  */
 export const escapeWorkflowCommands = (text: string, asJson = isJson(text)): string =>
   text.replace(commandPrefix, ([first = '']) =>

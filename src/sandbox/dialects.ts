@@ -6,7 +6,10 @@ export interface ResponseText {
 
 /** The differences between what the documentation of the service says and what the hosted service does. */
 export interface Dialect {
-  /** Whether responses have the fields that only service-observed.md describes. */
+  /**
+   * Whether responses have the fields that the API document does not show
+   * (docs/reference/sandbox.md, "Dialects").
+   */
   readonly hasObservedFields: boolean
   /** Formats an upper-case state in the case that the dialect uses. */
   formatState(state: string): string
@@ -35,7 +38,8 @@ const createJsonError = (message: string): ResponseText => ({
 /** The dialects by name. */
 export const dialects = {
   /**
-   * The service as service-api.md documents it. The sandbox's own: JSON in all cases that are not documented.
+   * The service as its API document describes it (docs/reference/sandbox.md, "Dialects"). The sandbox's own:
+   * JSON in all cases that are not documented.
    */
   document: {
     hasObservedFields: false,
@@ -47,7 +51,7 @@ export const dialects = {
     queueNotEmptyStatus: 409,
     readDelay: 0,
   },
-  /** The hosted service as it was observed (service-observed.md sections 1.2 to 1.5). */
+  /** The hosted service as it was observed (docs/reference/sandbox.md, "Dialects"). */
   hosted: {
     hasObservedFields: true,
     formatState: state => state.toLowerCase(),

@@ -18,7 +18,7 @@ export const booleanField: FieldType<boolean> = {
 
 /**
  * An integer from a minimum up to a maximum, by default the largest number of the service
- * (service-observed.md section 3.1).
+ * (docs/reference/service.md, "Queue settings").
  */
 export const integerField = (min: number, max = maxInteger): FieldType<number> => ({
   expected: `a whole number from ${min} to ${max}`,
@@ -26,7 +26,9 @@ export const integerField = (min: number, max = maxInteger): FieldType<number> =
     typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : undefined,
 })
 
-/** One of some lower-case choices; requests may use either case (service-observed.md section 1.4). */
+/**
+ * One of some lower-case choices; requests may use either case (docs/reference/service.md, "Case of states").
+ */
 export const choiceField = <const Choice extends string>(
   ...choices: readonly Choice[]
 ): FieldType<Choice> => ({

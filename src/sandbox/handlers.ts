@@ -55,7 +55,10 @@ const createChangeHandler =
     return undefined
   }
 
-/** Finds a pull request by either its number or its head branch (service-observed.md section 2.3). */
+/**
+ * Finds a pull request by either its number or its head branch
+ * (docs/reference/service.md, "getSubmittedPullRequest").
+ */
 function findPullRequest(queue: Queue, body: JsonObject): PullRequest {
   const branch = readOptionalText(body, 'pr.branch')
   const hasNumber = getField(body, 'pr.number') !== undefined
@@ -76,7 +79,7 @@ const uuidLength = 36
 
 /**
  * Finds a test run by its id, or the latest run of a pull request. An id may be followed by the suffix that a
- * bisection run has in its branch name (service-observed.md section 2.5).
+ * bisection run has in its branch name (docs/reference/service.md, "getMergeQueueTestingDetails").
  */
 function findTestRun({ runs, pullRequests }: Queue, body: JsonObject): SandboxTestRun {
   const id = readOptionalText(body, 'testRunId')
@@ -95,7 +98,8 @@ function findTestRun({ runs, pullRequests }: Queue, body: JsonObject): SandboxTe
 }
 
 /**
- * The handler of each operation of service-api.md section 4. The type requires a handler for every operation.
+ * The handler of each operation of docs/reference/service.md, "Operations". The type requires a handler for
+ * every operation.
  */
 export const handlers: Readonly<Record<OperationName, Handler>> = {
   submitPullRequest: createChangeHandler((queue, body) =>

@@ -1,12 +1,12 @@
 import type { Repository } from '../domain/values/repository.ts'
 import type { Queue, RunKind, Transition } from './engine/queue.ts'
 
-/** The content type of the metrics (service-api.md section 4.3). */
+/** The content type of the metrics (docs/reference/service.md, "Metrics"). */
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
 
 const hour = 3_600_000
 
-/** Upper bounds of the histogram buckets in seconds (service-observed.md section 4). */
+/** Upper bounds of the histogram buckets in seconds (docs/reference/service.md, "Metrics"). */
 const bucketBounds = [60, 300, 600, 900, 1800, 3600, 5400, 7200, Number.POSITIVE_INFINITY]
 
 type Labels = Readonly<Record<string, string>>
@@ -63,8 +63,8 @@ const conclusions = [
 const batchesOfKind = ({ batches }: Queue, kind: RunKind) => batches.filter(batch => batch.kind === kind)
 
 /**
- * The metrics of the service (service-observed.md section 4). `_1h_` in a name is an hour of real time,
- * whatever the speed of the sandbox.
+ * The metrics of the service (docs/reference/service.md, "Metrics"). `_1h_` in a name is an hour of real
+ * time, whatever the speed of the sandbox.
  */
 const families: readonly MetricFamily[] = [
   gauge(
@@ -174,8 +174,8 @@ export function renderMetrics(queues: readonly Queue[]): string {
 }
 
 /**
- * Lists the queues of the repository `owner/name` on a host (service-api.md section 4.3); without `repo`, all
- * queues.
+ * Lists the queues of the repository `owner/name` on a host (docs/reference/service.md, "Metrics"); without
+ * `repo`, all queues.
  */
 export const filterQueues = (
   queues: readonly Queue[],

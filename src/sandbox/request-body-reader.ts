@@ -15,9 +15,9 @@ const maxReadBytes = 2 * maxBodySize
 
 /**
  * Creates a function that reads request bodies; together they keep a limited number of bytes in memory. A
- * body over `maxBodySize` (service-api.md section 8) is read on for a while without being kept, because many
- * clients read the response only after they have sent the body. The function rejects if the connection closes
- * before the body is complete.
+ * body over `maxBodySize` (docs/reference/service.md, "Limits") is read on for a while without being kept,
+ * because many clients read the response only after they have sent the body. The function rejects if the
+ * connection closes before the body is complete.
  */
 export function createBodyReader(): (request: IncomingMessage) => Promise<BodyReadResult> {
   let bufferedBytes = 0

@@ -17,7 +17,7 @@ const bodyPrefix = 'body.'
 
 /**
  * Paths of the required body fields by operation name, from the operation definitions
- * (service-api.md section 4).
+ * (docs/reference/service.md, "Operations").
  */
 const requiredFields: ReadonlyMap<string, readonly string[]> = new Map(
   serviceOperations.map(({ route, params }: Operation) => [
@@ -67,7 +67,7 @@ export const readText = (body: JsonObject, path: string): string =>
 export const readOptionalText = (body: JsonObject, path: string): string | undefined =>
   (getField(body, path) ?? undefined) === undefined ? undefined : readText(body, path)
 
-/** Reads the repository of a request (service-api.md section 2.1). */
+/** Reads the repository of a request (docs/reference/service.md, "Common fields"). */
 export const readRepository = (body: JsonObject): Repository => ({
   host: readText(body, 'repo.host'),
   owner: readText(body, 'repo.owner'),
@@ -80,7 +80,7 @@ export const readInteger = (body: JsonObject, path: string, min: number, max: nu
 
 /**
  * Reads a pull request number: from 1 for setImpactedTargets, otherwise from 0
- * (service-observed.md section 1.1).
+ * (docs/reference/service.md, "Common fields").
  */
 export const readPullRequestNumber = (body: JsonObject, min: 0 | 1 = 0): number =>
   readInteger(body, 'pr.number', min, maxPullRequestNumber)
@@ -93,7 +93,7 @@ export function readOptionalBoolean(body: JsonObject, path: string): boolean | u
 
 /**
  * Reads a priority, a name or a number from 0 to 255; null is the default priority
- * (service-observed.md section 2.1).
+ * (docs/reference/service.md, "submitPullRequest").
  */
 export function readPriority(body: JsonObject): number | 'default' | undefined {
   const value = body.priority
@@ -103,7 +103,7 @@ export function readPriority(body: JsonObject): number | 'default' | undefined {
   return named ?? readInteger(body, 'priority', 0, 255)
 }
 
-/** Reads the targets that a pull request impacts (service-api.md section 4.1). */
+/** Reads the targets that a pull request impacts (docs/reference/service.md, "setImpactedTargets"). */
 export function readTargets({ impactedTargets }: JsonObject): TargetSet {
   if (impactedTargets === 'ALL') return impactedTargets
   if (Array.isArray(impactedTargets) && impactedTargets.every(isString)) return new Set(impactedTargets)

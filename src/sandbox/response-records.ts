@@ -8,7 +8,7 @@ import { authors, titles } from './sample-texts.ts'
 import { createRandom, createUuid, pick } from './seed.ts'
 import type { SandboxTest } from './test-history.ts'
 
-/** The JSON records in responses. A section that names no document is in service-observed.md. */
+/** The JSON records in responses. */
 
 const priorityNames = new Map([
   [0, 'urgent'],
@@ -17,7 +17,10 @@ const priorityNames = new Map([
   [200, 'low'],
 ])
 
-/** Returns the number of a priority name, in either case (section 6); undefined for an unknown name. */
+/**
+ * Returns the number of a priority name, in either case (docs/reference/service.md, "Priorities"); undefined
+ * for an unknown name.
+ */
 export const findPriority = (name: string): number | undefined =>
   [...priorityNames].find(([, known]) => known === name.toLowerCase())?.[0]
 
@@ -35,7 +38,7 @@ export const getTitle = (queue: Queue, number: number): string =>
 
 /**
  * Formats the fields that a pull request has both in its own record and in the record of its queue
- * (sections 2.3 and 3.4).
+ * (docs/reference/service.md, "getSubmittedPullRequest" and "getQueue").
  */
 function formatSummary(
   queue: Queue,
@@ -66,7 +69,7 @@ function formatSummary(
   }
 }
 
-/** Formats the record of a pull request (service-api.md section 2.3). */
+/** Formats the record of a pull request (docs/reference/service.md, "getSubmittedPullRequest"). */
 export function formatPullRequest(
   queue: Queue,
   pullRequest: PullRequest,
@@ -94,8 +97,8 @@ export function formatPullRequest(
 }
 
 /**
- * Formats the timeline: the newest event first, FAILED as `failure` (section 2.3). The rest is the sandbox's
- * own.
+ * Formats the timeline: the newest event first, FAILED as `failure`
+ * (docs/reference/service.md, "getSubmittedPullRequest"). The rest is the sandbox's own.
  */
 const formatTimeline = (
   { transitions }: Queue,
@@ -111,7 +114,9 @@ const formatTimeline = (
     }))
     .reverse()
 
-/** Formats the state and the settings of a queue (service-api.md section 2.4; names of section 3.1). */
+/**
+ * Formats the state and the settings of a queue (docs/reference/service.md, "getQueue" and "Queue settings").
+ */
 export function formatQueueSettings(queue: Queue, { formatState }: Dialect): JsonObject {
   const { others, bisectionConcurrency, ...settings } = queue.settings
   return {
@@ -125,13 +130,16 @@ export function formatQueueSettings(queue: Queue, { formatState }: Dialect): Jso
   }
 }
 
-/** Formats a queue with its pull requests in the order of testing (section 3.4). */
+/** Formats a queue with its pull requests in the order of testing (docs/reference/service.md, "getQueue"). */
 export const formatQueue = (queue: Queue, dialect: Dialect): JsonObject => ({
   ...formatQueueSettings(queue, dialect),
   enqueuedPullRequests: listEnqueued(queue).map(pullRequest => formatSummary(queue, pullRequest, dialect)),
 })
 
-/** Formats a test case record (service-api.md section 2.5); only section 5 describes `status.value`. */
+/**
+ * Formats a test case record (docs/reference/service.md, "Test records"); the API document has no
+ * `status.value`.
+ */
 export function formatTest(
   test: SandboxTest,
   repo: Repository,

@@ -51,12 +51,12 @@ export interface SandboxState {
   getQueue(ref: QueueRef): Queue
   /**
    * Creates a queue; settings that are not named have their defaults. Throws 409 if the branch has a queue
-   * (service-observed.md section 1.3).
+   * (docs/reference/service.md, "Error responses").
    */
   createQueue(ref: QueueRef, settings: JsonObject): Queue
   /**
    * Deletes a queue. Throws 404 if there is none, and `queueNotEmptyStatus` of the dialect while the queue
-   * contains pull requests (service-api.md section 3 rule 1).
+   * contains pull requests (docs/reference/service.md, "deleteQueue").
    */
   deleteQueue(ref: QueueRef): void
   /** Returns the tests of a repository that has, or had, a queue; throws 404 for any other repository. */

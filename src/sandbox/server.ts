@@ -25,8 +25,8 @@ const requestTimeouts = {
 
 /**
  * Serves on the loopback address only, on a free port if `port` is 0. Refuses a `Host` header with another
- * name, which prevents DNS rebinding, requests from web pages, and bodies over the limit (WIRE.md section 4).
- * Throws a usage error for a port that is in use or not permitted.
+ * name, which prevents DNS rebinding, requests from web pages, and bodies over the limit
+ * (docs/reference/sandbox.md, "Safety"). Throws a usage error for a port that is in use or not permitted.
  */
 export async function startServer(
   service: SandboxService,

@@ -16,7 +16,7 @@ export const defaultToken = 'sandbox'
 
 /** Options of the service. */
 export interface ServiceOptions extends SandboxStateOptions {
-  /** The only token that the service accepts (service-api.md section 5). */
+  /** The only token that the service accepts (docs/reference/service.md, "Authentication"). */
   readonly token: string
   /** Returns the present time in milliseconds since 1970. */
   now(): number
@@ -49,13 +49,16 @@ export interface SandboxService {
   readonly state: SandboxState
 }
 
-/** The header that marks every response of a sandbox, so that clients recognize it (CLI.md section 4). */
+/**
+ * The header that marks every response of a sandbox, so that clients recognize it
+ * (docs/reference/cli.md, "Sandbox notice").
+ */
 export const sandboxHeader = 'x-mergeq-sandbox'
 
-/** The path prefix with the version of the API (service-api.md section 9). */
+/** The path prefix with the version of the API (docs/reference/service.md, "Requests"). */
 export const pathPrefix = '/v1'
 
-/** The message for a body over the limit of service-api.md section 8. */
+/** The message for a body over the limit of docs/reference/service.md, "Limits". */
 export const bodyTooLargeMessage = 'The body is larger than 20 MiB.'
 
 const operationsByPath: ReadonlyMap<string, { readonly method: string; readonly isChange: boolean }> =
@@ -68,7 +71,7 @@ const operationsByPath: ReadonlyMap<string, { readonly method: string; readonly 
 
 /**
  * The operation that accepts the id of a forked workflow run instead of a token
- * (service-observed.md section 2.4).
+ * (docs/reference/service.md, "setImpactedTargets").
  */
 const operationForForks: OperationName = 'setImpactedTargets'
 const forkedRunHeader = 'x-forked-workflow-run-id'

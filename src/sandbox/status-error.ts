@@ -8,7 +8,8 @@ const kindsByStatus = new Map<number, ErrorKind>([
 ])
 
 /**
- * Creates the error that the service answers with this HTTP status and message (service-api.md section 7).
+ * Creates the error that the service answers with this HTTP status and message
+ * (docs/reference/service.md, "Error responses").
  */
 export const statusError = (status: number, message: string): MergeqError =>
   new MergeqError(kindsByStatus.get(status) ?? 'refused', message, { status })

@@ -10,7 +10,7 @@ const historyDays = 30
 /** Number of tests in a repository. */
 const testCount = 480
 
-/** A failure that a test has often (service-api.md section 2.5). */
+/** A failure that a test has often (docs/reference/service.md, "Test records"). */
 export interface CommonFailure {
   readonly summary: string
   readonly count: number
@@ -35,7 +35,7 @@ export interface SandboxTest {
   /** Times of the failures, the newest first. */
   readonly failures: readonly number[]
   readonly commonFailures: readonly CommonFailure[]
-  /** From 0 to 1, the unit that public clients assume (service-observed.md section 5). */
+  /** From 0 to 1, the unit that public clients assume (docs/reference/service.md, "Test records"). */
   readonly failureRate24h: number
   readonly failureRate7d: number
   readonly pullRequestsImpacted7d: number

@@ -28,7 +28,10 @@ function formatCheckRun(
   return { ...check, status: 'COMPLETED', conclusion }
 }
 
-/** Formats the status log, the newest status first, `PENDING` last (service-observed.md section 2.5). */
+/**
+ * Formats the status log, the newest status first, `PENDING` last
+ * (docs/reference/service.md, "getMergeQueueTestingDetails").
+ */
 function formatStatusLog(runUrl: string, { status }: SandboxTestRun): readonly JsonObject[] {
   const formatStatus = (state: string) => ({ context: 'ci/deploy-preview', url: `${runUrl}/deploy`, state })
   const finalStatus = {
@@ -45,10 +48,7 @@ function listTargets({ headCommits }: Queue, number: number): readonly string[] 
   return targets === 'ALL' ? [targets] : [...targets]
 }
 
-/**
- * Formats a test run. service-api.md section 4.1 documents no fields; these are the fields of
- * service-observed.md section 2.5.
- */
+/** Formats a test run. The fields are those of docs/reference/service.md, "getMergeQueueTestingDetails". */
 export function formatTestRun(queue: Queue, run: SandboxTestRun, { formatTime }: Dialect): JsonObject {
   const { requiredStatuses, mode } = queue.settings
   const [firstTested = 0] = run.tested

@@ -101,7 +101,7 @@ describe('each status of a read', () => {
       expect((await mergeq(words, { answer: always(404) })).err).toMatch(/^mergeq: .*127\.0\.0\.1:\d+/)
   })
 
-  // CLI.md section 4.7: one sentence, "then an indented hint that says what to do".
+  // docs/reference/cli.md, "Error messages": one sentence, then an indented hint that says what to do.
   const hintless = [400, 404, 409, 413, 418, 422]
   const isHinted = async (status: number) => {
     for (const [words] of reads) expect((await mergeq(words, { answer: always(status) })).err).toMatch(hinted)
@@ -459,7 +459,7 @@ describe('success', () => {
     expect(err).toMatch(/not complete JSON.*14 bytes/)
   })
 
-  // CLI.md section 4.7: "then an indented hint".
+  // docs/reference/cli.md, "Error messages": an indented hint follows.
   test.each(['', 'OK', '{"state":'])('an answer that is %j has a hint', async body => {
     const { err } = await mergeq(`queue get ${where}`, { answer: always(200, body) })
     expect(err).toMatch(hinted)
@@ -566,7 +566,7 @@ describe('413 to a list', () => {
   const words = 'pr targets 7 a b --sha 4f2a -R acme/web -b main'
   const sent = ({ requests }: Outcome) => requests.map(({ body }) => JSON.parse(body).impactedTargets)
 
-  // CLI.md section 7: "A 413 from the service does the same once."
+  // docs/reference/cli.md, "Impacted targets": after 413, "ALL" is sent once.
   test('sends "ALL" once, with the warning', async () => {
     const outcome = await mergeq(`${words} --json`, {
       answer: ({ body }) => (body.includes('"ALL"') ? { body: 'OK' } : { status: 413, body: 'Too large' }),
@@ -616,7 +616,7 @@ describe('errors for scripts', () => {
     }
   })
 
-  // CLI.md section 4.7 names it among the fields; after one attempt it is left out.
+  // docs/reference/cli.md, "Error messages" names it among the fields; after one attempt it is left out.
   test('the number of attempts is reported', async () => {
     const { err } = await mergeq(`pr get 7 ${where} --json`, { answer: always(404) })
     expect(errorOf({ err }).attempts).toBe(1)
@@ -682,7 +682,8 @@ describe('several pull requests', () => {
     expect(code).toBe(exit)
   })
 
-  // CLI.md section 4.5: "its own error on standard error, naming the pull request, the worst last".
+  // docs/reference/cli.md, "Several pull requests": each error names the pull request, the most severe one
+  // last.
   test('the worst error is the last', async () => {
     const { code, err } = await by({ 7: no(401), 8: no(404) })(`pr get 7 8 ${where} --json`)
     expect({ code, exit: errorOf({ err }).exit }).toEqual({ code: 4, exit: 4 })

@@ -376,7 +376,8 @@ describe('more of the formats', () => {
     expect({ code, out }).toEqual({ code: 0, out: body })
   })
 
-  // CLI.md section 4.6: --fields picks by name; a test's fields stand in a record of that name.
+  // docs/reference/cli.md, "Selecting fields": --fields picks by name; a test's fields stand in a record of
+  // that name.
   test('flaky get takes the field names that flaky list takes', async () => {
     const { out } = await mergeq(`flaky get ${id} ${org} --fields name,status.value`, { answer: serve() })
     expect(out).toBe('cart total\tflaky\n')
@@ -445,8 +446,8 @@ describe('untrusted text', () => {
       }
   })
 
-  // CLI.md section 4.8: "JSON keeps it exactly, escaped": U+007F to U+009F and what is invisible stand there
-  // raw.
+  // docs/reference/cli.md, "Text from the service": JSON keeps the text, escaped: U+007F to U+009F and what
+  // is invisible stand there raw.
   test('no control or bidirectional character stands raw in JSON', async () => {
     const title = hostile.map(([, name]) => name).join('')
     const { out } = await mergeq(`pr get 7 ${where} --json`, { answer: titled(title), ...onTerminal })
@@ -615,7 +616,7 @@ describe('untrusted text', () => {
     '##teamcity[buildStop]',
   ]
 
-  test.each(commands)('CLI.md 4.12: in CI %j is no command to the runner', async name => {
+  test.each(commands)('in CI %j is no command to the runner', async name => {
     const env = { CI: 'true', GITHUB_ACTIONS: 'true' }
     const active = /::[\w-]+(?: [^\n]*)?::|##\[|##vso\[|##teamcity\[/
     for (const flags of ['', '-o table', '-o csv', '-o markdown', '-v']) {
@@ -852,7 +853,8 @@ describe('shapes', () => {
     expect(out).toBe(lines(document))
   })
 
-  // CLI.md section 6: the window stands "beside the service's own fields"; these are dropped.
+  // docs/reference/cli.md, "Lists of failing tests": the window is beside the fields of the service; these
+  // are dropped.
   test('and beside the tests of a list', async () => {
     const { out } = await mergeq(`flaky list ${org} --json`, {
       answer: serve({ 'flaky-tests/list-failing-tests': { tests: [], page: { news: 1 }, news: 2 } }),
@@ -973,7 +975,7 @@ describe('colour', () => {
     })
   }
 
-  // CLI.md section 4.2: no colour on a pipe "unless --color always or the environment forces it".
+  // docs/reference/cli.md, "Color": no color on a pipe unless --color always or the environment forces it.
   test.each([
     ['--color always', {}],
     ['', { FORCE_COLOR: '1' }],

@@ -186,7 +186,9 @@ describe('how a watch ends', () => {
 
   test('on a terminal a failed reading is reported in the block', async () => {
     const { out } = await watch('--for 3s --color never', [good, broken], { terminal: true, columns: 120 })
-    expect(out).toMatch(/\r\n\S+ could not process the request for \S.* \(503\).* \(failed polls in a row: 1\)\u001B\[K/)
+    expect(out).toMatch(
+      /\r\n\S+ could not process the request for \S.* \(503\).* \(failed polls in a row: 1\)\u001B\[K/,
+    )
   })
 
   test('a record that cannot be read does not show how it ended; a refused token ends the watch', async () => {

@@ -3,8 +3,8 @@ import { serviceOperations } from '../../src/api/operations/index.ts'
 import { type Answer, mergeq, type Seen, type Setting, serveScript } from '../support/harness.ts'
 
 /**
- * What goes over the wire, written by hand from service-api.md and service-observed.md and never derived from
- * the rows: a wire field that is renamed in the contract must fail here, even if both sides of our own agree.
+ * What goes over the wire, written by hand from docs/reference/service.md and never derived from the rows: a
+ * wire field that is renamed in the contract must fail here, even if both sides of our own agree.
  */
 interface Line extends Pick<Setting, 'env' | 'files' | 'input'> {
   readonly words: string
@@ -171,7 +171,10 @@ const queueLines: readonly Line[] = [
   { words: `queue delete --yes ${where}`, route: remove, body: `{${on}}` },
 ]
 
-/** Every setting that updateQueue takes (service-observed.md section 3.1): its flag, and what it sends. */
+/**
+ * Every setting that updateQueue takes (docs/reference/service.md, "Queue settings"): its flag, and what it
+ * sends.
+ */
 const settings: readonly (readonly [flag: string, sent: string])[] = [
   ['--state running', '"state":"RUNNING"'],
   ['--state paused', '"state":"PAUSED"'],
@@ -628,7 +631,7 @@ describe('--dry-run prints the same request, needs no token and sends nothing', 
     })
   })
 
-  // CLI.md section 2: for a composition it prints the first request, which empties the queue.
+  // docs/reference/cli.md, "Dry run": for a composition it prints the first request, which empties the queue.
   test.each([
     ['queue delete --cancel-all --yes', 'getQueue'],
     ['queue delete --drain-first --yes', 'updateQueue'],

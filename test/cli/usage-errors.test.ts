@@ -310,7 +310,7 @@ describe.each(Object.entries(tables))('%s', (_, rows) => {
 })
 
 describe('what an error reports', () => {
-  // CLI.md section 4.7: one sentence, "then an indented hint that says what to do".
+  // docs/reference/cli.md, "Error messages": one sentence, then an indented hint that says what to do.
   test.each([
     ['must not be empty', 'queue get -R acme/web --target-branch='],
     ['must be one of', `queue get ${at} -o xml`],
@@ -329,8 +329,8 @@ describe('what an error reports', () => {
     isRefused(`queue get ${at} ${flag}`, /--ca-file/),
   )
 
-  // cases.md I7: a file that is missing is a clear message and exit 2; it ends as "something went wrong
-  // inside mergeq".
+  // docs/reference/cli.md, "Impacted targets": a file that is missing is a clear message and exit 2; it ends
+  // as "something went wrong inside mergeq".
   test.each([
     `pr targets 7 --from /no/such.txt --sha s ${at}`,
     `pr targets 7 --from-json /no/such.txt --sha s ${at}`,
@@ -541,8 +541,8 @@ describe('what is accepted', () => {
     }
   })
 
-  // CLI.md section 4.13: "--set for what a typed flag already gives" is a usage error; global flags are not
-  // looked at.
+  // docs/reference/cli.md, "Contradictory options": --set for a field that a typed option sets is a usage
+  // error; global flags are not looked at.
   test.each([
     [`queue get ${at} --set repo.name=other`, /--set.*repo\.name.*--repo/],
     [`queue get ${at} --set targetBranch=other`, /--set.*targetBranch.*--target-branch/],

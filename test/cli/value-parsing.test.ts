@@ -535,7 +535,7 @@ describe('a token', () => {
 })
 
 describe('states', () => {
-  test('are those of service-api.md', () => {
+  test('are those of the API document', () => {
     expect([...pullRequestStates].sort()).toEqual([
       'CANCELLED',
       'FAILED',

@@ -132,7 +132,7 @@ function open(
 const head = () => git(parent, 'rev-parse', 'HEAD')
 const nothing = { repo: undefined, targetBranch: undefined, sha: undefined }
 
-describe('settings from a checkout (CLI.md section 3)', () => {
+describe('settings from a checkout', () => {
   test('a clone: the repository, the branch of origin/HEAD, the commit, each with its origin', async () => {
     const { all, source } = open(checkout())
     expect(await all()).toEqual({ repo: 'github.com/acme/web', targetBranch: 'main', sha: head() })
@@ -315,7 +315,7 @@ describe('git itself applies insteadOf', () => {
   })
 })
 
-describe('a fork and its parent (CLI.md section 3)', () => {
+describe('a fork and its parent', () => {
   test('a change is a usage failure that lists both', async () => {
     const { find, source, said } = open(fork(), { changes: true })
     expect(await find('repo')).toBe(
@@ -396,7 +396,7 @@ function lookup(answer: string) {
 const line = (sha: string, number: number, kind = 'head') => `${sha}\trefs/pull/${number}/${kind}\n`
 const other = '1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e'
 
-describe('The pull request whose head is the current commit (CLI.md section 1)', () => {
+describe('The pull request whose head is the current commit', () => {
   test('it is looked for at the address of the remote that named the repository, outside the checkout', async () => {
     const { env, called } = lookup(line(other, 1) + line(head(), 123) + line(other, 124))
     const { source, started } = open(fork(), { env: { ...env, GIT_DIR: '.git', GIT_COMMON_DIR: '.git' } })
@@ -559,7 +559,7 @@ describe('The pull request whose head is the current commit (CLI.md section 1)',
   })
 })
 
-describe('WIRE.md section 4: nothing that a repository can configure is run', () => {
+describe('nothing that a repository can configure is run', () => {
   /** Every setting by which git runs a program, each to leave the same mark. */
   const settingsThatRun = (mark: string): readonly (readonly [string, string])[] => {
     const run = `sh -c 'touch ${mark}'`

@@ -857,7 +857,7 @@ describe('addresses', () => {
   })
 })
 
-describe('what we rely on in undici (WIRE.md 4.12)', () => {
+describe('what we rely on in undici', () => {
   /** One request as the transport sends it, with nothing of ours around it. */
   async function send(url: string, method: 'GET' | 'POST', env: Readonly<Record<string, string>> = {}) {
     const { default: requestBy } = await import('undici/lib/api/api-request.js')

@@ -109,7 +109,7 @@ describe('the same verdict as Prometheus', () => {
       const { out } = await story.mergeq('metrics')
       await story.close()
       const { status, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: out, encoding: 'utf8' })
-      // The names are the service's (service-observed.md section 4): gauges, whatever they end in.
+      // The names are the service's (docs/reference/service.md, "Metrics"): gauges, whatever they end in.
       const messages = stderr.split('\n').filter(line => line !== '' && !line.includes('_total'))
       expect({ messages, status }).toEqual({ messages: [], status: 3 })
       expect(parseSamples(out).length).toBeGreaterThan(50)

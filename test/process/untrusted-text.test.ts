@@ -175,7 +175,8 @@ describe('control sequences for a terminal', () => {
         : typeof value === 'object' && value !== null
           ? Object.entries(value).flatMap(([key, one]) => [key, ...strings(one)])
           : []
-    // States are printed in the spelling of service-api.md; what is none is kept.
+    // States are printed in the spelling of docs/reference/service.md, "Case of states"; what is none is
+    // kept.
     const due = strings(answer(everything)).filter(text => text.length > 100)
     expect(strings(JSON.parse(out)).filter(text => text.length > 100)).toEqual(due)
   })
@@ -667,7 +668,7 @@ describe('cells and rows', () => {
   )
 })
 
-describe('what a CI runner would act on (CLI.md 4.12)', () => {
+describe('what a CI runner would act on', () => {
   const commands = [
     '::error::pwned',
     '::error file=app.js,line=1,title=x::pwned',

@@ -207,7 +207,7 @@ const expected: Readonly<Record<string, Readonly<Record<string, Readonly<Record<
   },
 }
 
-describe('A recorded job gives its settings (CLI.md section 3)', () => {
+describe('A recorded job gives its settings', () => {
   test('every recording has its line, and every line its recording', () => {
     const recorded = [...recordings].map(([system, { jobs }]) => [system, Object.keys(jobs).sort()])
     const lines = Object.entries(expected).map(([system, jobs]) => [system, Object.keys(jobs).sort()])

@@ -35,7 +35,8 @@ export function encodeTargets(names: readonly string[] | 'ALL'): ImpactedTargets
 /** Sets the targets that a pull request impacts. */
 export const setImpactedTargets = defineOperation({
   route: 'POST /setImpactedTargets',
-  // No operation shows the targets; the last upload for a commit wins (service-observed.md section 2.4).
+  // No operation shows the targets; the last upload for a commit wins
+  // (docs/reference/service.md, "setImpactedTargets").
   effect: { replay: 'unread', inspectCommand: 'mergeq pr get', inspect: () => 'unclear' },
   params: {
     ...queueParams,
@@ -43,8 +44,8 @@ export const setImpactedTargets = defineOperation({
     sha: param<string | undefined>('body.pr.sha'),
     /** What to do with a list over 20 MiB: send `ALL` (the default), or fail. */
     tooLarge: localParam<'all' | 'fail' | undefined>(),
-    // A run of a pull request from a fork has no token: its id replaces it (service-observed.md section
-    // 2.4).
+    // A run of a pull request from a fork has no token: its id replaces it
+    // (docs/reference/service.md, "setImpactedTargets").
     forkedRun: param<string | undefined>('credential.x-forked-workflow-run-id'),
     targets: param<ImpactedTargets>('body.impactedTargets', { required: true, encode: ({ list }) => list }),
   },

@@ -7,7 +7,9 @@ import { param } from '../param.ts'
 import { inspectCancel, inspectRestart, inspectSubmit } from '../recovery-rules.ts'
 import { resourceCommand } from '../resource-command.ts'
 
-/** The queue that a request is about: a branch of a repository (service-api.md section 2.2). */
+/**
+ * The queue that a request is about: a branch of a repository (docs/reference/service.md, "Common fields").
+ */
 export const queueParams = {
   repo: param<Repository>('body.repo', {
     required: true,
@@ -39,8 +41,8 @@ export const partialPullRequestDecoder = recordDecoder(withNormalizedState, {
 })
 
 /**
- * Reads the record of a submitted pull request, by its number or its head branch (service-api.md section
- * 2.3).
+ * Reads the record of a submitted pull request, by its number or its head branch
+ * (docs/reference/service.md, "getSubmittedPullRequest").
  */
 export const getSubmittedPullRequest = defineOperation({
   route: 'POST /getSubmittedPullRequest',

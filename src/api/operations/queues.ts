@@ -66,7 +66,8 @@ export const createQueue = defineOperation({
 })
 
 /**
- * Changes settings of a queue (service-observed.md section 3.1); a param that is left out stays unchanged.
+ * Changes settings of a queue (docs/reference/service.md, "Queue settings"); a param that is left out stays
+ * unchanged.
  */
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',

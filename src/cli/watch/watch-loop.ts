@@ -64,7 +64,7 @@ export async function watchLoop<Update>(
 ): Promise<number> {
   const { clock, out } = context.host
   const endAt = clock.now() + (duration ?? Number.POSITIVE_INFINITY)
-  // The watch repeats a failed reading by itself (WIRE.md section 3).
+  // The watch repeats a failed reading by itself (docs/reference/network.md, "Retries").
   const limits = withMaxRetries(context.client(), 0)
   let errors = 0
   try {

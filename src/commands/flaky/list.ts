@@ -11,7 +11,10 @@ import { usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 
-/** A test whose status has a value: without a value, the reason replaces it (service-api.md section 2.5). */
+/**
+ * A test whose status has a value: without a value, the reason replaces it
+ * (docs/reference/service.md, "Test records").
+ */
 const withStatus = (test: JsonObject): JsonObject =>
   getString(test, 'status.value') === undefined
     ? { ...test, status: { value: getString(test, 'status.reason') } }

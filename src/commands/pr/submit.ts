@@ -25,7 +25,7 @@ export const submitRequest = defineOperationCommand({
   command: 'pr submit',
   summary: 'Submit pull requests to the queue for testing and merging',
   operation: submitPullRequest,
-  // Equal priority is first come, first served (service-observed.md section 6).
+  // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
   isOrdered: true,
   inputs: {
     ...queueInputs,

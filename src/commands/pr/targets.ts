@@ -10,8 +10,8 @@ import { usageError } from '../../errors.ts'
 import { table } from '../../output/view.ts'
 
 /**
- * The pull request: the first argument if it is a reference; all other arguments are targets (CLI.md section
- * 1).
+ * The pull request: the first argument if it is a reference; all other arguments are targets
+ * (docs/reference/cli.md, "Pull requests").
  */
 const onePullRequest: Input<number> = {
   ...pullRequestArguments,
@@ -46,8 +46,8 @@ const commit: Input<string | undefined> = {
 }
 
 /**
- * The run of a pull request from a fork has no token: its id replaces the token (service-observed.md section
- * 2.4).
+ * The run of a pull request from a fork has no token: its id replaces the token
+ * (docs/reference/service.md, "setImpactedTargets").
  */
 const forkedRun: Input<string | undefined> = {
   definitions: [

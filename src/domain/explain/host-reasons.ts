@@ -24,7 +24,7 @@ export function extractNames(value: Json | undefined): readonly string[] {
 
 /**
  * Returns findings from the details that the record, or the newest event of its timeline, gives about the
- * code host (service-observed.md section 2.3).
+ * code host (docs/reference/service.md, "getSubmittedPullRequest").
  */
 export function hostFindings({ record, latest }: Facts): readonly Finding[] {
   const detail = (key: string) =>

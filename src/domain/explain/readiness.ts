@@ -31,8 +31,8 @@ const findingByMergeability: Readonly<Record<string, Finding | undefined>> = {
 }
 
 /**
- * Returns findings about the conditions that a record's readiness does not meet (service-observed.md section
- * 7).
+ * Returns findings about the conditions that a record's readiness does not meet
+ * (docs/reference/service.md, "Pull request states").
  */
 export function readinessFindings(facts: Facts): readonly Finding[] {
   const { record, queue } = facts

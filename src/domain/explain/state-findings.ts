@@ -88,8 +88,8 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
 }
 
 /**
- * Returns a finding about the time limit for pull requests that are not ready (service-observed.md section
- * 3.1).
+ * Returns a finding about the time limit for pull requests that are not ready
+ * (docs/reference/service.md, "Queue settings").
  */
 function timeLimit({ queue }: Facts): readonly Finding[] {
   const hours = getNumber(queue, 'notReadyTimeoutHours') ?? 0

@@ -5,8 +5,8 @@ const defaultPriority = 100
 
 /**
  * Returns whether another submit is safe. Submitting a queued pull request again resets its priority and
- * batching unless they are given again (service-observed.md section 2.1). `submit` is the command line that
- * submits it.
+ * batching unless they are given again (docs/reference/service.md, "submitPullRequest"). `submit` is the
+ * command line that submits it.
  */
 export function assessResubmission(
   verdict: ExplanationVerdict,

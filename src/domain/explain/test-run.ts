@@ -25,8 +25,8 @@ const findId = (value: Json | undefined): string | undefined => {
 }
 
 /**
- * Returns the id of a record's newest test run; undefined if neither the record nor its timeline names a
- * test run (service-observed.md section 2.5).
+ * Returns the id of a record's newest test run; undefined if neither the record nor its timeline names a test
+ * run (docs/reference/service.md, "getMergeQueueTestingDetails").
  */
 export const testRunOf = (record: JsonObject): string | undefined =>
   [record, ...getArray(record, 'timeline')]

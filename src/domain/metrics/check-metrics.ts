@@ -47,9 +47,9 @@ const matches =
     series.name === name && matchers.every(({ label, matches }) => matches(labelValue(series.labels, label)))
 
 /**
- * Checks every value that an expression selects. Throws a `not-found` error, which suggests similar names,
- * if it selects no series: the service omits series of unknown queues and some that are zero
- * (service-observed.md section 4).
+ * Checks every value that an expression selects. Throws a `not-found` error, which suggests similar names, if
+ * it selects no series: the service omits series of unknown queues and some that are zero
+ * (docs/reference/service.md, "Metrics").
  */
 export function checkMetrics(
   expression: Expression,

@@ -1,8 +1,8 @@
 import { MergeqError } from '../../errors.ts'
 
 /**
- * A sample of a metric in the Prometheus text format 0.0.4 (service-api.md section 4.3), without its
- * timestamp.
+ * A sample of a metric in the Prometheus text format 0.0.4 (docs/reference/service.md, "Metrics"), without
+ * its timestamp.
  */
 export interface Sample {
   readonly name: string

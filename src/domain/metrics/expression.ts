@@ -2,8 +2,8 @@ import { usageError } from '../../errors.ts'
 import { metricName, parseNumber } from './exposition.ts'
 
 /**
- * An expression `<series> <op> <number>` (CLI.md section 8), which must hold for every series that it
- * selects.
+ * An expression `<series> <op> <number>` (docs/reference/cli.md, "Metric expressions"), which must hold for
+ * every series that it selects.
  */
 export interface Expression {
   /** The expression as typed. */
@@ -187,6 +187,6 @@ export function parseExpression(text: string): Expression {
   return { text: text.trim(), series, comparison, bound }
 }
 
-/** The hint that explains why rates are not supported (service-observed.md section 4). */
+/** The hint that explains why rates are not supported (docs/reference/service.md, "Metrics"). */
 const whyNoRate =
   'The _1h_ series are gauges over the last hour, even if their name ends in _total. They can fall, so a rate has no meaning. Compare the value directly.'

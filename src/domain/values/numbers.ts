@@ -1,6 +1,6 @@
 import { usageError } from '../../errors.ts'
 
-/** The largest value of the service's integers (service-observed.md section 3.1). */
+/** The largest value of the service's integers (docs/reference/service.md, "Queue settings"). */
 export const maxInteger = 4_294_967_295
 
 /**

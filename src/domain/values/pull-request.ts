@@ -1,7 +1,7 @@
 import { usageError } from '../../errors.ts'
 import { looksLikeHost } from './repository.ts'
 
-/** The largest pull request number that the service accepts (service-observed.md section 1.1). */
+/** The largest pull request number that the service accepts (docs/reference/service.md, "Common fields"). */
 export const maxPullRequestNumber = 4_294_967_295
 
 const pullRequestUrl = /^https?:\/\/([^/?#\s@]+)\/([^?#\s]+)\/(?:pull|-\/merge_requests)\/(\d+)\/?$/
@@ -14,8 +14,8 @@ export const isPullRequestReference = (text: string): boolean =>
   (isNumber(text) && !/^#?0$/.test(text)) || pullRequestUrl.test(text)
 
 /**
- * Parses a pull request: `123`, `#123` or a URL, which also names the repository (CLI.md section 1).
- * Throws a usage error for any other text.
+ * Parses a pull request: `123`, `#123` or a URL, which also names the repository
+ * (docs/reference/cli.md, "Pull requests"). Throws a usage error for any other text.
  */
 export function parsePullRequest(text: string): { readonly number: number; readonly repo?: string } {
   const [, host, path, number = ''] = pullRequestUrl.exec(text) ?? []

@@ -1,6 +1,6 @@
 import { usageError } from '../../errors.ts'
 
-/** A repository as the service names it (service-api.md section 2.1). */
+/** A repository as the service names it (docs/reference/service.md, "Common fields"). */
 export interface Repository {
   readonly host: string
   readonly owner: string

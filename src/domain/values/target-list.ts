@@ -1,7 +1,10 @@
 import { type MergeqError, usageError } from '../../errors.ts'
 import type { StringArray } from './string-array.ts'
 
-/** Input with more bytes counts as over the limit, even if it consists of duplicates (CLI.md section 7). */
+/**
+ * Input with more bytes counts as over the limit, even if it consists of duplicates
+ * (docs/reference/cli.md, "Impacted targets").
+ */
 const maxInputSize = 256 * 1024 * 1024
 
 /** Parses input in chunks. */

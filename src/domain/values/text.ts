@@ -4,8 +4,8 @@ import { usageError } from '../../errors.ts'
 export const priorities = ['urgent', 'high', 'medium', 'low']
 
 /**
- * Parses a priority (CLI.md section 8): returns a name in lower case, and a number from 0 to 255 as an
- * integer, as the service expects them. Throws a usage error for any other text.
+ * Parses a priority (docs/reference/cli.md, "Values"): returns a name in lower case, and a number from 0 to
+ * 255 as an integer, as the service expects them. Throws a usage error for any other text.
  */
 export function parsePriority(text: string): string | number {
   if (priorities.includes(text.toLowerCase())) return text.toLowerCase()

@@ -9,7 +9,7 @@ import { changeState, insertWaiting, removeFromBatches, rerun } from './transiti
 
 /** What users of the service may do to a queue. An action happens at `queue.now`: advance the queue first. */
 
-/** `medium`, the priority of a submit that names none (service-observed.md section 6). */
+/** `medium`, the priority of a submit that names none (docs/reference/service.md, "Priorities"). */
 export const defaultPriority = 100
 
 /** The parameters of a submit; an option is undefined if the request leaves it out. */
@@ -91,7 +91,7 @@ function removeFromList(list: PullRequest[], pullRequest: PullRequest): boolean 
 
 /**
  * Returns a pull request that is in the queue; throws status 404 for any other
- * (service-observed.md section 1.3).
+ * (docs/reference/service.md, "Error responses").
  */
 function getQueued(queue: Queue, number: number): PullRequest {
   const pullRequest = queue.pullRequests.get(number)
@@ -101,8 +101,8 @@ function getQueued(queue: Queue, number: number): PullRequest {
 }
 
 /**
- * Cancels a pull request by number (service-api.md section 3 rule 2). Throws 404 if the pull request is not
- * queued.
+ * Cancels a pull request by number (docs/reference/service.md, "cancelPullRequest"). Throws 404 if the pull
+ * request is not queued.
  */
 export const cancel = (queue: Queue, number: number): void =>
   cancelPullRequest(queue, getQueued(queue, number), 'it was cancelled')
@@ -125,7 +125,7 @@ export function restart(queue: Queue, number: number): void {
 
 /**
  * Stores the targets that a pull request impacts, before or after its submit
- * (service-observed.md section 2.4).
+ * (docs/reference/service.md, "setImpactedTargets").
  */
 export function setTargets(queue: Queue, number: number, targets: TargetSet, sha: string | undefined): void {
   recordTargets(queue, number, targets, sha)
@@ -136,8 +136,8 @@ export function setTargets(queue: Queue, number: number, targets: TargetSet, sha
 
 /**
  * Changes the settings that an updateQueue body names. While batches are in progress, a change of the mode is
- * put off until none is being tested (service-observed.md section 3.3). Throws 400 for a bad value and then
- * changes nothing.
+ * put off until none is being tested (docs/reference/service.md, "updateQueue"). Throws 400 for a bad value
+ * and then changes nothing.
  */
 export function configure(queue: Queue, body: JsonObject): void {
   const { mode } = queue.settings

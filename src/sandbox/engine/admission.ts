@@ -55,8 +55,8 @@ function enqueue(queue: Queue, pullRequest: PullRequest): void {
 
 /**
  * Stops the test runs that share targets with an urgent pull request, and puts their members back behind it.
- * Urgent pull requests do not interrupt each other (service-observed.md section 6). The sandbox's own: a
- * queue that starts no tests is not interrupted, because the urgent pull request would gain nothing.
+ * Urgent pull requests do not interrupt each other (docs/reference/service.md, "Priorities"). The sandbox's
+ * own: a queue that starts no tests is not interrupted, because the urgent pull request would gain nothing.
  */
 function interruptFor(queue: Queue, urgent: PullRequest): void {
   const targets = combineTargets(queue, [urgent])

@@ -9,7 +9,7 @@ import { requeueBatches } from './transitions.ts'
 /**
  * The simulation has no timers: each request first advances the queue to the present. The result depends only
  * on the actions and their times, not on how often the queue is advanced. The rules follow
- * service-observed.md sections 3, 6 and 7; service-api.md section 3 documents no transitions.
+ * docs/reference/service.md, "Queue operations", "Priorities" and "Pull request states".
  */
 
 /** Simulates a queue up to a time; every change happens at its own time. `queue.now` never decreases. */
@@ -29,8 +29,8 @@ function runUntilStable(queue: Queue): number {
 
 /**
  * SWITCHING_MODES: the new mode takes effect once every batch waits for a run of its own or of a dependency
- * (service-observed.md sections 3.3 and 7). No run starts before that, so a batch that needs a rerun, and the
- * batches that depend on it, are tested in the new mode (the sandbox's own).
+ * (docs/reference/service.md, "updateQueue" and "Queue states"). No run starts before that, so a batch that
+ * needs a rerun, and the batches that depend on it, are tested in the new mode (the sandbox's own).
  */
 const switchModes: Rule = queue => {
   if (queue.nextMode === undefined) return never

@@ -4,10 +4,10 @@ import { createHex } from '../seed.ts'
 import type { HeadCommit, Queue, TargetSet } from './queue.ts'
 
 /**
- * Head commits, and the impacted targets that were uploaded for them (service-observed.md section 2.4). The
- * sandbox reads no repository, so its rules about head commits are its own: unless a scenario sets the head
- * commit, an upload that names another commit makes that commit the head, and a commit that was replaced
- * never becomes the head again.
+ * Head commits, and the impacted targets that were uploaded for them
+ * (docs/reference/service.md, "setImpactedTargets"). The sandbox reads no repository, so its rules about head
+ * commits are its own: unless a scenario sets the head commit, an upload that names another commit makes that
+ * commit the head, and a commit that was replaced never becomes the head again.
  */
 
 /** Returns the head commit of a pull request; an invented commit until an upload or the scenario names it. */

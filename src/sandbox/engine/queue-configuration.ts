@@ -10,7 +10,10 @@ import {
 } from '../field-types.ts'
 import { statusError } from '../status-error.ts'
 
-/** The settings of a queue, under the names that the service uses (service-observed.md section 3.1). */
+/**
+ * The settings of a queue, under the names that the service uses
+ * (docs/reference/service.md, "Queue settings").
+ */
 export interface QueueSettings {
   readonly mode: 'single' | 'parallel'
   readonly concurrency: number
@@ -76,7 +79,7 @@ export const defaultSettings: QueueSettings = {
 
 const stateField = choiceField('running', 'paused', 'draining')
 
-/** Fields of an updateQueue body that are not settings (service-api.md section 2.2). */
+/** Fields of an updateQueue body that are not settings (docs/reference/service.md, "Common fields"). */
 const otherFields = ['repo', 'targetBranch', 'pr']
 /** Settings of an updateQueue body that are not stored in QueueSettings under their own name. */
 const separateSettings = ['state', 'deleteRequiredStatuses']
@@ -87,7 +90,7 @@ export const isSetting = (name: string): boolean =>
 
 /**
  * Reads the queue state that an updateQueue body sets; undefined if the body sets none. A request cannot set
- * SWITCHING_MODES (service-observed.md section 3.3). Throws 400 for any other value.
+ * SWITCHING_MODES (docs/reference/service.md, "updateQueue"). Throws 400 for any other value.
  */
 export function readQueueState(body: JsonObject): 'RUNNING' | 'PAUSED' | 'DRAINING' | undefined {
   const state = readField(body, 'state', stateField, undefined)
@@ -141,7 +144,8 @@ export function mergeSettings(settings: QueueSettings, body: JsonObject): QueueS
       settings.optimizationMode,
     ),
     mergeMethod: read('mergeMethod', choiceField('merge_commit', 'squash', 'rebase'), settings.mergeMethod),
-    // An empty list changes nothing: only deleteRequiredStatuses clears it (service-observed.md section 3.3).
+    // An empty list changes nothing: only deleteRequiredStatuses clears it
+    // (docs/reference/service.md, "updateQueue").
     requiredStatuses: isCleared ? [] : required.length > 0 ? required : settings.requiredStatuses,
     extensionEnabled: read('extensionEnabled', booleanField, settings.extensionEnabled),
     labelCommandsEnabled: read('labelCommandsEnabled', booleanField, settings.labelCommandsEnabled),

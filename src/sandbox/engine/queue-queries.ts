@@ -4,24 +4,31 @@ import type { Batch, PullRequest, Queue, QueueState, RunKind, TargetSet } from '
 
 const finalStates: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']
 
-/** Whether the pull request is in the queue, which includes NOT_READY (service-observed.md section 2.3). */
+/**
+ * Whether the pull request is in the queue, which includes NOT_READY
+ * (docs/reference/service.md, "getSubmittedPullRequest").
+ */
 export const isSubmitted = ({ state }: Pick<PullRequest, 'state'>): boolean => !finalStates.includes(state)
 
 /**
- * Returns the state of the queue that the service reports (service-api.md section 2.4). The sandbox's own: a
- * paused queue that is about to switch modes reports PAUSED, because only a queue that is resumed can switch.
+ * Returns the state of the queue that the service reports (docs/reference/service.md, "Queue states"). The
+ * sandbox's own: a paused queue that is about to switch modes reports PAUSED, because only a queue that is
+ * resumed can switch.
  */
 export const getReportedState = ({ state, nextMode }: Queue): QueueState =>
   nextMode === undefined || state === 'PAUSED' ? state : 'SWITCHING_MODES'
 
 /**
  * Whether test runs may start: only in a running queue that switches no modes
- * (service-observed.md section 7).
+ * (docs/reference/service.md, "Queue states").
  */
 export const canStartTests = ({ state, nextMode }: Queue): boolean =>
   state === 'RUNNING' && nextMode === undefined
 
-/** Whether pull requests may merge: in every queue that is not paused (service-observed.md section 7). */
+/**
+ * Whether pull requests may merge: in every queue that is not paused
+ * (docs/reference/service.md, "Queue states").
+ */
 export const canMerge = ({ state }: Queue): boolean => state !== 'PAUSED'
 
 /** Compares pull requests by the order of testing: a lower priority number first, then an earlier submit. */
@@ -30,7 +37,7 @@ export const compareTestOrder = (one: PullRequest, other: PullRequest): number =
 
 /**
  * Lists the pull requests in batches, then the waiting ones; NOT_READY ones are left out
- * (service-observed.md section 3.4).
+ * (docs/reference/service.md, "getQueue").
  */
 export const listEnqueued = ({ batches, waiting }: Queue): readonly PullRequest[] => [
   ...batches.flatMap(({ members }) => members),
@@ -38,7 +45,8 @@ export const listEnqueued = ({ batches, waiting }: Queue): readonly PullRequest[
 ]
 
 /**
- * Whether the queue contains no pull request, so that it can be deleted (service-api.md section 3 rule 1).
+ * Whether the queue contains no pull request, so that it can be deleted
+ * (docs/reference/service.md, "deleteQueue").
  */
 export const isEmpty = ({ notReady, waiting, batches }: Queue): boolean =>
   notReady.size === 0 && waiting.length === 0 && batches.length === 0
@@ -116,7 +124,7 @@ export const findBatch = ({ batches }: Queue, pullRequest: PullRequest): Batch |
 
 /**
  * Whether another run of a kind may start. `concurrency` limits the main runs, `bisectionConcurrency` the
- * bisection runs (service-observed.md section 3.1).
+ * bisection runs (docs/reference/service.md, "Queue settings").
  */
 export function hasFreeSlot({ batches, settings }: Queue, kind: RunKind): boolean {
   const { concurrency, bisectionConcurrency = concurrency } = settings

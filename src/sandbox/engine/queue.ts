@@ -7,10 +7,10 @@ import { defaultSettings, type QueueSettings } from './queue-configuration.ts'
 
 /** The data of a simulated merge queue. All times are milliseconds since 1970, all durations milliseconds. */
 
-/** State of a pull request (service-api.md section 2.3). */
+/** State of a pull request (docs/reference/service.md, "Pull request states"). */
 export type PullRequestState = (typeof pullRequestStates)[number]
 
-/** State of a queue (service-api.md section 2.4). */
+/** State of a queue (docs/reference/service.md, "Queue states"). */
 export type QueueState = (typeof queueStates)[number]
 
 /**
@@ -20,7 +20,8 @@ export type QueueState = (typeof queueStates)[number]
 export type RunKind = 'main' | 'bisection'
 
 /**
- * Targets that a pull request impacts, by name, or `ALL` for every target (service-api.md section 8 rule 1).
+ * Targets that a pull request impacts, by name, or `ALL` for every target
+ * (docs/reference/service.md, "setImpactedTargets").
  */
 export type TargetSet = 'ALL' | ReadonlySet<string>
 
@@ -170,7 +171,7 @@ export interface Queue {
   now: number
   settings: QueueSettings
   state: Exclude<QueueState, 'SWITCHING_MODES'>
-  /** Mode that takes effect once no batch is being tested (service-observed.md section 3.3). */
+  /** Mode that takes effect once no batch is being tested (docs/reference/service.md, "updateQueue"). */
   nextMode: QueueSettings['mode'] | undefined
   /** All pull requests that were ever submitted, by number. */
   readonly pullRequests: Map<number, PullRequest>

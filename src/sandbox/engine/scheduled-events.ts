@@ -22,7 +22,8 @@ function applyEvent(queue: Queue, event: ScheduledEvent): void {
   if (event.type === 'push') {
     replaceHeadCommit(queue, pullRequest.number)
     pullRequest.mergeableAt = queue.now + queue.timings.notReady
-    // Only pull requests that had left NOT_READY were seen to be cancelled (service-observed.md section 2.3).
+    // Only pull requests that had left NOT_READY were seen to be cancelled
+    // (docs/reference/service.md, "getSubmittedPullRequest").
     if (queue.notReady.has(pullRequest)) queue.readinessChecks.add(queue.now, pullRequest)
     else if (isSubmitted(pullRequest)) cancelPullRequest(queue, pullRequest, 'a commit was pushed')
   } else if (isSubmitted(pullRequest)) cancelPullRequest(queue, pullRequest, 'it was cancelled')

@@ -56,9 +56,9 @@ export interface ReadOptions {
 /**
  * Reads the states of pull requests: one request for a queue and all pull requests that the queue lists, and
  * one request for each pull request that no queue lists. A single pull request is read without its queue,
- * unless its state has not changed and only the queue shows why (CLI.md section 5). When the service refuses
- * to show a queue, each pull request is read by itself. The spinner shows `progress`. Throws only when a
- * signal interrupts the command.
+ * unless its state has not changed and only the queue shows why (docs/reference/cli.md, "Waiting"). When the
+ * service refuses to show a queue, each pull request is read by itself. The spinner shows `progress`. Throws
+ * only when a signal interrupts the command.
  */
 export async function readTargets(
   targets: readonly WaitTarget[],

@@ -18,9 +18,9 @@ export interface WaitCandidate extends Pick<WaitTarget, 'invocation'> {
 
 /**
  * Waits until every pull request has reached the requested state or a final state, and returns the most
- * severe exit code (CLI.md section 5). The time limit counts from `startedAt`, in milliseconds since 1970;
- * after it no reading begins. With --stop-on-error the first end without success ends the whole wait. Throws
- * an `interrupted` error after a signal; the pull requests stay in the queue.
+ * severe exit code (docs/reference/cli.md, "Waiting"). The time limit counts from `startedAt`, in
+ * milliseconds since 1970; after it no reading begins. With --stop-on-error the first end without success
+ * ends the whole wait. Throws an `interrupted` error after a signal; the pull requests stay in the queue.
  */
 export async function waitForAll(
   candidates: readonly WaitCandidate[],

@@ -33,7 +33,7 @@ const matchHead: Input<string | undefined> = {
   },
 }
 
-/** The options of a wait (CLI.md section 5), except `--timeout`, which is a global option. */
+/** The options of a wait (docs/reference/cli.md, "Waiting"), except `--timeout`, which is a global option. */
 export const waitInputs = {
   until: choiceOption({
     name: 'until',

@@ -17,7 +17,10 @@ import type { JsonObject } from '../../../json.ts'
 import { encodeValues } from '../../api.ts'
 import { formatValue, hasDifferences, type Plan, queueName, readLive } from './plan.ts'
 
-/** The delays before each attempt to read a change back, in milliseconds (WIRE.md section 2). */
+/**
+ * The delays before each attempt to read a change back, in milliseconds
+ * (docs/reference/network.md, "What is read back").
+ */
 const readBackDelays = [0, 2_000, 4_000]
 
 /** The result of a plan. */

@@ -42,7 +42,10 @@ export const concurrencyInput = integerOption(
   'Maximum number of concurrent test runs',
 )
 
-/** The options of all settings that updateQueue accepts, by their keys (service-observed.md section 3.1). */
+/**
+ * The options of all settings that updateQueue accepts, by their keys
+ * (docs/reference/service.md, "Queue settings").
+ */
 export const queueSettings = {
   state: option({
     name: 'state',

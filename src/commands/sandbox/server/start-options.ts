@@ -25,7 +25,7 @@ function parseQueueName(text: string) {
   }
 }
 
-/** The options of every command that starts a sandbox (DESIGN.md section 6). */
+/** The options of every command that starts a sandbox (docs/reference/sandbox.md, "Starting a sandbox"). */
 export const sandboxOptions = {
   speed: option({
     name: 'speed',

@@ -15,10 +15,10 @@ export interface MeasuredLoad {
 }
 
 /**
- * Measures the load of the last hour from the metrics (service-observed.md section 4): how many pull requests
- * merged or failed, and how long test runs took on average. Only the configured target branch counts, if
- * there is any. Throws a `not-found` error when no pull request merged or failed in that hour, or no test run
- * ended.
+ * Measures the load of the last hour from the metrics (docs/reference/service.md, "Metrics"): how many pull
+ * requests merged or failed, and how long test runs took on average. Only the configured target branch
+ * counts, if there is any. Throws a `not-found` error when no pull request merged or failed in that hour, or
+ * no test run ended.
  */
 export async function measureLoad(context: CommandContext): Promise<MeasuredLoad> {
   const [invocation] = await readInvocations(metricsCommand, context)
