@@ -76,7 +76,7 @@ describe.each(untouched)('a long answer to %s', command => {
     const { code, out, err } = await mergeq(command, { env })
     expect({ code, asked: asked() }).toEqual({ code: 15, asked: 1 })
     expect(out.length).toBeLessThanOrEqual(64 * 1024 * 1024)
-    expect(err).toContain('is larger than 64 MiB. A part of it was printed.')
+    expect(err).toContain('is larger than 64 MiB. Part of the response was printed.')
   })
 
   test('hides a secret wherever the pieces of the answer end', async () => {

@@ -28,7 +28,7 @@ describe('a wait can be stopped', () => {
       })
       expect(performance.now() - asked).toBeLessThan(1_000)
       expect({ code, out, requests: server.log.length }).toEqual({ code: exit, out: '', requests: 1 })
-      expect(err).toMatch(new RegExp(`^.*again in 20\\.0 s\\.\nmergeq: .*${signal}`))
+      expect(err).toMatch(new RegExp(`^.*retrying in 20\\.0s\\.\nmergeq: .*${signal}`))
     })
   })
 

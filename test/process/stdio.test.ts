@@ -290,7 +290,7 @@ describe('a terminal', () => {
     async () => {
       const service = await silent()
       const screen = kept(openTmuxScreen(home, on(service.baseUrl(), 'queue get')))
-      await screen.waitForLine(new RegExp(`getQueue at ${service.host.replaceAll('.', '\\.')}`))
+      await screen.waitForLine(new RegExp(`Waiting for ${service.host.replaceAll('.', '\\.')}`))
       const began = Date.now()
       screen.press('C-c')
       await screen.waitForLine(/^code 130$/)
@@ -318,7 +318,7 @@ describe('a terminal', () => {
     async line => {
       const service = await serve(slowly(500, () => ({ body: '{"state":"TESTING"}' })))
       const { out } = await home.run(on(service.baseUrl(), line), { terminal: 80, shell: '"$@" >/dev/null' })
-      expect(out).toMatch(/get(Submitted|Queue)/)
+      expect(out).toMatch(/Waiting for 127/)
       expect(out).not.toMatch(/concurrent/)
     },
   )
