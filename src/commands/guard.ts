@@ -204,7 +204,7 @@ export const guardCommand = defineCommand({
           {
             hint: `${details.hint ?? ''}\nTo push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)`.trim(),
           },
-          `the push was stopped, because the queue could not be asked: ${message}`,
+          `The push was blocked because the queue could not be checked: ${message}`,
         )
       await context.logger.warn(`The queue could not be checked, so the push continues: ${message}`)
       return 0

@@ -221,7 +221,7 @@ describe('the messages', () => {
   // The message says how to log in, too.
   test('and how to log in', async () => {
     const { err } = await mergeq(`queue get ${where}`, { answer: always(401) })
-    expect(err).toMatch(/\n {2}.*`mergeq auth login`/)
+    expect(err).toMatch(/\n {2}.*mergeq auth login/)
   })
 
   test('403 is another message: access denied', async () => {

@@ -145,7 +145,7 @@ describe('what is read', () => {
       'Set the impacted targets of #7 at 4f2a9c1: 8,412 targets (1.3 MiB, 1 duplicate dropped).\n',
     )
     expect((await send('--none', { terminal: true })).out).toBe(
-      '#7 impacts 0 targets (2 bytes) for 4f2a9c1.\n',
+      'Set the impacted targets of #7 at 4f2a9c1: no targets.\n',
     )
     expect((await send('--all', { terminal: true })).out).toBe(
       'Set the impacted targets of #7 at 4f2a9c1: all targets.\n',

@@ -137,6 +137,7 @@ export const flakyMatchCommand = defineCommand({
       `${pluralize(matchRecords.length, 'failed test')}${countTexts.length > 0 ? `: ${countTexts.join(', ')}` : ''}.`,
     )
     if (countOf('unknown') > 0) throw incompleteError('flaky match', failure, finish)
+    if (finish?.isBroken === true) await logger.info(`The list is incomplete: ${finish.problem ?? ''}.`)
     if (countOf('new') > 0) throw newFailuresError(countOf('new'), matchRecords.length)
     return 0
   },
