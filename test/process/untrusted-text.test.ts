@@ -292,11 +292,12 @@ describe('text of the service in errors', () => {
         const answer = () => ({ status: 400, body })
         const { err } = await runAndCheck(
           line,
-          { code: 6, names: [operation], colored: false },
+          { code: 6, names: ['(400)'], colored: false },
           { answer, terminal },
         )
         expectPlainText(err)
         expect(err).not.toMatch(/pwned/)
+        expect(err).not.toContain(operation)
         expect(err.match(/^mergeq: /gm)).toHaveLength(1)
       }
   })
@@ -799,7 +800,7 @@ describe('what a CI runner would act on (CLI.md 4.12)', () => {
           `pr get 7 --retries 0 ${flags}`,
           {
             code: status === 400 ? 6 : 7,
-            names: ['getSubmittedPullRequest'],
+            names: [flags === '-v' ? 'getSubmittedPullRequest: ' : 'getSubmittedPullRequest'],
             ...(json ? { format: 'json' } : {}),
           },
           { answer: () => ({ status, body: text }), env },
