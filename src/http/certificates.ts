@@ -12,7 +12,10 @@ export async function parseCertificates(authorities: readonly string[]): Promise
     try {
       for (const certificate of certificates) new X509Certificate(certificate)
     } catch {
-      throw usageError('--ca-file: the file has a damaged certificate.', 'Download the file again. The format is PEM.')
+      throw usageError(
+        '--ca-file: the file has a damaged certificate.',
+        'Download the file again. The format is PEM.',
+      )
     }
     if (certificates.length > 0) return certificates
     throw usageError(

@@ -73,10 +73,14 @@ export async function decompress(
 }
 
 const unreadableBodyError = (description: string, encoding: string): MergeqError =>
-  new MergeqError('bad-answer', `${description} has the content encoding ${encoding}, but cannot be decoded.`, {
-    hint,
-    sentState: 'ambiguous',
-  })
+  new MergeqError(
+    'bad-answer',
+    `${description} has the content encoding ${encoding}, but cannot be decoded.`,
+    {
+      hint,
+      sentState: 'ambiguous',
+    },
+  )
 
 /**
  * Yields the chunks of a body, decompressed. Throws a bad-answer error for an unknown encoding, damaged

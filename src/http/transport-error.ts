@@ -93,11 +93,7 @@ export function classifyError(
       checkNetwork,
     )
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return transportError(
-      'not-sent',
-      `The host name of ${peer} could not be resolved (DNS)`,
-      checkNetwork,
-    )
+    return transportError('not-sent', `The host name of ${peer} could not be resolved (DNS)`, checkNetwork)
   if (code === 'ECONNREFUSED')
     return transportError('not-sent', `${peerName} refused the connection`, checkNetwork)
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || (!began && unreachable.test(code)))
@@ -117,11 +113,7 @@ export function classifyError(
       false,
     )
   if (!began && proxy !== undefined)
-    return transportError(
-      'not-sent',
-      `Could not connect to ${host} through the proxy ${proxy}`,
-      checkNetwork,
-    )
+    return transportError('not-sent', `Could not connect to ${host} through the proxy ${proxy}`, checkNetwork)
   if (timedOut.test(code) || code === timeLimitCode)
     return transportError(
       began ? 'ambiguous' : 'not-sent',
