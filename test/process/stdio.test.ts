@@ -307,7 +307,7 @@ describe('a terminal', () => {
   testWith('tmux')('a spinner says what is done, and leaves nothing behind', async () => {
     const service = await serve(slowly(700, good))
     const screen = kept(openTmuxScreen(home, on(service.baseUrl(), 'queue get --fields state')))
-    await screen.waitForLine(/getQueue/)
+    await screen.waitForLine(/Waiting for 127/)
     await screen.waitForLine(/^code 0$/)
     expect(screen.lines()).toEqual(['state', 'RUNNING', 'code 0'])
     screen.close()
@@ -384,7 +384,7 @@ describe('a terminal', () => {
   testWith('script')('Ctrl-C in a pseudo-terminal interrupts, with 130', async () => {
     const service = await silent()
     const running = home.start(on(service.baseUrl(), 'queue get'), { terminal: 80 })
-    await running.waitForOutput(/getQueue/)
+    await running.waitForOutput(/Waiting for 127/)
     running.type('\x03')
     const { code, out } = await running.done
     expect(code).toBe(130)
@@ -399,7 +399,7 @@ describe('a terminal', () => {
       const shell = `"$@" > ${file}`
       const { code, out } = await home.run(on(service.baseUrl(), 'queue get --json'), { terminal: 80, shell })
       expect(code).toBe(0)
-      expect(out).toMatch(/getQueue/)
+      expect(out).toMatch(/Waiting for 127/)
       expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(queueDocument)}\n`)
     },
   )
@@ -507,7 +507,7 @@ describe('a terminal', () => {
       env,
       shell: '"$@" >/dev/null',
     })
-    expect(out).toMatch(/getQueue/)
+    expect(out).toMatch(/Waiting for 127/)
     return out
   }
   const anyColor = /\x1B\[[\d;]*m/
@@ -569,7 +569,9 @@ describe('signals', () => {
     const service = await serve(() => 'silence')
     const { err } = await stopped(on(service.baseUrl(), 'pr submit 7'), end, () => service.waitForRequests(1))
     expect(err).toMatch(
-      new RegExp(`^mergeq: stopped by ${end[0]}\\. submitPullRequest .*may have been applied\\.\n {2}\\S`),
+      new RegExp(
+        `^mergeq: stopped by ${end[0]}\\. The request for #7 was in progress and may have been applied\\.\n {2}\\S`,
+      ),
     )
     expect(service.requests).toHaveLength(1)
   })
@@ -623,7 +625,7 @@ describe('signals', () => {
     const { err } = await stopped(on(service.baseUrl(), 'pr submit 7'), ['SIGTERM', 143], () =>
       service.waitForRequests(2),
     )
-    expect(err).toMatch(/submitPullRequest/)
+    expect(err).toMatch(/The request for #7 was in progress and may have been applied\./)
   })
 
   test('a signal while a change is read back says that the change may have been applied', async () => {
@@ -635,7 +637,7 @@ describe('signals', () => {
       { format: 'json' },
     )
     expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({
-      message: expect.stringMatching(/submitPullRequest.*may have been applied/),
+      message: expect.stringMatching(/The request for #7 was in progress and may have been applied/),
       operation: 'submitPullRequest',
     })
     expect(JSON.parse(out)).toMatchObject({ pr: 7, ok: false, delivery: 'unknown', exit: 143 })
@@ -668,7 +670,7 @@ describe('signals', () => {
       ['SIGTERM', 143],
       connected,
     )
-    expect(err).toMatch(/setImpactedTargets .*may have been applied/)
+    expect(err).toMatch(/The request for #7 was in progress and may have been applied/)
   })
 
   test.each(['queue get', 'pr submit 7'])(

@@ -293,11 +293,12 @@ describe('text of the service in errors', () => {
         const answer = () => ({ status: 400, body })
         const { err } = await runAndCheck(
           line,
-          { code: 6, names: [operation], colored: false },
+          { code: 6, names: ['(400)'], colored: false },
           { answer, terminal },
         )
         expectPlainText(err)
         expect(err).not.toMatch(/pwned/)
+        expect(err).not.toContain(operation)
         expect(err.match(/^mergeq: /gm)).toHaveLength(1)
       }
   })
@@ -800,7 +801,7 @@ describe('what a CI runner would act on', () => {
           `pr get 7 --retries 0 ${flags}`,
           {
             code: status === 400 ? 6 : 7,
-            names: ['getSubmittedPullRequest'],
+            names: [flags === '-v' ? 'getSubmittedPullRequest: ' : 'getSubmittedPullRequest'],
             ...(json ? { format: 'json' } : {}),
           },
           { answer: () => ({ status, body: text }), env },
