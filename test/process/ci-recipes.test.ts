@@ -55,9 +55,9 @@ const pipelineOf = (document: Part & Readonly<Record<string, Part>>): Part =>
 
 /** Each recipe, by its heading, and the recorded jobs that it is rehearsed as. */
 const rehearsals: Readonly<Record<string, readonly (readonly [system: string, job: string])[]>> = {
-  'Submit, and wait for the end': [['github', 'pull request']],
+  'Submit and wait': [['github', 'pull request']],
   'Outputs and a summary': [['github', 'pull request']],
-  'Impacted targets, pull requests from forks too': [
+  'Impacted targets, including forks': [
     ['github', 'pull request'],
     ['github', 'fork pull request'],
   ],
@@ -72,7 +72,7 @@ const traces: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     output: /^record=\{"state":"[A-Z_]+",.*\}\n$/,
     summary: /\| --- \|[^\n]*\n\| #?123 \|/,
   },
-  'Impacted targets, pull requests from forks too': { 'targets.txt': /^web\n$/ },
+  'Impacted targets, including forks': { 'targets.txt': /^web\n$/ },
   'Failing tests on the pull request': { summary: /^### \d+ failing tests/, said: /^::warning file=/m },
   GitLab: { 'changed.txt': /^web\/cart\/total\.js\n$/ },
   Buildkite: { 'annotate.md': /^\| .*\n\| --- \|/ },

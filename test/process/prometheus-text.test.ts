@@ -306,9 +306,9 @@ describe('the recipe for Prometheus', () => {
           [
             'MergeQueueMergesNothing',
             'acme/web',
-            'Nothing has merged into main of acme/web for an hour, and something waits',
+            'No pull request has merged into main of acme/web for an hour, although some are queued',
           ],
-          ['MergeQueueIsDeep', 'acme/api', '60 pull requests wait in the queue of main in acme/api'],
+          ['MergeQueueIsDeep', 'acme/api', '60 pull requests are queued for main in acme/api'],
         ] as const
       ).flatMap(([alert, repo, summary]) => [
         `    - alertname: ${alert}`,

@@ -4,14 +4,16 @@ import { parseAst } from 'vitest/node'
 export interface WordRule {
   readonly pattern: RegExp
   readonly instead: string
-  /** Whether the rule also applies to comments and to strings of one word. */
-  readonly everywhere: boolean
+  /** Whether the rule also applies to comments. */
+  readonly inComments: boolean
 }
 
-/** A text with everything that nobody reads masked; offsets and line breaks are those of the file. */
+/** A text with all code masked; offsets and line breaks are those of the file. */
 export interface Prose {
   readonly path: string
   readonly text: string
+  /** Whether strings of one word in lower case are names, such as the kind of an error, and not prose. */
+  readonly hasNames?: boolean
 }
 
 /** A construction of the word list in a file. */
@@ -28,11 +30,11 @@ export interface Hit {
 const gap = String.raw`\s+(?:(?:\*|\/\/)\s+)?`
 
 const createRule =
-  (everywhere: boolean) =>
+  (inComments: boolean) =>
   ([words, instead]: readonly [words: string, instead: string]): WordRule => ({
     pattern: new RegExp(`(?<![\\w-])(?:${words.replaceAll(' ', gap)})(?![\\w-])`, 'gi'),
     instead,
-    everywhere,
+    inComments,
   })
 
 /** The word list. A blank in a pattern matches any white space. */
@@ -67,6 +69,8 @@ export const wordRules: readonly WordRule[] = [
       ['(?:say|says|said) no', 'failed, declined'],
       ['in no case', 'never'],
       ['untouched', 'unchanged'],
+      ['(?:is|are|was|were) (?:not )?whole', 'complete, incomplete'],
+      ['do(?:es)? no harm', 'is safe'],
       ['(?:lie|lies|lay) (?:in|on|beside|below|under|at)', 'is in'],
       ['may be repeated|allowed repeats', 'retry, retries'],
       [
@@ -87,6 +91,9 @@ export const wordRules: readonly WordRule[] = [
       ['base address(?:es)?', 'base URL'],
       ['time-outs?', 'timeout, time limit, time out'],
       ['bounds', 'thresholds'],
+      ['not there(?: yet)?', 'not visible yet, does not exist'],
+      ['time was over', 'timed out'],
+      ['(?:be|being|was|were) asked', 'query, prompt, request'],
       ['leaves(?=\\s*[^\\s\\w]|\\s*$)', 'quits'],
       ['(?:is|are) (?:not )?there(?! (?:is|are|a|an|any)\\b)', 'exists'],
     ] as const
@@ -146,22 +153,22 @@ export function proseOfSource(
     ({ index, 0: comment }): Span => [index, index + comment.length],
   )
   return {
-    strings: { path, text: maskOutside(source, strings) },
+    strings: { path, text: maskOutside(source, strings), hasNames: true },
     comments: { path, text: maskOutside(source, comments) },
   }
 }
 
-const isOneWord = (text: string, index: number): boolean => {
+const isName = (text: string, index: number): boolean => {
   const before = /[^|\n]*$/.exec(text.slice(0, index))?.[0] ?? ''
   const after = /^[^|\n]*/.exec(text.slice(index))?.[0] ?? ''
-  return !/\s/.test((before + after).trim())
+  return /^[a-z-]+$/.test(before + after)
 }
 
-/** Returns what the rules find in a text. A rule that is not for everywhere ignores strings of one word. */
-export function findHits({ path, text }: Prose, rules: readonly WordRule[]): readonly Hit[] {
-  return rules.flatMap(({ pattern, instead, everywhere }) =>
+/** Returns what the rules find in a text. */
+export function findHits({ path, text, hasNames }: Prose, rules: readonly WordRule[]): readonly Hit[] {
+  return rules.flatMap(({ pattern, instead }) =>
     [...text.matchAll(pattern)]
-      .filter(({ index }) => everywhere || !isOneWord(text, index))
+      .filter(({ index }) => hasNames !== true || !isName(text, index))
       .map(({ index, 0: found }) => {
         const lineStart = text.lastIndexOf('\n', index) + 1
         const lineEnd = text.indexOf('\n', index + found.length)

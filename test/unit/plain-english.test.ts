@@ -6,7 +6,10 @@ import { findHits, type Hit, proseOfSource, wordRules } from '../support/plain-e
  * Ordinary uses of words of the list: a part of the line that has the word, and the reason. Each must still
  * occur.
  */
-const allowed: readonly (readonly [text: string, reason: string])[] = []
+const allowed: readonly (readonly [text: string, reason: string])[] = [
+  ['bash 3.2 cannot be asked to', 'bash has no such option: nothing is sent to anyone'],
+  ['goes back without losing what was typed', 'the invented name of a test of a web page'],
+]
 
 const pathsBelow = (directory: string, ending: string): readonly string[] =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' })
@@ -24,7 +27,7 @@ const pages = [
 /** The help of every command as the program prints it; another test keeps these files current. */
 const help = ['test/golden/help.json', 'man/mergeq.1'].map(read)
 
-const rulesForComments = wordRules.filter(({ everywhere }) => everywhere)
+const rulesForComments = wordRules.filter(({ inComments }) => inComments)
 const hits: Readonly<Record<string, readonly Hit[]>> = {
   'the strings of src': sources.flatMap(({ strings }) => findHits(strings, wordRules)),
   'the comments of src': sources.flatMap(({ comments }) => findHits(comments, rulesForComments)),
@@ -62,15 +65,16 @@ describe('plain English', () => {
     ['Push all the\n * same', ['all the * same']],
     ['what is not named is left alone', ['what is not named is']],
     ['the answer of the base address', ['answer', 'base address']],
+    ['the queue could not be asked', ['be asked']],
   ])('%j', (text, expected) => expect([...find(text)].sort()).toEqual([...expected].sort()))
 
   test('is looked for in strings, templates and comments, and not in code', () => {
     const source =
-      "// it tells\nconst tell = /mend/.test(`mend ${mend} told`) // told\nmend('stands', 'the answer')\n"
+      "// it tells\nconst tell = /mend/.test(`mend ${mend} told`) // told\nmend('stands', 'the answer', 'TELLS')\n"
     const { strings, comments } = proseOfSource('example.ts', source)
     const found = (prose: typeof strings) =>
       findHits(prose, wordRules).map(({ line, found }) => `${line} ${found}`)
-    expect(found(strings).toSorted()).toEqual(['2 mend', '2 told', '3 answer', '3 stands'])
+    expect(found(strings).toSorted()).toEqual(['2 mend', '2 told', '3 TELLS', '3 answer'])
     expect(found(comments).toSorted()).toEqual(['1 tells', '2 told'])
   })
 })
