@@ -503,7 +503,11 @@ describe('what a file may hold', () => {
       'settings:\n  mode: both',
       "q.yaml:2: mode: 'both' is not valid; must be one of: single, parallel.",
     ],
-    ['true for a label', 'settings:\n  enqueueingLabel: true', 'q.yaml:2: enqueueingLabel: true is not text'],
+    [
+      'true for a label',
+      'settings:\n  enqueueingLabel: true',
+      'q.yaml:2: enqueueingLabel: true is not a string (quotes may be needed)',
+    ],
     [
       'a status for statuses',
       'settings:\n  requiredStatuses: ci',

@@ -259,7 +259,7 @@ describe('how a watch ends', () => {
     ['--interval 5', /duration/],
     ['--interval 30d', /is longer than 1d/],
     ['--max-errors 0', /whole number/],
-    ['--once --for 1m', /contradict/],
+    ['--once --for 1m', /cannot be used together/],
     ['--json', /--once/],
   ])('%s is refused before anything is sent', async (line, says) => {
     const { code, err, requests } = await mergeq(`queue watch ${line}`, { env: at, answer: () => good })
