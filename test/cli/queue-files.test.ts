@@ -506,7 +506,7 @@ describe('what a file may hold', () => {
     [
       'true for a label',
       'settings:\n  enqueueingLabel: true',
-      'q.yaml:2: enqueueingLabel: true is not a string',
+      'q.yaml:2: enqueueingLabel: true is not a string (quotes may be needed)',
     ],
     [
       'a status for statuses',
