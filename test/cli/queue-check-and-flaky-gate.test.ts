@@ -308,7 +308,8 @@ describe('flaky gate', () => {
     expect({ code, out }).toEqual({ code: exit, out: printed })
     if (exit === 0 && printed.includes('unavailable'))
       expect(err).toMatch(/^mergeq: .*The gate passes, as --on-unavailable pass says\.$/m)
-    else if (exit !== 0) expect(err).toMatch(/^mergeq: .*\n {2}\S|^The list is incomplete: .*--max-pages/m)
+    else if (exit !== 0)
+      expect(err).toMatch(/^mergeq: .*\n {2}\S|^mergeq: flaky gate: the list is incomplete: .*--max-pages/m)
   })
 
   test('a service that cannot be reached is unavailable', async () => {
