@@ -54,6 +54,17 @@ export async function collectPages(
   return undefined
 }
 
+/** The note of a list that could not be read completely, for a command that does not fail because of it. */
+export const incompleteNote = (
+  failure: MergeqError | undefined,
+  { problem }: Pick<PaginationEnd, 'problem'>,
+): string => {
+  const reason = problem === undefined ? '' : `: ${problem}`
+  return failure === undefined
+    ? `The list is incomplete${reason}.`
+    : `${withPeriod(failure.message)} The list is incomplete.`
+}
+
 /**
  * The error of a list that could not be read completely: `auth` if the token is the reason
  * (docs/reference/cli.md, "Lists of failing tests").

@@ -309,7 +309,7 @@ describe('flaky gate', () => {
     if (exit === 0 && printed.includes('unavailable'))
       expect(err).toMatch(/^mergeq: .*The gate passes because of --on-unavailable pass\.$/m)
     else if (exit !== 0)
-      expect(err).toMatch(/^mergeq: .*\n {2}\S|^mergeq: .*the list is incomplete: .*--max-pages/m)
+      expect(err).toMatch(/^mergeq: .*\n {2}\S|^mergeq: flaky gate: the list is incomplete: .*--max-pages/m)
   })
 
   test('a service that cannot be reached is unavailable', async () => {

@@ -1,7 +1,7 @@
 import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
-import { collectPages, incompleteError } from '../../cli/stream-pages.ts'
+import { collectPages, incompleteError, incompleteNote } from '../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { textParser } from '../../domain/values/text.ts'
@@ -126,7 +126,7 @@ export const flakyGateCommand = defineCommand({
     })
     await context.printer.end()
     for (const note of notes) await context.logger.info(note)
-    if ((isPassed || isExceeded) && readError !== undefined) await context.logger.info(readError.message)
+    if (isBroken && isExceeded && !isPassed) await context.logger.info(incompleteNote(readError, finish))
     if (isExceeded)
       throw new MergeqError('check-failed', `flaky gate: ${reason}.`, {
         hint: 'To list the tests, run `mergeq flaky list` with the same options.',

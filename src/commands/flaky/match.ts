@@ -2,7 +2,7 @@ import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { Input } from '../../cli/inputs.ts'
-import { collectPages, incompleteError } from '../../cli/stream-pages.ts'
+import { collectPages, incompleteError, incompleteNote } from '../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
@@ -137,7 +137,7 @@ export const flakyMatchCommand = defineCommand({
       `${pluralize(matchRecords.length, 'failed test')}${countTexts.length > 0 ? `: ${countTexts.join(', ')}` : ''}.`,
     )
     if (countOf('unknown') > 0) throw incompleteError('flaky match', failure, finish)
-    if (finish?.isBroken === true) await logger.info(`The list is incomplete: ${finish.problem ?? ''}.`)
+    if (finish?.isBroken === true) await logger.info(incompleteNote(failure, finish))
     if (countOf('new') > 0) throw newFailuresError(countOf('new'), matchRecords.length)
     return 0
   },
