@@ -112,7 +112,7 @@ const isNode = (value: unknown): value is Node =>
 
 type Span = readonly [start: number, end: number]
 
-/** Returns the places of strings, of the fixed parts of templates, and of regular expressions in a program. */
+/** Returns the places of strings, of fixed parts of templates, and of regular expressions in a program. */
 function literalSpans(program: unknown): { readonly strings: Span[]; readonly patterns: Span[] } {
   const [strings, patterns]: [Span[], Span[]] = [[], []]
   const visit = (node: Node): void => {

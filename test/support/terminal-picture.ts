@@ -55,7 +55,7 @@ const attributesOf = ({ color, bold, dim }: Style): string =>
 
 const link = /\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\)/g
 
-/** Returns the spans of a line of terminal output. Each starts at its column, so that columns stay aligned. */
+/** Returns a line of terminal output. Each cell starts at its column, so that every font aligns columns. */
 function drawLine(line: string): string {
   let [style, column, spans]: [Style, number, string] = [{}, 0, '']
   for (const part of line.replace(link, '').split(/(\x1b\[[\d;]*m)/)) {
@@ -63,8 +63,10 @@ function drawLine(line: string): string {
     if (parameters !== undefined) style = parameters.split(';').map(Number).reduce(applySgr, style)
     else if (part.includes('\x1b')) throw new Error(`The picture cannot show ${JSON.stringify(part)}.`)
     else {
-      const x = (padding + column * charWidth).toFixed(1)
-      if (part.trim() !== '') spans += `<tspan x="${x}"${attributesOf(style)}>${escapeXml(part)}</tspan>`
+      for (const { index, 0: cell } of part.matchAll(/\S+(?: \S+)*/g)) {
+        const x = (padding + (column + stringWidth(part.slice(0, index))) * charWidth).toFixed(1)
+        spans += `<tspan x="${x}"${attributesOf(style)}>${escapeXml(cell)}</tspan>`
+      }
       column += stringWidth(part)
     }
   }
@@ -92,7 +94,7 @@ export function drawSession(title: string, columns: number, steps: readonly Sess
   const drawn = lines.flatMap((line, index) => {
     const spans = drawLine(line)
     const y = titleHeight + (index + 1) * lineHeight - 4
-    return spans === '' ? [] : [`    <text y="${y}" xml:space="preserve">${spans}</text>`]
+    return spans === '' ? [] : [`    <text y="${y}">${spans}</text>`]
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
   <title>${escapeXml(title)}</title>
