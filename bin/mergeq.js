@@ -16,7 +16,7 @@ function printVersion() {
     if (error.code === 'EPIPE' || error.code === 'EBADF') return
     process.exitCode = 16
     process.stderr.write(
-      `mergeq: standard output could not be written: ${error.message}.\n  Check the disk and the file that it goes to.\n`,
+      `mergeq: Standard output could not be written: ${error.message}.\n  Check the output file and the free disk space.\n`,
     )
   }
 }

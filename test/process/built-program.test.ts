@@ -74,7 +74,7 @@ test('a reader that leaves ends the program quietly', async () => {
 test('a full disk is reported, with 16', async () => {
   const { stderr, exitCode } = await sh('mergeq help formatting > /dev/full')
   expect(exitCode).toBe(16)
-  expect(stderr).toMatch(/^mergeq: standard output could not be written/)
+  expect(stderr).toMatch(/^mergeq: Standard output could not be written/)
 })
 
 test('errors are one JSON object on standard error when JSON was asked for', async () => {

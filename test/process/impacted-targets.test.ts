@@ -56,7 +56,7 @@ describe('the program itself', () => {
       code: 0,
       out: expect.stringMatching(/\n141$/),
       err: expect.stringMatching(
-        /^mergeq: the list is over 20 MiB \(1 target, 256\.\d MiB read\): sending "ALL" instead\.$/m,
+        /^mergeq: The list of targets is over 20 MiB \(1 target, 256\.\d MiB read\)\. Sending "ALL" instead\.$/m,
       ),
     })
     expect(Number(/peak (\d+)/.exec(outcome.err)?.[1])).toBeLessThan(120 * 1024)
@@ -67,7 +67,7 @@ describe('the program itself', () => {
     expect(outcome).toMatchObject({
       out: '6',
       err: expect.stringMatching(
-        /the list is over 20 MiB \(1 target, 256\.\d MiB read\); nothing was sent\.$/m,
+        /The list of targets is over 20 MiB \(1 target, 256\.\d MiB read\)\. Nothing was sent\.$/m,
       ),
       sent: [],
     })

@@ -446,7 +446,7 @@ describe('one pull request', () => {
   test.each([
     ['pr wait 7 --until somewhere', /--until/],
     ['pr wait 7 --max-errors 0', /--max-errors/],
-    ['pr wait 7 --interval 25d', /--interval.*day/],
+    ['pr wait 7 --interval 25d', /--interval.*longer than 1d/],
     ['pr wait 7 8 --match-head 4f2a --dry-run', /--match-head/],
     ['pr submit 7 8 --wait --match-head 4f2a --dry-run', /--match-head/],
     ['pr wait 7 --grace 5', /--grace/],

@@ -184,7 +184,7 @@ describe('a token from standard input is stored without the white space around i
       input: token,
     })
     expect({ code: ran.code, out: ran.out }).toEqual({ code, out: '' })
-    expect(ran.err).toMatch(/^mergeq: getMergeQueueMetrics: .*127\.0\.0\.1/m)
+    expect(ran.err).toMatch(/^mergeq: .*127\.0\.0\.1/m)
     expect(madeIn(home)).toEqual([])
     expect(service.requests).toHaveLength(1)
   })
@@ -209,7 +209,7 @@ describe('at the prompt', () => {
     })
     expect({ code, out }).toEqual({ code: 4, out: '' })
     expect(err).toMatch(
-      /^API token for http:\/\/127\.0\.0\.1:\d+ \(not shown\): mergeq: getMergeQueueMetrics: /,
+      /^API token for http:\/\/127\.0\.0\.1:\d+ \(not shown\): mergeq: /,
     )
     expect(encodingsFound(err, token)).toEqual([])
     expect(requests.map(({ headers }) => headers['x-api-token'])).toEqual([token])
@@ -504,7 +504,7 @@ describe('`auth status` shows the source, the origin, and at most the last four 
     store({ tokens: { 'https://api.trunk.io': token } })
     expect(await run(['auth', 'token'], { reveals: true })).toEqual({ code: 0, out: `${token}\n`, err: '' })
     const { out } = await mergeq('auth token --help')
-    expect(out).toMatch(/print the token itself/i)
+    expect(out).toMatch(/print the API token in plain text/i)
   })
 })
 

@@ -95,7 +95,7 @@ export const authLoginCommand = defineCommand({
   async run({ withToken, noVerify }, context) {
     const origin = await readOrigin(context)
     const input = withToken ? await readTokenInput(context) : await askForToken(context, origin)
-    const token = parseToken(input, withToken ? 'standard input' : 'prompt')
+    const token = parseToken(input, withToken ? 'standard input' : 'the prompt')
     context.secrets.hide(token.value)
     refuseForeignAddress(token, await context.settings.find('baseUrl'))
     if (!noVerify) await verifyToken(token, context)
