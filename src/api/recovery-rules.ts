@@ -35,7 +35,8 @@ const sameWord = (text: Json | undefined, expected: Json | undefined): boolean =
 
 /**
  * Submitted with the values that were sent: done; but a state from before the change belongs to an earlier
- * submission, which may have ended since. Never submitted, or no change of state since: not applied.
+ * submission, which may have ended since, and so may a state that the service's clock cannot date. Never
+ * submitted, or no change of state since: not applied.
  */
 export function inspectSubmit(evidence: WriteObservation): RecoveryResult {
   const { record, sent } = evidence
@@ -48,7 +49,8 @@ export function inspectSubmit(evidence: WriteObservation): RecoveryResult {
       sameWord(priority, record.priorityName)) &&
     (noBatch === undefined || noBatch === record.noBatch)
   const isBefore = changedWhen(record, evidence) === 'before'
-  if (hasSentValues) return isBefore ? 'seems-done' : 'done'
+  const isUndated = evidence.sentFrom === Number.NEGATIVE_INFINITY
+  if (hasSentValues) return isBefore || isUndated ? 'seems-done' : 'done'
   return isBefore ? 'not-applied' : 'unclear'
 }
 

@@ -208,9 +208,7 @@ describe('at the prompt', () => {
       answer: () => ({ status: 401 }),
     })
     expect({ code, out }).toEqual({ code: 4, out: '' })
-    expect(err).toMatch(
-      /^API token for http:\/\/127\.0\.0\.1:\d+ \(not shown\): mergeq: /,
-    )
+    expect(err).toMatch(/^API token for http:\/\/127\.0\.0\.1:\d+ \(not shown\): mergeq: /)
     expect(encodingsFound(err, token)).toEqual([])
     expect(requests.map(({ headers }) => headers['x-api-token'])).toEqual([token])
   })
