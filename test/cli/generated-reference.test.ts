@@ -88,6 +88,8 @@ test('every exit code has its place among the worst, and is reported by `help ex
   expect(code).toBe(0)
   for (const ending of exitCodeList) {
     expect(mostSevere([0, ending.code])).toBe(ending.code)
+    expect(mostSevere([99, ending.code])).toBe(ending.code === 0 ? 99 : ending.code)
+    expect(exitCodeList.filter(({ code }) => code === ending.code)).toHaveLength(1)
     expect(out).toMatch(new RegExp(`^ *${ending.code}  ${ending.kind} `, 'm'))
   }
 })
