@@ -106,7 +106,7 @@ export const exitCodeOf = (kind: ErrorKind): number =>
     exitCode => exitCode.kind === kind && !('signal' in exitCode && exitCode.signal !== 'SIGINT'),
   )?.code ?? 1
 
-/** Details of an error besides its message. */
+/** Details of an error in addition to its message. */
 export interface ErrorDetails {
   /** What the user can do next. */
   readonly hint?: string
@@ -116,7 +116,7 @@ export interface ErrorDetails {
   readonly status?: number
   /** The name of the API operation. */
   readonly operation?: string
-  /** The response, for a command that prints it on standard output besides the error. */
+  /** The response, for a command that prints it on standard output in addition to the error. */
   readonly rawResponse?: Uint8Array
   /** How many times the request was sent. */
   readonly attempts?: number

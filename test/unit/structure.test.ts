@@ -543,6 +543,19 @@ describe('the source', () => {
     expect(shipped.map(importsOf)).toEqual([[]])
   })
 
+  test('CONTRIBUTING.md shows the import table', () => {
+    const page = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
+    const rows = [...page.matchAll(/^\| `src\/([\w-]+)(?:\/|\.ts)` \| .* \| (.*) \|$/gm)]
+    expect(Object.fromEntries(rows.map(([, directory, cell]) => [directory, cell]))).toEqual(
+      Object.fromEntries(
+        Object.entries(importTable).map(([directory, permitted]) => {
+          const own = Object.keys(packages).filter(name => packages[name] === directory)
+          return [directory, [...permitted, ...own].join(', ') || 'nothing']
+        }),
+      ),
+    )
+  })
+
   test('the directories are those of the import table', () => {
     expect(Object.keys(importTable).sort()).toEqual([...new Set(paths.map(directoryOf))].sort())
   })
