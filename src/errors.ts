@@ -6,28 +6,49 @@ export interface ExitCode {
   readonly code: number
   readonly kind: string
   readonly when: string
+  readonly signal?: 'SIGHUP' | 'SIGINT' | 'SIGTERM'
 }
 
-/** All exit codes in ascending order. Several codes can have the same kind. */
-export const exitCodeList = [
+/**
+ * All exit codes, the most severe first (docs/reference/cli.md, "Exit codes"). Several codes can have the
+ * same kind; `signal` is the signal that ends mergeq with the code.
+ */
+const exitCodesBySeverity = [
   {
-    code: 0,
-    kind: 'ok',
-    when: 'success; all conditions hold; an empty list; a change that was confirmed by reading it back',
+    code: 143,
+    kind: 'interrupted',
+    signal: 'SIGTERM',
+    when: 'SIGTERM; standard error names a change in progress, its pull requests and the command to check them',
+  },
+  {
+    code: 130,
+    kind: 'interrupted',
+    signal: 'SIGINT',
+    when: 'SIGINT; standard error names a change in progress, its pull requests and the command to check them',
+  },
+  {
+    code: 129,
+    kind: 'interrupted',
+    signal: 'SIGHUP',
+    when: 'SIGHUP; standard error names a change in progress, its pull requests and the command to check them',
   },
   { code: 1, kind: 'internal', when: 'a bug in mergeq' },
+  { code: 16, kind: 'output', when: 'standard output or a file could not be written' },
   {
     code: 2,
     kind: 'usage',
     when: 'invalid command line, environment or settings; a prompt that was declined or could not be shown; nothing was sent',
   },
-  { code: 3, kind: 'failed', when: 'the pull request failed' },
   { code: 4, kind: 'auth', when: 'no token, a token for another origin, 401 or 403' },
-  { code: 5, kind: 'not-found', when: '404; a metric that does not exist; a setting without a value' },
   {
-    code: 6,
-    kind: 'refused',
-    when: '400, 409, 412, 413, 422 or another 4xx; a queue that is not empty; a request body over the limit; nothing was changed',
+    code: 11,
+    kind: 'unknown-outcome',
+    when: 'a change was sent, no response arrived, and the outcome cannot be verified; the message has the command to check it',
+  },
+  {
+    code: 15,
+    kind: 'bad-answer',
+    when: 'unexpected response: a redirect, a web page, or a body that is truncated, too large or unreadable',
   },
   {
     code: 7,
@@ -35,59 +56,57 @@ export const exitCodeList = [
     when: 'DNS, TLS, connection or proxy error (including 407), timeout, 5xx, or 408 or 429 after all retries; nothing was changed',
   },
   {
+    code: 6,
+    kind: 'refused',
+    when: '400, 409, 412, 413, 422 or another 4xx; a queue that is not empty; a request body over the limit; nothing was changed',
+  },
+  { code: 5, kind: 'not-found', when: '404; a metric that does not exist; a setting without a value' },
+  { code: 3, kind: 'failed', when: 'the pull request failed' },
+  { code: 10, kind: 'cancelled', when: 'the pull request was cancelled' },
+  { code: 14, kind: 'stale', when: 'the head commit or the live settings changed in the meantime' },
+  { code: 17, kind: 'incomplete', when: 'only part of a list was printed' },
+  { code: 21, kind: 'check-failed', when: 'a check, gate or match failed; `guard` blocked a push' },
+  { code: 20, kind: 'differs', when: '`queue diff` found differences' },
+  { code: 124, kind: 'timed-out', when: 'the time limit of a wait (`--timeout`) was reached' },
+  {
     code: 8,
     kind: 'pending',
     when: 'the pull request is not finished (`--exit-status`, `--timeout 0`), or the queue is paused (`--fail-on-paused`)',
   },
-  { code: 10, kind: 'cancelled', when: 'the pull request was cancelled' },
   {
-    code: 11,
-    kind: 'unknown-outcome',
-    when: 'a change was sent, no response arrived, and the outcome cannot be verified; the message has the command to check it',
-  },
-  { code: 14, kind: 'stale', when: 'the head commit or the live settings changed in the meantime' },
-  {
-    code: 15,
-    kind: 'bad-answer',
-    when: 'unexpected response: a redirect, a web page, or a body that is truncated, too large or unreadable',
-  },
-  { code: 16, kind: 'output', when: 'standard output or a file could not be written' },
-  { code: 17, kind: 'incomplete', when: 'only part of a list was printed' },
-  { code: 20, kind: 'differs', when: '`queue diff` found differences' },
-  { code: 21, kind: 'check-failed', when: 'a check, gate or match failed; `guard` blocked a push' },
-  { code: 124, kind: 'timed-out', when: 'the time limit of a wait (`--timeout`) was reached' },
-  {
-    code: 129,
-    kind: 'interrupted',
-    when: 'SIGHUP; standard error names a change in progress, its pull requests and the command to check them',
-  },
-  {
-    code: 130,
-    kind: 'interrupted',
-    when: 'SIGINT; standard error names a change in progress, its pull requests and the command to check them',
-  },
-  {
-    code: 143,
-    kind: 'interrupted',
-    when: 'SIGTERM; standard error names a change in progress, its pull requests and the command to check them',
+    code: 0,
+    kind: 'ok',
+    when: 'success; all conditions hold; an empty list; a change that was confirmed by reading it back',
   },
 ] as const satisfies readonly ExitCode[]
+
+/** All exit codes in ascending order. */
+export const exitCodeList: readonly (typeof exitCodesBySeverity)[number][] = [...exitCodesBySeverity].sort(
+  (one, other) => one.code - other.code,
+)
+
+/** The signals that end mergeq, each with its exit code. */
+export const signalExitCodes = exitCodeList.filter(exitCode => 'signal' in exitCode)
 
 /** The kind of an error or of an exit code: a `kind` of `exitCodeList`. */
 export type ErrorKind = (typeof exitCodeList)[number]['kind']
 
-/** All exit codes, the most severe first (docs/reference/cli.md, "Exit codes"). */
-const mostSevereFirst = [143, 130, 129, 1, 16, 2, 4, 11, 15, 7, 6, 5, 3, 10, 14, 17, 21, 20, 124, 8, 0]
-
-/** Returns the most severe of several exit codes, which is the exit code of the run; 0 for an empty list. */
+/**
+ * Returns the most severe of several exit codes, which is the exit code of the run; 0 for an empty list. A
+ * code that is not in `exitCodeList` is more severe than 0 only.
+ */
 export const mostSevere = (codes: readonly number[]): number =>
-  mostSevereFirst.find(code => codes.includes(code)) ?? 0
+  exitCodesBySeverity.find(({ code }) => code !== 0 && codes.includes(code))?.code ??
+  codes.find(code => code !== 0) ??
+  0
 
 /** Returns the exit code of a kind. The code of `interrupted` is that of SIGINT, 130. */
 export const exitCodeOf = (kind: ErrorKind): number =>
-  kind === 'interrupted' ? 130 : (exitCodeList.find(exitCode => exitCode.kind === kind)?.code ?? 1)
+  exitCodeList.find(
+    exitCode => exitCode.kind === kind && !('signal' in exitCode && exitCode.signal !== 'SIGINT'),
+  )?.code ?? 1
 
-/** Details of an error besides its message. */
+/** Details of an error in addition to its message. */
 export interface ErrorDetails {
   /** What the user can do next. */
   readonly hint?: string
@@ -97,7 +116,7 @@ export interface ErrorDetails {
   readonly status?: number
   /** The name of the API operation. */
   readonly operation?: string
-  /** The response, for a command that prints it on standard output besides the error. */
+  /** The response, for a command that prints it on standard output in addition to the error. */
   readonly rawResponse?: Uint8Array
   /** How many times the request was sent. */
   readonly attempts?: number

@@ -1,16 +1,14 @@
 import { runProgram } from './cli/program.ts'
 import { commandGroups } from './commands/index.ts'
-import { MergeqError } from './errors.ts'
+import { MergeqError, signalExitCodes } from './errors.ts'
 import { createNodeHost } from './host/node-host.ts'
 
 declare const MERGEQ_VERSION: string
 
-const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
-
 /** Runs the command line of this process and sets the exit code of the process. */
 export async function main(): Promise<void> {
   const interruption = new AbortController()
-  for (const [signal, exit] of Object.entries(signalExitCodes))
+  for (const { signal, code: exit } of signalExitCodes)
     process.once(signal, () =>
       interruption.abort(new MergeqError('interrupted', `stopped by ${signal}.`, { exit })),
     )

@@ -1,6 +1,7 @@
 import type { ParsedArgs } from '../config/args.ts'
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
+import { isJsonFormat } from '../domain/output-formats.ts'
 import { isMergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import { bold, shouldColor } from '../output/color.ts'
@@ -88,7 +89,7 @@ async function readDocumentation(
   const [format = args.has('--json') ? 'json' : 'table'] = args.get('--output') ?? []
   const colorOption = args.get('--color')?.[0]
   const color = colorOption === 'always' || colorOption === 'never' ? colorOption : 'auto'
-  const isData = /^(json|ndjson)$/i.test(format)
+  const isData = isJsonFormat(format.toLowerCase())
   const needsAll = request.kind === 'completion' || (isData && request.args.length === 0)
   const commands = needsAll ? await loadCommands(groups) : typed
   const isBold = shouldColor({ color, env, terminal: out.terminal })

@@ -149,7 +149,7 @@ export const apiCommand = defineCommand({
   examples: [
     'mergeq api getQueue',
     'mergeq api getSubmittedPullRequest -F pr.number=123 --include',
-    'mergeq api listPullRequests -F state=MERGED  # exits with 5, if the service has no such operation',
+    'mergeq api exampleOperation -F name=value  # exits with 5 if the service has no such operation',
   ],
   async run({ operation: name, method, set = [], input, include }, context) {
     const knownOperation: Operation | undefined = serviceOperations.find(

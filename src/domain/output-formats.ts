@@ -1,8 +1,31 @@
-/** The output formats of `--output`. */
-export const formats = ['table', 'json', 'ndjson', 'csv', 'markdown'] as const
+/** The output formats of `--output` in the order of help, each with what it prints. */
+export const outputFormats = [
+  {
+    name: 'table',
+    summary: 'a table on a terminal; on a pipe, the same rows as tab-separated values without a header',
+    isJson: false,
+  },
+  {
+    name: 'json',
+    summary:
+      'the document from the service, or a receipt for a change; indented on a terminal; same as --json',
+    isJson: true,
+  },
+  { name: 'ndjson', summary: 'one record per line, written as it arrives', isJson: true },
+  {
+    name: 'csv',
+    summary: 'a header and RFC 4180 lines; cells that a spreadsheet would run as formulas are escaped',
+    isJson: false,
+  },
+  { name: 'markdown', summary: 'a Markdown table', isJson: false },
+] as const
 
 /** The name of an output format. */
-export type Format = (typeof formats)[number]
+export type Format = (typeof outputFormats)[number]['name']
+
+/** The names of the output formats. */
+export const formats: readonly Format[] = outputFormats.map(({ name }) => name)
 
 /** Whether a text names a format whose records are JSON: one document, or a document for each line. */
-export const isJsonFormat = (format: string): boolean => format === 'json' || format === 'ndjson'
+export const isJsonFormat = (format: string): boolean =>
+  outputFormats.some(({ name, isJson }) => isJson && name === format)

@@ -1,8 +1,9 @@
 import type { Format } from '../domain/output-formats.ts'
-import { get, type Json, type JsonObject } from '../json.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { stringifyJson, stringifyLines } from '../json-text.ts'
 import { csv, csvHeader, markdownHead, markdownRows, tsv } from './delimited.ts'
 import { createJsonArray, createJsonList, type JsonList } from './json-list.ts'
+import { pickFields } from './pick-fields.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { TableRenderer } from './table.ts'
 import { parts, receiptColumns, table, type View, widthRows } from './view.ts'
@@ -69,28 +70,6 @@ export interface Printer {
   skipHeader(): void
   /** Prints the results that were kept. */
   end(): Promise<void>
-}
-
-/** Returns a record with the named fields only, nested as before. */
-function pickFields(record: JsonObject, fields: readonly string[]): JsonObject {
-  const selected: Record<string, Json> = Object.create(null)
-  for (const field of fields) {
-    const value = get(record, field)
-    if (value !== undefined)
-      setNested(selected, Object.hasOwn(record, field) ? [field] : field.split('.'), value)
-  }
-  return selected
-}
-
-function setNested(target: Record<string, Json>, path: readonly string[], value: Json): void {
-  const [key = '', ...rest] = path
-  if (rest.length === 0) {
-    target[key] = value
-    return
-  }
-  const child: Record<string, Json> = Object.assign(Object.create(null), target[key])
-  target[key] = child
-  setNested(child, rest, value)
 }
 
 const utf8 = new TextDecoder()
@@ -163,6 +142,34 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
     if (!isHeaderWritten) await writer.write(await text())
     isHeaderWritten = true
   }
+  const printRecords = async (printable: Printable): Promise<void> => {
+    switch (format) {
+      case 'table':
+        return printTable(viewOf(printable))
+      case 'json':
+        return writer.write(`${stringifyJson(printable.document(selectFields(printable)), pretty)}\n`)
+      case 'ndjson':
+        for await (const part of parts(selectFields(printable), writer.pause))
+          await writer.write(stringifyLines(part))
+        return
+      case 'csv': {
+        const { columns, rows } = viewOf(printable)
+        await writeHeader(() => csv([fields.length === 0 ? csvHeader(columns) : fields]))
+        for await (const part of parts(rows, writer.pause)) await writer.write(await csv(part))
+        return
+      }
+      case 'markdown': {
+        const view = viewOf(printable)
+        await writeHeader(() => markdownHead(view.columns))
+        for await (const rows of parts(view.rows, writer.pause))
+          await writer.write(markdownRows({ ...view, rows }))
+        return
+      }
+      default:
+        // The compiler reports a format that has no case above.
+        format satisfies never
+    }
+  }
   const printer: Printer = {
     async print(printable) {
       if (printable.rawBody !== undefined && fields.length === 0)
@@ -171,21 +178,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
             ? sanitizeLines(utf8.decode(printable.rawBody))
             : printable.rawBody,
         )
-      else if (format === 'json')
-        await writer.write(`${stringifyJson(printable.document(selectFields(printable)), pretty)}\n`)
-      else if (format === 'ndjson')
-        for await (const part of parts(selectFields(printable), writer.pause))
-          await writer.write(stringifyLines(part))
-      else if (format === 'csv') {
-        const { columns, rows } = viewOf(printable)
-        await writeHeader(() => csv([fields.length === 0 ? csvHeader(columns) : fields]))
-        for await (const part of parts(rows, writer.pause)) await writer.write(await csv(part))
-      } else if (format === 'markdown') {
-        const view = viewOf(printable)
-        await writeHeader(() => markdownHead(view.columns))
-        for await (const rows of parts(view.rows, writer.pause))
-          await writer.write(markdownRows({ ...view, rows }))
-      } else await printTable(viewOf(printable))
+      else await printRecords(printable)
     },
     async printAll(batches, createView) {
       const array = createJsonArray(text => writer.write(text), pretty)

@@ -230,7 +230,7 @@ describe('changes by `api`', () => {
   test.each(ambiguous)(
     'an unknown operation that is answered with %s is not said to be sent again',
     async (_, answer) => {
-      const line = 'api listPullRequests -F state=MERGED --json'
+      const line = 'api exampleOperation -F name=value --json'
       const { code, out, err, requests } = await mergeq(line, { env: where, answer: () => answer })
       expect({ code, requests: requests.length }).toEqual({ code: 11, requests: 1 })
       expect(receiptIn({ out })).toMatchObject({ delivery: 'unknown' })

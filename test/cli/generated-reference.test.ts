@@ -13,7 +13,7 @@ import { settingDefinitions } from '../../src/config/setting-definitions.ts'
 import { exitCodeList, mostSevere } from '../../src/errors.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq } from '../support/harness.ts'
-import { referenceParts } from '../support/reference-tables.ts'
+import { referenceParts, renderFormats } from '../support/reference-tables.ts'
 import { drawReadmeSession } from '../support/session-picture.ts'
 
 const write = process.env.MERGEQ_WRITE_REFERENCE === '1'
@@ -24,12 +24,14 @@ function holds(path: string, made: string): void {
   if (write) {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, made)
-  } else expect(readFileSync(path, 'utf8')).toBe(made)
+  } else
+    expect(readFileSync(path, 'utf8'), `${path} is not current; \`npm run reference\` writes it`).toBe(made)
 }
 
-test('the table of commands in the README is current (npm run reference writes it)', () => {
+test('the tables of commands and of output formats in the README are current', () => {
   const made = replaceMarkedParts(readFileSync('README.md', 'utf8'), {
     commands: renderCommandTable(allCommands),
+    formats: renderFormats(),
   })
   holds('README.md', made)
   for (const { command } of allCommands) expect(made).toContain(`mergeq ${command}`)
@@ -86,6 +88,8 @@ test('every exit code has its place among the worst, and is reported by `help ex
   expect(code).toBe(0)
   for (const ending of exitCodeList) {
     expect(mostSevere([0, ending.code])).toBe(ending.code)
+    expect(mostSevere([99, ending.code])).toBe(ending.code === 0 ? 99 : ending.code)
+    expect(exitCodeList.filter(({ code }) => code === ending.code)).toHaveLength(1)
     expect(out).toMatch(new RegExp(`^ *${ending.code}  ${ending.kind} `, 'm'))
   }
 })

@@ -431,6 +431,31 @@ const table: Readonly<Record<string, Rows>> = {
   },
 }
 
+/** For each global option a command line on which it has an effect. */
+const globalRows: Readonly<Record<string, Shows>> = {
+  '--repo': { line: 'pr get 7', typed: '--repo acme/other' },
+  '--target-branch': { line: 'pr get 7', typed: '--target-branch release' },
+  '--org': { line: 'flaky list', typed: '--org other' },
+  '--base-url': { line: 'pr get 7 --dry-run', typed: '--base-url https://other.test/v2' },
+  '--profile': { line: 'config set org other --dry-run', typed: '--profile work' },
+  '--output': { line: 'pr get 7', typed: '--output csv' },
+  '--json': { line: 'pr get 7', typed: '--json' },
+  '--fields': { line: 'pr get 7', typed: '--fields state' },
+  '--dry-run': { line: 'pr get 7', typed: '--dry-run' },
+  '--timeout': { line: 'pr wait 7', typed: '--timeout 5s' },
+  '--retries': { line: 'pr get 7', typed: '--retries 0', setting: { answer: refusing } },
+  '--max-answer': { line: 'flaky list', typed: '--max-answer 1KiB', setting: { answer: hasMany } },
+  '--ca-file': { line: 'pr get 7', typed: '--ca-file /missing.pem' },
+  '--quiet': { line: 'pr get 7', typed: '--quiet', setting: { answer: refusing } },
+  '--verbose': { line: 'pr get 7', typed: '--verbose' },
+  '--color': { line: 'pr get 7', typed: '--color always' },
+  '--no-input': {
+    line: 'queue delete',
+    typed: '--no-input',
+    setting: { terminal: true, inputTerminal: true, typed: ['n'] },
+  },
+}
+
 /** Everything that a command line does, as text that two runs can be compared by. */
 async function traceOf(
   line: string,
@@ -487,6 +512,18 @@ describe('every option of every command has an effect or is refused', () => {
       const isRefused = typed.refusal !== '' && typed.refusal.includes(name)
       expect({ name, shows: isRefused || typed.text !== without.text }).toEqual({ name, shows: true })
     })
+})
+
+describe('every global option has an effect', () => {
+  test('each has a line in the table of this test, and each line an option', () => {
+    expect(Object.keys(globalRows)).toEqual(globalOptions.map(({ name }) => name))
+  })
+
+  test.each(Object.entries(globalRows))('%s', async (_, { line = '', typed, setting = {} }) => {
+    const { text, refusal } = await traceOf(`${line} ${typed}`, setting)
+    expect(refusal).not.toContain('unknown option')
+    expect(text).not.toBe((await traceOf(line, setting)).text)
+  })
 })
 
 describe('a default is the value that is used: typing the default changes nothing', () => {

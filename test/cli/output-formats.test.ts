@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
+import { formats } from '../../src/domain/output-formats.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
 
 const where = '-R acme/web -b main'
@@ -935,6 +936,16 @@ describe('shapes', () => {
     })
     expect(out).toBe(lines(document))
   })
+})
+
+test('each format prints a record on a terminal in a way of its own', async () => {
+  const outputs = new Map<string, string>()
+  for (const format of formats) {
+    const { code, out } = await mergeq(`pr get 7 ${where} -o ${format}`, { answer: serve(), ...onTerminal })
+    expect({ format, code, sameAs: outputs.get(out) }).toEqual({ format, code: 0, sameAs: undefined })
+    expect(out).toContain('TESTING')
+    outputs.set(out, format)
+  }
 })
 
 describe('colour', () => {

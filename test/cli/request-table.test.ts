@@ -802,7 +802,6 @@ test('every setting of a queue has a line', () => {
 test('no operation is without a line', () => {
   const covered = new Set(lines.map(({ route }) => route))
   expect(serviceOperations.map(({ route }) => route).filter(route => !covered.has(route))).toEqual([])
-  expect(serviceOperations).toHaveLength(13)
 })
 
 test('pr testing in the queue’s own CI job asks for the run of its test branch', async () => {

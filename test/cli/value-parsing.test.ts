@@ -352,6 +352,11 @@ describe('numbers and ids', () => {
     expect(reading(() => choiceParser(['single', 'parallel'])('both'))).toBe(refusal)
     expect(reading(() => choiceParser(['single', 'parallel'])(''))).toBe(refusal)
   })
+
+  test.each(['DRAINING', 'draining', 'Draining'])('%s is a choice that is in upper case', word => {
+    expect(choiceParser(['PAUSED', 'DRAINING'])(word)).toBe('DRAINING')
+    expect(reading(() => choiceParser(['PAUSED', 'DRAINING'])(`${word}s`))).toBe(refusal)
+  })
 })
 
 describe('a base address', () => {

@@ -41,6 +41,13 @@ const renderGlobalOptions = ({ globalFlags }: ProgramHelp): string =>
     ]),
   )
 
+/** Returns the Markdown table of the output formats. */
+export const renderFormats = (): string =>
+  renderTable(
+    ['`--output`', 'what it prints'],
+    formatRows.map(([name, description]) => [code(name), description]),
+  )
+
 const codeNames = (names: string): string => names.split(', ').map(code).join(', ')
 
 /** The exit codes, the most severe first, as a list in a sentence. */
@@ -170,10 +177,7 @@ export const referenceParts = (
       ['variable', 'meaning'],
       otherVariables.map(([names, description]) => [codeNames(names), description]),
     ),
-    formats: renderTable(
-      ['`--output`', 'what it prints'],
-      formatRows.map(([name, description]) => [code(name), description]),
-    ),
+    formats: renderFormats(),
     'exit codes': renderExitCodeTable(),
     'exit code order': renderExitCodeOrder(),
   },

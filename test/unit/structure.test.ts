@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parseAst } from 'vitest/node'
 import manifest from '../../package.json' with { type: 'json' }
-import help from '../golden/help.json' with { type: 'json' }
+import { operationName } from '../../src/api/operation.ts'
+import { serviceOperations } from '../../src/api/operations/index.ts'
+import { allCommands } from '../support/commands.ts'
 import { knownViolations } from '../support/known-violations.ts'
 
 /** A source file: its path below src/, and its text. */
@@ -300,13 +302,7 @@ const consoleUses = (file: File) => usesOf('console', file)
 
 /** Directories whose code is the same for every operation of the service. */
 const genericDirectories = ['http', 'config', 'output', 'cli', 'host']
-const operations = [
-  ...new Set(
-    help.commands
-      .flatMap(({ sends }) => sends)
-      .flatMap(sent => /^(?:GET|POST) \/(.*)$/.exec(sent)?.slice(1) ?? []),
-  ),
-]
+const operations = serviceOperations.map(({ route }) => operationName(route))
 
 const namedOperations = ({ path, text }: File): readonly string[] =>
   genericDirectories.includes(directoryOf(path))
@@ -390,8 +386,8 @@ function repeatedTypes(all: readonly File[]): readonly string[] {
   })
 }
 
-/** The commands that can be typed, as their help lists them. */
-const commandNames: readonly string[] = help.commands.map(({ command }) => command)
+/** The commands that can be typed. */
+const commandNames: readonly string[] = allCommands.map(({ command }) => command)
 
 /** The file of a command: `pr submit` is commands/pr/submit.ts, `doctor` is commands/doctor.ts. */
 const commandFile = (command: string): string => `commands/${command.split(' ').join('/')}.ts`
@@ -443,6 +439,25 @@ function misplacedCommands(paths: readonly string[], commands: readonly string[]
   ]
 }
 
+/** Operations that a file of api/operations/ exports and the list of operations lacks. */
+function unlistedOperations(all: readonly File[]): readonly string[] {
+  const declarators = (file: File) => nodesOf(file).filter(([{ type }]) => type === 'VariableDeclarator')
+  const listed = all
+    .filter(({ path }) => path === 'api/operations/index.ts')
+    .flatMap(declarators)
+    .filter(([{ id }]) => isNode(id) && id.name === 'serviceOperations')
+    .flatMap(([list]) => [...visitNodes(list)].map(([{ name }]) => name))
+  return all
+    .filter(({ path }) => path.startsWith('api/operations/'))
+    .flatMap(file =>
+      declarators(file)
+        .filter(([{ init }]) => isNode(init) && isNode(init.callee) && init.callee.name === 'defineOperation')
+        .map(([{ id }]) => (isNode(id) ? id.name : ''))
+        .filter(name => !listed.includes(name))
+        .map(name => `${file.path} has the operation ${name}, which serviceOperations lacks`),
+    )
+}
+
 /** Rules that the code states once: a text that only that rule contains, and the directories with one file each. */
 const rulesStatedOnce: readonly (readonly [rule: string, mark: RegExp, holders: readonly string[]])[] = [
   ['which hosts are this machine', /\^127\b/, ['config']],
@@ -486,6 +501,7 @@ const rules: readonly (readonly [rule: string, check: () => readonly string[]])[
   ['each exported type name is defined once', () => repeatedTypes(files)],
   ['no two files of one name mean different things', () => repeatedFileNames(paths, commandNames)],
   ['each command has a file and each file a command', () => misplacedCommands(paths, commandNames)],
+  ['each operation is in the list of operations', () => unlistedOperations(files)],
   ['each of the listed rules is stated once', () => repeatedRules(files)],
 ]
 
@@ -525,6 +541,19 @@ describe('the source', () => {
   test('the types that the package ships import nothing', () => {
     const shipped = files.filter(({ path }) => path === shippedTypes)
     expect(shipped.map(importsOf)).toEqual([[]])
+  })
+
+  test('CONTRIBUTING.md shows the import table', () => {
+    const page = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
+    const rows = [...page.matchAll(/^\| `src\/([\w-]+)(?:\/|\.ts)` \| .* \| (.*) \|$/gm)]
+    expect(Object.fromEntries(rows.map(([, directory, cell]) => [directory, cell]))).toEqual(
+      Object.fromEntries(
+        Object.entries(importTable).map(([directory, permitted]) => {
+          const own = Object.keys(packages).filter(name => packages[name] === directory)
+          return [directory, [...permitted, ...own].join(', ') || 'nothing']
+        }),
+      ),
+    )
   })
 
   test('the directories are those of the import table', () => {
@@ -762,6 +791,21 @@ describe('each rule can fail', () => {
       'call.ts is the name of api/call.ts, http/call.ts',
       'doctor.ts is the name of commands/doctor.ts, domain/doctor.ts',
     ])
+  })
+
+  test('an operation that is not in the list of operations', () => {
+    expect(
+      unlistedOperations([
+        {
+          path: 'api/operations/index.ts',
+          text: "import { getQueue } from './queues.ts'\nexport const serviceOperations = [getQueue] as const",
+        },
+        {
+          path: 'api/operations/queues.ts',
+          text: 'export const getQueue = defineOperation({})\nexport const listQueues = defineOperation({})',
+        },
+      ]),
+    ).toEqual(['api/operations/queues.ts has the operation listQueues, which serviceOperations lacks'])
   })
 
   test('a command without a file and a file without a command', () => {

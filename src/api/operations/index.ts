@@ -12,7 +12,7 @@ import { createQueue, deleteQueue, getQueue, updateQueue } from './queues.ts'
 import { getTestDetails } from './test-details.ts'
 import { getMergeQueueTestingDetails } from './testing-details.ts'
 
-/** The thirteen operations of the service, in the order of docs/reference/service.md, "Operations". */
+/** The operations of the service, in the order of docs/reference/service.md, "Operations". */
 export const serviceOperations = [
   submitPullRequest,
   cancelPullRequest,

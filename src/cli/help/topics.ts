@@ -1,4 +1,4 @@
-import type { Format } from '../../domain/output-formats.ts'
+import { type Format, outputFormats } from '../../domain/output-formats.ts'
 import { exitCodeList } from '../../errors.ts'
 import { alignColumns, indentText, wrapText } from './text-layout.ts'
 import type { Topic } from './topic-names.ts'
@@ -45,16 +45,9 @@ export const listSettingVariables = (
     })
 
 /** The output formats, each with a description. */
-export const formatRows: readonly (readonly [name: Format, description: string])[] = [
-  ['table', 'a table on a terminal; on a pipe, the same rows as tab-separated values without a header'],
-  [
-    'json',
-    'the document from the service, or a receipt for a change; indented on a terminal; same as --json',
-  ],
-  ['ndjson', 'one record per line, written as it arrives'],
-  ['csv', 'a header and RFC 4180 lines; cells that a spreadsheet would run as formulas are escaped'],
-  ['markdown', 'a Markdown table'],
-]
+export const formatRows: readonly (readonly [name: Format, description: string])[] = outputFormats.map(
+  ({ name, summary }) => [name, summary],
+)
 
 const renderParagraph = (text: string, width: number): string => `${wrapText(text, width).join('\n')}\n`
 

@@ -3,6 +3,7 @@ import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
 import { collectPages, incompleteError } from '../../cli/stream-pages.ts'
+import { isJsonFormat } from '../../domain/output-formats.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -39,7 +40,7 @@ const formatOption: Input<ReportFormat | undefined> = choiceOption({
 
 /** Returns the format of the report. Throws a usage error if --output contradicts it or --fields is given. */
 function resolveFormat(chosen: ReportFormat | undefined, { args, options }: CommandContext): ReportFormat {
-  const output = options.format === 'ndjson' ? 'json' : options.format
+  const output = isJsonFormat(options.format) ? 'json' : options.format
   if (options.fields.length > 0)
     throw usageError('A report does not support --fields.', 'To choose the columns, use `mergeq flaky list`.')
   const isOutputTyped = args.has('--json') || args.has('--output')

@@ -48,11 +48,14 @@ export const textParser =
     return text
   }
 
-/** Returns a parser that accepts one of the choices in any case; for other texts it throws a usage error. */
+/**
+ * Returns a parser that accepts one of the choices in any case, and returns it as `choices` spells it; for
+ * other texts it throws a usage error.
+ */
 export const choiceParser =
   <const C extends string>(choices: readonly C[]) =>
   (text: string): C => {
-    const choice = choices.find(candidate => candidate === text.toLowerCase())
+    const choice = choices.find(candidate => candidate.toLowerCase() === text.toLowerCase())
     if (choice === undefined)
       throw usageError(`'${text}' is not valid; must be one of: ${choices.join(', ')}.`)
     return choice
