@@ -15,26 +15,26 @@ import { recoverWrite } from './write-recovery.ts'
 /** Options of a call: what replaces parts of the body, and how the request is sent. */
 export interface CallOptions extends Partial<RequestParts>, Pick<SendRequestOptions, 'limits' | 'progress'> {
   /**
-   * Where the answer is written while it arrives; undefined, or a function that returns undefined, reads it
+   * Where the response is written while it arrives; undefined, or a function that returns undefined, reads it
    * whole.
    */
   createSink?(decoder: ResponseDecoder, request: Request): BodySink | undefined
 }
 
-/** The answer to a call, the params that were really sent, and what is known of the delivery. */
+/** The response to a call, the params that were really sent, and what is known of the delivery. */
 export interface CallResult<P extends Params> {
-  readonly reply: DecodedResponse
+  readonly response: DecodedResponse
   /** What the request concerns, according to its body. */
   readonly concerns: ResourceRef
   readonly params: ParamValues<P>
   readonly delivery: Delivery
-  /** The time of the answer by the service's clock, in milliseconds since 1970. */
+  /** The time of the response by the service's clock, in milliseconds since 1970. */
   readonly date: number | undefined
 }
 
 /**
  * Calls an operation. Throws an error for everything but a 2xx that can be decoded. The outcome of a change
- * without a clear answer is found out by reading back (docs/reference/network.md, "Write recovery").
+ * without a clear response is found out by reading back (docs/reference/network.md, "Write recovery").
  */
 export async function callOperation<P extends Params>(
   client: ServiceClient,
@@ -49,7 +49,7 @@ export async function callOperation<P extends Params>(
   let sentAt = client.host.clock.now()
   try {
     const isUnchanged = operation.effect === false && operation.narrow?.(params) === undefined
-    const answer = await sendRequest(client, operation, built, {
+    const response = await sendRequest(client, operation, built, {
       limits,
       progress,
       onAttempt() {
@@ -57,7 +57,7 @@ export async function callOperation<P extends Params>(
       },
       sink: isUnchanged ? options.createSink?.(operation.decoder, request) : undefined,
     })
-    return { ...result, ...answer, delivery: 'confirmed' }
+    return { ...result, ...response, delivery: 'confirmed' }
   } catch (error) {
     const failure = withInterruptedChange(toMergeqError(error), operation, request)
     if (failure.kind === 'interrupted') throw failure

@@ -6,7 +6,7 @@ import { type Operation, operationName } from './operation.ts'
 import type { ResourceRef } from './resource.ts'
 
 /**
- * The failure when a signal ends requests of one operation that were sent and got no answer: its message
+ * The failure when a signal ends requests of one operation that were sent and got no response: its message
  * names the operation and what each request concerned, its hint the commands that show their state
  * (docs/reference/cli.md, "Guarantees"). The exit code is that of the signal.
  */

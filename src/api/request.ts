@@ -1,5 +1,5 @@
 import { formatInteger } from '../domain/format.ts'
-import { maxAnswer, maxBodySize } from '../domain/limits.ts'
+import { maxBodySize, maxResponseSize } from '../domain/limits.ts'
 import { MergeqError } from '../errors.ts'
 import type { HttpRequest, RequestBody } from '../http/http-request.ts'
 import { type EncodedJson, get, type Json } from '../json.ts'
@@ -28,8 +28,8 @@ export interface RequestParts {
 export interface RequestOptions extends RequestParts {
   readonly baseUrl: string
   readonly userAgent: string
-  /** The largest answer that is read, in bytes; without it, each operation has its own limit. */
-  readonly maxAnswer?: number | undefined
+  /** The largest response that is read, in bytes; without it, each operation has its own limit. */
+  readonly maxResponseSize?: number | undefined
 }
 
 interface BodyTree {
@@ -68,7 +68,7 @@ export function createRequest<P extends Params>(
     isChange: operation.effect !== false,
     expects: operation.decoder.expects,
     concerns: resourceIn(operation, params, body),
-    maxAnswer: options.maxAnswer ?? operation.decoder.maxBytes ?? maxAnswer,
+    maxResponseSize: options.maxResponseSize ?? operation.decoder.maxBytes ?? maxResponseSize,
   }
   if (method === 'GET') return { ...request, headers }
   return { ...request, headers: { ...headers, 'content-type': 'application/json' }, body: encode(body) }

@@ -7,8 +7,8 @@ import type { CommandContext } from './context.ts'
 const lineBreak = 10
 
 /**
- * A sink that writes an answer to standard output while it arrives; undefined where the answer is not
- * printed unchanged. It writes whole lines, so that a secret is never split before it is redacted; an answer
+ * A sink that writes a response to standard output while it arrives; undefined where the response is not
+ * printed unchanged. It writes whole lines, so that a secret is never split before it is redacted; a response
  * that breaks off ends with its last whole line.
  */
 export function createBodySink(

@@ -47,10 +47,10 @@ export interface CommandDescription<F extends Inputs = Inputs> {
   readonly output?: OutputDoc
 }
 
-/** What must be answered before something is destroyed: y, or a name in full. */
+/** What the user must type before something is destroyed: y, or a name in full. */
 export interface Confirmation {
   readonly text: string
-  readonly answer: string
+  readonly expectedInput: string
 }
 
 /** The inputs of an operation's params: every required param has one. */
@@ -66,7 +66,7 @@ export interface OperationCommand<P extends Params = Params, F extends Inputs = 
   readonly inputs: F
   /** Whether several requests are sent one after another, because their order matters to the service. */
   readonly isOrdered?: boolean
-  view(reply: DecodedResponse, values: InputValues<F>): View
+  view(response: DecodedResponse, values: InputValues<F>): View
   /** The question before something is destroyed; undefined when nothing is asked. */
   confirm?(runs: readonly InputValues<F>[]): Confirmation | undefined
 }

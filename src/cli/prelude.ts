@@ -32,7 +32,7 @@ export async function runWithPrelude(
 
 /**
  * Runs a command that is one operation: reads its requests from what was typed or from other `args`, sends
- * them and prints the answers. Returns the exit code.
+ * them and prints the responses. Returns the exit code.
  */
 export async function runOperation(
   command: OperationCommand,

@@ -19,8 +19,8 @@ import { type RunResult, reportResults } from './report-results.ts'
 import { streamPages } from './stream-pages.ts'
 
 /**
- * Sends a request of an operation for each invocation and prints the answers, or all pages of a list. Returns
- * the exit code.
+ * * Sends a request of an operation for each invocation and prints the responses, or all pages of a list.
+ * Returns the exit code.
  */
 export async function runForEach(
   command: OperationCommand,
@@ -39,7 +39,7 @@ export async function runForEach(
 
 /** What a command adds to each request of an operation. */
 export interface RunOptions {
-  /** Whether answers and receipts are not printed, because the command prints another result. */
+  /** Whether responses and receipts are not printed, because the command prints another result. */
   readonly isSilent?: boolean
   readonly limits?: RequestLimits
   /** Runs right before a request is sent; an error that it throws is the error of the request. */
@@ -92,7 +92,7 @@ async function execute(
   const { operation } = command
   try {
     await before?.(invocation)
-    const { reply, params, concerns, delivery } = await callOperation(
+    const { response, params, concerns, delivery } = await callOperation(
       context.client(),
       operation,
       invocation.values,
@@ -106,7 +106,7 @@ async function execute(
     )
     const values = { ...invocation.values, ...params }
     return async () => ({
-      code: isSilent ? 0 : await printAnswer(command, values, { reply, concerns, delivery }, context),
+      code: isSilent ? 0 : await printResponse(command, values, { response, concerns, delivery }, context),
     })
   } catch (error) {
     const original = toMergeqError(error)
@@ -125,31 +125,31 @@ async function execute(
   }
 }
 
-/** Prints the answer to a request, or the receipt of a change without an answer. Returns the exit code. */
-async function printAnswer(
+/** Prints the response to a request, or the receipt of a change without a response. Returns the exit code. */
+async function printResponse(
   { operation, view: createView }: OperationCommand,
   values: InputValues<Inputs>,
-  { reply, concerns, delivery }: Pick<CallResult<Params>, 'reply' | 'concerns' | 'delivery'>,
+  { response, concerns, delivery }: Pick<CallResult<Params>, 'response' | 'concerns' | 'delivery'>,
   { printer, options, host }: CommandContext,
 ): Promise<number> {
-  if (reply.isPassedOn === true) return 0
-  const { batches } = reply
+  if (response.isPassedOn === true) return 0
+  const { batches } = response
   if (batches !== undefined && (options.format !== 'table' || options.fields.length > 0)) {
     await printer.printAll(untilAborted(batches(), host.interrupted), records =>
-      createView({ records, bytes: reply.bytes }, values),
+      createView({ records, bytes: response.bytes }, values),
     )
     return 0
   }
-  const namedView = createView(reply, values)
+  const namedView = createView(response, values)
   const view = isNamed(resourceOf(values), concerns) ? namedView : withoutNames(namedView, operation)
-  if (reply.document === undefined)
+  if (response.document === undefined)
     await printer.print(receipt(createReceipt(operation.route, concerns, delivery), view.sentence ?? ''))
   else
     await printer.print({
       // Only rows are printed of what comes in batches: its records are not made.
-      records: batches === undefined ? reply.records : [],
-      document: records => reply.document?.(records) ?? null,
-      ...(reply.rawBody === undefined ? {} : { rawBody: reply.rawBody }),
+      records: batches === undefined ? response.records : [],
+      document: records => response.document?.(records) ?? null,
+      ...(response.rawBody === undefined ? {} : { rawBody: response.rawBody }),
       view: () => view,
     })
   return exitCodeOf(view.exit ?? 'ok')

@@ -35,11 +35,11 @@ export async function collectPages(
         await logger.info(`${command}: ${progress}.`)
       }
       const options = { overrides, pageQuery, progress }
-      const answer = await callOperation(context.client(), operation, values, options).catch(error => {
+      const response = await callOperation(context.client(), operation, values, options).catch(error => {
         if (!pages.recover(toMergeqError(error))) throw error
       })
-      if (answer === undefined) continue
-      const records = pages.take(answer.reply)
+      if (response === undefined) continue
+      const records = pages.take(response.response)
       read++
       tests += records.length
       await take(records)

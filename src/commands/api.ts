@@ -15,7 +15,7 @@ import {
 } from '../cli/inputs.ts'
 import { runOperation } from '../cli/prelude.ts'
 import { createParseContext } from '../config/config.ts'
-import { maxListAnswer } from '../domain/limits.ts'
+import { maxListResponseSize } from '../domain/limits.ts'
 import { textParser } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
@@ -36,7 +36,7 @@ function parseOperationName(text: string): string {
 /** Creates a decoder that keeps the body unchanged; `include` adds the status line and headers in front. */
 const createRawDecoder = (include: boolean): ResponseDecoder => ({
   expects: 'anything',
-  maxBytes: maxListAnswer,
+  maxBytes: maxListResponseSize,
   read(body) {
     const { bytes, document } = body
     const rawBody = include ? prependHead(body) : bytes

@@ -1,4 +1,4 @@
-import { attemptLimit, changeLimit, maxAnswer, maxListAnswer } from '../domain/limits.ts'
+import { attemptLimit, changeLimit, maxListResponseSize, maxResponseSize } from '../domain/limits.ts'
 import { formats } from '../domain/output-formats.ts'
 import { integerParser, parseByteSize } from '../domain/values/numbers.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
@@ -151,7 +151,7 @@ export const settingDefinitions = {
   maxAnswer: setting({
     flag: '--max-answer',
     env: [],
-    defaultText: `${maxAnswer / mebibyte}MiB, ${maxListAnswer / mebibyte}MiB for test lists, metrics and api`,
+    defaultText: `${maxResponseSize / mebibyte}MiB, ${maxListResponseSize / mebibyte}MiB for test lists, metrics and api`,
     summary: 'Maximum size of a response, such as 128MiB',
     parse: parseByteSize,
   }),

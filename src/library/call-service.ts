@@ -27,12 +27,12 @@ export async function callService<P extends Params>(
   const pages = operation.pagination?.(params)
   if (pages !== undefined) {
     const requestPage = async (pageQuery: Readonly<Record<string, Json>>) =>
-      (await callOperation(client, operation, params, { overrides, pageQuery })).reply
+      (await callOperation(client, operation, params, { overrides, pageQuery })).response
     return collectPages(pages, requestPage, client)
   }
   try {
-    const { reply, concerns, delivery } = await callOperation(client, operation, params, { overrides })
-    const document = reply.document?.(reply.records) ?? createReceipt(route, concerns, delivery)
+    const { response, concerns, delivery } = await callOperation(client, operation, params, { overrides })
+    const document = response.document?.(response.records) ?? createReceipt(route, concerns, delivery)
     return { document: toPlainJson(document) }
   } catch (error) {
     const failure = toMergeqError(error)
@@ -53,10 +53,10 @@ async function collectPages(
   let failure: MergeqError | undefined
   try {
     for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
-      const reply = await requestPage(pageQuery).catch(error => {
+      const response = await requestPage(pageQuery).catch(error => {
         if (!pages.recover(toMergeqError(error))) throw error
       })
-      if (reply !== undefined) for (const test of pages.take(reply)) tests.push(test)
+      if (response !== undefined) for (const test of pages.take(response)) tests.push(test)
     }
   } catch (error) {
     failure = toMergeqError(error)

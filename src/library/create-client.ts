@@ -55,7 +55,7 @@ export function createHostClient(options: ClientOptions, host: Host): Client {
         createCallClient(sourceOf(given), clientHost, secrets, { changes }),
       ).catch((error: unknown) => ({ document: null, failure: toMergeqError(error) }))
       if (failure !== undefined) throw toPublicError(failure, secrets.redact, document)
-      // The types describe the answers of the service; the decoders check what they declare as present.
+      // The types describe the responses of the service; the decoders check what they declare as present.
       return document as MethodResult<M>
     }
   return {

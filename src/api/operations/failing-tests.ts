@@ -1,4 +1,4 @@
-import { maxListAnswer } from '../../domain/limits.ts'
+import { maxListResponseSize } from '../../domain/limits.ts'
 import type { TimeRange } from '../../domain/time-range.ts'
 import { get, getArray, getString, isObject, type JsonObject } from '../../json.ts'
 import { type ResponseDecoder, recordDecoder, withoutPart } from '../decode.ts'
@@ -73,9 +73,9 @@ function filtersOf({ owner, quarantined, minRate, name, path }: TestFilters): re
 /** Reads a page of tests; the whole document stands beside the records. */
 const pageDecoder: ResponseDecoder = {
   expects: 'json',
-  maxBytes: maxListAnswer,
-  read(answer) {
-    const [document = {}] = recordDecoder(record => record).read(answer).records
+  maxBytes: maxListResponseSize,
+  read(response) {
+    const [document = {}] = recordDecoder(record => record).read(response).records
     const { page, tests } = document
     if (!Array.isArray(tests) || !tests.every(isObject)) throw withoutPart('list of tests')
     return {
@@ -83,7 +83,7 @@ const pageDecoder: ResponseDecoder = {
       document: tests => ({ ...document, tests }),
       envelope: document,
       ...(isObject(page) ? { page } : {}),
-      bytes: answer.bytes,
+      bytes: response.bytes,
     }
   },
 }

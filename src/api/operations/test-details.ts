@@ -7,13 +7,13 @@ import { organizationParams } from './failing-tests.ts'
 /** The record is the test itself; `--json` prints the whole document with the test in it. */
 const testDecoder: ResponseDecoder = {
   expects: 'json',
-  read(answer) {
-    const [document = {}] = recordDecoder(record => record).read(answer).records
+  read(response) {
+    const [document = {}] = recordDecoder(record => record).read(response).records
     if (!isObject(document.test)) throw withoutPart('test')
     return {
       records: [document.test],
       document: ([test = {}]) => ({ ...document, test }),
-      bytes: answer.bytes,
+      bytes: response.bytes,
     }
   },
 }

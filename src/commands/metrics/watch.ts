@@ -180,8 +180,8 @@ export const metricsWatchCommand = defineCommand({
     if (invocation === undefined) return 0
     let previous: ReadonlyMap<string, Point> | undefined
     const readUpdate: WatchReader<MetricsUpdate> = async (client, limits) => {
-      const { reply } = await callOperation(client, getMergeQueueMetrics, invocation.values, { limits })
-      const points = toPoints(samplesIn(reply.bytes))
+      const { response } = await callOperation(client, getMergeQueueMetrics, invocation.values, { limits })
+      const points = toPoints(samplesIn(response.bytes))
       const changes = previous === undefined ? undefined : findChanges(previous, points)
       previous = new Map(points.map(point => [point.series, point]))
       return [points, changes]

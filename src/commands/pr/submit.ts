@@ -61,8 +61,8 @@ async function readRecord(
 ): Promise<JsonObject | undefined> {
   try {
     const params = { repo, targetBranch, pr }
-    const { reply } = await callOperation(context.client(), getSubmittedPullRequest, params, { limits })
-    return reply.records[0]
+    const { response } = await callOperation(context.client(), getSubmittedPullRequest, params, { limits })
+    return response.records[0]
   } catch (error) {
     const failure = toMergeqError(error)
     if (isNotFound(failure)) return undefined

@@ -47,8 +47,8 @@ async function readDeparture(
   const { clock } = client.host
   try {
     const params = { ...values, pr: entry.pr }
-    const { reply } = await callOperation(client, getSubmittedPullRequest, params, { limits })
-    return departureChange(entry, reply.records[0], clock.now())
+    const { response } = await callOperation(client, getSubmittedPullRequest, params, { limits })
+    return departureChange(entry, response.records[0], clock.now())
   } catch (error) {
     const failure = toMergeqError(error)
     if (isPermanent(failure)) throw failure
@@ -64,8 +64,8 @@ function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate
   const unlistedStates = new Map<number, string>()
   return async (client, limits, isLast) => {
     const { values, overrides } = invocation
-    const { reply } = await callOperation(client, getQueue, values, { overrides, limits })
-    const [queue = {}] = reply.records
+    const { response } = await callOperation(client, getQueue, values, { overrides, limits })
+    const [queue = {}] = response.records
     const snapshot = snapshotOf(queue)
     if (lastSnapshot === undefined) {
       lastSnapshot = snapshot
