@@ -1,5 +1,5 @@
 import { extendError, type MergeqError, toMergeqError } from '../errors.ts'
-import type { BodySink } from '../http/pass-through.ts'
+import type { BodySink } from '../http/stream-body.ts'
 import { buildRequest } from './build-request.ts'
 import type { DecodedResponse, ResponseDecoder } from './decode.ts'
 import { interruptedChangeError } from './interrupted-change.ts'
@@ -7,7 +7,7 @@ import type { Operation } from './operation.ts'
 import type { Params, ParamValues } from './param.ts'
 import type { Delivery } from './receipt.ts'
 import type { Request, RequestParts } from './request.ts'
-import type { ResourceRef } from './resource.ts'
+import type { Resource } from './resource.ts'
 import { type SendRequestOptions, sendRequest } from './send.ts'
 import type { ServiceClient } from './service-client.ts'
 import { recoverWrite } from './write-recovery.ts'
@@ -24,8 +24,8 @@ export interface CallOptions extends Partial<RequestParts>, Pick<SendRequestOpti
 /** The response to a call, the params that were really sent, and what is known of the delivery. */
 export interface CallResult<P extends Params> {
   readonly response: DecodedResponse
-  /** What the request concerns, according to its body. */
-  readonly concerns: ResourceRef
+  /** The resource that the body names; without a body, the params. */
+  readonly resource: Resource
   readonly params: ParamValues<P>
   readonly delivery: Delivery
   /** The time of the response by the service's clock, in milliseconds since 1970. */
@@ -44,7 +44,7 @@ export async function callOperation<P extends Params>(
 ): Promise<CallResult<P>> {
   const built = await buildRequest(client, operation, requestedParams, options)
   const { request, params } = built
-  const result = { concerns: request.concerns, params }
+  const result = { resource: request.resource, params }
   const { limits = {}, progress } = options
   let sentAt = client.host.clock.now()
   try {
@@ -82,11 +82,11 @@ export async function callOperation<P extends Params>(
 function withInterruptedChange<P extends Params>(
   failure: MergeqError,
   operation: Operation<P>,
-  { isChange, concerns }: Request,
+  { isChange, resource }: Request,
 ): MergeqError {
   const { sentState, delivery } = failure.details
   const isInFlight = failure.kind === 'interrupted' && isChange && sentState === 'ambiguous'
   return isInFlight && delivery === undefined
-    ? interruptedChangeError(failure, operation, [concerns])
+    ? interruptedChangeError(failure, operation, [resource])
     : failure
 }

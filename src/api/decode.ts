@@ -15,13 +15,13 @@ export interface ResponseBody {
 }
 
 /**
- * * A decoded response: `records` are printed as NDJSON and are what `--fields` selects from; `document`
+ * A decoded response: `records` are printed as NDJSON and are what `--fields` selects from; `document`
  * creates what `--json` prints from them (without it, a receipt is printed); `bytes` are the body.
  */
 export interface DecodedResponse {
   readonly records: readonly JsonObject[]
   /**
-   * The same records in batches, created anew for each call, where all records together would take much
+   * The same records in batches, created again for each call, where all records together would take much
    * memory.
    */
   batches?(): Iterable<readonly JsonObject[]>
@@ -33,8 +33,8 @@ export interface DecodedResponse {
   readonly page?: JsonObject
   /** The whole document of a list, its own fields included. */
   readonly envelope?: JsonObject
-  /** Whether the response was printed while it arrived. */
-  readonly isPassedOn?: boolean
+  /** Whether the response was streamed to standard output, so that nothing is left to print. */
+  readonly isStreamed?: boolean
 }
 
 const firstRecord = ([record]: readonly JsonObject[]): Json => record ?? null
@@ -47,17 +47,17 @@ export interface ResponseDecoder {
    */
   readonly maxBytes?: number
   read(response: ResponseBody): DecodedResponse
-  /** Returns what is printed of a response outside 2xx, besides the error. */
+  /** Returns what is printed of a response outside 2xx, in addition to the error. */
   readError?(response: ResponseBody): Uint8Array
-  /** How a long response is printed while it arrives, where it is printed unchanged. */
-  readonly passOn?: PassingOn
+  /** When and how a long response is streamed to standard output; undefined if it is never streamed. */
+  readonly streaming?: StreamingRule
 }
 
 /**
- * When a response is printed while it arrives: in every format, or only as the text instead of a table on a
- * pipe.
+ * When a response is streamed, unchanged: in every output format, or only as the text that replaces a table
+ * on a pipe.
  */
-export interface PassingOn {
+export interface StreamingRule {
   readonly formats: 'all' | 'text'
   /** Checks the beginning of a response and returns bytes to print before it. Throws a `bad-answer` error. */
   begin(start: ResponseBody): Uint8Array
@@ -72,7 +72,7 @@ export const webPageError = (): MergeqError =>
   })
 
 /** The `bad-answer` error for a JSON response without a required part, such as the list of tests. */
-export const withoutPart = (what: string): MergeqError =>
+export const missingPartError = (what: string): MergeqError =>
   new MergeqError('bad-answer', `it has no ${what}.`, { hint: checkBaseUrl })
 
 /** The `bad-answer` error for a response that is not JSON. */
@@ -96,13 +96,16 @@ export const emptyDecoder: ResponseDecoder = {
 }
 
 /** A part that a response must have: its name in messages, and whether a document has it. */
-export interface Required {
+export interface RequiredPart {
   readonly name: string
-  isThere(document: JsonObject): boolean
+  isPresent(document: JsonObject): boolean
 }
 
-/** The `bad-answer` error for a JSON response without a required part. */
-export const lacking = (document: JsonObject, { name }: Pick<Required, 'name'>): MergeqError => {
+/** The `bad-answer` error for a JSON response without a required part, with the message in the response. */
+export const missingPartErrorWithMessage = (
+  document: JsonObject,
+  { name }: Pick<RequiredPart, 'name'>,
+): MergeqError => {
   const quoted = messageIn(document)?.slice(0, maxQuoted)
   return new MergeqError(
     'bad-answer',
@@ -120,12 +123,13 @@ const maxQuoted = 200
  */
 export const recordDecoder = (
   refine: (document: JsonObject) => JsonObject,
-  required?: Required,
+  required?: RequiredPart,
 ): ResponseDecoder => ({
   expects: 'json',
   read(response) {
     if (!isObject(response.document)) throw notJsonError(response)
-    if (required?.isThere(response.document) === false) throw lacking(response.document, required)
+    if (required?.isPresent(response.document) === false)
+      throw missingPartErrorWithMessage(response.document, required)
     return { records: [refine(response.document)], document: firstRecord, bytes: response.bytes }
   },
 })

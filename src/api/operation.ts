@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts'
 import type { DecodedResponse, ResponseDecoder } from './decode.ts'
 import type { Paginator } from './pagination.ts'
 import type { Params, ParamValues } from './param.ts'
-import type { ResourceRef } from './resource.ts'
+import type { Resource } from './resource.ts'
 
 /** Method and path of an operation (docs/reference/service.md, "Operations"). */
 export type Route = `${'GET' | 'POST'} /${string}`
@@ -80,7 +80,7 @@ export interface OperationErrors {
    * What to do after the service refused a request with this status; undefined where the general advice
    * fits.
    */
-  hint?(status: number, concerns: ResourceRef): string | undefined
+  hint?(status: number, resource: Resource): string | undefined
 }
 
 /** An operation of the service: how it is requested, and how its response is read. */

@@ -5,8 +5,8 @@ import type { ResponseBody } from './decode.ts'
 import { costLimits, findExcessiveCost } from './json-cost.ts'
 import type { Request } from './request.ts'
 import type { ServiceClient } from './service-client.ts'
-import { takeTurn } from './take-turn.ts'
 import { isWebPage } from './web-page.ts'
+import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** Whether a status is a success. */
 export const isOk = ({ status }: Pick<HttpResponse, 'status'>): boolean => status >= 200 && status <= 299
@@ -38,10 +38,12 @@ export async function readResponse(
   const isText = isOk(response) && expects === 'text'
   const excess = isText
     ? undefined
-    : await findExcessiveCost(receivedBytes, costLimits(maxResponseSize), () => takeTurn({ interrupted }))
+    : await findExcessiveCost(receivedBytes, costLimits(maxResponseSize), () =>
+        yieldToEventLoop({ interrupted }),
+      )
   if (excess !== undefined && isOk(response)) throw tooCostly(excess, operation, new URL(url).host)
   const whole = new TextDecoder().decode(receivedBytes)
-  if (receivedBytes.length > largeResponseSize) await takeTurn({ interrupted })
+  if (receivedBytes.length > largeResponseSize) await yieldToEventLoop({ interrupted })
   const text = secrets.redact(whole)
   return {
     ...response,

@@ -6,14 +6,13 @@ import { type EncodedJson, get, type Json } from '../json.ts'
 import type { BodyOverride } from './body-overrides.ts'
 import { type Operation, operationMethod, operationName } from './operation.ts'
 import type { BodyValue, ParamLocation, Params, ParamValues } from './param.ts'
-import { resourceOf } from './receipt.ts'
-import { parseResource, type ResourceRef } from './resource.ts'
+import { parseResource, type Resource, resourceOfParams } from './resource.ts'
 
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
 export interface Request extends HttpRequest {
   readonly expects: 'json' | 'text' | 'anything'
-  /** The resource that the request concerns, according to its final body. */
-  readonly concerns: ResourceRef
+  /** The resource that the final body names; without a body, the params. */
+  readonly resource: Resource
 }
 
 /** What the body of a request is made of besides params. */
@@ -67,7 +66,7 @@ export function createRequest<P extends Params>(
     credential,
     isChange: operation.effect !== false,
     expects: operation.decoder.expects,
-    concerns: resourceIn(operation, params, body),
+    resource: resourceOfBody(operation, params, body),
     maxResponseSize: options.maxResponseSize ?? operation.decoder.maxBytes ?? maxResponseSize,
   }
   if (method === 'GET') return { ...request, headers }
@@ -103,21 +102,20 @@ function treeOf<P extends Params>(
 }
 
 /**
- * What a request concerns: according to its body with all overrides; without a body, according to its
- * params.
+ * The resource of a request: what its body names after all overrides; without a body, what its params name.
  */
-export const concernsOf = <P extends Params>(
+export const resourceOfRequest = <P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
   parts: RequestParts,
-): ResourceRef => resourceIn(operation, params, treeOf(operation, params, parts))
+): Resource => resourceOfBody(operation, params, treeOf(operation, params, parts))
 
-function resourceIn<P extends Params>(
+function resourceOfBody<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
   body: BodyTree,
-): ResourceRef {
-  const named = resourceOf(params)
+): Resource {
+  const named = resourceOfParams(params)
   if (operationMethod(operation.route) === 'GET') return named
   const sentResource = ['repo', 'targetBranch', 'pr'].map(key => [key, jsonOf(body[key])] as const)
   const { targets } = named
@@ -130,7 +128,7 @@ function resourceIn<P extends Params>(
 }
 
 /** The targets of a body from an override; undefined where they are neither a list nor `ALL`. */
-const targetsIn = (list: Json | undefined): ResourceRef['targets'] =>
+const targetsIn = (list: Json | undefined): Resource['targets'] =>
   list === 'ALL' || Array.isArray(list) ? { list, number: list.length } : undefined
 
 /** A part of a body as the service reads it; undefined where it is missing or is not JSON. */

@@ -1,7 +1,7 @@
 import { attemptLimit, changeLimit } from '../domain/limits.ts'
 import { extendError, type MergeqError, toMergeqError } from '../errors.ts'
 import type { HttpResponse } from '../http/http-client.ts'
-import type { BodySink } from '../http/pass-through.ts'
+import type { BodySink } from '../http/stream-body.ts'
 import { type DecodedResponse, notJsonError, type ResponseBody } from './decode.ts'
 import { errorFromResponse } from './error-response.ts'
 import type { Operation } from './operation.ts'
@@ -48,9 +48,9 @@ export async function sendRequest<P extends Params>(
   const token = request.credential === 'token' ? await client.token() : undefined
   const received = await receive(client, request, token?.value, options)
   const decoded =
-    received.passedOn === undefined
+    received.streamedBytes === undefined
       ? decodeResponse(operation, request, received, params, token?.source)
-      : { records: [], bytes: received.bytes, isPassedOn: true }
+      : { records: [], bytes: received.bytes, isStreamed: true }
   return { response: decoded, date: dateOf(received) }
 }
 
@@ -60,7 +60,7 @@ function dateOf({ headers }: ResponseBody): number | undefined {
 }
 
 /** A response, and the number of attempts. */
-type ReceivedResponse = ResponseBody & Pick<HttpResponse, 'passedOn'> & { readonly attempts: number }
+type ReceivedResponse = ResponseBody & Pick<HttpResponse, 'streamedBytes'> & { readonly attempts: number }
 
 /** Sends a request and reads the response; logs both in verbose mode. */
 async function receive(
@@ -150,12 +150,12 @@ function decodeResponse<P extends Params>(
   params: ParamValues<P>,
   token: string | undefined,
 ): DecodedResponse {
-  const { operation, isChange, concerns } = request
+  const { operation, isChange, resource } = request
   const { host, pathname: path } = new URL(request.url)
   const { attempts } = response
   if (!isOk(response)) {
     const failure = errorFromResponse(response, {
-      ...concerns,
+      ...resource,
       operation,
       host,
       path,

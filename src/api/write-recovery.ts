@@ -105,8 +105,8 @@ const confirmed = {
 } as const
 
 /** Whether an operation shows the change, and the body names all params of that operation. */
-const canRead = ({ recovery: { readBack: back }, request: { concerns } }: UnconfirmedWrite): boolean =>
-  back?.params.every(name => Object.hasOwn(concerns, name)) === true
+const canRead = ({ recovery: { readBack: back }, request: { resource } }: UnconfirmedWrite): boolean =>
+  back?.params.every(name => Object.hasOwn(resource, name)) === true
 
 /**
  * Whether the replay may have been refused because of the first request, or because the token expired
@@ -116,7 +116,7 @@ const isExplained = ({ recovery: { repeated } }: UnconfirmedWrite, { kind, detai
   kind === 'auth' || (repeated !== undefined && details.status === repeated)
 
 /** What all readings together say. */
-type Outcome = 'done' | 'not-applied' | 'unclear' | { readonly refused: string }
+type ReadBackOutcome = 'done' | 'not-applied' | 'unclear' | { readonly refused: string }
 
 /**
  * Reads until the change shows, at most three times; a failed reading says nothing. A result that may be
@@ -126,7 +126,7 @@ type Outcome = 'done' | 'not-applied' | 'unclear' | { readonly refused: string }
 async function readBack<P extends Params>(
   sent: UnconfirmedWrite<P>,
   client: ServiceClient,
-): Promise<Outcome> {
+): Promise<ReadBackOutcome> {
   const { clock, interrupted } = client.host
   const verdicts: (RecoveryResult | undefined)[] = []
   const all = [...readBackPauses, ...furtherPauses]
@@ -145,7 +145,7 @@ async function readBack<P extends Params>(
 
 /** The result that the last readings show, and how many in a row showed it; failed readings are ignored. */
 function lastEnd(verdicts: readonly (RecoveryResult | undefined)[]): {
-  readonly end?: Exclude<Outcome, 'not-applied' | 'unclear'>
+  readonly end?: Exclude<ReadBackOutcome, 'not-applied' | 'unclear'>
   readonly sightings: number
 } {
   const read = verdicts.filter(verdict => verdict !== undefined)
@@ -192,7 +192,7 @@ async function readOnce<P extends Params>(
         date === undefined ? Number.POSITIVE_INFINITY : Math.floor((sentAt + date + 999 - readAt) / 1_000),
     })
   try {
-    const names = Object.entries(request.concerns).filter(([name]) => back.params.includes(name))
+    const names = Object.entries(request.resource).filter(([name]) => back.params.includes(name))
     const built = await buildRequest(client, back.operation, Object.fromEntries(names))
     // A reading that fails by chance must not hide what the other readings say.
     const retryPolicy = limitRetries(limits.retryPolicy ?? client.retryPolicy, 1)
@@ -236,5 +236,5 @@ const hintWithout = ({ readBack: back, inspectCommand }: WriteRecovery): string 
 /** The command that shows the state to a person; undefined where there is none. */
 function inspectCommandOf(sent: UnconfirmedWrite): string | undefined {
   if (!canRead(sent)) return undefined
-  return resourceCommand(sent.recovery.inspectCommand, sent.request.concerns)
+  return resourceCommand(sent.recovery.inspectCommand, sent.request.resource)
 }

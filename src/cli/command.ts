@@ -58,7 +58,7 @@ export type ParamInputs<P extends Params> = {
   readonly [K in keyof P as undefined extends ParamValue<P[K]> ? never : K]: Input<ParamValue<P[K]>>
 } & { readonly [K in keyof P as undefined extends ParamValue<P[K]> ? K : never]?: Input<ParamValue<P[K]>> }
 
-/** A command that is exactly one operation; `runForEach` sends its requests. */
+/** A command that is exactly one operation; `runInvocations` sends its requests. */
 export interface OperationCommand<P extends Params = Params, F extends Inputs = Inputs>
   extends CommandDescription<F>,
     RequestDefinition<P, F> {
@@ -71,14 +71,14 @@ export interface OperationCommand<P extends Params = Params, F extends Inputs = 
   confirm?(runs: readonly InputValues<F>[]): Confirmation | undefined
 }
 
-/** A command with its own flow. */
+/** A command with its own logic. */
 export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs = Inputs>
   extends CommandDescription<F> {
   /** The operation that the command is, where it is an operation with additions. */
   readonly operation?: Operation
   /** The request that the command is built on: the command has its inputs, too. */
   readonly request?: RequestDefinition<Params, R>
-  /** Whether `run` reads the requests itself, because files say what they concern: `invocations` is empty. */
+  /** Whether `run` reads the requests itself, because files name the resources: `invocations` is empty. */
   readonly readsRequests?: boolean
   /**
    * Operations that the command sends besides, in the order of its work; `any` is an operation that the user

@@ -1,7 +1,7 @@
 import type { BodyOverride } from '../api/body-overrides.ts'
 import type { Operation } from '../api/operation.ts'
 import type { Params } from '../api/param.ts'
-import { concernsOf } from '../api/request.ts'
+import { resourceOfRequest } from '../api/request.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { createParseContext } from '../config/config.ts'
 import type { ParseContext } from '../config/parse-context.ts'
@@ -82,7 +82,7 @@ function withOverriddenResource<F extends Inputs>(
   values: InputValues<F>,
   overrides: readonly BodyOverride[],
 ): InputValues<F> {
-  const { repo, targetBranch, pr } = concernsOf(operation, values, { overrides })
+  const { repo, targetBranch, pr } = resourceOfRequest(operation, values, { overrides })
   const overridden = Object.entries({ repo, targetBranch, pr }).filter(
     ([name, value]) => value !== undefined && Object.hasOwn(inputs, name),
   )

@@ -170,7 +170,7 @@ function withRedaction(unfilteredHost: Host): RedactedHost {
       hide: redactor.hide,
       redact: redactor.redact,
       redactBytes: redactor.redactBytes,
-      reveal: text => unfilteredHost.out.write(text),
+      writeUnredacted: text => unfilteredHost.out.write(text),
     },
     async flush() {
       await out.flush()

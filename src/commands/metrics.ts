@@ -18,7 +18,7 @@ const repositoryOrAll: Input<Repository | undefined> = {
   ],
   setting: 'repo',
   read(args, context) {
-    if (!args.has('--all-repos')) return context.explicit('repo')
+    if (!args.has('--all-repos')) return context.readExplicit('repo')
     if (args.has('--repo'))
       throw usageError('--all-repos and --repo cannot be used together.', 'Use only one of them.')
     return undefined

@@ -1,8 +1,8 @@
 import requestBy from 'undici/lib/api/api-request.js'
 import type { ConnectionPool } from './connection-pools.ts'
 import type { HttpRequest, RequestBody } from './http-request.ts'
-import { type BodySink, passThrough } from './pass-through.ts'
 import { decompress, decompressStream, readBody, responseTooLargeError } from './response-body.ts'
+import { type BodySink, streamBody } from './stream-body.ts'
 import { timeLimitCode } from './transport-error.ts'
 
 /** A complete HTTP response with its body decompressed. */
@@ -11,7 +11,7 @@ export interface HttpResponse {
   readonly headers: ReadonlyMap<string, string>
   readonly bytes: Uint8Array
   /** The number of body bytes that were written to a sink; `bytes` is then empty. */
-  readonly passedOn?: number
+  readonly streamedBytes?: number
 }
 
 /** The longest pause between two pieces of an upload, in milliseconds. */
@@ -81,7 +81,7 @@ export async function sendOnce(
         request.maxResponseSize,
         description,
       )
-      return await passThrough({ status: statusCode, headers: flatHeaders }, chunks, sink, timer.withoutTimer)
+      return await streamBody({ status: statusCode, headers: flatHeaders }, chunks, sink, timer.withoutTimer)
     }
     const bytes = await readBody(body, request.maxResponseSize, description)
     return {

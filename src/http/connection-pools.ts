@@ -140,7 +140,7 @@ const countBytesRead = (sockets: Iterable<Socket>): number => {
 }
 
 /**
- * * Returns a connector that can drop connections during their handshake: a handshake that gets no response
+ * Returns a connector that can drop connections during their handshake: a handshake that gets no response
  * would keep the process alive.
  */
 function trackedConnector(options: buildConnector.BuildOptions, preconnect: Preconnect | undefined) {

@@ -1,7 +1,7 @@
 import { maxListResponseSize } from '../../domain/limits.ts'
 import type { TimeRange } from '../../domain/time-range.ts'
 import { get, getArray, getString, isObject, type JsonObject } from '../../json.ts'
-import { type ResponseDecoder, recordDecoder, withoutPart } from '../decode.ts'
+import { missingPartError, type ResponseDecoder, recordDecoder } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
 import { paginateTests, type RecordFilter } from '../pagination.ts'
 import { localParam, param } from '../param.ts'
@@ -77,7 +77,7 @@ const pageDecoder: ResponseDecoder = {
   read(response) {
     const [document = {}] = recordDecoder(record => record).read(response).records
     const { page, tests } = document
-    if (!Array.isArray(tests) || !tests.every(isObject)) throw withoutPart('list of tests')
+    if (!Array.isArray(tests) || !tests.every(isObject)) throw missingPartError('list of tests')
     return {
       records: tests,
       document: tests => ({ ...document, tests }),

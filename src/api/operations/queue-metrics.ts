@@ -38,7 +38,7 @@ const expositionDecoder: ResponseDecoder = {
     if (isWebPage(text)) throw webPageError()
     return decodeMetrics(text, bytes)
   },
-  passOn: {
+  streaming: {
     formats: 'text',
     begin({ text }) {
       if (isWebPage(text)) throw webPageError()

@@ -1,5 +1,5 @@
 import { isObject } from '../../json.ts'
-import { type ResponseDecoder, recordDecoder, withoutPart } from '../decode.ts'
+import { missingPartError, type ResponseDecoder, recordDecoder } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
 import { param } from '../param.ts'
 import { organizationParams } from './failing-tests.ts'
@@ -9,7 +9,7 @@ const testDecoder: ResponseDecoder = {
   expects: 'json',
   read(response) {
     const [document = {}] = recordDecoder(record => record).read(response).records
-    if (!isObject(document.test)) throw withoutPart('test')
+    if (!isObject(document.test)) throw missingPartError('test')
     return {
       records: [document.test],
       document: ([test = {}]) => ({ ...document, test }),

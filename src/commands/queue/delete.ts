@@ -11,7 +11,7 @@ import { printDryRun } from '../../cli/preview.ts'
 import { canPrompt } from '../../cli/prompt.ts'
 import { queueInputs, yesInput } from '../../cli/queue-inputs.ts'
 import { reportResults } from '../../cli/report-results.ts'
-import { executeAll, runForEach } from '../../cli/run-operation.ts'
+import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { isUnderTest } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
@@ -205,7 +205,7 @@ export const queueDeleteCommand = defineCommand({
     if (drainFirst) await drain(first.values, context)
     const cancelled = cancels ? await cancelAll(first.values, context) : 0
     if (cancelled !== 0) return cancelled
-    return runForEach(deleteRequest, invocations, context, {
+    return runInvocations(deleteRequest, invocations, context, {
       explainError: explainError(first.values, context),
     })
   },

@@ -5,7 +5,7 @@ import type { RequestLimits, ServiceClient } from '../../api/service-client.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
 import type { Invocation } from '../../cli/invocation.ts'
-import { runForEach } from '../../cli/run-operation.ts'
+import { runInvocations } from '../../cli/run-invocations.ts'
 import { createLiveRenderer, isLive } from '../../cli/watch/live-renderer.ts'
 import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
 import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
@@ -113,7 +113,8 @@ export const queueWatchCommand = defineCommand({
   validate: checkWatchInputs,
   async run(values, context, invocations) {
     const { options } = context
-    if (values.once && options.format !== 'ndjson') return runForEach(queueGetCommand, invocations, context)
+    if (values.once && options.format !== 'ndjson')
+      return runInvocations(queueGetCommand, invocations, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq queue watch` prints a stream, which is not one JSON document.',

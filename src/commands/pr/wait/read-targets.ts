@@ -111,7 +111,7 @@ interface QueueListing {
 const needsListing = (queueTargets: readonly WaitTarget[], { needsQueue }: ReadOptions): boolean =>
   queueTargets.length > 1 ||
   needsQueue ||
-  queueTargets.some(({ state }) => state.isStill && state.state !== 'TESTING')
+  queueTargets.some(({ state }) => state.isStateUnchanged && state.state !== 'TESTING')
 
 /** Whether the service refuses to show the queue, now and in later rounds. */
 const isRefusal = ({ kind }: MergeqError): boolean => kind === 'not-found' || kind === 'refused'
