@@ -15,9 +15,9 @@ export interface CostLimits {
 const mebibyte = 1024 * 1024
 
 /**
- * The limits of a response of at most so many bytes: 200 levels, 1,048,576 values, 8 MiB for one text and 144
- * MiB of memory, which keeps the whole program below 300 MB. Above 64 MiB all but the levels grow with the
- * size.
+ * The limits of a response of at most this number of bytes: 200 levels, 1,048,576 values, 8 MiB for one text
+ * and 144 MiB of memory, which keeps the whole program below 300 MB. Above 64 MiB all but the levels grow
+ * with the size.
  */
 export const costLimits = (maxBytes: number): CostLimits => {
   const factor = Math.max(1, maxBytes / (64 * mebibyte))
@@ -32,7 +32,7 @@ export const costLimits = (maxBytes: number): CostLimits => {
 /** How many bytes are scanned between two pauses: a few milliseconds. */
 const step = 4 * mebibyte
 /**
- * Bytes of memory of a value besides its text: measured with empty objects, members and numbers of 20
+ * Bytes of memory of a value without its text: measured with empty objects, members and numbers of 20
  * digits.
  */
 const bytesPerValue = 96

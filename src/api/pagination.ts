@@ -37,7 +37,7 @@ export interface Paginator {
   /** Takes a response and returns the records to print now. */
   take(response: DecodedResponse): readonly JsonObject[]
   /**
-   * Whether the list goes on after an error: when a page token has expired, its window is read again, once.
+   * Whether the list continues after an error: when a page token has expired, its window is read again, once.
    */
   recover(failure: MergeqError): boolean
   /** Whether a response was taken: then there is a part to print after an error. */

@@ -15,7 +15,7 @@ export interface Request extends HttpRequest {
   readonly resource: Resource
 }
 
-/** What the body of a request is made of besides params. */
+/** What the body of a request is made of in addition to params. */
 export interface RequestParts {
   /** Values that replace values of the body. */
   readonly overrides: readonly BodyOverride[]
@@ -23,7 +23,7 @@ export interface RequestParts {
   readonly pageQuery?: Readonly<Record<string, Json>>
 }
 
-/** What a request is made of besides its operation and params. */
+/** What a request is made of in addition to its operation and params. */
 export interface RequestOptions extends RequestParts {
   readonly baseUrl: string
   readonly userAgent: string
@@ -172,7 +172,7 @@ const isEncoded = (node: BodyValue): node is EncodedJson =>
   Array.isArray(node.chunks) &&
   node.chunks[0] instanceof Uint8Array
 
-/** Sets the value at a path; a value that is not an object is replaced where the path goes on below it. */
+/** Sets the value at a path; a value that is not an object is replaced where the path continues below it. */
 function setPath(tree: BodyTree, path: readonly string[], value: BodyValue): void {
   const [key = '', ...rest] = path
   if (rest.length === 0) {

@@ -44,7 +44,7 @@ const maxReplayDelay = 60_000
 
 /**
  * Finds out the outcome of a change without a response (docs/reference/network.md, "Write recovery"): reads
- * back what its body names and sends the same bytes at most once more. Returns `confirmed-by-read`, or
+ * back what its body names and sends the same bytes at most one more time. Returns `confirmed-by-read`, or
  * `confirmed` by the response of the replay; throws an error that says what is known.
  */
 export async function recoverWrite<P extends Params>(

@@ -39,7 +39,7 @@ export interface CommandDescription<F extends Inputs = Inputs> {
   /** Command lines that work; a line with another exit code than 0 ends with `# exits with 8 if ...`. */
   readonly examples: readonly string[]
   /**
-   * Error kinds besides those of every command and of the operations that the command sends
+   * Error kinds in addition to those of every command and of the operations that the command sends
    * (docs/reference/cli.md, "Exit codes").
    */
   readonly exitKinds?: readonly ErrorKind[]
@@ -81,7 +81,7 @@ export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs =
   /** Whether `run` reads the requests itself, because files name the resources: `invocations` is empty. */
   readonly readsRequests?: boolean
   /**
-   * Operations that the command sends besides, in the order of its work; `any` is an operation that the user
+   * Other operations that the command sends, in the order of its work; `any` is an operation that the user
    * names.
    */
   readonly operations?: readonly Operation[] | 'any'

@@ -14,7 +14,10 @@ export interface RequestDefinition<P extends Params = Params, F extends Inputs =
   /** The command in whose name the request is sent. */
   readonly command: string
   readonly operation: Operation<P>
-  /** The inputs, by the names of the params; the operation does not see an input that is no param of it. */
+  /**
+   * The inputs, by the names of the params; the operation does not see an input that is not one of its
+   * params.
+   */
   readonly inputs: F
   /**
    * Throws a usage error, before anything is sent, for values that exclude each other; `overrides` are paths

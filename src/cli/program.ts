@@ -74,7 +74,7 @@ const isNamedIn = (argv: readonly string[]) => {
 }
 
 /**
- * Returns help, a topic or a completion script, as text or in the JSON format that was asked for.
+ * Returns help, a topic or a completion script, as text or in the requested JSON format.
  *
  * @param typed the commands of the groups that the command line names
  */

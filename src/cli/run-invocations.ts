@@ -146,7 +146,7 @@ async function printResponse(
     await printer.print(receipt(createReceipt(operation.route, resource, delivery), view.sentence ?? ''))
   else
     await printer.print({
-      // Only rows are printed of what comes in batches: its records are not made.
+      // A response in batches is printed as rows only: its records are not created.
       records: batches === undefined ? response.records : [],
       document: records => response.document?.(records) ?? null,
       ...(response.rawBody === undefined ? {} : { rawBody: response.rawBody }),

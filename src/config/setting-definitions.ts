@@ -15,7 +15,7 @@ export interface SettingDefinition<T> {
   readonly key?: string
   /** The names of the environment variables; the first variable that is not empty wins. */
   readonly env: readonly string[]
-  /** The text that stands for the value where no source gives one. */
+  /** The text that replaces the value where no source gives one. */
   readonly default?: string
   /** Describes a default that depends on the command. */
   readonly defaultText?: string

@@ -1,6 +1,6 @@
 import type { ErrorKind, MergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import { normalizeState, settledOutcome, statesUnderTest } from './states.ts'
+import { normalizeState, outcomeOfRecord, statesUnderTest } from './states.ts'
 
 /**
  * The milestones that a wait can have as its goal (docs/reference/cli.md, "Waiting"). A later state also
@@ -106,7 +106,7 @@ const stateOf = (record: JsonObject): string | undefined => {
 }
 
 const hasLeft = (record: JsonObject): boolean =>
-  settledOutcome(record) !== 'pending' || record.isCurrentlySubmittedToQueue === false
+  outcomeOfRecord(record) !== 'pending' || record.isCurrentlySubmittedToQueue === false
 
 // Earlier attempts (docs/reference/service.md, "Earlier attempts"): an ended pull request can be submitted
 // again, and the service keeps its `id`. Until the new attempt is visible, a read still shows the record of
@@ -153,9 +153,9 @@ const reachedIn: Readonly<Record<Milestone, readonly string[]>> = {
 
 function outcomeOf(record: JsonObject, until: Milestone): WaitOutcome | undefined {
   if (until === 'left') return hasLeft(record) ? 'left' : undefined
-  const settled = settledOutcome(record)
-  if (settled === 'ok') return until === 'merged' ? 'merged' : 'reached'
-  if (settled !== 'pending') return settled
+  const ended = outcomeOfRecord(record)
+  if (ended === 'ok') return until === 'merged' ? 'merged' : 'reached'
+  if (ended !== 'pending') return ended
   return reachedIn[until].includes(stateOf(record) ?? '') ? 'reached' : undefined
 }
 

@@ -12,7 +12,7 @@ import type { Client, ClientOptions } from './types.ts'
 /** The result of a method. */
 type MethodResult<M extends MethodName> = Awaited<ReturnType<Client[M]>>
 
-/** Returns an output that is no terminal and passes every text to `write`. */
+/** Returns an output that is not a terminal and passes every text to `write`. */
 const createOutput = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
 
 /** Returns a signal that follows the signal of the caller, with an `interrupted` error as its reason. */

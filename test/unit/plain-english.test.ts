@@ -6,7 +6,9 @@ import { findHits, type Hit, proseOfSource, wordRules } from '../support/plain-e
  * Ordinary uses of words of the list: a part of the line that has the word, and the reason. Each must still
  * occur.
  */
-const allowed: readonly (readonly [text: string, reason: string])[] = []
+const allowed: readonly (readonly [text: string, reason: string])[] = [
+  ['|settling|', 'a code in the JSON of `pr explain`, which scripts read'],
+]
 
 const pathsBelow = (directory: string, ending: string): readonly string[] =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { describeEnd } from '../../src/commands/pr/wait/describe-end.ts'
-import { pullRequestStates, settledOutcome } from '../../src/domain/states.ts'
+import { outcomeOfRecord, pullRequestStates } from '../../src/domain/states.ts'
 import {
   advance,
   milestones,
@@ -156,7 +156,7 @@ describe('what a reading means', () => {
           }
           if (outcome === 'error') expect(index).toBeGreaterThanOrEqual(3)
           if (outcome !== undefined) return
-          if (one?.state === 'MERGED' && settledOutcome(before ?? {}) === 'pending') expect.unreachable()
+          if (one?.state === 'MERGED' && outcomeOfRecord(before ?? {}) === 'pending') expect.unreachable()
           known = next
         }
       }),

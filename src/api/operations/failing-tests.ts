@@ -70,7 +70,7 @@ function filtersOf({ owner, quarantined, minRate, name, path }: TestFilters): re
   return filters
 }
 
-/** Reads a page of tests; the whole document stands beside the records. */
+/** Reads a page of tests; the response has the records and the whole document. */
 const pageDecoder: ResponseDecoder = {
   expects: 'json',
   maxBytes: maxListResponseSize,

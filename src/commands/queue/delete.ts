@@ -88,8 +88,8 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
 }
 
 /**
- * Cancels all pull requests that the queue lists; a pull request that left it meanwhile is no error. Returns
- * the exit code.
+ * Cancels all pull requests that the queue lists; a pull request that left it meanwhile is not an error.
+ * Returns the exit code.
  */
 async function cancelAll(values: Queue, context: CommandContext): Promise<number> {
   const numbers = (await readEntries(values, context)).flatMap(entry => {
@@ -115,7 +115,7 @@ const explainError =
   (values: Queue, context: CommandContext) =>
   async (failure: MergeqError): Promise<MergeqError> => {
     const { status, delivery } = failure.details
-    // An unknown outcome is no refusal, whatever status the last response had.
+    // An unknown outcome is not a refusal, whatever status the last response had.
     if (delivery === 'unknown' || (status !== 400 && status !== 409)) return failure
     const entries = await readEntries(values, context).catch(() => undefined)
     if (entries === undefined) return failure

@@ -84,7 +84,7 @@ function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate
       departureChanges[index] === undefined ? [{ entry, attempts: attempts + 1 }] : [],
     )
     for (const { entry } of departures) unlistedStates.delete(entry.pr)
-    // A pull request that is not ready is not listed and comes back; so may one with an unknown outcome.
+    // A pull request that is not ready, or whose outcome is unknown, is not listed and may return.
     for (const { entry } of unresolved) unlistedStates.set(entry.pr, entry.state)
     for (const change of departureChanges)
       if (change?.to === 'NOT_READY' && change.pr !== null) unlistedStates.set(change.pr, change.to)
