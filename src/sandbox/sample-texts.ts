@@ -44,7 +44,7 @@ export const areas: NonEmptyList<Area> = [
       'focuses the first invalid field',
       'waits for the payment provider',
       'shows the order number',
-      'keeps the entered values when going back',
+      'goes back without losing what was typed',
     ],
   },
   {

@@ -8,6 +8,7 @@ import { findHits, type Hit, proseOfSource, wordRules } from '../support/plain-e
  */
 const allowed: readonly (readonly [text: string, reason: string])[] = [
   ['|settling|', 'a code in the JSON of `pr explain`, which scripts read'],
+  ['goes back without losing what was typed', 'a form from which the user returns to the previous page'],
 ]
 
 const pathsBelow = (directory: string, ending: string): readonly string[] =>
