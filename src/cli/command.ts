@@ -122,7 +122,7 @@ export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs =
   ): Promise<number>
 }
 
-/** Defines a command with its own flow; the values of `run` are typed from its inputs and its request. */
+/** Defines a command with its own logic; the values of `run` are typed from its inputs and its request. */
 export const defineCommand = <const F extends Inputs, const R extends Inputs = Inputs>(
   command: CommandDefinition<F, R>,
 ): CommandDefinition<F, R> => command
