@@ -11,7 +11,7 @@ export interface JsonScan {
 }
 
 /**
- * A deeper document cannot be an answer of the service, and would exhaust the stack of a recursive reader.
+ * A deeper document cannot be a response of the service, and would exhaust the stack of a recursive reader.
  */
 const maxDepth = 200
 

@@ -15,7 +15,7 @@ export async function buildRequest<P extends Params>(
     baseUrl: await client.settings.require('baseUrl'),
     userAgent: `mergeq/${client.host.runtime.version}`,
     overrides,
-    maxAnswer: client.options.maxAnswer,
+    maxResponseSize: client.options.maxResponseSize,
     pageQuery,
   }
   const request = createRequest(operation, params, requestOptions)

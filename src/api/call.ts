@@ -1,5 +1,5 @@
 import { extendError, type MergeqError, toMergeqError } from '../errors.ts'
-import type { BodySink } from '../http/pass-through.ts'
+import type { BodySink } from '../http/stream-body.ts'
 import { buildRequest } from './build-request.ts'
 import type { DecodedResponse, ResponseDecoder } from './decode.ts'
 import { interruptedChangeError } from './interrupted-change.ts'
@@ -7,7 +7,7 @@ import type { Operation } from './operation.ts'
 import type { Params, ParamValues } from './param.ts'
 import type { Delivery } from './receipt.ts'
 import type { Request, RequestParts } from './request.ts'
-import type { ResourceRef } from './resource.ts'
+import type { Resource } from './resource.ts'
 import { type SendRequestOptions, sendRequest } from './send.ts'
 import type { ServiceClient } from './service-client.ts'
 import { recoverWrite } from './write-recovery.ts'
@@ -15,26 +15,26 @@ import { recoverWrite } from './write-recovery.ts'
 /** Options of a call: what replaces parts of the body, and how the request is sent. */
 export interface CallOptions extends Partial<RequestParts>, Pick<SendRequestOptions, 'limits' | 'progress'> {
   /**
-   * Where the answer is written while it arrives; undefined, or a function that returns undefined, reads it
+   * Where the response is written while it arrives; undefined, or a function that returns undefined, reads it
    * whole.
    */
   createSink?(decoder: ResponseDecoder, request: Request): BodySink | undefined
 }
 
-/** The answer to a call, the params that were really sent, and what is known of the delivery. */
+/** The response to a call, the params that were really sent, and what is known of the delivery. */
 export interface CallResult<P extends Params> {
-  readonly reply: DecodedResponse
-  /** What the request concerns, according to its body. */
-  readonly concerns: ResourceRef
+  readonly response: DecodedResponse
+  /** The resource that the body names; without a body, the params. */
+  readonly resource: Resource
   readonly params: ParamValues<P>
   readonly delivery: Delivery
-  /** The time of the answer by the service's clock, in milliseconds since 1970. */
+  /** The time of the response by the service's clock, in milliseconds since 1970. */
   readonly date: number | undefined
 }
 
 /**
  * Calls an operation. Throws an error for everything but a 2xx that can be decoded. The outcome of a change
- * without a clear answer is found out by reading back (docs/reference/network.md, "Write recovery").
+ * without a clear response is found out by reading back (docs/reference/network.md, "Write recovery").
  */
 export async function callOperation<P extends Params>(
   client: ServiceClient,
@@ -44,12 +44,12 @@ export async function callOperation<P extends Params>(
 ): Promise<CallResult<P>> {
   const built = await buildRequest(client, operation, requestedParams, options)
   const { request, params } = built
-  const result = { concerns: request.concerns, params }
+  const result = { resource: request.resource, params }
   const { limits = {}, progress } = options
   let sentAt = client.host.clock.now()
   try {
     const isUnchanged = operation.effect === false && operation.narrow?.(params) === undefined
-    const answer = await sendRequest(client, operation, built, {
+    const response = await sendRequest(client, operation, built, {
       limits,
       progress,
       onAttempt() {
@@ -57,7 +57,7 @@ export async function callOperation<P extends Params>(
       },
       sink: isUnchanged ? options.createSink?.(operation.decoder, request) : undefined,
     })
-    return { ...result, ...answer, delivery: 'confirmed' }
+    return { ...result, ...response, delivery: 'confirmed' }
   } catch (error) {
     const failure = withInterruptedChange(toMergeqError(error), operation, request)
     if (failure.kind === 'interrupted') throw failure
@@ -82,11 +82,11 @@ export async function callOperation<P extends Params>(
 function withInterruptedChange<P extends Params>(
   failure: MergeqError,
   operation: Operation<P>,
-  { isChange, concerns }: Request,
+  { isChange, resource }: Request,
 ): MergeqError {
   const { sentState, delivery } = failure.details
   const isInFlight = failure.kind === 'interrupted' && isChange && sentState === 'ambiguous'
   return isInFlight && delivery === undefined
-    ? interruptedChangeError(failure, operation, [concerns])
+    ? interruptedChangeError(failure, operation, [resource])
     : failure
 }

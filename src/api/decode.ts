@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts'
 import { messageIn } from './service-message.ts'
 import { isWebPage } from './web-page.ts'
 
-/** An answer: its body as text and, where it is JSON, as a document. */
+/** A response: its body as text and, where it is JSON, as a document. */
 export interface ResponseBody {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
@@ -15,13 +15,13 @@ export interface ResponseBody {
 }
 
 /**
- * A decoded answer: `records` are printed as NDJSON and are what `--fields` selects from; `document` creates
- * what `--json` prints from them (without it, a receipt is printed); `bytes` are the body.
+ * A decoded response: `records` are printed as NDJSON and are what `--fields` selects from; `document`
+ * creates what `--json` prints from them (without it, a receipt is printed); `bytes` are the body.
  */
 export interface DecodedResponse {
   readonly records: readonly JsonObject[]
   /**
-   * The same records in batches, created anew for each call, where all records together would take much
+   * The same records in batches, created again for each call, where all records together would take much
    * memory.
    */
   batches?(): Iterable<readonly JsonObject[]>
@@ -33,31 +33,33 @@ export interface DecodedResponse {
   readonly page?: JsonObject
   /** The whole document of a list, its own fields included. */
   readonly envelope?: JsonObject
-  /** Whether the answer was printed while it arrived. */
-  readonly isPassedOn?: boolean
+  /** Whether the response was streamed to standard output, so that nothing is left to print. */
+  readonly isStreamed?: boolean
 }
 
 const firstRecord = ([record]: readonly JsonObject[]): Json => record ?? null
 
-/** Reads the answer of an operation; `read` throws a `bad-answer` error for an answer of another form. */
+/** Reads the response of an operation; `read` throws a `bad-answer` error for a response of another form. */
 export interface ResponseDecoder {
   readonly expects: 'json' | 'text' | 'anything'
-  /** The largest body that is read, in bytes after decompression; `maxAnswer` where this is left out. */
+  /**
+   * The largest body that is read, in bytes after decompression; `maxResponseSize` where this is left out.
+   */
   readonly maxBytes?: number
-  read(answer: ResponseBody): DecodedResponse
-  /** Returns what is printed of a response outside 2xx, besides the error. */
-  readError?(answer: ResponseBody): Uint8Array
-  /** How a long answer is printed while it arrives, where it is printed unchanged. */
-  readonly passOn?: PassingOn
+  read(response: ResponseBody): DecodedResponse
+  /** Returns what is printed of a response outside 2xx, in addition to the error. */
+  readError?(response: ResponseBody): Uint8Array
+  /** When and how a long response is streamed to standard output; undefined if it is never streamed. */
+  readonly streaming?: StreamingRule
 }
 
 /**
- * When an answer is printed while it arrives: in every format, or only as the text instead of a table on a
- * pipe.
+ * When a response is streamed, unchanged: in every output format, or only as the text that replaces a table
+ * on a pipe.
  */
-export interface PassingOn {
+export interface StreamingRule {
   readonly formats: 'all' | 'text'
-  /** Checks the beginning of an answer and returns bytes to print before it. Throws a `bad-answer` error. */
+  /** Checks the beginning of a response and returns bytes to print before it. Throws a `bad-answer` error. */
   begin(start: ResponseBody): Uint8Array
 }
 
@@ -69,11 +71,11 @@ export const webPageError = (): MergeqError =>
     hint: 'Check the base URL and the proxy. A network that requires you to sign in also returns web pages.',
   })
 
-/** The `bad-answer` error for a JSON answer without a required part, such as the list of tests. */
-export const withoutPart = (what: string): MergeqError =>
+/** The `bad-answer` error for a JSON response without a required part, such as the list of tests. */
+export const missingPartError = (what: string): MergeqError =>
   new MergeqError('bad-answer', `it has no ${what}.`, { hint: checkBaseUrl })
 
-/** The `bad-answer` error for an answer that is not JSON. */
+/** The `bad-answer` error for a response that is not JSON. */
 export function notJsonError({ text, bytes }: Pick<ResponseBody, 'text' | 'bytes'>): MergeqError {
   const hint = checkBaseUrl
   if (text.trim() === '') return new MergeqError('bad-answer', 'the body is missing.', { hint })
@@ -93,14 +95,17 @@ export const emptyDecoder: ResponseDecoder = {
   read: ({ bytes }) => ({ records: [], bytes }),
 }
 
-/** A part that an answer must have: its name in messages, and whether a document has it. */
-export interface Required {
+/** A part that a response must have: its name in messages, and whether a document has it. */
+export interface RequiredPart {
   readonly name: string
-  isThere(document: JsonObject): boolean
+  isPresent(document: JsonObject): boolean
 }
 
-/** The `bad-answer` error for a JSON answer without a required part. */
-export const lacking = (document: JsonObject, { name }: Pick<Required, 'name'>): MergeqError => {
+/** The `bad-answer` error for a JSON response without a required part, with the message in the response. */
+export const missingPartErrorWithMessage = (
+  document: JsonObject,
+  { name }: Pick<RequiredPart, 'name'>,
+): MergeqError => {
   const quoted = messageIn(document)?.slice(0, maxQuoted)
   return new MergeqError(
     'bad-answer',
@@ -109,7 +114,7 @@ export const lacking = (document: JsonObject, { name }: Pick<Required, 'name'>):
   )
 }
 
-/** How many characters of a message are quoted from an answer of another form. */
+/** How many characters of a message are quoted from a response of another form. */
 const maxQuoted = 200
 
 /**
@@ -118,22 +123,23 @@ const maxQuoted = 200
  */
 export const recordDecoder = (
   refine: (document: JsonObject) => JsonObject,
-  required?: Required,
+  required?: RequiredPart,
 ): ResponseDecoder => ({
   expects: 'json',
-  read(answer) {
-    if (!isObject(answer.document)) throw notJsonError(answer)
-    if (required?.isThere(answer.document) === false) throw lacking(answer.document, required)
-    return { records: [refine(answer.document)], document: firstRecord, bytes: answer.bytes }
+  read(response) {
+    if (!isObject(response.document)) throw notJsonError(response)
+    if (required?.isPresent(response.document) === false)
+      throw missingPartErrorWithMessage(response.document, required)
+    return { records: [refine(response.document)], document: firstRecord, bytes: response.bytes }
   },
 })
 
-/** Decodes the answer of a change that may be a document; any other answer leads to a receipt. */
+/** Decodes the response of a change that may be a document; any other response leads to a receipt. */
 export const recordOrEmptyDecoder = (refine: (document: JsonObject) => JsonObject): ResponseDecoder => ({
   expects: 'anything',
-  read(answer) {
-    if (!isObject(answer.document) || Object.keys(answer.document).length === 0)
-      return emptyDecoder.read(answer)
-    return recordDecoder(refine).read(answer)
+  read(response) {
+    if (!isObject(response.document) || Object.keys(response.document).length === 0)
+      return emptyDecoder.read(response)
+    return recordDecoder(refine).read(response)
   },
 })

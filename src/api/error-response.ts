@@ -2,12 +2,12 @@ import { repositoryName } from '../domain/values/repository.ts'
 import { type ErrorDetails, type ErrorKind, MergeqError, withPeriod } from '../errors.ts'
 import type { ResponseBody } from './decode.ts'
 import type { OperationErrors } from './operation.ts'
-import type { ResourceRef } from './resource.ts'
+import type { Resource } from './resource.ts'
 import { serviceMessageOf } from './service-message.ts'
 import { isWebPage } from './web-page.ts'
 
 /** What a request was about, for messages about its failure. */
-export interface ErrorContext extends ResourceRef {
+export interface ErrorContext extends Resource {
   readonly operation: string
   readonly host: string
   readonly path: string
@@ -43,7 +43,7 @@ function retryAdvice(headers: ReadonlyMap<string, string>): string {
  * What a status says about a change: not applied after a 4xx except 408, unknown after 408, 5xx and a
  * redirect.
  */
-function sentStateOf(status: number, changes: boolean): ErrorDetails {
+function changeDetailsOf(status: number, changes: boolean): ErrorDetails {
   if (!changes) return {}
   if (status === 408 || (status >= 500 && status <= 599)) return { sentState: 'ambiguous' }
   return { delivery: status >= 400 && status <= 499 ? 'not-applied' : 'unknown' }
@@ -63,7 +63,7 @@ export function errorFromResponse(
   const { summary, hint } = describeResponse(response, context)
   const isNotService = status === 404 && isWebPage(response.text)
   return new MergeqError(kindOf(status), withServiceMessage(summary, serviceMessage), {
-    ...sentStateOf(status, context.changes),
+    ...changeDetailsOf(status, context.changes),
     status,
     operation: context.operation,
     ...(requestId === undefined ? {} : { requestId }),

@@ -3,22 +3,22 @@ import { shellWord } from '../domain/shell-quote.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import { extendError, type MergeqError, withPeriod } from '../errors.ts'
 import { type Operation, operationName } from './operation.ts'
-import type { ResourceRef } from './resource.ts'
+import type { Resource } from './resource.ts'
 
 /**
- * The failure when a signal ends requests of one operation that were sent and got no answer: its message
- * names the operation and what each request concerned, its hint the commands that show their state
+ * The failure when a signal ends requests of one operation that were sent and got no response: its message
+ * names the operation and the resource of each request, its hint the commands that show their state
  * (docs/reference/cli.md, "Guarantees"). The exit code is that of the signal.
  */
 export function interruptedChangeError(
   failure: MergeqError,
   { route, effect }: Pick<Operation, 'route' | 'effect'>,
-  concerns: readonly ResourceRef[],
+  resources: readonly Resource[],
 ): MergeqError {
   const operation = operationName(route)
-  const names = concerns.flatMap(nameIn)
-  const commands = effect === false ? [] : commandsFor(effect.inspectCommand, concerns)
-  const isSingle = concerns.length === 1
+  const names = resources.flatMap(nameIn)
+  const commands = effect === false ? [] : commandsFor(effect.inspectCommand, resources)
+  const isSingle = resources.length === 1
   const what = `The ${isSingle ? 'request' : 'requests'}${names.length === 0 ? '' : ` for ${joinList(names)}`}`
   const state = isSingle ? 'was in progress' : 'were in progress'
   const advice = 'Check the current state before trying again'
@@ -29,13 +29,13 @@ export function interruptedChangeError(
   return extendError(failure, details, message)
 }
 
-const nameIn = ({ pr, targetBranch }: ResourceRef): readonly string[] =>
+const nameIn = ({ pr, targetBranch }: Resource): readonly string[] =>
   pr !== undefined ? [`#${pr}`] : targetBranch === undefined ? [] : [`the queue of ${targetBranch}`]
 
 /** The commands that show the state: a command for each queue, with its pull requests. */
-function commandsFor(command: string, concerns: readonly ResourceRef[]): readonly string[] {
+function commandsFor(command: string, resources: readonly Resource[]): readonly string[] {
   const numbers = new Map<string, number[]>()
-  for (const { repo, targetBranch, pr } of concerns) {
+  for (const { repo, targetBranch, pr } of resources) {
     const queue = [
       ...(repo === undefined ? [] : ['-R', shellWord(repositoryName(repo))]),
       ...(targetBranch === undefined ? [] : ['-b', shellWord(targetBranch)]),

@@ -1,6 +1,6 @@
 import { formatBytes, formatInteger } from '../domain/format.ts'
 
-/** The limits of an answer that is parsed. */
+/** The limits of a response that is parsed. */
 export interface CostLimits {
   /** Levels of lists and objects. */
   readonly maxDepth: number
@@ -15,9 +15,9 @@ export interface CostLimits {
 const mebibyte = 1024 * 1024
 
 /**
- * The limits of an answer of at most so many bytes: 200 levels, 1,048,576 values, 8 MiB for one text and 144
- * MiB of memory, which keeps the whole program below 300 MB. Above 64 MiB all but the levels grow with the
- * size.
+ * The limits of a response of at most this number of bytes: 200 levels, 1,048,576 values, 8 MiB for one text
+ * and 144 MiB of memory, which keeps the whole program below 300 MB. Above 64 MiB all but the levels grow
+ * with the size.
  */
 export const costLimits = (maxBytes: number): CostLimits => {
   const factor = Math.max(1, maxBytes / (64 * mebibyte))
@@ -32,7 +32,7 @@ export const costLimits = (maxBytes: number): CostLimits => {
 /** How many bytes are scanned between two pauses: a few milliseconds. */
 const step = 4 * mebibyte
 /**
- * Bytes of memory of a value besides its text: measured with empty objects, members and numbers of 20
+ * Bytes of memory of a value without its text: measured with empty objects, members and numbers of 20
  * digits.
  */
 const bytesPerValue = 96
@@ -43,7 +43,7 @@ const [openList, closeList, openObject, closeObject] = [91, 93, 123, 125]
 const firstWide = 0xc4
 
 /**
- * Looks once through the bytes of an answer, before anything is parsed. Returns what is too much, as the end
+ * Looks once through the bytes of a response, before anything is parsed. Returns what is too much, as the end
  * of a sentence (`is nested more than 200 levels deep`); undefined where parsing is cheap enough, which
  * includes what does not begin as a list or an object. Calls `pause` between steps of 4 MiB and rejects with
  * what it throws.

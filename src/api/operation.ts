@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts'
 import type { DecodedResponse, ResponseDecoder } from './decode.ts'
 import type { Paginator } from './pagination.ts'
 import type { Params, ParamValues } from './param.ts'
-import type { ResourceRef } from './resource.ts'
+import type { Resource } from './resource.ts'
 
 /** Method and path of an operation (docs/reference/service.md, "Operations"). */
 export type Route = `${'GET' | 'POST'} /${string}`
@@ -14,11 +14,11 @@ export type Route = `${'GET' | 'POST'} /${string}`
 export type BodyLimitSource = 'limit' | 'service'
 
 /**
- * What is known when a change got no answer and the service was read again
+ * What is known when a change got no response and the service was read again
  * (docs/reference/network.md, "Write recovery").
  */
 export interface WriteObservation {
-  /** The record that was read; undefined when the service answered 404. */
+  /** The record that was read; undefined when the service responded with 404. */
   readonly record: JsonObject | undefined
   /** The body that was sent. */
   readonly sent: JsonObject
@@ -51,7 +51,7 @@ export interface ReadBack {
 }
 
 /**
- * What happens when a change gets no answer: what to read back, what it means, whether to send the change
+ * What happens when a change gets no response: what to read back, what it means, whether to send the change
  * again.
  */
 export interface WriteRecovery {
@@ -63,7 +63,7 @@ export interface WriteRecovery {
    */
   readonly replay: 'if-not-applied' | 'unread' | 'never'
   /**
-   * The status with which the service answers a change that was already made; for a replay it proves
+   * The status with which the service responds to a change that was already made; for a replay it proves
    * nothing.
    */
   readonly repeated?: number
@@ -80,19 +80,19 @@ export interface OperationErrors {
    * What to do after the service refused a request with this status; undefined where the general advice
    * fits.
    */
-  hint?(status: number, concerns: ResourceRef): string | undefined
+  hint?(status: number, resource: Resource): string | undefined
 }
 
-/** An operation of the service: how it is requested, and how its answer is read. */
+/** An operation of the service: how it is requested, and how its response is read. */
 export interface Operation<P extends Params = Params, R extends Route = Route> {
   readonly route: R
   readonly params: P
-  /** `false` for a read; for a change, how to find out its outcome without an answer. */
+  /** `false` for a read; for a change, how to find out its outcome without a response. */
   readonly effect: false | WriteRecovery
   readonly decoder: ResponseDecoder
   readonly errors?: OperationErrors
-  /** Removes from an answer what the service cannot leave out; undefined when nothing is to be removed. */
-  narrow?(params: ParamValues<P>): ((reply: DecodedResponse) => DecodedResponse) | undefined
+  /** Removes from a response what the service cannot leave out; undefined when nothing is to be removed. */
+  narrow?(params: ParamValues<P>): ((response: DecodedResponse) => DecodedResponse) | undefined
   /**
    * Params to send instead when the body is too large, and a warning about them; undefined when there are
    * none. May throw an error that says more than the number of bytes.
@@ -110,7 +110,7 @@ export const defineOperation = <const P extends Params, const R extends Route>(
   operation: Operation<P, R>,
 ): Operation<P, R> => operation
 
-/** The same operation with another decoder for its answers. */
+/** The same operation with another decoder for its responses. */
 export const withDecoder = <P extends Params>(
   operation: Operation<P>,
   decoder: ResponseDecoder,

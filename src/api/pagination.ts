@@ -29,23 +29,23 @@ export interface Checkpoint extends PagePosition {
 }
 
 /**
- * Combines many requests into one answer: the next request, the records to print, and the end. Does no I/O.
+ * Combines many requests into one response: the next request, the records to print, and the end. Does no I/O.
  */
 export interface Paginator {
   /** The members of the next request's body; undefined at the end. */
   nextQuery(): Readonly<Record<string, Json>> | undefined
-  /** Takes an answer and returns the records to print now. */
-  take(reply: DecodedResponse): readonly JsonObject[]
+  /** Takes a response and returns the records to print now. */
+  take(response: DecodedResponse): readonly JsonObject[]
   /**
-   * Whether the list goes on after an error: when a page token has expired, its window is read again, once.
+   * Whether the list continues after an error: when a page token has expired, its window is read again, once.
    */
   recover(failure: MergeqError): boolean
-  /** Whether an answer was taken: then there is a part to print after an error. */
+  /** Whether a response was taken: then there is a part to print after an error. */
   hasStarted(): boolean
   checkpoint(): Checkpoint
   /** Continues after another run, which had printed these ids; called before the first request. */
   resume(checkpoint: Checkpoint, ids: Iterable<string>): void
-  /** The ids of tests that came for the first time in the last answer. */
+  /** The ids of tests that came for the first time in the last response. */
   newIds(): readonly string[]
   /** Ends the list; `why` is the error that ended it early. */
   finish(why?: string): PaginationEnd

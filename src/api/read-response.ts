@@ -5,16 +5,16 @@ import type { ResponseBody } from './decode.ts'
 import { costLimits, findExcessiveCost } from './json-cost.ts'
 import type { Request } from './request.ts'
 import type { ServiceClient } from './service-client.ts'
-import { takeTurn } from './take-turn.ts'
 import { isWebPage } from './web-page.ts'
+import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** Whether a status is a success. */
 export const isOk = ({ status }: Pick<HttpResponse, 'status'>): boolean => status >= 200 && status <= 299
 
-/** An answer over this number of bytes is read in steps, between which a signal is noticed. */
-const largeAnswer = 1024 * 1024
+/** A response over this number of bytes is read in steps, between which a signal is noticed. */
+const largeResponseSize = 1024 * 1024
 
-/** An answer, with the bytes that were received. */
+/** A response, with the bytes that were received. */
 export type ReadResponse = ResponseBody & { readonly receivedBytes: Uint8Array }
 
 /** The signal that may end the reading, and the secrets to hide. */
@@ -31,17 +31,19 @@ interface ReadOptions {
  */
 export async function readResponse(
   response: HttpResponse,
-  { expects, operation, url, maxAnswer }: Request,
+  { expects, operation, url, maxResponseSize }: Request,
   { interrupted, secrets }: ReadOptions,
 ): Promise<ReadResponse> {
   const { bytes: receivedBytes, headers } = response
   const isText = isOk(response) && expects === 'text'
   const excess = isText
     ? undefined
-    : await findExcessiveCost(receivedBytes, costLimits(maxAnswer), () => takeTurn({ interrupted }))
+    : await findExcessiveCost(receivedBytes, costLimits(maxResponseSize), () =>
+        yieldToEventLoop({ interrupted }),
+      )
   if (excess !== undefined && isOk(response)) throw tooCostly(excess, operation, new URL(url).host)
   const whole = new TextDecoder().decode(receivedBytes)
-  if (receivedBytes.length > largeAnswer) await takeTurn({ interrupted })
+  if (receivedBytes.length > largeResponseSize) await yieldToEventLoop({ interrupted })
   const text = secrets.redact(whole)
   return {
     ...response,
@@ -61,6 +63,6 @@ const tooCostly = (excess: string, operation: string, host: string): MergeqError
     overLimit: true,
   })
 
-/** Whether a 2xx has the expected form; an answer that does not is repeated like a failed request. */
+/** Whether a 2xx has the expected form; a response that does not is repeated like a failed request. */
 export const isComplete = ({ text, document }: ResponseBody, { expects }: Request): boolean =>
   !isWebPage(text) && (expects !== 'json' || text.trim() === '' || document !== undefined)

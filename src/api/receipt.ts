@@ -2,8 +2,7 @@ import { repositoryName } from '../domain/values/repository.ts'
 import type { MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { operationName, type Route } from './operation.ts'
-import type { Params, ParamValues } from './param.ts'
-import type { ResourceRef } from './resource.ts'
+import type { Resource } from './resource.ts'
 
 /** What is known of a change after it was sent (docs/reference/network.md, "Write recovery"). */
 export type Delivery = 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
@@ -14,7 +13,7 @@ export type Delivery = 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unkn
  */
 export function createReceipt(
   route: Route,
-  resource: ResourceRef,
+  resource: Resource,
   delivery: Delivery,
   failure?: MergeqError,
 ): JsonObject {
@@ -30,6 +29,3 @@ export function createReceipt(
     ...(failure === undefined ? {} : { exit: failure.exit, message: failure.message }),
   }
 }
-
-/** What the params of a request name. */
-export const resourceOf = (params: ParamValues<Params>): ResourceRef => params

@@ -1,22 +1,21 @@
 import { formatInteger } from '../domain/format.ts'
-import { maxAnswer, maxBodySize } from '../domain/limits.ts'
+import { maxBodySize, maxResponseSize } from '../domain/limits.ts'
 import { MergeqError } from '../errors.ts'
 import type { HttpRequest, RequestBody } from '../http/http-request.ts'
 import { type EncodedJson, get, type Json } from '../json.ts'
 import type { BodyOverride } from './body-overrides.ts'
 import { type Operation, operationMethod, operationName } from './operation.ts'
 import type { BodyValue, ParamLocation, Params, ParamValues } from './param.ts'
-import { resourceOf } from './receipt.ts'
-import { parseResource, type ResourceRef } from './resource.ts'
+import { parseResource, type Resource, resourceOfParams } from './resource.ts'
 
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
 export interface Request extends HttpRequest {
   readonly expects: 'json' | 'text' | 'anything'
-  /** The resource that the request concerns, according to its final body. */
-  readonly concerns: ResourceRef
+  /** The resource that the final body names; without a body, the params. */
+  readonly resource: Resource
 }
 
-/** What the body of a request is made of besides params. */
+/** What the body of a request is made of in addition to params. */
 export interface RequestParts {
   /** Values that replace values of the body. */
   readonly overrides: readonly BodyOverride[]
@@ -24,12 +23,12 @@ export interface RequestParts {
   readonly pageQuery?: Readonly<Record<string, Json>>
 }
 
-/** What a request is made of besides its operation and params. */
+/** What a request is made of in addition to its operation and params. */
 export interface RequestOptions extends RequestParts {
   readonly baseUrl: string
   readonly userAgent: string
-  /** The largest answer that is read, in bytes; without it, each operation has its own limit. */
-  readonly maxAnswer?: number | undefined
+  /** The largest response that is read, in bytes; without it, each operation has its own limit. */
+  readonly maxResponseSize?: number | undefined
 }
 
 interface BodyTree {
@@ -67,8 +66,8 @@ export function createRequest<P extends Params>(
     credential,
     isChange: operation.effect !== false,
     expects: operation.decoder.expects,
-    concerns: resourceIn(operation, params, body),
-    maxAnswer: options.maxAnswer ?? operation.decoder.maxBytes ?? maxAnswer,
+    resource: resourceOfBody(operation, params, body),
+    maxResponseSize: options.maxResponseSize ?? operation.decoder.maxBytes ?? maxResponseSize,
   }
   if (method === 'GET') return { ...request, headers }
   return { ...request, headers: { ...headers, 'content-type': 'application/json' }, body: encode(body) }
@@ -103,21 +102,20 @@ function treeOf<P extends Params>(
 }
 
 /**
- * What a request concerns: according to its body with all overrides; without a body, according to its
- * params.
+ * The resource of a request: what its body names after all overrides; without a body, what its params name.
  */
-export const concernsOf = <P extends Params>(
+export const resourceOfRequest = <P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
   parts: RequestParts,
-): ResourceRef => resourceIn(operation, params, treeOf(operation, params, parts))
+): Resource => resourceOfBody(operation, params, treeOf(operation, params, parts))
 
-function resourceIn<P extends Params>(
+function resourceOfBody<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
   body: BodyTree,
-): ResourceRef {
-  const named = resourceOf(params)
+): Resource {
+  const named = resourceOfParams(params)
   if (operationMethod(operation.route) === 'GET') return named
   const sentResource = ['repo', 'targetBranch', 'pr'].map(key => [key, jsonOf(body[key])] as const)
   const { targets } = named
@@ -130,7 +128,7 @@ function resourceIn<P extends Params>(
 }
 
 /** The targets of a body from an override; undefined where they are neither a list nor `ALL`. */
-const targetsIn = (list: Json | undefined): ResourceRef['targets'] =>
+const targetsIn = (list: Json | undefined): Resource['targets'] =>
   list === 'ALL' || Array.isArray(list) ? { list, number: list.length } : undefined
 
 /** A part of a body as the service reads it; undefined where it is missing or is not JSON. */
@@ -174,7 +172,7 @@ const isEncoded = (node: BodyValue): node is EncodedJson =>
   Array.isArray(node.chunks) &&
   node.chunks[0] instanceof Uint8Array
 
-/** Sets the value at a path; a value that is not an object is replaced where the path goes on below it. */
+/** Sets the value at a path; a value that is not an object is replaced where the path continues below it. */
 function setPath(tree: BodyTree, path: readonly string[], value: BodyValue): void {
   const [key = '', ...rest] = path
   if (rest.length === 0) {

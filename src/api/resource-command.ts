@@ -1,9 +1,9 @@
 import { shellWord } from '../domain/shell-quote.ts'
 import { repositoryName } from '../domain/values/repository.ts'
-import type { ResourceRef } from './resource.ts'
+import type { Resource } from './resource.ts'
 
-/** A command line about the pull request and the queue that a request concerned, for a shell. */
-export const resourceCommand = (command: string, { repo, targetBranch, pr }: ResourceRef): string =>
+/** A command line about the pull request and the queue of a request, for a shell. */
+export const resourceCommand = (command: string, { repo, targetBranch, pr }: Resource): string =>
   [
     command,
     ...(pr === undefined ? [] : [String(pr)]),

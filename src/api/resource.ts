@@ -1,13 +1,18 @@
 import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
+import type { Params, ParamValues } from './param.ts'
 
-/** What a request concerns, as far as its params name it: messages and receipts name the same. */
-export interface ResourceRef {
+/**
+ * The queue or pull request that a request is about, as far as its params or its body name it. Messages and
+ * receipts name the same resource.
+ */
+export interface Resource {
   readonly repo?: Repository | undefined
   readonly targetBranch?: string | undefined
+  /** The number of the pull request. */
   readonly pr?: number | undefined
-  /** The head branch of the pull request, where the request names that. */
+  /** The head branch of the pull request, where the request names it. */
   readonly head?: string | undefined
   /** The impacted targets: a list or `ALL`, and the number of targets. */
   readonly targets?: { readonly list: unknown; readonly number: number } | undefined
@@ -15,15 +20,8 @@ export interface ResourceRef {
   readonly forkedRun?: string | undefined
 }
 
-/** What a request body concerns; a member that is missing or malformed in the body is left out. */
-export interface Resource {
-  readonly repo?: Repository
-  readonly targetBranch?: string
-  /** The number of the pull request. */
-  readonly pr?: number
-  /** The head branch of the pull request, where the body names that. */
-  readonly head?: string
-}
+/** The resource that the params of a request name. */
+export const resourceOfParams = (params: ParamValues<Params>): Resource => params
 
 const isText = (value: Json | undefined): value is string => typeof value === 'string' && value !== ''
 
@@ -37,8 +35,9 @@ const isPullRequestNumber = (value: Json | undefined): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxPullRequestNumber
 
 /**
- * What a request body concerns (docs/reference/service.md, "Common fields"). Confirmations, readings,
- * receipts and messages name this resource, whatever the settings say
+ * The resource that a request body names (docs/reference/service.md, "Common fields"); a member that is
+ * missing or malformed in the body is left out. Confirmations, reads, receipts and messages name this
+ * resource, whatever the settings say
  * (docs/reference/cli.md, "Fields that mergeq does not know").
  */
 export function parseResource({ repo, targetBranch, pr }: JsonObject): Resource {

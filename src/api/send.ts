@@ -1,7 +1,7 @@
 import { attemptLimit, changeLimit } from '../domain/limits.ts'
 import { extendError, type MergeqError, toMergeqError } from '../errors.ts'
 import type { HttpResponse } from '../http/http-client.ts'
-import type { BodySink } from '../http/pass-through.ts'
+import type { BodySink } from '../http/stream-body.ts'
 import { type DecodedResponse, notJsonError, type ResponseBody } from './decode.ts'
 import { errorFromResponse } from './error-response.ts'
 import type { Operation } from './operation.ts'
@@ -13,7 +13,7 @@ import type { RequestLimits, ServiceClient } from './service-client.ts'
 import { isWebPage } from './web-page.ts'
 
 /**
- * The note that every command prints once when its answers come from a sandbox
+ * The note that every command prints once when its responses come from a sandbox
  * (docs/reference/cli.md, "Sandbox notice").
  */
 export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
@@ -25,18 +25,18 @@ export interface SendRequestOptions {
   readonly progress?: string | undefined
   /** Called when an attempt begins. */
   onAttempt?(): void
-  /** Where the body of a long answer is written while it arrives. */
+  /** Where the body of a long response is written while it arrives. */
   readonly sink?: BodySink | undefined
 }
 
-/** The decoded answer, and the time of the answer by the service's clock, in milliseconds since 1970. */
+/** The decoded response, and the time of the response by the service's clock, in milliseconds since 1970. */
 export interface SendResult {
-  readonly reply: DecodedResponse
+  readonly response: DecodedResponse
   readonly date: number | undefined
 }
 
 /**
- * Sends a request with the token of the client and decodes the answer. Throws an error for a status outside
+ * Sends a request with the token of the client and decodes the response. Throws an error for a status outside
  * 2xx, and for a body that cannot be decoded.
  */
 export async function sendRequest<P extends Params>(
@@ -46,12 +46,12 @@ export async function sendRequest<P extends Params>(
   options: SendRequestOptions = {},
 ): Promise<SendResult> {
   const token = request.credential === 'token' ? await client.token() : undefined
-  const answer = await receive(client, request, token?.value, options)
-  const reply =
-    answer.passedOn === undefined
-      ? decodeResponse(operation, request, answer, params, token?.source)
-      : { records: [], bytes: answer.bytes, isPassedOn: true }
-  return { reply, date: dateOf(answer) }
+  const received = await receive(client, request, token?.value, options)
+  const decoded =
+    received.streamedBytes === undefined
+      ? decodeResponse(operation, request, received, params, token?.source)
+      : { records: [], bytes: received.bytes, isStreamed: true }
+  return { response: decoded, date: dateOf(received) }
 }
 
 function dateOf({ headers }: ResponseBody): number | undefined {
@@ -59,10 +59,10 @@ function dateOf({ headers }: ResponseBody): number | undefined {
   return Number.isNaN(date) ? undefined : date
 }
 
-/** An answer, and the number of attempts. */
-type ReceivedResponse = ResponseBody & Pick<HttpResponse, 'passedOn'> & { readonly attempts: number }
+/** A response, and the number of attempts. */
+type ReceivedResponse = ResponseBody & Pick<HttpResponse, 'streamedBytes'> & { readonly attempts: number }
 
-/** Sends a request and reads the answer; logs both in verbose mode. */
+/** Sends a request and reads the response; logs both in verbose mode. */
 async function receive(
   client: ServiceClient,
   request: Request,
@@ -74,7 +74,7 @@ async function receive(
   const httpClient = await client.httpClient()
   const startedAt = host.clock.now()
   if (options.verbose) await logger.debug(describeRequest(request, client))
-  let checkedAnswer: ReadResponse | undefined
+  let checkedResponse: ReadResponse | undefined
   const readOptions = { interrupted: host.interrupted, secrets: client.secrets }
   const sendOptions = {
     token,
@@ -83,8 +83,8 @@ async function receive(
     onAttempt,
     sink,
     async isComplete(response: HttpResponse) {
-      checkedAnswer = await readResponse(response, request, readOptions)
-      return isComplete(checkedAnswer, request)
+      checkedResponse = await readResponse(response, request, readOptions)
+      return isComplete(checkedResponse, request)
     },
   }
   const { url } = request
@@ -95,21 +95,21 @@ async function receive(
   )
   await logger.debug(`< ${response.status} after ${host.clock.now() - startedAt} ms`)
   if (response.headers.has('x-mergeq-sandbox')) await logger.infoOnce(sandboxNote)
-  // The check for completeness has read the last answer already.
-  const answer =
-    checkedAnswer?.receivedBytes === response.bytes
-      ? checkedAnswer
+  // The check for completeness has read the last response already.
+  const parsed =
+    checkedResponse?.receivedBytes === response.bytes
+      ? checkedResponse
       : await readResponse(response, request, readOptions).catch(error => {
           throw afterResponse(toMergeqError(error))
         })
-  if (options.verbose && !isOk(answer)) await logger.debug(describeErrorBody(answer))
-  if (answer.text.includes('\uFFFD') && !isUtf8(response.bytes))
+  if (options.verbose && !isOk(parsed)) await logger.debug(describeErrorBody(parsed))
+  if (parsed.text.includes('\uFFFD') && !isUtf8(response.bytes))
     await logger.warnOnce('The response is not valid UTF-8; invalid characters are shown as \uFFFD.')
-  return { ...answer, attempts: response.attempts }
+  return { ...parsed, attempts: response.attempts }
 }
 
 /**
- * An error after the whole answer arrived; when a signal ended the reading, the change may have been made.
+ * An error after the whole response arrived; when a signal ended the reading, the change may have been made.
  */
 const afterResponse = (failure: MergeqError): MergeqError =>
   failure.kind === 'interrupted' ? extendError(failure, { sentState: 'ambiguous' }) : failure
@@ -142,20 +142,20 @@ const describeErrorBody = ({ text, bytes }: ResponseBody): string => {
 const truncate = (body: string): string =>
   body.length > maxShownBody ? `${body.slice(0, maxShownBody)}… (${body.length} characters)` : body
 
-/** Decodes an answer. Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
+/** Decodes a response. Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
 function decodeResponse<P extends Params>(
   { decoder, errors, narrow }: Operation<P>,
   request: Request,
-  answer: ReceivedResponse,
+  response: ReceivedResponse,
   params: ParamValues<P>,
   token: string | undefined,
 ): DecodedResponse {
-  const { operation, isChange, concerns } = request
+  const { operation, isChange, resource } = request
   const { host, pathname: path } = new URL(request.url)
-  const { attempts } = answer
-  if (!isOk(answer)) {
-    const failure = errorFromResponse(answer, {
-      ...concerns,
+  const { attempts } = response
+  if (!isOk(response)) {
+    const failure = errorFromResponse(response, {
+      ...resource,
       operation,
       host,
       path,
@@ -163,15 +163,15 @@ function decodeResponse<P extends Params>(
       token,
       errors,
     })
-    const rawError = decoder.readError?.(answer)
+    const rawError = decoder.readError?.(response)
     throw extendError(failure, { attempts, ...(rawError === undefined ? {} : { rawResponse: rawError }) })
   }
   try {
-    // A change may have any answer, but not a web page or a part of a document.
-    const isCut = isChange && /^\s*[[{]/.test(answer.text) && answer.document === undefined
-    if (isChange && (isCut || isWebPage(answer.text))) throw notJsonError(answer)
-    const reply = decoder.read(answer)
-    return narrow?.(params)?.(reply) ?? reply
+    // A change may have any response, but not a web page or a part of a document.
+    const isCut = isChange && /^\s*[[{]/.test(response.text) && response.document === undefined
+    if (isChange && (isCut || isWebPage(response.text))) throw notJsonError(response)
+    const decoded = decoder.read(response)
+    return narrow?.(params)?.(decoded) ?? decoded
   } catch (error) {
     const failure = toMergeqError(error)
     const details = { attempts, operation, sentState: 'ambiguous' } as const

@@ -7,11 +7,11 @@ export interface ServiceClientOptions {
   /** Milliseconds that an attempt may take; undefined is the default of a read or of a change. */
   readonly timeout?: number | undefined
   /**
-   * The largest answer that is read, in bytes after decompression; undefined is the default of the
+   * The largest response that is read, in bytes after decompression; undefined is the default of the
    * operation.
    */
-  readonly maxAnswer?: number | undefined
-  /** Whether each request and answer is logged. */
+  readonly maxResponseSize?: number | undefined
+  /** Whether each request and response is logged. */
   readonly verbose: boolean
 }
 
@@ -27,7 +27,7 @@ export interface RequestLimits {
 
 /** Writes messages and progress for people. */
 export interface ServiceLogger {
-  /** Writes details of requests and answers. */
+  /** Writes details of requests and responses. */
   debug(text: string): Promise<void>
   info(text: string): Promise<void>
   warn(text: string): Promise<void>

@@ -13,7 +13,7 @@ import { sendRequest } from './send.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
 /** A change that was sent and whose outcome is not known. */
-export interface UnansweredWrite<P extends Params = Params> {
+export interface UnconfirmedWrite<P extends Params = Params> {
   readonly operation: Operation<P>
   readonly params: ParamValues<P>
   readonly recovery: WriteRecovery
@@ -43,19 +43,19 @@ const minSightings = 3
 const maxReplayDelay = 60_000
 
 /**
- * Finds out the outcome of a change without an answer (docs/reference/network.md, "Write recovery"): reads
- * back what its body names and sends the same bytes at most once more. Returns `confirmed-by-read`, or
- * `confirmed` by the answer of the replay; throws an error that says what is known.
+ * Finds out the outcome of a change without a response (docs/reference/network.md, "Write recovery"): reads
+ * back what its body names and sends the same bytes at most one more time. Returns `confirmed-by-read`, or
+ * `confirmed` by the response of the replay; throws an error that says what is known.
  */
 export async function recoverWrite<P extends Params>(
-  sent: UnansweredWrite<P>,
+  sent: UnconfirmedWrite<P>,
   client: ServiceClient,
-): Promise<{ readonly reply: DecodedResponse; readonly delivery: Delivery }> {
+): Promise<{ readonly response: DecodedResponse; readonly delivery: Delivery }> {
   const { recovery, failure } = sent
   const { clock } = client.host
   const { retryPolicy = client.retryPolicy } = sent.limits
   const isReadable = canRead(sent)
-  // After an answer over the size limit the change may be read back, but is not sent again.
+  // After a response over the size limit the change may be read back, but is not sent again.
   const isOverLimit = failure.details.overLimit === true
   if (retryPolicy.maxRetries === 0 || (!isReadable && (isOverLimit || recovery.replay !== 'unread')))
     throw unknownOutcome(sent, failure)
@@ -78,12 +78,12 @@ export async function recoverWrite<P extends Params>(
   if (isReadable) await client.logger.info(`${prefix}The change was not applied. Retrying once.`)
   try {
     const limits = { ...sent.limits, retryPolicy: limitRetries(retryPolicy, 0) }
-    const { reply } = await sendRequest(client, sent.operation, sent, { limits })
-    return { reply, delivery: 'confirmed' }
+    const { response } = await sendRequest(client, sent.operation, sent, { limits })
+    return { response, delivery: 'confirmed' }
   } catch (error) {
     const second = toMergeqError(error)
     if (second.kind === 'interrupted') throw second
-    // The answer to the replay says nothing about the first request: a new reading decides.
+    // The response to the replay says nothing about the first request: a new reading decides.
     const then = isReadable ? await readBack(sent, client) : 'unclear'
     if (then === 'done') return confirmed
     if (then === 'unclear' || isExplained(sent, second)) throw unknownOutcome(sent, second)
@@ -99,28 +99,34 @@ export async function recoverWrite<P extends Params>(
   }
 }
 
-const confirmed = { reply: { records: [], bytes: new Uint8Array() }, delivery: 'confirmed-by-read' } as const
+const confirmed = {
+  response: { records: [], bytes: new Uint8Array() },
+  delivery: 'confirmed-by-read',
+} as const
 
 /** Whether an operation shows the change, and the body names all params of that operation. */
-const canRead = ({ recovery: { readBack: back }, request: { concerns } }: UnansweredWrite): boolean =>
-  back?.params.every(name => Object.hasOwn(concerns, name)) === true
+const canRead = ({ recovery: { readBack: back }, request: { resource } }: UnconfirmedWrite): boolean =>
+  back?.params.every(name => Object.hasOwn(resource, name)) === true
 
 /**
  * Whether the replay may have been refused because of the first request, or because the token expired
  * meanwhile.
  */
-const isExplained = ({ recovery: { repeated } }: UnansweredWrite, { kind, details }: MergeqError): boolean =>
+const isExplained = ({ recovery: { repeated } }: UnconfirmedWrite, { kind, details }: MergeqError): boolean =>
   kind === 'auth' || (repeated !== undefined && details.status === repeated)
 
 /** What all readings together say. */
-type Outcome = 'done' | 'not-applied' | 'unclear' | { readonly refused: string }
+type ReadBackOutcome = 'done' | 'not-applied' | 'unclear' | { readonly refused: string }
 
 /**
  * Reads until the change shows, at most three times; a failed reading says nothing. A result that may be
  * older than the change counts once three readings in a row showed it: for that, up to two further readings
  * are made.
  */
-async function readBack<P extends Params>(sent: UnansweredWrite<P>, client: ServiceClient): Promise<Outcome> {
+async function readBack<P extends Params>(
+  sent: UnconfirmedWrite<P>,
+  client: ServiceClient,
+): Promise<ReadBackOutcome> {
   const { clock, interrupted } = client.host
   const verdicts: (RecoveryResult | undefined)[] = []
   const all = [...readBackPauses, ...furtherPauses]
@@ -139,7 +145,7 @@ async function readBack<P extends Params>(sent: UnansweredWrite<P>, client: Serv
 
 /** The result that the last readings show, and how many in a row showed it; failed readings are ignored. */
 function lastEnd(verdicts: readonly (RecoveryResult | undefined)[]): {
-  readonly end?: Exclude<Outcome, 'not-applied' | 'unclear'>
+  readonly end?: Exclude<ReadBackOutcome, 'not-applied' | 'unclear'>
   readonly sightings: number
 } {
   const read = verdicts.filter(verdict => verdict !== undefined)
@@ -155,7 +161,7 @@ function lastEnd(verdicts: readonly (RecoveryResult | undefined)[]): {
 const toCheck = 'To check the current state, run:'
 
 /** The `refused` error when the readings say why the change can no longer be made. */
-const refused = (sent: UnansweredWrite, why: string): MergeqError => {
+const refused = (sent: UnconfirmedWrite, why: string): MergeqError => {
   const { operation } = sent.request
   return new MergeqError('refused', `${why}.`, {
     operation,
@@ -166,7 +172,7 @@ const refused = (sent: UnansweredWrite, why: string): MergeqError => {
 
 /** Reads once and returns what the record says; undefined when the reading failed. */
 async function readOnce<P extends Params>(
-  sent: UnansweredWrite<P>,
+  sent: UnconfirmedWrite<P>,
   client: ServiceClient,
 ): Promise<RecoveryResult | undefined> {
   const { recovery, request, sentAt, limits } = sent
@@ -175,7 +181,7 @@ async function readOnce<P extends Params>(
   const { clock } = client.host
   const body = parseJson(request.body === undefined ? '{}' : bodyText(request.body))
   const readAt = clock.now()
-  // The service answered between `readAt` and now: the clocks may differ by that much.
+  // The service responded between `readAt` and now: the clocks may differ by that much.
   const judge = (record: WriteObservation['record'], date: number | undefined): RecoveryResult =>
     recovery.inspect({
       record,
@@ -186,14 +192,14 @@ async function readOnce<P extends Params>(
         date === undefined ? Number.POSITIVE_INFINITY : Math.floor((sentAt + date + 999 - readAt) / 1_000),
     })
   try {
-    const names = Object.entries(request.concerns).filter(([name]) => back.params.includes(name))
+    const names = Object.entries(request.resource).filter(([name]) => back.params.includes(name))
     const built = await buildRequest(client, back.operation, Object.fromEntries(names))
     // A reading that fails by chance must not hide what the other readings say.
     const retryPolicy = limitRetries(limits.retryPolicy ?? client.retryPolicy, 1)
-    const { reply, date } = await sendRequest(client, back.operation, built, {
+    const { response, date } = await sendRequest(client, back.operation, built, {
       limits: { ...limits, retryPolicy },
     })
-    return judge(reply.records[0], date)
+    return judge(response.records[0], date)
   } catch (error) {
     const failure = toMergeqError(error)
     if (failure.kind === 'interrupted') throw failure
@@ -207,7 +213,7 @@ async function readOnce<P extends Params>(
  * The error when it is not known whether a change was applied; its hint names the command that shows the
  * state.
  */
-function unknownOutcome(sent: UnansweredWrite, { message, details }: MergeqError): MergeqError {
+function unknownOutcome(sent: UnconfirmedWrite, { message, details }: MergeqError): MergeqError {
   const command = inspectCommandOf(sent)
   return new MergeqError(
     'unknown-outcome',
@@ -228,7 +234,7 @@ const hintWithout = ({ readBack: back, inspectCommand }: WriteRecovery): string 
     : `The outcome cannot be verified: the request does not name a valid branch or pull request. ${toCheck} ${inspectCommand}`
 
 /** The command that shows the state to a person; undefined where there is none. */
-function inspectCommandOf(sent: UnansweredWrite): string | undefined {
+function inspectCommandOf(sent: UnconfirmedWrite): string | undefined {
   if (!canRead(sent)) return undefined
-  return resourceCommand(sent.recovery.inspectCommand, sent.request.concerns)
+  return resourceCommand(sent.recovery.inspectCommand, sent.request.resource)
 }

@@ -1,24 +1,24 @@
 import type { ResponseDecoder } from '../api/decode.ts'
 import type { Request } from '../api/request.ts'
 import { extendError, toMergeqError } from '../errors.ts'
-import type { BodySink } from '../http/pass-through.ts'
+import type { BodySink } from '../http/stream-body.ts'
 import type { CommandContext } from './context.ts'
 
 const lineBreak = 10
 
 /**
- * A sink that writes an answer to standard output while it arrives; undefined where the answer is not
- * printed unchanged. It writes whole lines, so that a secret is never split before it is redacted; an answer
- * that breaks off ends with its last whole line.
+ * A sink that streams a response to standard output; undefined where the response is not printed unchanged.
+ * It writes whole lines, so that a secret is never split before it is redacted; a response that breaks off
+ * ends with its last whole line.
  */
 export function createBodySink(
-  { passOn }: ResponseDecoder,
+  { streaming }: ResponseDecoder,
   { operation, url }: Request,
   { options, host: { out } }: CommandContext,
 ): BodySink | undefined {
   const isText = options.format === 'table' && !options.isTableForced
-  if (passOn === undefined || out.terminal || options.fields.length > 0) return undefined
-  if (passOn.formats === 'text' && !isText) return undefined
+  if (streaming === undefined || out.terminal || options.fields.length > 0) return undefined
+  if (streaming.formats === 'text' && !isText) return undefined
   let rest: Uint8Array[] = []
   const write = async (piece: Uint8Array): Promise<boolean> => {
     const end = piece.lastIndexOf(lineBreak) + 1
@@ -28,14 +28,14 @@ export function createBodySink(
       rest = [piece.subarray(end)]
       await out.write(lines)
     }
-    // Nobody reads standard output any more: that is no error.
+    // A closed standard output is not an error: the reader needs no more.
     return out.isClosed !== true
   }
   return {
     begin(start) {
       const text = new TextDecoder().decode(start.bytes)
       try {
-        rest = [passOn.begin({ ...start, text, document: undefined })]
+        rest = [streaming.begin({ ...start, text, document: undefined })]
       } catch (error) {
         const failure = toMergeqError(error)
         throw extendError(

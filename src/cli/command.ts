@@ -39,7 +39,7 @@ export interface CommandDescription<F extends Inputs = Inputs> {
   /** Command lines that work; a line with another exit code than 0 ends with `# exits with 8 if ...`. */
   readonly examples: readonly string[]
   /**
-   * Error kinds besides those of every command and of the operations that the command sends
+   * Error kinds in addition to those of every command and of the operations that the command sends
    * (docs/reference/cli.md, "Exit codes").
    */
   readonly exitKinds?: readonly ErrorKind[]
@@ -47,10 +47,10 @@ export interface CommandDescription<F extends Inputs = Inputs> {
   readonly output?: OutputDoc
 }
 
-/** What must be answered before something is destroyed: y, or a name in full. */
+/** What the user must type before something is destroyed: y, or a name in full. */
 export interface Confirmation {
   readonly text: string
-  readonly answer: string
+  readonly expectedInput: string
 }
 
 /** The inputs of an operation's params: every required param has one. */
@@ -58,7 +58,7 @@ export type ParamInputs<P extends Params> = {
   readonly [K in keyof P as undefined extends ParamValue<P[K]> ? never : K]: Input<ParamValue<P[K]>>
 } & { readonly [K in keyof P as undefined extends ParamValue<P[K]> ? K : never]?: Input<ParamValue<P[K]>> }
 
-/** A command that is exactly one operation; `runForEach` sends its requests. */
+/** A command that is exactly one operation; `runInvocations` sends its requests. */
 export interface OperationCommand<P extends Params = Params, F extends Inputs = Inputs>
   extends CommandDescription<F>,
     RequestDefinition<P, F> {
@@ -66,22 +66,22 @@ export interface OperationCommand<P extends Params = Params, F extends Inputs = 
   readonly inputs: F
   /** Whether several requests are sent one after another, because their order matters to the service. */
   readonly isOrdered?: boolean
-  view(reply: DecodedResponse, values: InputValues<F>): View
+  view(response: DecodedResponse, values: InputValues<F>): View
   /** The question before something is destroyed; undefined when nothing is asked. */
   confirm?(runs: readonly InputValues<F>[]): Confirmation | undefined
 }
 
-/** A command with its own flow. */
+/** A command with its own logic. */
 export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs = Inputs>
   extends CommandDescription<F> {
   /** The operation that the command is, where it is an operation with additions. */
   readonly operation?: Operation
   /** The request that the command is built on: the command has its inputs, too. */
   readonly request?: RequestDefinition<Params, R>
-  /** Whether `run` reads the requests itself, because files say what they concern: `invocations` is empty. */
+  /** Whether `run` reads the requests itself, because files name the resources: `invocations` is empty. */
   readonly readsRequests?: boolean
   /**
-   * Operations that the command sends besides, in the order of its work; `any` is an operation that the user
+   * Other operations that the command sends, in the order of its work; `any` is an operation that the user
    * names.
    */
   readonly operations?: readonly Operation[] | 'any'
@@ -122,7 +122,7 @@ export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs =
   ): Promise<number>
 }
 
-/** Defines a command with its own flow; the values of `run` are typed from its inputs and its request. */
+/** Defines a command with its own logic; the values of `run` are typed from its inputs and its request. */
 export const defineCommand = <const F extends Inputs, const R extends Inputs = Inputs>(
   command: CommandDefinition<F, R>,
 ): CommandDefinition<F, R> => command

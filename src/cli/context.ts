@@ -1,4 +1,4 @@
-import { takeTurn } from '../api/take-turn.ts'
+import { yieldToEventLoop } from '../api/yield-to-event-loop.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { type Config, type ResolveOptions, resolveSettings } from '../config/config.ts'
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
@@ -25,7 +25,7 @@ export interface CommandContext {
   close(): Promise<void>
 }
 
-/** Redacts secrets in all output; `reveal` is the only exception. */
+/** Redacts secrets in all output; `writeUnredacted` is the only exception. */
 export interface SecretOutput {
   /** Redacts a text in everything that is written from now on. */
   hide(secret: string): void
@@ -33,7 +33,7 @@ export interface SecretOutput {
   redact(text: string): string
   redactBytes(bytes: Uint8Array): Uint8Array
   /** Writes to standard output without redaction: only for `auth token`. */
-  reveal(text: string): Promise<void>
+  writeUnredacted(text: string): Promise<void>
 }
 
 /** Creates the context of a command. */
@@ -60,7 +60,7 @@ export async function createContext(
   const storeError = settings.store.readError()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
   const printer = createPrinter(
-    { write: out.write, pause: () => takeTurn(host) },
+    { write: out.write, pause: () => yieldToEventLoop(host) },
     {
       ...options,
       terminal: out.terminal,

@@ -54,7 +54,7 @@ export interface GlobalOptions {
   /** Time limit of one attempt in milliseconds; undefined means the default of the operation. */
   readonly timeout: number | undefined
   /** Maximum size of a response body in bytes after decompression; undefined means the default. */
-  readonly maxAnswer: number | undefined
+  readonly maxResponseSize: number | undefined
 }
 
 /**
@@ -81,12 +81,12 @@ export async function readGlobalOptions(args: ParsedArgs, settings: Config): Pro
     noInput: args.has('--no-input'),
     retries: await settings.require('retries'),
     timeout: await settings.read('timeout'),
-    maxAnswer: await settings.read('maxAnswer'),
+    maxResponseSize: await settings.read('maxAnswer'),
   }
 }
 
 /**
- * Whether errors are printed as JSON. The answer depends only on `args` and `output`, the value of
+ * Whether errors are printed as JSON. This depends only on `args` and `output`, the value of
  * MERGEQ_OUTPUT, so that errors in the settings can be reported too.
  */
 export const wantsJsonErrors = (args: ParsedArgs, output: string | undefined): boolean =>

@@ -17,7 +17,7 @@ export interface OptionDefinition {
   /** The placeholder for the value of an option, without brackets: `level`; absent for a flag. */
   readonly value?: string
   readonly summary: string
-  /** The text that stands for the value when the option is not typed: the option's parser accepts it. */
+  /** The text that replaces the value when the option is not typed: the option's parser accepts it. */
   readonly default?: string
   /** Describes a default that depends on a setting, the command or another option. */
   readonly defaultText?: string
@@ -178,7 +178,7 @@ export const argument = <T>({ parse, ...spec }: ArgumentSpec<T>): TypedInput<T> 
   read: args => parse(args.get(spec.name)?.[0] ?? ''),
 })
 
-/** A constant that the command stands for. */
+/** A constant that the command implies. */
 export const constant = <T extends Json>(value: T): Input<T> => ({ definitions: [], read: () => value })
 
 /** The value of a setting, which must not be missing; the setting's option belongs to every command. */

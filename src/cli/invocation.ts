@@ -1,7 +1,7 @@
 import type { BodyOverride } from '../api/body-overrides.ts'
 import type { Operation } from '../api/operation.ts'
 import type { Params } from '../api/param.ts'
-import { concernsOf } from '../api/request.ts'
+import { resourceOfRequest } from '../api/request.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { createParseContext } from '../config/config.ts'
 import type { ParseContext } from '../config/parse-context.ts'
@@ -14,7 +14,10 @@ export interface RequestDefinition<P extends Params = Params, F extends Inputs =
   /** The command in whose name the request is sent. */
   readonly command: string
   readonly operation: Operation<P>
-  /** The inputs, by the names of the params; the operation does not see an input that is no param of it. */
+  /**
+   * The inputs, by the names of the params; the operation does not see an input that is not one of its
+   * params.
+   */
   readonly inputs: F
   /**
    * Throws a usage error, before anything is sent, for values that exclude each other; `overrides` are paths
@@ -82,7 +85,7 @@ function withOverriddenResource<F extends Inputs>(
   values: InputValues<F>,
   overrides: readonly BodyOverride[],
 ): InputValues<F> {
-  const { repo, targetBranch, pr } = concernsOf(operation, values, { overrides })
+  const { repo, targetBranch, pr } = resourceOfRequest(operation, values, { overrides })
   const overridden = Object.entries({ repo, targetBranch, pr }).filter(
     ([name, value]) => value !== undefined && Object.hasOwn(inputs, name),
   )

@@ -7,7 +7,7 @@ import type { CommandContext } from './context.ts'
 import type { Invocation } from './invocation.ts'
 
 /**
- * Prints what a command would change on this machine, for a `--dry-run` that concerns no request
+ * Prints what a command would change on this machine, for a `--dry-run` without requests
  * (docs/reference/cli.md, "Dry run"): `{"command","would"}` as JSON, the sentence `would` as text. Returns
  * exit code 0.
  */

@@ -75,7 +75,7 @@ const isNamedIn = (argv: readonly string[]) => {
 }
 
 /**
- * Returns help, a topic or a completion script, as text or in the JSON format that was asked for.
+ * Returns help, a topic or a completion script, as text or in the requested JSON format.
  *
  * @param typed the commands of the groups that the command line names
  */
@@ -171,7 +171,7 @@ function withRedaction(unfilteredHost: Host): RedactedHost {
       hide: redactor.hide,
       redact: redactor.redact,
       redactBytes: redactor.redactBytes,
-      reveal: text => unfilteredHost.out.write(text),
+      writeUnredacted: text => unfilteredHost.out.write(text),
     },
     async flush() {
       await out.flush()

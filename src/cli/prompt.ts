@@ -26,7 +26,8 @@ export async function confirm(
       'To confirm in advance, add --yes.',
     )
   const question = `${sanitizeLine(confirmation.text)} `
-  const answer = (await context.host.input.ask(question))?.trim() ?? ''
-  const isConfirmed = confirmation.answer === 'y' ? /^y(es)?$/i.test(answer) : answer === confirmation.answer
+  const input = (await context.host.input.ask(question))?.trim() ?? ''
+  const isConfirmed =
+    confirmation.expectedInput === 'y' ? /^y(es)?$/i.test(input) : input === confirmation.expectedInput
   if (!isConfirmed) throw new MergeqError('usage', 'Nothing was changed.')
 }

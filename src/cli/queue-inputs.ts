@@ -6,5 +6,5 @@ export const queueInputs = { repo: settingInput('repo'), targetBranch: settingIn
 /** The repository and the organization of a command about tests, from the settings. */
 export const organizationInputs = { repo: settingInput('repo'), org: settingInput('org') }
 
-/** The option that answers the confirmation in advance. */
+/** The option that confirms in advance. */
 export const yesInput = flag({ name: 'yes', short: 'y', summary: 'Skip the confirmation prompt' })

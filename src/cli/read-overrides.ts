@@ -26,7 +26,7 @@ export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params):
     for (const [key, { setting, definitions }] of Object.entries(inputs)) {
       const { location = '', fills = [] } = params[key] ?? {}
       const names = [...definitions.map(({ name }) => name), setting && settingDefinition(setting).flag]
-      // A constant is what the command stands for: `queue pause` and its state.
+      // A constant is what the command implies: `queue pause` and its state.
       const isFixed = definitions.length === 0 && setting === undefined
       const typed = isFixed ? 'the command' : names.find(name => name !== undefined && args.has(name))
       const paths = [...(location.startsWith('body.') ? [location.slice('body.'.length)] : []), ...fills]

@@ -53,14 +53,14 @@ const definitionsOf = (inputs: Inputs): readonly OptionDefinition[] =>
 const setOptionOf = ({ route }: Operation): readonly OptionDefinition[] =>
   operationMethod(route) === 'POST' ? setOption.definitions : []
 
-const documentOperation = (command: OperationCommand): DocumentedCommand => ({
+const describeOperationCommand = (command: OperationCommand): DocumentedCommand => ({
   ...command,
   definitions: [...definitionsOf(command.inputs), ...setOptionOf(command.operation)],
   operations: [command.operation],
   route: command.operation.route,
 })
 
-const documentFlow = (command: CommandDefinition): DocumentedCommand => {
+const describeCustomCommand = (command: CommandDefinition): DocumentedCommand => {
   const { operation, operations = [], request, inputs } = command
   return {
     ...command,
@@ -79,6 +79,6 @@ const register = (command: CommandModule): RegisteredCommand =>
   'documentation' in command
     ? command
     : {
-        ...('run' in command ? documentFlow(command) : documentOperation(command)),
+        ...('run' in command ? describeCustomCommand(command) : describeOperationCommand(command)),
         run: async (...call) => (await import('./run-command.ts')).runCommand(command, ...call),
       }

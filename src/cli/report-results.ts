@@ -1,7 +1,7 @@
 import { interruptedChangeError } from '../api/interrupted-change.ts'
 import type { Operation } from '../api/operation.ts'
-import { resourceOf } from '../api/receipt.ts'
-import { concernsOf } from '../api/request.ts'
+import { resourceOfRequest } from '../api/request.ts'
+import { resourceOfParams } from '../api/resource.ts'
 import { joinList } from '../domain/format.ts'
 import { MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import type { CommandContext } from './context.ts'
@@ -61,7 +61,7 @@ export async function reportResults(
     invocations.filter((_, index) => progressOf(operation, results[index]) === progress)
   if (isUnfinished && invocations.length > 1) {
     const summary = progressNames.flatMap(name => {
-      const numbers = endingIn(name).map(({ values }) => `#${resourceOf(values).pr ?? '?'}`)
+      const numbers = endingIn(name).map(({ values }) => `#${resourceOfParams(values).pr ?? '?'}`)
       return numbers.length === 0 ? [] : [`${name}: ${joinList(numbers)}.`]
     })
     await context.logger.warn(`Stopped early. ${summary.join(' ')}`)
@@ -74,7 +74,7 @@ export async function reportResults(
     ? interruptedChangeError(
         new MergeqError('interrupted', toMergeqError(interrupted.reason).message, { exit: first.exit }),
         operation,
-        inFlight.map(invocation => concernsOf(operation, invocation.values, invocation)),
+        inFlight.map(invocation => resourceOfRequest(operation, invocation.values, invocation)),
       )
     : (interruptions.find(result => wasInFlight(operation, result))?.failure ??
       interruptions[0]?.failure ??

@@ -10,7 +10,7 @@ import { checkSameQuery, identifyQuery, typedRange } from './resume-query.ts'
 /** A larger file is not read: the ids of about ten million tests. */
 const maxFileSize = 400 * 1024 * 1024
 
-/** A file that holds how far a list was printed, so that another run can go on from there. */
+/** A file that holds how far a list was printed, so that another run can continue from there. */
 export interface ResumeFile {
   /** Writes that a run is active, before a page is printed. */
   begin(): Promise<void>

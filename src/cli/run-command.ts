@@ -1,10 +1,12 @@
 import type { ParsedArgs } from '../config/args.ts'
-import type { ResolveOptions } from '../config/config.ts'
+import { createParseContext, type ResolveOptions } from '../config/config.ts'
 import type { Host } from '../host/host.ts'
 import type { CommandDefinition, CommandRunner, OperationCommand } from './command.ts'
 import { type CommandContext, createContext, type SecretOutput } from './context.ts'
-import type { RequestDefinition } from './invocation.ts'
-import { runOperation, runWithPrelude } from './prelude.ts'
+import { type RequestDefinition, readInputs, readInvocations } from './invocation.ts'
+import { printDryRun } from './preview.ts'
+import { confirm } from './prompt.ts'
+import { runInvocations } from './run-invocations.ts'
 
 /**
  * Runs a command and returns its exit code. Rejects with the error that ended the command.
@@ -20,9 +22,9 @@ export const runCommand = (
 ): Promise<number> =>
   'run' in command
     ? withContext(args, host, secrets, purposeOf(command.request, command.changesSettings), context =>
-        runWithPrelude(command, context, runner),
+        runCustomCommand(command, context, runner),
       )
-    : withContext(args, host, secrets, purposeOf(command), context => runOperation(command, context))
+    : withContext(args, host, secrets, purposeOf(command), context => runOperationCommand(command, context))
 
 const purposeOf = (request: RequestDefinition | undefined, changesSettings = false) => ({
   changes: request !== undefined && request.operation.effect !== false,
@@ -42,4 +44,43 @@ async function withContext(
   } finally {
     await context.close()
   }
+}
+
+/**
+ * Runs a command that is one operation: reads its requests from what was typed or from other `args`, sends
+ * them and prints the responses. Returns the exit code.
+ */
+export async function runOperationCommand(
+  command: OperationCommand,
+  context: CommandContext,
+  args: ParsedArgs = context.args,
+): Promise<number> {
+  const invocations = await readInvocations(command, context, args)
+  if (context.options.dryRun) return printDryRun(command.operation, invocations, context)
+  const runs = invocations.map(({ values }) => values)
+  await confirm(command.command, command.confirm?.(runs), context)
+  return runInvocations(command, invocations, context)
+}
+
+/**
+ * Runs a command with its own logic: reads its inputs and requests, prints the requests instead if --dry-run
+ * is set, asks for confirmation, and calls `run`. Returns the exit code.
+ */
+async function runCustomCommand(
+  command: CommandDefinition,
+  context: CommandContext,
+  runner: CommandRunner,
+): Promise<number> {
+  const { request } = command
+  const values = await readInputs(command.inputs, context.args, createParseContext(context.settings, context))
+  command.validate?.(values, context)
+  const invocations =
+    request === undefined || command.readsRequests ? [] : await readInvocations(request, context)
+  if (context.options.dryRun) {
+    if (command.dryRun !== undefined) return command.dryRun(values, context, invocations)
+    if (request !== undefined) return printDryRun(request.operation, invocations, context)
+  }
+  const runs = invocations.map(invocation => invocation.values)
+  await confirm(command.command, await command.confirm?.(runs, values, context), context)
+  return command.run(values, context, invocations, runner)
 }

@@ -13,11 +13,11 @@ import { openResumeFile } from './resume-file.ts'
 const progressInterval = 60_000
 
 /**
- * Requests page after page and passes the records of each to `take`, until the list ends or nobody reads
- * standard output any more (`closed`). Returns the error that ended the list early after a part had been
+ * Requests page after page and passes the records of each to `take`, until the list ends or standard
+ * output is closed (`closed`). Returns the error that ended the list early after a part had been
  * read; throws any other error.
  */
-export async function collectPages(
+export async function readPages(
   { command, operation }: Pick<RequestDefinition, 'command' | 'operation'>,
   { values, overrides }: Invocation,
   pages: Paginator,
@@ -35,15 +35,15 @@ export async function collectPages(
         await logger.info(`${command}: ${progress}.`)
       }
       const options = { overrides, pageQuery, progress }
-      const answer = await callOperation(context.client(), operation, values, options).catch(error => {
+      const result = await callOperation(context.client(), operation, values, options).catch(error => {
         if (!pages.recover(toMergeqError(error))) throw error
       })
-      if (answer === undefined) continue
-      const records = pages.take(answer.reply)
+      if (result === undefined) continue
+      const records = pages.take(result.response)
       read++
       tests += records.length
       await take(records)
-      // Nobody reads standard output any more: that is no error.
+      // A closed standard output is not an error: the reader needs no more.
       if (host.out.isClosed === true) return 'closed'
     }
   } catch (error) {
@@ -145,10 +145,10 @@ export async function streamPages(
   const { logger, host } = context
   const resume = await openResumeFile(command, invocation, pages, context)
   const output = createPageOutput(command, invocation, context)
-  const failure = await collectPages(command, invocation, pages, context, async records => {
+  const failure = await readPages(command, invocation, pages, context, async records => {
     await resume?.begin()
     await output.take(records)
-    // Records that nobody read count as not printed.
+    // Records that were not read count as not printed.
     if (host.out.isClosed !== true) await resume?.save()
   }).catch(async error => {
     await resume?.close()

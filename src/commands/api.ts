@@ -13,9 +13,9 @@ import {
   repeatableOption,
   settingInput,
 } from '../cli/inputs.ts'
-import { runOperation } from '../cli/prelude.ts'
+import { runOperationCommand } from '../cli/run-command.ts'
 import { createParseContext } from '../config/config.ts'
-import { maxListAnswer } from '../domain/limits.ts'
+import { maxListResponseSize } from '../domain/limits.ts'
 import { textParser } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
@@ -36,7 +36,7 @@ function parseOperationName(text: string): string {
 /** Creates a decoder that keeps the body unchanged; `include` adds the status line and headers in front. */
 const createRawDecoder = (include: boolean): ResponseDecoder => ({
   expects: 'anything',
-  maxBytes: maxListAnswer,
+  maxBytes: maxListResponseSize,
   read(body) {
     const { bytes, document } = body
     const rawBody = include ? prependHead(body) : bytes
@@ -48,7 +48,7 @@ const createRawDecoder = (include: boolean): ResponseDecoder => ({
     }
   },
   ...(include ? { readError: prependHead } : {}),
-  passOn: {
+  streaming: {
     formats: 'all',
     begin: start => (include ? prependHead({ ...start, bytes: new Uint8Array(0) }) : new Uint8Array(0)),
   },
@@ -103,7 +103,7 @@ function settingParamsOf(
 /** Returns the input of a setting. In a query it is optional: only an option or the environment gives it. */
 const inputFor = (name: SettingParam, { location }: Param<unknown>): Input<unknown> =>
   location === 'query'
-    ? { definitions: [], setting: name, read: (_, context) => context.explicit(name) }
+    ? { definitions: [], setting: name, read: (_, context) => context.readExplicit(name) }
     : settingInput(name)
 
 /** `api`: calls an operation by its name and prints the response body unchanged. */
@@ -187,6 +187,6 @@ export const apiCommand = defineCommand({
     }
     const args = new Map(context.args)
     if (set.length > 0) args.set('--set', set)
-    return runOperation(request, context, args)
+    return runOperationCommand(request, context, args)
   },
 })

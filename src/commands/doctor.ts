@@ -142,9 +142,9 @@ async function checkService(context: CommandContext): Promise<readonly Check[]> 
   }
 }
 
-function checkClock(date: number | undefined, sentAt: number, answeredAt: number): Check {
+function checkClock(date: number | undefined, sentAt: number, respondedAt: number): Check {
   if (date === undefined) return { check: 'clock', result: 'warn', found: 'the response has no date' }
-  const offset = date - (sentAt + answeredAt) / 2
+  const offset = date - (sentAt + respondedAt) / 2
   const found = `${Math.abs(Math.round(offset / 1_000))}s ${offset < 0 ? 'ahead of' : 'behind'} the service`
   if (Math.abs(offset) <= maxClockSkew) return pass('clock', found)
   return warning('clock', found, 'Set the clock of this machine: time ranges depend on it.')

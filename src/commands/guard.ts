@@ -77,7 +77,7 @@ async function findQueuedPullRequest(
   if (template === undefined) return undefined
   const values = { ...template.values, head: branch }
   const record = await callWithDeadline(context, getSubmittedPullRequest, values, deadline)
-    .then(({ reply }) => reply.records[0])
+    .then(({ response }) => response.records[0])
     .catch(error => {
       const failure = toMergeqError(error)
       // The service does not know the branch, so it is not queued. A web page with status 404 proves nothing.
@@ -103,7 +103,7 @@ async function createBlockedPushError(
     queueInvocation === undefined
       ? undefined
       : await callWithDeadline(context, getQueue, queueInvocation.values, deadline).then(
-          ({ reply }) => reply.records[0],
+          ({ response }) => response.records[0],
           () => undefined,
         )
   const { targetBranch = '' } = queueInvocation?.values ?? {}

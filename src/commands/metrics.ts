@@ -18,7 +18,7 @@ const repositoryOrAll: Input<Repository | undefined> = {
   ],
   setting: 'repo',
   read(args, context) {
-    if (!args.has('--all-repos')) return context.explicit('repo')
+    if (!args.has('--all-repos')) return context.readExplicit('repo')
     if (args.has('--repo'))
       throw usageError('--all-repos and --repo cannot be used together.', 'Use only one of them.')
     return undefined
@@ -44,10 +44,10 @@ export const metricsCommand = defineOperationCommand({
   summary: 'Print merge queue metrics in the Prometheus text format',
   operation: getMergeQueueMetrics,
   inputs: { repo: repositoryOrAll, branch: typedBranch },
-  view: reply => ({
+  view: response => ({
     columns,
     get rows() {
-      return reply.records.map(({ name, labels, value }) => [
+      return response.records.map(({ name, labels, value }) => [
         name,
         Object.entries(labels ?? {})
           .map(([key, value]) => `${key}=${value}`)
@@ -55,8 +55,8 @@ export const metricsCommand = defineOperationCommand({
         value,
       ])
     },
-    terminalView: () => metricsView(samplesIn(reply.bytes)),
-    raw: reply.bytes,
+    terminalView: () => metricsView(samplesIn(response.bytes)),
+    raw: response.bytes,
   }),
   examples: [
     'mergeq metrics',

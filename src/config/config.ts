@@ -66,7 +66,7 @@ export interface Config {
   /** Returns the parsed value. Throws a usage error that says how to set it when no source has one. */
   require<N extends SettingKey>(name: N): Promise<SettingValue<N>>
   /** Returns the parsed value only if an option or an environment variable gives it. */
-  explicit<N extends SettingKey>(name: N): Promise<SettingValue<N> | undefined>
+  readExplicit<N extends SettingKey>(name: N): Promise<SettingValue<N> | undefined>
   /** Returns the same settings with other arguments, for a single pull request of several. */
   withArgs(given: ParsedArgs | SettingSource): Config
   /** Returns the values that were looked up so far, with their origins. */
@@ -162,7 +162,7 @@ export function resolveSettings(
       store,
       find: name => search(allSources, name),
       read: name => read(allSources, name),
-      explicit: name => read(explicitSources, name),
+      readExplicit: name => read(explicitSources, name),
       async require(name) {
         const value = await read(allSources, name)
         if (value !== undefined) return value
@@ -206,7 +206,7 @@ interface ParseIo {
 export const createParseContext = (settings: Config, { host, logger }: ParseIo): ParseContext => ({
   setting: name => settings.read(name) as Promise<SettingValues[typeof name] | undefined>,
   require: name => settings.require(name) as Promise<SettingValues[typeof name]>,
-  explicit: name => settings.explicit(name) as Promise<SettingValues[typeof name] | undefined>,
+  readExplicit: name => settings.readExplicit(name) as Promise<SettingValues[typeof name] | undefined>,
   now: host.clock.now(),
   open: path => openInput(path, host, settings, logger.info),
   withSpinner: logger.withSpinner,

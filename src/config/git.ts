@@ -61,7 +61,7 @@ function findFork(remotes: readonly Remote[]): readonly [Remote, Remote] | undef
   return isSameRepository(origin.repo, upstream.repo) ? undefined : [origin, upstream]
 }
 
-/** The hosts whose user has been told which of two repositories is read. */
+/** The hosts for which a notice has named the repository that is read, one of two. */
 const notifiedHosts = new WeakSet<Host>()
 
 /**

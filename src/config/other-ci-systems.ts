@@ -14,9 +14,9 @@ interface EnvCiResult {
 }
 
 /**
- * Returns what env-ci tells of a job of another system, or undefined. The repository is not among it: its
- * host is not known, and the git checkout has both. env-ci would run git for some systems, in the checkout
- * and with the whole environment: its search path contains no git.
+ * Returns what env-ci reports about a job of another system, or undefined. The repository is not among it:
+ * its host is not known, and the git checkout has both. env-ci would run git for some systems, in the
+ * checkout and with the whole environment: its search path contains no git.
  */
 export async function readEnvCi(env: Environment): Promise<CiInfo | undefined> {
   // @ts-expect-error env-ci brings no types.

@@ -9,7 +9,7 @@ export interface ParseContext {
    */
   require<N extends SettingName>(name: N): Promise<SettingValues[N]>
   /** Returns the value of a setting only if an option or an environment variable gives it. */
-  explicit<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
+  readExplicit<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
   /** The time at which the command started, in milliseconds since 1970. */
   readonly now: number
   /** Reads a file, or standard input for `-`. Throws a usage error when the input cannot be read. */

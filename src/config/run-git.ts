@@ -82,7 +82,7 @@ export async function countParents(host: Host, commit: string): Promise<number |
 }
 
 /**
- * Returns the refs of a remote, one per line; no refs when the remote does not answer. git runs outside the
+ * Returns the refs of a remote, one per line; no refs when the remote does not respond. git runs outside the
  * checkout, so that its settings do not apply. A credential in the address is not passed as an argument.
  */
 export async function lsRemote(host: Host, remote: string, pattern: string): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-import { attemptLimit, changeLimit, maxAnswer, maxListAnswer } from '../domain/limits.ts'
+import { attemptLimit, changeLimit, maxListResponseSize, maxResponseSize } from '../domain/limits.ts'
 import { formats } from '../domain/output-formats.ts'
 import { integerParser, parseByteSize } from '../domain/values/numbers.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
@@ -15,7 +15,7 @@ export interface SettingDefinition<T> {
   readonly key?: string
   /** The names of the environment variables; the first variable that is not empty wins. */
   readonly env: readonly string[]
-  /** The text that stands for the value where no source gives one. */
+  /** The text that replaces the value where no source gives one. */
   readonly default?: string
   /** Describes a default that depends on the command. */
   readonly defaultText?: string
@@ -151,7 +151,7 @@ export const settingDefinitions = {
   maxAnswer: setting({
     flag: '--max-answer',
     env: [],
-    defaultText: `${maxAnswer / mebibyte}MiB, ${maxListAnswer / mebibyte}MiB for test lists, metrics and api`,
+    defaultText: `${maxResponseSize / mebibyte}MiB, ${maxListResponseSize / mebibyte}MiB for test lists, metrics and api`,
     summary: 'Maximum size of a response, such as 128MiB',
     parse: parseByteSize,
   }),

@@ -2,7 +2,7 @@ import { usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { formatDuration } from './format.ts'
 import { queueEntries } from './queue-entries.ts'
-import { isUnderTest, normalizeState, settledOutcome } from './states.ts'
+import { isUnderTest, normalizeState, outcomeOfRecord } from './states.ts'
 
 /** A branch that a push moves or deletes. */
 export interface PushedBranch {
@@ -42,7 +42,7 @@ export function parsePushes(text: string): readonly PushedBranch[] {
 
 /** Whether a record says that its pull request is in the queue, so that a push would remove it. */
 export const isQueued = (record: JsonObject): boolean =>
-  settledOutcome(record) === 'pending' && record.isCurrentlySubmittedToQueue !== false
+  outcomeOfRecord(record) === 'pending' && record.isCurrentlySubmittedToQueue !== false
 
 /**
  * Describes what a pull request loses if a push removes it from the queue:

@@ -5,13 +5,13 @@ export const maxBodySize = 20 * 1024 * 1024
  * The default maximum size, in bytes after decompression, of a response with one record, queue or receipt. A
  * queue of 8,000 pull requests fits; the largest response observed so far is far below 1 MiB.
  */
-export const maxAnswer = 8 * 1024 * 1024
+export const maxResponseSize = 8 * 1024 * 1024
 
 /**
  * The default maximum size, in bytes after decompression, of a response with a list of tests or with the
  * metrics of all repositories.
  */
-export const maxListAnswer = 64 * 1024 * 1024
+export const maxListResponseSize = 64 * 1024 * 1024
 
 /**
  * The maximum time range of a `list-failing-tests` request in milliseconds, inclusive

@@ -47,7 +47,7 @@ export function withNormalizedState(record: JsonObject): JsonObject {
   return state === undefined ? record : { ...record, state: normalizeState(state) }
 }
 
-/** The outcomes that `settledOutcome` returns. */
+/** The outcomes that `outcomeOfRecord` returns. */
 export const outcomes = ['ok', 'failed', 'cancelled', 'pending'] as const
 
 /** Returns the outcome of a normalized state that ends a pull request; undefined for every other state. */
@@ -72,9 +72,10 @@ export function isFailedOrCancelled(state: string): boolean {
 
 /**
  * Returns the outcome of a pull request's record (docs/reference/cli.md, "Waiting"). FAILED and CANCELLED are
- * settled only when `isCurrentlySubmittedToQueue` is not true; a record without that key is settled.
+ * final only when `isCurrentlySubmittedToQueue` is not true; a record without that key counts as not
+ * submitted.
  */
-export function settledOutcome(record: JsonObject): (typeof outcomes)[number] {
+export function outcomeOfRecord(record: JsonObject): (typeof outcomes)[number] {
   const state = normalizeState(getString(record, 'state') ?? '')
   if (isFailedOrCancelled(state) && record.isCurrentlySubmittedToQueue === true) return 'pending'
   return terminalOutcome(state) ?? 'pending'

@@ -31,7 +31,7 @@ export const parseMoment = (text: string, now: number): number =>
 /**
  * Parses a range of time (docs/reference/cli.md, "Lists of failing tests") from the texts of its start and
  * its end, each an instant or a duration back from `now`. Without a start the range is 24 hours long; without
- * an end it ends now. Throws a usage error if a text cannot be parsed, if the end lies in the future, and if
+ * an end it ends now. Throws a usage error if a text cannot be parsed, if the end is in the future, and if
  * the range is empty.
  */
 export function parseTimeRange(from: string | undefined, to: string | undefined, now: number): TimeRange {

@@ -1,6 +1,6 @@
 import type { ErrorKind, MergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import { normalizeState, settledOutcome, statesUnderTest } from './states.ts'
+import { normalizeState, outcomeOfRecord, statesUnderTest } from './states.ts'
 
 /**
  * The milestones that a wait can have as its goal (docs/reference/cli.md, "Waiting"). A later state also
@@ -12,7 +12,7 @@ export const milestones = ['merged', 'tests-passed', 'testing', 'left'] as const
 export type Milestone = (typeof milestones)[number]
 
 /** The possible outcomes of waiting for one pull request. */
-export type Outcome =
+export type WaitOutcome =
   | 'merged'
   | 'reached'
   | 'left'
@@ -24,7 +24,7 @@ export type Outcome =
   | 'error'
 
 /** The exit code kind of each outcome. An `error` has the kind of the error that caused it. */
-export const kindOfOutcome: Readonly<Record<Exclude<Outcome, 'error'>, ErrorKind>> = {
+export const kindOfOutcome: Readonly<Record<Exclude<WaitOutcome, 'error'>, ErrorKind>> = {
   merged: 'ok',
   reached: 'ok',
   left: 'ok',
@@ -71,14 +71,14 @@ export interface Submission {
 export interface WaitState {
   /** The submission that the wait follows; undefined if the command did not submit. */
   readonly submission?: Submission | undefined
-  /** The record from before the submission, until the pull request's own record differs from it. */
-  readonly before?: JsonObject | undefined
-  /** The last ended record that was ignored because it is, or may be, older than the submission. */
-  readonly earlier?: JsonObject | undefined
+  /** The record that was read before the submission, until a poll finds another record. */
+  readonly recordBeforeSubmit?: JsonObject | undefined
+  /** The last record that was ignored because it is, or may be, of an earlier attempt. */
+  readonly ignoredRecord?: JsonObject | undefined
   readonly state?: string | undefined
   readonly position?: number | undefined
   /** Whether the last poll found the same state as the poll before. */
-  readonly isStill?: boolean
+  readonly isStateUnchanged?: boolean
   /** Since when the pull request has not been found, in milliseconds since 1970. */
   readonly missingSince?: number | undefined
 }
@@ -97,7 +97,7 @@ export interface WaitTransition {
   readonly state: WaitState
   readonly change?: StateChange
   /** The outcome, if the wait is over; `error` means that the pull request is still not found. */
-  readonly outcome?: Outcome
+  readonly outcome?: WaitOutcome
 }
 
 const stateOf = (record: JsonObject): string | undefined => {
@@ -106,17 +106,20 @@ const stateOf = (record: JsonObject): string | undefined => {
 }
 
 const hasLeft = (record: JsonObject): boolean =>
-  settledOutcome(record) !== 'pending' || record.isCurrentlySubmittedToQueue === false
+  outcomeOfRecord(record) !== 'pending' || record.isCurrentlySubmittedToQueue === false
 
-/**
- * Whether a record is still the ended record from before the submission
- * (docs/reference/service.md, "Earlier attempts").
- */
-const isPrevious = (record: JsonObject, before: JsonObject | undefined): boolean =>
-  before !== undefined &&
+// Earlier attempts (docs/reference/service.md, "Earlier attempts"): an ended pull request can be submitted
+// again, and the service keeps its `id`. Until the new attempt is visible, a read still shows the record of
+// the earlier attempt: finished, with an old `stateChangedAt`. A wait must not report that as its outcome, so
+// it ignores an ended record that equals the record from before the submission, or whose `stateChangedAt` is
+// older than the submission; a record without a conclusive time is ignored for `maxVisibilityDelay`.
+
+/** Whether a record is still the ended record from before the submission. */
+const equalsRecordBeforeSubmit = (record: JsonObject, recordBeforeSubmit: JsonObject | undefined): boolean =>
+  recordBeforeSubmit !== undefined &&
   hasLeft(record) &&
-  stateOf(record) === stateOf(before) &&
-  ['id', 'stateChangedAt'].every(key => getString(record, key) === getString(before, key))
+  stateOf(record) === stateOf(recordBeforeSubmit) &&
+  ['id', 'stateChangedAt'].every(key => getString(record, key) === getString(recordBeforeSubmit, key))
 
 /** For this many milliseconds after a submission a record may not show it yet. */
 const maxVisibilityDelay = 10_000
@@ -148,11 +151,11 @@ const reachedIn: Readonly<Record<Milestone, readonly string[]>> = {
   left: [],
 }
 
-function outcomeOf(record: JsonObject, until: Milestone): Outcome | undefined {
+function outcomeOf(record: JsonObject, until: Milestone): WaitOutcome | undefined {
   if (until === 'left') return hasLeft(record) ? 'left' : undefined
-  const settled = settledOutcome(record)
-  if (settled === 'ok') return until === 'merged' ? 'merged' : 'reached'
-  if (settled !== 'pending') return settled
+  const ended = outcomeOfRecord(record)
+  if (ended === 'ok') return until === 'merged' ? 'merged' : 'reached'
+  if (ended !== 'pending') return ended
   return reachedIn[until].includes(stateOf(record) ?? '') ? 'reached' : undefined
 }
 
@@ -162,30 +165,30 @@ function outcomeOf(record: JsonObject, until: Milestone): Outcome | undefined {
  * submission counts as not found.
  */
 export function advance(
-  previous: WaitState,
+  lastState: WaitState,
   observation: WaitObservation,
   { until, grace, head }: WaitGoal,
 ): WaitTransition {
   const { position, at } = observation
   const record =
     position === undefined ? observation.record : { ...observation.record, isCurrentlySubmittedToQueue: true }
-  const { before, submission } = previous
+  const { recordBeforeSubmit, submission } = lastState
   const age = submission && record && ageOf(record, observation, submission)
   const isRecent = submission !== undefined && at < submission.to + maxVisibilityDelay
-  const isEarlier =
+  const mayPredateSubmission =
     submission !== undefined &&
     record !== undefined &&
     hasLeft(record) &&
     (age === 'older' || (age === undefined && isRecent))
-  if (record === undefined || isEarlier || isPrevious(record, before)) {
-    const { missingSince = at } = previous
+  if (record === undefined || mayPredateSubmission || equalsRecordBeforeSubmit(record, recordBeforeSubmit)) {
+    const { missingSince = at } = lastState
     return {
       state: {
-        ...previous,
-        ...(isEarlier && { earlier: record }),
+        ...lastState,
+        ...(mayPredateSubmission && { ignoredRecord: record }),
         missingSince,
         position: undefined,
-        isStill: false,
+        isStateUnchanged: false,
       },
       ...(at - missingSince >= grace && { outcome: 'error' }),
     }
@@ -193,23 +196,23 @@ export function advance(
   const sha = getString(record, 'prSha') ?? ''
   const state = stateOf(record)
   const reached = outcomeOf(record, until)
-  // A record under test that is older than the submission may belong to the previous attempt.
-  const isEarly = reached === 'reached' && age === 'older' && isRecent
+  // A record under test that is older than the submission may belong to an earlier attempt.
+  const mayBeEarlierAttempt = reached === 'reached' && age === 'older' && isRecent
   const isStale = head !== undefined && sha !== '' && isOtherCommit(head, sha)
-  const outcome = isStale ? 'stale' : isEarly ? undefined : reached
-  // The queue may list the new attempt while the pull request's own record still shows the previous attempt.
-  const isAhead = position !== undefined && getString(before, 'stateChangedAt') !== undefined
+  const outcome = isStale ? 'stale' : mayBeEarlierAttempt ? undefined : reached
+  // The queue may list the new attempt while the pull request's own record still shows the earlier attempt.
+  const keepsRecord = position !== undefined && getString(recordBeforeSubmit, 'stateChangedAt') !== undefined
   return {
     state: {
       ...(submission && { submission }),
-      ...(isAhead && { before }),
+      ...(keepsRecord && { recordBeforeSubmit }),
       state,
       position,
-      isStill: state === previous.state,
+      isStateUnchanged: state === lastState.state,
     },
-    ...(state === undefined || state === previous.state
+    ...(state === undefined || state === lastState.state
       ? {}
-      : { change: { from: previous.state, to: state, at: getString(record, 'stateChangedAt'), position } }),
+      : { change: { from: lastState.state, to: state, at: getString(record, 'stateChangedAt'), position } }),
     ...(outcome && { outcome }),
   }
 }

@@ -1,8 +1,8 @@
 import requestBy from 'undici/lib/api/api-request.js'
 import type { ConnectionPool } from './connection-pools.ts'
 import type { HttpRequest, RequestBody } from './http-request.ts'
-import { type BodySink, passThrough } from './pass-through.ts'
 import { decompress, decompressStream, readBody, responseTooLargeError } from './response-body.ts'
+import { type BodySink, streamBody } from './stream-body.ts'
 import { timeLimitCode } from './transport-error.ts'
 
 /** A complete HTTP response with its body decompressed. */
@@ -11,7 +11,7 @@ export interface HttpResponse {
   readonly headers: ReadonlyMap<string, string>
   readonly bytes: Uint8Array
   /** The number of body bytes that were written to a sink; `bytes` is then empty. */
-  readonly passedOn?: number
+  readonly streamedBytes?: number
 }
 
 /** The longest pause between two pieces of an upload, in milliseconds. */
@@ -54,8 +54,8 @@ export async function sendOnce(
   const description = `The response of ${new URL(request.url).host}`
   const receivedBefore = received()
   const countTimer = setInterval(() => {
-    if (received() - receivedBefore > maxOnWire(request.maxAnswer))
-      timer.abort(responseTooLargeError(description, request.maxAnswer))
+    if (received() - receivedBefore > maxOnWire(request.maxResponseSize))
+      timer.abort(responseTooLargeError(description, request.maxResponseSize))
   }, countInterval)
   try {
     const onSent = () => timer.restart(limit)
@@ -78,16 +78,21 @@ export async function sendOnce(
       const chunks = decompressStream(
         body,
         flatHeaders.get('content-encoding'),
-        request.maxAnswer,
+        request.maxResponseSize,
         description,
       )
-      return await passThrough({ status: statusCode, headers: flatHeaders }, chunks, sink, timer.withoutTimer)
+      return await streamBody({ status: statusCode, headers: flatHeaders }, chunks, sink, timer.withoutTimer)
     }
-    const bytes = await readBody(body, request.maxAnswer, description)
+    const bytes = await readBody(body, request.maxResponseSize, description)
     return {
       status: statusCode,
       headers: flatHeaders,
-      bytes: await decompress(bytes, flatHeaders.get('content-encoding'), request.maxAnswer, description),
+      bytes: await decompress(
+        bytes,
+        flatHeaders.get('content-encoding'),
+        request.maxResponseSize,
+        description,
+      ),
     }
   } catch (error) {
     if (timer.signal.aborted) throw timer.signal.reason

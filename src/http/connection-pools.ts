@@ -140,8 +140,8 @@ const countBytesRead = (sockets: Iterable<Socket>): number => {
 }
 
 /**
- * Returns a connector that can drop connections during their handshake: a handshake without an answer would
- * keep the process alive.
+ * Returns a connector that can drop connections during their handshake: a handshake that gets no response
+ * would keep the process alive.
  */
 function trackedConnector(options: buildConnector.BuildOptions, preconnect: Preconnect | undefined) {
   const connect = buildConnectorBy(options)

@@ -3,10 +3,10 @@ import type { Clock, Environment, Runtime } from '../host/host.ts'
 import type { HttpResponse } from './attempt.ts'
 import { parseCertificates } from './certificates.ts'
 import type { HttpRequest } from './http-request.ts'
-import type { BodySink } from './pass-through.ts'
 import { connectLimit, preconnect } from './preconnect.ts'
 import { proxyFromEnvironment } from './proxy.ts'
 import { backoff, type RetryPolicy, retryAfter } from './retry-policy.ts'
+import type { BodySink } from './stream-body.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
 import type { UndiciTransport } from './undici.ts'
 
@@ -112,11 +112,11 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     const markBegun = () => {
       began = true
     }
-    let isPassedOn = false
+    let isStreamed = false
     const observedSink = sink && {
       ...sink,
       write(chunk: Uint8Array) {
-        isPassedOn = true
+        isStreamed = true
         return sink.write(chunk)
       },
     }
@@ -124,7 +124,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
       const onBegin = isObserved ? markBegun : undefined
       return await sendOnce(pool, request, headers, limit, interrupted, onBegin, observedSink)
     } catch (error) {
-      if (isPassedOn && !interrupted.aborted) throw truncatedResponseError(error, request.operation, url.host)
+      if (isStreamed && !interrupted.aborted) throw truncatedResponseError(error, request.operation, url.host)
       if (interrupted.aborted)
         throw began
           ? extendError(toMergeqError(interrupted.reason), { sentState: 'ambiguous' })

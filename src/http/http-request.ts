@@ -21,5 +21,5 @@ export interface HttpRequest {
    */
   readonly isChange: boolean
   /** The largest response body that the client reads, in bytes after decompression. */
-  readonly maxAnswer: number
+  readonly maxResponseSize: number
 }

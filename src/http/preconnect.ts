@@ -19,7 +19,7 @@ type Connector = buildConnector.connector
 /** The longest time for opening a connection, in milliseconds. */
 export const connectLimit = 10_000
 
-/** The longest time to wait for a DNS lookup before loading goes on, in milliseconds. */
+/** The longest time to wait for a DNS lookup before loading continues, in milliseconds. */
 const maxLookupWait = 5
 
 /**

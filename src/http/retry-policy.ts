@@ -10,7 +10,7 @@ export interface RetryPolicy {
   readonly firstDelay: number
   readonly minDelay: number
   readonly maxDelay: number
-  /** The longest `Retry-After` that is waited for. A longer one is reported to the user. */
+  /** The longest `Retry-After` that mergeq waits for. A longer one is reported to the user. */
   readonly maxRetryAfter: number
   /**
    * Returns why a request is retried after a response with this status; undefined when it is not. A change

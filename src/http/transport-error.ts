@@ -1,10 +1,10 @@
-import { MergeqError } from '../errors.ts'
+import { type ErrorDetails, MergeqError } from '../errors.ts'
 
 /**
  * How far a failed request got (docs/reference/network.md, "Kinds of failure"): a `not-sent` request never
  * reached the service; the service may have applied an `ambiguous` request.
  */
-export type SentState = 'not-sent' | 'ambiguous'
+type SentState = NonNullable<ErrorDetails['sentState']>
 
 /** A network error: how far the request got, whether a retry can help, and the error to show. */
 export interface TransportError {

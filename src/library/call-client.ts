@@ -35,7 +35,7 @@ export async function createCallClient(
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
   const options = {
     timeout: await settings.read('timeout'),
-    maxAnswer: await settings.read('maxAnswer'),
+    maxResponseSize: await settings.read('maxAnswer'),
     verbose: false,
   }
   let token: Promise<Token> | undefined

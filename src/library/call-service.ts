@@ -4,7 +4,7 @@ import type { Operation } from '../api/operation.ts'
 import type { Paginator } from '../api/pagination.ts'
 import type { Params, ParamValues } from '../api/param.ts'
 import { createReceipt } from '../api/receipt.ts'
-import { concernsOf } from '../api/request.ts'
+import { resourceOfRequest } from '../api/request.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
@@ -27,24 +27,24 @@ export async function callService<P extends Params>(
   const pages = operation.pagination?.(params)
   if (pages !== undefined) {
     const requestPage = async (pageQuery: Readonly<Record<string, Json>>) =>
-      (await callOperation(client, operation, params, { overrides, pageQuery })).reply
-    return collectPages(pages, requestPage, client)
+      (await callOperation(client, operation, params, { overrides, pageQuery })).response
+    return collectTests(pages, requestPage, client)
   }
   try {
-    const { reply, concerns, delivery } = await callOperation(client, operation, params, { overrides })
-    const document = reply.document?.(reply.records) ?? createReceipt(route, concerns, delivery)
+    const { response, resource, delivery } = await callOperation(client, operation, params, { overrides })
+    const document = response.document?.(response.records) ?? createReceipt(route, resource, delivery)
     return { document: toPlainJson(document) }
   } catch (error) {
     const failure = toMergeqError(error)
     const { delivery } = failure.details
-    const concerns = concernsOf(operation, params, { overrides })
-    const document = delivery === undefined ? null : createReceipt(route, concerns, delivery, failure)
+    const resource = resourceOfRequest(operation, params, { overrides })
+    const document = delivery === undefined ? null : createReceipt(route, resource, delivery, failure)
     return { document, failure }
   }
 }
 
 /** Requests page after page until the list ends, and returns all of them as one document. */
-async function collectPages(
+async function collectTests(
   pages: Paginator,
   requestPage: (pageQuery: Readonly<Record<string, Json>>) => Promise<Parameters<Paginator['take']>[0]>,
   { logger }: ServiceClient,
@@ -53,10 +53,10 @@ async function collectPages(
   let failure: MergeqError | undefined
   try {
     for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
-      const reply = await requestPage(pageQuery).catch(error => {
+      const response = await requestPage(pageQuery).catch(error => {
         if (!pages.recover(toMergeqError(error))) throw error
       })
-      if (reply !== undefined) for (const test of pages.take(reply)) tests.push(test)
+      if (response !== undefined) for (const test of pages.take(response)) tests.push(test)
     }
   } catch (error) {
     failure = toMergeqError(error)
@@ -66,11 +66,11 @@ async function collectPages(
   const document = toPlainJson({ tests: [...tests, ...records], ...envelope })
   if (failure?.kind === 'interrupted') return { document, failure }
   for (const note of notes) await logger.info(note)
-  return isBroken ? { document, failure: incompleteError(failure, problem) } : { document }
+  return isBroken ? { document, failure: incompleteListError(failure, problem) } : { document }
 }
 
 /** The error of a list that could not be read completely: `auth` if the token is the reason. */
-function incompleteError(failure: MergeqError | undefined, problem: string | undefined): MergeqError {
+function incompleteListError(failure: MergeqError | undefined, problem: string | undefined): MergeqError {
   if (failure === undefined)
     return new MergeqError(
       'incomplete',

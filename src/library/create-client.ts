@@ -12,7 +12,7 @@ import type { Client, ClientOptions } from './types.ts'
 /** The result of a method. */
 type MethodResult<M extends MethodName> = Awaited<ReturnType<Client[M]>>
 
-/** Returns an output that is no terminal and passes every text to `write`. */
+/** Returns an output that is not a terminal and passes every text to `write`. */
 const createOutput = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
 
 /** Returns a signal that follows the signal of the caller, with an `interrupted` error as its reason. */
@@ -55,7 +55,7 @@ export function createHostClient(options: ClientOptions, host: Host): Client {
         createCallClient(sourceOf(given), clientHost, secrets, { changes }),
       ).catch((error: unknown) => ({ document: null, failure: toMergeqError(error) }))
       if (failure !== undefined) throw toPublicError(failure, secrets.redact, document)
-      // The types describe the answers of the service; the decoders check what they declare as present.
+      // The types describe the responses of the service; the decoders check what they declare as present.
       return document as MethodResult<M>
     }
   return {

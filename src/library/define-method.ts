@@ -21,7 +21,7 @@ type OwnReaders<M extends MethodName> = {
   readonly [K in Exclude<keyof MethodOptions<M>, keyof CommonOptions | 'set'>]-?: OptionReader<unknown>
 }
 
-/** What the params of a call are made from besides its own options. */
+/** What the params of a call are made from in addition to its own options. */
 export interface CallInputs {
   readonly settings: Config
   /** The settings that the client or the call gives. */

@@ -55,7 +55,7 @@ export const getMetrics = defineMethod(
   async ({ allRepos }, { settings, given }) => {
     exclude({ allRepos, repo: given.repo })
     return {
-      repo: allRepos === true ? undefined : await settings.explicit('repo'),
+      repo: allRepos === true ? undefined : await settings.readExplicit('repo'),
       branch: given.targetBranch === undefined ? undefined : await settings.require('targetBranch'),
     }
   },

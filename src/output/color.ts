@@ -1,4 +1,4 @@
-/** What decides whether output is coloured (docs/reference/cli.md, "Color"). */
+/** What decides whether output is colored (docs/reference/cli.md, "Color"). */
 export interface ColorOptions {
   readonly color: 'auto' | 'always' | 'never'
   readonly env: Readonly<Record<string, string | undefined>>
@@ -6,7 +6,7 @@ export interface ColorOptions {
 }
 
 /**
- * Returns whether to colour output. In this order: `--color`, NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE,
+ * Returns whether to color output. In this order: `--color`, NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE,
  * TERM=dumb, whether the output is a terminal.
  */
 export function shouldColor({ color, env, terminal }: ColorOptions): boolean {

@@ -7,7 +7,7 @@ import type { Column, View } from './view.ts'
 /** Returns the text of a value on a single line, without invisible characters. */
 export const formatCell = (value: Json | undefined): string => sanitizeLine(jsonToText(value))
 
-/** Returns tab-separated rows without a header. `colorize` colours the values of state columns. */
+/** Returns tab-separated rows without a header. `colorize` colors the values of state columns. */
 export const tsv = ({ columns, rows }: View, colorize = (state: string) => state): string =>
   rows
     .map(row =>

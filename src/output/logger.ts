@@ -38,7 +38,7 @@ export interface LoggerOptions {
   readonly quiet: boolean
   readonly verbose: boolean
   readonly json: boolean
-  /** The terminal for the spinner, and whether the spinner is coloured; undefined shows no spinner. */
+  /** The terminal for the spinner, and whether the spinner is colored; undefined shows no spinner. */
   readonly spinner?: { readonly screen: Screen; readonly color: boolean } | undefined
 }
 

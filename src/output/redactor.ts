@@ -31,7 +31,7 @@ export interface RedactedStream {
 
 /**
  * Returns the forms in which a secret may appear. Its base64 form depends on the position in the encoded
- * text; characters that also hold bits of neighbouring bytes are omitted.
+ * text; characters that also hold bits of neighboring bytes are omitted.
  */
 function encodedForms(secret: string): readonly string[] {
   const encoded = [0, 1, 2].map(shift => {

@@ -58,7 +58,7 @@ const removeInvisible = (text: string): string =>
   removeSequences(text).replace(invisible, character => (joiners.test(character) ? character : ''))
 
 /**
- * Matches the terminal sequences that mergeq writes itself: colours; cursor movement and clearing for the
+ * Matches the terminal sequences that mergeq writes itself: colors; cursor movement and clearing for the
  * spinner and the live view; cursor visibility, line wrapping and synchronized output; line ends.
  */
 const ownSequences = /(\u001B\[(?:[\d;]{0,32}m|\d{0,4}[AGJK]|\?(?:7|25|2026)[hl])|\r(?=\n|\u001B\[\?7l))/

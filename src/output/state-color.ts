@@ -3,7 +3,7 @@ import type { KnownState } from '../domain/states.ts'
 
 type Color = 'green' | 'red' | 'yellow' | 'cyan' | 'plain'
 
-/** The colour of each state of a pull request or a queue; a new state must be given one. */
+/** The color of each state of a pull request or a queue; a new state must be given one. */
 const serviceStates: Readonly<Record<KnownState, Color>> = {
   NOT_READY: 'plain',
   PENDING: 'cyan',
@@ -19,7 +19,7 @@ const serviceStates: Readonly<Record<KnownState, Color>> = {
   SWITCHING_MODES: 'yellow',
 }
 
-/** The colours of the states of checks and tests, and of the verdicts of mergeq, in upper case. */
+/** The colors of the states of checks and tests, and of the verdicts of mergeq, in upper case. */
 const otherStates: Readonly<Record<string, Color>> = {
   SUCCESS: 'green',
   HEALTHY: 'green',
@@ -45,10 +45,10 @@ const otherStates: Readonly<Record<string, Color>> = {
 
 const colors: ReadonlyMap<string, Color> = new Map(Object.entries({ ...otherStates, ...serviceStates }))
 
-/** Returns an instance of chalk that colours text, or leaves it unchanged. */
+/** Returns an instance of chalk that colors text, or leaves it unchanged. */
 export const createChalk = (color: boolean): ChalkInstance => new Chalk({ level: color ? 1 : 0 })
 
-/** Returns a state, whatever its case, in its colour; any other text unchanged. */
+/** Returns a state, whatever its case, in its color; any other text unchanged. */
 export function colorizeState(text: string, color: boolean): string {
   const name = colors.get(text.toUpperCase()) ?? 'plain'
   return name === 'plain' ? text : createChalk(color)[name](text)

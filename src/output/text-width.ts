@@ -4,7 +4,7 @@ import { memoize } from '../domain/memoize.ts'
 const printableAscii = /^[ -~]*$/
 
 /**
- * Returns the terminal columns of a text without its colour sequences. Most texts are ASCII and need no
+ * Returns the terminal columns of a text without its color sequences. Most texts are ASCII and need no
  * width table.
  */
 export const textWidth = (text: string): number =>
@@ -27,7 +27,7 @@ export function truncateCell(text: string, maxWidth: number): string {
 
 const colorSequence = /(\u001B\[[\d;]*m)/
 
-/** Returns a line with colour sequences truncated to a width in columns. All colour sequences are kept. */
+/** Returns a line with color sequences truncated to a width in columns. All color sequences are kept. */
 export function truncateLine(line: string, maxWidth: number): string {
   let remaining = maxWidth
   const pieces = line.split(colorSequence).map((piece, index) => {

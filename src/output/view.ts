@@ -1,7 +1,7 @@
 import { get, type Json } from '../json.ts'
 
 /**
- * How a column is formatted on a terminal: `state` is coloured, `time` is relative, `number` is aligned to
+ * How a column is formatted on a terminal: `state` is colored, `time` is relative, `number` is aligned to
  * the right, `pr` has a number sign, `id` is never truncated, and `prose` wraps.
  */
 export type ColumnFormat = 'plain' | 'state' | 'time' | 'number' | 'pr' | 'id' | 'prose'

@@ -30,7 +30,7 @@ export function createScenarioReport(sandbox: SandboxState, scenario: Scenario):
   const held = new Set(heldKeys).size
   const countState = (state: string) => pullRequests.filter(pullRequest => pullRequest.state === state).length
   const { reportedStates } = sandbox
-  const isSeen: Readonly<Record<Outcome, boolean>> = {
+  const isSeen: Readonly<Record<ScenarioOutcome, boolean>> = {
     merged: reportedStates.has('MERGED'),
     failed: reportedStates.has('FAILED'),
     cancelled: reportedStates.has('CANCELLED'),
@@ -50,17 +50,17 @@ export function createScenarioReport(sandbox: SandboxState, scenario: Scenario):
   }
 }
 
-type Outcome = 'merged' | 'failed' | 'cancelled' | 'held'
+type ScenarioOutcome = 'merged' | 'failed' | 'cancelled' | 'held'
 
 /** Lists the outcomes that a scenario has for at least one pull request. */
-function listOutcomes({ scripts }: Scenario): readonly Outcome[] {
+function listOutcomes({ scripts }: Scenario): readonly ScenarioOutcome[] {
   const results = scripts.flatMap(({ runs = [] }) => runs)
   const hasCancelOrPush = scripts.some(
     ({ cancelledAfter, pushedAfter }) => (cancelledAfter ?? pushedAfter) !== undefined,
   )
   const preventsAllMerges = ({ divisibleBy, runs = ['pass'] }: Scenario['scripts'][number]) =>
     divisibleBy === 1 && runs.at(-1) !== 'pass'
-  const hasOutcome: Readonly<Record<Outcome, boolean>> = {
+  const hasOutcome: Readonly<Record<ScenarioOutcome, boolean>> = {
     merged: !scripts.some(preventsAllMerges),
     failed: results.includes('fail'),
     cancelled: hasCancelOrPush || results.includes('cancel'),

@@ -8,7 +8,7 @@ const kindsByStatus = new Map<number, ErrorKind>([
 ])
 
 /**
- * Creates the error that the service answers with this HTTP status and message
+ * Creates the error that the service sends with this HTTP status and message
  * (docs/reference/service.md, "Error responses").
  */
 export const statusError = (status: number, message: string): MergeqError =>

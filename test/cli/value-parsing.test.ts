@@ -7,9 +7,9 @@ import { isLoopback, parseBaseUrl } from '../../src/config/base-url.ts'
 import { parseSamples } from '../../src/domain/metrics/exposition.ts'
 import {
   normalizeState,
+  outcomeOfRecord,
   pullRequestStates,
   queueStates,
-  settledOutcome,
   withNormalizedState,
 } from '../../src/domain/states.ts'
 import { windows } from '../../src/domain/time-range.ts'
@@ -593,7 +593,7 @@ describe('states', () => {
     [{}, 'pending'],
     [{ state: null }, 'pending'],
   ] as const)('%j stands as %s', (record, expected) => {
-    expect(settledOutcome(record)).toBe(expected)
+    expect(outcomeOfRecord(record)).toBe(expected)
   })
 })
 

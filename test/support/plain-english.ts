@@ -74,7 +74,7 @@ export const wordRules: readonly WordRule[] = [
       ['(?:lie|lies|lay) (?:in|on|beside|below|under|at)', 'is in'],
       ['may be repeated|allowed repeats', 'retry, retries'],
       [
-        '(?:un)?colou?red|colours?|behaviours?|favou?rs?|honou?r(?:s|ed)?|neighbours?|licences?',
+        '(?:un)?coloured|colours?|behaviours?|favou?rs?|honou?r(?:s|ed)?|neighbours?|licences?',
         'American spelling',
       ],
       [

@@ -7,9 +7,9 @@ import { formatBytes, formatInteger } from '../../src/domain/format.ts'
 import {
   attemptLimit,
   changeLimit,
-  maxAnswer,
   maxBodySize,
-  maxListAnswer,
+  maxListResponseSize,
+  maxResponseSize,
   maxWindow,
 } from '../../src/domain/limits.ts'
 import { scenarioNames } from '../../src/domain/scenario-names.ts'
@@ -109,15 +109,15 @@ const renderTimeLimits = (): string =>
   )
 
 const renderSizeLimits = (): string => {
-  const { maxDepth, maxValues, maxText, maxMemory } = costLimits(maxListAnswer)
+  const { maxDepth, maxValues, maxText, maxMemory } = costLimits(maxListResponseSize)
   return renderTable(
     ['limit', 'value'],
     [
       ['request body', formatBytes(maxBodySize)],
-      ['response with a record, a queue or a receipt, after decompression', formatBytes(maxAnswer)],
+      ['response with a record, a queue or a receipt, after decompression', formatBytes(maxResponseSize)],
       [
         'response with a list of tests or metrics, or to `mergeq api`, after decompression',
-        formatBytes(maxListAnswer),
+        formatBytes(maxListResponseSize),
       ],
       ['levels of lists and objects', formatInteger(maxDepth)],
       ['values', formatInteger(maxValues)],

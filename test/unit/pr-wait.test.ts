@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { describeEnd } from '../../src/commands/pr/wait/describe-end.ts'
-import { pullRequestStates, settledOutcome } from '../../src/domain/states.ts'
+import { outcomeOfRecord, pullRequestStates } from '../../src/domain/states.ts'
 import {
   advance,
   milestones,
-  type Outcome,
   pollDelay,
   type WaitGoal,
+  type WaitOutcome,
   type WaitState,
 } from '../../src/domain/wait-state.ts'
 import { noon } from '../support/harness.ts'
@@ -33,7 +33,7 @@ describe('what a reading means', () => {
       ...aim,
     }).outcome
 
-  const settled: readonly (readonly [string, Json, (Outcome | undefined)[]])[] = [
+  const settled: readonly (readonly [string, Json, (WaitOutcome | undefined)[]])[] = [
     // merged, tests-passed, testing, left
     ['NOT_READY', submitted, [undefined, undefined, undefined, undefined]],
     ['PENDING', submitted, [undefined, undefined, undefined, undefined]],
@@ -62,7 +62,7 @@ describe('what a reading means', () => {
     expect(judged({ record: record('TESTING'), position: 1 }, { until: 'testing' })).toBe('reached')
   })
 
-  const heads: readonly (readonly [string, string | undefined, Outcome | undefined])[] = [
+  const heads: readonly (readonly [string, string | undefined, WaitOutcome | undefined])[] = [
     ['4f2a9c1', '4f2a9c1d00', undefined],
     ['4F2A', '4f2a9c1d00', undefined],
     ['4f2a9c1d00', '4f2a', undefined],
@@ -77,8 +77,10 @@ describe('what a reading means', () => {
   test('a finished record that was there before is as good as not found, until the attempt shows', () => {
     const before = record('FAILED', left)
     const aim = { until: 'merged', grace: 90_000 } as const
-    const first = advance({ before }, { record: before, at: noon }, aim)
-    expect(first).toEqual({ state: { before, missingSince: noon, isStill: false } })
+    const first = advance({ recordBeforeSubmit: before }, { record: before, at: noon }, aim)
+    expect(first).toEqual({
+      state: { recordBeforeSubmit: before, missingSince: noon, isStateUnchanged: false },
+    })
     expect(advance(first.state, { record: before, at: noon + 90_000 }, aim).outcome).toBe('error')
     const shown = advance(first.state, { record: record('PENDING', submitted), at: noon + 1_000 }, aim)
     expect(advance(shown.state, { record: before, at: noon + 2_000 }, aim).outcome).toBe('failed')
@@ -93,7 +95,7 @@ describe('what a reading means', () => {
   test('a record of the attempt before is none of this one, also once the queue has listed it', () => {
     const before = record('FAILED', { ...left, prSha: 'aaaa111' })
     const aim = { until: 'merged', grace: 90_000, head: 'bbbb222' } as const
-    const first = advance({ before }, { record: before, at: noon }, aim)
+    const first = advance({ recordBeforeSubmit: before }, { record: before, at: noon }, aim)
     expect(first.outcome).toBeUndefined()
     const listed = advance(first.state, { record: { state: 'PENDING' }, position: 1, at: noon + 1_000 }, aim)
     const again = advance(listed.state, { record: before, at: noon + 2_000 }, aim)
@@ -103,7 +105,11 @@ describe('what a reading means', () => {
     expect(last).toMatchObject({ change: { from: 'PENDING', to: 'MERGED' }, outcome: 'merged' })
     // Without the moment nothing tells the two apart: then what the queue lists is the end of the old one.
     const { stateChangedAt: _, ...bare } = before
-    const seen = advance({ before: bare }, { record: { state: 'PENDING' }, position: 1, at: noon }, aim)
+    const seen = advance(
+      { recordBeforeSubmit: bare },
+      { record: { state: 'PENDING' }, position: 1, at: noon },
+      aim,
+    )
     expect(advance(seen.state, { record: { ...bare, prSha: 'bbbb222' }, at: noon }, aim).outcome).toBe(
       'failed',
     )
@@ -139,7 +145,7 @@ describe('what a reading means', () => {
     const befores = fc.option(records, { nil: undefined })
     fc.assert(
       fc.property(histories, befores, fc.constantFrom(...milestones), (history, before, until) => {
-        let known: WaitState = { before }
+        let known: WaitState = { recordBeforeSubmit: before }
         for (const [index, one] of history.entries()) {
           const at = noon + index * 10_000
           const { state: next, outcome } = advance(known, { record: one, at }, { until, grace: 30_000 })
@@ -150,7 +156,7 @@ describe('what a reading means', () => {
           }
           if (outcome === 'error') expect(index).toBeGreaterThanOrEqual(3)
           if (outcome !== undefined) return
-          if (one?.state === 'MERGED' && settledOutcome(before ?? {}) === 'pending') expect.unreachable()
+          if (one?.state === 'MERGED' && outcomeOfRecord(before ?? {}) === 'pending') expect.unreachable()
           known = next
         }
       }),

@@ -1,7 +1,7 @@
-import { maxListAnswer } from '../../domain/limits.ts'
+import { maxListResponseSize } from '../../domain/limits.ts'
 import type { TimeRange } from '../../domain/time-range.ts'
 import { get, getArray, getString, isObject, type JsonObject } from '../../json.ts'
-import { type ResponseDecoder, recordDecoder, withoutPart } from '../decode.ts'
+import { missingPartError, type ResponseDecoder, recordDecoder } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
 import { paginateTests, type RecordFilter } from '../pagination.ts'
 import { localParam, param } from '../param.ts'
@@ -70,20 +70,20 @@ function filtersOf({ owner, quarantined, minRate, name, path }: TestFilters): re
   return filters
 }
 
-/** Reads a page of tests; the whole document stands beside the records. */
+/** Reads a page of tests; the response has the records and the whole document. */
 const pageDecoder: ResponseDecoder = {
   expects: 'json',
-  maxBytes: maxListAnswer,
-  read(answer) {
-    const [document = {}] = recordDecoder(record => record).read(answer).records
+  maxBytes: maxListResponseSize,
+  read(response) {
+    const [document = {}] = recordDecoder(record => record).read(response).records
     const { page, tests } = document
-    if (!Array.isArray(tests) || !tests.every(isObject)) throw withoutPart('list of tests')
+    if (!Array.isArray(tests) || !tests.every(isObject)) throw missingPartError('list of tests')
     return {
       records: tests,
       document: tests => ({ ...document, tests }),
       envelope: document,
       ...(isObject(page) ? { page } : {}),
-      bytes: answer.bytes,
+      bytes: response.bytes,
     }
   },
 }

@@ -37,7 +37,7 @@ const informativeFields = [
  */
 export const partialPullRequestDecoder = recordDecoder(withNormalizedState, {
   name: 'state',
-  isThere: record => hasState(record) || informativeFields.some(key => (record[key] ?? null) !== null),
+  isPresent: record => hasState(record) || informativeFields.some(key => (record[key] ?? null) !== null),
 })
 
 /**
@@ -52,20 +52,20 @@ export const getSubmittedPullRequest = defineOperation({
     pr: param<number | undefined>('body.pr.number'),
     head: param<string | undefined>('body.pr.branch'),
   },
-  decoder: recordDecoder(withNormalizedState, { name: 'state', isThere: hasState }),
+  decoder: recordDecoder(withNormalizedState, { name: 'state', isPresent: hasState }),
   errors: {
-    hint: (status, concerns) =>
-      status === 404 && concerns.pr !== undefined
-        ? `Check --repo and --target-branch. To submit the pull request, run: ${resourceCommand('mergeq pr submit', concerns)}`
+    hint: (status, resource) =>
+      status === 404 && resource.pr !== undefined
+        ? `Check --repo and --target-branch. To submit the pull request, run: ${resourceCommand('mergeq pr submit', resource)}`
         : undefined,
   },
 })
 
 /** What to do after a change of a pull request was refused: first see what the service knows of it. */
 export const inspectOnError: OperationErrors = {
-  hint: (status, concerns) =>
-    (status === 404 || status === 409) && concerns.pr !== undefined
-      ? `To check the state of the pull request, run: ${resourceCommand('mergeq pr get', concerns)}`
+  hint: (status, resource) =>
+    (status === 404 || status === 409) && resource.pr !== undefined
+      ? `To check the state of the pull request, run: ${resourceCommand('mergeq pr get', resource)}`
       : undefined,
 }
 
@@ -85,10 +85,10 @@ export const submitPullRequest = defineOperation({
   },
   decoder: emptyDecoder,
   errors: {
-    hint: (status, concerns) =>
+    hint: (status, resource) =>
       status === 404
         ? 'Check the number of the pull request, --repo and --target-branch.'
-        : inspectOnError.hint?.(status, concerns),
+        : inspectOnError.hint?.(status, resource),
   },
 })
 

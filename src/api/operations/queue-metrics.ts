@@ -1,4 +1,4 @@
-import { maxListAnswer } from '../../domain/limits.ts'
+import { maxListResponseSize } from '../../domain/limits.ts'
 import { isOfBranch, keepLines } from '../../domain/metrics/branch-lines.ts'
 import { numberText, parseSamples, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
 import type { Repository } from '../../domain/values/repository.ts'
@@ -33,12 +33,12 @@ function* batchesOf(text: string): Generator<readonly JsonObject[]> {
  */
 const expositionDecoder: ResponseDecoder = {
   expects: 'text',
-  maxBytes: maxListAnswer,
+  maxBytes: maxListResponseSize,
   read({ text, bytes }) {
     if (isWebPage(text)) throw webPageError()
-    return replyOf(text, bytes)
+    return decodeMetrics(text, bytes)
   },
-  passOn: {
+  streaming: {
     formats: 'text',
     begin({ text }) {
       if (isWebPage(text)) throw webPageError()
@@ -53,7 +53,7 @@ function checkSamples(text: string): void {
   for (const _ of readSamples(text));
 }
 
-function replyOf(text: string, bytes: Uint8Array): DecodedResponse {
+function decodeMetrics(text: string, bytes: Uint8Array): DecodedResponse {
   checkSamples(text)
   return {
     get records() {
@@ -67,7 +67,7 @@ function replyOf(text: string, bytes: Uint8Array): DecodedResponse {
 
 const utf8 = new TextDecoder()
 
-/** The samples in the body of an answer. Throws a `bad-answer` error when a sample cannot be read. */
+/** The samples in the body of a response. Throws a `bad-answer` error when a sample cannot be read. */
 export const samplesIn = (bytes: Uint8Array): readonly Sample[] => parseSamples(utf8.decode(bytes))
 
 /**
@@ -91,6 +91,6 @@ export const getMergeQueueMetrics = defineOperation({
       ? undefined
       : ({ bytes: all }) => {
           const bytes = keepLines(all, isOfBranch(branch))
-          return replyOf(utf8.decode(bytes), bytes)
+          return decodeMetrics(utf8.decode(bytes), bytes)
         },
 })

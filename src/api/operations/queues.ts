@@ -21,9 +21,9 @@ const withNormalizedStates = (document: JsonObject): JsonObject => {
 
 /** What to do where the branch has no queue. */
 const createOnNotFound: OperationErrors = {
-  hint: (status, concerns) =>
+  hint: (status, resource) =>
     status === 404
-      ? `Check --repo and --target-branch. To create the queue, run: ${resourceCommand('mergeq queue create', concerns)}`
+      ? `Check --repo and --target-branch. To create the queue, run: ${resourceCommand('mergeq queue create', resource)}`
       : undefined,
 }
 
@@ -34,7 +34,7 @@ export const getQueue = defineOperation({
   params: queueParams,
   decoder: recordDecoder(withNormalizedStates, {
     name: 'list of enqueued pull requests (enqueuedPullRequests)',
-    isThere: ({ enqueuedPullRequests }) => Array.isArray(enqueuedPullRequests),
+    isPresent: ({ enqueuedPullRequests }) => Array.isArray(enqueuedPullRequests),
   }),
   errors: createOnNotFound,
 })
@@ -56,10 +56,10 @@ export const createQueue = defineOperation({
   params: { ...queueParams, mode: text('mode'), concurrency: integer('concurrency') },
   decoder: emptyDecoder,
   errors: {
-    hint(status, concerns) {
+    hint(status, resource) {
       if (status === 404) return 'Check --repo and the permissions of the token.'
       return status === 409
-        ? `To change the settings of an existing queue, run: ${resourceCommand('mergeq queue update', concerns)}`
+        ? `To change the settings of an existing queue, run: ${resourceCommand('mergeq queue update', resource)}`
         : undefined
     },
   },

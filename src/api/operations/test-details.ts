@@ -1,5 +1,5 @@
 import { isObject } from '../../json.ts'
-import { type ResponseDecoder, recordDecoder, withoutPart } from '../decode.ts'
+import { missingPartError, type ResponseDecoder, recordDecoder } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
 import { param } from '../param.ts'
 import { organizationParams } from './failing-tests.ts'
@@ -7,13 +7,13 @@ import { organizationParams } from './failing-tests.ts'
 /** The record is the test itself; `--json` prints the whole document with the test in it. */
 const testDecoder: ResponseDecoder = {
   expects: 'json',
-  read(answer) {
-    const [document = {}] = recordDecoder(record => record).read(answer).records
-    if (!isObject(document.test)) throw withoutPart('test')
+  read(response) {
+    const [document = {}] = recordDecoder(record => record).read(response).records
+    if (!isObject(document.test)) throw missingPartError('test')
     return {
       records: [document.test],
       document: ([test = {}]) => ({ ...document, test }),
-      bytes: answer.bytes,
+      bytes: response.bytes,
     }
   },
 }

@@ -16,11 +16,11 @@ export const getMergeQueueTestingDetails = defineOperation({
   decoder: recordDecoder(document => document),
   errors: {
     subject: 'the test run',
-    hint: (status, concerns) => {
+    hint: (status, resource) => {
       if (status !== 404) return undefined
-      return concerns.pr === undefined
+      return resource.pr === undefined
         ? 'Check the id of the test run, --repo and --target-branch.'
-        : `To check the state of the pull request, run: ${resourceCommand('mergeq pr get', concerns)}`
+        : `To check the state of the pull request, run: ${resourceCommand('mergeq pr get', resource)}`
     },
   },
 })

@@ -7,19 +7,19 @@ import { readTypedWords, type TypedWords } from './typed-words.ts'
 /** A command with what completion needs of it. */
 export type CompletableCommand = Pick<DocumentedCommand, 'command' | 'alias' | 'summary' | 'definitions'>
 
-/** A whole word that can stand at the cursor. */
+/** A whole word that is valid at the cursor. */
 export interface CompletionCandidate {
   readonly value: string
   readonly description?: string
 }
 
 /**
- * What the shell does besides offering the candidates: it completes the names of files or of commands, adds
- * no space after the candidate, or does nothing.
+ * What the shell does in addition to offering the candidates: it completes the names of files or of commands,
+ * adds no space after the candidate, or does nothing.
  */
 export type CompletionDirective = 'files' | 'commands' | 'nospace' | 'nofiles'
 
-/** What can stand at the cursor. */
+/** What is valid at the cursor. */
 export interface Completion {
   readonly candidates: readonly CompletionCandidate[]
   readonly directive: CompletionDirective
@@ -122,7 +122,7 @@ function completeArgument(
 }
 
 /**
- * Returns what can stand at the cursor.
+ * Returns what is valid at the cursor.
  *
  * @param commands the commands of the groups that `words` or `current` name
  * @param words the words between `mergeq` and the current word, without quotes

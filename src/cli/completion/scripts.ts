@@ -131,7 +131,7 @@ Register-ArgumentCompleter -Native -CommandName mergeq -ScriptBlock {
 }
 `
 
-/** The completion script of each shell. A script only asks `mergeq __complete` and shows the answer. */
+/** The completion script of each shell. A script only asks `mergeq __complete` and shows its output. */
 export const completionScripts: Readonly<Record<Shell, string>> = { bash, zsh, fish, powershell }
 
 /** The path of each completion script in the repository. */

@@ -7,7 +7,7 @@ import { formatArgument, isOption, type OptionDefinition } from '../inputs.ts'
 export interface DocumentedCommand
   extends CommandDescription,
     Pick<CommandDefinition, 'toleratesErrors' | 'propagatesExitCode' | 'output'> {
-  /** The arguments and options that the command accepts besides the global options. */
+  /** The arguments and options that the command accepts in addition to the global options. */
   readonly definitions: readonly OptionDefinition[]
   /** The operations that the command may send, in the order of its work; `any`: whichever is named. */
   readonly operations: readonly Operation[] | 'any'

@@ -10,7 +10,7 @@ interface CommandName {
 
 /**
  * Returns the help that a command line asks for, and the global options in the command line, without building
- * the tree of commands. Help is asked for by `mergeq` alone, a group alone, `help ...`, and `--help` next to
+ * the tree of commands. Help is requested by `mergeq` alone, a group alone, `help ...`, and `--help` next to
  * a command and its arguments. Returns undefined for every other command line, including an invalid one.
  */
 export function findHelpRequest(

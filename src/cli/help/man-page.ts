@@ -104,7 +104,7 @@ export function renderManPage(
     ...formatSection(
       'DESCRIPTION',
       formatParagraph(
-        'Submits pull requests to a merge queue, waits for them to merge, and reads queues, metrics and failing tests. The exit status tells scripts what happened.',
+        'Submits pull requests to a merge queue, waits for them to merge, and reads queues, metrics and failing tests. The exit status shows scripts what happened.',
       ),
       formatParagraph('`mergeq help` prints the same information; `mergeq help --json` prints it as data.'),
     ),

@@ -9,7 +9,7 @@ export const authTokenCommand = defineCommand({
   inputs: {},
   examples: ['mergeq auth token | pbcopy'],
   async run(_, context) {
-    await context.secrets.reveal(`${(await context.client().token()).value}\n`)
+    await context.secrets.writeUnredacted(`${(await context.client().token()).value}\n`)
     return 0
   },
 })

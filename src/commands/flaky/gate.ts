@@ -1,7 +1,7 @@
 import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
-import { collectPages, incompleteError, incompleteNote } from '../../cli/stream-pages.ts'
+import { incompleteError, incompleteNote, readPages } from '../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { textParser } from '../../domain/values/text.ts'
@@ -80,7 +80,7 @@ export const flakyGateCommand = defineCommand({
     if (pages === undefined) return 0
     const tests: JsonObject[] = []
     let baselineCount = 0
-    const readError = await collectPages(flakyListCommand, invocation, pages, context, records => {
+    const readError = await readPages(flakyListCommand, invocation, pages, context, records => {
       for (const record of records) {
         if (baseline.has((getString(record, 'id') ?? '').toLowerCase())) baselineCount++
         else tests.push(record)

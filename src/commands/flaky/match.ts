@@ -2,7 +2,7 @@ import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { Input } from '../../cli/inputs.ts'
-import { collectPages, incompleteError, incompleteNote } from '../../cli/stream-pages.ts'
+import { incompleteError, incompleteNote, readPages } from '../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
@@ -110,7 +110,7 @@ export const flakyMatchCommand = defineCommand({
     const hasFailures = matcher.matches().length > 0
     const failure =
       hasFailures && pages !== undefined
-        ? await collectPages(flakyListCommand, invocation, pages, context, tests => {
+        ? await readPages(flakyListCommand, invocation, pages, context, tests => {
             for (const test of tests) matcher.take(test)
           })
         : undefined

@@ -2,7 +2,7 @@ import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
-import { collectPages, incompleteError } from '../../cli/stream-pages.ts'
+import { incompleteError, readPages } from '../../cli/stream-pages.ts'
 import { isJsonFormat } from '../../domain/output-formats.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { usageError } from '../../errors.ts'
@@ -92,7 +92,7 @@ export const flakyReportCommand = defineCommand({
     const addTests = (records: readonly JsonObject[]) => {
       for (const record of records) tests.push(record)
     }
-    const failure = await collectPages(flakyListCommand, invocation, pages, context, addTests)
+    const failure = await readPages(flakyListCommand, invocation, pages, context, addTests)
     if (failure === 'closed') return 0
     const finish = pages.finish(failure?.message)
     const { records, isBroken, complete, notes } = finish

@@ -90,13 +90,13 @@ export const metricsCheckCommand = defineCommand({
   async run({ expressions: requested }, context, [invocation]) {
     const { printer } = context
     if (invocation === undefined) return 0
-    const { reply } = await callOperation(
+    const { response } = await callOperation(
       context.client(),
       getMergeQueueMetrics,
       invocation.values,
       invocation,
     )
-    const samples = samplesIn(reply.bytes)
+    const samples = samplesIn(response.bytes)
     const results = requested.map(expression => checkExpression(expression, samples))
     const records = results.flatMap(({ records }) => records)
     await printer.print({

@@ -2,7 +2,7 @@ import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, samplesIn } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { runForEach } from '../../cli/run-operation.ts'
+import { runInvocations } from '../../cli/run-invocations.ts'
 import { createLiveRenderer, isLive, type LiveScreen } from '../../cli/watch/live-renderer.ts'
 import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
 import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
@@ -170,7 +170,8 @@ export const metricsWatchCommand = defineCommand({
   validate: checkWatchInputs,
   async run(values, context, invocations) {
     const { options } = context
-    if (values.once && options.format !== 'ndjson') return runForEach(metricsCommand, invocations, context)
+    if (values.once && options.format !== 'ndjson')
+      return runInvocations(metricsCommand, invocations, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq metrics watch` cannot print JSON, because its output is a stream.',
@@ -180,8 +181,8 @@ export const metricsWatchCommand = defineCommand({
     if (invocation === undefined) return 0
     let previous: ReadonlyMap<string, Point> | undefined
     const readUpdate: WatchReader<MetricsUpdate> = async (client, limits) => {
-      const { reply } = await callOperation(client, getMergeQueueMetrics, invocation.values, { limits })
-      const points = toPoints(samplesIn(reply.bytes))
+      const { response } = await callOperation(client, getMergeQueueMetrics, invocation.values, { limits })
+      const points = toPoints(samplesIn(response.bytes))
       const changes = previous === undefined ? undefined : findChanges(previous, points)
       previous = new Map(points.map(point => [point.series, point]))
       return [points, changes]

@@ -15,7 +15,7 @@ export const prCancelCommand = defineOperationCommand({
     if (runs.length < 2 || runs.every(({ yes }) => yes)) return undefined
     return {
       text: `This cancels ${runs.length} pull requests: ${runs.map(({ pr }) => `#${pr}`).join(', ')}. Continue? [y/N]`,
-      answer: 'y',
+      expectedInput: 'y',
     }
   },
   examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],

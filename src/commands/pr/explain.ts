@@ -38,8 +38,8 @@ async function readDocument<P extends Params>(
   options: CallOptions = {},
 ): Promise<{ readonly document?: JsonObject; readonly failure?: MergeqError }> {
   try {
-    const { reply } = await callOperation(context.client(), operation, params, options)
-    const [document = {}] = reply.records
+    const { response } = await callOperation(context.client(), operation, params, options)
+    const [document = {}] = response.records
     return { document }
   } catch (error) {
     const failure = toMergeqError(error)

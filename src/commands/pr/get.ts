@@ -3,7 +3,7 @@ import { defineOperationCommand } from '../../cli/command.ts'
 import { flag, type Input, option } from '../../cli/inputs.ts'
 import { pullRequestArguments, pullRequestNumber } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
-import { outcomes, settledOutcome } from '../../domain/states.ts'
+import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
@@ -52,7 +52,7 @@ export const prGetCommand = defineOperationCommand({
   },
   view({ records: [record = {}] }, { pr, exitStatus }) {
     const view = table([{ prNumber: pr, ...record }], columns)
-    return exitStatus ? { ...view, exit: settledOutcome(record) } : view
+    return exitStatus ? { ...view, exit: outcomeOfRecord(record) } : view
   },
   examples: [
     'mergeq pr get 123',

@@ -10,7 +10,7 @@ import { printDryRun } from '../../cli/preview.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
 import { reportResults } from '../../cli/report-results.ts'
-import { executeAll, runForEach } from '../../cli/run-operation.ts'
+import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
 import { parsePriority, priorities } from '../../domain/values/text.ts'
 import { kindOfOutcome } from '../../domain/wait-state.ts'
 import { isNotFound, MergeqError, toMergeqError, usageError } from '../../errors.ts'
@@ -61,8 +61,8 @@ async function readRecord(
 ): Promise<JsonObject | undefined> {
   try {
     const params = { repo, targetBranch, pr }
-    const { reply } = await callOperation(context.client(), getSubmittedPullRequest, params, { limits })
-    return reply.records[0]
+    const { response } = await callOperation(context.client(), getSubmittedPullRequest, params, { limits })
+    return response.records[0]
   } catch (error) {
     const failure = toMergeqError(error)
     if (isNotFound(failure)) return undefined
@@ -84,25 +84,25 @@ async function submitAndWait(
   const startedAt = clock.now()
   const remaining = () => startedAt + options.limit - clock.now()
   const limits = await createWaitLimits(options.limit, remaining, context)
-  const before = new Map<Invocation, JsonObject | undefined>()
+  const recordsBeforeSubmit = new Map<Invocation, JsonObject | undefined>()
   const submittedAt = new Map<Invocation, number>()
   const results = await executeAll(submitRequest, invocations, context, {
     // The output of a wait is its results: receipts of the submissions would be further documents.
     isSilent: true,
     limits: limits.change,
-    async before(invocation) {
+    async beforeSend(invocation) {
       const submission = invocations.find(other => other === invocation)
       if (submission === undefined) return
       if (options.limit > 0 && remaining() <= 0)
         throw new MergeqError('timed-out', `Timed out before #${submission.values.pr} was submitted.`)
-      before.set(submission, await readRecord(submission, limits.forRead(), context))
+      recordsBeforeSubmit.set(submission, await readRecord(submission, limits.forRead(), context))
       submittedAt.set(submission, clock.now())
     },
   })
   const to = clock.now()
   const candidates = invocations.map((invocation, index) => ({
     invocation: { values: invocation.values, overrides: [] },
-    before: before.get(invocation),
+    recordBeforeSubmit: recordsBeforeSubmit.get(invocation),
     submission: { from: submittedAt.get(invocation) ?? startedAt, to },
     failure: results[index]?.failure,
   }))
@@ -142,7 +142,7 @@ export const prSubmitCommand = defineCommand({
     return printDryRun(submitPullRequest, invocations, context)
   },
   async run({ wait, ...values }, context, invocations) {
-    if (!wait) return runForEach(submitRequest, invocations, context)
+    if (!wait) return runInvocations(submitRequest, invocations, context)
     return submitAndWait(invocations, readWaitOptions(values, invocations.length, context), context)
   },
 })

@@ -116,7 +116,7 @@ export const queueApplyCommand = defineCommand({
     const path = requireFile(file)
     const items = await readItems(path, includeState, context)
     const askToConfirm = (text: string) =>
-      confirm('queue apply', yes ? undefined : { text, answer: 'y' }, context)
+      confirm('queue apply', yes ? undefined : { text, expectedInput: 'y' }, context)
     if (!canPrompt(context)) await askToConfirm('')
     let plans = await createPlans(items, includeState, allowUnknown, context)
     const digest = await checkDigest(plans, ifMatch, path)

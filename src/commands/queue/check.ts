@@ -47,8 +47,8 @@ export const queueCheckCommand = defineCommand({
   },
   async run({ maxDepth, stalled, notPaused }, context, [invocation]) {
     if (invocation === undefined) return 0
-    const { reply, date } = await callOperation(context.client(), getQueue, invocation.values, invocation)
-    const [queue = {}] = reply.records
+    const { response, date } = await callOperation(context.client(), getQueue, invocation.values, invocation)
+    const [queue = {}] = response.records
     const checks: readonly HealthCheck[] = [
       ...(maxDepth === undefined ? [] : [checkDepth(queue, maxDepth)]),
       ...(stalled === undefined ? [] : [checkStalled(queue, stalled, date ?? context.host.clock.now())]),

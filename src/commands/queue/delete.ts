@@ -11,7 +11,7 @@ import { printDryRun } from '../../cli/preview.ts'
 import { canPrompt } from '../../cli/prompt.ts'
 import { queueInputs, yesInput } from '../../cli/queue-inputs.ts'
 import { reportResults } from '../../cli/report-results.ts'
-import { executeAll, runForEach } from '../../cli/run-operation.ts'
+import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { isUnderTest } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
@@ -24,7 +24,7 @@ import { createWaitLimits, readWaitTimeLimit } from '../pr/wait/time-limits.ts'
 
 type Queue = InputValues<typeof queueInputs>
 
-/** The operation that sets the state to DRAINING, whatever the service answers. */
+/** The operation that sets the state to DRAINING, whatever the service responds. */
 const drainOperation = withDecoder(updateQueue, emptyDecoder)
 
 /** The pull requests that the queue lists now. */
@@ -33,8 +33,8 @@ async function readEntries(
   context: CommandContext,
   limits: RequestLimits = {},
 ): Promise<readonly Json[]> {
-  const { reply } = await callOperation(context.client(), getQueue, values, { limits })
-  return getArray(reply.records[0], 'enqueuedPullRequests')
+  const { response } = await callOperation(context.client(), getQueue, values, { limits })
+  return getArray(response.records[0], 'enqueuedPullRequests')
 }
 
 const names = (entries: readonly Json[]): string =>
@@ -88,8 +88,8 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
 }
 
 /**
- * Cancels all pull requests that the queue lists; a pull request that left it meanwhile is no error. Returns
- * the exit code.
+ * Cancels all pull requests that the queue lists; a pull request that left it meanwhile is not an error.
+ * Returns the exit code.
  */
 async function cancelAll(values: Queue, context: CommandContext): Promise<number> {
   const numbers = (await readEntries(values, context)).flatMap(entry => {
@@ -115,7 +115,7 @@ const explainError =
   (values: Queue, context: CommandContext) =>
   async (failure: MergeqError): Promise<MergeqError> => {
     const { status, delivery } = failure.details
-    // An unknown outcome is no refusal, whatever status the last answer had.
+    // An unknown outcome is not a refusal, whatever status the last response had.
     if (delivery === 'unknown' || (status !== 400 && status !== 409)) return failure
     const entries = await readEntries(values, context).catch(() => undefined)
     if (entries === undefined) return failure
@@ -152,7 +152,7 @@ async function confirmDeletion(
     `deletes the queue of ${targetBranch} in ${repositoryName(repo)}`,
   ]
   const text = `This ${steps.slice(0, -1).join(', ')} and ${steps.at(-1)}. Type ${targetBranch} to confirm:`
-  return { text, answer: targetBranch }
+  return { text, expectedInput: targetBranch }
 }
 
 /** The request of `queue delete`, for an empty queue. */
@@ -168,7 +168,7 @@ export const deleteRequest = defineOperationCommand({
     const { repo, targetBranch } = invocation
     return {
       text: `This deletes the queue of ${targetBranch} in ${repositoryName(repo)}. Type ${targetBranch} to confirm:`,
-      answer: targetBranch,
+      expectedInput: targetBranch,
     }
   },
   examples: ['mergeq queue delete --target-branch release --yes'],
@@ -205,7 +205,7 @@ export const queueDeleteCommand = defineCommand({
     if (drainFirst) await drain(first.values, context)
     const cancelled = cancels ? await cancelAll(first.values, context) : 0
     if (cancelled !== 0) return cancelled
-    return runForEach(deleteRequest, invocations, context, {
+    return runInvocations(deleteRequest, invocations, context, {
       explainError: explainError(first.values, context),
     })
   },

@@ -5,7 +5,7 @@ import type { RequestLimits, ServiceClient } from '../../api/service-client.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
 import type { Invocation } from '../../cli/invocation.ts'
-import { runForEach } from '../../cli/run-operation.ts'
+import { runInvocations } from '../../cli/run-invocations.ts'
 import { createLiveRenderer, isLive } from '../../cli/watch/live-renderer.ts'
 import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
 import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
@@ -47,8 +47,8 @@ async function readDeparture(
   const { clock } = client.host
   try {
     const params = { ...values, pr: entry.pr }
-    const { reply } = await callOperation(client, getSubmittedPullRequest, params, { limits })
-    return departureChange(entry, reply.records[0], clock.now())
+    const { response } = await callOperation(client, getSubmittedPullRequest, params, { limits })
+    return departureChange(entry, response.records[0], clock.now())
   } catch (error) {
     const failure = toMergeqError(error)
     if (isPermanent(failure)) throw failure
@@ -64,8 +64,8 @@ function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate
   const unlistedStates = new Map<number, string>()
   return async (client, limits, isLast) => {
     const { values, overrides } = invocation
-    const { reply } = await callOperation(client, getQueue, values, { overrides, limits })
-    const [queue = {}] = reply.records
+    const { response } = await callOperation(client, getQueue, values, { overrides, limits })
+    const [queue = {}] = response.records
     const snapshot = snapshotOf(queue)
     if (lastSnapshot === undefined) {
       lastSnapshot = snapshot
@@ -84,7 +84,7 @@ function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate
       departureChanges[index] === undefined ? [{ entry, attempts: attempts + 1 }] : [],
     )
     for (const { entry } of departures) unlistedStates.delete(entry.pr)
-    // A pull request that is not ready is not listed and comes back; so may one with an unknown outcome.
+    // A pull request that is not ready, or whose outcome is unknown, is not listed and may return.
     for (const { entry } of unresolved) unlistedStates.set(entry.pr, entry.state)
     for (const change of departureChanges)
       if (change?.to === 'NOT_READY' && change.pr !== null) unlistedStates.set(change.pr, change.to)
@@ -113,7 +113,8 @@ export const queueWatchCommand = defineCommand({
   validate: checkWatchInputs,
   async run(values, context, invocations) {
     const { options } = context
-    if (values.once && options.format !== 'ndjson') return runForEach(queueGetCommand, invocations, context)
+    if (values.once && options.format !== 'ndjson')
+      return runInvocations(queueGetCommand, invocations, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq queue watch` prints a stream, which is not one JSON document.',

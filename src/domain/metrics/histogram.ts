@@ -64,7 +64,7 @@ export interface Quantile {
 /**
  * Returns the quantile of a histogram for a share from 0 to 1, interpolated within a bucket like
  * `histogram_quantile` of Prometheus. The value is NaN if the histogram is empty or has no `+Inf` bucket,
- * and the highest finite bound if the quantile lies in the `+Inf` bucket.
+ * and the highest finite bound if the quantile is in the `+Inf` bucket.
  */
 export function quantileOf(share: number, { buckets }: Pick<Histogram, 'buckets'>): Quantile {
   const last = buckets.at(-1)

@@ -107,7 +107,7 @@ export function mergeSettings(settings: QueueSettings, body: JsonObject): QueueS
   const read = <T>(name: string, type: FieldType<T>, current: T): T => readField(body, name, type, current)
   const isCleared = read('deleteRequiredStatuses', booleanField, false)
   const required = read('requiredStatuses', stringListField, [])
-  // The sandbox's own: clients are told not to send both, and how the service treats both is unknown.
+  // The sandbox's own: the API document says not to send both, and how the service treats both is unknown.
   if (isCleared && required.length > 0)
     throw statusError(400, 'requiredStatuses and deleteRequiredStatuses cannot be used together.')
   const unknown = Object.entries(body).filter(([name]) => !isSetting(name) && !otherFields.includes(name))

@@ -55,7 +55,7 @@ function createKeys(
   return keys.length === 0 ? [createKey('alone', '', name)] : keys
 }
 
-/** Returns the similarity of two tests: class 4, suite 2 and file 1, summed up; 0 is no match. */
+/** Returns the similarity of two tests: class 4, suite 2 and file 1, summed up; 0 if nothing matches. */
 function similarityOf(failed: FailedTest, test: JsonObject): number {
   const isSameText = (a: string | undefined, b: string | undefined) =>
     a !== undefined && b !== undefined && normalizeText(a) === normalizeText(b)

@@ -1,9 +1,9 @@
-import type { Outcome, WaitState } from '../../../domain/wait-state.ts'
+import type { WaitOutcome, WaitState } from '../../../domain/wait-state.ts'
 import type { MergeqError } from '../../../errors.ts'
 
 /** How the wait for a pull request ended. */
 export interface WaitEnd {
-  readonly outcome: Outcome
+  readonly outcome: WaitOutcome
   /** The error that ended the wait, for the outcome `error`. */
   readonly failure?: MergeqError
   /** Whether the wait was ruled out before it began. */

@@ -115,11 +115,11 @@ function updateTarget(
 /** Creates the error for a submission that did not show within the grace period, only an earlier attempt. */
 const submissionNotVisibleError = ({
   invocation,
-  state: { before = {}, earlier = before },
+  state: { recordBeforeSubmit = {}, ignoredRecord = recordBeforeSubmit },
 }: WaitTarget): MergeqError =>
   new MergeqError(
     'not-found',
-    `#${invocation.values.pr} was submitted, but the service still shows only the previous attempt: ${getString(earlier, 'state')} since ${getString(earlier, 'stateChangedAt')}.`,
+    `#${invocation.values.pr} was submitted, but the service still shows only the previous attempt: ${getString(ignoredRecord, 'state')} since ${getString(ignoredRecord, 'stateChangedAt')}.`,
     {
       hint: `To check the current state, run: mergeq pr get ${invocation.values.pr}\nTo wait longer for the submission to show, set a longer --grace.`,
     },

@@ -111,7 +111,7 @@ interface QueueListing {
 const needsListing = (queueTargets: readonly WaitTarget[], { needsQueue }: ReadOptions): boolean =>
   queueTargets.length > 1 ||
   needsQueue ||
-  queueTargets.some(({ state }) => state.isStill && state.state !== 'TESTING')
+  queueTargets.some(({ state }) => state.isStateUnchanged && state.state !== 'TESTING')
 
 /** Whether the service refuses to show the queue, now and in later rounds. */
 const isRefusal = ({ kind }: MergeqError): boolean => kind === 'not-found' || kind === 'refused'
@@ -125,8 +125,8 @@ async function readListing(
   if (first === undefined) return { record: {}, entries: new Map() }
   const { repo, targetBranch } = first.invocation.values
   try {
-    const { reply } = await callOperation(context.client(), getQueue, { repo, targetBranch }, callOptions)
-    const [record = {}] = reply.records
+    const { response } = await callOperation(context.client(), getQueue, { repo, targetBranch }, callOptions)
+    const [record = {}] = response.records
     const now = context.host.clock.now()
     const entries = new Map<number, TargetReading>()
     for (const [index, entry] of getArray(record, 'enqueuedPullRequests').entries()) {
@@ -150,8 +150,8 @@ async function readTargetRecord(
   const askedAt = clock.now()
   try {
     const options = { ...callOptions, overrides }
-    const { reply, date } = await callOperation(context.client(), getSubmittedPullRequest, values, options)
-    const [record = {}] = reply.records
+    const { response, date } = await callOperation(context.client(), getSubmittedPullRequest, values, options)
+    const [record = {}] = response.records
     return { observation: { record, at: clock.now(), askedAt, date } }
   } catch (error) {
     const failure = toReadingError(error)

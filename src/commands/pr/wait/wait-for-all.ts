@@ -9,7 +9,7 @@ import { createWaitLimits, type WaitOptions } from './time-limits.ts'
 /** A pull request to wait for, or the error that rules the wait out. */
 export interface WaitCandidate extends Pick<WaitTarget, 'invocation'> {
   /** The record that was read before it was submitted. */
-  readonly before?: WaitTarget['state']['before']
+  readonly recordBeforeSubmit?: WaitTarget['state']['recordBeforeSubmit']
   /** When this command submitted it; undefined where it was submitted before. */
   readonly submission?: WaitTarget['state']['submission']
   /** The error that rules the wait out. */
@@ -39,8 +39,8 @@ export async function waitForAll(
     limits: (await createWaitLimits(options.limit, remaining, context)).poll,
   }
   let waiting: readonly WaitTarget[] = []
-  for (const { invocation, before, submission, failure } of candidates) {
-    const target = { invocation, state: { before, submission }, errors: 0 }
+  for (const { invocation, recordBeforeSubmit, submission, failure } of candidates) {
+    const target = { invocation, state: { recordBeforeSubmit, submission }, errors: 0 }
     if (failure === undefined) waiting = [...waiting, target]
     else await reporter.reportEnd(target, { outcome: 'error', failure, isSkipped: true })
   }

@@ -114,8 +114,8 @@ export async function readLive(
   context: CommandContext,
 ): Promise<LiveSettings | undefined> {
   try {
-    const { reply } = await callOperation(context.client(), getQueue, invocation.values, invocation)
-    return liveSettings(reply.records[0] ?? {}, includesState)
+    const { response } = await callOperation(context.client(), getQueue, invocation.values, invocation)
+    return liveSettings(response.records[0] ?? {}, includesState)
   } catch (error) {
     if (isNotFound(toMergeqError(error))) return undefined
     throw error

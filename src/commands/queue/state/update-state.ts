@@ -10,7 +10,7 @@ import { message } from '../../../output/view.ts'
 
 /**
  * A command that sets the state of a queue and no other setting; it prints a receipt, whatever the service
- * answers.
+ * responds.
  */
 export const defineStateCommand = (verb: string, state: (typeof queueStates)[number], summary: string) =>
   defineOperationCommand({

@@ -24,8 +24,13 @@ export async function measureLoad(context: CommandContext): Promise<MeasuredLoad
   const [invocation] = await readInvocations(metricsCommand, context)
   const branch = await context.settings.read('targetBranch')
   if (invocation === undefined) throw new MergeqError('internal', 'there is nothing to read.')
-  const { reply } = await callOperation(context.client(), getMergeQueueMetrics, invocation.values, invocation)
-  const samples = samplesIn(reply.bytes).filter(
+  const { response } = await callOperation(
+    context.client(),
+    getMergeQueueMetrics,
+    invocation.values,
+    invocation,
+  )
+  const samples = samplesIn(response.bytes).filter(
     ({ labels }) => branch === undefined || labels.branch === branch,
   )
   const sum = (name: string, conclusion?: string) =>

@@ -1,9 +1,9 @@
 import { type CallResult, callOperation } from '../api/call.ts'
 import { type Operation, operationName } from '../api/operation.ts'
 import type { Params } from '../api/param.ts'
-import { createReceipt, resourceOf } from '../api/receipt.ts'
-import { concernsOf } from '../api/request.ts'
-import type { ResourceRef } from '../api/resource.ts'
+import { createReceipt } from '../api/receipt.ts'
+import { resourceOfRequest } from '../api/request.ts'
+import { type Resource, resourceOfParams } from '../api/resource.ts'
 import type { RequestLimits } from '../api/service-client.ts'
 import { exitCodeOf, extendError, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
@@ -19,10 +19,10 @@ import { type RunResult, reportResults } from './report-results.ts'
 import { streamPages } from './stream-pages.ts'
 
 /**
- * Sends a request of an operation for each invocation and prints the answers, or all pages of a list. Returns
- * the exit code.
+ * Sends a request of an operation for each invocation and prints the responses, or all pages of a list.
+ * Returns the exit code.
  */
-export async function runForEach(
+export async function runInvocations(
   command: OperationCommand,
   invocations: readonly Invocation[],
   context: CommandContext,
@@ -39,11 +39,11 @@ export async function runForEach(
 
 /** What a command adds to each request of an operation. */
 export interface RunOptions {
-  /** Whether answers and receipts are not printed, because the command prints another result. */
+  /** Whether responses and receipts are not printed, because the command prints another result. */
   readonly isSilent?: boolean
   readonly limits?: RequestLimits
   /** Runs right before a request is sent; an error that it throws is the error of the request. */
-  before?(invocation: Invocation): Promise<void>
+  beforeSend?(invocation: Invocation): Promise<void>
   /** Replaces an error with an error that says more. */
   explainError?(failure: MergeqError): Promise<MergeqError>
 }
@@ -85,14 +85,14 @@ async function execute(
   command: OperationCommand,
   invocation: Invocation,
   context: CommandContext,
-  { isSilent = false, limits = {}, before, explainError }: RunOptions,
+  { isSilent = false, limits = {}, beforeSend, explainError }: RunOptions,
   isAmongSeveral: boolean,
 ): Promise<PrintResult> {
   const { printer, options } = context
   const { operation } = command
   try {
-    await before?.(invocation)
-    const { reply, params, concerns, delivery } = await callOperation(
+    await beforeSend?.(invocation)
+    const { response, params, resource, delivery } = await callOperation(
       context.client(),
       operation,
       invocation.values,
@@ -106,61 +106,61 @@ async function execute(
     )
     const values = { ...invocation.values, ...params }
     return async () => ({
-      code: isSilent ? 0 : await printAnswer(command, values, { reply, concerns, delivery }, context),
+      code: isSilent ? 0 : await printResponse(command, values, { response, resource, delivery }, context),
     })
   } catch (error) {
     const original = toMergeqError(error)
     const explained = (await explainError?.(original)) ?? original
     const isOwn = isAmongSeveral && explained.kind !== 'interrupted'
-    const concerns = concernsOf(operation, invocation.values, invocation)
-    const failure = isOwn ? withPullRequest(explained, concerns) : explained
+    const resource = resourceOfRequest(operation, invocation.values, invocation)
+    const failure = isOwn ? withPullRequest(explained, resource) : explained
     return async () => {
       const { delivery, rawResponse } = failure.details
       if (rawResponse !== undefined && !isSilent && options.fields.length === 0)
         await printer.print(rawText(rawResponse))
       else if (delivery !== undefined && !isSilent)
-        await printer.print(receipt(createReceipt(operation.route, concerns, delivery, failure), ''))
+        await printer.print(receipt(createReceipt(operation.route, resource, delivery, failure), ''))
       return { code: failure.exit, failure }
     }
   }
 }
 
-/** Prints the answer to a request, or the receipt of a change without an answer. Returns the exit code. */
-async function printAnswer(
+/** Prints the response to a request, or the receipt of a change without a response. Returns the exit code. */
+async function printResponse(
   { operation, view: createView }: OperationCommand,
   values: InputValues<Inputs>,
-  { reply, concerns, delivery }: Pick<CallResult<Params>, 'reply' | 'concerns' | 'delivery'>,
+  { response, resource, delivery }: Pick<CallResult<Params>, 'response' | 'resource' | 'delivery'>,
   { printer, options, host }: CommandContext,
 ): Promise<number> {
-  if (reply.isPassedOn === true) return 0
-  const { batches } = reply
+  if (response.isStreamed === true) return 0
+  const { batches } = response
   if (batches !== undefined && (options.format !== 'table' || options.fields.length > 0)) {
     await printer.printAll(untilAborted(batches(), host.interrupted), records =>
-      createView({ records, bytes: reply.bytes }, values),
+      createView({ records, bytes: response.bytes }, values),
     )
     return 0
   }
-  const namedView = createView(reply, values)
-  const view = isNamed(resourceOf(values), concerns) ? namedView : withoutNames(namedView, operation)
-  if (reply.document === undefined)
-    await printer.print(receipt(createReceipt(operation.route, concerns, delivery), view.sentence ?? ''))
+  const namedView = createView(response, values)
+  const view = isNamed(resourceOfParams(values), resource) ? namedView : withoutNames(namedView, operation)
+  if (response.document === undefined)
+    await printer.print(receipt(createReceipt(operation.route, resource, delivery), view.sentence ?? ''))
   else
     await printer.print({
-      // Only rows are printed of what comes in batches: its records are not made.
-      records: batches === undefined ? reply.records : [],
-      document: records => reply.document?.(records) ?? null,
-      ...(reply.rawBody === undefined ? {} : { rawBody: reply.rawBody }),
+      // A response in batches is printed as rows only: its records are not created.
+      records: batches === undefined ? response.records : [],
+      document: records => response.document?.(records) ?? null,
+      ...(response.rawBody === undefined ? {} : { rawBody: response.rawBody }),
       view: () => view,
     })
   return exitCodeOf(view.exit ?? 'ok')
 }
 
 /** Whether the body that was sent names everything that its params name: `--set` may have replaced it. */
-const isNamed = ({ repo, targetBranch, pr, targets }: ResourceRef, concerns: ResourceRef): boolean =>
-  (repo === undefined || concerns.repo !== undefined) &&
-  (targetBranch === undefined || concerns.targetBranch !== undefined) &&
-  (pr === undefined || concerns.pr !== undefined) &&
-  targets === concerns.targets
+const isNamed = ({ repo, targetBranch, pr, targets }: Resource, resource: Resource): boolean =>
+  (repo === undefined || resource.repo !== undefined) &&
+  (targetBranch === undefined || resource.targetBranch !== undefined) &&
+  (pr === undefined || resource.pr !== undefined) &&
+  targets === resource.targets
 
 /** The view where the params do not say what the request was about. */
 const withoutNames = ({ heading, sentence, ...view }: View, { route }: Operation): View => ({
@@ -180,7 +180,7 @@ const receipt = (record: JsonObject, sentence: string) =>
   singleRecord(record, () => receiptView(record, sentence))
 
 /** An error whose message names its pull request, for one of several requests. */
-function withPullRequest(failure: MergeqError, { pr }: ResourceRef): MergeqError {
+function withPullRequest(failure: MergeqError, { pr }: Resource): MergeqError {
   if (pr === undefined || failure.message.includes(`#${pr}`)) return failure
   return extendError(failure, {}, failure.message.replace(/\.?$/, ` (#${pr}).`))
 }

@@ -22,30 +22,30 @@ export interface BodySink {
 export const maxBuffered = 1024 * 1024
 
 /**
- * Reads a response body: a short body is returned, a longer body is written to the sink. The result for a
- * body that was written to the sink has no bytes and says in `passedOn` how many there were. `untimed` runs
- * work that does not count towards the time limit of the attempt, because the reader of the sink may be
+ * Reads a response body: a short body is returned, a longer body is streamed to the sink. The result for a
+ * body that was written to the sink has no bytes and says in `streamedBytes` how many there were. `untimed`
+ * runs work that does not count towards the time limit of the attempt, because the reader of the sink may be
  * slow.
  */
-export async function passThrough(
+export async function streamBody(
   head: Omit<ResponseStart, 'bytes'>,
   chunks: AsyncIterable<Uint8Array>,
   sink: BodySink,
   untimed: <T>(work: () => Promise<T>) => Promise<T>,
-): Promise<ResponseStart & { readonly passedOn?: number }> {
+): Promise<ResponseStart & { readonly streamedBytes?: number }> {
   let buffered: Uint8Array[] = []
-  let [bytes, isPassedOn] = [0, false]
+  let [bytes, isStreamed] = [0, false]
   for await (const chunk of chunks) {
     bytes += chunk.length
     buffered.push(chunk)
     if (bytes <= maxBuffered) continue
     const next = Buffer.concat(buffered)
     buffered = []
-    if (!isPassedOn) sink.begin({ ...head, bytes: next })
-    isPassedOn = true
+    if (!isStreamed) sink.begin({ ...head, bytes: next })
+    isStreamed = true
     if (!(await untimed(() => sink.write(next)))) break
   }
-  if (!isPassedOn) return { ...head, bytes: Buffer.concat(buffered) }
+  if (!isStreamed) return { ...head, bytes: Buffer.concat(buffered) }
   await untimed(() => sink.end())
-  return { ...head, bytes: new Uint8Array(0), passedOn: bytes }
+  return { ...head, bytes: new Uint8Array(0), streamedBytes: bytes }
 }
