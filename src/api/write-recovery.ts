@@ -230,7 +230,7 @@ function unknownOutcome(sent: UnconfirmedWrite, { message, details }: MergeqErro
 /** The hint where no command shows the state. */
 const hintWithout = ({ readBack: back, inspectCommand }: WriteRecovery): string =>
   back === undefined
-    ? 'The outcome cannot be verified. Run the command again if applying the change twice does no harm.'
+    ? 'The outcome cannot be verified. Run the command again if it is safe to apply the change twice.'
     : `The outcome cannot be verified: the request does not name a valid branch or pull request. ${toCheck} ${inspectCommand}`
 
 /** The command that shows the state to a person; undefined where there is none. */
