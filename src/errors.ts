@@ -18,19 +18,19 @@ const exitCodesBySeverity = [
     code: 143,
     kind: 'interrupted',
     signal: 'SIGTERM',
-    when: 'SIGTERM; standard error names a change in progress, its pull requests and the command to check them',
+    when: 'SIGTERM; if a change was in progress, standard error names it, its pull requests and a command to check them',
   },
   {
     code: 130,
     kind: 'interrupted',
     signal: 'SIGINT',
-    when: 'SIGINT; standard error names a change in progress, its pull requests and the command to check them',
+    when: 'SIGINT; if a change was in progress, standard error names it, its pull requests and a command to check them',
   },
   {
     code: 129,
     kind: 'interrupted',
     signal: 'SIGHUP',
-    when: 'SIGHUP; standard error names a change in progress, its pull requests and the command to check them',
+    when: 'SIGHUP; if a change was in progress, standard error names it, its pull requests and a command to check them',
   },
   { code: 1, kind: 'internal', when: 'a bug in mergeq' },
   { code: 16, kind: 'output', when: 'standard output or a file could not be written' },
@@ -43,7 +43,7 @@ const exitCodesBySeverity = [
   {
     code: 11,
     kind: 'unknown-outcome',
-    when: 'a change was sent, no response arrived, and the outcome cannot be verified; the message has the command to check it',
+    when: 'a change was sent, no response arrived, and the outcome cannot be verified; the message gives a command to check it',
   },
   {
     code: 15,
@@ -76,7 +76,7 @@ const exitCodesBySeverity = [
   {
     code: 0,
     kind: 'ok',
-    when: 'success; all conditions hold; an empty list; a change that was confirmed by reading it back',
+    when: 'success, including an empty list or a change that was confirmed by reading it back; for checks, all conditions are met',
   },
 ] as const satisfies readonly ExitCode[]
 
@@ -204,7 +204,7 @@ export const withPeriod = (message: string): string => (/[.!?]$/.test(message) ?
 export function toMergeqError(error: unknown): MergeqError {
   if (isMergeqError(error)) return error
   const description = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return new MergeqError('internal', `something went wrong inside mergeq: ${description}`, {
-    hint: 'This is a fault of mergeq. Please report it with the command that you ran and `mergeq --version`.',
+  return new MergeqError('internal', `internal error: ${description}`, {
+    hint: 'This is a bug in mergeq. Please report it with the command that you ran and the output of `mergeq --version`.',
   })
 }

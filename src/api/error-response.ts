@@ -115,7 +115,8 @@ function describeResponse(
       hint: 'Send less data in one request.',
     }
   const later = retryAdvice(headers)
-  if (status === 429) return { summary: `${host} limits the request rate (429)`, hint: later }
+  if (status === 429)
+    return { summary: `${host} reported that the rate limit was exceeded (429)`, hint: later }
   if (status >= 300 && status <= 399)
     return {
       summary: `${host} redirected the request${targetOf(headers)} (${status}); mergeq does not follow redirects`,
@@ -137,7 +138,7 @@ function describeResponse(
 /** The credential of a request in words: the token and where it came from, or the id of a run. */
 function credentialOf({ token, forkedRun }: ErrorContext): string {
   if (token !== undefined) return token.startsWith('the ') ? token : `the token from ${token}`
-  return forkedRun === undefined ? 'a request without a token' : `the run id ${forkedRun} of this forked run`
+  return forkedRun === undefined ? 'a request without a token' : `the GitHub run ID ${forkedRun}`
 }
 
 function authenticationHint({ token }: ErrorContext): string {

@@ -96,7 +96,7 @@ function isApplied(key: string, value: Json, record: JsonObject): boolean | unde
 export function inspectCreate(evidence: WriteObservation): RecoveryResult {
   if (evidence.record === undefined) return 'not-applied'
   const applied = appliedSettings(evidence)
-  if (applied.includes(false)) return { refused: 'The branch has a queue with other settings' }
+  if (applied.includes(false)) return { refused: 'The branch already has a queue with different settings' }
   return applied.includes(undefined) ? 'unclear' : 'done'
 }
 

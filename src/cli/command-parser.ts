@@ -156,7 +156,7 @@ function declareOptions(
       const added = value ?? 'true'
       if (typeof value === 'string' && isOptionAsValue(definition, value))
         throw usageError(
-          `${name} needs a value, but ${value} is an option.`,
+          `${name} needs a value, but ${value} is a flag.`,
           `To use ${value} as the value, write: ${name}=${value}`,
         )
       if (variadic !== true && values.some(other => other !== added))

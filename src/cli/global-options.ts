@@ -63,13 +63,13 @@ export interface GlobalOptions {
  */
 export async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<GlobalOptions> {
   if (args.has('--json') && args.has('--output') && args.get('--output')?.[0] !== 'json')
-    throw usageError('--json and --output cannot be used together.', 'Leave one of them out.')
+    throw usageError('--json and --output cannot be used together.', 'Use only one of them.')
   const fields = args
     .get('--fields')?.[0]
     ?.split(',')
     .map(field => field.trim())
   if (fields?.includes(''))
-    throw usageError('--fields holds an empty name.', 'For example --fields state,prTitle.')
+    throw usageError('--fields contains an empty name.', 'For example --fields state,prTitle.')
   return {
     format: args.has('--json') ? 'json' : await settings.require('output'),
     isTableForced: args.has('--output'),

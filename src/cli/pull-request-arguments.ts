@@ -23,7 +23,7 @@ async function withInput(typed: readonly string[], context: ParseContext): Promi
   if (lines.length === 0)
     throw usageError(
       'Standard input was empty; the previous command may have failed.',
-      'Write the number or URL of each pull request on a line.',
+      'Write the number or URL of each pull request on its own line.',
     )
   if (words.length > maxPullRequests) throw tooMany(words.length)
   return words
@@ -79,7 +79,7 @@ export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
   if (repo === undefined) return requestArgs
   const [typed] = args.get('--repo') ?? []
   if (typed !== undefined && repositoryName(parseRepository(typed)) !== repositoryName(parseRepository(repo)))
-    throw usageError(`'${word}' and --repo ${typed} name different repositories.`, 'Leave one of them out.')
+    throw usageError(`'${word}' and --repo ${typed} name different repositories.`, 'Use only one of them.')
   return requestArgs.set('--repo', [repo])
 }
 

@@ -9,7 +9,8 @@ import { type Inputs, repeatableOption } from './inputs.ts'
 export const setOption = repeatableOption({
   name: 'set',
   value: 'path=value',
-  summary: 'Add a field to the body: JSON or text; dots separate nested keys',
+  summary:
+    'Add a field to the request body; dots in the path separate nested keys; the value is JSON or text',
   parse: parseOverride,
 })
 
@@ -22,7 +23,7 @@ export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params):
   for (const [index, { path }] of overrides.entries()) {
     const name = path.join('.')
     if (overrides.slice(0, index).some(set => overlaps(set.path, path)))
-      throw usageError(`--set gives ${name} twice.`, 'Give each path only once.')
+      throw usageError(`--set was given twice for ${name}.`, 'Give each path only once.')
     for (const [key, { setting, definitions }] of Object.entries(inputs)) {
       const { location = '', fills = [] } = params[key] ?? {}
       const names = [...definitions.map(({ name }) => name), setting && settingDefinition(setting).flag]

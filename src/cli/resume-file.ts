@@ -33,7 +33,7 @@ async function readResumeFile(
   const refuse = (why: string) =>
     usageError(
       `--resume-file: ${file} ${why}.`,
-      'The file was not changed. Name another file, or remove this file to start again.',
+      'The file was not changed. Use another file, or delete this file to start over.',
     )
   const text = await host.files.read(target, maxFileSize).catch((error: Error) => {
     throw refuse(`cannot be read: ${error.message}`)

@@ -61,7 +61,7 @@ export function checkSameQuery(
   const differs = (what: string, savedText: string, currentText: string) =>
     usageError(
       `--resume-file: ${file} belongs to another query: ${what} is ${savedText} in the file and ${currentText} in this command.`,
-      'Name another file, or run the original command again.',
+      'Use another file, or run the original command again.',
     )
   const savedQuery = isObject(saved.query) ? saved.query : {}
   for (const key of new Set([...Object.keys(savedQuery), ...Object.keys(current.query)])) {

@@ -11,13 +11,13 @@ export const rangeInput: Input<TimeRange> = {
     {
       name: '--since',
       value: 'duration|instant',
-      summary: 'Start of the range, as a duration before now or an instant',
+      summary: 'Start of the range: a duration before now, such as 7d, or a date and time',
       defaultText: '24h',
     },
     {
       name: '--until',
       value: 'duration|instant',
-      summary: 'End of the range, as a duration before now or an instant',
+      summary: 'End of the range: a duration before now, such as 7d, or a date and time',
       defaultText: 'now',
     },
     { name: '--start', value: 'instant', summary: 'Start of the range, inclusive' },

@@ -111,7 +111,8 @@ export const apiCommand = defineCommand({
   command: 'api',
   summary: 'Call any API operation and print the response unchanged',
   operations: 'any',
-  output: 'the response unchanged, sanitized on a terminal; --fields selects from it',
+  output:
+    'the response, unchanged except that it is sanitized on a terminal; --fields selects fields from it',
   inputs: {
     operation: argument({
       name: 'operation',
@@ -131,7 +132,8 @@ export const apiCommand = defineCommand({
       name: 'field',
       short: 'F',
       value: 'key=value',
-      summary: 'Add a field to the body: JSON or text; dots separate nested keys',
+      summary:
+        'Add a field to the request body; dots in the key separate nested keys; the value is JSON or text',
       parse: textParser('field'),
     }),
     input: option({
@@ -143,7 +145,7 @@ export const apiCommand = defineCommand({
     }),
     include: flag({
       name: 'include',
-      summary: 'Print the status line and the headers first, of an error response too',
+      summary: 'Print the status line and headers before the body, including for error responses',
     }),
   },
   examples: [

@@ -69,7 +69,7 @@ async function checkFileAccess(settingsCheck: Check, { settings }: CommandContex
   const fixOf = ({ kind, path }: AccessProblem) => {
     if (kind === 'file') return `chmod 600 ${shellWord(path)}`
     if (kind === 'folder') return `chmod go-w ${shellWord(path)}`
-    return 'Run mergeq as that user, change the owner with chown, or set MERGEQ_CONFIG_DIR to a directory of your own.'
+    return 'Run mergeq as that user, change the owner with chown, or set MERGEQ_CONFIG_DIR to a directory that you own.'
   }
   return {
     check: 'settings',

@@ -185,7 +185,7 @@ export const guardCommand = defineCommand({
   ],
   async run(values, context) {
     if (values.install && values.uninstall)
-      throw usageError('--install and --uninstall cannot be used together.', 'Leave one of them out.')
+      throw usageError('--install and --uninstall cannot be used together.', 'Use only one of them.')
     if (values.install || values.uninstall) {
       const hooks = await import('./guard/hook.ts')
       return values.install ? hooks.installHook(values.failClosed, context) : hooks.uninstallHook(context)

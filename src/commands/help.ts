@@ -18,7 +18,7 @@ export const helpCommand: DocumentationCommand = {
   documentation: 'help',
   output: {
     table: 'the help text, as wide as the terminal, at most 100 columns',
-    json: 'the same as data: commands, arguments, flags, choices, defaults, examples and exit codes',
+    json: 'the same information as JSON: commands, arguments, flags, choices, defaults, examples and exit codes',
     ndjson: 'one command per line',
   },
   examples: [

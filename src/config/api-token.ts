@@ -44,7 +44,7 @@ export const isTokenVariableEmpty = ({ MERGEQ_TOKEN }: Environment): boolean =>
 
 /** Explains an empty MERGEQ_TOKEN, which is usually not a mistake of the user. */
 export const emptyTokenNote =
-  'MERGEQ_TOKEN is set but empty, as in CI jobs for pull requests from forks, which have no secrets.'
+  'MERGEQ_TOKEN is set but empty, which is normal in CI jobs for pull requests from forks, because they have no access to secrets.'
 
 /**
  * Returns the token for the origin of a base address (docs/reference/cli.md, "Token"): MERGEQ_TOKEN,
@@ -87,6 +87,6 @@ export function refuseForeignAddress({ source, isStored }: Token, address: Resol
   if (isStored === true || address?.foreignReason === undefined) return
   throw usageError(
     `The token (${source}) is not sent to the stored base URL ${address.value}: ${address.foreignReason}.`,
-    'Use --base-url or MERGEQ_BASE_URL, or set MERGEQ_CONFIG_DIR to a directory of your own. To check the permissions of the stored settings, run: mergeq doctor',
+    'Use --base-url or MERGEQ_BASE_URL, or set MERGEQ_CONFIG_DIR to a directory that you own. To check the permissions of the stored settings, run: mergeq doctor',
   )
 }

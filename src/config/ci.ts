@@ -123,7 +123,7 @@ export function ciSource(host: Host, hasToken: () => Promise<boolean>): SettingS
     pr({ pr, head }) {
       if (!isQueueBranch(head)) return pr
       throw usageError(
-        `This job runs on ${head?.value}, a test branch of the merge queue and not of a pull request.`,
+        `This job runs on ${head?.value}, a test branch of the merge queue, not the branch of a pull request.`,
         'Give a pull request (123, #123 or its URL), or set MERGEQ_PR.',
       )
     },

@@ -128,7 +128,7 @@ export const settingDefinitions = {
     key: 'timeout',
     env: ['MERGEQ_TIMEOUT'],
     defaultText: `${attemptLimit / 1_000}s, ${changeLimit / 1_000}s for changes, 60m for waits`,
-    summary: 'Time limit for each request; for a wait, for all of it',
+    summary: 'Time limit for each request, or for the whole wait',
     parse: parseDuration,
   }),
   retries: setting({

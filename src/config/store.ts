@@ -90,7 +90,7 @@ const unreadableError = (path: string, reason: string, ownerProblem?: AccessProb
     `The settings file ${path} cannot be read: ${reason.replace(/^.*cannot be read: /, '').replace(/\.$/, '')}.`,
     ownerProblem === undefined
       ? 'Fix the file, or move it away to start with empty settings. mergeq never overwrites a file that it cannot read.'
-      : `${ownerProblem.path} ${ownerProblem.description}. Run mergeq as that user, change the owner with chown, or set MERGEQ_CONFIG_DIR to a directory of your own.`,
+      : `${ownerProblem.path} ${ownerProblem.description}. Run mergeq as that user, change the owner with chown, or set MERGEQ_CONFIG_DIR to a directory that you own.`,
   )
 
 /** Returns a member of the document if it is an object, and an empty object otherwise. */

@@ -51,7 +51,7 @@ export function readSetting(key: string, value: Json): Json {
   if (type === undefined || (value === null && key === 'requiredStatuses')) return value
   if (value === null)
     throw usageError(
-      'null is not possible: the service cannot reset this setting.',
+      'null is not allowed: the service cannot reset this setting.',
       'Set a value, or remove the setting to leave it unchanged.',
     )
   return type.fromJson(value)

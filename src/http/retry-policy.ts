@@ -28,7 +28,7 @@ export const createRetryPolicy = (maxRetries: number): RetryPolicy => ({
   maxDelay: 20_000,
   maxRetryAfter: 60_000,
   reasonFor(status, isChange) {
-    if (status === 429) return 'The service limits the request rate (429)'
+    if (status === 429) return 'The service reported that the rate limit was exceeded (429)'
     const isTransient = status === 408 || (status >= 500 && status <= 599)
     return isTransient && !isChange ? `The service could not process the request (${status})` : undefined
   },

@@ -54,7 +54,7 @@ export const listTests = defineMethod(
     if (others.pageToken !== undefined && range.end - range.start > maxWindow)
       throw usageError(
         'pageToken requires a range of at most 7 days.',
-        'A page token belongs to one request: give the range of that request.',
+        'A page token is valid only for the range of the request that returned it. Give the same range.',
       )
     return { ...others, ...(await organizationOf(inputs)), range, minRate: minFailureRate }
   },

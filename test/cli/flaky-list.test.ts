@@ -366,7 +366,7 @@ describe('a list that is resumed', () => {
     const { code, err, out, requests } = await walk(flags, fortnight, { disk })
     expect([code, out, requests.length, disk.get('walk.state')]).toEqual([2, '', 0, broken])
     expect(err).toMatch(
-      /walk\.state is not a resume file of mergeq, or is damaged\..*Name another file, or remove this file/,
+      /walk\.state is not a resume file of mergeq, or is damaged\..*Use another file, or delete this file/,
     )
   })
 

@@ -119,7 +119,7 @@ describe('help as data', () => {
     expect(update.flags).toContainEqual({
       name: '--mode',
       value: '<mode>',
-      summary: 'Test in one line (single) or in lanes by impacted targets (parallel)',
+      summary: 'Test in one lane (single), or in several lanes by impacted targets (parallel)',
       choices: ['single', 'parallel'],
     })
     const wait = commands.find(({ command }: { command: string }) => command === 'pr wait')

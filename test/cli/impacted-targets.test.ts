@@ -270,10 +270,10 @@ describe('a pull request from a fork', () => {
   })
 
   test.each([
-    [401, /^mergeq: 127\.0\.0\.1:\d+ rejected the run id 4242 of this forked run \(401\)\.$/m],
+    [401, /^mergeq: 127\.0\.0\.1:\d+ rejected the GitHub run ID 4242 \(401\)\.$/m],
     [
       403,
-      /denied access to the run id 4242 of this forked run \(403\)\.\n {2}Check the permissions of the run id 4242 of this forked run/,
+      /denied access to the GitHub run ID 4242 \(403\)\.\n {2}Check the permissions of the GitHub run ID 4242/,
     ],
   ])('a %i names the run id, which was sent, and no token', async (status, expected) => {
     const { code, err } = await mergeq(`pr targets 7 //a ${at} --forked-run 4242`, {

@@ -202,7 +202,7 @@ test.each([
   ['updateQueue', { requiredStatuses: [], deleteRequiredStatuses: true }, 'cannot be used together'],
   ['updateQueue', { batch: true, set: { batch: false } }, 'set batch conflicts with batch'],
   ['getQueue', { set: { 'repo.name': 'x' } }, 'set repo.name conflicts with repo'],
-  ['getQueue', { set: { a: 1, 'a.b': 2 } }, 'set gives a.b twice'],
+  ['getQueue', { set: { a: 1, 'a.b': 2 } }, 'set contains a.b twice'],
   ['listFailingTests', { since: '1d', start: '2d' }, 'since and start cannot be used together'],
   ['listFailingTests', { since: '8d', pageToken: 'x' }, 'at most 7 days'],
   ['getMergeQueueMetrics', { allRepos: true }, 'allRepos and repo cannot be used together'],

@@ -191,7 +191,7 @@ describe('metrics check', () => {
     ['quantile(mq) < 1', /the first argument of quantile must be a number/, 10],
     ['quantile(95, mq) < 1', /the first argument of quantile must be a number/, 10],
     ['quantile(0.9 mq) < 1', /expected a comma/, 14],
-    ['sum by (branch) (mq) < 1', /grouping with by or without is not supported/, 5],
+    ['sum by (branch) (mq) < 1', /grouping \(by, without\) is not supported/, 5],
     ['1 < mq', /expected the name of a series/, 1],
     ['rate(mq_pr_restarts_1h_total[5m]) > 1', /rate\(\) is not supported/, 1],
     ['increase(mq[1h]) > 1', /increase\(\) is not supported/, 1],

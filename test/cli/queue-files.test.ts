@@ -521,7 +521,7 @@ describe('what a file may hold', () => {
     [
       'null where there is no reset',
       'settings:\n  mode:',
-      'q.yaml:2: mode: null is not possible: the service cannot reset this setting.',
+      'q.yaml:2: mode: null is not allowed: the service cannot reset this setting.',
     ],
     ['what is read only', 'settings:\n  branch: main', 'q.yaml:2: branch: this setting is read-only.'],
     [
@@ -657,7 +657,7 @@ describe('what a file may hold', () => {
       'a setting twice',
       'queue diff -f q.yaml --set a=1 --set a=2',
       { 'q.yaml': 'settings: {}' },
-      '--set names a twice',
+      '--set was given twice for a.',
     ],
     [
       'nesting by --set',
@@ -728,7 +728,7 @@ describe('export', () => {
 
   test.each([
     ['an ending that says nothing', '-f q.txt', {}, 2, 'must end in .yaml, .yml or .json'],
-    ['a format that contradicts the ending', '-f q.yaml --json', {}, 2, 'contradicts the extension'],
+    ['a format that contradicts the ending', '-f q.yaml --json', {}, 2, 'does not match the extension'],
     ['a format that is none', '-o csv', {}, 2, 'A queue file is YAML or JSON.'],
     ['fields', '--fields mode', {}, 2, 'A queue file is YAML or JSON.'],
     ['a file that is broken', '-f q.yaml', { 'q.yaml': 'settings: [' }, 2, 'q.yaml:1: invalid YAML'],

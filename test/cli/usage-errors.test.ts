@@ -65,7 +65,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`queue get ${at} --json=yes`, /--json/],
   ],
   'an option where a value should stand': [
-    ['flaky list -R acme/web --org --json', /--org needs a value, but --json is an option/],
+    ['flaky list -R acme/web --org --json', /--org needs a value, but --json is a flag/],
     [`queue get -b main -R --json`, /--repo needs a value, but --json/],
     [`queue get -b main -R -q`, /--repo needs a value, but -q/],
     [`-R --dry-run queue get -b main`, /--repo needs a value, but --dry-run/],
@@ -220,8 +220,8 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`queue get ${at} --timeout 5s --timeout 6s`, /--timeout.*twice/],
   ],
   '--set': [
-    [`queue update --set a=1 --set a=2 ${at}`, /--set.*a twice/],
-    [`queue update --set a=1 --set a=1 ${at}`, /--set.*a twice/],
+    [`queue update --set a=1 --set a=2 ${at}`, /--set was given twice for a/],
+    [`queue update --set a=1 --set a=1 ${at}`, /--set was given twice for a/],
     [`queue update --set a.b=1 --set a=2 ${at}`, /--set.*twice/],
     [`queue update --set a=1 --set a.b=2 ${at}`, /--set.*twice/],
     [`queue update --concurrency 5 --set concurrency=6 ${at}`, /--set.*concurrency.*--concurrency/],

@@ -348,7 +348,7 @@ describe('an empty MERGEQ_TOKEN counts as unset', () => {
     expect(status).toEqual({
       code: 0,
       out: `source\tthe stored token for ${originOf(service)}\norigin\t${originOf(service)}\nends with\tb6aa\n`,
-      err: 'mergeq: MERGEQ_TOKEN is set but empty, as in CI jobs for pull requests from forks, which have no secrets.\n',
+      err: 'mergeq: MERGEQ_TOKEN is set but empty, which is normal in CI jobs for pull requests from forks, because they have no access to secrets.\n',
     })
   })
 

@@ -89,7 +89,7 @@ const merge = '9d1c2b3a4f5e60718293a4b5c6d7e8f901234567'
 const run = '6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c'
 const branch = `trunk-merge/pr-123/${run}`
 const noPull = (on: string) =>
-  `! This job runs on ${on}, a test branch of the merge queue and not of a pull request.`
+  `! This job runs on ${on}, a test branch of the merge queue, not the branch of a pull request.`
 const noHead = (title: string) =>
   `! ${title} does not provide the head commit of the pull request; the commit that it builds may be a merge commit.`
 

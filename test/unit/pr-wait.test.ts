@@ -191,10 +191,10 @@ describe('the sentence about the end of a wait', () => {
     [{ outcome: 'failed', ...first }, { state: 'FAILED' }, 0, '#7 has already failed.'],
     [{ outcome: 'cancelled' }, { state: 'CANCELLED' }, 20, '#7 was cancelled after 20s.'],
     [{ outcome: 'cancelled', ...first }, { state: 'CANCELLED' }, 0, '#7 is already cancelled.'],
-    [{ outcome: 'timed-out' }, { state: 'PENDING' }, 20, '#7 timed out after 20s, still PENDING.'],
-    [{ outcome: 'timed-out' }, { missingSince: noon }, 20, '#7 timed out after 20s (not submitted).'],
-    [{ outcome: 'timed-out' }, failing, 20, '#7 timed out after 20s (not visible yet).'],
-    [{ outcome: 'timed-out' }, {}, 20, '#7 timed out after 20s (state unknown).'],
+    [{ outcome: 'timed-out' }, { state: 'PENDING' }, 20, 'The wait for #7 timed out after 20s, still PENDING.'],
+    [{ outcome: 'timed-out' }, { missingSince: noon }, 20, 'The wait for #7 timed out after 20s (not submitted).'],
+    [{ outcome: 'timed-out' }, failing, 20, 'The wait for #7 timed out after 20s (not visible yet).'],
+    [{ outcome: 'timed-out' }, {}, 20, 'The wait for #7 timed out after 20s (state unknown).'],
     [
       { outcome: 'stale', head },
       { state: 'PENDING' },
@@ -203,7 +203,7 @@ describe('the sentence about the end of a wait', () => {
     ],
     [{ outcome: 'pending' }, { state: 'TESTING' }, 0, '#7 is still TESTING.'],
     [{ outcome: 'pending' }, { missingSince: noon }, 0, '#7 has not finished (not submitted).'],
-    [{ outcome: 'pending', isSkipped: true }, {}, 0, '#7 was not waited for.'],
+    [{ outcome: 'pending', isSkipped: true }, {}, 0, 'mergeq did not wait for #7.'],
     [{ outcome: 'error' }, { missingSince: noon }, 90, '#7 could not be checked (not submitted).'],
   ] as const)('%j %j after %d s', (end, state, seconds, sentence) => {
     expect(describeEnd(7, state, end, seconds)).toBe(sentence)

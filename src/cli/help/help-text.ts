@@ -70,7 +70,11 @@ const renderOptions = (options: readonly OptionDoc[], layout: HelpLayout): strin
     layout.width,
   )
 
-const helpOption: OptionDoc = { name: '--help', short: '-h', summary: 'Show help; with --json, as data' }
+const helpOption: OptionDoc = {
+  name: '--help',
+  short: '-h',
+  summary: 'Show help; with --json, print it as JSON',
+}
 
 function renderOutputDoc(prints: OutputDoc, { width }: HelpLayout): string {
   if (typeof prints === 'string') return indentText(prints, width)

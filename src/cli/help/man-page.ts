@@ -106,7 +106,7 @@ export function renderManPage(
       formatParagraph(
         'Submits pull requests to a merge queue, waits for them to merge, and reads queues, metrics and failing tests. The exit status shows scripts what happened.',
       ),
-      formatParagraph('`mergeq help` prints the same information; `mergeq help --json` prints it as data.'),
+      formatParagraph('`mergeq help` prints the same information; `mergeq help --json` prints it as JSON.'),
     ),
     ...formatSection(
       'GLOBAL FLAGS',

@@ -23,7 +23,10 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ['MERGEQ_CONFIG_DIR', 'Configuration directory (default: depends on the platform)'],
   ['XDG_CONFIG_HOME, XDG_CACHE_HOME', 'Base directories for configuration and cache on Linux'],
   ['CI', 'If set, mergeq never prompts; repository, branch and pull request default to those of the CI job'],
-  ['HTTPS_PROXY, NO_PROXY', 'Proxy for HTTPS, and hosts to reach without it; upper or lower case'],
+  [
+    'HTTPS_PROXY, NO_PROXY',
+    'Proxy for HTTPS, and hosts to reach without it; the names can be in upper or lower case',
+  ],
   ['NODE_EXTRA_CA_CERTS', 'File with additional certificate authorities, like --ca-file'],
   ['NODE_DISABLE_COMPILE_CACHE', 'If set, compiled code is not cached'],
   [
@@ -60,7 +63,7 @@ const renderExitCodes = (width: number): string =>
     ),
     '\n',
     renderParagraph(
-      'With several pull requests, the most severe exit code wins. The help of each command lists its exit codes. When the reader closes the pipe, mergeq stops quietly with the exit code it would have had.',
+      'With several pull requests, mergeq exits with the most severe exit code. The help of each command lists its exit codes. If the program that reads the output exits early, mergeq stops without an error message and uses the exit code that it would otherwise have returned.',
       width,
     ),
   ].join('')
@@ -73,7 +76,7 @@ const renderEnvironment = (width: number, settings: readonly DocumentedSetting[]
     alignColumns(otherVariables, width),
     '\n',
     renderParagraph(
-      'The first source with a value wins: flag, environment, project file, profile, CI job, git checkout, default. To see where each value comes from:',
+      'mergeq uses the first source that has a value: flag, environment, project file, profile, CI job, git checkout, default. To see where each value comes from:',
       width,
     ),
     '\n',

@@ -41,7 +41,7 @@ export type WatchInputValues = InputValues<ReturnType<typeof watchInputs>>
 /** Throws a usage error for options that contradict each other. */
 export function checkWatchInputs({ once, duration }: WatchInputValues): void {
   if (once && duration !== undefined)
-    throw usageError('--once and --for cannot be used together.', 'Leave one of them out.')
+    throw usageError('--once and --for cannot be used together.', 'Use only one of them.')
 }
 
 /** Reads once within the limits; `isLast` means that no reading follows. */

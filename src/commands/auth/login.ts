@@ -107,7 +107,7 @@ export const authLoginCommand = defineCommand({
     await context.logger.info(`Stored the token for ${origin}${noVerify ? ' without verifying it' : ''}.`)
     if (context.args.has('--base-url'))
       await context.logger.info(
-        `The base URL was not stored. To make it the default, run: mergeq config set base-url ${shellWord(await context.settings.require('baseUrl'))}`,
+        `Only the token was stored, not the base URL. To make this base URL the default, run: mergeq config set base-url ${shellWord(await context.settings.require('baseUrl'))}`,
       )
     if (isTokenVariableSet(context))
       await context.logger.warn('MERGEQ_TOKEN is set and takes precedence over the stored token.')

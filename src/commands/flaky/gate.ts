@@ -62,7 +62,7 @@ export const flakyGateCommand = defineCommand({
     onUnavailable: choiceOption({
       name: 'on-unavailable',
       value: 'pass|fail',
-      summary: 'Service unavailable: pass exits 0, fail exits 7',
+      summary: 'If the service is unavailable: pass exits 0, fail exits 7',
       default: 'fail',
       choices: unavailableChoices,
     }),

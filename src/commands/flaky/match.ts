@@ -147,7 +147,7 @@ export const flakyMatchCommand = defineCommand({
 function newFailuresError(newCount: number, failedCount: number): MergeqError {
   return new MergeqError(
     'check-failed',
-    `flaky match: ${formatInteger(newCount)} of ${pluralize(failedCount, 'failed test')} ${newCount === 1 ? 'is' : 'are'} new: not in the list of failing tests for this range.`,
+    `flaky match: ${formatInteger(newCount)} of ${pluralize(failedCount, 'failed test')} ${newCount === 1 ? 'is' : 'are'} new (not in the list of failing tests for this range).`,
     { hint: 'Fix the new failures, or widen the range with --since 30d.' },
   )
 }

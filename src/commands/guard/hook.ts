@@ -99,7 +99,7 @@ export async function installHook(failClosed: boolean, context: CommandContext):
     return printResult('nothing', path, `The guard is already installed in ${path}.`, context)
   if (existing !== undefined && !isGuardHook(existing))
     throw new MergeqError('refused', `${path} was not installed by mergeq; left unchanged.`, {
-      hint: `Add this line to the hook, before any command that reads standard input:\n${lineToAdd}\nLater commands find the input in $refs.`,
+      hint: `Add this line to the hook, before any command that reads standard input:\n${lineToAdd}\nLater commands can read that input from $refs.`,
     })
   if (context.options.dryRun)
     return printPreview(

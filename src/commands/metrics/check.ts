@@ -78,7 +78,7 @@ export const metricsCheckCommand = defineCommand({
   exitKinds: ['check-failed'],
   output: {
     table: 'one row per series that an expression selects',
-    json: 'a list of series, each with its value and whether the threshold holds',
+    json: 'a list of series, each with its value and whether it meets the threshold',
     ndjson: 'one series per line',
   },
   inputs: { expressions },

@@ -37,7 +37,7 @@ const commit: Input<string | undefined> = {
     if (args.get('--sha')?.[0] === 'HEAD')
       throw usageError(
         '--sha: HEAD is not a commit hash.',
-        'In a git checkout, leave out --sha to use the commit of HEAD. Elsewhere, name the commit.',
+        'In a git checkout, omit --sha to use the HEAD commit. Elsewhere, give the commit hash.',
       )
     if (!args.has('--no-sha')) return context.require('sha')
     if (args.has('--sha')) throw usageError('--sha and --no-sha cannot be used together.')
@@ -74,7 +74,7 @@ export const prTargetsCommand = defineOperationCommand({
       name: 'too-large',
       value: 'all|fail',
       default: 'all',
-      summary: 'List over 20 MiB: all sends "ALL" instead, fail sends nothing',
+      summary: 'If the list is over 20 MiB: all sends "ALL" instead, fail sends nothing',
       choices: ['all', 'fail'],
     }),
     forkedRun,

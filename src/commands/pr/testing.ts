@@ -19,7 +19,7 @@ const testRunInput: Input<string | undefined> = {
     const [typed] = args.get('run') ?? []
     if (args.has('--pr')) {
       if (typed !== undefined)
-        throw usageError('A test run and --pr cannot be combined.', 'Leave one of them out.')
+        throw usageError('A test run and --pr cannot be combined.', 'Use only one of them.')
       return undefined
     }
     const [, number] = /^(?:#|https?:\/\/\S+\/pull\/)?(\d{1,10})$/.exec(typed ?? '') ?? []

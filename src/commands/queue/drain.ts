@@ -4,5 +4,5 @@ import { defineStateCommand } from './state/update-state.ts'
 export const queueDrainCommand = defineStateCommand(
   'drain',
   'DRAINING',
-  'Start no new tests; finish and merge the running ones',
+  'Start no new tests; let running tests finish and merge what passes',
 )

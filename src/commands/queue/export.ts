@@ -36,7 +36,7 @@ function isJsonOutput(file: string | undefined, { args, options }: CommandContex
       'The extension of the file determines its format.',
     )
   const isJsonFile = /\.json$/i.test(file)
-  if (isFormatTyped && !isJsonFile) throw usageError(`--output json contradicts the extension of ${file}.`)
+  if (isFormatTyped && !isJsonFile) throw usageError(`--output json does not match the extension of ${file}.`)
   return isJsonFile
 }
 
@@ -83,7 +83,7 @@ export const queueExportCommand = defineCommand({
       name: 'file',
       short: 'f',
       value: 'file',
-      summary: 'Write to this file (.yaml, .yml or .json); its comments are kept',
+      summary: 'Write to this file (.yaml, .yml or .json); comments in an existing file are kept',
       file: true,
       parse: textParser('file name'),
     }),
@@ -100,11 +100,11 @@ export const queueExportCommand = defineCommand({
     const live = await readLive(invocation, includeState, context)
     if (live === undefined)
       throw new MergeqError('not-found', `The queue of ${queueName(invocation)} does not exist.`, {
-        hint: 'To name another queue, use --repo and --target-branch.',
+        hint: 'To export another queue, use --repo and --target-branch.',
         status: 404,
       })
     if (live.unreadable.length > 0)
-      await logger.warn(`Left out because their live values cannot be set: ${joinList(live.unreadable)}.`)
+      await logger.warn(`Omitted settings whose live values cannot be set: ${joinList(live.unreadable)}.`)
     const { repo, targetBranch } = invocation.values
     const queueFile = { repo: existing.repo ?? repositoryName(repo), targetBranch, settings: live.settings }
     const previous =

@@ -4,5 +4,5 @@ import { defineStateCommand } from './state/update-state.ts'
 export const queuePauseCommand = defineStateCommand(
   'pause',
   'PAUSED',
-  'Pause testing and merging; running tests finish',
+  'Pause testing and merging; let running tests finish',
 )

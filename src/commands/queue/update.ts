@@ -19,7 +19,7 @@ const settingsTable = (queue: JsonObject): View =>
 /** `mergeq queue update`: changes settings of a queue. */
 export const queueUpdateCommand = defineOperationCommand({
   command: 'queue update',
-  summary: 'Change queue settings; the others stay unchanged',
+  summary: 'Change queue settings; settings that are not given stay unchanged',
   operation: updateQueue,
   inputs: { ...queueInputs, ...queueSettings },
   view: ({ records: [queue] }, { repo, targetBranch }) => ({

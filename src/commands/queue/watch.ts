@@ -117,7 +117,7 @@ export const queueWatchCommand = defineCommand({
       return runInvocations(queueGetCommand, invocations, context)
     if (options.format === 'json')
       throw usageError(
-        '`mergeq queue watch` prints a stream, which is not one JSON document.',
+        '`mergeq queue watch` cannot print JSON, because its output is a stream.',
         'Use -o ndjson for the changes, or --once for the current queue.',
       )
     const [invocation] = invocations

@@ -143,7 +143,7 @@ const maxShareLeft = 0.05
 /** `sandbox simulate`: predicts throughput under several settings with the engine of the sandbox. */
 export const sandboxSimulateCommand = defineCommand({
   command: 'sandbox simulate',
-  summary: 'Simulate throughput, time in queue and CI minutes under several settings',
+  summary: 'Simulate throughput, time in queue and CI minutes with different settings',
   operations: [getMergeQueueMetrics],
   output: {
     table: 'one row per combination of settings; on a terminal, also a chart',
@@ -181,7 +181,7 @@ async function simulate(values: InputValues<typeof inputs>, context: CommandCont
   if (load.prsPerHour * load.weeks * 168 > maxSubmits)
     throw usageError(
       `The simulation would exceed ${pluralize(maxSubmits, 'pull request')}.`,
-      'Simulate fewer --weeks; the results hardly change.',
+      'Use a smaller value for --weeks; the results hardly change.',
     )
   const simulations: SimulationResult[] = []
   for (const setup of setups) {

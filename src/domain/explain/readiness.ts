@@ -26,7 +26,11 @@ const findingByMergeability: Readonly<Record<string, Finding | undefined>> = {
     code: 'not-mergeable',
     message: 'GitHub blocks the merge (conflicts, checks or reviews).',
     blocks: true,
-    steps: [manualStep('Resolve the conflicts, checks or reviews on GitHub; the queue then continues.')],
+    steps: [
+      manualStep(
+        'Resolve the conflicts, failing checks or missing reviews on GitHub; the queue then continues.',
+      ),
+    ],
   },
 }
 

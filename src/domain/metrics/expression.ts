@@ -137,7 +137,7 @@ export function parseExpression(text: string): Expression {
     const start = at
     const first = parseName()
     if (text[at] !== '(') {
-      if (/^(?:by|without)\b/.test(text.slice(at))) refuse('grouping with by or without is not supported')
+      if (/^(?:by|without)\b/.test(text.slice(at))) refuse('grouping (by, without) is not supported')
       return { over: 'each', ...parseSelector(first) }
     }
     if (rangeFunction.test(first)) refuse(`${first}() is not supported for these series`, start, whyNoRate)

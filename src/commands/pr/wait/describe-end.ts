@@ -44,7 +44,7 @@ export function describeEnd(
 ): string {
   const after = `after ${formatElapsed(elapsedSeconds)}`
   const current = stateText(state)
-  if (isSkipped) return `#${pr} was not waited for.`
+  if (isSkipped) return `mergeq did not wait for #${pr}.`
   switch (outcome) {
     case 'merged':
       return isFirstReading ? `#${pr} is already merged.` : `#${pr} merged ${after}.`
@@ -62,8 +62,8 @@ export function describeEnd(
       return isFirstReading ? `#${pr} is already cancelled.` : `#${pr} was cancelled ${after}.`
     case 'timed-out':
       return state.state === undefined
-        ? `#${pr} timed out ${after} (${current}).`
-        : `#${pr} timed out ${after}, still ${current}.`
+        ? `The wait for #${pr} timed out ${after} (${current}).`
+        : `The wait for #${pr} timed out ${after}, still ${current}.`
     case 'stale': {
       const [expected, found] = shortCommits(head?.expected, head?.found)
       return `The head of #${pr} moved: expected ${expected}, found ${found}.`

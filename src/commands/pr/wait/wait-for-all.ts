@@ -127,5 +127,9 @@ function interruptedWaitError(failure: MergeqError, waiting: readonly WaitTarget
   const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
   const note = isSeen ? `${subject} in the queue.` : 'Queued pull requests stay in the queue.'
   const hint = `${note} To cancel, run:\n${cancelCommands.join('\n')}`
-  return extendError(failure, { hint }, `${failure.message} Only the wait has ended.`)
+  return extendError(
+    failure,
+    { hint },
+    `${failure.message} Only the wait has ended; mergeq cancelled nothing.`,
+  )
 }

@@ -14,7 +14,7 @@ const matchHead: Input<string | undefined> = {
     {
       name: '--match-head',
       value: 'sha|HEAD',
-      summary: 'Exit 14 if the head of the pull request is another commit',
+      summary: 'Exit 14 if the head of the pull request is not this commit',
       suggestions: ['HEAD'],
     },
   ],
@@ -39,7 +39,7 @@ export const waitInputs = {
     name: 'until',
     value: 'state',
     default: 'merged',
-    summary: 'State to wait for: merged, tests-passed, testing, left',
+    summary: 'State to wait for: merged, tests-passed, testing, or left, meaning no longer in the queue',
     choices: milestones,
   }),
   interval: option({

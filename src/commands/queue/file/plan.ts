@@ -60,7 +60,7 @@ export async function resolveQueue(
     if (args.has(option) && (await readTyped()) !== normalized)
       throw usageError(
         `${option} is ${args.get(option)?.[0]}, but ${path} is for ${value}.`,
-        'Leave one of them out.',
+        'Omit the flag, or use another file.',
       )
     args.set(option, [value])
   }

@@ -133,7 +133,7 @@ export function parseYaml(text: string, file: string): SourceNode {
       throw syntaxError(offset, `the number ${source} cannot be represented exactly.`)
     }
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
-    throw syntaxError(offset, 'this value does not exist in JSON.')
+    throw syntaxError(offset, 'this value cannot be represented in JSON.')
   }
 }
 

@@ -30,7 +30,7 @@ const { state, mode, requiredStatuses, enqueueingLabel } = queueSettingTypes
 export const modeInput = option({
   name: 'mode',
   value: 'mode',
-  summary: 'Test in one line (single) or in lanes by impacted targets (parallel)',
+  summary: 'Test in one lane (single), or in several lanes by impacted targets (parallel)',
   choices: mode.choices,
   parse: mode.parse,
 })
@@ -69,12 +69,12 @@ export const queueSettings = {
   pendingFailureDepth: integerOption(
     'pending-failure-depth',
     'pendingFailureDepth',
-    'Later runs to wait for before a failure is final',
+    'Number of later test runs to wait for before a failure becomes final',
   ),
   canOptimisticallyMerge: booleanFlag(
     'can-optimistically-merge',
     'canOptimisticallyMerge',
-    'A passing run also validates pull requests ahead of it',
+    'Let a passing test run also validate the pull requests ahead of it',
   ),
   batch: booleanFlag('batch', 'batch', 'Test several pull requests together in a batch'),
   batchingMinSize: integerOption(
@@ -106,7 +106,7 @@ export const queueSettings = {
   directMergeMode: settingChoice(
     'direct-merge-mode',
     'directMergeMode',
-    'Merge without testing if up to date and the queue is empty',
+    'Merge a pull request without testing if it is up to date and the queue is empty',
   ),
   optimizationMode: settingChoice(
     'optimization-mode',
