@@ -332,7 +332,9 @@ describe('an empty MERGEQ_TOKEN counts as unset', () => {
           answer: () => ({}),
         })
         expect({ code, out, requests }).toEqual({ code: 4, out: '', requests: [] })
-        expect(err).toMatch(/MERGEQ_TOKEN is set but empty, as in CI jobs for pull requests from forks/)
+        expect(err).toMatch(
+          /MERGEQ_TOKEN is set but empty, which is normal in CI jobs for pull requests from forks/,
+        )
       }
     },
   )

@@ -191,8 +191,18 @@ describe('the sentence about the end of a wait', () => {
     [{ outcome: 'failed', ...first }, { state: 'FAILED' }, 0, '#7 has already failed.'],
     [{ outcome: 'cancelled' }, { state: 'CANCELLED' }, 20, '#7 was cancelled after 20s.'],
     [{ outcome: 'cancelled', ...first }, { state: 'CANCELLED' }, 0, '#7 is already cancelled.'],
-    [{ outcome: 'timed-out' }, { state: 'PENDING' }, 20, 'The wait for #7 timed out after 20s, still PENDING.'],
-    [{ outcome: 'timed-out' }, { missingSince: noon }, 20, 'The wait for #7 timed out after 20s (not submitted).'],
+    [
+      { outcome: 'timed-out' },
+      { state: 'PENDING' },
+      20,
+      'The wait for #7 timed out after 20s, still PENDING.',
+    ],
+    [
+      { outcome: 'timed-out' },
+      { missingSince: noon },
+      20,
+      'The wait for #7 timed out after 20s (not submitted).',
+    ],
     [{ outcome: 'timed-out' }, failing, 20, 'The wait for #7 timed out after 20s (not visible yet).'],
     [{ outcome: 'timed-out' }, {}, 20, 'The wait for #7 timed out after 20s (state unknown).'],
     [
