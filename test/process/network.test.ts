@@ -832,7 +832,9 @@ describe('addresses', () => {
     await run(ask(`http://[::1]:${port}/v1`, ...words), { code: 7, names: [`[::1]:${port}`] })
   })
 
-  testWith('openssl')('[::1] works behind TLS, by its address in the certificate', async () => {
+  testWith('openssl')('[::1] works behind TLS, by its address in the certificate', async context => {
+    // In this version, tls.connect itself compares an IPv6 address with the names in the certificate only.
+    if (process.version === 'v22.23.3') context.skip()
     const { authority, env } = await secured()
     const service = kept(
       await startTestServer({ hostname: '::1', tls: authority.issue('IP:::1'), answer: good }),
