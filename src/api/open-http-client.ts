@@ -5,22 +5,51 @@ import type { ServiceClient } from './service-client.ts'
 
 /** The settings of an HTTP client that the user can choose. */
 export interface ConnectionSettings extends Pick<HttpClientOptions, 'isLoopback'> {
-  /** A file of further certificate authorities, and the name of its option for messages. */
-  readonly caFile: { readonly path: string; readonly option: string } | undefined
+  /** A file of further certificate authorities; `option` is the name of its option, for messages. */
+  readonly caFile: { readonly path: string | undefined; readonly option: string }
   /** Milliseconds that an attempt may take; undefined for the defaults. */
   readonly timeout: number | undefined
+}
+
+/** An HTTP client that is opened on the first call. */
+export interface LazyHttpClient {
+  httpClient(): Promise<HttpClient>
+  /** Closes the connections of the HTTP client, if it was opened. */
+  close(): Promise<void>
+}
+
+/** Returns the HTTP client of a command or a call; its settings are read when it is opened. */
+export function createLazyHttpClient(
+  host: Host,
+  logger: ServiceClient['logger'],
+  readSettings: () => Promise<ConnectionSettings>,
+): LazyHttpClient {
+  let httpClient: Promise<HttpClient> | undefined
+  return {
+    httpClient() {
+      httpClient ??= readSettings().then(settings => openHttpClient(host, logger, settings))
+      return httpClient
+    },
+    async close() {
+      // An HTTP client that could not be opened was reported by httpClient().
+      await httpClient?.then(
+        opened => opened.close(),
+        () => undefined,
+      )
+    },
+  }
 }
 
 /**
  * Opens the HTTP client of a command or a call. Its module is loaded now, which is the largest part of the
  * start-up time of a request. Throws a usage error for a file of authorities that cannot be read.
  */
-export async function openHttpClient(
+async function openHttpClient(
   host: Host,
   logger: ServiceClient['logger'],
   { caFile, timeout, isLoopback }: ConnectionSettings,
 ): Promise<HttpClient> {
-  const authorities = caFile === undefined ? [] : await readAuthorities(caFile, host)
+  const authorities = await readAuthorities(caFile, host)
   const { createHttpClient } = await import('../http/http-client.ts')
   if (host.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified.')
@@ -33,11 +62,15 @@ export async function openHttpClient(
   })
 }
 
-/** The certificates of the file, and those of NODE_EXTRA_CA_CERTS, which `ca` options would replace. */
+/**
+ * The certificates of the file, if there is one, and those of NODE_EXTRA_CA_CERTS, which `ca` options would
+ * replace.
+ */
 async function readAuthorities(
-  { path, option }: NonNullable<ConnectionSettings['caFile']>,
+  { path, option }: ConnectionSettings['caFile'],
   { env, files }: Host,
 ): Promise<readonly string[]> {
+  if (path === undefined) return []
   const own = await files.read(path).catch((error: Error) => {
     throw usageError(
       `${option}: ${path} cannot be read: ${error.message}.`,

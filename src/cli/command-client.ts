@@ -1,10 +1,10 @@
-import { openHttpClient } from '../api/open-http-client.ts'
+import { createLazyHttpClient } from '../api/open-http-client.ts'
 import type { ServiceClient } from '../api/service-client.ts'
-import { findToken, refuseForeignAddress, type Token } from '../config/api-token.ts'
+import { readToken, type Token } from '../config/api-token.ts'
 import { isLoopback } from '../config/base-url.ts'
 import type { Config } from '../config/config.ts'
+import { memoize } from '../domain/memoize.ts'
 import type { Host } from '../host/host.ts'
-import type { HttpClient } from '../http/http-client.ts'
 import { createRetryPolicy } from '../http/retry-policy.ts'
 import type { Logger } from '../output/logger.ts'
 import type { GlobalOptions } from './global-options.ts'
@@ -31,36 +31,14 @@ interface ClientParts {
  */
 export function createCommandClient(parts: ClientParts): CommandClient {
   const { host, settings, secrets, options, logger } = parts
-  let token: Promise<Token> | undefined
-  let httpClient: Promise<HttpClient> | undefined
   return {
     ...parts,
+    ...createLazyHttpClient(host, logger, async () => ({
+      caFile: { path: await settings.read('caFile'), option: '--ca-file' },
+      timeout: options.timeout,
+      isLoopback,
+    })),
     retryPolicy: createRetryPolicy(options.retries),
-    token() {
-      token ??= settings.require('baseUrl').then(async baseUrl => {
-        const apiToken = await findToken(host.env, baseUrl, settings.store)
-        secrets.hide(apiToken.value)
-        refuseForeignAddress(apiToken, await settings.find('baseUrl'))
-        return apiToken
-      })
-      return token
-    },
-    httpClient() {
-      httpClient ??= settings.read('caFile').then(caFile =>
-        openHttpClient(host, logger, {
-          caFile: caFile === undefined ? undefined : { path: caFile, option: '--ca-file' },
-          timeout: options.timeout,
-          isLoopback,
-        }),
-      )
-      return httpClient
-    },
-    async close() {
-      // An HTTP client that could not be created was reported by httpClient().
-      await httpClient?.then(
-        opened => opened.close(),
-        () => undefined,
-      )
-    },
+    token: memoize(() => readToken(host.env, settings, secrets.hide)),
   }
 }

@@ -3,6 +3,13 @@ import type { Environment } from '../host/host.ts'
 import type { ResolvedValue } from './setting-source.ts'
 import { type Store, sectionOf } from './store.ts'
 
+/** The settings that decide which token is sent, and where. */
+interface TokenSettings {
+  readonly store: Store
+  require(name: 'baseUrl'): Promise<string>
+  find(name: 'baseUrl'): Promise<ResolvedValue | undefined>
+}
+
 /** A token for the service, and its origin for messages. */
 export interface Token {
   readonly value: string
@@ -89,4 +96,19 @@ export function refuseForeignAddress({ source, isStored }: Token, address: Resol
     `The token (${source}) is not sent to the stored base URL ${address.value}: ${address.foreignReason}.`,
     'Use --base-url or MERGEQ_BASE_URL, or set MERGEQ_CONFIG_DIR to a directory that you own. To check the permissions of the stored settings, run: mergeq doctor',
   )
+}
+
+/**
+ * Returns the token for the base URL of the settings, after `hide` has redacted it in all output. Throws an
+ * auth error when there is none, and a usage error when the token must not be sent to the base URL.
+ */
+export async function readToken(
+  env: Environment,
+  settings: TokenSettings,
+  hide: (secret: string) => void,
+): Promise<Token> {
+  const token = await findToken(env, await settings.require('baseUrl'), settings.store)
+  hide(token.value)
+  refuseForeignAddress(token, await settings.find('baseUrl'))
+  return token
 }

@@ -1,11 +1,11 @@
-import { openHttpClient } from '../api/open-http-client.ts'
+import { createLazyHttpClient } from '../api/open-http-client.ts'
 import type { ServiceClient } from '../api/service-client.ts'
-import { findToken, refuseForeignAddress, type Token } from '../config/api-token.ts'
+import { readToken } from '../config/api-token.ts'
 import { isLoopback } from '../config/base-url.ts'
 import { type Config, type ResolveOptions, resolveSettings } from '../config/config.ts'
 import type { SettingSource } from '../config/setting-source.ts'
+import { memoize } from '../domain/memoize.ts'
 import type { Host } from '../host/host.ts'
-import type { HttpClient } from '../http/http-client.ts'
 import { createRetryPolicy } from '../http/retry-policy.ts'
 import { createLogger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
@@ -38,40 +38,18 @@ export async function createCallClient(
     maxResponseSize: await settings.read('maxAnswer'),
     verbose: false,
   }
-  let token: Promise<Token> | undefined
-  let client: Promise<HttpClient> | undefined
   return {
+    ...createLazyHttpClient(host, logger, async () => ({
+      caFile: { path: await settings.read('caFile'), option: 'caFile' },
+      timeout: options.timeout,
+      isLoopback,
+    })),
     host,
     settings,
     options,
     retryPolicy: createRetryPolicy(await settings.require('retries')),
     logger,
     secrets,
-    token() {
-      token ??= settings.require('baseUrl').then(async baseUrl => {
-        const found = await findToken(host.env, baseUrl, settings.store)
-        secrets.hide(found.value)
-        refuseForeignAddress(found, await settings.find('baseUrl'))
-        return found
-      })
-      return token
-    },
-    httpClient() {
-      client ??= settings.read('caFile').then(path =>
-        openHttpClient(host, logger, {
-          caFile: path === undefined ? undefined : { path, option: 'caFile' },
-          timeout: options.timeout,
-          isLoopback,
-        }),
-      )
-      return client
-    },
-    async close() {
-      // The error of a client that could not be opened is the error of the call.
-      await client?.then(
-        opened => opened.close(),
-        () => undefined,
-      )
-    },
+    token: memoize(() => readToken(host.env, settings, secrets.hide)),
   }
 }

@@ -1,12 +1,6 @@
 import { defineCommand } from '../../cli/command.ts'
 import { readOrigin } from '../../cli/origin.ts'
-import {
-  emptyTokenNote,
-  findToken,
-  isTokenVariableEmpty,
-  refuseForeignAddress,
-  type Token,
-} from '../../config/api-token.ts'
+import { emptyTokenNote, isTokenVariableEmpty, type Token } from '../../config/api-token.ts'
 import type { JsonObject } from '../../json.ts'
 import { keyValueTable } from '../../output/view.ts'
 
@@ -29,8 +23,7 @@ export const authStatusCommand = defineCommand({
     const origin = await readOrigin(context)
     const { env } = context.host
     if (isTokenVariableEmpty(env)) await context.logger.warn(emptyTokenNote)
-    const token = await findToken(env, await context.settings.require('baseUrl'), context.settings.store)
-    refuseForeignAddress(token, await context.settings.find('baseUrl'))
+    const token = await context.client().token()
     const record: JsonObject = { source: token.source, origin, lastCharacters: formatTokenEnd(token) }
     await context.printer.print({
       records: [record],
