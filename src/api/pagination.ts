@@ -1,7 +1,7 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
 import { createPageCursor, type PagePosition, type PageRequest } from '../domain/page-cursor.ts'
 import type { TimeRange } from '../domain/time-range.ts'
-import type { MergeqError } from '../errors.ts'
+import { MergeqError, withPeriod } from '../errors.ts'
 import { getString, type Json, type JsonObject } from '../json.ts'
 import type { DecodedResponse } from './decode.ts'
 
@@ -17,6 +17,28 @@ export interface PaginationEnd {
   readonly problem: string | undefined
   /** The members beside the records in the one document for all pages. */
   readonly envelope: JsonObject
+}
+
+/**
+ * Returns the error of a list that could not be read completely: `auth` if the token is the reason
+ * (docs/reference/cli.md, "Lists of failing tests"). `failure` is the error that ended the list, if there was
+ * one; `command` names the command in the message.
+ */
+export function incompleteListError(
+  failure: MergeqError | undefined,
+  problem: string | undefined,
+  command?: string,
+): MergeqError {
+  if (failure === undefined) {
+    const list = command === undefined ? 'The list' : `${command}: the list`
+    return new MergeqError(
+      'incomplete',
+      `${list} is incomplete${problem === undefined ? '' : `: ${problem}`}.`,
+    )
+  }
+  const { exit: _, ...details } = failure.details
+  const kind = failure.kind === 'auth' ? 'auth' : 'incomplete'
+  return new MergeqError(kind, `${withPeriod(failure.message)} The list is incomplete.`, details)
 }
 
 /** How far a list was read and printed: enough to continue in another run. */

@@ -1,8 +1,8 @@
 import { callOperation } from '../api/call.ts'
-import type { PaginationEnd, Paginator } from '../api/pagination.ts'
+import { incompleteListError, type PaginationEnd, type Paginator } from '../api/pagination.ts'
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import { pluralize } from '../domain/format.ts'
-import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
+import { type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import type { OperationCommand } from './command.ts'
 import type { CommandContext } from './context.ts'
@@ -53,39 +53,6 @@ export async function readPages(
   }
   return undefined
 }
-
-/** The note of a list that could not be read completely, for a command that does not fail because of it. */
-export const incompleteNote = (
-  failure: MergeqError | undefined,
-  { problem }: Pick<PaginationEnd, 'problem'>,
-): string => {
-  const reason = problem === undefined ? '' : `: ${problem}`
-  return failure === undefined
-    ? `The list is incomplete${reason}.`
-    : `${withPeriod(failure.message)} The list is incomplete.`
-}
-
-/**
- * The error of a list that could not be read completely: `auth` if the token is the reason
- * (docs/reference/cli.md, "Lists of failing tests").
- */
-export const incompleteError = (
-  command: string,
-  failure: MergeqError | undefined,
-  { problem }: Partial<Pick<PaginationEnd, 'problem'>> = {},
-): MergeqError =>
-  failure === undefined
-    ? new MergeqError(
-        'incomplete',
-        `${command}: the list is incomplete${problem === undefined ? '' : `: ${problem}`}.`,
-      )
-    : new MergeqError(
-        failure.kind === 'auth' ? 'auth' : 'incomplete',
-        `${withPeriod(failure.message)} The list is incomplete.`,
-        withoutExit(failure),
-      )
-
-const withoutExit = ({ details: { exit: _, ...details } }: MergeqError) => details
 
 /** Prints the records of pages while they arrive, and the rest at the end. */
 interface PageOutput {
@@ -163,5 +130,5 @@ export async function streamPages(
   for (const note of finish.notes) await logger.info(note)
   if (!finish.isBroken) return 0
   if (resume !== undefined) await logger.info(resume.resumeHint)
-  throw incompleteError(command.command, failure, finish)
+  throw incompleteListError(failure, finish.problem, command.command)
 }

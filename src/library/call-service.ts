@@ -1,12 +1,12 @@
 import type { BodyOverride } from '../api/body-overrides.ts'
 import { callOperation } from '../api/call.ts'
 import type { Operation } from '../api/operation.ts'
-import type { Paginator } from '../api/pagination.ts'
+import { incompleteListError, type Paginator } from '../api/pagination.ts'
 import type { Params, ParamValues } from '../api/param.ts'
 import { createReceipt } from '../api/receipt.ts'
 import { resourceOfRequest } from '../api/request.ts'
 import type { ServiceClient } from '../api/service-client.ts'
-import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
+import { type MergeqError, toMergeqError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 
 /** The result of a call, or its error. */
@@ -67,18 +67,6 @@ async function collectTests(
   if (failure?.kind === 'interrupted') return { document, failure }
   for (const note of notes) await logger.info(note)
   return isBroken ? { document, failure: incompleteListError(failure, problem) } : { document }
-}
-
-/** The error of a list that could not be read completely: `auth` if the token is the reason. */
-function incompleteListError(failure: MergeqError | undefined, problem: string | undefined): MergeqError {
-  if (failure === undefined)
-    return new MergeqError(
-      'incomplete',
-      `The list is incomplete${problem === undefined ? '' : `: ${problem}`}.`,
-    )
-  const { exit: _, ...details } = failure.details
-  const kind = failure.kind === 'auth' ? 'auth' : 'incomplete'
-  return new MergeqError(kind, `${withPeriod(failure.message)} The list is incomplete.`, details)
 }
 
 /** The same document with plain numbers: a number that a double cannot hold is rounded. */

@@ -1,7 +1,8 @@
 import { listFailingTests } from '../../api/operations/failing-tests.ts'
+import { incompleteListError } from '../../api/pagination.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
-import { incompleteError, incompleteNote, readPages } from '../../cli/stream-pages.ts'
+import { readPages } from '../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { textParser } from '../../domain/values/text.ts'
@@ -126,7 +127,8 @@ export const flakyGateCommand = defineCommand({
     })
     await context.printer.end()
     for (const note of notes) await context.logger.info(note)
-    if (isBroken && isExceeded && !isPassed) await context.logger.info(incompleteNote(readError, finish))
+    if (isBroken && isExceeded && !isPassed)
+      await context.logger.info(incompleteListError(readError, finish.problem).message)
     if (isExceeded)
       throw new MergeqError('check-failed', `flaky gate: ${reason}.`, {
         hint: 'To list the tests, run `mergeq flaky list` with the same options.',
@@ -135,7 +137,7 @@ export const flakyGateCommand = defineCommand({
       await context.logger.warn(
         `${readError?.message ?? ''} The gate passes because of --on-unavailable pass.`,
       )
-    else if (isBroken) throw incompleteError('flaky gate', readError, finish)
+    else if (isBroken) throw incompleteListError(readError, finish.problem, 'flaky gate')
     return 0
   },
 })

@@ -1,8 +1,9 @@
 import { listFailingTests } from '../../api/operations/failing-tests.ts'
+import { incompleteListError } from '../../api/pagination.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { Input } from '../../cli/inputs.ts'
-import { incompleteError, incompleteNote, readPages } from '../../cli/stream-pages.ts'
+import { readPages } from '../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
@@ -136,8 +137,8 @@ export const flakyMatchCommand = defineCommand({
     await logger.info(
       `${pluralize(matchRecords.length, 'failed test')}${countTexts.length > 0 ? `: ${countTexts.join(', ')}` : ''}.`,
     )
-    if (countOf('unknown') > 0) throw incompleteError('flaky match', failure, finish)
-    if (finish?.isBroken === true) await logger.info(incompleteNote(failure, finish))
+    if (countOf('unknown') > 0) throw incompleteListError(failure, finish?.problem, 'flaky match')
+    if (finish?.isBroken === true) await logger.info(incompleteListError(failure, finish.problem).message)
     if (countOf('new') > 0) throw newFailuresError(countOf('new'), matchRecords.length)
     return 0
   },

@@ -1,8 +1,9 @@
 import { listFailingTests } from '../../api/operations/failing-tests.ts'
+import { incompleteListError } from '../../api/pagination.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
-import { incompleteError, readPages } from '../../cli/stream-pages.ts'
+import { readPages } from '../../cli/stream-pages.ts'
 import { isJsonFormat } from '../../domain/output-formats.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { usageError } from '../../errors.ts'
@@ -107,7 +108,7 @@ export const flakyReportCommand = defineCommand({
     )
     await printer.print(rawText(text, true))
     for (const note of notes) await logger.info(note)
-    if (isBroken) throw incompleteError('flaky report', failure, finish)
+    if (isBroken) throw incompleteListError(failure, finish.problem, 'flaky report')
     return 0
   },
 })
