@@ -1,10 +1,10 @@
 import { type RequestLimits, type ServiceClient, withMaxRetries } from '../../api/service-client.ts'
-import { integerParser } from '../../domain/values/numbers.ts'
 import { parseDuration, parseInterval } from '../../domain/values/time.ts'
-import { defaultMaxErrors, maxPollDelay, requestedDelay } from '../../domain/wait-state.ts'
+import { maxPollDelay, requestedDelay } from '../../domain/wait-state.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
 import type { CommandContext } from '../context.ts'
 import { flag, type InputValues, option } from '../inputs.ts'
+import { maxErrorsOption } from '../poll-options.ts'
 import type { WatchRenderer } from './watch-renderer.ts'
 
 /** Returns the options of a watch of `subject`, with a default interval such as `10s`. */
@@ -26,13 +26,7 @@ export const watchInputs = (subject: string, defaultInterval: string) => ({
     summary: 'Stop after this long and exit 0',
     parse: parseDuration,
   }),
-  maxErrors: option({
-    name: 'max-errors',
-    value: 'n',
-    default: String(defaultMaxErrors),
-    summary: 'Give up after this many failed polls in a row',
-    parse: integerParser(1, 1_000_000),
-  }),
+  maxErrors: maxErrorsOption,
 })
 
 /** The values of the options of a watch. */

@@ -1,8 +1,8 @@
 import { choiceOption, flag, type Input, type InputValues, option } from '../../../cli/inputs.ts'
+import { maxErrorsOption } from '../../../cli/poll-options.ts'
 import type { ParseContext } from '../../../config/parse-context.ts'
-import { integerParser } from '../../../domain/values/numbers.ts'
 import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
-import { defaultMaxErrors, milestones } from '../../../domain/wait-state.ts'
+import { milestones } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
 
 /** Parses a poll interval: a duration of at least one second, in milliseconds, or `auto`. */
@@ -58,13 +58,7 @@ export const waitInputs = {
     parse: parseDuration,
   }),
   matchHead,
-  maxErrors: option({
-    name: 'max-errors',
-    value: 'n',
-    default: String(defaultMaxErrors),
-    summary: 'Give up after this many failed polls in a row',
-    parse: integerParser(1, 1_000_000),
-  }),
+  maxErrors: maxErrorsOption,
   failOnPaused: flag({ name: 'fail-on-paused', summary: 'Exit 8 if the queue is paused' }),
 }
 
