@@ -443,7 +443,7 @@ describe('success', () => {
     "{'state':1}",
     '{"a":1} x',
     '{"a":1}{',
-  ])('%j is no answer to a read', async body => {
+  ])('a read whose response is %j fails', async body => {
     for (const [words, operation] of readsOfJson) {
       const { code, out, err } = await mergeq(words, { answer: always(200, body) })
       expect({ code, out }).toEqual({ code: 15, out: '' })

@@ -295,7 +295,7 @@ describe('flaky gate', () => {
     ['a bad token is never a pass', pages(401), '--max 3 --on-unavailable pass', 4, ''],
     ['nor one that is not let through', pages(403), '--max 3 --on-unavailable pass', 4, ''],
     ['nor a refusal', pages(400), '--max 3 --on-unavailable pass', 6, ''],
-    ['nor what is no answer', () => ({ body: '<html>' }), '--max 3 --on-unavailable pass', 15, ''],
+    ['nor an invalid response', () => ({ body: '<html>' }), '--max 3 --on-unavailable pass', 15, ''],
     [
       'nor a list that never ends',
       pages(three, []),

@@ -273,7 +273,7 @@ function wasSo(model: Model, sending: Sending, end: number): boolean {
       return pulls(pull => pull?.state === 'TESTING' && pull.changedAt >= at)
     case 'createQueue':
     case 'updateQueue':
-      // Settings have no date: a reading that is behind may show what somebody else changed right before
+      // Settings have no date: a reading that is behind may show what another client changed right before
       // (docs/network.md).
       return queues(hasSettings, at - latestShown)
     case 'deleteQueue':
@@ -284,8 +284,8 @@ function wasSo(model: Model, sending: Sending, end: number): boolean {
 }
 
 /**
- * Whether somebody else undid what we applied without leaving a date: settings of a queue and the priority of
- * what is queued have none, so no reading can show that they were ours for a while.
+ * Whether another client undid what was applied without leaving a date: settings of a queue and the priority
+ * of a queued pull request have none, so no reading can show that they were ours for a while.
  */
 function wasUndone(model: Model, { number, operation, key }: Sending): boolean {
   const versions: readonly Version<unknown>[] =

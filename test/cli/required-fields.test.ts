@@ -7,7 +7,7 @@ import { resetConnection, respondWith, withoutEffect } from '../support/responde
 const where = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_PR: '7' }
 const operationOf = ({ path }: Seen): string => path.replace('/v1/', '')
 
-describe('an answer without what the document requires is no answer', () => {
+describe('a response without a required part is rejected', () => {
   const others = [
     '{}',
     '{"message":"busy"}',

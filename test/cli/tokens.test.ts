@@ -97,7 +97,7 @@ describe('the redactor knows a token raw, percent-encoded and in base64, in the 
     (before, secret, after) => before + encodeURIComponent(secret) + after,
     (before, secret, after) => Buffer.from(before + secret + after).toString('base64'),
     (before, secret, after) => Buffer.from(before + secret + after).toString('base64url'),
-    // On the way to a person what is invisible goes, and the token stands there.
+    // Invisible characters are removed for a terminal, which would show the token.
     (before, secret, after) => before + [...secret].join('\u200B') + after,
   ]
 

@@ -463,7 +463,7 @@ describe('one pull request', () => {
 })
 
 describe('pr submit --wait', () => {
-  test('the record of the last attempt is no answer', async () => {
+  test('the record of the previous attempt does not count', async () => {
     const old = { stateChangedAt: '2026-01-05T11:00:00.000Z', isCurrentlySubmittedToQueue: false }
     const course: Course = [
       [0, 'FAILED', old],
@@ -502,7 +502,7 @@ describe('pr submit --wait', () => {
   })
 
   test.each(['FAILED', 'CANCELLED', 'MERGED'])(
-    'a record that was %s before the submission is no answer, also where the reading before showed nothing of it',
+    'a record that was %s before the submission does not count, even if the reading before it did not show it',
     async ending => {
       for (const skew of [0, 3_600_000, -3_600_000]) {
         const clock = { now: noon + 3_700_000 }

@@ -61,7 +61,7 @@ export type ReadFault =
   | { readonly kind: 'refused'; readonly status: 401 | 403 }
 
 /**
- * What somebody else, or the queue itself, does at a moment, in milliseconds from the start of the command.
+ * What another client, or the queue itself, does at a moment, in milliseconds from the start of the command.
  */
 export interface Act {
   readonly at: number
