@@ -12,7 +12,7 @@ import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../.
 /** The verdicts whose pull request was tested in the past. */
 const isOver = ({ verdict }: Explanation): boolean => verdict === 'dropped' || verdict === 'merged'
 
-/** Returns the first line: `✗ #9 failed 3m ago: Fix the cart`, `● #7 pending for 4m, 3rd of 12: Fix the cart`. */
+/** Returns the first line: `✗ #9 failed 3m ago: Fix the cart`, `● #7 pending for 4m, 3rd of 12`. */
 function headline(explanation: Explanation, url: string, now: number): StyledLine {
   const { pr, verdict, state, title, queue, targetBranch } = explanation
   const number = linkSpan(`#${pr}`, url)
