@@ -107,7 +107,7 @@ function describeResponse(
   if (status === 407)
     return {
       summary: 'The proxy requires a login (407); the service was not reached',
-      hint: 'Add the user name and the password to HTTPS_PROXY.',
+      hint: 'Set HTTPS_PROXY to a URL with the user name and password, for example http://user:password@proxy.example:3128.',
     }
   if (status === 413)
     return {
@@ -173,9 +173,9 @@ function describeNotFound(
 function subjectOf({ pr, head, repo, targetBranch, errors }: ErrorContext): string {
   const repository = repo === undefined ? '' : repositoryName(repo)
   const queue =
-    repository === '' || targetBranch === undefined ? '' : `the queue of ${targetBranch} in ${repository}`
+    repository === '' || targetBranch === undefined ? '' : `the queue for ${targetBranch} in ${repository}`
   const own = errors?.subject
-  const pullRequest = pr === undefined ? head && `the pull request of branch ${head}` : `#${pr}`
+  const pullRequest = pr === undefined ? head && `the pull request for branch ${head}` : `#${pr}`
   const name =
     own === undefined || pullRequest === undefined ? (own ?? pullRequest) : `${own} of ${pullRequest}`
   const place = queue === '' ? repository : queue

@@ -44,7 +44,7 @@ const verdictTexts: Readonly<Record<ExplanationVerdict, string>> = {
   dropped: 'left the queue',
   merged: 'is merged',
   'never-submitted': 'was never submitted',
-  unknown: 'is in an unclear state',
+  unknown: 'is in an unknown state',
 }
 
 /** Returns an explanation as a table with a row for each fact. `now` is in milliseconds since 1970. */

@@ -135,7 +135,7 @@ const queueStateEffects = new Map([
 async function warnQueueState(name: string, queue: JsonObject, context: CommandContext): Promise<void> {
   const state = getString(queue, 'state') ?? ''
   const effect = queueStateEffects.get(state)
-  if (effect !== undefined) await context.logger.warnOnce(`The queue of ${name} is ${state}: ${effect}.`)
+  if (effect !== undefined) await context.logger.warnOnce(`The queue for ${name} is ${state}: ${effect}.`)
 }
 
 /** Logs the errors of failed polls, each message once in a round. */
@@ -147,7 +147,7 @@ async function reportPollErrors(
 ): Promise<void> {
   const maxErrorCount = Math.max(...waiting.map(({ errors }) => errors))
   const countNote =
-    maxErrorCount > 1 ? ` (${maxErrorCount} failed polls in a row; the wait ends at ${maxErrors})` : ''
+    maxErrorCount > 1 ? ` (${maxErrorCount} failed polls in a row; the wait ends after ${maxErrors})` : ''
   for (const message of new Set(failures.map(({ message }) => message)))
     await logger.info(`${withPeriod(message)} Still waiting${countNote}.`)
 }
