@@ -144,7 +144,7 @@ function credentialOf({ token, forkedRun }: ErrorContext): string {
 function authenticationHint({ token }: ErrorContext): string {
   if (token === undefined)
     return 'The workflow run must be in progress, come from a fork and test the commit in --sha. If a token is available, set MERGEQ_TOKEN and omit --forked-run.'
-  const check = 'The token must be valid and belong to this organization.'
+  const check = 'Check that the token is complete and belongs to this organization.'
   return /^\w+$/.test(token)
     ? `${check} Set ${token} to another token, or unset it and run: mergeq auth login`
     : `${check} To store another token, run: mergeq auth login`

@@ -101,12 +101,12 @@ describe.each(dialects)('gates in the %s dialect', dialect => {
       }
       for (const file of ['known.ndjson', 'known.json'])
         expect((await gate(`--max 0 --baseline ${file}`, { files })).out).toBe(
-          `true\t0\t0\t0 tests failed, within the limit of 0; ${number} in the baseline ignored\n`,
+          `true\t0\t0\t0 tests failed, within the limit of 0; ${number} ignored by the baseline\n`,
         )
       const one = await gate('--max 0 --baseline one.txt', { files })
       expect({ code: one.code, out: one.out }).toEqual({
         code: 21,
-        out: `false\t${number - 1}\t0\t${number - 1} tests failed, over the limit of 0; 1 in the baseline ignored\n`,
+        out: `false\t${number - 1}\t0\t${number - 1} tests failed, over the limit of 0; 1 ignored by the baseline\n`,
       })
       expect((await gate('--max 0 --baseline -', { input: tests })).code).toBe(0)
       expect((await gate('--max 0 --name none*')).code).toBe(0)

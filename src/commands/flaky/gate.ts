@@ -102,7 +102,7 @@ export const flakyGateCommand = defineCommand({
     const countText = `${pluralize(tests.length, 'test')} failed, ${isExceeded ? 'over' : 'within'} the limit of ${formatInteger(max)}`
     const reasons = [
       pages.hasStarted() ? countText : 'not checked',
-      ...(baselineCount > 0 ? [`${formatInteger(baselineCount)} in the baseline ignored`] : []),
+      ...(baselineCount > 0 ? [`${formatInteger(baselineCount)} ignored by the baseline`] : []),
       ...(isBroken && !isPassed && !isExceeded ? ['the list is incomplete'] : []),
       ...(isPassed && !isExceeded
         ? ['passed with an incomplete list because the service is unavailable']

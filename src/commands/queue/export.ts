@@ -18,7 +18,7 @@ import { queueGetCommand } from './get.ts'
 
 /** The comment at the top of a new YAML file. */
 const fileComment =
-  ' Settings of a merge queue. `mergeq queue diff -f` compares them with the live queue,\n `mergeq queue apply -f` applies them. Settings that are not listed here stay unchanged.'
+  ' Settings of a merge queue. `mergeq queue diff -f` compares them with the live queue, and\n `mergeq queue apply -f` applies them. Settings that are not listed here stay unchanged.'
 
 /**
  * Whether the output is JSON instead of YAML: by the extension of the file, else by `-o`. Throws a usage
@@ -126,7 +126,7 @@ export const queueExportCommand = defineCommand({
           hint: 'The existing file is unchanged. Check the directory and the free disk space.',
         })
       })
-      await logger.info(`Wrote the queue for ${queueName(invocation)} to ${file}.`)
+      await logger.info(`Exported the queue for ${queueName(invocation)} to ${file}.`)
     }
     await logger.info(`The digest of the live settings is ${await settingsDigest(live.settings)}.`)
     return 0

@@ -121,7 +121,7 @@ const submissionNotVisibleError = ({
     'not-found',
     `#${invocation.values.pr} was submitted, but the service still shows only the previous attempt: ${getString(ignoredRecord, 'state')} since ${getString(ignoredRecord, 'stateChangedAt')}.`,
     {
-      hint: `To check the current state, run: mergeq pr get ${invocation.values.pr}\nTo give the submission more time to appear, increase --grace.`,
+      hint: `To check the current state, run: mergeq pr get ${invocation.values.pr}\nTo wait longer for the submission to appear, increase --grace.`,
     },
   )
 
