@@ -210,9 +210,9 @@ export function paginateTests(plan: PaginationPlan): Paginator {
         `${pluralize(tests + shown, 'test')} failed from ${describeRange(range)}${before}.`,
         ...restarts,
       ]
-      if (repeated > 0) notes.push(`Omitted ${pluralize(repeated, 'repeated row')}.`)
+      if (repeated > 0) notes.push(`Omitted ${pluralize(repeated, 'duplicate row')}.`)
       if (hidden.size > 0) notes.push(describeHidden(hidden))
-      if (limited) notes.push('There are more tests; this list is not complete.')
+      if (limited) notes.push('This list is incomplete: there are more tests.')
       const totals = { total_rows: shown, total_pages: cursor.pages() }
       return {
         records,

@@ -138,7 +138,7 @@ export function gitSource(host: Host, options: GitLookup): SettingSource {
       if (numbers.length > 1)
         throw usageError(
           `The current commit ${commit.slice(0, 7)} is the head of several pull requests of ${repositoryName(remote.repo)}: ${numbers.map(number => `#${number}`).join(', ')}.`,
-          'Give the number of the pull request, or set MERGEQ_PR.',
+          'Specify the pull request number, or set MERGEQ_PR.',
         )
       return toResolvedValue(numbers[0], `the pull requests at git remote ${remote.name}`)
     }),

@@ -112,7 +112,7 @@ export function createSandboxState(
   const getQueue = (ref: QueueRef): Queue => {
     const queue = queues.get(queueKey(ref))
     if (queue === undefined)
-      throw statusError(404, `${ref.targetBranch} of ${repositoryName(ref.repo)} has no queue.`)
+      throw statusError(404, `${ref.targetBranch} in ${repositoryName(ref.repo)} has no queue.`)
     advanceTo(queue, now())
     return queue
   }

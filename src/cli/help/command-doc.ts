@@ -151,7 +151,8 @@ export function documentCommand(documented: DocumentedCommand): CommandDoc {
     usage: `mergeq ${command} [flags]${commandArguments.map(definition => ` ${formatArgument(definition)}`).join('')}`,
     arguments: commandArguments.map(documentOption),
     flags: definitions.filter(isOption).map(documentOption),
-    sends: operations === 'any' ? ['the named operation'] : [...new Set(operations.map(formatRequest))],
+    sends:
+      operations === 'any' ? ['the operation that you name'] : [...new Set(operations.map(formatRequest))],
     prints: documentOutput(documented),
     examples: examples.map(parseExample),
     ...(propagatesExitCode === true

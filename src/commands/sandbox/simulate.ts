@@ -99,7 +99,7 @@ const columns: readonly ColumnSpec[] = [
   ['P95 MIN', 'p95', 'number'],
   ['CI MIN/MERGE', 'ciMinutesPerMerge', 'number'],
   ['FAILED', 'failed', 'number'],
-  ['LEFT', 'left', 'number'],
+  ['QUEUED', 'left', 'number'],
 ]
 
 /**
@@ -116,7 +116,7 @@ async function readLoad(values: InputValues<typeof inputs>, context: CommandCont
   if (prsPerHour === undefined || testMinutes === undefined)
     throw usageError(
       `${prsPerHour === undefined ? '--prs-per-hour' : '--test-minutes'} is required.`,
-      'Give the load with --prs-per-hour and --test-minutes, or use --from-metrics.',
+      'Specify the load with --prs-per-hour and --test-minutes, or use --from-metrics.',
     )
   return { prsPerHour, testMinutes, failureRate, weeks, seed }
 }
@@ -200,7 +200,7 @@ async function simulate(values: InputValues<typeof inputs>, context: CommandCont
   const overloaded = simulations.filter(({ left, submitted }) => left > submitted * maxShareLeft)
   if (overloaded.length > 0)
     await logger.info(
-      `${pluralize(overloaded.length, 'setting')} cannot keep up with the load: LEFT and the time to merge keep growing.`,
+      `${pluralize(overloaded.length, 'setting')} cannot keep up with the load: the queue and the time to merge keep growing.`,
     )
   await logger.info(`These results come from a model: ${simulationLimits.join('; ')}.`)
   return 0

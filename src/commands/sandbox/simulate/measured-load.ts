@@ -48,7 +48,7 @@ export async function measureLoad(context: CommandContext): Promise<MeasuredLoad
   if (concluded === 0 || tested === 0)
     throw new MergeqError(
       'not-found',
-      'The metrics of the last hour have no completed test runs, or no merged or failed pull requests.',
+      'The metrics for the last hour contain no completed test runs, or no merged or failed pull requests.',
       {
         hint: 'Use --prs-per-hour, --test-minutes and --failure-rate, or try again after a busier hour.',
       },
