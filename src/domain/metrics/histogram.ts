@@ -55,6 +55,28 @@ export function histogramsIn(samples: readonly Sample[]): ReadonlyMap<string, Hi
   return histograms
 }
 
+/** Cumulative buckets that are collected from several series with the same bounds. */
+export interface BucketCollection {
+  /** Adds a count to the bucket of a bound; NaN and infinite counts are ignored. */
+  add(bound: number, count: number): void
+  /** Returns the buckets in ascending order of their bounds. */
+  toSorted(): readonly Bucket[]
+}
+
+/** Creates an empty collection of buckets. */
+export function createBuckets(): BucketCollection {
+  const counts = new Map<number, number>()
+  return {
+    add(bound, count) {
+      if (Number.isFinite(count)) counts.set(bound, (counts.get(bound) ?? 0) + count)
+    },
+    toSorted: () =>
+      [...counts]
+        .map(([bound, count]) => ({ bound, count }))
+        .toSorted((one, other) => one.bound - other.bound),
+  }
+}
+
 /** An interpolated quantile, and the bounds of the bucket that contains the true value. */
 export interface Quantile {
   readonly value: number
