@@ -38,12 +38,17 @@ const columns = [
   { title: 'VALUE', format: 'number' },
 ] as const
 
-/** `mergeq metrics`: the metrics of merge queues. */
-export const metricsCommand = defineOperationCommand({
+/** The request of `mergeq metrics`, and of every command that reads the metrics. */
+export const metricsRequest = {
   command: 'metrics',
-  summary: 'Print merge queue metrics in the Prometheus text format',
   operation: getMergeQueueMetrics,
   inputs: { repo: repositoryOrAll, branch: typedBranch },
+} as const
+
+/** `mergeq metrics`: the metrics of merge queues. */
+export const metricsCommand = defineOperationCommand({
+  ...metricsRequest,
+  summary: 'Print merge queue metrics in the Prometheus text format',
   view: response => ({
     columns,
     get rows() {

@@ -260,6 +260,7 @@ const table: Readonly<Record<string, Rows>> = {
     options: { ...setOption, '--mode': '--mode parallel', '--concurrency': '--concurrency 3' },
   },
   'queue get': { line: 'queue get', options: setOption },
+  'queue list': { line: 'queue list', options: { '--all-repos': '--all-repos' } },
   'queue update': {
     line: 'queue update --set x=1',
     options: {

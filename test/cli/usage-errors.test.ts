@@ -661,6 +661,7 @@ describe('help and version', () => {
     ['pr testing', ['--pr', ' /getMergeQueueTestingDetails']],
     ['queue create', ['--mode', '--concurrency', ' /createQueue']],
     ['queue get', [' /getQueue']],
+    ['queue list', ['--all-repos', ' /getMergeQueueMetrics']],
     [
       'queue update',
       ['--concurrency', '--required-status', '--delete-required-statuses', '--no-batch', ' /updateQueue'],
