@@ -35,8 +35,14 @@ acme/api    ${branch}      -        -       -       -
 `)
   })
 
-  test.each([60, 80, 200])('a terminal of %d columns shows the whole branch', async columns => {
-    const { out } = await mergeq('queue list', { answer, terminal: true, columns })
+  test.each([
+    [60, 'REPOSITORY  BRANCH  DEPTH'],
+    [80, 'REPOSITORY  BRANCH  DEPTH'],
+    [90, 'REPOSITORY  BRANCH  DEPTH  MERGED  FAILED'],
+    [200, 'REPOSITORY  BRANCH  DEPTH  TESTING  MERGED  FAILED'],
+  ])('a terminal of %d columns shows the whole branch', async (columns, titles) => {
+    const { out } = await mergeq('queue list --color never', { answer, terminal: true, columns })
+    expect(out.split('\n')[0]?.replaceAll(/ {2,}/g, '  ')).toBe(titles)
     expect(out).toContain(branch)
     expect(out).toMatch(/^acme\/web +main +25/m)
   })
@@ -84,7 +90,7 @@ acme/api    ${branch}      -        -       -       -
     const body = 'mq_depth_current{repo="acme/web",branch="m\u001B[31main"} 1\n'
     const { out } = await mergeq('queue list --color never', { answer: () => ({ body }), terminal: true })
     expect(out).not.toContain('\u001B')
-    expect(out).toMatch(/^acme\/web +m.*ain +1 /m)
+    expect(out).toMatch(/^acme\/web +m.*ain +1$/m)
   })
 })
 

@@ -667,7 +667,7 @@ describe('help and version', () => {
       ['--concurrency', '--required-status', '--delete-required-statuses', '--no-batch', ' /updateQueue'],
     ],
     ['queue delete', ['--yes', '--cancel-all', '--drain-first', ' /deleteQueue']],
-    ['metrics', ['--all-repos', ' /getMergeQueueMetrics']],
+    ['metrics', ['--all-repos', '--raw', ' /getMergeQueueMetrics']],
     [
       'flaky list',
       [

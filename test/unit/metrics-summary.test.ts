@@ -63,11 +63,13 @@ ${inQueue}{${bisection},conclusion="merged",le="60"} 100
 mq_depth_current{repo="a/c",branch="one"} 2
 mq_depth_current{branch="one"} 3
 mq_testing_slots_active{repo="a/b",branch="two"} 4
+mq_depth_current{repo="a/",branch="btwo"} 5
 `)
     expect(queues.map(({ repo, branch, numbers }) => [repo, branch, numbers])).toEqual([
       ['a/b', 'two', { depth: 1, testing: 4 }],
       ['a/c', 'one', { depth: 2 }],
       [undefined, 'one', { depth: 3 }],
+      ['a/', 'btwo', { depth: 5 }],
     ])
   })
 

@@ -118,7 +118,7 @@ export const metricsCheckCommand = defineCommand({
     throw new MergeqError(
       'check-failed',
       `metrics check: ${failing.length} of ${pluralize(records.length, 'value')} ${failing.length === 1 ? 'does' : 'do'} not meet the threshold: ${first.reason}.`,
-      { hint: 'To show all metrics, run: mergeq metrics' },
+      { hint: 'To show all metrics, run: mergeq metrics --raw' },
     )
   },
 })

@@ -1,5 +1,5 @@
 import { callOperation } from '../../api/call.ts'
-import { getMergeQueueMetrics, samplesIn } from '../../api/operations/queue-metrics.ts'
+import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/summary.ts'
 import type { JsonObject } from '../../json.ts'
@@ -18,12 +18,12 @@ const toRecord = ({ repo, branch, numbers }: QueueMetrics): JsonObject => ({
 
 const listView = (records: readonly JsonObject[]): View =>
   table(records, [
-    ['REPOSITORY', 'repo'],
+    ['REPOSITORY', 'repo', 'id'],
     ['BRANCH', 'branch', 'id'],
     ['DEPTH', 'depth', 'number'],
-    ['TESTING', 'testing', 'number'],
-    ['MERGED', 'merged', 'number'],
-    ['FAILED', 'failed', 'number'],
+    ['TESTING', 'testing', 'number', 3],
+    ['MERGED', 'merged', 'number', 2],
+    ['FAILED', 'failed', 'number', 1],
   ])
 
 /** The sentence that a terminal shows instead of an empty table. */
@@ -54,7 +54,7 @@ export const queueListCommand = defineCommand({
       invocation.values,
       invocation,
     )
-    const { queues } = summarizeMetrics(samplesIn(response.bytes))
+    const { queues } = summarizeMetrics(readSamplesIn(response.bytes))
     await context.printer.print({
       records: queues.map(toRecord),
       document: records => records,

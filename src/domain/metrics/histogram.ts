@@ -77,6 +77,10 @@ export function createBuckets(): BucketCollection {
   }
 }
 
+/** Returns the number of values in each bucket, from the cumulative counts. */
+export const countPerBucket = ({ buckets }: Pick<Histogram, 'buckets'>): readonly number[] =>
+  buckets.map(({ count }, index) => Math.max(0, count - (buckets[index - 1]?.count ?? 0)))
+
 /** An interpolated quantile, and the bounds of the bucket that contains the true value. */
 export interface Quantile {
   readonly value: number

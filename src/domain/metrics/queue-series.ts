@@ -71,10 +71,12 @@ export function toQueueSeries({ name, labels }: Sample): QueueSeries | undefined
   if (text !== undefined && conclusion === undefined) return undefined
   const number = name === conclusionsName ? conclusion : own(numbers, name)
   if (number !== undefined) return { ...queue, kind: 'number', number, isEarlierName: name === earlierName }
-  const [family = '', part] = name.split(/_(bucket|sum|count)$/)
-  const histogram = own(histograms, family)
-  if (histogram === undefined || part === undefined) return undefined
-  if (part !== 'bucket') return { ...queue, kind: 'rest' }
+  const end = name.lastIndexOf('_')
+  const histogram = own(histograms, name.slice(0, end))
+  if (histogram === undefined) return undefined
+  const part = name.slice(end)
+  if (part === '_sum' || part === '_count') return { ...queue, kind: 'rest' }
+  if (part !== '_bucket') return undefined
   const bound = parseNumber(le ?? '')
   return bound === undefined ? undefined : { ...queue, kind: 'bucket', histogram, conclusion, bound }
 }

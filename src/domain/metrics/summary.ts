@@ -73,7 +73,7 @@ export function summarizeMetrics(samples: Iterable<Sample>): MetricsSummary {
       continue
     }
     const { repo, branch } = series
-    const key = JSON.stringify([repo, branch])
+    const key = `${repo?.length ?? ''}:${repo ?? ''}${branch}`
     const collector = collectors.get(key) ?? createCollector(repo, branch)
     collectors.set(key, collector)
     const { value } = sample
