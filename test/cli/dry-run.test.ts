@@ -24,6 +24,7 @@ const lines: Readonly<Record<string, string>> = {
   'pr explain': 'pr explain 7',
   'queue create': 'queue create',
   'queue get': 'queue get',
+  'queue list': 'queue list',
   'queue update': 'queue update --concurrency 5',
   'queue delete': 'queue delete --cancel-all',
   'queue pause': 'queue pause',

@@ -260,6 +260,7 @@ const table: Readonly<Record<string, Rows>> = {
     options: { ...setOption, '--mode': '--mode parallel', '--concurrency': '--concurrency 3' },
   },
   'queue get': { line: 'queue get', options: setOption },
+  'queue list': { line: 'queue list', options: { '--all-repos': '--all-repos' } },
   'queue update': {
     line: 'queue update --set x=1',
     options: {
@@ -338,14 +339,21 @@ const table: Readonly<Record<string, Rows>> = {
       '--not-paused': { line: 'queue check --max-depth 3', typed: '--not-paused' },
     },
   },
-  metrics: { line: 'metrics', options: { '--all-repos': '--all-repos' } },
+  metrics: {
+    line: 'metrics',
+    options: { '--all-repos': '--all-repos', '--raw': { typed: '--raw', setting: { terminal: true } } },
+  },
   'metrics check': {
     line: "metrics check 'mq_depth_current < 50'",
     options: { '--all-repos': '--all-repos' },
   },
   'metrics watch': {
     line: 'metrics watch --once',
-    options: { ...watchOptions('metrics watch'), '--all-repos': '--all-repos' },
+    options: {
+      ...watchOptions('metrics watch'),
+      '--all-repos': '--all-repos',
+      '--raw': { typed: '--raw', setting: { terminal: true } },
+    },
   },
   'flaky list': {
     line: 'flaky list -o ndjson',

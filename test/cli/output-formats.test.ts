@@ -242,14 +242,14 @@ const answers: Readonly<Record<string, readonly [words: string, rows: readonly R
     'metrics',
     [
       [
-        'a table on a terminal',
-        '',
+        'a table of all series on a terminal',
+        '--raw',
         onTerminal,
         text(
           'NAME  LABELS                     VALUE  PICTURE',
           'up    repo=acme/web branch=main      4  ████████████████',
-          'x     -                            NaN  ·',
-          'y     le=+Inf                     -Inf  ·',
+          'x     -                            NaN  -',
+          'y     le=+Inf                     -Inf  -',
         ),
       ],
       ['the text on a pipe, byte for byte', '', onPipe, exposition],

@@ -280,6 +280,7 @@ const lines: Readonly<Record<string, string>> = {
   'pr explain': 'pr explain 7',
   'queue create': 'queue create',
   'queue get': 'queue get',
+  'queue list': 'queue list',
   'queue update': 'queue update --concurrency 2',
   'queue delete': 'queue delete --drain-first --cancel-all --yes --timeout 3s',
   'queue pause': 'queue pause',

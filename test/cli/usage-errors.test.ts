@@ -661,12 +661,13 @@ describe('help and version', () => {
     ['pr testing', ['--pr', ' /getMergeQueueTestingDetails']],
     ['queue create', ['--mode', '--concurrency', ' /createQueue']],
     ['queue get', [' /getQueue']],
+    ['queue list', ['--all-repos', ' /getMergeQueueMetrics']],
     [
       'queue update',
       ['--concurrency', '--required-status', '--delete-required-statuses', '--no-batch', ' /updateQueue'],
     ],
     ['queue delete', ['--yes', '--cancel-all', '--drain-first', ' /deleteQueue']],
-    ['metrics', ['--all-repos', ' /getMergeQueueMetrics']],
+    ['metrics', ['--all-repos', '--raw', ' /getMergeQueueMetrics']],
     [
       'flaky list',
       [

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../json.ts'
 import { bar } from '../../output/charts.ts'
 import { type ColumnSpec, table, type View } from '../../output/view.ts'
 import type { SimulatedLoad, SimulationResult } from '../../sandbox/simulation.ts'
-import { metricsCommand } from '../metrics.ts'
+import { metricsRequest } from '../metrics.ts'
 
 /**
  * Creates a parser for a number from `min` to `max`; `isOpen` excludes `min`. It throws a usage error
@@ -159,7 +159,7 @@ export const sandboxSimulateCommand = defineCommand({
   async dryRun(values, context) {
     // Without the metrics nothing is requested: the simulation changes nothing.
     if (!values.fromMetrics) return simulate(values, context)
-    return printDryRun(getMergeQueueMetrics, await readInvocations(metricsCommand, context), context)
+    return printDryRun(getMergeQueueMetrics, await readInvocations(metricsRequest, context), context)
   },
   run: simulate,
 })
