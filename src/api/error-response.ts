@@ -16,6 +16,8 @@ export interface ErrorContext extends Resource {
   readonly changes: boolean
   /** The words of the operation. */
   readonly errors?: OperationErrors | undefined
+  /** Whether only the hosted service is known to have the operation. */
+  readonly isHostedOnly?: boolean | undefined
 }
 
 const kindOf = (status: number): ErrorKind => {
@@ -88,7 +90,7 @@ interface ResponseDescription {
 }
 
 function describeResponse(
-  response: Pick<ResponseBody, 'status' | 'headers' | 'text'>,
+  response: Pick<ResponseBody, 'status' | 'headers' | 'text' | 'document'>,
   context: ErrorContext,
 ): ResponseDescription {
   const { status, headers } = response
@@ -150,23 +152,36 @@ function authenticationHint({ token }: ErrorContext): string {
     : `${check} To store another token, run: mergeq auth login`
 }
 
+/** Words of a 404 that say nothing about a queue, a repository or a test. */
+const missingRouteWords =
+  /^(?:not found|cannot (?:get|post) .*|(?:unknown|no such) (?:operation|path|route|endpoint)\b.*)?\.?$/i
+
+/** Whether a 404 can mean that the service does not have the operation. */
+const isRouteMissing = (response: Pick<ResponseBody, 'text' | 'document'>): boolean =>
+  isWebPage(response.text) || missingRouteWords.test(serviceMessageOf(response) ?? '')
+
 function describeNotFound(
-  { text }: Pick<ResponseBody, 'text'>,
+  response: Pick<ResponseBody, 'text' | 'document'>,
   context: ErrorContext,
   about: string,
 ): ResponseDescription {
-  const { host, path, errors, repo, targetBranch } = context
-  if (isWebPage(text))
+  const { host, path, operation, errors, repo, targetBranch } = context
+  const options = [...(repo ? ['--repo'] : []), ...(targetBranch === undefined ? [] : ['--target-branch'])]
+  const check = options.length === 0 ? 'Check the base URL.' : `Check ${options.join(' and ')}.`
+  const hint = errors?.hint?.(404, context) ?? check
+  if (context.isHostedOnly === true)
+    return {
+      summary: isRouteMissing(response)
+        ? `${host} returned 404 (not found): it has no operation ${operation}`
+        : `${host} returned 404 (not found)${about}`,
+      hint: `Only the hosted service has the operation ${operation}. ${hint}`,
+    }
+  if (isWebPage(response.text))
     return {
       summary: `${host} returned a web page for ${path} (404)`,
       hint: 'Check the base URL. An older version of the service may not have this operation.',
     }
-  const options = [...(repo ? ['--repo'] : []), ...(targetBranch === undefined ? [] : ['--target-branch'])]
-  const check = options.length === 0 ? 'Check the base URL.' : `Check ${options.join(' and ')}.`
-  return {
-    summary: `${host} returned 404 (not found)${about}`,
-    hint: errors?.hint?.(404, context) ?? check,
-  }
+  return { summary: `${host} returned 404 (not found)${about}`, hint }
 }
 
 /** What a request was about: a pull request, a queue, or what the operation names. */

@@ -53,8 +53,13 @@ const definitionsOf = (inputs: Inputs): readonly OptionDefinition[] =>
 const setOptionOf = ({ route }: Operation): readonly OptionDefinition[] =>
   operationMethod(route) === 'POST' ? setOption.definitions : []
 
+/** The summary of a command; it says so where only the hosted service has its operation. */
+const summaryOf = (summary: string, operation: Operation | undefined): string =>
+  operation?.isHostedOnly === true ? `${summary} (hosted service only)` : summary
+
 const describeOperationCommand = (command: OperationCommand): DocumentedCommand => ({
   ...command,
+  summary: summaryOf(command.summary, command.operation),
   definitions: [...definitionsOf(command.inputs), ...setOptionOf(command.operation)],
   operations: [command.operation],
   route: command.operation.route,

@@ -78,7 +78,8 @@ export async function openResumeFile(
 ): Promise<ResumeFile | undefined> {
   const { options, printer, logger, host } = context
   const file = context.args.get('--resume-file')?.[0]
-  if (file === undefined) return undefined
+  const { resumable: list } = pages
+  if (file === undefined || list === undefined) return undefined
   checkAppendable(context)
   const target = await host.files.resolveLink(file).catch((error: Error) => {
     throw usageError(`--resume-file: ${file}: ${error.message}.`)
@@ -86,13 +87,13 @@ export async function openResumeFile(
   const query = await identifyQuery(definition, invocation, context)
   const typed = typedRange(context)
   const saved = await readResumeFile(file, target, context)
-  const initial = pages.checkpoint()
+  const initial = list.checkpoint()
   if (saved !== undefined) {
     const { checkpoint } = saved
     // The same range options mean the range of the first run, whatever the time is now.
     const { range } = saved.typed === typed ? checkpoint : initial
     checkSameQuery(file, { query: saved.query, range: checkpoint.range }, { query, range })
-    pages.resume(checkpoint, saved.ids)
+    list.resume(checkpoint, saved.ids)
     if (checkpoint.pages > 0) printer.skipHeader()
     await logger.info(
       checkpoint.complete
@@ -120,13 +121,13 @@ export async function openResumeFile(
       if (hasBegun) return
       hasBegun = true
       await removeTemporaryFiles(target, host)
-      await write(saved === undefined ? initial : pages.checkpoint(), true)
+      await write(saved === undefined ? initial : list.checkpoint(), true)
       // A line that was cut off must not run into the first line of this run.
       if (saved?.isRunning === true) await host.out.write(options.format === 'csv' ? '\r\n' : '\n')
     },
     async save() {
-      const checkpoint = pages.checkpoint()
-      const newIds = pages.newIds()
+      const checkpoint = list.checkpoint()
+      const newIds = list.newIds()
       // A complete list needs no ids any more.
       idCount = checkpoint.complete ? 0 : idCount + newIds.length
       lines = checkpoint.complete ? '' : `${lines}${newIds.length > 0 ? `${stringifyJson(newIds)}\n` : ''}`
@@ -134,7 +135,7 @@ export async function openResumeFile(
       isPrinting = false
     },
     async close() {
-      const checkpoint = pages.checkpoint()
+      const checkpoint = list.checkpoint()
       if (hasBegun && !isPrinting && !checkpoint.complete) await write(checkpoint, false)
     },
     resumeHint: `Progress is saved in ${file}. To resume, run the same command again.`,

@@ -208,6 +208,7 @@ export const createParseContext = (settings: Config, { host, logger }: ParseIo):
   require: name => settings.require(name) as Promise<SettingValues[typeof name]>,
   readExplicit: name => settings.readExplicit(name) as Promise<SettingValues[typeof name] | undefined>,
   now: host.clock.now(),
+  isTerminal: host.out.terminal,
   open: path => openInput(path, host, settings, logger.info),
   withSpinner: logger.withSpinner,
 })

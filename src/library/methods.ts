@@ -1,4 +1,5 @@
 import type { MethodDefinition, MethodName } from './define-method.ts'
+import { listQueued } from './pull-request-list-method.ts'
 import { cancel, getSubmitted, getTestRun, restart, setTargets, submit } from './pull-request-methods.ts'
 import { create, get, getMetrics, remove, update } from './queue-methods.ts'
 import { getTest, listTests } from './test-methods.ts'
@@ -18,4 +19,5 @@ export const methods: { readonly [M in MethodName]: MethodDefinition<M> } = {
   getMergeQueueMetrics: getMetrics,
   listFailingTests: listTests,
   getTestDetails: getTest,
+  listPullRequests: listQueued,
 }

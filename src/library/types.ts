@@ -252,6 +252,22 @@ export interface FailingTests extends JsonObject {
   readonly window: TimeWindow
 }
 
+/** What a list of pull requests covers. */
+export interface PullRequestWindow extends JsonObject {
+  /** The earliest end of a pull request, inclusive, in ISO 8601; only if `since` was given. */
+  readonly start?: string
+  /** Whether all pull requests of the selection were read. */
+  readonly complete: boolean
+}
+
+/** The pull requests of all pages as one list, each pull request once. */
+export interface PullRequestList extends JsonObject {
+  readonly pullRequests: readonly PullRequest[]
+  /** The cursor of the next page, if only one page was read. */
+  readonly nextCursor?: string | null
+  readonly window: PullRequestWindow
+}
+
 /** One sample of a metric. */
 export interface Sample extends JsonObject {
   readonly name: string
@@ -323,7 +339,7 @@ export interface MergeqError extends Error {
   /** Whether the service applied a change that was sent. */
   readonly delivery?: 'not-applied' | 'unknown'
   /** The receipt of a change that failed, the part of a list that was read, or null. */
-  readonly document: Receipt | FailingTests | null
+  readonly document: Receipt | FailingTests | PullRequestList | null
 }
 
 /** A repository. */
@@ -520,6 +536,22 @@ export interface GetTestDetailsOptions extends BodyOptions {
   readonly testId: string
 }
 
+/** Options of `listPullRequests`. */
+export interface ListPullRequestsOptions extends BodyOptions {
+  /** Only pull requests in these states; one request for each state. */
+  readonly states?: readonly PullRequestState[] | undefined
+  /** Only pull requests that merged, failed or were cancelled since then. */
+  readonly since?: Moment | undefined
+  /** Only pull requests of this author. The service cannot select by author: all of them are read. */
+  readonly author?: string | undefined
+  /** Maximum number of pull requests; without it, all. */
+  readonly limit?: number | undefined
+  /** Pull requests per page, from 1 to 100. */
+  readonly pageSize?: number | undefined
+  /** Maximum number of pages to fetch. */
+  readonly maxPages?: number | undefined
+}
+
 /**
  * A client of the service: a method for each operation, with the settings, retries, limits and errors of the
  * command line. Every method rejects with a {@link MergeqError}.
@@ -551,4 +583,6 @@ export interface Client {
   listFailingTests(options?: ListFailingTestsOptions): Promise<FailingTests>
   /** Reads the details of a test. */
   getTestDetails(options: GetTestDetailsOptions): Promise<TestDetails>
+  /** Lists the pull requests of a queue, finished ones included. Hosted service only. */
+  listPullRequests(options?: ListPullRequestsOptions): Promise<PullRequestList>
 }

@@ -18,6 +18,7 @@ const lines: Readonly<Record<string, string>> = {
   'pr cancel': 'pr cancel 7 8',
   'pr restart': 'pr restart 7',
   'pr get': 'pr get 7',
+  'pr list': 'pr list --state merged --since 24h',
   'pr targets': 'pr targets 7 //a --sha 4f2a9c1',
   'pr testing': 'pr testing 6e1d9f0a',
   'pr wait': 'pr wait 7 8',

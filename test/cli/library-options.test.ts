@@ -108,6 +108,15 @@ const refused: {
     set,
   },
   getTestDetails: { testId: [...text, 'x'], set },
+  listPullRequests: {
+    states: ['MERGED', 7, [7], ['done'], [null], null],
+    since: moment,
+    author: text,
+    limit: [...integer, 0],
+    pageSize: [...integer, 0, 101],
+    maxPages: [...integer, 0],
+    set,
+  },
 }
 
 const refusedSettings: { readonly [K in keyof Required<CommonOptions>]: readonly unknown[] } = {

@@ -85,6 +85,18 @@ const knowsNothing = (seen: Seen): Answer =>
 /** A service that fails from its third answer on. */
 const failsLater = (seen: Seen, index: number): Answer => (index < 2 ? answer(seen) : refusing())
 
+/** The pull requests of a queue on two pages. */
+const listing = ({ body }: Seen): Answer => {
+  const isSecond = JSON.parse(body).cursor === 'c2'
+  const pullRequests = isSecond
+    ? [{ prNumber: 9, state: 'merged', prAuthor: 'ada' }]
+    : [
+        { prNumber: 7, state: 'testing', prAuthor: 'ada' },
+        { prNumber: 8, state: 'pending', prAuthor: 'grace' },
+      ]
+  return { body: JSON.stringify({ pullRequests, nextCursor: isSecond ? null : 'c2' }) }
+}
+
 const hasMany = (): Answer => ({
   body: JSON.stringify({
     tests: Array.from({ length: 60 }, (_, index) => ({ id: `t${index}`, name: `test number ${index}` })),
@@ -215,6 +227,19 @@ const table: Readonly<Record<string, Rows>> = {
       '--stop-on-error': stopsOnError('pr get'),
       '--head': '--head fix',
       '--exit-status': '--exit-status',
+    },
+  },
+  'pr list': {
+    line: 'pr list',
+    setting: { answer: listing },
+    options: {
+      ...setOption,
+      '--state': '--state merged',
+      '--since': '--since 2h',
+      '--author': '--author ada',
+      '--limit': '--limit 1',
+      '--page-size': '--page-size 50',
+      '--max-pages': '--max-pages 1',
     },
   },
   'pr targets': {

@@ -274,6 +274,7 @@ const lines: Readonly<Record<string, string>> = {
   'pr cancel': 'pr cancel 7 8 --yes',
   'pr restart': 'pr restart 7',
   'pr get': 'pr get 7 8',
+  'pr list': 'pr list',
   'pr targets': 'pr targets 7 one two --sha 4f2a9c1e77d0b6aa4f2a9c1e77d0b6aa4f2a9c1e',
   'pr testing': 'pr testing 4f2a9c1e-0000-4000-8000-000000000000',
   'pr wait': 'pr wait 7 8 --timeout 3s --interval 1s',

@@ -38,6 +38,7 @@ const remove = 'POST /deleteQueue'
 const metrics = 'GET /getMergeQueueMetrics'
 const list = 'POST /flaky-tests/list-failing-tests'
 const details = 'POST /flaky-tests/get-test-details'
+const pulls = 'POST /listPullRequests'
 
 const pullLines: readonly Line[] = [
   { words: `pr submit 123 ${where}`, route: submit, body: `{${on},"pr":{"number":123}}` },
@@ -132,6 +133,32 @@ const targetLines: readonly Line[] = [
     route: targets,
     body: `{${on},"pr":{"number":123,"sha":"4f2a"},"impactedTargets":["web"]}`,
     headers: { 'x-forked-workflow-run-id': '42' },
+  },
+]
+
+// `cursor` and `take` are members of the body itself (docs/reference/service.md, "listPullRequests").
+const listLines: readonly Line[] = [
+  { words: `pr list ${where}`, route: pulls, body: `{${on},"take":100}` },
+  { words: `pr list --state merged ${where}`, route: pulls, body: `{${on},"state":"MERGED","take":100}` },
+  {
+    words: `pr list --state not-ready --page-size 5 ${where}`,
+    route: pulls,
+    body: `{${on},"state":"NOT_READY","take":5}`,
+  },
+  {
+    words: `pr list --state NOT_READY --state not-ready ${where}`,
+    route: pulls,
+    body: `{${on},"state":"NOT_READY","take":100}`,
+  },
+  {
+    words: `pr list --since 24h --author ada --limit 5 ${where}`,
+    route: pulls,
+    body: `{${on},"since":"2026-01-04T12:00:00.000Z","take":100}`,
+  },
+  {
+    words: `pr list --since 2026-01-01 --max-pages 3 ${where}`,
+    route: pulls,
+    body: `{${on},"since":"2026-01-01T00:00:00.000Z","take":100}`,
   },
 ]
 
@@ -464,6 +491,7 @@ const tables = {
   'pull requests': pullLines,
   targets: targetLines,
   'test runs': testingLines,
+  'lists of pull requests': listLines,
   queues: queueLines,
   'settings of a queue': updateLines,
   metrics: metricsLines,
@@ -482,6 +510,7 @@ const settingOf = ({ env, files, input }: Line): Setting => ({
 })
 
 const documents: Readonly<Record<string, object>> = {
+  listPullRequests: { pullRequests: [] },
   getSubmittedPullRequest: { state: 'testing', isCurrentlySubmittedToQueue: true },
   getQueue: { state: 'running', enqueuedPullRequests: [] },
   getMergeQueueTestingDetails: { testBranch: 'trunk-merge/pr-7/x' },

@@ -86,6 +86,7 @@ describe('the server', () => {
       ['getQueue', onQueue],
       ['flaky-tests/list-failing-tests', list],
       ['flaky-tests/get-test-details', { repo, org_url_slug: 'acme', test_id: tests[0]?.id ?? '' }],
+      ['listPullRequests', { ...onQueue, state: 'CANCELLED', take: 10 }],
     ]
     for (const [operation, body] of calls) {
       const answer = await postJson(sandbox, operation, body)

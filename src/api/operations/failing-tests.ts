@@ -1,9 +1,8 @@
-import { maxListResponseSize } from '../../domain/limits.ts'
 import type { TimeRange } from '../../domain/time-range.ts'
-import { get, getArray, getString, isObject, type JsonObject } from '../../json.ts'
-import { missingPartError, type ResponseDecoder, recordDecoder } from '../decode.ts'
+import { get, getArray, getString, type JsonObject } from '../../json.ts'
+import type { RecordFilter } from '../list-reader.ts'
 import { defineOperation } from '../operation.ts'
-import { paginateTests, type RecordFilter } from '../pagination.ts'
+import { pagesOfTests, paginateTests } from '../pagination.ts'
 import { localParam, param } from '../param.ts'
 import { queueParams } from './pull-requests.ts'
 
@@ -70,24 +69,6 @@ function filtersOf({ owner, quarantined, minRate, name, path }: TestFilters): re
   return filters
 }
 
-/** Reads a page of tests; the response has the records and the whole document. */
-const pageDecoder: ResponseDecoder = {
-  expects: 'json',
-  maxBytes: maxListResponseSize,
-  read(response) {
-    const [document = {}] = recordDecoder(record => record).read(response).records
-    const { page, tests } = document
-    if (!Array.isArray(tests) || !tests.every(isObject)) throw missingPartError('list of tests')
-    return {
-      records: tests,
-      document: tests => ({ ...document, tests }),
-      envelope: document,
-      ...(isObject(page) ? { page } : {}),
-      bytes: response.bytes,
-    }
-  },
-}
-
 /** How many tests a page has at most. */
 export const defaultPageSize = 100
 /** How many pages of a list are requested at most. */
@@ -113,7 +94,7 @@ export const listFailingTests = defineOperation({
     /** Collects all tests, then sorts them; without it, tests are returned as they arrive. */
     sort: localParam<TestOrder | undefined>(),
   },
-  decoder: pageDecoder,
+  decoder: pagesOfTests.decoder,
   errors: {
     subject: 'the failing tests',
     hint: status => (status === 404 ? 'Check --repo and --org.' : undefined),

@@ -1,6 +1,7 @@
 import type { Operation } from '../operation.ts'
 import { listFailingTests } from './failing-tests.ts'
 import { setImpactedTargets } from './impacted-targets.ts'
+import { listPullRequests } from './pull-request-list.ts'
 import {
   cancelPullRequest,
   getSubmittedPullRequest,
@@ -27,6 +28,7 @@ export const serviceOperations = [
   getMergeQueueMetrics,
   listFailingTests,
   getTestDetails,
+  listPullRequests,
 ] as const satisfies readonly Operation[]
 
 type NameIn<P extends string> = P extends `${string} /${infer Name}` ? Name : never

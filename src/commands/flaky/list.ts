@@ -1,6 +1,7 @@
-import { defaultMaxPages, defaultPageSize, listFailingTests } from '../../api/operations/failing-tests.ts'
+import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
 import { choiceOption, negatableFlag, option } from '../../cli/inputs.ts'
+import { maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
 import { rangeInput } from '../../cli/time-range-options.ts'
 import { maxWindow } from '../../domain/limits.ts'
@@ -34,26 +35,9 @@ export const flakyListCommand = defineOperationCommand({
       summary: 'Maximum number of tests',
       parse: integerParser(1, Number.MAX_SAFE_INTEGER),
     }),
-    pageSize: option({
-      name: 'page-size',
-      value: 'n',
-      default: String(defaultPageSize),
-      summary: 'Tests per page, 1 to 100',
-      parse: integerParser(1, 100),
-    }),
-    pageToken: option({
-      name: 'page-token',
-      value: 'token',
-      summary: 'Fetch only the page with this token',
-      parse: textParser('page token'),
-    }),
-    maxPages: option({
-      name: 'max-pages',
-      value: 'n',
-      default: String(defaultMaxPages),
-      summary: 'Maximum number of pages to fetch',
-      parse: integerParser(1, Number.MAX_SAFE_INTEGER),
-    }),
+    pageSize: pageSizeInput('Tests'),
+    pageToken: pageTokenInput,
+    maxPages: maxPagesInput,
     owner: option({
       name: 'owner',
       value: 'name',
