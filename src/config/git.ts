@@ -43,7 +43,7 @@ export async function listRemotes(host: Host): Promise<readonly Remote[]> {
       .map(([, name = '', address = '']) => [name, address] as const),
   )
   const { parseGitRemote } = await import('./git-remote.ts')
-  return [...addresses].map(([name, address]) => {
+  return [...addresses].toReversed().map(([name, address]) => {
     const { protocol, ...repo } = parseGitRemote(address) ?? {}
     return { name, address, protocol, repo: 'host' in repo ? repo : undefined }
   })

@@ -1,13 +1,18 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shells' own.
+
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { Language, Parser } from '@vscode/tree-sitter-wasm'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { completionScriptPaths } from '../../src/cli/completion/scripts.ts'
 import { shells } from '../../src/cli/completion/shells.ts'
 import { mergeq } from '../support/harness.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
+
+const require = createRequire(import.meta.url)
 
 /** A folder with files to complete, a home, and nothing on the PATH but mergeq. */
 const place = mkdtempSync(join(tmpdir(), 'mergeq completions '))
@@ -314,23 +319,21 @@ describe('typed with Tab on a terminal', () => {
 describe('PowerShell', () => {
   const script = readFileSync(completionScriptPaths.powershell, 'utf8')
 
-  test('every quote and bracket of the script is closed', () => {
-    const bare = script
-      .replace(/'(?:[^'\n]|'')*'/g, "''")
-      .replace(/"(?:[^"`\n]|`.)*"/g, '""')
-      .replace(/^\s*#.*$/gm, '')
-    expect(bare.replace(/''|""/g, '')).not.toMatch(/['"]/)
-    const open: string[] = []
-    const closes: Readonly<Record<string, string>> = { ')': '(', '}': '{', ']': '[' }
-    for (const [bracket] of bare.matchAll(/[(){}[\]]/g)) {
-      const opening = closes[bracket]
-      if (opening === undefined) open.push(bracket)
-      else expect(open.pop()).toBe(opening)
-    }
-    expect(open).toEqual([])
-    expect(bare).not.toMatch(/Invoke-Expression|\biex\b|Invoke-Command|Start-Process/i)
-    // The only program that the script runs.
-    expect(bare.match(/[^\w.]&\s\S+ \S+/g)).toEqual([' & $program __complete'])
+  test('a grammar of PowerShell finds no error in the script', async () => {
+    await Parser.init()
+    const grammar = require.resolve('@vscode/tree-sitter-wasm/wasm/tree-sitter-powershell.wasm')
+    const parser = new Parser().setLanguage(await Language.load(readFileSync(grammar)))
+    const hasError = (text: string) => parser.parse(text)?.rootNode.hasError
+    expect(hasError(script)).toBe(false)
+    const braces = [...script.matchAll(/[{}]/g)]
+    expect(braces.length).toBeGreaterThan(10)
+    for (const { index } of braces)
+      expect(hasError(script.slice(0, index) + script.slice(index + 1)), `without ${index}`).toBe(true)
+  })
+
+  test('it runs no program but the one that was typed', () => {
+    expect(script).not.toMatch(/Invoke-Expression|\biex\b|Invoke-Command|Start-Process/i)
+    expect(script.match(/[^\w.2>]&\s\S+ \S+/g)).toEqual([' & $program __complete'])
   })
 })
 

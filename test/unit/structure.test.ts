@@ -195,6 +195,7 @@ const oneFileEach = ['config', 'commands']
 const tools = [
   '@arethetypeswrong/cli',
   '@biomejs/biome',
+  '@vscode/tree-sitter-wasm',
   'rolldown',
   'execa',
   'fast-check',
