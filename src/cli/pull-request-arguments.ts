@@ -94,6 +94,7 @@ export const pullRequestArguments: Input<number> = {
       name: 'pr',
       variadic: true,
       summary: 'Pull requests: 123, #123 or a URL; - reads them from standard input',
+      values: 'pull-requests',
     },
     { name: '--stop-on-error', summary: 'Stop at the first failure' },
   ],
@@ -109,7 +110,7 @@ export const pullRequestArguments: Input<number> = {
 /** The one pull request of a command: the one that was typed, else the one that the settings give. */
 export const pullRequestArgument: Input<number> = {
   ...pullRequestArguments,
-  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL' }],
+  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL', values: 'pull-requests' }],
   split: async (args, context) => [
     argsForPullRequest(args, args.get('pr')?.[0] ?? (await context.require('pr'))),
   ],

@@ -43,6 +43,7 @@ export const prGetCommand = defineOperationCommand({
       name: 'head',
       value: 'branch',
       summary: 'Find the pull request by its head branch',
+      values: 'branches',
       parse: textParser('head branch'),
     }),
     exitStatus: flag({

@@ -15,7 +15,7 @@ import { table } from '../../output/view.ts'
  */
 const onePullRequest: Input<number> = {
   ...pullRequestArguments,
-  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL' }],
+  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL', values: 'pull-requests' }],
   async split(args, context) {
     const [first] = args.get('pr') ?? []
     if (first !== undefined && isPullRequestReference(first)) return [argsForPullRequest(args, first)]

@@ -45,6 +45,7 @@ export const prTestingCommand = defineOperationCommand({
       name: 'pr',
       value: 'n',
       summary: 'Find the test run by pull request, if the service supports it',
+      values: 'pull-requests',
       parse: word => parsePullRequest(word).number,
     }),
   },
