@@ -100,7 +100,7 @@ export const pullRequestArguments: Input<number> = {
   ],
   setting: 'pr',
   async split(args, context) {
-    const typed = args.get('pr') ?? [await context.require('pr')]
+    const typed = args.get('pr') ?? [await context.currentPullRequest()]
     const words = typed.includes('-') ? await withInput(typed, context) : typed
     return words.map(word => argsForPullRequest(args, word))
   },
@@ -112,6 +112,6 @@ export const pullRequestArgument: Input<number> = {
   ...pullRequestArguments,
   definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL', values: 'pull-requests' }],
   split: async (args, context) => [
-    argsForPullRequest(args, args.get('pr')?.[0] ?? (await context.require('pr'))),
+    argsForPullRequest(args, args.get('pr')?.[0] ?? (await context.currentPullRequest())),
   ],
 }

@@ -19,7 +19,7 @@ const onePullRequest: Input<number> = {
   async split(args, context) {
     const [first] = args.get('pr') ?? []
     if (first !== undefined && isPullRequestReference(first)) return [argsForPullRequest(args, first)]
-    const single = argsForPullRequest(args, await context.require('pr'))
+    const single = argsForPullRequest(args, await context.currentPullRequest())
     return [
       first === undefined ? single : new Map(single).set('target', [first, ...(args.get('target') ?? [])]),
     ]
