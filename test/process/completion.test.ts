@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Language, Parser } from '@vscode/tree-sitter-wasm'
@@ -371,9 +371,18 @@ describe('values from a sandbox and a checkout', () => {
   })
 })
 
-describe('a service that does not respond', () => {
-  test('delays a completion by a second at most, and static words not at all', async () => {
-    const server = createServer(() => undefined).listen(0, '127.0.0.1')
+describe('a slow service', () => {
+  const sendSlowly = (socket: Socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{')
+    const timer = setInterval(() => socket.write(' '), 100)
+    socket.on('close', () => clearInterval(timer)).on('error', () => undefined)
+  }
+
+  test.each<readonly [what: string, respond: (socket: Socket) => void]>([
+    ['does not respond', () => undefined],
+    ['sends its response in small pieces', sendSlowly],
+  ])('that %s delays a completion by a second at most, and static words not at all', async (_, respond) => {
+    const server = createServer(respond).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = server.address()
     const port = typeof address === 'object' ? address?.port : undefined
