@@ -445,6 +445,7 @@ const table: Readonly<Record<string, Rows>> = {
       '--no-verify': { line: 'auth login --with-token', typed: '--no-verify' },
     },
   },
+  'auth status': { line: 'auth status', options: { '--no-verify': '--no-verify' } },
   'config list': { line: 'config list', options: { '--show-origin': '--show-origin' } },
   'sandbox start': { line: 'sandbox start', options: { ...playOptions, '--port': '--port 8080' } },
   'sandbox exec': { line: 'sandbox exec -- git push', options: { ...playOptions, '--port': '--port 8080' } },
