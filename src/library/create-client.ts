@@ -73,6 +73,9 @@ export function createHostClient(options: ClientOptions, host: Host): Client {
     listFailingTests: method(methods.listFailingTests),
     getTestDetails: method(methods.getTestDetails),
     listPullRequests: method(methods.listPullRequests),
+    listQuarantinedTests: method(methods.listQuarantinedTests),
+    listUnhealthyTests: method(methods.listUnhealthyTests),
+    linkTicketToTestCase: method(methods.linkTicketToTestCase),
   }
 }
 

@@ -5,7 +5,7 @@ import type { JsonObject } from '../json.ts'
 import { cancel, configure, restart, setTargets, submit } from './engine/actions.ts'
 import type { PullRequest, Queue, SandboxTestRun } from './engine/queue.ts'
 import type { Handler } from './handler.ts'
-import { listPullRequestsHandler } from './hosted-handlers.ts'
+import { hostedHandlers } from './hosted-handlers.ts'
 import { filterQueues, renderMetrics } from './metrics-text.ts'
 import { paginate } from './paginate.ts'
 import {
@@ -179,7 +179,7 @@ export const handlers: Readonly<Record<OperationName, Handler>> = {
     return { document: { test: formatTest(test, repo, sandbox.dialect) } }
   },
 
-  listPullRequests: listPullRequestsHandler,
+  ...hostedHandlers,
 }
 
 /** Whether the sandbox has an operation of this name. */

@@ -51,7 +51,7 @@ const metricsText = [
 const answer = ({ path, body }: Seen): Answer => {
   if (path.includes('getMergeQueueMetrics')) return { body: metricsText }
   const sent = body === '' ? {} : JSON.parse(body)
-  if (path.endsWith('list-failing-tests')) {
+  if (/list-(failing|unhealthy)-tests$/.test(path)) {
     const isSecond = sent.page_query?.page_token === 'p2'
     const [tests, next_page_token] = isSecond ? [failing.slice(2), ''] : [failing.slice(0, 2), 'p2']
     return { body: JSON.stringify({ tests, page: { next_page_token } }) }
@@ -84,6 +84,14 @@ const knowsNothing = (seen: Seen): Answer =>
   seen.path.endsWith('getSubmittedPullRequest') ? { status: 404, body: 'not found' } : answer(seen)
 /** A service that fails from its third answer on. */
 const failsLater = (seen: Seen, index: number): Answer => (index < 2 ? answer(seen) : refusing())
+
+/** Quarantined tests on two pages. */
+const quarantine = ({ body }: Seen): Answer => {
+  const isSecond = JSON.parse(body).page_query.page_token === 'p2'
+  const tests = failing.map(({ id, file_path, ...test }) => ({ ...test, test_case_id: id, file: file_path }))
+  const [quarantined_tests, next_page_token] = isSecond ? [tests.slice(2), ''] : [tests.slice(0, 2), 'p2']
+  return { body: JSON.stringify({ quarantined_tests, page: { next_page_token } }) }
+}
 
 /** The pull requests of a queue on two pages. */
 const listing = ({ body }: Seen): Answer => {
@@ -170,6 +178,17 @@ const listOptions = {
   '--limit': '--limit 1',
   '--page-token': '--page-token p2',
   '--sort': '--sort name',
+} as const
+
+const testListOptions = {
+  ...setOption,
+  '--limit': '--limit 1',
+  '--page-size': '--page-size 50',
+  '--page-token': '--page-token p2',
+  '--max-pages': '--max-pages 1',
+  '--owner': '--owner @a',
+  '--name': "--name 'a*'",
+  '--path': "--path 'src/*'",
 } as const
 
 const playOptions = {
@@ -384,6 +403,22 @@ const table: Readonly<Record<string, Rows>> = {
     line: 'flaky list -o ndjson',
     options: { ...listOptions, '--resume-file': '--resume-file walk.state' },
   },
+  'flaky quarantined': {
+    line: 'flaky quarantined',
+    setting: { answer: quarantine },
+    options: testListOptions,
+  },
+  'flaky unhealthy': {
+    line: 'flaky unhealthy',
+    options: {
+      ...testListOptions,
+      '--status': '--status broken',
+      '--page-token': { line: 'flaky unhealthy --status flaky', typed: '--page-token p2' },
+      '--quarantined': '--quarantined',
+      '--no-quarantined': '--no-quarantined',
+    },
+  },
+  'flaky link': { line: `flaky link ${id} KAN-123`, options: setOption },
   'flaky get': { line: `flaky get ${id}`, options: setOption },
   'flaky report': {
     line: 'flaky report',

@@ -39,6 +39,9 @@ const metrics = 'GET /getMergeQueueMetrics'
 const list = 'POST /flaky-tests/list-failing-tests'
 const details = 'POST /flaky-tests/get-test-details'
 const pulls = 'POST /listPullRequests'
+const quarantined = 'POST /flaky-tests/list-quarantined-tests'
+const unhealthy = 'POST /flaky-tests/list-unhealthy-tests'
+const link = 'POST /flaky-tests/link-ticket-to-test-case'
 
 const pullLines: readonly Line[] = [
   { words: `pr submit 123 ${where}`, route: submit, body: `{${on},"pr":{"number":123}}` },
@@ -159,6 +162,31 @@ const listLines: readonly Line[] = [
     words: `pr list --since 2026-01-01 --max-pages 3 ${where}`,
     route: pulls,
     body: `{${on},"since":"2026-01-01T00:00:00.000Z","take":100}`,
+  },
+]
+
+const testHealthLines: readonly Line[] = [
+  { words: `flaky quarantined ${org}`, route: quarantined, body: `{${repo},"org_url_slug":"acme",${pages}}` },
+  {
+    words: `flaky quarantined --page-size 5 --page-token t --limit 3 --owner @a --name 'a*' --path 'b/*' --max-pages 2 ${org}`,
+    route: quarantined,
+    body: `{${repo},"org_url_slug":"acme","page_query":{"page_size":5,"page_token":"t"}}`,
+  },
+  {
+    words: `flaky unhealthy --status flaky ${org}`,
+    route: unhealthy,
+    body: `{${repo},"org_url_slug":"acme","status":"FLAKY",${pages}}`,
+  },
+  {
+    words: `flaky unhealthy --status BROKEN --no-quarantined --page-token t ${org}`,
+    route: unhealthy,
+    body: `{${repo},"org_url_slug":"acme","status":"BROKEN","page_query":{"page_size":100,"page_token":"t"}}`,
+  },
+  // No organization: public clients send none.
+  {
+    words: `flaky link ${id} KAN-123 -R acme/web`,
+    route: link,
+    body: `{${repo},"test_case_id":"${id}","external_ticket_id":"KAN-123"}`,
   },
 ]
 
@@ -492,6 +520,7 @@ const tables = {
   targets: targetLines,
   'test runs': testingLines,
   'lists of pull requests': listLines,
+  'the health of tests': testHealthLines,
   queues: queueLines,
   'settings of a queue': updateLines,
   metrics: metricsLines,
@@ -511,6 +540,8 @@ const settingOf = ({ env, files, input }: Line): Setting => ({
 
 const documents: Readonly<Record<string, object>> = {
   listPullRequests: { pullRequests: [] },
+  'flaky-tests/list-quarantined-tests': { quarantined_tests: [], page: { next_page_token: '' } },
+  'flaky-tests/list-unhealthy-tests': { tests: [], page: { next_page_token: '' } },
   getSubmittedPullRequest: { state: 'testing', isCurrentlySubmittedToQueue: true },
   getQueue: { state: 'running', enqueuedPullRequests: [] },
   getMergeQueueTestingDetails: { testBranch: 'trunk-merge/pr-7/x' },

@@ -8,10 +8,13 @@ import {
   restartTestsOnPullRequest,
   submitPullRequest,
 } from './pull-requests.ts'
+import { listQuarantinedTests } from './quarantined-tests.ts'
 import { getMergeQueueMetrics } from './queue-metrics.ts'
 import { createQueue, deleteQueue, getQueue, updateQueue } from './queues.ts'
 import { getTestDetails } from './test-details.ts'
 import { getMergeQueueTestingDetails } from './testing-details.ts'
+import { linkTicketToTestCase } from './ticket-link.ts'
+import { listUnhealthyTests } from './unhealthy-tests.ts'
 
 /** The operations of the service, in the order of docs/reference/service.md, "Operations". */
 export const serviceOperations = [
@@ -29,6 +32,9 @@ export const serviceOperations = [
   listFailingTests,
   getTestDetails,
   listPullRequests,
+  listQuarantinedTests,
+  listUnhealthyTests,
+  linkTicketToTestCase,
 ] as const satisfies readonly Operation[]
 
 type NameIn<P extends string> = P extends `${string} /${infer Name}` ? Name : never

@@ -5,12 +5,12 @@ import { maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inp
 import { organizationInputs } from '../../cli/queue-inputs.ts'
 import { rangeInput } from '../../cli/time-range-options.ts'
 import { maxWindow } from '../../domain/limits.ts'
-import { parseGlob } from '../../domain/values/glob.ts'
 import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
+import { testFilterInputs } from './tests/filter-inputs.ts'
 
 /**
  * A test whose status has a value: without a value, the reason replaces it
@@ -38,12 +38,6 @@ export const flakyListCommand = defineOperationCommand({
     pageSize: pageSizeInput('Tests'),
     pageToken: pageTokenInput,
     maxPages: maxPagesInput,
-    owner: option({
-      name: 'owner',
-      value: 'name',
-      summary: 'Only tests of this code owner',
-      parse: textParser('owner'),
-    }),
     quarantined: negatableFlag({
       name: 'quarantined',
       summary: 'Only quarantined tests',
@@ -55,18 +49,7 @@ export const flakyListCommand = defineOperationCommand({
       summary: 'Only tests with at least this failure rate in the last 7 days',
       parse: parseDecimal,
     }),
-    name: option({
-      name: 'name',
-      value: 'glob',
-      summary: 'Only tests whose name matches this pattern',
-      parse: word => parseGlob(word, false),
-    }),
-    path: option({
-      name: 'path',
-      value: 'glob',
-      summary: 'Only tests whose file path matches this pattern',
-      parse: word => parseGlob(word, true),
-    }),
+    ...testFilterInputs,
     sort: choiceOption({
       name: 'sort',
       value: 'key',
