@@ -51,7 +51,10 @@ export const metricsRequest = {
 } as const
 
 /** `--raw`. */
-export const rawOption = flag({ name: 'raw', summary: 'Show every series on a terminal instead of a summary' })
+export const rawOption = flag({
+  name: 'raw',
+  summary: 'Show every series on a terminal instead of a summary',
+})
 
 /** The largest number of queues in a summary that is printed once. */
 const maxQueues = 20
