@@ -51,7 +51,10 @@ export const metricsRequest = {
 } as const
 
 /** `--raw`. */
-export const rawOption = flag({ name: 'raw', summary: 'Show every series on a terminal, not a summary' })
+export const rawOption = flag({
+  name: 'raw',
+  summary: 'Show every series on a terminal instead of a summary',
+})
 
 /** The largest number of queues in a summary that is printed once. */
 const maxQueues = 20
@@ -97,7 +100,7 @@ export function printMetrics(
 /** `mergeq metrics`: the metrics of merge queues. */
 export const metricsCommand = defineCommand({
   command: 'metrics',
-  summary: 'Show merge queue metrics; on a pipe, print them in the Prometheus text format',
+  summary: 'Show merge queue metrics, on a pipe in the Prometheus text format',
   operation: getMergeQueueMetrics,
   request: metricsRequest,
   inputs: { raw: rawOption },

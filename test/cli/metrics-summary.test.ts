@@ -146,6 +146,40 @@ To list the queues that have metrics, run: mergeq queue list
   })
 })
 
+describe('metrics watch on a terminal', () => {
+  /** Returns the lines of the last frame. */
+  const lastFrame = async (bodies: readonly string[], rows: number) => {
+    const { code, out } = await mergeq(`metrics watch --interval 1s --for ${bodies.length}s --color never`, {
+      answer: (_, index) => ({ body: bodies[Math.min(index, bodies.length - 1)] ?? '' }),
+      terminal: true,
+      columns: 100,
+      rows,
+    })
+    expect(code).toBe(0)
+    const frame = out.split('\u001B[?7l').at(-1) ?? ''
+    return frame.replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '').split('\r\n')
+  }
+  const many = Array.from({ length: 9 }, (_, index) => queueOf('acme/web', `b${index}`, index)).join('')
+
+  test('the queues that do not fit are counted, and the last line says how to quit', async () => {
+    const lines = await lastFrame([many], 14)
+    expect(lines.filter(line => line.includes('last hour'))).toEqual([
+      'acme/web b7, last hour',
+      'acme/web b8, last hour',
+    ])
+    expect(lines).toContain('7 queues with less activity. To list all queues, run: mergeq queue list')
+    expect(lines.join('\n')).toContain(' to quit.')
+    expect(lines.length).toBeLessThanOrEqual(14)
+  })
+
+  test('the depths since the start: a low line while the queue is empty, a gap while it has none', async () => {
+    const depths = [4, 2, 0]
+    const bodies = [...depths.map(depth => queueOf('acme/web', 'main', depth)), 'up 1\n']
+    const lines = await lastFrame([...bodies, queueOf('acme/web', 'main', 4)], 24)
+    expect(lines).toContain('  depth           █▄_ ██')
+  })
+})
+
 describe('metrics --raw', () => {
   const similar = ['merged', 'failed', 'cancelled']
     .map(

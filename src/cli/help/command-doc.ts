@@ -112,7 +112,7 @@ function documentOutput({ operations, output }: DocumentedCommand): OutputDoc {
     }
   if (operation.decoder.expects === 'text')
     return {
-      table: 'a table on a terminal; on a pipe, the unchanged text from the service',
+      table: 'a summary on a terminal; on a pipe, the unchanged text from the service',
       json: 'a list of {"name","type","labels","value"}',
       ndjson: 'one sample per line',
     }

@@ -21,7 +21,9 @@ export function createDepthHistory(): DepthHistory {
       const current = new Map(queues.map(queue => [keyOf(queue), queue.numbers.depth ?? Number.NaN]))
       for (const key of new Set([...depths.keys(), ...current.keys()])) {
         const before = depths.get(key) ?? Array.from({ length: readings }, () => Number.NaN)
-        depths.set(key, [...before, current.get(key) ?? Number.NaN].slice(-maxHistory))
+        const values = [...before, current.get(key) ?? Number.NaN].slice(-maxHistory)
+        if (values.every(Number.isNaN)) depths.delete(key)
+        else depths.set(key, values)
       }
       readings = Math.min(readings + 1, maxHistory)
     },
