@@ -9,7 +9,7 @@ import { type Expression, parseExpression } from '../../domain/metrics/expressio
 import { MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
-import { metricsRequest } from '../metrics.ts'
+import { metricsRequest } from './request/metrics-request.ts'
 
 /** The expressions to check. */
 const expressions: Input<readonly Expression[]> = {

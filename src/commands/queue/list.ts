@@ -1,10 +1,10 @@
 import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/summary.ts'
+import type { QueueMetrics } from '../../domain/metrics/summary.ts'
 import type { JsonObject } from '../../json.ts'
 import { table, type View } from '../../output/view.ts'
-import { metricsRequest } from '../metrics.ts'
+import { metricsRequest } from '../metrics/request/metrics-request.ts'
 
 /** Returns a queue as `--json` lists it; what the metrics do not say is null. */
 const toRecord = ({ repo, branch, numbers }: QueueMetrics): JsonObject => ({
@@ -54,6 +54,7 @@ export const queueListCommand = defineCommand({
       invocation.values,
       invocation,
     )
+    const { summarizeMetrics } = await import('../../domain/metrics/summary.ts')
     const { queues } = summarizeMetrics(readSamplesIn(response.bytes))
     await context.printer.print({
       records: queues.map(toRecord),

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../json.ts'
 import { bar } from '../../output/charts.ts'
 import { type ColumnSpec, table, type View } from '../../output/view.ts'
 import type { SimulatedLoad, SimulationResult } from '../../sandbox/simulation.ts'
-import { metricsRequest } from '../metrics.ts'
+import { metricsRequest } from '../metrics/request/metrics-request.ts'
 
 /**
  * Creates a parser for a number from `min` to `max`; `isOpen` excludes `min`. It throws a usage error

@@ -3,7 +3,7 @@ import { getMergeQueueMetrics, samplesIn } from '../../../api/operations/queue-m
 import type { CommandContext } from '../../../cli/context.ts'
 import { readInvocations } from '../../../cli/invocation.ts'
 import { MergeqError } from '../../../errors.ts'
-import { metricsRequest } from '../../metrics.ts'
+import { metricsRequest } from '../../metrics/request/metrics-request.ts'
 
 /** The load of a queue in the last hour. */
 export interface MeasuredLoad {
