@@ -51,8 +51,8 @@ describe('the list', () => {
   test('is a table on a terminal', async () => {
     const { out } = await mergeq(`pr list ${where} --color never`, { answer: two, terminal: true })
     expect(out.split('\n').slice(0, 2)).toEqual([
-      'PR  STATE   SINCE   AUTHOR  PRIORITY  TITLE',
-      '#1  MERGED  3m ago  ada     medium    Title 1',
+      'PR  STATE     SINCE   AUTHOR  PRIORITY  TITLE',
+      '#1  ✓ merged  3m ago  ada     medium    Title 1',
     ])
   })
 
