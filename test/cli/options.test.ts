@@ -468,6 +468,7 @@ const table: Readonly<Record<string, Rows>> = {
     options: {
       '--method': { line: 'api something', typed: '--method post' },
       '--field': '--field a=1',
+      '--raw-field': '--raw-field a=1',
       '--input': '--input b.json',
       '--include': '--include',
     },
