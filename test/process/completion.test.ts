@@ -311,7 +311,7 @@ describe('values from a sandbox and a checkout', () => {
     for (const branch of ['main', 'fix-cart', 'hostile$(touch${IFS}hostile)'])
       await git('update-ref', `refs/remotes/origin/${branch}`, 'HEAD')
     await git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main')
-  })
+  }, 60_000)
   afterAll(() => story.close())
 
   // A machine under load may not find the values within the second, so these tests are repeated.
