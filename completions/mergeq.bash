@@ -30,7 +30,7 @@ _mergeq() {
     [[ $line == *$'\t'* ]] && word=${line#*$'\t'}
     line=${line%%$'\t'*}
     line=${line#"$kept"}
-    # Inside quotes the shell would read some characters otherwise: such words are left out.
+    # Inside quotes the shell would read some characters otherwise: such words are omitted.
     if [[ -z $quoted ]]; then printf -v line %q "$line"
     elif [[ $line == *[^[:alnum:]\ _./:=@%+,-]* ]]; then continue
     fi

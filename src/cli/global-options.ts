@@ -81,7 +81,7 @@ export async function readGlobalOptions(args: ParsedArgs, settings: Config): Pro
     ?.split(',')
     .map(field => field.trim())
   if (fields?.includes(''))
-    throw usageError('--fields contains an empty name.', 'For example --fields state,prTitle.')
+    throw usageError('--fields contains an empty name.', 'For example: --fields state,prTitle')
   return {
     format: args.has('--json') ? 'json' : await settings.require('output'),
     isTableForced: args.has('--output'),

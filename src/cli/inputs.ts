@@ -52,6 +52,15 @@ export interface OptionDefinition {
   readonly program?: boolean
 }
 
+/** What splits the arguments of a command into requests. */
+export interface SplitContext extends ParseContext {
+  /**
+   * Returns the pull request of a command that names none. If there is none, throws a usage error with the
+   * reasons.
+   */
+  currentPullRequest(): Promise<string>
+}
+
 /** An input of a command: the options and arguments that give it, and how they are read. */
 export interface Input<T> {
   readonly definitions: readonly OptionDefinition[]
@@ -59,7 +68,7 @@ export interface Input<T> {
   readonly setting?: SettingName
   read(args: ParsedArgs, context: ParseContext): T | Promise<T>
   /** Splits what was typed into one set of arguments for each request. */
-  split?(args: ParsedArgs, context: ParseContext): Promise<readonly ParsedArgs[]>
+  split?(args: ParsedArgs, context: SplitContext): Promise<readonly ParsedArgs[]>
 }
 
 /** The inputs of a command, by name. */

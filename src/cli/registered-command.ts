@@ -61,8 +61,13 @@ const setOptionOf = ({ route, params }: Operation): readonly OptionDefinition[] 
   return setOption.definitions.map(definition => ({ ...definition, suggestions }))
 }
 
+/** The summary of a command; it says so where only the hosted service has its operation. */
+const summaryOf = (summary: string, operation: Operation | undefined): string =>
+  operation?.isHostedOnly === true ? `${summary} (hosted service only)` : summary
+
 const describeOperationCommand = (command: OperationCommand): DocumentedCommand => ({
   ...command,
+  summary: summaryOf(command.summary, command.operation),
   definitions: [...definitionsOf(command.inputs), ...setOptionOf(command.operation)],
   operations: [command.operation],
   route: command.operation.route,
