@@ -270,10 +270,14 @@ describe('without a terminal', () => {
       [`${line} --no-input`, {}],
       [line, { CI: 'true' }],
     ] as const) {
-      const { err, requests } = await runAndCheck(words, { code: 2, format: 'table' }, {
-        ...setting,
-        env: { NO_COLOR: '1', ...env },
-      })
+      const { err, requests } = await runAndCheck(
+        words,
+        { code: 2, format: 'table' },
+        {
+          ...setting,
+          env: { NO_COLOR: '1', ...env },
+        },
+      )
       expect(err).toMatch(flag)
       expect(requests).toHaveLength(0)
     }
