@@ -111,8 +111,7 @@ export function createSandboxState(
 
   const getQueue = (ref: QueueRef): Queue => {
     const queue = queues.get(queueKey(ref))
-    if (queue === undefined)
-      throw statusError(404, `There is no queue for ${ref.targetBranch} in ${repositoryName(ref.repo)}.`)
+    if (queue === undefined) throw statusError(404, 'There is no queue for this branch.')
     advanceTo(queue, now())
     return queue
   }
