@@ -64,7 +64,10 @@ export const sandboxExecCommand = defineCommand({
       })
       if (interrupted.aborted) throw interrupted.reason
       if (notFound === true)
-        throw usageError(`Command not found: ${sanitizeLine(program)}.`, 'Check its name and your PATH.')
+        throw usageError(
+          `Command not found: ${sanitizeLine(program)}.`,
+          'Check the command name and your PATH.',
+        )
       await logReport(sandbox.report(), values.scenario, context)
       return code
     } finally {
