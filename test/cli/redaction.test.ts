@@ -301,6 +301,7 @@ const lines: Readonly<Record<string, string>> = {
   guard: 'guard',
   api: 'api getQueue --include',
   'auth login': 'auth login --with-token',
+  'auth status': 'auth status',
   doctor: 'doctor',
 }
 /** They ask the sandbox and no service. */
