@@ -216,6 +216,7 @@ export const createParseContext = (settings: Config, { host, logger }: ParseIo):
   require: name => settings.require(name) as Promise<SettingValues[typeof name]>,
   readExplicit: name => settings.readExplicit(name) as Promise<SettingValues[typeof name] | undefined>,
   now: host.clock.now(),
+  isTerminal: host.out.terminal,
   open: path => openInput(path, host, settings, logger.info),
   withSpinner: logger.withSpinner,
 })
@@ -228,7 +229,7 @@ async function* openInput(
   notify: (text: string) => Promise<void>,
 ): AsyncIterable<Uint8Array> {
   if (path === '')
-    throw usageError('The file name must not be empty.', 'Give the name of a file, or - for standard input.')
+    throw usageError('The file name must not be empty.', 'Specify a file name, or - for standard input.')
   try {
     if (path === '-' && input.terminal)
       await notify('Reading from the terminal. To finish, press Ctrl-D on an empty line.')
@@ -239,7 +240,7 @@ async function* openInput(
     const reason = error instanceof Error ? error.message : String(error)
     throw usageError(
       `${path === '-' ? 'Standard input' : path} cannot be read: ${reason}.`,
-      'Check the name of the file and its permissions.',
+      'Check the file name and the file permissions.',
     )
   }
 }

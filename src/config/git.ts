@@ -29,7 +29,8 @@ interface GitLookup {
   repo?(): Promise<Repository | undefined>
 }
 
-interface Remote {
+/** A remote of the checkout. */
+export interface Remote {
   readonly name: string
   readonly address: string
   readonly repo: Repository | undefined
@@ -37,10 +38,10 @@ interface Remote {
 }
 
 /**
- * Returns the remotes that may name the repository: `origin` and `upstream`, or the only remote when
- * neither exists.
+ * Returns the remotes of the checkout, with the fetch address of each; none without git and outside a
+ * checkout.
  */
-async function readRemotes(host: Host): Promise<readonly Remote[]> {
+export async function listRemotes(host: Host): Promise<readonly Remote[]> {
   const listed = await runGit(host, 'remote', '-v')
   if (listed === undefined) return []
   // The first address of a remote is its fetch address, with insteadOf applied.
@@ -49,14 +50,21 @@ async function readRemotes(host: Host): Promise<readonly Remote[]> {
       .toReversed()
       .map(([, name = '', address = '']) => [name, address] as const),
   )
-  const preferred = ['origin', 'upstream'].filter(name => addresses.has(name))
-  const names = preferred.length === 0 && addresses.size === 1 ? [...addresses.keys()] : preferred
   const { parseGitRemote } = await import('./git-remote.ts')
-  return names.map(name => {
-    const address = addresses.get(name) ?? ''
+  return [...addresses].toReversed().map(([name, address]) => {
     const { protocol, ...repo } = parseGitRemote(address) ?? {}
     return { name, address, protocol, repo: 'host' in repo ? repo : undefined }
   })
+}
+
+/**
+ * Returns the remotes that may name the repository: `origin` and `upstream`, or the only remote when
+ * neither exists.
+ */
+async function readRemotes(host: Host): Promise<readonly Remote[]> {
+  const remotes = await listRemotes(host)
+  const preferred = ['origin', 'upstream'].flatMap(name => remotes.filter(remote => remote.name === name))
+  return preferred.length === 0 && remotes.length === 1 ? remotes : preferred
 }
 
 const isSameRepository = (one: Repository, other: Repository): boolean =>

@@ -878,7 +878,7 @@ describe('listing failing tests', () => {
       by({ '': { ids: rows, next: 'p2' }, p2: { ids: [...rows, 'a'], next: '' } }),
     )
     expect({ code: outcome.code, ids: ids(outcome) }).toEqual({ code: 0, ids: rows })
-    expect(outcome.err).toMatch(/3 repeated rows/)
+    expect(outcome.err).toMatch(/3 duplicate rows/)
   })
 
   test.each([
