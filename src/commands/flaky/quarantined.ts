@@ -22,12 +22,12 @@ export const flakyQuarantinedCommand = defineOperationCommand({
   // (docs/reference/service.md, "list-quarantined-tests").
   view: ({ records }) =>
     table(records, [
-      ['NAME', 'name'],
+      ['NAME', 'name', 'text'],
       ['STATUS', 'status', 'state'],
-      ['SETTING', 'quarantine_setting'],
-      ['SINCE', 'status_last_updated_at', 'time'],
-      ['OWNERS', 'codeowners'],
-      ['FILE', 'file'],
+      ['SETTING', 'quarantine_setting', 'plain', 3],
+      ['SINCE', 'status_last_updated_at', 'time', 2],
+      ['OWNERS', 'codeowners', 'plain', 1],
+      ['FILE', 'file', 'plain', 4],
     ]),
   examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'cart*' --json"],
 })

@@ -45,11 +45,11 @@ export const flakyUnhealthyCommand = defineOperationCommand({
   },
   view: ({ records }) =>
     table(records, [
-      ['NAME', 'name'],
+      ['NAME', 'name', 'text'],
       ['STATUS', 'status.value', 'state'],
-      ['PRS 7D', 'pull_requests_impacted_last_7d', 'number'],
-      ['QUARANTINED', 'quarantined'],
-      ['OWNERS', 'codeowners'],
+      ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', 2],
+      ['QUARANTINED', 'quarantined', 'plain', 3],
+      ['OWNERS', 'codeowners', 'plain', 1],
       ['ID', 'id', 'id'],
     ]),
   check({ status, pageToken }) {
