@@ -109,12 +109,13 @@ const importTable: Readonly<Record<string, readonly Permit[]>> = {
   json: [],
   'json-scan': [],
   'json-text': ['json', 'json-scan'],
+  url: [],
   host: ['errors', builtIns],
   domain: ['errors', 'json'],
-  http: ['errors', 'host/host types', 'node:crypto', 'node:net', 'node:tls', 'node:zlib', 'node:v8'],
-  api: ['domain', 'http', 'errors', 'json', 'json-text', 'host/host types'],
-  output: ['domain', 'errors', 'json', 'json-text'],
-  config: ['domain', 'errors', 'json', 'json-text', 'host/host types'],
+  http: ['errors', 'url', 'host/host types', 'node:crypto', 'node:net', 'node:tls', 'node:zlib', 'node:v8'],
+  api: ['domain', 'http', 'errors', 'json', 'json-text', 'url', 'host/host types'],
+  output: ['domain', 'errors', 'json', 'json-text', 'url'],
+  config: ['domain', 'errors', 'json', 'json-text', 'url', 'host/host types'],
   // The framework runs the operations of commands, so it calls api/; it opens the HTTP client when a command needs one.
   cli: [
     'config',
