@@ -71,6 +71,17 @@ export function runGit(host: Host, ...args: readonly string[]): Promise<string |
   }
 }
 
+/** Returns the version of git, such as `git version 2.39.5`; undefined when git cannot be run. */
+export async function readGitVersion(host: Host): Promise<string | undefined> {
+  const { code, out } = await host.spawn('git', ['--version'], {
+    env: { ...withoutTokens(host.env), ...noPromptVariables },
+    cwd: neutralDirectory,
+    output: 'capture',
+    timeout: localTimeLimit,
+  })
+  return code === 0 ? out.trim() : undefined
+}
+
 /**
  * Returns the number of parents of a commit, correctly in a shallow clone too. Returns undefined when git
  * does not know the commit.

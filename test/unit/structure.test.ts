@@ -140,7 +140,10 @@ const importTable: Readonly<Record<string, readonly Permit[]>> = {
     'errors',
     'json',
     'json-text',
+    'url',
     'host/host types',
+    // `doctor` reads the proxy as the HTTP client does.
+    'http/proxy',
     'sandbox types',
     'sandbox lazily',
   ],
@@ -461,6 +464,7 @@ function unlistedOperations(all: readonly File[]): readonly string[] {
 
 /** Rules that the code states once: a text that only that rule contains, and the directories with one file each. */
 const rulesStatedOnce: readonly (readonly [rule: string, mark: RegExp, holders: readonly string[]])[] = [
+  ['how a text is parsed as a URL', /\bcanParse\b/, ['url']],
   ['which hosts are this machine', /\^127\b/, ['config']],
   ['whether the program runs in CI', /\benv\.CI\b|'TF_BUILD'/, ['config']],
   ['how a POSIX shell quotes a word', /'\\\\''/, ['domain']],
