@@ -4,6 +4,7 @@ import type { CommandContext } from '../cli/context.ts'
 import { memoize } from '../domain/memoize.ts'
 import { exitCodeOf } from '../errors.ts'
 import { table } from '../output/view.ts'
+import { checklistView } from './doctor/checklist-view.ts'
 import { reportRecord, runChecks } from './doctor/doctor-check.ts'
 import { directoryChecks, setupChecks } from './doctor/machine-checks.ts'
 import { serviceChecks } from './doctor/service-checks.ts'
@@ -47,13 +48,15 @@ export const doctorCommand = defineCommand({
     await context.printer.print({
       records: reports.map(reportRecord),
       document: list => list,
-      view: list =>
-        table(list, [
+      view: list => ({
+        ...table(list, [
           ['CHECK', 'check'],
           ['RESULT', 'result', 'state'],
           ['FOUND', 'found'],
           ['FIX', 'fix'],
         ]),
+        terminalView: () => checklistView(reports, context.options.verbose),
+      }),
     })
     await context.printer.end()
     return exitCodeOf(reports.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')

@@ -204,3 +204,75 @@ test('on a pipe there is one row per check', async () => {
   expect(out.split('\n')).toHaveLength(14)
   expect(out).toContain('\ngit\tpass\tgit version 2.39.5\t\n')
 })
+
+describe('on a terminal', () => {
+  const screen = async (columns: number, { env, ...setting }: Setting = {}, line = 'doctor') => {
+    const outcome = await mergeq(line, {
+      ...healthy,
+      terminal: true,
+      columns,
+      ...setting,
+      env: { ...healthy.env, NO_COLOR: '1', ...env },
+    })
+    expect(outcome.out.split('\n').filter(text => text.length > columns)).toEqual([])
+    return outcome
+  }
+  const sick: Setting = {
+    env: { MERGEQ_TOKEN: '', MERGEQ_REPO: '' },
+    spawn: () => ({ code: 127, out: '' }),
+  }
+
+  test('what passed is one line, and the result another', async () => {
+    const { code, out } = await screen(120)
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: '✓ versions, settings, base URL, proxy, token, DNS, TLS, service, clock, git, CI, repository, target branch\n✓ No problems were found.\n',
+    })
+  })
+
+  test('what was skipped, the warnings and the failures follow, each with its fix', async () => {
+    expect((await screen(80, sick)).out).toBe(`✓ versions, settings, base URL, proxy, CI, target branch
+- DNS, TLS, service, clock skipped: the token check failed
+! warn  git: git cannot be run
+  Install git (https://git-scm.com/downloads), or use --repo and
+  --target-branch.
+! warn  repository: none
+  Use --repo owner/name, or run:
+    mergeq config set repo owner/name
+✗ fail  token
+  No API token was found. MERGEQ_TOKEN is set but empty, which is normal in CI
+  jobs for pull requests from forks, because they have no access to secrets.
+  Set MERGEQ_TOKEN to an API token of your organization, or run:
+    mergeq auth login
+✗ 1 check failed, 2 warnings.
+`)
+  })
+
+  test.each([60, 100, 200])('nothing is cut at %d columns', async columns => {
+    const words = (text: string) => text.split(/\s+/).join(' ')
+    const { out } = await screen(columns, sick)
+    expect(words(out)).toBe(words((await screen(80, sick)).out))
+  })
+
+  test('warnings alone are no failure', async () => {
+    const { code, out } = await screen(80, { env: { MERGEQ_REPO: '' } })
+    expect(code).toBe(0)
+    expect(out.endsWith('\n! No check failed, 1 warning.\n')).toBe(true)
+  })
+
+  test('with -v each check that passed says what it found', async () => {
+    const { out } = await screen(80, {}, 'doctor -v')
+    expect(out).toContain('✓ token: MERGEQ_TOKEN\n✓ DNS: 127.0.0.1 is an IP address\n')
+  })
+
+  test('signs have the colors of states', async () => {
+    const { out } = await screen(300, { ...sick, env: { ...sick.env, NO_COLOR: '' } })
+    for (const sign of [
+      '\u001B[32m✓\u001B[39m',
+      '\u001B[2m-\u001B[22m',
+      '\u001B[33m! warn',
+      '\u001B[31m✗ fail',
+    ])
+      expect(out).toContain(sign)
+  })
+})
