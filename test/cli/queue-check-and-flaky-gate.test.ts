@@ -175,7 +175,13 @@ describe('what is looked at', () => {
       'no queued pull request reports when its state changed',
     ],
   ])('stalled: %s', (_, document, ok, reason) => {
-    expect(checkStalled(document, hour, noon)).toEqual({ check: 'stalled', ok, reason })
+    const summary = reason.replace(/#(\d+) (\w+) since .*/, (_, pr, state) => `#${pr} ${state.toLowerCase()}`)
+    expect(checkStalled(document, hour, noon)).toEqual({
+      check: 'stalled',
+      ok,
+      reason,
+      ...(summary === reason ? {} : { summary }),
+    })
   })
 
   test("stalled goes by the service's clock, not by ours", async () => {
@@ -328,13 +334,13 @@ describe('flaky gate', () => {
 
   test('on a terminal it is one line', async () => {
     const passed = await gate('--max 3', { answer: pages(three), terminal: true })
-    expect(passed.out).toBe('3 tests failed, at most 3.\n')
+    expect(passed.out).toBe('\u001B[32m✓ pass\u001B[39m  3 tests failed, at most 3\n')
     const failed = await gate('--max 2', {
       answer: pages(three),
       terminal: true,
       env: { NO_COLOR: '1' },
     })
-    expect(failed.out).toBe('')
+    expect(failed.out).toBe('✗ fail  3 tests failed, more than 2\n')
     expect(failed.err).toContain('mergeq: flaky gate: 3 tests failed, more than 2.\n')
   })
 
