@@ -197,6 +197,31 @@ describe('what is looked at', () => {
 
 describe('queue check', () => {
   const where = '-R acme/web -b main'
+  test('on a terminal each verdict has a sign, what failed is last, and nothing is cut', async () => {
+    const line = `queue check --max-depth 2 --stalled 1h --not-paused ${where}`
+    const answer = () => ({
+      body: JSON.stringify(queue('PAUSED', entry(7, 'PENDING_FAILURE', at(7_200_000)))),
+      headers: { date: new Date(noon).toUTCString() },
+    })
+    const { code, out, err } = await mergeq(line, {
+      answer,
+      terminal: true,
+      columns: 60,
+      env: { NO_COLOR: '1' },
+    })
+    expect({ code, out }).toEqual({
+      code: 21,
+      out: `RESULT  CHECK       REASON
+✓ pass  max-depth   1 pull request queued, at most 2
+✗ fail  stalled     no state change for 2h with 1 pull
+                    request queued; last change: #7 pending
+                    failure
+✗ fail  not-paused  the queue is PAUSED
+`,
+    })
+    expect(err).toContain('  To resume a paused queue, run: mergeq queue resume\n')
+  })
+
   test.each([
     ['nothing to check', '', 'No condition was given.'],
     ['a bare number', '--stalled 5', '--stalled'],
