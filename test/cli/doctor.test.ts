@@ -222,11 +222,11 @@ describe('on a terminal', () => {
     spawn: () => ({ code: 127, out: '' }),
   }
 
-  test('what passed is one line, and the result another', async () => {
+  test('what passed is on two lines, and the result on another', async () => {
     const { code, out } = await screen(120)
     expect({ code, out }).toEqual({
       code: 0,
-      out: '✓ versions, settings, base URL, proxy, token, DNS, TLS, service, clock, git, CI, repository, target branch\n✓ No problems were found.\n',
+      out: '✓ versions, settings, base URL, proxy, token, DNS, TLS,\n  service, clock, git, CI, repository, target branch\n✓ No problems were found.\n',
     })
   })
 

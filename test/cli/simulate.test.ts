@@ -31,8 +31,9 @@ describe('sandbox simulate', () => {
     expect(rows).toEqual([
       expect.stringMatching(/^ +1 +1 .* - +- +\d+m +\d+ +\d+ {2}cannot keep up$/),
       expect.stringMatching(/^ +4 +1 .* \d+m +\d+m +\d+m +\d+ +\d+ {2}█{14}$/),
+      '✓ Best: --concurrency 4 --batch 1',
       expect.stringMatching(
-        /^✓ Best: --concurrency 4 --batch 1\. 95% of the pull requests merge within \d+m, with \d+m of CI time per merge\.$/,
+        /^ {2}95% of the pull requests merge within \d+m, with \d+m of CI time per merge\.$/,
       ),
     ])
     expect(err).toContain(
@@ -60,7 +61,7 @@ describe('sandbox simulate', () => {
       env: { NO_COLOR: '1' },
     })
     expect(out).toMatch(
-      /\n✓ Best: --concurrency 4 --batch 4\. .*\n {2}Least CI time: --concurrency 1 --batch 4\. .*\n$/,
+      /\n✓ Best: --concurrency 4 --batch 4\n {2}95% .*\n {2}Least CI time: --concurrency 1 --batch 4\n {2}95% .*\n$/,
     )
     expect(out).not.toContain('FAILED')
   })

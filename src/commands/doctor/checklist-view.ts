@@ -11,6 +11,21 @@ const byResult = (reports: readonly CheckReport[], result: CheckReport['result']
 
 const checkNames = (reports: readonly CheckReport[]): string => reports.map(({ check }) => check).join(', ')
 
+/** The longest list of checks on a single line: it fits a terminal of 80 columns. */
+const maxListWidth = 76
+
+/** Returns the names of the checks that passed, on one or two lines. */
+function passedLines(passed: readonly CheckReport[]): readonly StyledLine[] {
+  const names = checkNames(passed)
+  if (names === '') return []
+  const isOneLine = names.length <= maxListWidth
+  const end = isOneLine ? names.length : names.lastIndexOf(', ', names.length / 2) + 1
+  return [
+    [signSpan('PASS'), ` ${names.slice(0, end)}`],
+    ...(isOneLine ? [] : [`  ${names.slice(end).trimStart()}`]),
+  ]
+}
+
 /** Returns the lines of a fix; a command that it ends with gets a line of its own. */
 const fixLines = (fix: string): readonly string[] =>
   fix
@@ -49,7 +64,7 @@ function closingLine(reports: readonly CheckReport[]): StyledLine {
 }
 
 /**
- * Returns the reports as a checklist for a terminal: what passed on one line (with `verbose`, each with what
+ * Returns the reports as a checklist for a terminal: what passed on one or two lines (with `verbose`, each with what
  * was found), then what was skipped, the warnings and the failures with their fixes, and a line with the
  * result.
  */
@@ -58,9 +73,7 @@ export function checklistView(reports: readonly CheckReport[], verbose: boolean)
   return linesView([
     ...(verbose
       ? passed.map(({ check, found }): StyledLine => [signSpan('PASS'), ` ${check}: ${found}`])
-      : passed.length > 0
-        ? [[signSpan('PASS'), ` ${checkNames(passed)}`]]
-        : []),
+      : passedLines(passed)),
     ...skippedLines(reports),
     ...byResult(reports, 'warn').flatMap(problemLines('WARN')),
     ...byResult(reports, 'fail').flatMap(problemLines('FAIL')),

@@ -58,8 +58,11 @@ function conclusionLines(results: readonly SimulationResult[]): readonly StyledL
   const describeTimes = ({ p95, ciMinutesPerMerge }: SimulationResult) =>
     `95% of the pull requests merge within ${formatMinutes(p95)}, with ${formatMinutes(ciMinutesPerMerge)} of CI time per merge.`
   return [
-    [signSpan('PASS'), ` Best: ${describeSetup(best)}. ${describeTimes(best)}`],
-    ...(cheapest === best ? [] : [`  Least CI time: ${describeSetup(cheapest)}. ${describeTimes(cheapest)}`]),
+    [signSpan('PASS'), ` Best: ${describeSetup(best)}`],
+    `  ${describeTimes(best)}`,
+    ...(cheapest === best
+      ? []
+      : [`  Least CI time: ${describeSetup(cheapest)}`, `  ${describeTimes(cheapest)}`]),
   ]
 }
 
