@@ -1,4 +1,6 @@
 import { getMergeQueueMetrics } from '../api/operations/queue-metrics.ts'
+import { getServiceStatus } from '../api/operations/service-status.ts'
+import { readServiceStatus } from '../api/service-status.ts'
 import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { memoize } from '../domain/memoize.ts'
@@ -32,7 +34,7 @@ async function listChecks({ printer }: CommandContext): Promise<number> {
 export const doctorCommand = defineCommand({
   command: 'doctor',
   summary: 'Check the setup and suggest fixes',
-  operations: [getMergeQueueMetrics],
+  operations: [getMergeQueueMetrics, getServiceStatus],
   toleratesErrors: true,
   exitKinds: ['check-failed'],
   output: {
@@ -44,7 +46,11 @@ export const doctorCommand = defineCommand({
   examples: ['mergeq doctor', 'mergeq doctor --json'],
   dryRun: (_, context) => listChecks(context),
   async run(_, context) {
-    const reports = await runChecks(checks, { context, probe: memoize(() => probeService(context)) })
+    const reports = await runChecks(checks, {
+      context,
+      probe: memoize(() => probeService(context)),
+      status: memoize(() => readServiceStatus(context.client())),
+    })
     await context.printer.print({
       records: reports.map(reportRecord),
       document: list => list,

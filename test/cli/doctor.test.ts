@@ -42,6 +42,7 @@ test('on a healthy machine every check passes', async () => {
     'TLS',
     'service',
     'clock',
+    'service status',
     'git',
     'CI',
     'repository',
@@ -59,12 +60,13 @@ describe('a check that cannot run because another failed is skipped, and says wh
 
   test('without a token', async () => {
     const { code, rows, row, requests } = await doctor({ env: { MERGEQ_TOKEN: '' } })
-    expect({ code, requests: requests.length }).toEqual({ code: 21, requests: 0 })
+    expect({
+      code,
+      requests: requests.map(({ path, headers }) => [path, headers['x-api-token']]),
+    }).toEqual({ code: 21, requests: [['/v1/status', undefined]] })
     expect(row('token')?.result).toBe('fail')
     expect(row('token')?.fix).toContain('run: mergeq auth login')
     expect(skipped(rows)).toEqual([
-      'DNS (warn) skipped: the token check failed',
-      'TLS (warn) skipped: the token check failed',
       'service (warn) skipped: the token check failed',
       'clock (warn) skipped: the token check failed',
     ])
@@ -74,7 +76,7 @@ describe('a check that cannot run because another failed is skipped, and says wh
     const { code, rows, row } = await doctor({ env: { MERGEQ_BASE_URL: 'ftp://example.com' } })
     expect({ code, result: row('base URL')?.result }).toEqual({ code: 21, result: 'fail' })
     expect(skipped(rows)[0]).toBe('token (warn) skipped: the base URL check failed')
-    expect(skipped(rows)).toHaveLength(5)
+    expect(skipped(rows)).toHaveLength(6)
   })
 
   test('with a host name that does not exist', async () => {
@@ -87,6 +89,7 @@ describe('a check that cannot run because another failed is skipped, and says wh
       'TLS (warn) skipped: the DNS check failed',
       'service (warn) skipped: the DNS check failed',
       'clock (warn) skipped: the DNS check failed',
+      'service status (warn) skipped: the DNS check failed',
     ])
   })
 
@@ -104,6 +107,7 @@ describe('a check that cannot run because another failed is skipped, and says wh
     expect(skipped(rows)).toEqual([
       'TLS (warn) skipped: no connection to 127.0.0.1',
       'clock (warn) skipped: the service check failed',
+      expect.stringMatching(/^service status \(warn\) skipped: 127\.0\.0\.1:\d+ refused the connection\.$/),
     ])
   })
 
@@ -117,6 +121,7 @@ describe('a check that cannot run because another failed is skipped, and says wh
       expect(skipped(rows)).toEqual([
         'service (warn) skipped: the TLS check failed',
         'clock (warn) skipped: the TLS check failed',
+      'service status (warn) skipped: the TLS check failed',
       ])
     } finally {
       await plain.close()
@@ -170,6 +175,19 @@ describe('what the checks find', () => {
     expect((await doctor({ env })).row('proxy')).toMatchObject({ result, found })
   })
 
+  test.each([
+    ['{"status":"operational"}', 200, 'pass', 'operational'],
+    ['{"status":"degraded performance"}', 200, 'warn', 'degraded performance'],
+    ['{"message":"no such operation"}', 404, 'pass', 'the service has no status'],
+    ['no', 500, 'warn', /^skipped: /],
+  ])('the status of the service: %s', async (body, status, result, found) => {
+    const { code, row } = await doctor({
+      answer: ({ path }) => (path.endsWith('/status') ? { status, body } : working),
+    })
+    expect({ code, result: row('service status')?.result }).toEqual({ code: 0, result })
+    expect(row('service status')?.found).toMatch(found)
+  })
+
   test('no repository, no target branch and no git', async () => {
     const { code, row } = await doctor({
       env: { MERGEQ_REPO: '', MERGEQ_TARGET_BRANCH: '' },
@@ -201,7 +219,7 @@ describe('what the checks find', () => {
 
 test('on a pipe there is one row per check', async () => {
   const { out } = await mergeq('doctor', healthy)
-  expect(out.split('\n')).toHaveLength(14)
+  expect(out.split('\n')).toHaveLength(15)
   expect(out).toContain('\ngit\tpass\tgit version 2.39.5\t\n')
 })
 
@@ -226,13 +244,14 @@ describe('on a terminal', () => {
     const { code, out } = await screen(120)
     expect({ code, out }).toEqual({
       code: 0,
-      out: '✓ versions, settings, base URL, proxy, token, DNS, TLS,\n  service, clock, git, CI, repository, target branch\n✓ No problems were found.\n',
+      out: '✓ versions, settings, base URL, proxy, token, DNS, TLS,\n  service, clock, service status, git, CI, repository, target branch\n✓ No problems were found.\n',
     })
   })
 
   test('what was skipped, the warnings and the failures follow, each with its fix', async () => {
-    expect((await screen(80, sick)).out).toBe(`✓ versions, settings, base URL, proxy, CI, target branch
-- DNS, TLS, service, clock skipped: the token check failed
+    expect((await screen(80, sick)).out).toBe(`✓ versions, settings, base URL, proxy, DNS, TLS, service status, CI,
+  target branch
+- service, clock skipped: the token check failed
 ! warn  git: git cannot be run
   Install git (https://git-scm.com/downloads), or use --repo and
   --target-branch.

@@ -1,3 +1,4 @@
+import type { ServiceStatus } from '../../api/service-status.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -17,8 +18,10 @@ export interface CheckOutcome {
 /** What the checks of one run share. */
 export interface CheckSession {
   readonly context: CommandContext
-  /** Sends one request to the service, however many checks ask for it. Never rejects. */
+  /** Reads the metrics once, however many checks ask for it. */
   probe(): Promise<ServiceProbe>
+  /** Reads the status of the service once, without a token. */
+  status(): Promise<ServiceStatus>
 }
 
 /** A check of the setup. */

@@ -15,7 +15,10 @@ export interface ServiceProbe {
   readonly error?: MergeqError
 }
 
-/** Reads the metrics once, without retries: a read that needs a token and no repository. Never rejects. */
+/**
+ * Reads the metrics once, without retries: a read that needs a token and no repository. Throws only the error
+ * of a signal.
+ */
 export async function probeService(context: CommandContext): Promise<ServiceProbe> {
   const { clock } = context.host
   const sentAt = clock.now()
@@ -24,7 +27,9 @@ export async function probeService(context: CommandContext): Promise<ServiceProb
     const limits = withMaxRetries(client, 0)
     const { date } = await callOperation(client, getMergeQueueMetrics, {}, { limits })
     return { sentAt, endedAt: clock.now(), date }
-  } catch (error) {
-    return { sentAt, endedAt: clock.now(), error: toMergeqError(error) }
+  } catch (caught) {
+    const error = toMergeqError(caught)
+    if (error.kind === 'interrupted') throw error
+    return { sentAt, endedAt: clock.now(), error }
   }
 }
