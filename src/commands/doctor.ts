@@ -1,6 +1,6 @@
 import { getMergeQueueMetrics } from '../api/operations/queue-metrics.ts'
 import { getServiceStatus } from '../api/operations/service-status.ts'
-import { readServiceStatus } from '../api/service-status.ts'
+import { readServiceStatus } from '../api/read-service-status.ts'
 import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { memoize } from '../domain/memoize.ts'

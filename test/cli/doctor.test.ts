@@ -121,7 +121,7 @@ describe('a check that cannot run because another failed is skipped, and says wh
       expect(skipped(rows)).toEqual([
         'service (warn) skipped: the TLS check failed',
         'clock (warn) skipped: the TLS check failed',
-      'service status (warn) skipped: the TLS check failed',
+        'service status (warn) skipped: the TLS check failed',
       ])
     } finally {
       await plain.close()
@@ -249,8 +249,10 @@ describe('on a terminal', () => {
   })
 
   test('what was skipped, the warnings and the failures follow, each with its fix', async () => {
-    expect((await screen(80, sick)).out).toBe(`✓ versions, settings, base URL, proxy, DNS, TLS, service status, CI,
-  target branch
+    expect(
+      (await screen(80, sick)).out,
+    ).toBe(`✓ versions, settings, base URL, proxy, DNS,
+  TLS, service status, CI, target branch
 - service, clock skipped: the token check failed
 ! warn  git: git cannot be run
   Install git (https://git-scm.com/downloads), or use --repo and

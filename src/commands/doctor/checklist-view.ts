@@ -64,9 +64,9 @@ function closingLine(reports: readonly CheckReport[]): StyledLine {
 }
 
 /**
- * Returns the reports as a checklist for a terminal: what passed on one or two lines (with `verbose`, each with what
- * was found), then what was skipped, the warnings and the failures with their fixes, and a line with the
- * result.
+ * Returns the reports as a checklist for a terminal: what passed on one or two lines (with `verbose`, each
+ * with what was found), then what was skipped, the warnings and the failures with their fixes, and a line
+ * with the result.
  */
 export function checklistView(reports: readonly CheckReport[], verbose: boolean): View {
   const passed = byResult(reports, 'pass')

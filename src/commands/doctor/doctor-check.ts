@@ -1,4 +1,4 @@
-import type { ServiceStatus } from '../../api/service-status.ts'
+import type { ServiceStatus } from '../../api/read-service-status.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'

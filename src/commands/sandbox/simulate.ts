@@ -9,7 +9,7 @@ import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
 import { usageError } from '../../errors.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
 import type { SimulatedLoad, SimulationResult } from '../../sandbox/simulation.ts'
-import { metricsCommand } from '../metrics.ts'
+import { metricsRequest } from '../metrics/request/metrics-request.ts'
 import { keepsUp, simulationView } from './simulate/simulation-view.ts'
 
 /**
@@ -98,7 +98,7 @@ const columns: readonly ColumnSpec[] = [
   ['P95 MIN', 'p95', 'number'],
   ['CI MIN/MERGE', 'ciMinutesPerMerge', 'number'],
   ['FAILED', 'failed', 'number'],
-  ['LEFT', 'left', 'number'],
+  ['QUEUED', 'left', 'number'],
 ]
 
 /**
@@ -115,7 +115,7 @@ async function readLoad(values: InputValues<typeof inputs>, context: CommandCont
   if (prsPerHour === undefined || testMinutes === undefined)
     throw usageError(
       `${prsPerHour === undefined ? '--prs-per-hour' : '--test-minutes'} is required.`,
-      'Give the load with --prs-per-hour and --test-minutes, or use --from-metrics.',
+      'Specify the load with --prs-per-hour and --test-minutes, or use --from-metrics.',
     )
   return { prsPerHour, testMinutes, failureRate, weeks, seed }
 }
@@ -139,7 +139,7 @@ export const sandboxSimulateCommand = defineCommand({
   async dryRun(values, context) {
     // Without the metrics nothing is requested: the simulation changes nothing.
     if (!values.fromMetrics) return simulate(values, context)
-    return printDryRun(getMergeQueueMetrics, await readInvocations(metricsCommand, context), context)
+    return printDryRun(getMergeQueueMetrics, await readInvocations(metricsRequest, context), context)
   },
   run: simulate,
 })
