@@ -249,9 +249,7 @@ describe('on a terminal', () => {
   })
 
   test('what was skipped, the warnings and the failures follow, each with its fix', async () => {
-    expect(
-      (await screen(80, sick)).out,
-    ).toBe(`✓ versions, settings, base URL, proxy, DNS,
+    expect((await screen(80, sick)).out).toBe(`✓ versions, settings, base URL, proxy, DNS,
   TLS, service status, CI, target branch
 - service, clock skipped: the token check failed
 ! warn  git: git cannot be run

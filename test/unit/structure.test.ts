@@ -143,7 +143,7 @@ const importTable: Readonly<Record<string, readonly Permit[]>> = {
     'url',
     'host/host types',
     // `doctor` reads the proxy as the HTTP client does.
-    'http/proxy',
+    'http/http-client lazily',
     'sandbox types',
     'sandbox lazily',
   ],

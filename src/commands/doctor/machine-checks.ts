@@ -4,7 +4,6 @@ import type { AccessProblem } from '../../config/file-access.ts'
 import { readGitVersion } from '../../config/run-git.ts'
 import type { SettingKey } from '../../config/setting-definitions.ts'
 import { shellWord } from '../../domain/shell-quote.ts'
-import { proxyFromEnvironment } from '../../http/proxy.ts'
 import { parseUrl } from '../../url.ts'
 import { type Check, type CheckOutcome, type CheckSession, errorOutcome, pass, warn } from './doctor-check.ts'
 
@@ -59,6 +58,7 @@ async function checkBaseUrl({ context: { settings } }: CheckSession): Promise<Ch
 
 async function checkProxy({ context: { host, settings } }: CheckSession): Promise<CheckOutcome> {
   try {
+    const { proxyFromEnvironment } = await import('../../http/http-client.ts')
     const proxy = proxyFromEnvironment(host.env)
     if (proxy === undefined) return pass('none')
     const name = ['https_proxy', 'HTTPS_PROXY'].find(variable => (host.env[variable] ?? '') !== '')
