@@ -17,7 +17,11 @@ const printRecords = async (
     view: () =>
       table(
         records,
-        Object.keys(records[0] ?? {}).map(name => [name.toUpperCase(), name]),
+        Object.keys(records[0] ?? {}).map(name => [
+          name.toUpperCase(),
+          name,
+          name === 'key' ? 'id' : 'prose',
+        ]),
       ),
   })
   await context.printer.end()

@@ -54,6 +54,11 @@ const columns: readonly ColumnSpec[] = [
   ['REASON', 'reason', 'prose'],
 ]
 
+const withResult = (record: JsonObject): JsonObject => ({
+  ...record,
+  result: record.holds === true ? 'pass' : 'fail',
+})
+
 /** The records of an expression, and the error if its series is missing. */
 type ExpressionResult = { readonly records: readonly JsonObject[]; readonly failure?: MergeqError }
 
@@ -102,11 +107,15 @@ export const metricsCheckCommand = defineCommand({
     await printer.print({
       records,
       document: all => all,
-      view: all =>
-        table(
-          all.map(record => ({ ...record, result: record.holds === true ? 'pass' : 'fail' })),
-          columns,
-        ),
+      view: all => ({
+        ...table(all.map(withResult), columns),
+        // What failed is last, next to the error.
+        terminalView: () =>
+          table(
+            all.map(withResult).toSorted((one, other) => Number(other.holds) - Number(one.holds)),
+            columns,
+          ),
+      }),
     })
     await printer.end()
     const failures = results.flatMap(({ failure }) => (failure === undefined ? [] : [failure]))

@@ -57,26 +57,45 @@ export const queueCheckCommand = defineCommand({
     const failed = checks.filter(({ ok }) => !ok)
     const { repo, targetBranch } = invocation.values
     await context.printer.print({
-      records: checks.map(result => ({ ...result })),
+      records: checks.map(({ check, ok, reason }) => ({ check, ok, reason })),
       document: records => ({
         ok: failed.length === 0,
         repo: repositoryName(repo),
         targetBranch,
         checks: records,
       }),
-      view: records =>
-        table(records, [
+      view: records => ({
+        ...table(records, [
           ['CHECK', 'check'],
           ['OK', 'ok'],
           ['REASON', 'reason', 'prose'],
         ]),
+        terminalView: () =>
+          table(
+            // What failed is last, next to the error.
+            [...checks.filter(({ ok }) => ok), ...failed].map(({ check, ok, reason, summary = reason }) => ({
+              result: ok ? 'pass' : 'fail',
+              check,
+              summary,
+            })),
+            [
+              ['RESULT', 'result', 'state'],
+              ['CHECK', 'check', 'id'],
+              ['REASON', 'summary', 'prose'],
+            ],
+          ),
+      }),
     })
     await context.printer.end()
     if (failed.length === 0) return 0
     throw new MergeqError(
       'check-failed',
       `Queue check failed for ${targetBranch} in ${repositoryName(repo)}: ${failed.map(({ reason }) => reason).join('; ')}.`,
-      { hint: 'To list the queued pull requests, run: mergeq queue get' },
+      {
+        hint: failed.some(({ check }) => check === 'not-paused')
+          ? 'To resume a paused queue, run: mergeq queue resume'
+          : 'To list the queued pull requests, run: mergeq queue get',
+      },
     )
   },
 })

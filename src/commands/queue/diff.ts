@@ -5,11 +5,12 @@ import { printDryRun } from '../../cli/preview.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { exitCodeOf } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { table } from '../../output/view.ts'
+import { table, type View } from '../../output/view.ts'
 import {
   combineDigests,
   createPlans,
   describePlan,
+  formatSetting,
   formatValue,
   hasDifferences,
   type Plan,
@@ -23,6 +24,23 @@ const queueRecord = ({ invocation: { values } }: Plan) => ({
   repo: repositoryName(values.repo),
   targetBranch: values.targetBranch,
 })
+
+/** Returns the differences for a terminal; `showBranch` is for the files of several queues. */
+const differencesView = (changes: readonly JsonObject[], showBranch: boolean): View =>
+  table(
+    changes.map(({ targetBranch, setting, live, file }) => ({
+      targetBranch,
+      setting,
+      live: formatSetting(live),
+      file: formatSetting(file),
+    })),
+    [
+      ...(showBranch ? [['BRANCH', 'targetBranch', 'prose'] as const] : []),
+      ['SETTING', 'setting', 'id'],
+      ['LIVE', 'live', 'prose'],
+      ['FILE', 'file', 'prose'],
+    ],
+  )
 
 /**
  * Prints the differences between queues and their files, and logs the digest of the live settings. Returns
@@ -46,8 +64,8 @@ export async function printPlans(
   await printer.print({
     records,
     document: changes => ({ same: isSame, digest, queues, changes }),
-    view: changes =>
-      table(
+    view: changes => ({
+      ...table(
         changes.map(change => ({
           ...change,
           live: formatValue(change.live),
@@ -60,6 +78,8 @@ export async function printPlans(
           ['FILE', 'file'],
         ],
       ),
+      terminalView: () => differencesView(records, plans.length > 1),
+    }),
   })
   if (records.length > 0) await printer.end()
   for (const plan of plans) await logger.info(describePlan(plan)[0] ?? '')
