@@ -8,8 +8,7 @@ import type { CommandContext } from './context.ts'
  */
 export async function openPage(url: string, { host, logger, options }: CommandContext): Promise<void> {
   const shown = sanitizeLine(url)
-  if (!/^https?:\/\//.test(url))
-    throw new MergeqError('output', `${shown} is not the URL of a web page.`)
+  if (!/^https?:\/\//.test(url)) throw new MergeqError('output', `${shown} is not the URL of a web page.`)
   if (options.dryRun) return logger.info(`Would open ${shown} in your browser.`)
   try {
     await host.openUrl(url)

@@ -107,7 +107,9 @@ async function execute(
     )
     const values = { ...invocation.values, ...params }
     return async () => ({
-      code: isSilent ? 0 : await printResponse(command, values, { response, resource, delivery, before }, context),
+      code: isSilent
+        ? 0
+        : await printResponse(command, values, { response, resource, delivery, before }, context),
     })
   } catch (error) {
     const original = toMergeqError(error)

@@ -96,6 +96,8 @@ export interface Setting {
   readonly answer?: Script
   readonly spawn?: (command: string, args: readonly string[], options: SpawnOptions) => Spawned
   readonly signal?: AbortSignal
+  /** Called with each URL that is opened in a browser; what it throws is the error of the browser. */
+  readonly openUrl?: (url: string) => void
 }
 
 /** The result of one command line. */
@@ -217,6 +219,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       removeDirectory: async () => undefined,
     },
     interrupted: setting.signal ?? new AbortController().signal,
+    openUrl: async url => setting.openUrl?.(url),
     spawn: async (command, args, options) =>
       setting.spawn?.(command, args, options) ?? { code: 127, out: '' },
   }

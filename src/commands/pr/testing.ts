@@ -2,6 +2,7 @@ import { getMergeQueueTestingDetails } from '../../api/operations/testing-detail
 import { defineOperationCommand } from '../../cli/command.ts'
 import { type Input, option } from '../../cli/inputs.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
+import { webInput } from '../../cli/web-input.ts'
 import type { ParsedArgs } from '../../config/args.ts'
 import type { ParseContext } from '../../config/parse-context.ts'
 import { readChecks } from '../../domain/test-run-checks.ts'
@@ -9,7 +10,15 @@ import { parsePullRequest } from '../../domain/values/pull-request.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getString } from '../../json.ts'
-import { table } from '../../output/view.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
+import { pageOf, testRunView } from './test-run/test-run-view.ts'
+
+const columns: readonly ColumnSpec[] = [
+  ['KIND', 'kind'],
+  ['NAME', 'name'],
+  ['STATE', 'state', 'state'],
+  ['URL', 'url'],
+]
 
 /** The test run: an id, or a test branch that ends with an id; none when --pr was typed. */
 const testRunInput: Input<string | undefined> = {
@@ -48,19 +57,19 @@ export const prTestingCommand = defineOperationCommand({
       values: 'pull-requests',
       parse: word => parsePullRequest(word).number,
     }),
+    web: webInput,
   },
-  view({ records: [run = {}] }) {
+  view({ records: [run = {}] }, { repo }) {
     const tested = getArray(run, 'testedPullRequests').map(pr => `#${get(pr, 'prNumber') ?? '?'}`)
+    const checks = readChecks(run)
+    const page = pageOf(checks)
     return {
-      ...table(readChecks(run), [
-        ['KIND', 'kind'],
-        ['NAME', 'name'],
-        ['STATE', 'state', 'state'],
-        ['URL', 'url'],
-      ]),
+      ...table(checks, columns),
       heading: [
         `Test run: ${getString(run, 'status') ?? 'unknown status'}, on ${getString(run, 'testBranch') ?? 'an unknown branch'}, for ${tested.join(', ') || 'unknown pull requests'}`,
       ],
+      ...(page === undefined ? {} : { page }),
+      terminalView: () => testRunView(run, checks, repo),
     }
   },
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing --pr 123 --json'],

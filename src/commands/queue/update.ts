@@ -1,10 +1,12 @@
 import { updateQueue } from '../../api/operations/queues.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
+import type { InputValues } from '../../cli/inputs.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { keyValueTable, message, type View } from '../../output/view.ts'
+import { describeUpdate, readQueue } from './settings/describe-update.ts'
 import { queueSettings } from './settings/queue-setting-options.ts'
 
 /** The settings of a queue's record, a row for each. */
@@ -16,17 +18,27 @@ const settingsTable = (queue: JsonObject): View =>
       .map(key => [key, key]),
   )
 
+/** The settings that were typed; a removal of the required statuses is the empty list. */
+const settingsOf = ({ deleteRequiredStatuses, ...settings }: InputValues<typeof queueSettings>) => ({
+  ...settings,
+  ...(deleteRequiredStatuses ? { requiredStatuses: [] } : {}),
+})
+
 /** `mergeq queue update`: changes settings of a queue. */
 export const queueUpdateCommand = defineOperationCommand({
   command: 'queue update',
   summary: 'Change queue settings; settings that are not given stay unchanged',
   operation: updateQueue,
   inputs: { ...queueInputs, ...queueSettings },
-  view: ({ records: [queue] }, { repo, targetBranch }) => ({
+  readBefore: readQueue,
+  view: ({ records: [queue] }, { repo, targetBranch, ...sent }, before) => ({
     ...(queue === undefined ? message('') : settingsTable(queue)),
     ...(queue === undefined
       ? { sentence: `Updated the queue for ${targetBranch} in ${repositoryName(repo)}.` }
       : { heading: [`Updated the queue for ${targetBranch} in ${repositoryName(repo)}:`] }),
+    ...(before === undefined
+      ? {}
+      : { sentence: `${targetBranch}: ${describeUpdate(settingsOf(sent), before, queue ?? {})}` }),
   }),
   check({ repo, targetBranch, ...settings }, overrides) {
     const { requiredStatuses, deleteRequiredStatuses, ...others } = settings

@@ -42,7 +42,14 @@ export function pullRequestSheet(
     ['base branch', getString(record, 'prBaseBranch')],
     ['head commit', getString(record, 'prSha')],
     // The state says it already, unless the two disagree.
-    ['submitted', isSubmitted === false && !isOver ? 'no' : isSubmitted === true && isFailedOrCancelled(state) ? 'yes' : undefined],
+    [
+      'submitted',
+      isSubmitted === false && !isOver
+        ? 'no'
+        : isSubmitted === true && isFailedOrCancelled(state)
+          ? 'yes'
+          : undefined,
+    ],
     ['batching', get(record, 'noBatch') === true ? 'no: it is tested alone' : undefined],
     ...problems.map(({ message }) => ['not ready', message] as const),
     ['page', page === undefined ? undefined : [linkSpan(page, page)]],
