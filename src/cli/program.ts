@@ -37,7 +37,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     for (const [name, value] of help?.options ?? []) args.set(name, [value])
     const parsed =
       help === undefined
-        ? (await import('./command-parser.ts')).parseCommandLine(host, groups, commands, args)
+        ? await (await import('./command-parser.ts')).parseCommandLine(host, groups, commands, args)
         : { helpRequest: help.request }
     if ('command' in parsed) {
       const exitCode = await parsed.command.run(args, host, secrets, createCommandRunner(host, groups))

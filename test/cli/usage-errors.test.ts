@@ -349,7 +349,7 @@ describe('what an error reports', () => {
   ])('%s suggests %s', async (words, suggestion) => {
     const outcome = await typed(words)
     expect(silent(outcome)).toEqual(refused)
-    expect(messageIn(outcome.err).hint).toMatch(new RegExp(`Did you mean .*${suggestion}`))
+    expect(messageIn(outcome.err).hint).toMatch(new RegExp(`Did you mean: mergeq .*${suggestion}`))
   })
 
   test.each([

@@ -1,4 +1,5 @@
 import { isJsonFormat } from '../../domain/output-formats.ts'
+import { hintWithSuggestion } from '../../domain/similar-name.ts'
 import { usageError } from '../../errors.ts'
 import { shells } from '../completion/shells.ts'
 import type { OptionDefinition } from '../inputs.ts'
@@ -29,6 +30,8 @@ export interface HelpRequest {
   readonly kind: 'help' | 'completion'
   /** The words of the command or group, the name of the topic, or the name of the shell. */
   readonly args: readonly string[]
+  /** Whether the help is short, as after `-h`; otherwise, it is complete. */
+  readonly isShort?: boolean
 }
 
 /** The format of help, and the layout of help as text. */
@@ -61,7 +64,7 @@ export async function renderHelp(
     if (shell === undefined)
       throw usageError(
         `There is no completion script for '${name}'.`,
-        `Supported shells: ${shells.join(', ')}.`,
+        hintWithSuggestion(name, shells, `Supported shells: ${shells.join(', ')}.`),
       )
     const { completionScripts } = await import('../completion/scripts.ts')
     return completionScripts[shell]
@@ -72,11 +75,13 @@ export async function renderHelp(
   const found = source.commands.find(
     ({ command, alias }) => command === name || (alias && replaceLastWord(command, alias) === name),
   )
-  if (found === undefined && name !== '' && !source.groups.some(group => group.name === name))
+  if (found === undefined && name !== '' && !source.groups.some(group => group.name === name)) {
+    const { hintForHelp } = await import('../corrections/help-hint.ts')
     throw usageError(
       `There is no command or topic '${name}'.`,
-      `For the commands, run: mergeq --help\nTopics: ${topicNames.join(', ')}`,
+      hintForHelp(args, source) ?? `For the commands, run: mergeq --help\nTopics: ${topicNames.join(', ')}`,
     )
+  }
   const program = documentProgram(source)
   if (isJsonFormat(options.format)) {
     const commands =
