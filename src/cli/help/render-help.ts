@@ -13,6 +13,7 @@ import {
   renderGroupHelp,
   renderRootHelp,
 } from './help-text.ts'
+import { renderShortCommandHelp, renderShortGroupHelp, renderShortRootHelp } from './short-help.ts'
 import { topicNames } from './topic-names.ts'
 import { type DocumentedSetting, topics } from './topics.ts'
 
@@ -54,7 +55,7 @@ export const documentProgram = ({ groups, commands, globalOptions }: HelpSource)
 
 /** Returns the requested documentation. Throws a usage error for an unknown command, topic or shell. */
 export async function renderHelp(
-  { kind, args }: HelpRequest,
+  { kind, args, isShort = false }: HelpRequest,
   source: HelpSource,
   options: HelpRenderOptions,
 ): Promise<string> {
@@ -97,6 +98,10 @@ export async function renderHelp(
         ? toProgramDocJson(program, docs, source.settings)
         : toCommandDocJson(doc)
     return `${JSON.stringify(document, null, options.pretty ? 2 : undefined)}\n`
+  }
+  if (isShort) {
+    if (found !== undefined) return renderShortCommandHelp(documentCommand(found), program, options)
+    return name === '' ? renderShortRootHelp(program, options) : renderShortGroupHelp(name, program, options)
   }
   if (found !== undefined) return renderCommandHelp(documentCommand(found), program, options)
   return name === '' ? renderRootHelp(program, options) : renderGroupHelp(name, program, options)
