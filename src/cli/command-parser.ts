@@ -50,6 +50,7 @@ export async function parseCommandLine(
       outputError: () => undefined,
     })
     .exitOverride()
+    .showSuggestionAfterError(false)
     .helpCommand(false)
     .helpOption('-h, --help', 'Print help')
   const isOptionAsValue = createOptionAsValueTest(argv, commands, typed)

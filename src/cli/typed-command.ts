@@ -1,3 +1,4 @@
+import { shellWord } from '../domain/shell-quote.ts'
 import { globalOptions } from './global-options.ts'
 import type { OptionDefinition } from './inputs.ts'
 
@@ -83,3 +84,7 @@ export function markOptionsEnd(
   const { optionsEnd } = findTypedCommand(argv, commands)
   return optionsEnd >= argv.length || argv[optionsEnd] === '--' ? argv : argv.toSpliced(optionsEnd, 0, '--')
 }
+
+/** Returns a command line of mergeq as a POSIX shell reads it, from its words. */
+export const joinCommandLine = (words: readonly string[]): string =>
+  ['mergeq', ...words.map(shellWord)].join(' ')

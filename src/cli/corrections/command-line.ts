@@ -1,6 +1,5 @@
-import { shellWord } from '../../domain/shell-quote.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
-import { findTypedCommand, type NamedCommand, type TypedWord } from '../typed-command.ts'
+import { findTypedCommand, joinCommandLine, type NamedCommand, type TypedWord } from '../typed-command.ts'
 import type { CommandCorrection } from './correct-command.ts'
 
 /** Options that a person may follow with a secret: a hint does not repeat such a command line. */
@@ -16,7 +15,7 @@ const isRepeatable = (words: readonly string[]): boolean =>
 
 /** Returns a command line of mergeq to paste; undefined if it must not be repeated. */
 export const formatCommandLine = (words: readonly string[]): string | undefined =>
-  isRepeatable(words) ? ['mergeq', ...words.map(shellWord)].join(' ') : undefined
+  isRepeatable(words) ? joinCommandLine(words) : undefined
 
 /** Commands that take no arguments and are about a queue: a word after them is its branch. */
 const queueCommands = /^queue (?:get|create|update|delete|pause|resume|drain|watch|export)$/

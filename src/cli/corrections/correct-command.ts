@@ -24,7 +24,8 @@ const pathOf = (target: string): string => target.replace(/ [-<].*$/, '')
 function isAvailable(target: string, { commands }: KnownCommands): boolean {
   const [group = ''] = target.split(' ')
   const loaded = commands.filter(({ command }) => command.split(' ')[0] === group)
-  return loaded.length === 0 || loaded.some(({ command }) => command === pathOf(target))
+  // `help` has topics, which are not commands.
+  return group === 'help' || loaded.length === 0 || loaded.some(({ command }) => command === pathOf(target))
 }
 
 /** Returns the command of the first row that has the word and exists. */

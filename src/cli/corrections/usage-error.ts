@@ -91,3 +91,15 @@ export function toUsageError(
         : undefined
   return usageError(isKnown ? `${option} takes no value.` : `${text}.`, hint ?? usage)
 }
+
+/**
+ * Returns the question for words of `mergeq help` that name neither a command nor a topic; undefined if none
+ * is similar.
+ */
+export function hintForHelp(words: readonly string[], known: KnownCommands): string | undefined {
+  const correction = correctCommand(words, known) ?? correctCommand([words.join('-')], known)
+  const target = correction?.target.replace(/^help /, '')
+  if (target === undefined || target.startsWith('-')) return undefined
+  const line = formatCommandLine(['help', ...target.split(' ').filter(word => !word.startsWith('-'))])
+  return line === undefined ? undefined : `Did you mean: ${line}`
+}

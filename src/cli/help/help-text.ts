@@ -2,7 +2,7 @@ import { exitCodeList } from '../../errors.ts'
 import type { OutputDoc } from '../command.ts'
 import type { CommandDoc, OptionDoc } from './command-doc.ts'
 import { alignColumns, indentText, wrapText } from './text-layout.ts'
-import { topicNames } from './topic-names.ts'
+import { topics } from './topics.ts'
 
 /** The layout of help as text. */
 export interface HelpLayout {
@@ -225,7 +225,7 @@ export function renderRootHelp({ summary, groups, flags }: ProgramDoc, layout: H
     ...renderSection(
       'Learn more',
       indentText(
-        `Run \`mergeq <command> --help\` for a command, \`mergeq help <topic>\` for a topic (${topicNames.join(', ')}), and \`man mergeq\` for the manual.`,
+        `Run \`mergeq <command> --help\` for a command, \`mergeq help <topic>\` for a topic (${Object.keys(topics).join(', ')}), and \`man mergeq\` for the manual.`,
         layout.width,
       ),
       layout,

@@ -1,7 +1,6 @@
 import { isJsonFormat } from '../../domain/output-formats.ts'
 import { hintWithSuggestion } from '../../domain/similar-name.ts'
 import { usageError } from '../../errors.ts'
-import { shells } from '../completion/shells.ts'
 import type { OptionDefinition } from '../inputs.ts'
 import { type DocumentedCommand, documentCommand, documentOption, replaceLastWord } from './command-doc.ts'
 import { toCommandDocJson, toProgramDocJson } from './help-json.ts'
@@ -14,7 +13,6 @@ import {
   renderRootHelp,
 } from './help-text.ts'
 import { renderShortCommandHelp, renderShortGroupHelp, renderShortRootHelp } from './short-help.ts'
-import { topicNames } from './topic-names.ts'
 import { type DocumentedSetting, topics } from './topics.ts'
 
 /** The definitions from which all documentation is generated. */
@@ -61,6 +59,7 @@ export async function renderHelp(
 ): Promise<string> {
   if (kind === 'completion') {
     const [name = ''] = args
+    const { shells } = await import('../completion/shells.ts')
     const shell = shells.find(shell => shell === name.toLowerCase())
     if (shell === undefined)
       throw usageError(
@@ -71,16 +70,17 @@ export async function renderHelp(
     return completionScripts[shell]
   }
   const name = args.join(' ')
-  const topic = topicNames.find(topic => topic === name)
-  if (topic !== undefined) return topics[topic](options.width, source.settings)
+  const topic = Object.entries(topics).find(([topic]) => topic === name)?.[1]
+  if (topic !== undefined) return topic(options.width, source.settings)
   const found = source.commands.find(
     ({ command, alias }) => command === name || (alias && replaceLastWord(command, alias) === name),
   )
   if (found === undefined && name !== '' && !source.groups.some(group => group.name === name)) {
-    const { hintForHelp } = await import('../corrections/help-hint.ts')
+    const { hintForHelp } = await import('../corrections/usage-error.ts')
     throw usageError(
       `There is no command or topic '${name}'.`,
-      hintForHelp(args, source) ?? `For the commands, run: mergeq --help\nTopics: ${topicNames.join(', ')}`,
+      hintForHelp(args, source) ??
+        `For the commands, run: mergeq --help\nTopics: ${Object.keys(topics).join(', ')}`,
     )
   }
   const program = documentProgram(source)
