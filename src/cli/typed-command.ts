@@ -47,7 +47,7 @@ function takesNextWord(word: string, definitions: readonly OptionDefinition[]): 
 /**
  * Finds the words of a command line and the command that they name. An unknown option counts as an option
  * without a value. After the first word of an argument that is a command to run, all words belong to that
- * command (docs/reference/cli.md, "Global options").
+ * command (docs/reference/cli.md, "Commands").
  */
 export function findTypedCommand<C extends NamedCommand>(
   argv: readonly string[],
