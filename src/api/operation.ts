@@ -91,6 +91,13 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
   readonly effect: false | WriteRecovery
   readonly decoder: ResponseDecoder
   readonly errors?: OperationErrors
+  /**
+   * Whether only the hosted service is known to have the operation
+   * (docs/reference/service.md, "Hosted service only").
+   */
+  readonly isHostedOnly?: boolean
+  /** Whether requests have no token. */
+  readonly isPublic?: boolean
   /** Removes from a response what the service cannot leave out; undefined when nothing is to be removed. */
   narrow?(params: ParamValues<P>): ((response: DecodedResponse) => DecodedResponse) | undefined
   /**

@@ -167,11 +167,11 @@ function declareOptions(
       const added = value ?? 'true'
       if (typeof value === 'string' && isOptionAsValue(definition, value))
         throw usageError(
-          `${name} needs a value, but ${value} is a flag.`,
+          `${name} needs a value, but ${value} is an option.`,
           `To use ${value} as the value, write: ${name}=${value}`,
         )
       if (variadic !== true && values.some(other => other !== added))
-        throw usageError(`${name} was given twice with different values.`, `Give ${name} only once.`)
+        throw usageError(`${name} was given twice with different values.`, `Use ${name} only once.`)
       if (variadic === true || values.length === 0) args.set(name, [...values, added])
     })
   }

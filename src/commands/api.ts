@@ -106,6 +106,12 @@ const inputFor = (name: SettingParam, { location }: Param<unknown>): Input<unkno
     ? { definitions: [], setting: name, read: (_, context) => context.readExplicit(name) }
     : settingInput(name)
 
+/** Returns a field `key=value` with its value as a JSON string; a field without a key stays as it is. */
+function quoteValue(field: string): string {
+  const equals = field.indexOf('=')
+  return equals < 1 ? field : `${field.slice(0, equals + 1)}${JSON.stringify(field.slice(equals + 1))}`
+}
+
 /** `api`: calls an operation by its name and prints the response body unchanged. */
 export const apiCommand = defineCommand({
   command: 'api',
@@ -133,7 +139,14 @@ export const apiCommand = defineCommand({
       short: 'F',
       value: 'key=value',
       summary:
-        'Add a field to the request body; dots in the key separate nested keys; the value is JSON or text',
+        'Add a field to the request body; dots in the key separate nested keys; the value is JSON, or else text',
+      parse: textParser('field'),
+    }),
+    raw: repeatableOption({
+      name: 'raw-field',
+      short: 'f',
+      value: 'key=value',
+      summary: 'Add a text field to the request body, whatever the value looks like',
       parse: textParser('field'),
     }),
     input: option({
@@ -151,9 +164,12 @@ export const apiCommand = defineCommand({
   examples: [
     'mergeq api getQueue',
     'mergeq api getSubmittedPullRequest -F pr.number=123 --include',
-    'mergeq api exampleOperation -F name=value  # exits with 5 if the service has no such operation',
+    'mergeq api listPullRequests -f state=MERGED -F take=10',
+    'mergeq api flaky-tests/list-quarantined-tests -F page_query.page_size=100',
+    'mergeq api status',
   ],
-  async run({ operation: name, method, set = [], input, include }, context) {
+  async run({ operation: name, method, set: typed = [], raw = [], input, include }, context) {
+    const set = [...typed, ...raw.map(quoteValue)]
     const knownOperation: Operation | undefined = serviceOperations.find(
       ({ route }) => operationName(route) === name,
     )
@@ -164,7 +180,7 @@ export const apiCommand = defineCommand({
       knownOperation === undefined ? (hasBody ? 'POST' : 'GET') : operationMethod(knownOperation.route)
     const resolvedMethod = method === undefined ? defaultMethod : method === 'get' ? 'GET' : 'POST'
     if (resolvedMethod === 'GET' && hasBody)
-      throw usageError('A GET request has no body.', 'Omit -F and --input, or use -X post.')
+      throw usageError('A GET request cannot have a body.', 'Omit -f, -F and --input, or use -X post.')
     const bodyKeys = {
       ...body,
       ...Object.fromEntries(set.map(field => [field.split(/[.=]/)[0] ?? '', null])),
@@ -179,6 +195,8 @@ export const apiCommand = defineCommand({
           knownOperation === undefined ? resolvedMethod === 'POST' && unknownRecovery : knownOperation.effect,
         params: { ...Object.fromEntries(settings), body: { location: 'body' } },
         decoder: createRawDecoder(include),
+        isHostedOnly: knownOperation?.isHostedOnly === true,
+        isPublic: knownOperation?.isPublic === true,
       },
       inputs: {
         ...Object.fromEntries(settings.map(([name, param]) => [name, inputFor(name, param)])),

@@ -78,7 +78,7 @@ async function loadScenario({ scenario = defaultScenario, ...options }: SandboxO
   if (text === undefined)
     throw usageError(
       `'${scenario}' is neither a scenario nor a readable file.`,
-      hintWithSuggestion(scenario, scenarioNames, `The scenarios are: ${scenarioNames.join(', ')}.`),
+      hintWithSuggestion(scenario, scenarioNames, `Use one of: ${scenarioNames.join(', ')}.`),
     )
   return parseScenario(text, scenario)
 }

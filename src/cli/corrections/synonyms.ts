@@ -18,8 +18,7 @@ export const groupSynonyms: Readonly<Record<string, string>> = {
 export const commandSynonyms: Readonly<Record<string, readonly SynonymRow[]>> = {
   pr: [
     ['pr get', 'view show info read open'],
-    ['pr list', 'list ls all mine'],
-    ['queue get', 'list ls all mine'],
+    ['pr list', 'ls all mine'],
     ['pr submit', 'add enqueue queue merge push land ship create new ready'],
     ['pr cancel', 'remove rm dequeue delete close stop abort unqueue eject'],
     ['pr restart', 'retry rerun retest rebuild'],
@@ -35,8 +34,7 @@ export const commandSynonyms: Readonly<Record<string, readonly SynonymRow[]>> = 
     ['pr restart <pr>', 'restart retry rerun'],
     ['pr get <pr>', 'get show view status describe info'],
     ['queue get', 'show view status info describe'],
-    ['queue list', 'list ls'],
-    ['queue get', 'list ls'],
+    ['queue list', 'ls all'],
     ['queue create', 'add new init'],
     ['queue update', 'edit set configure config settings change patch'],
     ['queue delete', 'remove rm destroy drop'],
@@ -55,7 +53,6 @@ export const commandSynonyms: Readonly<Record<string, readonly SynonymRow[]>> = 
     ['flaky get', 'show view describe info details'],
     ['flaky list', 'ls tests failing failed all status'],
     ['flaky quarantined', 'quarantine'],
-    ['flaky list --quarantined', 'quarantine quarantined'],
     ['flaky unhealthy', 'broken'],
     ['flaky report', 'summary'],
     ['flaky match', 'junit classify compare'],

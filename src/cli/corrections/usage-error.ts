@@ -71,9 +71,14 @@ export function toUsageError(
   const unknownWord = typed.command === undefined ? (group === undefined ? first : second) : undefined
   const usage = `To see the usage, run: mergeq ${[typed.command?.command ?? group ?? [], '--help'].flat().join(' ')}`
   if (unknownWord !== undefined)
-    return usageError(`unknown command '${unknownWord}'.`, hintForCommand(argv, typed, known) ?? usage)
+    return usageError(
+      `unknown command '${unknownWord}'.`,
+      hintForCommand(argv, typed, known) ??
+        `To list the commands, run: mergeq ${[group ?? [], '--help'].flat().join(' ')}`,
+    )
   const problem = message
     .replace(/^error: /, '')
+    .replace(/^option '(?:-\w, )?(--[\w-]+) (.+)' argument missing$/s, '$1 needs a value: $2')
     .replace(/'(-[^'=]*)=.*'/s, "'$1'")
     .split('\n')[0]
     ?.replace(/\.$/, '')

@@ -78,9 +78,9 @@ export async function renderHelp(
   if (found === undefined && name !== '' && !source.groups.some(group => group.name === name)) {
     const { hintForHelp } = await import('../corrections/usage-error.ts')
     throw usageError(
-      `There is no command or topic '${name}'.`,
+      `unknown command or topic '${name}'.`,
       hintForHelp(args, source) ??
-        `For the commands, run: mergeq --help\nTopics: ${Object.keys(topics).join(', ')}`,
+        `To list the commands, run: mergeq --help\nTopics: ${Object.keys(topics).join(', ')}`,
     )
   }
   const program = documentProgram(source)
