@@ -2,6 +2,7 @@ import { Command as CommanderCommand, CommanderError, Option } from 'commander'
 import { MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { CommandDescription } from './command.ts'
+import { asksForFields, completeFieldsOption } from './fields/fields-help.ts'
 import { globalOptions } from './global-options.ts'
 import type { HelpRequest } from './help/render-help.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
@@ -22,11 +23,13 @@ export type ParsedCommandLine =
  * @param commands the commands of the groups that the command line names
  */
 export function parseCommandLine(
-  { argv, runtime }: Pick<Host, 'argv' | 'runtime'>,
+  { argv: typedWords, runtime }: Pick<Host, 'argv' | 'runtime'>,
   groups: readonly CommandGroup[],
   commands: readonly RegisteredCommand[],
   args: Map<string, string[]>,
 ): ParsedCommandLine {
+  const argv = completeFieldsOption(typedWords)
+  const isFieldList = asksForFields(argv)
   const texts: string[] = []
   const typed = new Set(argv)
   let [command, helpRequest]: [RunnableCommand?, HelpRequest?] = []
@@ -53,7 +56,9 @@ export function parseCommandLine(
   for (const registered of commands) {
     const node = addCommandNode(root, registered.command)
     if (registered.alias !== undefined) node.alias(registered.alias)
-    const { definitions } = registered
+    const definitions = isFieldList
+      ? registered.definitions.map(definition => ({ ...definition, required: false }))
+      : registered.definitions
     declare(
       node,
       isTyped(registered, typed) ? definitions : definitions.filter(definition => !isOption(definition)),

@@ -212,6 +212,11 @@ export const doctorCommand = defineCommand({
     json: '[{"check","result","found","fix"}]',
     ndjson: 'one check per line',
   },
+  // --dry-run lists the checks with what each looks at.
+  fields: {
+    names: ['check', 'result', 'found', 'fix', 'looksAt'],
+    columns: [...columns, ['DESCRIPTION', 'looksAt']],
+  },
   inputs: {},
   examples: ['mergeq doctor', 'mergeq doctor --json'],
   dryRun: (_, context) => listChecks(context),

@@ -1,5 +1,7 @@
 import { getMergeQueueMetrics, samplesIn } from '../api/operations/queue-metrics.ts'
+import { sampleFields } from '../api/operations/service-fields.ts'
 import { defineOperationCommand } from '../cli/command.ts'
+import type { RecordFields } from '../cli/fields/record-fields.ts'
 import type { Input } from '../cli/inputs.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
@@ -32,6 +34,16 @@ const typedBranch: Input<string | undefined> = {
   read: async (args, context) => (args.has('--target-branch') ? context.require('targetBranch') : undefined),
 }
 
+/** A record is a sample. */
+export const sampleRecord: RecordFields = {
+  names: sampleFields,
+  columns: [
+    ['NAME', 'name'],
+    ['LABELS', 'labels'],
+    ['VALUE', 'value', 'number'],
+  ],
+}
+
 const columns = [
   { title: 'NAME', format: 'plain' },
   { title: 'LABELS', format: 'plain' },
@@ -44,6 +56,7 @@ export const metricsCommand = defineOperationCommand({
   summary: 'Print merge queue metrics in the Prometheus text format',
   operation: getMergeQueueMetrics,
   inputs: { repo: repositoryOrAll, branch: typedBranch },
+  fields: sampleRecord,
   view: response => ({
     columns,
     get rows() {

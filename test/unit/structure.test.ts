@@ -185,7 +185,7 @@ const packages: Readonly<Record<string, string>> = {
   'git-url-parse': 'config',
   yaml: 'commands',
   sax: 'commands',
-  leven: 'commands',
+  leven: 'cli',
 }
 
 /** Directories in which only one file may import each package. */

@@ -6,6 +6,7 @@ import { defineOperation } from '../operation.ts'
 import { paginateTests, type RecordFilter } from '../pagination.ts'
 import { localParam, param } from '../param.ts'
 import { queueParams } from './pull-requests.ts'
+import { testFields, testListFields } from './service-fields.ts'
 
 /** The params of every operation on tests. */
 export const organizationParams = {
@@ -97,6 +98,8 @@ export const defaultMaxPages = 10_000
 export const listFailingTests = defineOperation({
   route: 'POST /flaky-tests/list-failing-tests',
   effect: false,
+  fields: testFields,
+  documentFields: testListFields,
   params: {
     ...organizationParams,
     range: localParam<TimeRange>({ required: true, fills: ['start_time', 'end_time'] }),

@@ -7,6 +7,12 @@ import { keyValueTable } from '../../output/view.ts'
 /** Returns the last four characters of a token, or nothing for a token of fewer than twelve characters. */
 const formatTokenEnd = ({ value }: Token): string => (value.length < 12 ? '' : value.slice(-4))
 
+const facts = [
+  ['source', 'source'],
+  ['origin', 'origin'],
+  ['ends with', 'lastCharacters'],
+] as const
+
 /** `auth status`: shows the source, the origin and the last characters of the token that would be sent. */
 export const authStatusCommand = defineCommand({
   command: 'auth status',
@@ -17,6 +23,7 @@ export const authStatusCommand = defineCommand({
     json: '{"source","origin","lastCharacters"}',
     ndjson: 'the same, on one line',
   },
+  fields: { names: ['source', 'origin', 'lastCharacters'], columns: facts },
   inputs: {},
   examples: ['mergeq auth status', 'mergeq auth status --json'],
   async run(_, context) {
@@ -27,13 +34,8 @@ export const authStatusCommand = defineCommand({
     const record: JsonObject = { source: token.source, origin, lastCharacters: formatTokenEnd(token) }
     await context.printer.print({
       records: [record],
-      document: () => record,
-      view: () =>
-        keyValueTable(record, [
-          ['source', 'source'],
-          ['origin', 'origin'],
-          ['ends with', 'lastCharacters'],
-        ]),
+      document: ([first = {}]) => first,
+      view: () => keyValueTable(record, facts),
     })
     await context.printer.end()
     return 0

@@ -1,7 +1,9 @@
 import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, samplesIn } from '../../api/operations/queue-metrics.ts'
+import { anyField } from '../../api/operations/service-fields.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { combineFields, type RecordFields } from '../../cli/fields/record-fields.ts'
 import { runInvocations } from '../../cli/run-invocations.ts'
 import { createLiveRenderer, isLive, type LiveScreen } from '../../cli/watch/live-renderer.ts'
 import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
@@ -12,7 +14,7 @@ import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { sparkline } from '../../output/charts.ts'
 import { singleRecord } from '../../output/printer.ts'
-import { metricsCommand } from '../metrics.ts'
+import { metricsCommand, sampleRecord } from '../metrics.ts'
 import { findSharedLabels, formatLabels, type Labels, omitLabels } from './view/metrics-view.ts'
 
 /** The value of a series; a histogram has points for its sum and its count, and none for its buckets. */
@@ -55,6 +57,18 @@ const jsonNumber = (value: number | null): number | string | null =>
   value === null || Number.isFinite(value) ? value : numberText(value)
 
 const formatPointValue = (value: number | null): string => (value === null ? 'absent' : numberText(value))
+
+/** A record is all series, as the first reading shows them, or a change. */
+const changeRecord: RecordFields = {
+  names: ['type', 'at', 'name', 'labels', `labels${anyField}`, 'from', 'to', 'series', `series${anyField}`],
+  columns: [
+    ['AT', 'at'],
+    ['NAME', 'name'],
+    ['LABELS', 'labels'],
+    ['FROM', 'from', 'number'],
+    ['TO', 'to', 'number'],
+  ],
+}
 
 const columns = [
   { title: 'AT', format: 'plain' },
@@ -161,6 +175,7 @@ export const metricsWatchCommand = defineCommand({
     json: 'the current metrics; requires --once',
     ndjson: 'one {"type":"metrics"} line, then one line per change',
   },
+  fields: combineFields(changeRecord, sampleRecord),
   inputs: watchInputs('the metrics', '60s'),
   examples: [
     'mergeq metrics watch',

@@ -18,7 +18,7 @@ import { repositoryName } from '../../domain/values/repository.ts'
 import { isNotFound, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
-import { explanationJson, explanationView } from './explain/explanation-view.ts'
+import { explanationJson, explanationRecord, explanationView } from './explain/explanation-view.ts'
 
 /** The request that an explanation begins with; its record may lack the state. */
 const explainRequest = {
@@ -123,6 +123,7 @@ export const prExplainCommand = defineCommand({
   summary: 'Explain why a pull request is not merging and what to do next',
   request: explainRequest,
   inputs: {},
+  fields: explanationRecord,
   operations: [getQueue, getMergeQueueTestingDetails],
   output: {
     table: 'the verdict, the reasons, the next steps, and whether to submit again',

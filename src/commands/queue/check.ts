@@ -1,6 +1,7 @@
 import { callOperation } from '../../api/call.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { checkDepth, checkPaused, checkStalled, type HealthCheck } from '../../domain/queue-health.ts'
 import { integerParser, maxInteger } from '../../domain/values/numbers.ts'
@@ -9,6 +10,16 @@ import { parseDuration } from '../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { table } from '../../output/view.ts'
 import { queueGetCommand } from './get.ts'
+
+/** A record is a condition. */
+const conditionRecord: RecordFields = {
+  names: ['check', 'ok', 'reason'],
+  columns: [
+    ['CHECK', 'check'],
+    ['OK', 'ok'],
+    ['REASON', 'reason', 'prose'],
+  ],
+}
 
 /** `queue check`: checks the health of a queue; throws a `check-failed` error if a condition fails. */
 export const queueCheckCommand = defineCommand({
@@ -21,6 +32,7 @@ export const queueCheckCommand = defineCommand({
     json: '{"ok","repo","targetBranch","checks"}',
     ndjson: 'one condition per line',
   },
+  fields: conditionRecord,
   inputs: {
     maxDepth: option({
       name: 'max-depth',
@@ -64,12 +76,7 @@ export const queueCheckCommand = defineCommand({
         targetBranch,
         checks: records,
       }),
-      view: records =>
-        table(records, [
-          ['CHECK', 'check'],
-          ['OK', 'ok'],
-          ['REASON', 'reason', 'prose'],
-        ]),
+      view: records => table(records, conditionRecord.columns),
     })
     await context.printer.end()
     if (failed.length === 0) return 0

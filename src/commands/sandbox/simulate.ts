@@ -1,6 +1,7 @@
 import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { flag, type InputValues, option } from '../../cli/inputs.ts'
 import { readInvocations } from '../../cli/invocation.ts'
 import { printDryRun } from '../../cli/preview.ts'
@@ -102,6 +103,15 @@ const columns: readonly ColumnSpec[] = [
   ['LEFT', 'left', 'number'],
 ]
 
+/** A record is the result for a combination of settings. */
+const resultRecord: RecordFields = {
+  names: [
+    ...['concurrency', 'batch', 'submitted', 'merged', 'failed', 'left'],
+    ...['mergedPerHour', 'p50', 'p95', 'ciMinutesPerMerge'],
+  ],
+  columns,
+}
+
 /**
  * Returns the load from the options and, with --from-metrics, from the metrics. Throws a usage error if it is
  * incomplete.
@@ -150,6 +160,7 @@ export const sandboxSimulateCommand = defineCommand({
     json: '{"model","results"}: the simulated load and its limits, and one result per combination',
     ndjson: 'one result per line',
   },
+  fields: resultRecord,
   inputs,
   examples: [
     'mergeq sandbox simulate --prs-per-hour 6 --test-minutes 20 --concurrency 1,2,4',

@@ -1,20 +1,8 @@
-import { closestMatch } from 'leven'
+import { findSimilarName } from '../../../cli/similar-name.ts'
 import type { ParsedArgs } from '../../../config/args.ts'
 import { settingNames } from '../../../domain/queue-file.ts'
 import { type MergeqError, usageError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
-
-/** Returns a name in lower case without separators between words. */
-const normalizeName = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/g, '')
-
-/** Returns the most similar name, with at most a third of the letters changed; undefined if there is none. */
-function findSimilarName(name: string, names: readonly string[]): string | undefined {
-  const normalized = normalizeName(name)
-  const match = closestMatch(normalized, names.map(normalizeName), {
-    maxDistance: Math.max(1, Math.floor(normalized.length / 3)),
-  })
-  return names.find(candidate => normalizeName(candidate) === match)
-}
 
 /**
  * Creates the usage error for a setting that neither mergeq nor the live queue knows. The error names the
