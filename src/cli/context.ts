@@ -60,9 +60,8 @@ export async function createContext(
     quiet,
     verbose,
     json: isJsonFormat(format),
-    spinner: hasSpinner
-      ? { screen: err, color: shouldColor({ color, env, terminal: err.terminal }) }
-      : undefined,
+    color: shouldColor({ color, env, terminal: err.terminal }),
+    screen: hasSpinner ? err : undefined,
   })
   const storeError = settings.store.readError()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
@@ -73,6 +72,8 @@ export async function createContext(
     columns: out.columns,
     color: shouldColor({ color, env, terminal: out.terminal }),
     now: clock.now(),
+    redact: secrets.redact,
+    hasLinks: async () => (await out.hasLinks?.()) ?? false,
   }
   const printer =
     options.fields.length === 0

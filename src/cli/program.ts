@@ -4,6 +4,7 @@ import { settingDefinitions } from '../config/setting-definitions.ts'
 import { isJsonFormat } from '../domain/output-formats.ts'
 import { isMergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
+import { hasUnicode, toAscii } from '../output/ascii.ts'
 import { bold, shouldColor } from '../output/color.ts'
 import { createLogger } from '../output/logger.ts'
 import { createRedactor } from '../output/redactor.ts'
@@ -59,7 +60,8 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
       aborted && !(isMergeqError(error) && error.kind === 'interrupted') ? reason : error,
     )
     const json = wantsJsonErrors(args, host.env.MERGEQ_OUTPUT)
-    await createLogger(host.err, { quiet: false, verbose: false, json }).error(failure)
+    const color = shouldColor({ color: colorMode(args), env: host.env, terminal: host.err.terminal })
+    await createLogger(host.err, { quiet: false, verbose: false, json, color }).error(failure)
     return failure.exit
   }
 }
@@ -87,12 +89,10 @@ async function readDocumentation(
   { env, out }: Host,
 ): Promise<string> {
   const [format = args.has('--json') ? 'json' : 'table'] = args.get('--output') ?? []
-  const colorOption = args.get('--color')?.[0]
-  const color = colorOption === 'always' || colorOption === 'never' ? colorOption : 'auto'
   const isData = isJsonFormat(format.toLowerCase())
   const needsAll = request.kind === 'completion' || (isData && request.args.length === 0)
   const commands = needsAll ? await loadCommands(groups) : typed
-  const isBold = shouldColor({ color, env, terminal: out.terminal })
+  const isBold = shouldColor({ color: colorMode(args), env, terminal: out.terminal })
   return renderHelp(
     request,
     { groups, commands, globalOptions, settings: Object.values(settingDefinitions) },
@@ -105,6 +105,12 @@ async function readDocumentation(
   )
 }
 
+/** Returns the value of --color; `auto` where none was typed or the value is not valid. */
+function colorMode(args: ParsedArgs): 'auto' | 'always' | 'never' {
+  const [mode] = args.get('--color') ?? []
+  return mode === 'always' || mode === 'never' ? mode : 'auto'
+}
+
 /** A host whose output is filtered. */
 interface RedactedHost {
   readonly host: Host
@@ -114,16 +120,19 @@ interface RedactedHost {
 }
 
 /**
- * Returns a host that removes from all output: tokens; on a terminal, control sequences other than our own;
- * in a CI job, the commands of the CI runner (docs/reference/cli.md, "Workflow commands").
+ * Returns a host that removes from all output: tokens; on a terminal, control sequences other than our own,
+ * and signs that its locale does not have; in a CI job, the commands of the CI runner
+ * (docs/reference/cli.md, "Workflow commands").
  */
 function withRedaction(unfilteredHost: Host): RedactedHost {
   const { env, input } = unfilteredHost
   const redactor = createRedactor()
   for (const token of [env.MERGEQ_TOKEN, env.TRUNK_API_TOKEN]) redactor.hide(token?.trim() ?? '')
   const inCi = isContinuousIntegration(env)
+  const isAscii = !hasUnicode(env, unfilteredHost.runtime.platform)
   const filterText = (text: string, terminal: boolean): string => {
-    const redacted = redactor.redact(terminal ? forTerminal(text) : text)
+    const safeText = terminal ? forTerminal(text) : text
+    const redacted = redactor.redact(terminal && isAscii && !isJson(text) ? toAscii(safeText) : safeText)
     return inCi ? escapeWorkflowCommands(redacted, isJson(text)) : redacted
   }
   const filterOutput = (output: Output) => {
@@ -212,5 +221,6 @@ const redirectOutput = (output: Output, write: Output['write']): Output => ({
   get canRedraw() {
     return output.canRedraw ?? false
   },
+  hasLinks: async () => (await output.hasLinks?.()) ?? false,
   write,
 })

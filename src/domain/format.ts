@@ -20,14 +20,29 @@ export const joinList = (items: readonly string[]): string =>
     ? items.join(', ')
     : `${items.slice(0, maxListed).join(', ')} and ${formatInteger(items.length - maxListed)} more`
 
-const durationUnits: readonly (readonly [milliseconds: number, unit: string])[] = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'm'],
-]
+const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 
-/** A duration in its largest unit (days to seconds), rounded down: `3m` for 200,000 milliseconds. */
-export function formatDuration(milliseconds: number): string {
-  const [size, unit] = durationUnits.find(([size]) => milliseconds >= size) ?? [1_000, 's']
-  return `${Math.floor(milliseconds / size)}${unit}`
+/**
+ * A duration in its largest unit, rounded down: `3m` for 200,000 milliseconds, `9 days`. For ages, which need
+ * no precision.
+ */
+export function formatAge(milliseconds: number): string {
+  if (milliseconds >= day) return pluralize(Math.floor(milliseconds / day), 'day')
+  if (milliseconds >= hour) return `${Math.floor(milliseconds / hour)}h`
+  if (milliseconds >= minute) return `${Math.floor(milliseconds / minute)}m`
+  return `${Math.floor(milliseconds / second)}s`
 }
+
+/** A duration in up to two units, rounded down: `20s`, `6m52s`, `3h04m`, `9 days`. */
+export function formatDuration(milliseconds: number): string {
+  const [seconds, minutes] = [Math.floor(milliseconds / second) % 60, Math.floor(milliseconds / minute) % 60]
+  const padded = (number: number) => String(number).padStart(2, '0')
+  if (milliseconds >= day || milliseconds < minute) return formatAge(milliseconds)
+  return milliseconds >= hour
+    ? `${Math.floor(milliseconds / hour)}h${padded(minutes)}m`
+    : `${minutes}m${padded(seconds)}s`
+}
+
+/** A share as whole percent: `29%` for 0.294. A share above 0 that rounds to 0 is `<1%`. */
+export const formatRate = (rate: number): string =>
+  rate > 0 && rate < 0.005 ? '<1%' : `${Math.round(rate * 100)}%`

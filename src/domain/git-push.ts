@@ -1,6 +1,6 @@
 import { usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import { formatDuration } from './format.ts'
+import { formatAge } from './format.ts'
 import { queueEntries } from './queue-entries.ts'
 import { isUnderTest, normalizeState, outcomeOfRecord } from './states.ts'
 
@@ -55,7 +55,7 @@ export function describeLoss(
 ): string {
   const state = normalizeState(getString(record, 'state') ?? 'in an unknown state')
   const since = Date.parse(getString(record, 'stateChangedAt') ?? '')
-  const duration = Number.isNaN(since) || since > now ? '' : ` for ${formatDuration(now - since)}`
+  const duration = Number.isNaN(since) || since > now ? '' : ` for ${formatAge(now - since)}`
   const entries = queueEntries(queue ?? {})
   const position = entries.find(({ pr }) => pr === record.prNumber)?.position
   const place =

@@ -1,5 +1,5 @@
 import { getString, type JsonObject } from '../json.ts'
-import { formatDuration, pluralize } from './format.ts'
+import { formatAge, pluralize } from './format.ts'
 import { type QueueEntry, queueEntries } from './queue-entries.ts'
 import { normalizeState } from './states.ts'
 
@@ -48,7 +48,7 @@ export function checkStalled(queue: JsonObject, maxIdle: number, now: number): H
   const ok = idle < maxIdle
   const newestChange = `#${newest.pr} ${newest.state} since ${getString(newest.record, 'stateChangedAt')}`
   const reason = ok
-    ? `last state change ${formatDuration(idle)} ago: ${newestChange}`
-    : `no state change for ${formatDuration(idle)} with ${pluralize(entries.length, 'pull request')} queued; last change: ${newestChange}`
+    ? `last state change ${formatAge(idle)} ago: ${newestChange}`
+    : `no state change for ${formatAge(idle)} with ${pluralize(entries.length, 'pull request')} queued; last change: ${newestChange}`
   return { check, ok, reason }
 }

@@ -68,6 +68,8 @@ export interface Output {
   readonly isClosed?: boolean
   /** Whether the output is a terminal that supports cursor movement. */
   readonly canRedraw?: boolean
+  /** Resolves to whether the output is a terminal that supports links (OSC 8). */
+  hasLinks?(): Promise<boolean>
   /**
    * Resolves when the text was handed over or the reader has closed the pipe. Rejects with an output error
    * when the text cannot be written.

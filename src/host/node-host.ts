@@ -173,6 +173,11 @@ function createOutput(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupt
       // lines endlessly.
       return !isDirect && proc[name].isTTY === true && Boolean(proc[name].columns)
     },
+    async hasLinks() {
+      if (isDirect || proc[name].isTTY !== true) return false
+      const { createSupportsHyperlinks } = await import('supports-hyperlinks')
+      return createSupportsHyperlinks(proc[name])
+    },
     async write(text) {
       let remaining = typeof text === 'string' ? Buffer.from(text) : text
       directBytes -= remaining.length

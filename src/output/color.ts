@@ -20,3 +20,9 @@ export function shouldColor({ color, env, terminal }: ColorOptions): boolean {
 
 /** Returns a text in bold, as a terminal sequence. */
 export const bold = (text: string): string => `\u001B[1m${text}\u001B[22m`
+
+/** Returns a text in red, as a terminal sequence. */
+export const red = (text: string): string => `\u001B[31m${text}\u001B[39m`
+
+/** Returns a text dimmed, as a terminal sequence. */
+export const dim = (text: string): string => `\u001B[2m${text}\u001B[22m`

@@ -1,4 +1,5 @@
 import type { MergeqError } from '../errors.ts'
+import { dim, red } from './color.ts'
 import { errorJson, errorText } from './error-text.ts'
 import type { Writer } from './printer.ts'
 import { withSpinner } from './progress.ts'
@@ -38,17 +39,27 @@ export interface LoggerOptions {
   readonly quiet: boolean
   readonly verbose: boolean
   readonly json: boolean
-  /** The terminal for the spinner, and whether the spinner is colored; undefined shows no spinner. */
-  readonly spinner?: { readonly screen: Screen; readonly color: boolean } | undefined
+  /** Whether errors are colored, and the spinner. */
+  readonly color?: boolean
+  /** The terminal for the spinner; undefined shows no spinner. */
+  readonly screen?: Screen | undefined
 }
 
+/** Returns the text of an error with its prefix in red and its hint, which is indented, dimmed. */
+const colorizeError = (text: string): string =>
+  text
+    .replace(/^mergeq:/, red)
+    .replace(/^( +)(.*)$/gm, (_, indent: string, hint: string) => indent + dim(hint))
+
 /** Creates a logger. A write that fails is ignored, because the command does not depend on its log. */
-export function createLogger(sink: LogWriter, { quiet, verbose, json, spinner }: LoggerOptions): Logger {
+export function createLogger(
+  sink: LogWriter,
+  { quiet, verbose, json, color = false, screen }: LoggerOptions,
+): Logger {
   const writeUnwrapped = (text: string) => sink.write(text).catch(() => undefined)
-  const write = (text: string) =>
-    writeUnwrapped(
-      sink.terminal === true && sink.columns !== undefined ? wrapLines(text, sink.columns) : text,
-    )
+  const wrap = (text: string) =>
+    sink.terminal === true && sink.columns !== undefined ? wrapLines(text, sink.columns) : text
+  const write = (text: string) => writeUnwrapped(wrap(text))
   const warn = (text: string) => write(`mergeq: ${sanitizeLine(text)}\n`)
   const info = async (text: string) => {
     if (!quiet) await write(`${sanitizeLine(text)}\n`)
@@ -68,14 +79,18 @@ export function createLogger(sink: LogWriter, { quiet, verbose, json, spinner }:
     debug: async text => {
       if (verbose) await write(`${sanitizeLines(text)}\n`)
     },
-    error: error => (json ? writeUnwrapped(errorJson(error)) : write(errorText(error, verbose))),
+    error: error => {
+      if (json) return writeUnwrapped(errorJson(error))
+      const text = wrap(errorText(error, verbose))
+      return writeUnwrapped(color ? colorizeError(text) : text)
+    },
     warnOnce: once(warn),
     infoOnce: once(info),
     async withSpinner(text, work) {
-      if (spinner === undefined || hasSpinner) return work()
+      if (screen === undefined || hasSpinner) return work()
       hasSpinner = true
       try {
-        return await withSpinner(spinner.screen, spinner.color, text, work)
+        return await withSpinner(screen, color, text, work)
       } finally {
         hasSpinner = false
       }

@@ -49,6 +49,10 @@ export interface PrinterOptions {
   readonly color: boolean
   /** The current time in milliseconds since 1970; relative times refer to it. */
   readonly now: number
+  /** Returns a text without secrets: a text is cut after that. */
+  redact?(text: string): string
+  /** Returns whether the terminal has links; called when a table is printed. */
+  hasLinks?(): Promise<boolean>
 }
 
 /** A text output. */
@@ -96,6 +100,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
   let tableRenderer: TableRenderer | undefined
   let isHeaderWritten = false
 
+  const readTableOptions = async () => ({ ...options, links: (await options.hasLinks?.()) ?? false })
   const writeRows = async (table: TableRenderer, rows: View['rows']) => {
     for (const piece of table.draw(rows)) await writer.write(piece)
   }
@@ -105,16 +110,20 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
    * known.
    */
   const keep = async (view: View) => {
-    const isPlain = view.heading === undefined && view.textBlocks === undefined
+    const isPlain = hasOnlyRows(view)
     if (tableRenderer !== undefined && isPlain) return writeRows(tableRenderer, view.rows)
     tableRenderer = undefined
-    isOneTable = keptViews.length === 0 ? view.textBlocks === undefined : isOneTable && isPlain
+    isOneTable =
+      keptViews.length === 0
+        ? view.textBlocks === undefined && view.footer === undefined
+        : isOneTable && isPlain
     keptViews.push(view)
     keptRows += view.rows.length
     if (!isOneTable || keptRows < widthRows) return
     const { createTableRenderer } = await import('./table.ts')
+    const tableOptions = await readTableOptions()
     for (const merged of mergeViews(keptViews)) {
-      tableRenderer = createTableRenderer(merged, options)
+      tableRenderer = createTableRenderer(merged, tableOptions)
       await writer.write(tableRenderer.start)
       await writeRows(tableRenderer, merged.rows)
     }
@@ -130,7 +139,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
       else await keep(view)
     } else if (view.raw !== undefined) await writer.write(view.raw)
     else {
-      const colorize = options.color ? (await import('./state-color.ts')).colorizeState : undefined
+      const colorize = options.color ? (await import('./render-line.ts')).colorizeState : undefined
       for await (const rows of parts(view.rows, writer.pause))
         await writer.write(tsv({ ...view, rows }, colorize && (text => colorize(text, true))))
     }
@@ -199,8 +208,9 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
     async end() {
       if (keptViews.length === 0) return
       const { renderView } = await import('./table.ts')
+      const tableOptions = await readTableOptions()
       for (const view of mergeViews(keptViews))
-        for (const piece of renderView(view, options)) await writer.write(piece)
+        for (const piece of renderView(view, tableOptions)) await writer.write(piece)
     },
   }
   return printer
@@ -216,10 +226,14 @@ const withTextBlocks = (view: View): View =>
         rows: [...view.rows, ...view.textBlocks.map(({ title, head, text }) => [title, `${head}: ${text}`])],
       }
 
-/** Merges views with the same columns into a single view, unless a view has a heading or text blocks. */
+/** Whether a view is a table without anything above or below it. */
+const hasOnlyRows = ({ heading, textBlocks, footer }: View): boolean =>
+  heading === undefined && textBlocks === undefined && footer === undefined
+
+/** Merges views with the same columns into a single view, unless more than one has lines around its table. */
 function mergeViews(views: readonly View[]): readonly View[] {
   const [first, ...rest] = views
-  if (first === undefined || rest.some(({ heading, textBlocks }) => heading ?? textBlocks)) return views
+  if (first === undefined || first.footer !== undefined || !rest.every(hasOnlyRows)) return views
   return [{ ...first, rows: views.flatMap(({ rows }) => rows) }]
 }
 

@@ -21,8 +21,11 @@ const joiners = /\u200C|\u200D/
  * Returns a text on a single line that is safe to show: white space becomes a space, and invisible
  * characters are removed.
  */
-export const sanitizeLine = (text: string): string =>
-  removeInvisible(text.replace(/[\t\n\v\f\r\u0085\u2028\u2029]+/g, ' ')).trim()
+export const sanitizeLine = (text: string): string => sanitizeSpaces(text).trim()
+
+/** Returns what `sanitizeLine` returns, with the spaces at both ends. */
+export const sanitizeSpaces = (text: string): string =>
+  removeInvisible(text.replace(/[\t\n\v\f\r\u0085\u2028\u2029]+/g, ' '))
 
 /** Returns a text that is safe to show, with its line breaks. */
 export const sanitizeLines = (text: string): string =>
@@ -59,9 +62,11 @@ const removeInvisible = (text: string): string =>
 
 /**
  * Matches the terminal sequences that mergeq writes itself: colors; cursor movement and clearing for the
- * spinner and the live view; cursor visibility, line wrapping and synchronized output; line ends.
+ * spinner and the live view; cursor visibility, line wrapping, the alternate screen and synchronized output;
+ * links; the bell and the desktop notification; line ends.
  */
-const ownSequences = /(\u001B\[(?:[\d;]{0,32}m|\d{0,4}[AGJK]|\?(?:7|25|2026)[hl])|\r(?=\n|\u001B\[\?7l))/
+const ownSequences =
+  /(\u001B\[(?:[\d;]{0,32}m|\d{0,4}[AGHJK]|\?(?:7|25|1049|2026)[hl])|\u001B\](?:8;;(?:https?:\/\/[-\w/#&.:=?%@~]+)?|9;[^\p{Cc}]{0,200})\u0007|\u0007(?=\u001B\]9;)|\r(?=\n|\u001B\[\?7l))/u
 
 /**
  * Returns a text for a terminal: all characters that control a terminal are removed, except the sequences

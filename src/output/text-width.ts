@@ -25,12 +25,12 @@ export function truncateCell(text: string, maxWidth: number): string {
   return text.length > maxWidth * 16 ? `${cut}…` : cut
 }
 
-const colorSequence = /(\u001B\[[\d;]*m)/
+const styleSequence = /(\u001B\[[\d;]*m|\u001B\]8;;[-\w/#&.:=?%@~]*\u0007)/
 
-/** Returns a line with color sequences truncated to a width in columns. All color sequences are kept. */
+/** Returns a line truncated to a width in columns. The sequences of colors and links are kept. */
 export function truncateLine(line: string, maxWidth: number): string {
   let remaining = maxWidth
-  const pieces = line.split(colorSequence).map((piece, index) => {
+  const pieces = line.split(styleSequence).map((piece, index) => {
     if (index % 2 === 1) return piece
     const kept = remaining > 0 ? truncateCell(piece, remaining) : ''
     remaining = kept === piece ? remaining - textWidth(kept) : 0

@@ -1,15 +1,35 @@
 import { get, type Json } from '../json.ts'
+import type { StyledLine } from './styled-text.ts'
 
 /**
- * How a column is formatted on a terminal: `state` is colored, `time` is relative, `number` is aligned to
- * the right, `pr` has a number sign, `id` is never truncated, and `prose` wraps.
+ * How a column is formatted on a terminal. `state` has a sign and a color, `time` is relative (`3m ago`),
+ * `age` is the time since then (`4m`), `rate` is a percentage, `number` is aligned to the right, `pr` has a
+ * number sign, and none of these is ever cut; nor is `id`. `text` takes the width that is left, at least 24
+ * columns, and `plain` at least 8; both are cut at the end. `prose` wraps.
  */
-export type ColumnFormat = 'plain' | 'state' | 'time' | 'number' | 'pr' | 'id' | 'prose'
+export type ColumnFormat =
+  | 'plain'
+  | 'state'
+  | 'time'
+  | 'age'
+  | 'rate'
+  | 'number'
+  | 'pr'
+  | 'id'
+  | 'text'
+  | 'prose'
 
 /** A column of a table. */
 export interface Column {
   readonly title: string
   readonly format: ColumnFormat
+  /**
+   * On a narrow terminal the columns with the highest number are left out first. Columns with a number and
+   * without values always are. A column without a number is always shown.
+   */
+  readonly priority?: number
+  /** Returns the URL that a value of the column links to, on a terminal that has links. */
+  link?(value: Json | undefined): string | undefined
 }
 
 /** A text of several lines: a block below the table on a terminal, and a row in every other format. */
@@ -23,7 +43,9 @@ export interface TextBlock {
 /** A result prepared for every output format: rows under columns, then text blocks. */
 export interface View {
   /** Lines above the table, on a terminal only. */
-  readonly heading?: readonly string[]
+  readonly heading?: readonly StyledLine[]
+  /** Lines below the table, on a terminal only. */
+  readonly footer?: readonly StyledLine[]
   readonly columns: readonly Column[]
   readonly rows: readonly (readonly (Json | undefined)[])[]
   readonly textBlocks?: readonly TextBlock[]
@@ -43,14 +65,24 @@ export interface View {
  */
 export const widthRows = 1_000
 
-/** A column of a table of records: its title, the path of its value, and its format (`plain` by default). */
-export type ColumnSpec = readonly [title: string, path: string, format?: ColumnFormat]
+/**
+ * A column of a table of records: its title, the path of its value, its format (`plain` by default), and its
+ * priority.
+ */
+export type ColumnSpec = readonly [title: string, path: string, format?: ColumnFormat, priority?: number]
 
 /** Returns a table with a row for each record and a column for each path. */
 export const table = (records: readonly Json[], columnSpecs: readonly ColumnSpec[]): View => ({
-  columns: columnSpecs.map(([title, , format = 'plain']) => ({ title, format })),
+  columns: columnSpecs.map(([title, , format = 'plain', priority]) => ({
+    title,
+    format,
+    ...(priority === undefined ? {} : { priority }),
+  })),
   rows: records.map(record => columnSpecs.map(([, path]) => get(record, path))),
 })
+
+/** Returns a view of lines without a table, for a terminal. */
+export const linesView = (heading: readonly StyledLine[]): View => ({ heading, columns: [], rows: [] })
 
 /** Returns a table of the fields of a record: a row with name and value for each path. */
 export const keyValueTable = (record: Json, columnSpecs: readonly ColumnSpec[]): View => ({

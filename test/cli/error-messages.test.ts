@@ -173,6 +173,7 @@ describe('each status of a change', () => {
       answer: always(400, 'No.'),
       terminal: true,
       columns: 200,
+      env: { NO_COLOR: '1' },
     })
     expect({ code, out }).toEqual({ code: 6, out: '' })
     expect(err).toMatch(sentence)
@@ -531,7 +532,12 @@ describe('a queue that is not empty', () => {
   const paths = ({ requests }: Outcome) => requests.map(({ path }) => path.replace('/v1/', ''))
 
   test.each([400, 409])('%i says so, how many it lists, and what to do', async status => {
-    const outcome = await mergeq(words, { answer: answer(status, [7, 8]), terminal: true, columns: 200 })
+    const outcome = await mergeq(words, {
+      answer: answer(status, [7, 8]),
+      terminal: true,
+      columns: 200,
+      env: { NO_COLOR: '1' },
+    })
     expect({ code: outcome.code, out: outcome.out, paths: paths(outcome) }).toEqual({
       code: 6,
       out: '',

@@ -87,8 +87,8 @@ const answers: Readonly<Record<string, readonly [words: string, rows: readonly R
         '',
         onTerminal,
         text(
-          'PR  STATE    SUBMITTED  PRIORITY  VALUE  SINCE   TITLE',
-          '#7  TESTING  yes        medium      100  3m ago  Fix cart',
+          'PR  STATE      SUBMITTED  PRIORITY  VALUE  SINCE   TITLE',
+          '#7  ◐ testing  yes        medium      100  3m ago  Fix cart',
         ),
       ],
       [
@@ -102,8 +102,8 @@ const answers: Readonly<Record<string, readonly [words: string, rows: readonly R
         '-o table',
         onPipe,
         text(
-          'PR  STATE    SUBMITTED  PRIORITY  VALUE  SINCE   TITLE',
-          '#7  TESTING  yes        medium      100  3m ago  Fix cart',
+          'PR  STATE      SUBMITTED  PRIORITY  VALUE  SINCE   TITLE',
+          '#7  ◐ testing  yes        medium      100  3m ago  Fix cart',
         ),
       ],
       ['the document, indented on a terminal', '--json', onTerminal, indented(documentOf(7))],
@@ -168,9 +168,9 @@ const answers: Readonly<Record<string, readonly [words: string, rows: readonly R
         '',
         onTerminal,
         text(
-          'PR  STATE    SUBMITTED  PRIORITY  VALUE  SINCE   TITLE',
-          '#8  TESTING  yes        medium      100  3m ago  Fix cart',
-          '#7  TESTING  yes        medium      100  3m ago  Fix cart',
+          'PR  STATE      SUBMITTED  PRIORITY  VALUE  SINCE   TITLE',
+          '#8  ◐ testing  yes        medium      100  3m ago  Fix cart',
+          '#7  ◐ testing  yes        medium      100  3m ago  Fix cart',
         ),
       ],
       ['several documents, one a line', '--json', onPipe, lines(documentOf(8), documentOf(7))],
@@ -197,9 +197,9 @@ const answers: Readonly<Record<string, readonly [words: string, rows: readonly R
         '',
         onTerminal,
         text(
-          'NAME        STATUS  RATE 7D  PRS 7D  QUARANTINED  OWNERS        ID',
-          'cart total  flaky      0.25       3  yes          @acme/web, …  2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
-          'login       -             -       -  -            -             3c4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
+          'NAME        STATUS   RATE 7D  PRS 7D  QUARANTINED  OWNERS       ID',
+          'cart total  ! flaky     0.25       3  yes          @acme/web,…  2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
+          'login       -              -       -  -            -            3c4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
         ),
       ],
       [
@@ -460,7 +460,7 @@ describe('untrusted text', () => {
     const title = hostile.map(([, name]) => name).join('')
     const { out } = await mergeq(`pr get 7 ${where}`, { answer: titled(title), ...onTerminal })
     expect(out.replaceAll(new RegExp(`${esc}\\[(1|22|3[1-6]|39)m`, 'g'), '')).not.toMatch(unsafe())
-    expect(out).toContain(`${esc}[36mTESTING${esc}[39m`)
+    expect(out).toContain(`${esc}[33m◐ testing${esc}[39m`)
   })
 
   test('none passes in flaky get, wherever it stands', async () => {
@@ -824,16 +824,16 @@ describe('shapes', () => {
     const { out } = await mergeq(`pr get 7 8 ${where} --color never`, { answer, ...onTerminal })
     expect(out).toBe(
       text(
-        'PR  STATE    SUBMITTED  PRIORITY  VALUE  SINCE  TITLE',
-        '#7  MERGED   -          -             -  -      Fix',
-        '#8  TESTING  -          -             -  -      -',
+        'PR  STATE      SUBMITTED  PRIORITY  VALUE  SINCE  TITLE',
+        '#7  ✓ merged   -          -             -  -      Fix',
+        '#8  ◐ testing  -          -             -  -      -',
       ),
     )
   })
 
   // Tables show a dash.
   test.each([
-    [`pr get 7 ${where}`, 'getSubmittedPullRequest', { state: 'PENDING' }, /STATE[\s\S]*#7 +PENDING +- +/],
+    [`pr get 7 ${where}`, 'getSubmittedPullRequest', { state: 'PENDING' }, /STATE[\s\S]*#7 +● pending +- +/],
     [`flaky get ${id} ${org}`, 'flaky-tests/get-test-details', { test: { id } }, /^name +-$/m],
     [`flaky list ${org}`, 'flaky-tests/list-failing-tests', { tests: [{ id }], page: {} }, /NAME[\s\S]*\n- /],
   ])('%s shows a dash for a field that is missing', async (words, operation, document, expected) => {
@@ -943,7 +943,7 @@ test('each format prints a record on a terminal in a way of its own', async () =
   for (const format of formats) {
     const { code, out } = await mergeq(`pr get 7 ${where} -o ${format}`, { answer: serve(), ...onTerminal })
     expect({ format, code, sameAs: outputs.get(out) }).toEqual({ format, code: 0, sameAs: undefined })
-    expect(out).toContain('TESTING')
+    expect(out).toMatch(/TESTING|◐ testing/)
     outputs.set(out, format)
   }
 })
@@ -992,7 +992,7 @@ describe('colour', () => {
     ['', { FORCE_COLOR: '1' }],
   ])('tab-separated rows are coloured where that is forced: %j %j', async (flags, env) => {
     const { out } = await mergeq(`pr get 7 ${where} ${flags}`, { answer: serve(), env })
-    expect(out).toContain(`\t${esc}[36mTESTING${esc}[39m\t`)
+    expect(out).toContain(`\t${esc}[33mTESTING${esc}[39m\t`)
   })
 
   test('what is for scripts is never coloured', async () => {

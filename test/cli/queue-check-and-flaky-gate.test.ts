@@ -329,7 +329,11 @@ describe('flaky gate', () => {
   test('on a terminal it is one line', async () => {
     const passed = await gate('--max 3', { answer: pages(three), terminal: true })
     expect(passed.out).toBe('3 tests failed, at most 3.\n')
-    const failed = await gate('--max 2', { answer: pages(three), terminal: true })
+    const failed = await gate('--max 2', {
+      answer: pages(three),
+      terminal: true,
+      env: { NO_COLOR: '1' },
+    })
     expect(failed.out).toBe('')
     expect(failed.err).toContain('mergeq: flaky gate: 3 tests failed, more than 2.\n')
   })

@@ -81,7 +81,7 @@ describe.each(['document', 'hosted'] as const)('the story of a queue, %s', diale
       expect.stringMatching(/^testing 1 of 1, 1 queued$/),
       expect.stringMatching(/^last merge #8, \ds ago$/),
       expect.stringMatching(/^POSITION {2}PR {2}STATE/),
-      expect.stringMatching(/^ {7}1 {2}#9 {2}TESTING {2}medium/),
+      expect.stringMatching(/^ {7}1 {2}#9 {2}◐ testing {2}medium/),
       '',
       expect.stringMatching(/^#8 TESTING -> MERGED, \ds ago$/),
       expect.stringMatching(/^#9 PENDING -> TESTING, position 1, \ds ago$/),

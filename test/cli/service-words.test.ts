@@ -156,7 +156,11 @@ describe('the width of standard error', () => {
   const answer = { status: 400, body: 'word '.repeat(60) }
 
   test.each([40, 60, 80])('is that of the terminal: %i columns', async columns => {
-    const { err } = await run(`queue get ${where}`, answer, { terminal: true, columns })
+    const { err } = await run(`queue get ${where}`, answer, {
+      terminal: true,
+      columns,
+      env: { NO_COLOR: '1' },
+    })
     const lines = err.split('\n')
     expect(lines.every(line => line.length <= columns || !line.trim().includes(' '))).toBe(true)
     expect(err.replace(/\s+/g, ' ')).toBe(

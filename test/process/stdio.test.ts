@@ -270,7 +270,14 @@ describe('without a terminal', () => {
       [`${line} --no-input`, {}],
       [line, { CI: 'true' }],
     ] as const) {
-      const { err, requests } = await runAndCheck(words, { code: 2, format: 'table' }, { ...setting, env })
+      const { err, requests } = await runAndCheck(
+        words,
+        { code: 2, format: 'table' },
+        {
+          ...setting,
+          env: { NO_COLOR: '1', ...env },
+        },
+      )
       expect(err).toMatch(flag)
       expect(requests).toHaveLength(0)
     }
@@ -383,7 +390,10 @@ describe('a terminal', () => {
 
   testWith('script')('Ctrl-C in a pseudo-terminal interrupts, with 130', async () => {
     const service = await silent()
-    const running = home.start(on(service.baseUrl(), 'queue get'), { terminal: 80 })
+    const running = home.start(on(service.baseUrl(), 'queue get'), {
+      terminal: 80,
+      env: { NO_COLOR: '1' },
+    })
     await running.waitForOutput(/Waiting for 127/)
     running.type('\x03')
     const { code, out } = await running.done

@@ -294,7 +294,7 @@ describe('text of the service in errors', () => {
         const { err } = await runAndCheck(
           line,
           { code: 6, names: ['(400)'], colored: false },
-          { answer, terminal },
+          { answer, terminal, env: { NO_COLOR: '1' } },
         )
         expectPlainText(err)
         expect(err).not.toMatch(/pwned/)

@@ -141,6 +141,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     argv: typeof line === 'string' ? splitWords(line) : line,
     env: {
       MERGEQ_TOKEN: 'test-token',
+      LANG: 'C.UTF-8',
       ...(service === undefined ? {} : { MERGEQ_BASE_URL: service.baseUrl }),
       ...setting.env,
     },

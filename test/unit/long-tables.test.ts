@@ -27,11 +27,11 @@ describe('a long table', () => {
     const whole = drawTable(shapeOf(1_000), page).split('\n')
     expect(whole).toHaveLength(1_002)
     expect(whole.slice(0, 3)).toEqual([
-      'NAME      STATUS  COUNT',
-      'test 0    FAILED      0',
-      'test 1    FAILED      1',
+      'NAME      STATUS    COUNT',
+      'test 0    ✗ failed      0',
+      'test 1    ✗ failed      1',
     ])
-    expect(whole.slice(-3)).toEqual(['test 998  FAILED    998', 'test 999  FAILED    999', ''])
+    expect(whole.slice(-3)).toEqual(['test 998  ✗ failed    998', 'test 999  ✗ failed    999', ''])
   })
 
   test('takes time in proportion to its rows', () => {
@@ -49,9 +49,9 @@ describe('a long table', () => {
 
   test('has the widths of its first thousand rows; longer cells behind them are cut, but ids', () => {
     const rows = [...records(0, 1_000), { name: 'a much longer name', status: 'FAILED', count: 1 }]
-    expect(drawTable(table(rows, columns), page).split('\n').at(-2)).toBe('a much …  FAILED      1')
+    expect(drawTable(table(rows, columns), page).split('\n').at(-2)).toBe('a much …  ✗ failed      1')
     const withIds = table(rows, [['ID', 'name', 'id'], ...columns.slice(1)])
-    expect(drawTable(withIds, page).split('\n').at(-2)).toBe('a much longer name  FAILED      1')
+    expect(drawTable(withIds, page).split('\n').at(-2)).toBe('a much longer name  ✗ failed      1')
   })
 })
 

@@ -178,6 +178,7 @@ const packages: Readonly<Record<string, string>> = {
   ora: 'output',
   papaparse: 'output',
   'string-width': 'output',
+  'supports-hyperlinks': 'host',
   'lossless-json': 'json-text',
   conf: 'config',
   'proper-lockfile': 'config',

@@ -1,6 +1,6 @@
 import type { ServiceClient, ServiceLogger } from '../../api/service-client.ts'
 import { isContinuousIntegration } from '../../config/continuous-integration.ts'
-import { formatDuration } from '../../domain/format.ts'
+import { formatAge } from '../../domain/format.ts'
 import { shouldColor } from '../../output/color.ts'
 import { createLiveBlock } from '../../output/live-block.ts'
 import type { View } from '../../output/view.ts'
@@ -77,7 +77,7 @@ export async function createLiveRenderer<Update>(
     const now = clock.now()
     const { columns, rows } = out
     const { view, foot } = screen.draw(now)
-    const statusLine = `Updated ${formatDuration(now - readAt)} ago, every ${formatDuration(interval)}. Press ${releaseKeys === undefined ? 'Ctrl-C' : 'q'} to quit.`
+    const statusLine = `Updated ${formatAge(now - readAt)} ago, every ${formatAge(interval)}. Press ${releaseKeys === undefined ? 'Ctrl-C' : 'q'} to quit.`
     const footLines = ['', ...foot, ...(notice === undefined ? [] : [notice]), statusLine]
     await block.draw(drawFrame(view, footLines, { columns, rows, color, now }), { columns, rows })
   }

@@ -1,7 +1,7 @@
 import type { RecordFields } from '../../../cli/fields/record-fields.ts'
 import type { Explanation, ExplanationVerdict } from '../../../domain/explain/explanation.ts'
 import { type NextStep, shorten } from '../../../domain/explain/finding.ts'
-import { formatDuration } from '../../../domain/format.ts'
+import { formatAge } from '../../../domain/format.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import type { View } from '../../../output/view.ts'
 
@@ -67,8 +67,7 @@ const verdictTexts: Readonly<Record<ExplanationVerdict, string>> = {
 export function explanationView(explanation: Explanation, now: number): View {
   const { pr, verdict, state, since, title, queue, testRun, reasons, next, submitAgain, unread } = explanation
   const age = now - Date.parse(since ?? '')
-  const stateText =
-    state === null ? '' : ` (${shorten(state)}${age >= 0 ? ` for ${formatDuration(age)}` : ''})`
+  const stateText = state === null ? '' : ` (${shorten(state)}${age >= 0 ? ` for ${formatAge(age)}` : ''})`
   const rows: readonly (readonly [string, Json])[] = [
     ['verdict', verdict],
     ...(state === null ? [] : [['state', shorten(state)] as const]),

@@ -1,5 +1,5 @@
 import type { LiveScreen } from '../../../cli/watch/live-renderer.ts'
-import { formatDuration } from '../../../domain/format.ts'
+import { formatAge } from '../../../domain/format.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import type { JsonObject } from '../../../json.ts'
 import { queueGetCommand } from '../get.ts'
@@ -29,11 +29,9 @@ export function createQueueScreen(watched: WatchedQueue): LiveScreen<QueueUpdate
         ...(queue === undefined ? ['The queue has not been read yet.'] : queueSummary(queue, watched)),
         lastMerge === undefined
           ? 'no merge seen yet'
-          : `last merge #${lastMerge.pr}, ${formatDuration(now - lastMerge.at)} ago`,
+          : `last merge #${lastMerge.pr}, ${formatAge(now - lastMerge.at)} ago`,
       ]
-      const foot = changes.map(
-        change => `${describeChange(change)}, ${formatDuration(now - change.seenAt)} ago`,
-      )
+      const foot = changes.map(change => `${describeChange(change)}, ${formatAge(now - change.seenAt)} ago`)
       return { view: { ...table, heading }, foot }
     },
   }

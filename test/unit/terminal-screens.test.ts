@@ -1,0 +1,204 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { formatAge, formatDuration, formatRate } from '../../src/domain/format.ts'
+import { pullRequestStates, queueStates } from '../../src/domain/states.ts'
+import { hasUnicode, toAscii } from '../../src/output/ascii.ts'
+import { renderLine, renderLines } from '../../src/output/render-line.ts'
+import { forTerminal } from '../../src/output/sanitize.ts'
+import { linkSpan, plainText, stateSpan, styled } from '../../src/output/styled-text.ts'
+import { drawTable } from '../../src/output/table.ts'
+import { textWidth } from '../../src/output/text-width.ts'
+import type { View } from '../../src/output/view.ts'
+import { mergeq, noon } from '../support/harness.ts'
+
+const plain = { color: false, now: noon }
+const linesOf = (view: View, columns: number, options = {}) =>
+  drawTable(view, { ...plain, columns, ...options })
+    .split('\n')
+    .slice(0, -1)
+
+const view: View = {
+  columns: [
+    { title: 'PR', format: 'pr' },
+    { title: 'STATE', format: 'state' },
+    { title: 'FOR', format: 'age', priority: 1 },
+    { title: 'AUTHOR', format: 'plain', priority: 3 },
+    { title: 'EMPTY', format: 'plain', priority: 2 },
+    { title: 'TITLE', format: 'text' },
+  ],
+  rows: [
+    [5, 'TESTING', '2026-01-05T11:56:00Z', 'barbara', undefined, 'Cache the suggestions of the search box'],
+    [6, 'PENDING_FAILURE', '2026-01-05T09:00:00Z', null, '', 'Speed up the order export'],
+  ],
+}
+
+describe('the columns of a table', () => {
+  test('that have no values and a priority are left out; the others are shown where there is room', () => {
+    expect(linesOf(view, 120)).toEqual([
+      'PR  STATE              FOR  AUTHOR   TITLE',
+      '#5  ◐ testing          4m   barbara  Cache the suggestions of the search box',
+      '#6  ! pending failure  3h   -        Speed up the order export',
+    ])
+  })
+
+  test('with the highest number go first; the text is cut at its end', () => {
+    expect(linesOf(view, 58)).toEqual([
+      'PR  STATE              FOR  TITLE',
+      '#5  ◐ testing          4m   Cache the suggestions of the …',
+      '#6  ! pending failure  3h   Speed up the order export',
+    ])
+    expect(linesOf(view, 50)).toEqual([
+      'PR  STATE              TITLE',
+      '#5  ◐ testing          Cache the suggestions of t…',
+      '#6  ! pending failure  Speed up the order export',
+    ])
+  })
+
+  test('that may not be cut are whole where the terminal is too narrow', () => {
+    expect(linesOf(view, 20)[2]).toBe('#6  ! pending failure  Speed up the order …')
+  })
+
+  test('of any records fit the width or hold only what may not be cut', () => {
+    const cell = fc.string({ maxLength: 60 })
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(cell, cell), { minLength: 1 }),
+        fc.integer({ min: 40, max: 200 }),
+        (rows, columns) => {
+          const drawn = linesOf(
+            {
+              columns: [
+                { title: 'A', format: 'plain' },
+                { title: 'B', format: 'text' },
+              ],
+              rows,
+            },
+            columns,
+          )
+          expect(drawn.every(line => textWidth(line) <= columns)).toBe(true)
+        },
+      ),
+    )
+  })
+
+  test('redact a secret before they cut it', () => {
+    const secret = 'abcdefghijklmnopqrstuvwxyz0123456789'
+    const rows = [[7, 'TESTING', null, null, null, `token ${secret}`]]
+    for (const columns of [40, 60, 80]) {
+      const text = linesOf({ ...view, rows }, columns, {
+        redact: (part: string) => part.replaceAll(secret, '[REDACTED]'),
+      }).join('\n')
+      expect(text).toContain('[REDACTED]')
+      expect(text).not.toContain('abc')
+    }
+  })
+})
+
+test.each([...pullRequestStates, ...queueStates])('the state %s has a sign and its word', state => {
+  const { text, style } = stateSpan(state)
+  expect(text).toMatch(new RegExp(`^[✓✗◐●○!-] ${state.replaceAll('_', '[ _]')}$`, 'i'))
+  expect(style).toBeDefined()
+  expect(stateSpan(state.toLowerCase())).toEqual({ text, style })
+})
+
+test('a word that is no state has neither sign nor color', () => {
+  expect(stateSpan('something_new')).toEqual({ text: 'something_new' })
+})
+
+describe('a line', () => {
+  const line = [
+    '  ',
+    stateSpan('MERGED'),
+    ' #7',
+    styled(' dim\u001B[31m', 'dim'),
+    linkSpan('page', 'https://a.example/x'),
+  ]
+
+  test('has styles and links where the terminal has them, and nothing else', () => {
+    expect(renderLine(line, { color: false })).toBe('  ✓ merged #7 dimpage')
+    expect(renderLine(line, { color: true, links: true })).toBe(
+      '  \u001B[32m✓ merged\u001B[39m #7\u001B[2m dim\u001B[22m\u001B]8;;https://a.example/x\u0007page\u001B]8;;\u0007',
+    )
+    expect(plainText(line)).toContain('✓ merged #7')
+  })
+
+  test.each(['javascript:alert(1)', 'https://a.example/\u0007x', 'https://a.example/ x', undefined])(
+    'links to no URL like %j',
+    url => {
+      expect(renderLine([linkSpan('page', url)], { color: true, links: true })).toBe('page')
+    },
+  )
+
+  test('with a link passes the filter of the terminal; another sequence with its form does not', () => {
+    const text = renderLine([linkSpan('page', 'https://a.example/x')], { color: false, links: true })
+    expect(forTerminal(text)).toBe(text)
+    expect(textWidth(text)).toBe(4)
+    expect(forTerminal('\u001B]8;;file:///etc/passwd\u0007x')).toBe('x')
+    expect(forTerminal('\u001B]0;title\u0007x\u0007')).toBe('x')
+  })
+
+  test('is wrapped between words, with its indentation', () => {
+    expect(renderLines([['  ', styled('one two three', 'dim')]], { color: false, columns: 9 })).toBe(
+      '  one two\n  three\n',
+    )
+  })
+})
+
+test.each([
+  [0, '0s', '0s'],
+  [20_999, '20s', '20s'],
+  [412_000, '6m', '6m52s'],
+  [11_040_000, '3h', '3h04m'],
+  [86_400_000, '1 day', '1 day'],
+  [9.5 * 86_400_000, '9 days', '9 days'],
+])('%i ms are the age %s and the duration %s', (milliseconds, age, duration) => {
+  expect([formatAge(milliseconds), formatDuration(milliseconds)]).toEqual([age, duration])
+})
+
+test.each([
+  [0, '0%'],
+  [0.001, '<1%'],
+  [0.294, '29%'],
+  [1, '100%'],
+])('the share %d is %s', (share, text) => {
+  expect(formatRate(share)).toBe(text)
+})
+
+describe('a locale that is not UTF-8', () => {
+  test.each([
+    [{ LANG: 'en_US.UTF-8' }, 'linux', true],
+    [{ LC_ALL: 'C', LANG: 'en_US.UTF-8' }, 'linux', false],
+    [{ LC_CTYPE: 'de_DE.utf8' }, 'darwin', true],
+    [{}, 'linux', false],
+    [{}, 'win32', true],
+  ])('%j on %s', (env, platform, expected) => {
+    expect(hasUnicode(env, platform)).toBe(expected)
+  })
+
+  test('gets ASCII signs of the same width, in tables and in errors, and unchanged JSON', async () => {
+    const body = { prNumber: 7, state: 'MERGED', prTitle: 'Ünïcode… ✓' }
+    const setting = {
+      answer: () => ({ body: JSON.stringify(body) }),
+      terminal: true,
+      env: { LANG: 'C', NO_COLOR: '1' },
+    }
+    const { out } = await mergeq('pr get 7 -R acme/web -b main', setting)
+    expect(out).toContain('+ merged')
+    expect(out).toContain('Ünïcode~ +')
+    const { out: json } = await mergeq('pr get 7 -R acme/web -b main --json', setting)
+    expect(json).toContain('Ünïcode… ✓')
+    expect(toAscii('▁▂▃▄▅▆▇█ ⠋')).toMatch(/^[ -~]{10}$/)
+  })
+})
+
+test('an error has a red prefix and a dimmed hint on a terminal with colors', async () => {
+  const { err } = await mergeq('pr get x -R acme/web -b main', { terminal: true })
+  expect(err).toMatch(
+    /^\u001B\[31mmergeq:\u001B\[39m 'x' is not a pull request\.\n {2}\u001B\[2m.*\u001B\[22m\n$/,
+  )
+  const { err: plainError } = await mergeq('pr get x -R acme/web -b main', {
+    terminal: true,
+    env: { NO_COLOR: '1' },
+  })
+  expect(plainError).not.toContain('\u001B')
+})
