@@ -16,18 +16,20 @@ const types = readFileSync(new URL('../../src/library/types.ts', import.meta.url
 /** Returns the dotted names of the fields of a type of the library, and of the types in it. */
 function fieldsOf(typeName: string): readonly string[] {
   const [, parent, body = ''] =
-    new RegExp(`^export interface ${typeName}(?: extends (\\w+))? \\{\\n([^]*?)^\\}`, 'm').exec(types) ?? []
-  const own = [...body.matchAll(/^ {2}readonly (\w+)\??:((?:.|\n {4})*)/gm)].flatMap(([, name = '', type = '']) => {
-    const inner = type.replace(/\bJsonObject &/g, '')
-    const field = [...inner.matchAll(/readonly (\w+)\?:/g)].map(([, inside]) => inside ?? '')[0]
-    const named = [...inner.matchAll(/\b[A-Z]\w+/g)].map(([word]) => word)
-    const isOpen = /\bJson(Object)?\b|\[label: string\]/.test(inner)
-    const nested = isOpen
-      ? [anyField.slice(1)]
-      : named.filter(word => types.includes(`export interface ${word} `)).flatMap(fieldsOf)
-    const below = field === undefined ? nested : [field, ...nested.map(name => `${field}.${name}`)]
-    return [name, ...below.map(child => `${name}.${child}`)]
-  })
+    new RegExp(`^export interface ${typeName}(?: extends (\\w+))? \\{\\n(.*?)^\\}`, 'ms').exec(types) ?? []
+  const own = [...body.matchAll(/^ {2}readonly (\w+)\??:((?:.|\n {4})*)/gm)].flatMap(
+    ([, name = '', type = '']) => {
+      const inner = type.replace(/\bJsonObject &/g, '')
+      const field = [...inner.matchAll(/readonly (\w+)\?:/g)].map(([, inside]) => inside ?? '')[0]
+      const named = [...inner.matchAll(/\b[A-Z]\w+/g)].map(([word]) => word)
+      const isOpen = /\bJson(Object)?\b|\[label: string\]/.test(inner)
+      const nested = isOpen
+        ? [anyField.slice(1)]
+        : named.filter(word => types.includes(`export interface ${word} `)).flatMap(fieldsOf)
+      const below = field === undefined ? nested : [field, ...nested.map(name => `${field}.${name}`)]
+      return [name, ...below.map(child => `${name}.${child}`)]
+    },
+  )
   return [...new Set([...(parent === undefined || parent === 'JsonObject' ? [] : fieldsOf(parent)), ...own])]
 }
 
