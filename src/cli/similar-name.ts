@@ -3,7 +3,10 @@ import { closestMatch } from 'leven'
 /** Returns a name in lower case without separators between words. */
 const normalizeName = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/g, '')
 
-/** Returns the most similar name, with at most a third of the letters changed, rounded up; undefined if there is none. */
+/**
+ * Returns the most similar name, with at most a third of the letters changed, rounded up; undefined if there
+ * is none.
+ */
 export function findSimilarName(name: string, names: readonly string[]): string | undefined {
   const normalized = normalizeName(name)
   const match = closestMatch(normalized, names.map(normalizeName), {

@@ -1,6 +1,4 @@
-/**
- * The end of a name that stands for every field of an object whose fields are not known: `labels.<name>`.
- */
+/** The end of a name that matches every field of an object whose fields are not known: `labels.<name>`. */
 export const anyField = '.<name>'
 
 /** Returns the name of an object and the names of its fields, each after a dot. */
@@ -9,7 +7,7 @@ const nested = (name: string, fields: readonly string[]): readonly string[] => [
   ...fields.map(field => `${name}.${field}`),
 ]
 
-/** Returns the name of an object whose fields are not known, and the name that stands for them. */
+/** Returns the name of an object whose fields are not known, and the name that matches them. */
 const open = (name: string): readonly string[] => [name, `${name}${anyField}`]
 
 /** The fields of a pull request in the list of a queue (docs/reference/service.md, "getQueue"). */

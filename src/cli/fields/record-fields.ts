@@ -5,7 +5,7 @@ import type { ColumnSpec } from '../../output/view.ts'
 /** What `--fields` can select from the records of a command (docs/reference/cli.md, "Selecting fields"). */
 export interface RecordFields {
   /**
-   * The dotted names of the fields. A name that ends with `.<name>` stands for every field of an object.
+   * The dotted names of the fields. A name that ends with `.<name>` matches every field of an object.
    */
   readonly names: readonly string[]
   /**

@@ -74,7 +74,7 @@ const titlesOf = ({ names, columns, rowsIn }: RecordFields, isJson: boolean): re
 const maxNameLength = 60
 
 /**
- * Returns the usage error for names that are no fields; it lists the fields and the columns.
+ * Returns the usage error for unknown names; it lists the fields and the columns.
  *
  * @param others further fields, which the records at hand have
  */
