@@ -63,6 +63,47 @@ describe.each(dialects)('the story of a pull request, %s', dialect => {
   })
 })
 
+describe('the failing check', () => {
+  const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
+  const answers =
+    (run: Answer) =>
+    ({ path }: Seen): Answer =>
+      ({
+        '/v1/getSubmittedPullRequest': { body: JSON.stringify(record('FAILED')) },
+        '/v1/getQueue': { body: JSON.stringify(queue('RUNNING')) },
+      })[path] ?? run
+  const run = {
+    body: JSON.stringify({
+      testBranch: `trunk-merge/pr-7/${uuid}`,
+      status: 'failed',
+      testedPullRequests: [{ prNumber: 7 }],
+      checkSuites: [{ checkRuns: [{ name: 'e2e', conclusion: 'FAILURE', url: 'https://ci.example/1' }] }],
+    }),
+  }
+
+  test('of a failure whose record names no run is asked for by pull request', async () => {
+    const { out, requests } = await mergeq('pr explain 7 --color never', {
+      env,
+      answer: answers(run),
+      terminal: true,
+    })
+    expect(out).toContain('The check "e2e" failed: https://ci.example/1\n')
+    expect(JSON.parse(requests.at(-1)?.body ?? '')).toMatchObject({ pr: { number: 7 } })
+  })
+
+  test.each([400, 404, 500])('is left out where the service answers %i to that', async status => {
+    const { code, out } = await mergeq('pr explain 7 --json --retries 0', {
+      env,
+      answer: answers({ status }),
+    })
+    expect({ code, testRun: JSON.parse(out).testRun, unread: JSON.parse(out).unread }).toEqual({
+      code: 0,
+      testRun: null,
+      unread: [],
+    })
+  })
+})
+
 describe('what could not be read', () => {
   const at = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
   const answers =

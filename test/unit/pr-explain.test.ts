@@ -1,11 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { explanationProse } from '../../src/commands/pr/explain/explanation-prose.ts'
 import { explanationJson, explanationView } from '../../src/commands/pr/explain/explanation-view.ts'
+import { formatOrdinal } from '../../src/domain/explain/describe-explanation.ts'
 import { explainPullRequest } from '../../src/domain/explain/explain-pull-request.ts'
 import type { ExplainSources, ExplanationVerdict } from '../../src/domain/explain/explanation.ts'
 import { parseTestRun, testRunOf, testsPullRequest } from '../../src/domain/explain/test-run.ts'
 import { pullRequestStates } from '../../src/domain/states.ts'
 import type { Json, JsonObject } from '../../src/json.ts'
+import { plainText } from '../../src/output/styled-text.ts'
 import { noon } from '../support/harness.ts'
 import { entry, queue, record, uuid } from '../support/pr-explain.ts'
 
@@ -18,6 +21,7 @@ const nothing: ExplainSources = {
   run: undefined,
   unread: [],
 }
+const pageUrl = 'https://github.com/acme/web/pull/7'
 const ready = { requiresImpactedTargets: false, doesBaseBranchMatch: true, gitHubMergeability: 'mergeable' }
 const unready = (more: JsonObject) => record('NOT_READY', { readiness: { ...ready, ...more } })
 const run = (more: JsonObject) => parseTestRun('run-1', { testBranch: 'trunk-merge/pr-7/run-1', ...more })
@@ -581,13 +585,81 @@ test('property: whatever is read, there is a verdict, whole and in JSON', () => 
         expect(judged.reasons.length).toBeGreaterThan(0)
         expect(JSON.stringify(explanationJson(judged))).not.toContain('undefined')
         expect(
-          explanationView(judged, noon)
+          explanationView(judged, pageUrl, noon)
             .rows.flat()
             .every(cell => typeof cell === 'string'),
         ).toBe(true)
+        const prose = explanationProse(judged, pageUrl, noon).map(plainText)
+        expect(prose[0]).toContain('#7')
+        expect(prose.join('\n')).not.toMatch(/undefined|null/)
+        for (const { command } of judged.next)
+          if (command !== null && !command.startsWith('mergeq pr testing'))
+            expect(prose.join('\n')).toContain(command)
         if (one === undefined || two !== undefined) return
         if (one.state === 'PENDING_FAILURE') expect(['held', 'unknown']).toContain(judged.verdict)
       },
     ),
   )
+})
+
+describe('the prose for a terminal', () => {
+  const proseOf = (sources: Partial<ExplainSources>) =>
+    explanationProse(explainPullRequest({ ...nothing, ...sources }), pageUrl, noon).map(plainText)
+  const page = 'https://github.com/acme/web/actions/runs/1'
+  const tested = run({
+    status: 'failed',
+    checkSuites: [{ checkRuns: [{ name: 'test', conclusion: 'FAILURE', url: page }] }],
+    testedPullRequests: [{ prNumber: 7 }],
+    dependentPrs: [5, 6],
+  })
+
+  test('of a failure names the failing check, its page, and what to do', () => {
+    expect(proseOf({ record: record('FAILED', { prTitle: 'Fix cart' }), run: tested })).toEqual([
+      '✗ #7 failed 3m ago: Fix cart',
+      `  The check "test" failed: ${page}`,
+      '  It was tested alone, on top of main with #5, #6.',
+      '  Its tests failed; its own change caused the failure. It was removed from the queue.',
+      'Next',
+      '  Fix the failure, then push.',
+      '  mergeq pr submit 7  Submits it again after the fix.',
+      '  Submitting it again without a fix will most likely fail again.',
+    ])
+  })
+
+  test('of a queued pull request names its position, and what is unread', () => {
+    expect(
+      proseOf({
+        record: record('TESTING'),
+        queue: queue('RUNNING', [entry(5, 'TESTING'), entry(7, 'TESTING')]),
+        run: run({ testedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] }),
+        unread: [{ what: 'test run', why: 'It timed out.' }],
+      }),
+    ).toEqual([
+      '◐ #7 testing for 3m, 2nd of 2 in the queue',
+      '  It is being tested in a batch with #8, on top of main.',
+      '  The test run could not be read: It timed out.',
+      'Next',
+      '  mergeq pr wait 7         Waits until it merges or leaves the queue.',
+      '  mergeq pr testing run-1  Shows the checks of its test run.',
+    ])
+  })
+
+  test('of what was never submitted says so first', () => {
+    expect(proseOf({})[0]).toBe('#7 was never submitted to the queue of main')
+    expect(proseOf({ record: record('SOMETHING_NEW') })[0]).toMatch(/^#7 SOMETHING_NEW for 3m/)
+  })
+
+  test.each([
+    [1, '1st'],
+    [2, '2nd'],
+    [3, '3rd'],
+    [4, '4th'],
+    [11, '11th'],
+    [12, '12th'],
+    [13, '13th'],
+    [21, '21st'],
+    [112, '112th'],
+  ])('the ordinal number of %i is %s', (position, text) => {
+    expect(formatOrdinal(position)).toBe(text)
+  })
 })

@@ -1,9 +1,7 @@
-import { type CallOptions, callOperation } from '../../api/call.ts'
-import { type Operation, withDecoder } from '../../api/operation.ts'
+import { withDecoder } from '../../api/operation.ts'
 import { getSubmittedPullRequest, partialPullRequestDecoder } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
-import type { Params, ParamValues } from '../../api/param.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { Invocation } from '../../cli/invocation.ts'
@@ -11,14 +9,13 @@ import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
 import { explainPullRequest } from '../../domain/explain/explain-pull-request.ts'
 import type { UnreadSource } from '../../domain/explain/explanation.ts'
-import { parseTestRun, type TestRun, testRunOf, testsPullRequest } from '../../domain/explain/test-run.ts'
 import { shellWord } from '../../domain/shell-quote.ts'
-import { isUnderTest } from '../../domain/states.ts'
+import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { isNotFound, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
+import { isNotFound } from '../../errors.ts'
 import { singleRecord } from '../../output/printer.ts'
 import { explanationJson, explanationRecord, explanationView } from './explain/explanation-view.ts'
+import { readDocument, readTestRun } from './test-run/read-test-run.ts'
 
 /** The request that an explanation begins with; its record may lack the state. */
 const explainRequest = {
@@ -29,24 +26,6 @@ const explainRequest = {
 
 /** The pull request to explain. */
 type ExplainInvocation = Invocation<typeof explainRequest.inputs>
-
-/** Reads a document. Returns the error of a failed read, but throws an error that every read would have. */
-async function readDocument<P extends Params>(
-  operation: Operation<P>,
-  params: ParamValues<P>,
-  context: CommandContext,
-  options: CallOptions = {},
-): Promise<{ readonly document?: JsonObject; readonly failure?: MergeqError }> {
-  try {
-    const { response } = await callOperation(context.client(), operation, params, options)
-    const [document = {}] = response.records
-    return { document }
-  } catch (error) {
-    const failure = toMergeqError(error)
-    if (isPermanent(failure)) throw failure
-    return { failure }
-  }
-}
 
 /**
  * Returns the options with which another command line refers to the same pull request, each after a space.
@@ -59,28 +38,6 @@ function formatRepeatedOptions({ values: { repo } }: ExplainInvocation, { args }
   })
   const isUrl = reference.includes('/') && !args.has('--repo')
   return [...(isUrl ? [` --repo ${shellWord(repositoryName(repo))}`] : []), ...options].join('')
-}
-
-/**
- * Reads the test run that the record names. While the pull request is tested, the test run of this CI job is
- * the default.
- */
-async function readTestRun(
-  record: JsonObject,
-  { values: { pr, ...queueValues } }: ExplainInvocation,
-  context: CommandContext,
-): Promise<{ readonly run?: TestRun; readonly unread?: UnreadSource }> {
-  const isTested = isUnderTest(String(record.state))
-  const id = testRunOf(record) ?? (isTested ? await context.settings.read('testRun') : undefined)
-  if (id === undefined) return {}
-  const { document, failure } = await readDocument(
-    getMergeQueueTestingDetails,
-    { ...queueValues, testRun: id },
-    context,
-  )
-  if (document === undefined) return { unread: { what: 'test run', why: failure?.message ?? '' } }
-  // The test branch of this CI job may belong to another pull request.
-  return testsPullRequest(document, pr) ? { run: parseTestRun(id, document) } : {}
 }
 
 /** Reads what an explanation needs, and prints the explanation. */
@@ -96,7 +53,9 @@ async function explainOne(invocation: ExplainInvocation, context: CommandContext
   if (pullRequest.failure !== undefined && !isNotFound(pullRequest.failure)) throw pullRequest.failure
   const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
   const testRun =
-    pullRequest.document === undefined ? {} : await readTestRun(pullRequest.document, invocation, context)
+    pullRequest.document === undefined
+      ? {}
+      : await readTestRun(pullRequest.document, invocation.values, context)
   const unread: readonly UnreadSource[] = [
     ...(queue.failure === undefined || hasNoQueue
       ? []
@@ -113,7 +72,9 @@ async function explainOne(invocation: ExplainInvocation, context: CommandContext
     unread,
   })
   await context.printer.print(
-    singleRecord(explanationJson(explanation), () => explanationView(explanation, context.host.clock.now())),
+    singleRecord(explanationJson(explanation), () =>
+      explanationView(explanation, urlOfPullRequest(repo, pr), context.host.clock.now()),
+    ),
   )
 }
 

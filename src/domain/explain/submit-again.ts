@@ -3,6 +3,8 @@ import type { ExplanationVerdict, SubmitAgain } from './explanation.ts'
 
 const defaultPriority = 100
 
+const mergedReason = 'It is already merged.'
+
 /**
  * Returns whether another submit is safe. Submitting a queued pull request again resets its priority and
  * batching unless they are given again (docs/reference/service.md, "submitPullRequest"). `submit` is the
@@ -14,7 +16,7 @@ export function assessResubmission(
   submit: string,
 ): SubmitAgain {
   if (verdict === 'never-submitted') return { safe: true, why: 'It was never submitted.' }
-  if (verdict === 'merged') return { safe: false, why: 'It is already merged.' }
+  if (verdict === 'merged') return { safe: false, why: mergedReason }
   if (verdict === 'dropped') return { safe: true, why: 'It is no longer in the queue.' }
   if (verdict === 'unknown')
     return { safe: null, why: 'Its current state is not clear. Check it again first.' }
@@ -34,3 +36,6 @@ export function assessResubmission(
     why: `It is already in the queue. Submitting it without ${flags.join(' ')} may reset its settings. To keep them, use \`${submit} ${flags.join(' ')}\`.`,
   }
 }
+
+/** Whether another submit needs no warning. */
+export const isSubmitHarmless = ({ safe, why }: SubmitAgain): boolean => safe === true || why === mergedReason

@@ -11,6 +11,17 @@ export interface TestRun {
   readonly failing: readonly string[]
   /** The names of checks that have not ended, chosen as `failing` is. */
   readonly pending: readonly string[]
+  /** The checks of `failing` with their pages, as far as the service names them. */
+  readonly failingChecks: readonly FailingCheck[]
+  /** The pull requests that were tested, and those that they were tested on top of. */
+  readonly tested: readonly number[]
+  readonly builtOn: readonly number[]
+}
+
+/** A check that failed. */
+export interface FailingCheck {
+  readonly name: string
+  readonly url: string | undefined
 }
 
 const isTestRunId = (id: string | undefined): id is string => id !== undefined && /^[\w.-]{1,128}$/.test(id)
@@ -62,20 +73,28 @@ const checkResults = new Map<string, 'passed' | 'failed'>([
 export function parseTestRun(id: string, run: JsonObject): TestRun {
   const required = getArray(run, 'requiredStatuses')
   const checks = readChecks(run).filter(({ name = null }) => required.length === 0 || required.includes(name))
-  const names = (result: 'passed' | 'failed' | undefined) => [
-    ...new Set(
-      checks.flatMap(check =>
-        checkResults.get((getString(check, 'state') ?? '').toUpperCase()) === result
-          ? [shorten(getString(check, 'name') ?? 'an unnamed check')]
-          : [],
-      ),
-    ),
-  ]
+  const withResult = (result: 'passed' | 'failed' | undefined): readonly FailingCheck[] => {
+    const urls = new Map<string, string | undefined>()
+    for (const check of checks)
+      if (checkResults.get((getString(check, 'state') ?? '').toUpperCase()) === result) {
+        const name = shorten(getString(check, 'name') ?? 'an unnamed check')
+        urls.set(name, urls.get(name) ?? getString(check, 'url'))
+      }
+    return [...urls].map(([name, url]) => ({ name, url }))
+  }
+  const failingChecks = withResult('failed')
+  const numbers = (values: readonly Json[]) =>
+    values.flatMap(value => (typeof value === 'number' ? [value] : []))
   return {
     id,
     status: getString(run, 'status')?.toLowerCase() ?? null,
-    failing: names('failed'),
-    pending: names(undefined),
+    failing: failingChecks.map(({ name }) => name),
+    pending: withResult(undefined).map(({ name }) => name),
+    failingChecks,
+    tested: numbers(
+      getArray(run, 'testedPullRequests').map(pullRequest => get(pullRequest, 'prNumber') ?? null),
+    ),
+    builtOn: numbers(getArray(run, 'dependentPrs')),
   }
 }
 

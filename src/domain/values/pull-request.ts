@@ -1,5 +1,5 @@
 import { usageError } from '../../errors.ts'
-import { looksLikeHost } from './repository.ts'
+import { looksLikeHost, type Repository, repositoryName } from './repository.ts'
 
 /** The largest pull request number that the service accepts (docs/reference/service.md, "Common fields"). */
 export const maxPullRequestNumber = 4_294_967_295
@@ -28,3 +28,7 @@ export function parsePullRequest(text: string): { readonly number: number; reado
     )
   return { number: Number(text.replace('#', '')) }
 }
+
+/** Returns the URL of a pull request on its host: `https://github.com/acme/web/pull/7`. */
+export const urlOfPullRequest = (repo: Repository, pr: number): string =>
+  `https://${repositoryName(repo)}/pull/${pr}`

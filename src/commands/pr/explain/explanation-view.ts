@@ -1,9 +1,9 @@
 import type { RecordFields } from '../../../cli/fields/record-fields.ts'
-import type { Explanation, ExplanationVerdict } from '../../../domain/explain/explanation.ts'
+import type { Explanation } from '../../../domain/explain/explanation.ts'
 import { type NextStep, shorten } from '../../../domain/explain/finding.ts'
-import { formatAge } from '../../../domain/format.ts'
 import type { Json, JsonObject } from '../../../json.ts'
-import type { View } from '../../../output/view.ts'
+import { linesView, type View } from '../../../output/view.ts'
+import { explanationProse } from './explanation-prose.ts'
 
 /** The fields of an explanation. */
 export const explanationRecord: RecordFields = {
@@ -32,15 +32,15 @@ export const explanationJson = ({
 }: Explanation): JsonObject => ({
   ...rest,
   queue: queue === null ? null : { ...queue },
-  testRun: testRun === null ? null : { ...testRun },
+  testRun:
+    testRun === null
+      ? null
+      : { id: testRun.id, status: testRun.status, failing: testRun.failing, pending: testRun.pending },
   reasons: reasons.map(reason => ({ ...reason })),
   next: next.map(step => ({ ...step })),
   submitAgain: { ...submitAgain },
   unread: unread.map(source => ({ ...source })),
 })
-
-/** Upper limit for the title in the heading, in characters. */
-const maxTitleLength = 120
 
 const formatNextStep = ({ command, why }: NextStep): string =>
   command === null ? why : `${command}  (${why})`
@@ -51,23 +51,12 @@ const safetyTexts = new Map<boolean | null, string>([
   [null, 'unclear'],
 ])
 
-/** The verb phrase of each verdict in the heading. */
-const verdictTexts: Readonly<Record<ExplanationVerdict, string>> = {
-  waiting: 'is waiting',
-  blocked: 'is blocked',
-  testing: 'is being tested',
-  held: 'failed its tests and may still merge',
-  dropped: 'left the queue',
-  merged: 'is merged',
-  'never-submitted': 'was never submitted',
-  unknown: 'is in an unclear state',
-}
-
-/** Returns an explanation as a table with a row for each fact. `now` is in milliseconds since 1970. */
-export function explanationView(explanation: Explanation, now: number): View {
-  const { pr, verdict, state, since, title, queue, testRun, reasons, next, submitAgain, unread } = explanation
-  const age = now - Date.parse(since ?? '')
-  const stateText = state === null ? '' : ` (${shorten(state)}${age >= 0 ? ` for ${formatAge(age)}` : ''})`
+/**
+ * Returns an explanation as prose on a terminal, and as a table with a row for each fact elsewhere. `url` is
+ * the page of the pull request, `now` is in milliseconds since 1970.
+ */
+export function explanationView(explanation: Explanation, url: string, now: number): View {
+  const { verdict, state, since, queue, testRun, reasons, next, submitAgain, unread } = explanation
   const rows: readonly (readonly [string, Json])[] = [
     ['verdict', verdict],
     ...(state === null ? [] : [['state', shorten(state)] as const]),
@@ -87,13 +76,11 @@ export function explanationView(explanation: Explanation, now: number): View {
     ...unread.map(({ what, why }) => ['unavailable', `${what}: ${why}`] as const),
   ]
   return {
-    heading: [
-      `#${pr} ${verdictTexts[verdict]}${stateText}${title === null ? '' : `: ${shorten(title, maxTitleLength)}`}`,
-    ],
     columns: [
       { title: 'FIELD', format: 'plain' },
       { title: 'VALUE', format: 'prose' },
     ],
     rows,
+    terminalView: () => linesView(explanationProse(explanation, url, now)),
   }
 }
