@@ -3,7 +3,6 @@ import type { Config } from '../config/config.ts'
 import { type SettingKey, settingDefinition } from '../config/setting-definitions.ts'
 import { type Format, isJsonFormat } from '../domain/output-formats.ts'
 import { usageError } from '../errors.ts'
-import { fieldsHelp } from './fields/fields-help.ts'
 import type { OptionDefinition } from './inputs.ts'
 
 /** Returns what the option of a setting has from the setting: summary, choices and default. */
@@ -18,6 +17,9 @@ function describeSetting(
     ...(defaultText === undefined ? {} : { defaultText }),
   }
 }
+
+/** The value of `--fields` that lists the fields. */
+export const fieldsHelp = 'help'
 
 /** The options that every command accepts (docs/reference/cli.md, "Global options"). */
 export const globalOptions: readonly OptionDefinition[] = [

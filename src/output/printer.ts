@@ -4,7 +4,7 @@ import { stringifyJson, stringifyLines } from '../json-text.ts'
 import { csv, csvHeader, markdownHead, markdownRows, tsv } from './delimited.ts'
 import { createJsonArray, createJsonList, type JsonList } from './json-list.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
-import { type FieldSelection, pickSelected, viewSelected } from './selected-fields.ts'
+import type { FieldSelection } from './selected-fields.ts'
 import type { TableRenderer } from './table.ts'
 import { parts, receiptColumns, type View, widthRows } from './view.ts'
 
@@ -83,11 +83,10 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
   const { format, selection } = options
   const pretty = options.terminal
   const selectFields = ({ records }: Pick<Printable, 'records'>) =>
-    selection === undefined ? records : records.map(record => pickSelected(record, selection))
+    selection === undefined ? records : records.map(selection.pick)
   const isTerminalTable = format === 'table' && (options.terminal || options.isTableForced)
   const viewOf = (printable: Printable): View => {
-    if (selection !== undefined)
-      return viewSelected(printable.records, printable.view, selection, isTerminalTable)
+    if (selection !== undefined) return selection.view(printable.records, printable.view, isTerminalTable)
     const view = printable.view(printable.records)
     return isTerminalTable ? (view.terminalView?.() ?? view) : withTextBlocks(view)
   }
@@ -160,7 +159,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
         return
       case 'csv': {
         const { columns, rows } = viewOf(printable)
-        await writeHeader(() => csv([selection?.fields.map(({ name }) => name) ?? csvHeader(columns)]))
+        await writeHeader(() => csv([selection?.names ?? csvHeader(columns)]))
         for await (const part of parts(rows, writer.pause)) await writer.write(await csv(part))
         return
       }

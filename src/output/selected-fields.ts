@@ -14,51 +14,64 @@ export interface SelectedField {
   readonly format: ColumnFormat
 }
 
-/** The fields that `--fields` selects, in their order. */
+/** Selects fields of the records that are printed. */
 export interface FieldSelection {
-  readonly fields: readonly SelectedField[]
-  /** The field of a record that lists what the rows are made from; undefined where each record has a row. */
-  readonly rowsIn?: string | undefined
+  /** The names as they were typed. */
+  readonly names: readonly string[]
+  /** Returns a record with the selected fields only, nested as before. */
+  pick(record: JsonObject): JsonObject
+  /**
+   * Returns the table of the selected fields: a row for each record or, if a column of the table was named,
+   * the rows of the table. `keepsFormats` formats each field as its column on a terminal.
+   */
+  view(
+    records: readonly JsonObject[],
+    createView: (records: readonly JsonObject[]) => View,
+    keepsFormats: boolean,
+  ): View
 }
 
-/** Returns a record with the selected fields only, nested as before. */
-export const pickSelected = (record: JsonObject, { fields }: FieldSelection): JsonObject =>
-  pickFields(
-    record,
-    fields.flatMap(({ path }) => path ?? []),
-  )
+const valueIn = (record: JsonObject | undefined, { path, column }: SelectedField): Json | undefined =>
+  get(record, path ?? column?.path ?? '')
 
 /**
- * Returns the table of the selected fields: a row for each record or, if a column of the table was named, the
- * rows of the table. `keepsFormats` formats each field as its column on a terminal.
+ * Creates the selection of fields, in their order. `rowsIn` is the field of a record that lists what the rows
+ * of the table are made from; without it each record has a row.
  */
-export function viewSelected(
-  records: readonly JsonObject[],
-  createView: (records: readonly JsonObject[]) => View,
-  { fields, rowsIn }: FieldSelection,
-  keepsFormats: boolean,
-): View {
-  const columns = fields.map(({ name, format }) => ({
-    title: name,
-    format: keepsFormats ? format : ('plain' as const),
-  }))
-  const valueIn = (record: JsonObject | undefined, { path, column }: SelectedField) =>
-    get(record, path ?? column?.path ?? '')
-  const perRecord = () => records.map(record => fields.map(field => valueIn(record, field)))
-  if (fields.every(({ column }) => column === undefined)) return { columns, rows: perRecord() }
-  const whole = createView(records)
-  const indexes = fields.map(({ column }) => whole.columns.findIndex(({ title }) => title === column?.title))
-  // A table with names and values has a row for each field, and not for each record.
-  if (rowsIn === undefined && indexes.every(index => index < 0)) return { columns, rows: perRecord() }
-  const items = rowsIn === undefined ? records : records.flatMap(record => getArray(record, rowsIn))
-  const rows = whole.rows.map((row, rowIndex) => {
-    // The rows of a list that a record contains repeat the other fields of the record.
-    const record = records[whole.rows.length === records.length ? rowIndex : 0]
-    return fields.map((field, index): Json | undefined => {
-      if (field.column === undefined) return valueIn(record, field)
-      const cell = indexes[index] ?? -1
-      return cell < 0 ? get(items[rowIndex], field.column.path) : row[cell]
+export function createFieldSelection(
+  fields: readonly SelectedField[],
+  rowsIn: string | undefined,
+): FieldSelection {
+  const paths = fields.flatMap(({ path }) => path ?? [])
+  const rowsOf = (
+    records: readonly JsonObject[],
+    createView: (records: readonly JsonObject[]) => View,
+  ): View['rows'] => {
+    const perRecord = () => records.map(record => fields.map(field => valueIn(record, field)))
+    if (fields.every(({ column }) => column === undefined)) return perRecord()
+    const whole = createView(records)
+    const indexes = fields.map(({ column }) =>
+      whole.columns.findIndex(({ title }) => title === column?.title),
+    )
+    // A table with names and values has a row for each field, and not for each record.
+    if (rowsIn === undefined && indexes.every(index => index < 0)) return perRecord()
+    const items = rowsIn === undefined ? records : records.flatMap(record => getArray(record, rowsIn))
+    return whole.rows.map((row, rowIndex) => {
+      // The rows of a list that a record contains repeat the other fields of the record.
+      const record = records[whole.rows.length === records.length ? rowIndex : 0]
+      return fields.map((field, index) => {
+        if (field.column === undefined) return valueIn(record, field)
+        const cell = indexes[index] ?? -1
+        return cell < 0 ? get(items[rowIndex], field.column.path) : row[cell]
+      })
     })
-  })
-  return { columns, rows }
+  }
+  return {
+    names: fields.map(({ name }) => name),
+    pick: record => pickFields(record, paths),
+    view: (records, createView, keepsFormats) => ({
+      columns: fields.map(({ name, format }) => ({ title: name, format: keepsFormats ? format : 'plain' })),
+      rows: rowsOf(records, createView),
+    }),
+  }
 }

@@ -1,5 +1,6 @@
 import { isJsonFormat } from '../../domain/output-formats.ts'
 import { createPrinter, type Printer, type PrinterOptions, type Writer } from '../../output/printer.ts'
+import { createFieldSelection } from '../../output/selected-fields.ts'
 import { checkNames } from './field-check.ts'
 import type { RecordFields } from './record-fields.ts'
 import { selectFields, unknownFieldsError } from './select-fields.ts'
@@ -27,7 +28,8 @@ export function createSelectingPrinter(
   { typed, fields = unknownRecord, isResumable }: RequestedFields,
 ): Printer {
   const isJson = isJsonFormat(options.format)
-  const { unexplained, ...selection } = selectFields(typed, fields, isJson)
+  const { unexplained, fields: selected } = selectFields(typed, fields, isJson)
+  const selection = createFieldSelection(selected, fields.rowsIn)
   return checkNames(createPrinter(writer, { ...options, selection }), {
     names: unexplained,
     isImmediate: isResumable,

@@ -1,6 +1,6 @@
 import { anyField } from '../../api/operations/service-fields.ts'
 import { type MergeqError, usageError } from '../../errors.ts'
-import type { FieldSelection, SelectedField } from '../../output/selected-fields.ts'
+import type { SelectedField } from '../../output/selected-fields.ts'
 import { findSimilarName } from '../similar-name.ts'
 import type { RecordFields } from './record-fields.ts'
 
@@ -40,7 +40,8 @@ function findField(
 }
 
 /** The fields that were selected, and the names among them that only a record can explain. */
-export interface CheckedSelection extends FieldSelection {
+export interface CheckedFields {
+  readonly fields: readonly SelectedField[]
   /** The names that must be in one of the records; empty if every name is known. */
   readonly unexplained: readonly string[]
 }
@@ -49,17 +50,12 @@ export interface CheckedSelection extends FieldSelection {
  * Returns the fields that names select from the records of a command. Throws a usage error for names that no
  * record of the command has.
  */
-export function selectFields(
-  typed: readonly string[],
-  fields: RecordFields,
-  isJson: boolean,
-): CheckedSelection {
+export function selectFields(typed: readonly string[], fields: RecordFields, isJson: boolean): CheckedFields {
   const found = typed.map(name => findField(name, fields, isJson))
   const unknown = typed.filter((_, index) => found[index] === undefined)
   if (unknown.length > 0 && fields.others === undefined) throw unknownFieldsError(unknown, fields, isJson)
   return {
     fields: typed.map((name, index) => found[index] ?? { name, path: name, format: 'plain' }),
-    rowsIn: fields.rowsIn,
     unexplained: fields.others === 'any' ? [] : [...new Set(unknown)],
   }
 }

@@ -1,5 +1,4 @@
-/** The value of `--fields` that lists the fields. */
-export const fieldsHelp = 'help'
+import { fieldsHelp } from '../global-options.ts'
 
 /** Returns a command line in which `--fields` as the last word has its value: the list of the fields. */
 export const completeFieldsOption = (argv: readonly string[]): readonly string[] =>
