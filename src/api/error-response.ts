@@ -16,6 +16,8 @@ export interface ErrorContext extends Resource {
   readonly changes: boolean
   /** The words of the operation. */
   readonly errors?: OperationErrors | undefined
+  /** Whether only the hosted service is known to have the operation. */
+  readonly isHostedOnly?: boolean | undefined
 }
 
 const kindOf = (status: number): ErrorKind => {
@@ -88,7 +90,7 @@ interface ResponseDescription {
 }
 
 function describeResponse(
-  response: Pick<ResponseBody, 'status' | 'headers' | 'text'>,
+  response: Pick<ResponseBody, 'status' | 'headers' | 'text' | 'document'>,
   context: ErrorContext,
 ): ResponseDescription {
   const { status, headers } = response
@@ -107,7 +109,7 @@ function describeResponse(
   if (status === 407)
     return {
       summary: 'The proxy requires a login (407); the service was not reached',
-      hint: 'Add the user name and the password to HTTPS_PROXY.',
+      hint: 'Set HTTPS_PROXY to a URL with the user name and password, for example http://user:password@proxy.example:3128.',
     }
   if (status === 413)
     return {
@@ -144,38 +146,51 @@ function credentialOf({ token, forkedRun }: ErrorContext): string {
 function authenticationHint({ token }: ErrorContext): string {
   if (token === undefined)
     return 'The workflow run must be in progress, come from a fork and test the commit in --sha. If a token is available, set MERGEQ_TOKEN and omit --forked-run.'
-  const check = 'The token must be valid and belong to this organization.'
+  const check = 'Check that the token is complete and belongs to this organization.'
   return /^\w+$/.test(token)
     ? `${check} Set ${token} to another token, or unset it and run: mergeq auth login`
     : `${check} To store another token, run: mergeq auth login`
 }
 
+/** Words of a 404 that say nothing about a queue, a repository or a test. */
+const missingRouteWords =
+  /^(?:not found|cannot (?:get|post) .*|(?:unknown|no such) (?:operation|path|route|endpoint)\b.*)?\.?$/i
+
+/** Whether a 404 can mean that the service does not have the operation. */
+const isRouteMissing = (response: Pick<ResponseBody, 'text' | 'document'>): boolean =>
+  isWebPage(response.text) || missingRouteWords.test(serviceMessageOf(response) ?? '')
+
 function describeNotFound(
-  { text }: Pick<ResponseBody, 'text'>,
+  response: Pick<ResponseBody, 'text' | 'document'>,
   context: ErrorContext,
   about: string,
 ): ResponseDescription {
-  const { host, path, errors, repo, targetBranch } = context
-  if (isWebPage(text))
+  const { host, path, operation, errors, repo, targetBranch } = context
+  const options = [...(repo ? ['--repo'] : []), ...(targetBranch === undefined ? [] : ['--target-branch'])]
+  const check = options.length === 0 ? 'Check the base URL.' : `Check ${options.join(' and ')}.`
+  const hint = errors?.hint?.(404, context) ?? check
+  if (context.isHostedOnly === true)
+    return {
+      summary: isRouteMissing(response)
+        ? `${host} returned 404 (not found): it has no operation ${operation}`
+        : `${host} returned 404 (not found)${about}`,
+      hint: `Only the hosted service has the operation ${operation}. ${hint}`,
+    }
+  if (isWebPage(response.text))
     return {
       summary: `${host} returned a web page for ${path} (404)`,
       hint: 'Check the base URL. An older version of the service may not have this operation.',
     }
-  const options = [...(repo ? ['--repo'] : []), ...(targetBranch === undefined ? [] : ['--target-branch'])]
-  const check = options.length === 0 ? 'Check the base URL.' : `Check ${options.join(' and ')}.`
-  return {
-    summary: `${host} returned 404 (not found)${about}`,
-    hint: errors?.hint?.(404, context) ?? check,
-  }
+  return { summary: `${host} returned 404 (not found)${about}`, hint }
 }
 
 /** What a request was about: a pull request, a queue, or what the operation names. */
 function subjectOf({ pr, head, repo, targetBranch, errors }: ErrorContext): string {
   const repository = repo === undefined ? '' : repositoryName(repo)
   const queue =
-    repository === '' || targetBranch === undefined ? '' : `the queue of ${targetBranch} in ${repository}`
+    repository === '' || targetBranch === undefined ? '' : `the queue for ${targetBranch} in ${repository}`
   const own = errors?.subject
-  const pullRequest = pr === undefined ? head && `the pull request of branch ${head}` : `#${pr}`
+  const pullRequest = pr === undefined ? head && `the pull request for branch ${head}` : `#${pr}`
   const name =
     own === undefined || pullRequest === undefined ? (own ?? pullRequest) : `${own} of ${pullRequest}`
   const place = queue === '' ? repository : queue

@@ -95,6 +95,11 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
   /** The names of the fields of the document, where the records are only a part of it. */
   readonly documentFields?: readonly string[]
   readonly errors?: OperationErrors
+  /**
+   * Whether only the hosted service is known to have the operation
+   * (docs/reference/service.md, "Hosted service only").
+   */
+  readonly isHostedOnly?: boolean
   /** Removes from a response what the service cannot leave out; undefined when nothing is to be removed. */
   narrow?(params: ParamValues<P>): ((response: DecodedResponse) => DecodedResponse) | undefined
   /**

@@ -144,7 +144,7 @@ const truncate = (body: string): string =>
 
 /** Decodes a response. Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
 function decodeResponse<P extends Params>(
-  { decoder, errors, narrow }: Operation<P>,
+  { decoder, errors, isHostedOnly, narrow }: Operation<P>,
   request: Request,
   response: ReceivedResponse,
   params: ParamValues<P>,
@@ -162,6 +162,7 @@ function decodeResponse<P extends Params>(
       changes: isChange,
       token,
       errors,
+      isHostedOnly,
     })
     const rawError = decoder.readError?.(response)
     throw extendError(failure, { attempts, ...(rawError === undefined ? {} : { rawResponse: rawError }) })

@@ -161,11 +161,11 @@ function declareOptions(
       const added = value ?? 'true'
       if (typeof value === 'string' && isOptionAsValue(definition, value))
         throw usageError(
-          `${name} needs a value, but ${value} is a flag.`,
+          `${name} needs a value, but ${value} is an option.`,
           `To use ${value} as the value, write: ${name}=${value}`,
         )
       if (variadic !== true && values.some(other => other !== added))
-        throw usageError(`${name} was given twice with different values.`, `Give ${name} only once.`)
+        throw usageError(`${name} was given twice with different values.`, `Use ${name} only once.`)
       if (variadic === true || values.length === 0) args.set(name, [...values, added])
     })
   }
@@ -182,6 +182,7 @@ function declareOptions(
 function toUsageError({ message, code }: CommanderError): MergeqError {
   const [problem = '', hint] = message
     .replace(/^error: /, '')
+    .replace(/^option '(?:-\w, )?(--[\w-]+) (.+)' argument missing$/s, '$1 needs a value: $2')
     .replace(/'(-[^'=]*)=.*'/s, "'$1'")
     .split('\n')
   const text = problem === '' || code === 'commander.help' ? 'unknown command' : problem

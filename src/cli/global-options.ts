@@ -23,11 +23,23 @@ export const fieldsHelp = 'help'
 
 /** The options that every command accepts (docs/reference/cli.md, "Global options"). */
 export const globalOptions: readonly OptionDefinition[] = [
-  { name: '--repo', short: '-R', value: '[host/]owner/name', ...describeSetting('repo') },
-  { name: '--target-branch', short: '-b', value: 'branch', ...describeSetting('targetBranch') },
+  {
+    name: '--repo',
+    short: '-R',
+    value: '[host/]owner/name',
+    ...describeSetting('repo'),
+    values: 'repositories',
+  },
+  {
+    name: '--target-branch',
+    short: '-b',
+    value: 'branch',
+    ...describeSetting('targetBranch'),
+    values: 'branches',
+  },
   { name: '--org', value: 'slug', ...describeSetting('org') },
   { name: '--base-url', value: 'url', ...describeSetting('baseUrl') },
-  { name: '--profile', value: 'name', ...describeSetting('profile') },
+  { name: '--profile', value: 'name', ...describeSetting('profile'), values: 'profiles' },
   { name: '--output', short: '-o', value: 'format', ...describeSetting('output') },
   { name: '--json', summary: 'Same as --output json' },
   { name: '--fields', value: 'a,b.c', summary: 'Print only these fields; help lists them' },

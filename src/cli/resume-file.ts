@@ -40,7 +40,7 @@ async function readResumeFile(
   })
   if (text === undefined) return undefined
   const saved = parseResumeFile(text)
-  if (saved === undefined) throw refuse('is not a resume file of mergeq, or is damaged')
+  if (saved === undefined) throw refuse('is not a mergeq resume file, or is damaged')
   return saved
 }
 
@@ -59,7 +59,7 @@ function checkAppendable({ options, host }: CommandContext): void {
   const isTable = options.format === 'table' && (host.out.terminal || options.isTableForced)
   if (isDocument || isTable)
     throw usageError(
-      `--resume-file cannot be combined with ${isDocument ? 'a JSON document' : 'a table'}, because the next run appends to the output.`,
+      `--resume-file cannot be used with ${isDocument ? 'a JSON document' : 'a table'}, because the next run appends to the output.`,
       'Use -o ndjson, -o csv or -o markdown, or write to a pipe (tab-separated values).',
     )
 }
@@ -78,7 +78,8 @@ export async function openResumeFile(
 ): Promise<ResumeFile | undefined> {
   const { options, printer, logger, host } = context
   const file = context.args.get('--resume-file')?.[0]
-  if (file === undefined) return undefined
+  const { resumable: list } = pages
+  if (file === undefined || list === undefined) return undefined
   checkAppendable(context)
   const target = await host.files.resolveLink(file).catch((error: Error) => {
     throw usageError(`--resume-file: ${file}: ${error.message}.`)
@@ -86,17 +87,17 @@ export async function openResumeFile(
   const query = await identifyQuery(definition, invocation, context)
   const typed = typedRange(context)
   const saved = await readResumeFile(file, target, context)
-  const initial = pages.checkpoint()
+  const initial = list.checkpoint()
   if (saved !== undefined) {
     const { checkpoint } = saved
     // The same range options mean the range of the first run, whatever the time is now.
     const { range } = saved.typed === typed ? checkpoint : initial
     checkSameQuery(file, { query: saved.query, range: checkpoint.range }, { query, range })
-    pages.resume(checkpoint, saved.ids)
+    list.resume(checkpoint, saved.ids)
     if (checkpoint.pages > 0) printer.skipHeader()
     await logger.info(
       checkpoint.complete
-        ? `${file}: the list is complete. To start again, remove the file.`
+        ? `${file}: the list is complete. To start over, delete the file.`
         : `${file}: resuming after ${pluralize(checkpoint.pages, 'page')} with ${pluralize(checkpoint.tests, 'test')}.`,
     )
     if (saved.isRunning)
@@ -120,13 +121,13 @@ export async function openResumeFile(
       if (hasBegun) return
       hasBegun = true
       await removeTemporaryFiles(target, host)
-      await write(saved === undefined ? initial : pages.checkpoint(), true)
+      await write(saved === undefined ? initial : list.checkpoint(), true)
       // A line that was cut off must not run into the first line of this run.
       if (saved?.isRunning === true) await host.out.write(options.format === 'csv' ? '\r\n' : '\n')
     },
     async save() {
-      const checkpoint = pages.checkpoint()
-      const newIds = pages.newIds()
+      const checkpoint = list.checkpoint()
+      const newIds = list.newIds()
       // A complete list needs no ids any more.
       idCount = checkpoint.complete ? 0 : idCount + newIds.length
       lines = checkpoint.complete ? '' : `${lines}${newIds.length > 0 ? `${stringifyJson(newIds)}\n` : ''}`
@@ -134,9 +135,9 @@ export async function openResumeFile(
       isPrinting = false
     },
     async close() {
-      const checkpoint = pages.checkpoint()
+      const checkpoint = list.checkpoint()
       if (hasBegun && !isPrinting && !checkpoint.complete) await write(checkpoint, false)
     },
-    resumeHint: `The progress is saved in ${file}. To resume, run the same command again.`,
+    resumeHint: `Progress is saved in ${file}. To resume, run the same command again.`,
   }
 }

@@ -26,10 +26,10 @@ export async function readPages(
 ): Promise<MergeqError | 'closed' | undefined> {
   const { logger, host } = context
   const inCi = isContinuousIntegration(host.env)
-  let [read, tests, loggedAt] = [0, 0, host.clock.now()]
+  let [read, recordCount, loggedAt] = [0, 0, host.clock.now()]
   try {
     for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
-      const progress = `${pluralize(read, 'page')} and ${pluralize(tests, 'test')} so far`
+      const progress = `${pluralize(read, 'page')} and ${pluralize(recordCount, pages.content.noun)} so far`
       if (inCi && host.clock.now() - loggedAt >= progressInterval) {
         loggedAt = host.clock.now()
         await logger.info(`${command}: ${progress}.`)
@@ -41,7 +41,7 @@ export async function readPages(
       if (result === undefined) continue
       const records = pages.take(result.response)
       read++
-      tests += records.length
+      recordCount += records.length
       await take(records)
       // A closed standard output is not an error: the reader needs no more.
       if (host.out.isClosed === true) return 'closed'
@@ -66,10 +66,11 @@ interface PageOutput {
 function createPageOutput(
   { view }: OperationCommand,
   { values }: Invocation,
+  { key }: Paginator['content'],
   { options, printer }: CommandContext,
 ): PageOutput {
   if (options.format === 'json') {
-    const list = printer.list('tests')
+    const list = printer.list(key)
     let isOpen = false
     return {
       async take(records) {
@@ -111,7 +112,7 @@ export async function streamPages(
 ): Promise<number> {
   const { logger, host } = context
   const resume = await openResumeFile(command, invocation, pages, context)
-  const output = createPageOutput(command, invocation, context)
+  const output = createPageOutput(command, invocation, pages.content, context)
   const failure = await readPages(command, invocation, pages, context, async records => {
     await resume?.begin()
     await output.take(records)

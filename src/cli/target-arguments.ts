@@ -66,8 +66,8 @@ export const targetArguments: Input<ImpactedTargets> = {
       throw usageError(
         typed.length === 0
           ? 'No targets were given.'
-          : `${typed.map(shown).join(' and ')} cannot be combined.`,
-        'Give targets as arguments, or use one of --from, --from-json, --all and --none.',
+          : `${typed.map(shown).join(' and ')} cannot be used together.`,
+        'Specify targets as arguments, or use one of --from, --from-json, --all and --none.',
       )
     const [source = ''] = typed
     const words = args.get(source) ?? []

@@ -192,7 +192,7 @@ export const apiCommand = defineCommand({
     const hasBody = input !== undefined || set.length > 0
     const resolvedMethod = resolveMethod(knownOperation, hasBody, method)
     if (resolvedMethod === 'GET' && hasBody)
-      throw usageError('A GET request has no body.', 'Omit -F and --input, or use -X post.')
+      throw usageError('A GET request cannot have a body.', 'Omit -F and --input, or use -X post.')
     const bodyKeys = {
       ...body,
       ...Object.fromEntries(set.map(field => [field.split(/[.=]/)[0] ?? '', null])),

@@ -12,6 +12,8 @@ export interface ParseContext {
   readExplicit<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
   /** The time at which the command started, in milliseconds since 1970. */
   readonly now: number
+  /** Whether standard output is a terminal. */
+  readonly isTerminal: boolean
   /** Reads a file, or standard input for `-`. Throws a usage error when the input cannot be read. */
   open(path: string): AsyncIterable<Uint8Array>
   /** Runs `work` and shows a spinner with `text` on an interactive terminal until it ends. */

@@ -129,7 +129,7 @@ export interface Access {
 export interface SpawnOptions {
   readonly env: Environment
   readonly cwd?: string
-  /** `inherit` passes the standard streams on; `capture` collects standard output. */
+  /** `inherit` passes the standard streams on; `capture` collects standard output and standard error. */
   readonly output: 'inherit' | 'capture'
   /** The time limit in milliseconds; the program is killed afterwards. */
   readonly timeout?: number
@@ -146,4 +146,8 @@ export interface Spawned {
   readonly code: number
   /** The captured standard output; empty with `inherit`. */
   readonly out: string
+  /** The captured standard error, at most 64 KiB; empty with `inherit`. */
+  readonly err?: string
+  /** Whether the program was killed because its time limit was reached. */
+  readonly timedOut?: boolean
 }

@@ -28,7 +28,7 @@ export async function callService<P extends Params>(
   if (pages !== undefined) {
     const requestPage = async (pageQuery: Readonly<Record<string, Json>>) =>
       (await callOperation(client, operation, params, { overrides, pageQuery })).response
-    return collectTests(pages, requestPage, client)
+    return collectRecords(pages, requestPage, client)
   }
   try {
     const { response, resource, delivery } = await callOperation(client, operation, params, { overrides })
@@ -44,26 +44,26 @@ export async function callService<P extends Params>(
 }
 
 /** Requests page after page until the list ends, and returns all of them as one document. */
-async function collectTests(
+async function collectRecords(
   pages: Paginator,
   requestPage: (pageQuery: Readonly<Record<string, Json>>) => Promise<Parameters<Paginator['take']>[0]>,
   { logger }: ServiceClient,
 ): Promise<CallOutcome> {
-  const tests: JsonObject[] = []
+  const found: JsonObject[] = []
   let failure: MergeqError | undefined
   try {
     for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
       const response = await requestPage(pageQuery).catch(error => {
         if (!pages.recover(toMergeqError(error))) throw error
       })
-      if (response !== undefined) for (const test of pages.take(response)) tests.push(test)
+      if (response !== undefined) for (const record of pages.take(response)) found.push(record)
     }
   } catch (error) {
     failure = toMergeqError(error)
     if (!pages.hasStarted()) return { document: null, failure }
   }
   const { records, envelope, notes, isBroken, problem } = pages.finish(failure?.message)
-  const document = toPlainJson({ tests: [...tests, ...records], ...envelope })
+  const document = toPlainJson({ [pages.content.key]: [...found, ...records], ...envelope })
   if (failure?.kind === 'interrupted') return { document, failure }
   for (const note of notes) await logger.info(note)
   return isBroken ? { document, failure: incompleteListError(failure, problem) } : { document }

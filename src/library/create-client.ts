@@ -72,6 +72,10 @@ export function createHostClient(options: ClientOptions, host: Host): Client {
     getMergeQueueMetrics: method(methods.getMergeQueueMetrics),
     listFailingTests: method(methods.listFailingTests),
     getTestDetails: method(methods.getTestDetails),
+    listPullRequests: method(methods.listPullRequests),
+    listQuarantinedTests: method(methods.listQuarantinedTests),
+    listUnhealthyTests: method(methods.listUnhealthyTests),
+    linkTicketToTestCase: method(methods.linkTicketToTestCase),
   }
 }
 

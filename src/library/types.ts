@@ -252,6 +252,56 @@ export interface FailingTests extends JsonObject {
   readonly window: TimeWindow
 }
 
+/** A quarantined test: its failures do not fail a CI job. */
+export interface QuarantinedTest extends JsonObject {
+  readonly name?: string
+  /** The test suite. */
+  readonly parent?: string
+  readonly file?: string | null
+  readonly classname?: string
+  readonly variant?: string
+  readonly status?: 'HEALTHY' | 'FLAKY' | 'BROKEN' | OtherString
+  readonly codeowners?: readonly string[]
+  readonly quarantine_setting?: 'ALWAYS_QUARANTINE' | 'AUTO_QUARANTINE' | OtherString
+  /** In ISO 8601. */
+  readonly status_last_updated_at?: string
+  /** Not stable, and not the id of the test in other lists. */
+  readonly test_case_id?: string
+}
+
+/** Whether all records of a list were read. */
+export interface ListWindow extends JsonObject {
+  readonly complete: boolean
+}
+
+/** The quarantined tests of all pages as one list. */
+export interface QuarantinedTests extends JsonObject {
+  readonly quarantined_tests: readonly QuarantinedTest[]
+  readonly page?: Page
+  readonly window: ListWindow
+}
+
+/** The flaky and broken tests of all pages as one list, each test once; without failure rates. */
+export interface UnhealthyTests extends JsonObject {
+  readonly tests: readonly TestCase[]
+  readonly page?: Page
+  readonly window: ListWindow
+}
+
+/** What a list of pull requests covers. */
+export interface PullRequestWindow extends ListWindow {
+  /** The earliest end of a pull request, inclusive, in ISO 8601; only if `since` was given. */
+  readonly start?: string
+}
+
+/** The pull requests of all pages as one list, each pull request once. */
+export interface PullRequestList extends JsonObject {
+  readonly pullRequests: readonly PullRequest[]
+  /** The cursor of the next page, if only one page was read. */
+  readonly nextCursor?: string | null
+  readonly window: PullRequestWindow
+}
+
 /** One sample of a metric. */
 export interface Sample extends JsonObject {
   readonly name: string
@@ -323,7 +373,7 @@ export interface MergeqError extends Error {
   /** Whether the service applied a change that was sent. */
   readonly delivery?: 'not-applied' | 'unknown'
   /** The receipt of a change that failed, the part of a list that was read, or null. */
-  readonly document: Receipt | FailingTests | null
+  readonly document: Receipt | FailingTests | PullRequestList | QuarantinedTests | UnhealthyTests | null
 }
 
 /** A repository. */
@@ -336,10 +386,10 @@ export interface Repository {
 /** A pull request: its number, or a string such as `#123` or its URL. */
 export type PullRequestReference = number | string
 
-/** An instant: a `Date`, an RFC 3339 string, or a date alone (`2026-01-05`). */
+/** A point in time: a `Date`, an RFC 3339 string, or a date alone (`2026-01-05`). */
 export type Instant = Date | string
 
-/** An instant, or a duration before now such as `7d` or `1h30m`. */
+/** A point in time, or a duration before now such as `7d` or `1h30m`. */
 export type Moment = Instant
 
 /** Settings of a call. A setting that is omitted is resolved as on the command line. */
@@ -520,6 +570,56 @@ export interface GetTestDetailsOptions extends BodyOptions {
   readonly testId: string
 }
 
+/** Options of `listPullRequests`. */
+export interface ListPullRequestsOptions extends BodyOptions {
+  /** Only pull requests in these states; one request for each state. */
+  readonly states?: readonly PullRequestState[] | undefined
+  /** Only pull requests that merged, failed or were cancelled since then. */
+  readonly since?: Moment | undefined
+  /** Only pull requests of this author. The service cannot select by author: all of them are read. */
+  readonly author?: string | undefined
+  /** Maximum number of pull requests; without it, all. */
+  readonly limit?: number | undefined
+  /** Pull requests per page, from 1 to 100. */
+  readonly pageSize?: number | undefined
+  /** Maximum number of pages to fetch. */
+  readonly maxPages?: number | undefined
+}
+
+/** Options of `listQuarantinedTests`. */
+export interface ListQuarantinedTestsOptions extends BodyOptions {
+  /** Maximum number of tests; without it, all. */
+  readonly limit?: number | undefined
+  /** Tests per page, from 1 to 100. */
+  readonly pageSize?: number | undefined
+  /** Fetches only the page with this token. */
+  readonly pageToken?: string | undefined
+  /** Maximum number of pages to fetch. */
+  readonly maxPages?: number | undefined
+  /** Only tests of this code owner. */
+  readonly owner?: string | undefined
+  /** Only tests whose name matches this glob. */
+  readonly name?: string | undefined
+  /** Only tests whose file matches this glob. */
+  readonly path?: string | undefined
+}
+
+/** Options of `listUnhealthyTests`. */
+export interface ListUnhealthyTestsOptions extends ListQuarantinedTestsOptions {
+  /** Only tests with this status; without it, flaky tests and then broken tests. `pageToken` requires it. */
+  readonly status?: 'FLAKY' | 'BROKEN' | 'flaky' | 'broken' | undefined
+  /** Only tests that are quarantined (true), or are not quarantined (false). */
+  readonly quarantined?: boolean | undefined
+}
+
+/** Options of `linkTicketToTestCase`. */
+export interface LinkTicketToTestCaseOptions extends BodyOptions {
+  /** The id of the test, a UUID. */
+  readonly testId: string
+  /** The id of the ticket in the issue tracker, such as `KAN-123`. */
+  readonly ticket: string
+}
+
 /**
  * A client of the service: a method for each operation, with the settings, retries, limits and errors of the
  * command line. Every method rejects with a {@link MergeqError}.
@@ -551,4 +651,12 @@ export interface Client {
   listFailingTests(options?: ListFailingTestsOptions): Promise<FailingTests>
   /** Reads the details of a test. */
   getTestDetails(options: GetTestDetailsOptions): Promise<TestDetails>
+  /** Lists the pull requests of a queue, finished ones included. Hosted service only. */
+  listPullRequests(options?: ListPullRequestsOptions): Promise<PullRequestList>
+  /** Lists the quarantined tests of a repository. Hosted service only. */
+  listQuarantinedTests(options?: ListQuarantinedTestsOptions): Promise<QuarantinedTests>
+  /** Lists the flaky and broken tests of a repository. Hosted service only. */
+  listUnhealthyTests(options?: ListUnhealthyTestsOptions): Promise<UnhealthyTests>
+  /** Links a ticket to a test. Hosted service only; never sent again after a lost response. */
+  linkTicketToTestCase(options: LinkTicketToTestCaseOptions): Promise<Receipt>
 }

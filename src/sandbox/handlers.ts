@@ -4,6 +4,8 @@ import { repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import { cancel, configure, restart, setTargets, submit } from './engine/actions.ts'
 import type { PullRequest, Queue, SandboxTestRun } from './engine/queue.ts'
+import type { Handler } from './handler.ts'
+import { hostedHandlers } from './hosted-handlers.ts'
 import { filterQueues, renderMetrics } from './metrics-text.ts'
 import { paginate } from './paginate.ts'
 import {
@@ -13,6 +15,7 @@ import {
   readOptionalText,
   readPriority,
   readPullRequestNumber,
+  readQueueRef,
   readRepository,
   readTargets,
   readText,
@@ -25,27 +28,9 @@ import {
   formatTest,
   getHeadBranch,
 } from './response-records.ts'
-import type { QueueRef, SandboxState } from './sandbox-state.ts'
 import { statusError } from './status-error.ts'
 import { listTestsFailedBetween } from './test-history.ts'
 import { formatTestRun } from './test-run-record.ts'
-
-/** A request with a valid token, whose body has all fields that the operation requires. */
-export interface HandlerRequest {
-  readonly body: JsonObject
-  readonly query: ReadonlyMap<string, string>
-}
-
-/** The result of an operation: a JSON document, text (the metrics), or undefined for an empty response. */
-export type HandlerResult = { readonly document: JsonObject } | { readonly text: string } | undefined
-
-/** Performs an operation. Throws a status error if the service would refuse the request. */
-export type Handler = (sandbox: SandboxState, request: HandlerRequest) => HandlerResult
-
-const readQueueRef = (body: JsonObject): QueueRef => ({
-  repo: readRepository(body),
-  targetBranch: readText(body, 'targetBranch'),
-})
 
 /** Creates the handler of a change to a queue whose response is empty. */
 const createChangeHandler =
@@ -193,6 +178,8 @@ export const handlers: Readonly<Record<OperationName, Handler>> = {
     if (test === undefined) throw statusError(404, `There is no test ${id}.`)
     return { document: { test: formatTest(test, repo, sandbox.dialect) } }
   },
+
+  ...hostedHandlers,
 }
 
 /** Whether the sandbox has an operation of this name. */

@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts'
 import type { TargetSet } from './engine/queue.ts'
 import { booleanField, checkField, integerField, isString, nonEmptyTextField } from './field-types.ts'
 import { findPriority } from './response-records.ts'
+import type { QueueRef } from './sandbox-state.ts'
 import { statusError } from './status-error.ts'
 
 /**
@@ -72,6 +73,12 @@ export const readRepository = (body: JsonObject): Repository => ({
   host: readText(body, 'repo.host'),
   owner: readText(body, 'repo.owner'),
   name: readText(body, 'repo.name'),
+})
+
+/** Reads the queue of a request (docs/reference/service.md, "Common fields"). */
+export const readQueueRef = (body: JsonObject): QueueRef => ({
+  repo: readRepository(body),
+  targetBranch: readText(body, 'targetBranch'),
 })
 
 /** Reads an integer from `min` to `max`, both inclusive. */

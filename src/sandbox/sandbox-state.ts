@@ -61,6 +61,8 @@ export interface SandboxState {
   deleteQueue(ref: QueueRef): void
   /** Returns the tests of a repository that has, or had, a queue; throws 404 for any other repository. */
   getTests(repo: Repository): readonly SandboxTest[]
+  /** Links a ticket to a test; throws 404 if the repository or the test is unknown. */
+  linkTicket(repo: Repository, testId: string, ticket: string): void
 }
 
 /** The queue that every sandbox starts with. */
@@ -86,6 +88,7 @@ export function createSandboxState(
   const queues = new Map<string, Queue>()
   const deletedQueues: Queue[] = []
   const testsByRepository = new Map<string, () => readonly SandboxTest[]>()
+  const linkedTickets = new Map<string, string>()
   const timings = createTimings(speed, scenario)
 
   const createQueue = ({ repo, targetBranch }: QueueRef, settings: JsonObject): Queue => {
@@ -112,9 +115,16 @@ export function createSandboxState(
   const getQueue = (ref: QueueRef): Queue => {
     const queue = queues.get(queueKey(ref))
     if (queue === undefined)
-      throw statusError(404, `${ref.targetBranch} of ${repositoryName(ref.repo)} has no queue.`)
+      throw statusError(404, `${ref.targetBranch} in ${repositoryName(ref.repo)} has no queue.`)
     advanceTo(queue, now())
     return queue
+  }
+
+  const getTests = (repo: Repository): readonly SandboxTest[] => {
+    const readTests = testsByRepository.get(repositoryName(repo))
+    if (readTests === undefined) throw statusError(404, `The repository ${repositoryName(repo)} is unknown.`)
+    if (linkedTickets.size === 0) return readTests()
+    return readTests().map(test => ({ ...test, ticketUrl: linkedTickets.get(test.id) ?? test.ticketUrl }))
   }
 
   const listQueues = () => [...queues.values()].map(getQueue)
@@ -137,10 +147,11 @@ export function createSandboxState(
       deletedQueues.push(queue)
       queues.delete(queueKey(ref))
     },
-    getTests(repo) {
-      const getTests = testsByRepository.get(repositoryName(repo))
-      if (getTests === undefined) throw statusError(404, `The repository ${repositoryName(repo)} is unknown.`)
-      return getTests()
+    getTests,
+    linkTicket(repo, testId, ticket) {
+      if (!getTests(repo).some(({ id }) => id === testId))
+        throw statusError(404, `There is no test ${testId}.`)
+      linkedTickets.set(testId, `https://tickets.sandbox.example/${encodeURIComponent(ticket)}`)
     },
   }
 }

@@ -18,12 +18,14 @@ const lines: Readonly<Record<string, string>> = {
   'pr cancel': 'pr cancel 7 8',
   'pr restart': 'pr restart 7',
   'pr get': 'pr get 7',
+  'pr list': 'pr list --state merged --since 24h',
   'pr targets': 'pr targets 7 //a --sha 4f2a9c1',
   'pr testing': 'pr testing 6e1d9f0a',
   'pr wait': 'pr wait 7 8',
   'pr explain': 'pr explain 7',
   'queue create': 'queue create',
   'queue get': 'queue get',
+  'queue list': 'queue list',
   'queue update': 'queue update --concurrency 5',
   'queue delete': 'queue delete --cancel-all',
   'queue pause': 'queue pause',
@@ -39,6 +41,9 @@ const lines: Readonly<Record<string, string>> = {
   'metrics watch': 'metrics watch',
   'flaky list': 'flaky list --resume-file /project/walk.state -o ndjson',
   'flaky get': `flaky get ${id}`,
+  'flaky quarantined': 'flaky quarantined',
+  'flaky unhealthy': 'flaky unhealthy --status broken',
+  'flaky link': 'flaky link 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a KAN-123',
   'flaky report': 'flaky report',
   'flaky match': 'flaky match /project/junit.xml',
   'flaky gate': 'flaky gate --max 3',
@@ -213,7 +218,7 @@ describe('queue apply --dry-run', () => {
   test('reads the live queue, says so, and prints the plan as queue diff does', async () => {
     const { code, out, err, requests } = await refusing(line, { answer: readQueue })
     expect({ code, out }).toEqual({ code: 0, out: 'main\tconcurrency\t1\t5\n' })
-    expect(err).toContain('Dry run: the live queues were read; nothing is changed.')
+    expect(err).toContain('Dry run: the live queues were read, and nothing was changed.')
     expect(requests.map(({ path }) => path)).toEqual(['/v1/getQueue'])
     const diff = await refusing('queue diff -f /project/q.yaml --json', { answer: readQueue })
     expect((await refusing(`${line} --json`, { answer: readQueue })).out).toBe(diff.out)

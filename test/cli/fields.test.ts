@@ -340,7 +340,7 @@ describe('--fields help lists the fields', () => {
   test('--fields as the value of another option is the mistake that it was', async () => {
     const { code, err } = await mergeq('pr get 7 --repo --fields', nothing)
     expect(code).toBe(2)
-    expect(err).toMatch(/^mergeq: --repo needs a value, but --fields is a flag\./)
+    expect(err).toMatch(/^mergeq: --repo needs a value, but --fields is an option\./)
   })
 
   /** The commands whose output has no fields. */
@@ -395,6 +395,10 @@ const lines: readonly string[] = [
   'pr restart 7',
   'pr cancel 8',
   'pr wait 7 --interval 1s',
+  'pr list',
+  'queue list',
+  'flaky quarantined',
+  'flaky unhealthy',
   'pr get 7',
   'pr explain 7',
   'queue pause',

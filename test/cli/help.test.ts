@@ -136,9 +136,9 @@ describe('help as data', () => {
 })
 
 test.each([
-  ['help nothing', /no command or topic 'nothing'/],
-  ['help pr nothing', /no command or topic 'pr nothing'/],
-  ['help exit-codes more', /no command or topic 'exit-codes more'/],
+  ['help nothing', /unknown command or topic 'nothing'/],
+  ['help pr nothing', /unknown command or topic 'pr nothing'/],
+  ['help exit-codes more', /unknown command or topic 'exit-codes more'/],
 ])('%s is refused', async (line, says) => {
   const { code, out, err } = await mergeq(line)
   expect({ code, out }).toEqual({ code: 2, out: '' })

@@ -35,6 +35,17 @@ const choice = [...text, 'other']
 const texts = ['ci', 7, [7], [null], { 0: 'ci' }, null]
 const moment = ['', 'yesterday', 7, new Date(Number.NaN), true, null, {}]
 
+const testList = {
+  limit: [...integer, 0],
+  pageSize: [...integer, 0, 101],
+  pageToken: text,
+  maxPages: [...integer, 0],
+  owner: text,
+  name: text,
+  path: text,
+  set,
+}
+
 /** Values that each option refuses; the compiler checks that every option is listed. */
 const refused: {
   readonly [M in keyof Client]: {
@@ -108,6 +119,18 @@ const refused: {
     set,
   },
   getTestDetails: { testId: [...text, 'x'], set },
+  listPullRequests: {
+    states: ['MERGED', 7, [7], ['done'], [null], null],
+    since: moment,
+    author: text,
+    limit: [...integer, 0],
+    pageSize: [...integer, 0, 101],
+    maxPages: [...integer, 0],
+    set,
+  },
+  listQuarantinedTests: testList,
+  listUnhealthyTests: { ...testList, status: [...text, 'healthy'], quarantined: boolean },
+  linkTicketToTestCase: { testId: [...text, 'x'], ticket: text, set },
 }
 
 const refusedSettings: { readonly [K in keyof Required<CommonOptions>]: readonly unknown[] } = {

@@ -51,7 +51,7 @@ const metricsText = [
 const answer = ({ path, body }: Seen): Answer => {
   if (path.includes('getMergeQueueMetrics')) return { body: metricsText }
   const sent = body === '' ? {} : JSON.parse(body)
-  if (path.endsWith('list-failing-tests')) {
+  if (/list-(failing|unhealthy)-tests$/.test(path)) {
     const isSecond = sent.page_query?.page_token === 'p2'
     const [tests, next_page_token] = isSecond ? [failing.slice(2), ''] : [failing.slice(0, 2), 'p2']
     return { body: JSON.stringify({ tests, page: { next_page_token } }) }
@@ -84,6 +84,26 @@ const knowsNothing = (seen: Seen): Answer =>
   seen.path.endsWith('getSubmittedPullRequest') ? { status: 404, body: 'not found' } : answer(seen)
 /** A service that fails from its third answer on. */
 const failsLater = (seen: Seen, index: number): Answer => (index < 2 ? answer(seen) : refusing())
+
+/** Quarantined tests on two pages. */
+const quarantine = ({ body }: Seen): Answer => {
+  const isSecond = JSON.parse(body).page_query.page_token === 'p2'
+  const tests = failing.map(({ id, file_path, ...test }) => ({ ...test, test_case_id: id, file: file_path }))
+  const [quarantined_tests, next_page_token] = isSecond ? [tests.slice(2), ''] : [tests.slice(0, 2), 'p2']
+  return { body: JSON.stringify({ quarantined_tests, page: { next_page_token } }) }
+}
+
+/** The pull requests of a queue on two pages. */
+const listing = ({ body }: Seen): Answer => {
+  const isSecond = JSON.parse(body).cursor === 'c2'
+  const pullRequests = isSecond
+    ? [{ prNumber: 9, state: 'merged', prAuthor: 'ada' }]
+    : [
+        { prNumber: 7, state: 'testing', prAuthor: 'ada' },
+        { prNumber: 8, state: 'pending', prAuthor: 'grace' },
+      ]
+  return { body: JSON.stringify({ pullRequests, nextCursor: isSecond ? null : 'c2' }) }
+}
 
 const hasMany = (): Answer => ({
   body: JSON.stringify({
@@ -160,6 +180,17 @@ const listOptions = {
   '--sort': '--sort name',
 } as const
 
+const testListOptions = {
+  ...setOption,
+  '--limit': '--limit 1',
+  '--page-size': '--page-size 50',
+  '--page-token': '--page-token p2',
+  '--max-pages': '--max-pages 1',
+  '--owner': '--owner @a',
+  '--name': "--name 'a*'",
+  '--path': "--path 'src/*'",
+} as const
+
 const playOptions = {
   '--speed': '--speed 4',
   '--seed': '--seed 9',
@@ -217,6 +248,19 @@ const table: Readonly<Record<string, Rows>> = {
       '--exit-status': '--exit-status',
     },
   },
+  'pr list': {
+    line: 'pr list',
+    setting: { answer: listing },
+    options: {
+      ...setOption,
+      '--state': '--state merged',
+      '--since': '--since 2h',
+      '--author': '--author ada',
+      '--limit': '--limit 1',
+      '--page-size': '--page-size 50',
+      '--max-pages': '--max-pages 1',
+    },
+  },
   'pr targets': {
     line: `pr targets 7 //a --sha ${sha}`,
     setting: { files: { 'a.txt': '//b\n', 'a.json': '["//b"]', 'large.txt': '//large\n'.repeat(3_000_000) } },
@@ -260,6 +304,7 @@ const table: Readonly<Record<string, Rows>> = {
     options: { ...setOption, '--mode': '--mode parallel', '--concurrency': '--concurrency 3' },
   },
   'queue get': { line: 'queue get', options: setOption },
+  'queue list': { line: 'queue list', options: { '--all-repos': '--all-repos' } },
   'queue update': {
     line: 'queue update --set x=1',
     options: {
@@ -338,19 +383,42 @@ const table: Readonly<Record<string, Rows>> = {
       '--not-paused': { line: 'queue check --max-depth 3', typed: '--not-paused' },
     },
   },
-  metrics: { line: 'metrics', options: { '--all-repos': '--all-repos' } },
+  metrics: {
+    line: 'metrics',
+    options: { '--all-repos': '--all-repos', '--raw': { typed: '--raw', setting: { terminal: true } } },
+  },
   'metrics check': {
     line: "metrics check 'mq_depth_current < 50'",
     options: { '--all-repos': '--all-repos' },
   },
   'metrics watch': {
     line: 'metrics watch --once',
-    options: { ...watchOptions('metrics watch'), '--all-repos': '--all-repos' },
+    options: {
+      ...watchOptions('metrics watch'),
+      '--all-repos': '--all-repos',
+      '--raw': { typed: '--raw', setting: { terminal: true } },
+    },
   },
   'flaky list': {
     line: 'flaky list -o ndjson',
     options: { ...listOptions, '--resume-file': '--resume-file walk.state' },
   },
+  'flaky quarantined': {
+    line: 'flaky quarantined',
+    setting: { answer: quarantine },
+    options: testListOptions,
+  },
+  'flaky unhealthy': {
+    line: 'flaky unhealthy',
+    options: {
+      ...testListOptions,
+      '--status': '--status broken',
+      '--page-token': { line: 'flaky unhealthy --status flaky', typed: '--page-token p2' },
+      '--quarantined': '--quarantined',
+      '--no-quarantined': '--no-quarantined',
+    },
+  },
+  'flaky link': { line: `flaky link ${id} KAN-123`, options: setOption },
   'flaky get': { line: `flaky get ${id}`, options: setOption },
   'flaky report': {
     line: 'flaky report',
@@ -412,6 +480,7 @@ const table: Readonly<Record<string, Rows>> = {
       '--no-verify': { line: 'auth login --with-token', typed: '--no-verify' },
     },
   },
+  'auth status': { line: 'auth status', options: { '--no-verify': '--no-verify' } },
   'config list': { line: 'config list', options: { '--show-origin': '--show-origin' } },
   'sandbox start': { line: 'sandbox start', options: { ...playOptions, '--port': '--port 8080' } },
   'sandbox exec': { line: 'sandbox exec -- git push', options: { ...playOptions, '--port': '--port 8080' } },

@@ -125,7 +125,7 @@ describe('how a watch ends', () => {
       columns: 120,
     })
     expect(code).toBe(5)
-    expect(err).toContain('404 (not found) for the queue of main')
+    expect(err).toContain('404 (not found) for the queue for main')
     if (terminal) expect(out).toMatch(/\u001B\[\?25h$/)
   })
 

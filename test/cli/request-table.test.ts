@@ -38,6 +38,10 @@ const remove = 'POST /deleteQueue'
 const metrics = 'GET /getMergeQueueMetrics'
 const list = 'POST /flaky-tests/list-failing-tests'
 const details = 'POST /flaky-tests/get-test-details'
+const pulls = 'POST /listPullRequests'
+const quarantined = 'POST /flaky-tests/list-quarantined-tests'
+const unhealthy = 'POST /flaky-tests/list-unhealthy-tests'
+const link = 'POST /flaky-tests/link-ticket-to-test-case'
 
 const pullLines: readonly Line[] = [
   { words: `pr submit 123 ${where}`, route: submit, body: `{${on},"pr":{"number":123}}` },
@@ -132,6 +136,57 @@ const targetLines: readonly Line[] = [
     route: targets,
     body: `{${on},"pr":{"number":123,"sha":"4f2a"},"impactedTargets":["web"]}`,
     headers: { 'x-forked-workflow-run-id': '42' },
+  },
+]
+
+// `cursor` and `take` are members of the body itself (docs/reference/service.md, "listPullRequests").
+const listLines: readonly Line[] = [
+  { words: `pr list ${where}`, route: pulls, body: `{${on},"take":100}` },
+  { words: `pr list --state merged ${where}`, route: pulls, body: `{${on},"state":"MERGED","take":100}` },
+  {
+    words: `pr list --state not-ready --page-size 5 ${where}`,
+    route: pulls,
+    body: `{${on},"state":"NOT_READY","take":5}`,
+  },
+  {
+    words: `pr list --state NOT_READY --state not-ready ${where}`,
+    route: pulls,
+    body: `{${on},"state":"NOT_READY","take":100}`,
+  },
+  {
+    words: `pr list --since 24h --author ada --limit 5 ${where}`,
+    route: pulls,
+    body: `{${on},"since":"2026-01-04T12:00:00.000Z","take":100}`,
+  },
+  {
+    words: `pr list --since 2026-01-01 --max-pages 3 ${where}`,
+    route: pulls,
+    body: `{${on},"since":"2026-01-01T00:00:00.000Z","take":100}`,
+  },
+]
+
+const testHealthLines: readonly Line[] = [
+  { words: `flaky quarantined ${org}`, route: quarantined, body: `{${repo},"org_url_slug":"acme",${pages}}` },
+  {
+    words: `flaky quarantined --page-size 5 --page-token t --limit 3 --owner @a --name 'a*' --path 'b/*' --max-pages 2 ${org}`,
+    route: quarantined,
+    body: `{${repo},"org_url_slug":"acme","page_query":{"page_size":5,"page_token":"t"}}`,
+  },
+  {
+    words: `flaky unhealthy --status flaky ${org}`,
+    route: unhealthy,
+    body: `{${repo},"org_url_slug":"acme","status":"FLAKY",${pages}}`,
+  },
+  {
+    words: `flaky unhealthy --status BROKEN --no-quarantined --page-token t ${org}`,
+    route: unhealthy,
+    body: `{${repo},"org_url_slug":"acme","status":"BROKEN","page_query":{"page_size":100,"page_token":"t"}}`,
+  },
+  // No organization: public clients send none.
+  {
+    words: `flaky link ${id} KAN-123 -R acme/web`,
+    route: link,
+    body: `{${repo},"test_case_id":"${id}","external_ticket_id":"KAN-123"}`,
   },
 ]
 
@@ -464,6 +519,8 @@ const tables = {
   'pull requests': pullLines,
   targets: targetLines,
   'test runs': testingLines,
+  'lists of pull requests': listLines,
+  'the health of tests': testHealthLines,
   queues: queueLines,
   'settings of a queue': updateLines,
   metrics: metricsLines,
@@ -482,6 +539,9 @@ const settingOf = ({ env, files, input }: Line): Setting => ({
 })
 
 const documents: Readonly<Record<string, object>> = {
+  listPullRequests: { pullRequests: [] },
+  'flaky-tests/list-quarantined-tests': { quarantined_tests: [], page: { next_page_token: '' } },
+  'flaky-tests/list-unhealthy-tests': { tests: [], page: { next_page_token: '' } },
   getSubmittedPullRequest: { state: 'testing', isCurrentlySubmittedToQueue: true },
   getQueue: { state: 'running', enqueuedPullRequests: [] },
   getMergeQueueTestingDetails: { testBranch: 'trunk-merge/pr-7/x' },

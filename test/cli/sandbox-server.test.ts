@@ -86,6 +86,16 @@ describe('the server', () => {
       ['getQueue', onQueue],
       ['flaky-tests/list-failing-tests', list],
       ['flaky-tests/get-test-details', { repo, org_url_slug: 'acme', test_id: tests[0]?.id ?? '' }],
+      ['listPullRequests', { ...onQueue, state: 'CANCELLED', take: 10 }],
+      ['flaky-tests/list-quarantined-tests', { repo, org_url_slug: 'acme', page_query: { page_size: 5 } }],
+      [
+        'flaky-tests/list-unhealthy-tests',
+        { repo, org_url_slug: 'acme', status: 'FLAKY', page_query: { page_size: 5 } },
+      ],
+      [
+        'flaky-tests/link-ticket-to-test-case',
+        { repo, test_case_id: tests[0]?.id ?? '', external_ticket_id: 'KAN-123' },
+      ],
     ]
     for (const [operation, body] of calls) {
       const answer = await postJson(sandbox, operation, body)

@@ -42,7 +42,7 @@ testWith('jq')('a script submits, waits and reads on a sandbox of its own', asyn
 test('the tour goes from a new queue to MERGED, and leaves nothing behind', async () => {
   const { stdout, exitCode } = await sh('mergeq sandbox tour --speed 8')
   expect(exitCode).toBe(0)
-  for (const said of ['Created the queue of release', 'MERGED', 'mq_pr_conclusions_1h_total', '@acme/'])
+  for (const said of ['Created the queue for release', 'MERGED', 'mq_pr_conclusions_1h_total', '@acme/'])
     expect(stdout).toContain(said)
 })
 

@@ -1,5 +1,10 @@
 import { costLimits } from '../../src/api/json-cost.ts'
-import { type Operation, operationMethod, operationName } from '../../src/api/operation.ts'
+import {
+  type Operation,
+  operationMethod,
+  operationName,
+  type WriteRecovery,
+} from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { renderExitCodeTable, renderSettingsTable, renderTable } from '../../src/cli/help/readme-tables.ts'
 import { type DocumentedSetting, formatRows, otherVariables } from '../../src/cli/help/topics.ts'
@@ -81,12 +86,15 @@ const replayTexts = {
   never: 'never',
 } as const
 
+const outcomeTextOf = ({ readBack, replay }: WriteRecovery): string =>
+  readBack !== undefined ? 'read back' : replay === 'never' ? 'reported as unknown' : 'sent again'
+
 const renderRetryRules = (): string =>
   renderTable(
     ['operation', 'after an ambiguous failure', 'read back with', 'sent again'],
     operations.map(({ route, effect }) => [
       code(operationName(route)),
-      effect === false ? 'retried' : effect.readBack === undefined ? 'sent again' : 'read back',
+      effect === false ? 'retried' : outcomeTextOf(effect),
       effect === false || effect.readBack === undefined
         ? ''
         : code(operationName(effect.readBack.operation.route)),

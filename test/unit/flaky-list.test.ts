@@ -69,7 +69,7 @@ describe('the order of windows and pages', () => {
   const range = { start: noon - 20 * day, end: noon }
 
   test('each window begins without a token, and ends where a page names none', () => {
-    const steps = createPageCursor(range, 100)
+    const steps = createPageCursor(windows(range), { maxPages: 100, noun: 'test' })
     const seen: string[] = []
     for (let step = steps.next(); step !== undefined; step = steps.next()) {
       seen.push(`${(noon - step.end) / day}-${(noon - step.start) / day} ${step.token}`)
@@ -87,7 +87,10 @@ describe('the order of windows and pages', () => {
     const chain = fc.array(fc.string({ unit: 'binary', maxLength: 3 }), { maxLength: 30 })
     fc.assert(
       fc.property(chain, tokens => {
-        const steps = createPageCursor({ start: noon - day, end: noon }, 1_000)
+        const steps = createPageCursor(windows({ start: noon - day, end: noon }), {
+          maxPages: 1_000,
+          noun: 'test',
+        })
         const asked: string[] = []
         for (let step = steps.next(); step !== undefined; step = steps.next()) {
           asked.push(step.token)
@@ -100,7 +103,7 @@ describe('the order of windows and pages', () => {
   })
 
   test('a window begins again once, and never from its first page', () => {
-    const steps = createPageCursor(range, 100)
+    const steps = createPageCursor(windows(range), { maxPages: 100, noun: 'test' })
     expect(steps.restart()).toBe(false)
     steps.advance('p2', true)
     expect([steps.restart(), steps.place()]).toEqual([true, { window: 0, token: '' }])
@@ -112,7 +115,7 @@ describe('the order of windows and pages', () => {
   })
 
   test('empty pages without end stop; so many pages of another window do not', () => {
-    const steps = createPageCursor(range, 10_000)
+    const steps = createPageCursor(windows(range), { maxPages: 10_000, noun: 'test' })
     let pages = 0
     for (; steps.next() !== undefined; pages++) steps.advance(`p${pages}`, false)
     expect([pages, steps.problem()]).toEqual([100, '100 pages in a row contained no new tests'])

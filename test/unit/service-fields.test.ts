@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import {
   anyField,
   pullRequestFields,
+  quarantinedTestFields,
   queueFields,
   sampleFields,
   testDocumentFields,
@@ -38,6 +39,7 @@ test.each([
   ['Queue', queueFields],
   ['TestRun', testRunFields],
   ['TestCase', testFields],
+  ['QuarantinedTest', quarantinedTestFields],
   ['TestDetails', testDocumentFields],
 ])('the names for --fields are the fields of %s in the types of the library', (type, names) => {
   expect([...names].sort()).toEqual([...fieldsOf(type)].sort())

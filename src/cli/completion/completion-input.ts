@@ -1,4 +1,4 @@
-import { isOption, type OptionDefinition } from '../inputs.ts'
+import { isOption, type OptionDefinition, type ValueSource } from '../inputs.ts'
 
 /** An option or argument as completion sees it. */
 export interface CompletionInput {
@@ -16,6 +16,8 @@ export interface CompletionInput {
   readonly isHidden: boolean
   /** The known values. */
   readonly values: readonly string[]
+  /** The values that are looked up. */
+  readonly source?: ValueSource
   readonly isFile: boolean
   /** Whether the value is a command line that mergeq runs. */
   readonly isCommandLine: boolean
@@ -31,6 +33,7 @@ export const toCompletionInput = (definition: OptionDefinition): CompletionInput
   isVariadic: definition.variadic === true,
   isHidden: definition.hidden === true,
   values: [...(definition.choices ?? []), ...(definition.suggestions ?? [])],
+  ...(definition.values === undefined ? {} : { source: definition.values }),
   isFile: definition.file === true,
   isCommandLine: definition.program === true,
 })

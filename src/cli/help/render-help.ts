@@ -74,7 +74,7 @@ export async function renderHelp(
   )
   if (found === undefined && name !== '' && !source.groups.some(group => group.name === name))
     throw usageError(
-      `There is no command or topic '${name}'.`,
+      `unknown command or topic '${name}'.`,
       `For the commands, run: mergeq --help\nTopics: ${topicNames.join(', ')}`,
     )
   const program = documentProgram(source)

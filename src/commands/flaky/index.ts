@@ -1,14 +1,20 @@
 import type { CommandModule } from '../../cli/registered-command.ts'
 import { flakyGateCommand } from './gate.ts'
 import { flakyGetCommand } from './get.ts'
+import { flakyLinkCommand } from './link.ts'
 import { flakyListCommand } from './list.ts'
 import { flakyMatchCommand } from './match.ts'
+import { flakyQuarantinedCommand } from './quarantined.ts'
 import { flakyReportCommand } from './report.ts'
+import { flakyUnhealthyCommand } from './unhealthy.ts'
 
 /** The commands of `mergeq flaky`, in the order in which help lists them. */
 export const flakyCommands: readonly CommandModule[] = [
   flakyListCommand,
   flakyGetCommand,
+  flakyQuarantinedCommand,
+  flakyUnhealthyCommand,
+  flakyLinkCommand,
   flakyReportCommand,
   flakyMatchCommand,
   flakyGateCommand,

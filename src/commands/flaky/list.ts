@@ -1,16 +1,17 @@
-import { defaultMaxPages, defaultPageSize, listFailingTests } from '../../api/operations/failing-tests.ts'
+import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { choiceOption, negatableFlag, option } from '../../cli/inputs.ts'
+import { maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
 import { rangeInput } from '../../cli/time-range-options.ts'
 import { maxWindow } from '../../domain/limits.ts'
-import { parseGlob } from '../../domain/values/glob.ts'
 import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
+import { testFilterInputs } from './tests/filter-inputs.ts'
 
 /**
  * A test whose status has a value: without a value, the reason replaces it
@@ -45,32 +46,9 @@ export const flakyListCommand = defineOperationCommand({
       summary: 'Maximum number of tests',
       parse: integerParser(1, Number.MAX_SAFE_INTEGER),
     }),
-    pageSize: option({
-      name: 'page-size',
-      value: 'n',
-      default: String(defaultPageSize),
-      summary: 'Tests per page, 1 to 100',
-      parse: integerParser(1, 100),
-    }),
-    pageToken: option({
-      name: 'page-token',
-      value: 'token',
-      summary: 'Fetch only the page with this token',
-      parse: textParser('page token'),
-    }),
-    maxPages: option({
-      name: 'max-pages',
-      value: 'n',
-      default: String(defaultMaxPages),
-      summary: 'Maximum number of pages to fetch',
-      parse: integerParser(1, Number.MAX_SAFE_INTEGER),
-    }),
-    owner: option({
-      name: 'owner',
-      value: 'name',
-      summary: 'Only tests of this code owner',
-      parse: textParser('owner'),
-    }),
+    pageSize: pageSizeInput('Tests'),
+    pageToken: pageTokenInput,
+    maxPages: maxPagesInput,
     quarantined: negatableFlag({
       name: 'quarantined',
       summary: 'Only quarantined tests',
@@ -82,18 +60,7 @@ export const flakyListCommand = defineOperationCommand({
       summary: 'Only tests with at least this failure rate in the last 7 days',
       parse: parseDecimal,
     }),
-    name: option({
-      name: 'name',
-      value: 'glob',
-      summary: 'Only tests whose name matches this pattern',
-      parse: word => parseGlob(word, false),
-    }),
-    path: option({
-      name: 'path',
-      value: 'glob',
-      summary: 'Only tests whose file path matches this pattern',
-      parse: word => parseGlob(word, true),
-    }),
+    ...testFilterInputs,
     sort: choiceOption({
       name: 'sort',
       value: 'key',
@@ -121,7 +88,7 @@ export const flakyListCommand = defineOperationCommand({
     if (pageToken !== undefined && range.end - range.start > maxWindow)
       throw usageError(
         '--page-token requires a range of at most 7 days.',
-        'A page token is valid only for the range of the request that returned it. Give the same range.',
+        'A page token is valid only for the range of the request that returned it. Use the same range.',
       )
   },
   examples: [

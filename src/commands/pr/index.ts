@@ -2,6 +2,7 @@ import type { CommandModule } from '../../cli/registered-command.ts'
 import { prCancelCommand } from './cancel.ts'
 import { prExplainCommand } from './explain.ts'
 import { prGetCommand } from './get.ts'
+import { prListCommand } from './list.ts'
 import { prRestartCommand } from './restart.ts'
 import { prSubmitCommand } from './submit.ts'
 import { prTargetsCommand } from './targets.ts'
@@ -14,6 +15,7 @@ export const prCommands: readonly CommandModule[] = [
   prCancelCommand,
   prRestartCommand,
   prGetCommand,
+  prListCommand,
   prTargetsCommand,
   prTestingCommand,
   prWaitCommand,

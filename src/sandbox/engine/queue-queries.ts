@@ -2,7 +2,8 @@ import type { Batch, PullRequest, Queue, QueueState, RunKind, TargetSet } from '
 
 /** Functions that read a queue without changing it. */
 
-const finalStates: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']
+/** The states in which a pull request has left the queue. */
+export const finalStates: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']
 
 /**
  * Whether the pull request is in the queue, which includes NOT_READY

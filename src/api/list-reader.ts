@@ -1,0 +1,210 @@
+import { formatInteger, pluralize } from '../domain/format.ts'
+import { createPageCursor, type PageCursor, type PagePosition } from '../domain/page-cursor.ts'
+import type { MergeqError } from '../errors.ts'
+import type { Json, JsonObject } from '../json.ts'
+import type { DecodedResponse } from './decode.ts'
+
+/** A condition on records, with the name of its option. */
+export interface RecordFilter {
+  readonly flag: string
+  keeps(record: JsonObject): boolean
+}
+
+/** What a list contains: the member of the response that has the records, and the noun for one record. */
+export interface ListContent {
+  readonly key: string
+  readonly noun: string
+}
+
+/** Which records of a list are read, in which order, and how many. */
+export interface ListSelection {
+  readonly pageSize: number
+  readonly maxPages: number
+  /** Requests only the page that this token names. */
+  readonly pageToken?: string | undefined
+  readonly limit: number
+  readonly filters: readonly RecordFilter[]
+  /** Sorts all records at the end; undefined returns records as they arrive. */
+  readonly order?: ((a: JsonObject, b: JsonObject) => number) | undefined
+}
+
+/** How the service returns the pages of a list. */
+export interface PageProtocol<S extends object> {
+  readonly content: ListContent
+  /** The members of the body that request a page of a segment. */
+  query(segment: S, token: string, pageSize: number): Readonly<Record<string, Json>>
+  /** The token of the next page; empty at the end of the segment. */
+  nextToken(response: DecodedResponse): string
+  /** What identifies a record, so that it is returned once; undefined for a record without it. */
+  idOf(record: JsonObject): string | undefined
+  /** The segment in messages. */
+  describe(segment: S): string
+}
+
+/** What is known of a list at its end. */
+export interface ListResult {
+  /** Records that were collected for sorting. */
+  readonly records: readonly JsonObject[]
+  /** How many records were returned, with `records`. */
+  readonly shown: number
+  readonly pages: number
+  readonly complete: boolean
+  /** Whether the list ended early for another reason than an option. */
+  readonly isBroken: boolean
+  /** Why the list ended early, without a full stop; undefined where an error or an option ended it. */
+  readonly problem: string | undefined
+  /** Restarts, repeated rows, hidden records, and whether there are more. */
+  readonly notes: readonly string[]
+  /** The last document without its records, and its page object. */
+  readonly envelope: JsonObject
+  readonly page: JsonObject
+}
+
+/** Reads all segments and pages of a list, each record once. Does no I/O. */
+export interface ListReader<S extends object> {
+  /** The members of the next request's body; undefined at the end. */
+  nextQuery(): Readonly<Record<string, Json>> | undefined
+  /** Takes a response and returns the records to print now. */
+  take(response: DecodedResponse): readonly JsonObject[]
+  /**
+   * Whether the list continues after an error: when a page token has expired, its segment is read again,
+   * once.
+   */
+  recover(failure: MergeqError): boolean
+  /** Whether a response was taken: then there is a part to print after an error. */
+  hasStarted(): boolean
+  /** The ids of records that came for the first time in the last response. */
+  newIds(): readonly string[]
+  /** How many records were returned so far. */
+  shown(): number
+  cursor(): PageCursor<S>
+  /** Reads other segments from a position; records with these ids were returned before. */
+  startAt(segments: readonly S[], position: PagePosition, ids: Iterable<string>): void
+  /** Ends the list; `why` is the error that ended it early. */
+  finish(why?: string): ListResult
+}
+
+/** Creates the reader of a list whose segments are requested one after another. */
+export function createListReader<S extends object>(
+  segments: readonly S[],
+  protocol: PageProtocol<S>,
+  selection: ListSelection,
+): ListReader<S> {
+  const { pageSize, maxPages, pageToken, limit, filters, order } = selection
+  const { key, noun } = protocol.content
+  let cursor = createPageCursor(segments, { maxPages, noun }, { window: 0, token: pageToken ?? '' })
+  /** The ids of all records, each with the pass in which it was last seen. */
+  const seenIds = new Map<string, number>()
+  let newIds: string[] = []
+  const collected: JsonObject[] = []
+  const hidden = new Map<string, number>()
+  const restarts: string[] = []
+  let [shown, repeated] = [0, 0]
+  let [limited, isOnePageOver] = [false, false]
+  let [lastPage, envelope]: [JsonObject, JsonObject] = [{}, {}]
+  const next = () => (limited || isOnePageOver ? undefined : cursor.next())
+
+  /**
+   * Records an id; returns whether the record is new, and whether it is new in this reading of the segment.
+   */
+  const recordId = (record: JsonObject) => {
+    const id = protocol.idOf(record)
+    if (id === undefined) return { isFirst: true, isNew: true }
+    const lastPass = seenIds.get(id)
+    seenIds.set(id, cursor.pass())
+    if (lastPass === undefined) newIds.push(id)
+    return { isFirst: lastPass === undefined, isNew: lastPass !== cursor.pass() }
+  }
+
+  const isKept = (record: JsonObject): boolean => {
+    const filter = filters.find(({ keeps }) => !keeps(record))
+    if (filter !== undefined) hidden.set(filter.flag, (hidden.get(filter.flag) ?? 0) + 1)
+    return filter === undefined
+  }
+
+  return {
+    nextQuery() {
+      const request = next()
+      return request === undefined ? undefined : protocol.query(request, request.token, pageSize)
+    },
+    take(response) {
+      newIds = []
+      const { records, page = {}, envelope: { [key]: _, ...rest } = {} } = response
+      lastPage = page
+      envelope = rest
+      const sightings = records.map(recordId)
+      const unseen = records.filter((_, index) => sightings[index]?.isFirst)
+      repeated += records.length - unseen.length
+      const wanted = unseen.filter(isKept)
+      const token = protocol.nextToken(response)
+      cursor.advance(
+        token,
+        sightings.some(({ isNew }) => isNew),
+      )
+      if (pageToken !== undefined) {
+        isOnePageOver = true
+        limited = token !== ''
+      }
+      if (order !== undefined) {
+        for (const record of wanted) collected.push(record)
+        return []
+      }
+      const room = limit - shown
+      if (wanted.length > room || (wanted.length === room && next() !== undefined)) limited = true
+      const now = wanted.slice(0, room)
+      shown += now.length
+      return now
+    },
+    recover({ details: { status, serviceMessage = '' } }) {
+      if (
+        (status !== 400 && status !== 404) ||
+        !/token|cursor/i.test(serviceMessage) ||
+        pageToken !== undefined
+      )
+        return false
+      const segment = next()
+      if (segment === undefined || !cursor.restart()) return false
+      restarts.push(`A page token expired; ${protocol.describe(segment)} was read again from the first page.`)
+      return true
+    },
+    hasStarted: () => cursor.pages() > 0,
+    newIds: () => newIds,
+    shown: () => shown,
+    cursor: () => cursor,
+    startAt(otherSegments, position, ids) {
+      cursor = createPageCursor(otherSegments, { maxPages, noun }, position)
+      for (const id of ids) seenIds.set(id, 0)
+    },
+    finish(why) {
+      const problem = cursor.problem() ?? why
+      const sorted = order === undefined ? [] : collected.sort(order)
+      if (sorted.length > limit) limited = true
+      const records = sorted.slice(0, limit)
+      shown += records.length
+      const complete = (cursor.isOver() || isOnePageOver) && !limited && problem === undefined
+      const notes = [...restarts]
+      if (repeated > 0) notes.push(`Omitted ${pluralize(repeated, 'duplicate row')}.`)
+      if (hidden.size > 0) notes.push(describeHidden(hidden, noun))
+      if (limited) notes.push(`This list is incomplete: there are more ${noun}s.`)
+      return {
+        records,
+        shown,
+        pages: cursor.pages(),
+        complete,
+        isBroken: !complete && !limited,
+        problem: cursor.problem(),
+        notes,
+        envelope,
+        page: lastPage,
+      }
+    },
+  }
+}
+
+/** `2 tests hidden by --owner, 1 by --name.` */
+const describeHidden = (hidden: ReadonlyMap<string, number>, noun: string): string =>
+  `${[...hidden]
+    .map(([flag, number], index) =>
+      index === 0 ? `${pluralize(number, noun)} hidden by ${flag}` : `${formatInteger(number)} by ${flag}`,
+    )
+    .join(', ')}.`

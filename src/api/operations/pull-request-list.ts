@@ -1,0 +1,117 @@
+import { pluralize } from '../../domain/format.ts'
+import { maxListResponseSize } from '../../domain/limits.ts'
+import { withNormalizedState } from '../../domain/states.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
+import { get, getString, isObject, type JsonObject } from '../../json.ts'
+import { missingPartErrorWithMessage, type ResponseDecoder, recordDecoder } from '../decode.ts'
+import type { PageProtocol } from '../list-reader.ts'
+import { defineOperation } from '../operation.ts'
+import { paginateList, toIso } from '../pagination.ts'
+import { localParam, param } from '../param.ts'
+import { defaultMaxPages, defaultPageSize } from './failing-tests.ts'
+import { queueParams } from './pull-requests.ts'
+import { pullRequestFields, pullRequestListFields } from './service-fields.ts'
+
+const key = 'pullRequests'
+
+/** Reads a page of pull requests; `page` has the token of the next page. */
+const pageDecoder: ResponseDecoder = {
+  expects: 'json',
+  maxBytes: maxListResponseSize,
+  read(response) {
+    const [document = {}] = recordDecoder(record => record).read(response).records
+    const { [key]: pullRequests } = document
+    if (!Array.isArray(pullRequests) || !pullRequests.every(isObject))
+      throw missingPartErrorWithMessage(document, { name: `list of pull requests (${key})` })
+    return {
+      records: pullRequests.map(withNormalizedState),
+      document: records => ({ ...document, [key]: records }),
+      envelope: document,
+      bytes: response.bytes,
+    }
+  },
+}
+
+/** The pull requests in one state, or in all states. */
+interface StateSegment {
+  readonly state: string | undefined
+}
+
+/** The pages of the list: `cursor` and `take` are members of the body itself. */
+const protocol: PageProtocol<StateSegment> = {
+  content: { key, noun: 'pull request' },
+  query: ({ state }, token, pageSize) => ({
+    ...(state === undefined ? {} : { state }),
+    ...(token === '' ? {} : { cursor: token }),
+    take: pageSize,
+  }),
+  nextToken: ({ envelope = {} }) => getString(envelope, 'nextCursor') ?? '',
+  idOf(record) {
+    const number = get(record, 'prNumber')
+    return typeof number === 'number' ? String(number) : undefined
+  },
+  describe: ({ state }) => (state === undefined ? 'the list' : `the list of state ${state}`),
+}
+
+/** Returns the condition that a pull request is by an author, whose name may begin with `@`. */
+const isBy = (author: string) => {
+  const name = author.replace(/^@/, '').toLowerCase()
+  return (record: JsonObject): boolean => getString(record, 'prAuthor')?.toLowerCase() === name
+}
+
+/**
+ * Lists the pull requests of a queue, finished ones included; each is returned once
+ * (docs/reference/service.md, "listPullRequests").
+ */
+export const listPullRequests = defineOperation({
+  route: 'POST /listPullRequests',
+  effect: false,
+  fields: pullRequestFields,
+  documentFields: pullRequestListFields,
+  isHostedOnly: true,
+  params: {
+    ...queueParams,
+    /** One request for each state; without any, one request for all states. */
+    states: localParam<readonly string[] | undefined>({ fills: ['state'] }),
+    /** Only pull requests that ended since then, in milliseconds since 1970. */
+    since: param<number | undefined>('body.since', {
+      encode: since => (since === undefined ? undefined : toIso(since)),
+    }),
+    /** The service cannot select by author: other pull requests are dropped here. */
+    author: localParam<string | undefined>(),
+    limit: localParam<number | undefined>(),
+    pageSize: localParam<number | undefined>({ fills: ['take'] }),
+    maxPages: localParam<number | undefined>(),
+  },
+  decoder: pageDecoder,
+  errors: { subject: 'the pull requests' },
+  pagination({ repo, targetBranch, states = [], since, author, limit, pageSize, maxPages }) {
+    const segments = states.length === 0 ? [{ state: undefined }] : states.map(state => ({ state }))
+    const queue = `${targetBranch} in ${repositoryName(repo)}`
+    const conditions = [
+      ...states,
+      ...(since === undefined ? [] : [`ended since ${toIso(since)}`]),
+      ...(author === undefined ? [] : [`by ${author}`]),
+    ]
+    const selection = conditions.length === 0 ? '' : ` (${conditions.join(', ')})`
+    return paginateList(
+      segments,
+      protocol,
+      {
+        limit: limit ?? Number.POSITIVE_INFINITY,
+        pageSize: pageSize ?? defaultPageSize,
+        maxPages: maxPages ?? defaultMaxPages,
+        filters: author === undefined ? [] : [{ flag: '--author', keeps: isBy(author) }],
+      },
+      {
+        describe: ({ shown }) => `${pluralize(shown, 'pull request')} of ${queue}${selection}.`,
+        envelope({ pages, complete, envelope: { nextCursor, ...others } }) {
+          // The cursor of the last of several requests continues one state only.
+          const cursor = pages === 1 && nextCursor !== undefined ? { nextCursor } : {}
+          const start = since === undefined ? {} : { start: toIso(since) }
+          return { ...others, ...cursor, window: { ...start, complete } }
+        },
+      },
+    )
+  },
+})

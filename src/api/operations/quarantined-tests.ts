@@ -1,0 +1,60 @@
+import { pluralize } from '../../domain/format.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
+import type { PageProtocol } from '../list-reader.ts'
+import { defineOperation } from '../operation.ts'
+import { paginateList } from '../pagination.ts'
+import { localParam } from '../param.ts'
+import { createTestPages } from '../test-pages.ts'
+import { defaultMaxPages, defaultPageSize, organizationParams } from './failing-tests.ts'
+import { quarantinedTestFields, quarantinedTestListFields } from './service-fields.ts'
+import { createTestFilters } from './test-filters.ts'
+
+const pages = createTestPages('quarantined_tests', 'test_case_id')
+
+/** The list has one segment: the service selects nothing. */
+const protocol: PageProtocol<object> = {
+  ...pages,
+  query: (_, token, pageSize) => pages.pageQuery(token, pageSize),
+  describe: () => 'the list',
+}
+
+/** Lists the quarantined tests of a repository (docs/reference/service.md, "list-quarantined-tests"). */
+export const listQuarantinedTests = defineOperation({
+  route: 'POST /flaky-tests/list-quarantined-tests',
+  effect: false,
+  fields: quarantinedTestFields,
+  documentFields: quarantinedTestListFields,
+  isHostedOnly: true,
+  params: {
+    ...organizationParams,
+    limit: localParam<number | undefined>(),
+    pageSize: localParam<number | undefined>({ fills: ['page_query.page_size'] }),
+    /** Requests the one page that this token names. */
+    pageToken: localParam<string | undefined>({ fills: ['page_query.page_token'] }),
+    maxPages: localParam<number | undefined>(),
+    owner: localParam<string | undefined>(),
+    name: localParam<RegExp | undefined>(),
+    path: localParam<RegExp | undefined>(),
+  },
+  decoder: pages.decoder,
+  errors: {
+    subject: 'the quarantined tests',
+    hint: status => (status === 404 ? 'Check --repo and --org.' : undefined),
+  },
+  pagination: ({ repo, limit, pageSize, pageToken, maxPages, ...filters }) =>
+    paginateList(
+      [{}],
+      protocol,
+      {
+        limit: limit ?? Number.POSITIVE_INFINITY,
+        pageSize: pageSize ?? defaultPageSize,
+        maxPages: maxPages ?? defaultMaxPages,
+        pageToken,
+        filters: createTestFilters(filters, 'file'),
+      },
+      {
+        describe: ({ shown }) => `${pluralize(shown, 'quarantined test')} in ${repositoryName(repo)}.`,
+        envelope: result => pages.envelope(result, {}),
+      },
+    ),
+})

@@ -1,0 +1,76 @@
+import { pluralize } from '../../domain/format.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
+import type { PageProtocol } from '../list-reader.ts'
+import { defineOperation } from '../operation.ts'
+import { pagesOfTests, paginateList } from '../pagination.ts'
+import { localParam } from '../param.ts'
+import { defaultMaxPages, defaultPageSize, organizationParams } from './failing-tests.ts'
+import { testFields, testListFields } from './service-fields.ts'
+import { createTestFilters } from './test-filters.ts'
+
+/** The statuses of a test that is not healthy, in the order in which they are requested. */
+export const unhealthyStatuses = ['FLAKY', 'BROKEN'] as const
+
+/** A status of a test that is not healthy. */
+export type UnhealthyStatus = (typeof unhealthyStatuses)[number]
+
+/** The tests of one status. */
+interface StatusSegment {
+  readonly status: UnhealthyStatus
+}
+
+const protocol: PageProtocol<StatusSegment> = {
+  ...pagesOfTests,
+  query: ({ status }, token, pageSize) => ({ status, ...pagesOfTests.pageQuery(token, pageSize) }),
+  describe: ({ status }) => `the list of status ${status}`,
+}
+
+/**
+ * Lists the flaky tests and then the broken tests of a repository
+ * (docs/reference/service.md, "list-unhealthy-tests").
+ */
+export const listUnhealthyTests = defineOperation({
+  route: 'POST /flaky-tests/list-unhealthy-tests',
+  effect: false,
+  fields: testFields,
+  documentFields: testListFields,
+  isHostedOnly: true,
+  params: {
+    ...organizationParams,
+    /** Only this status; without it, one request after another for each status. */
+    status: localParam<UnhealthyStatus | undefined>({ fills: ['status'] }),
+    limit: localParam<number | undefined>(),
+    pageSize: localParam<number | undefined>({ fills: ['page_query.page_size'] }),
+    /** Requests the one page that this token names; only together with a status. */
+    pageToken: localParam<string | undefined>({ fills: ['page_query.page_token'] }),
+    maxPages: localParam<number | undefined>(),
+    owner: localParam<string | undefined>(),
+    quarantined: localParam<boolean | undefined>(),
+    name: localParam<RegExp | undefined>(),
+    path: localParam<RegExp | undefined>(),
+  },
+  decoder: pagesOfTests.decoder,
+  errors: {
+    subject: 'the unhealthy tests',
+    hint: status => (status === 404 ? 'Check --repo and --org.' : undefined),
+  },
+  pagination({ repo, status, limit, pageSize, pageToken, maxPages, ...filters }) {
+    const statuses = status === undefined ? unhealthyStatuses : [status]
+    const adjective = statuses.join(' or ').toLowerCase()
+    return paginateList(
+      statuses.map(status => ({ status })),
+      protocol,
+      {
+        limit: limit ?? Number.POSITIVE_INFINITY,
+        pageSize: pageSize ?? defaultPageSize,
+        maxPages: maxPages ?? defaultMaxPages,
+        pageToken,
+        filters: createTestFilters(filters),
+      },
+      {
+        describe: ({ shown }) => `${pluralize(shown, `${adjective} test`)} in ${repositoryName(repo)}.`,
+        envelope: result => pagesOfTests.envelope(result, {}),
+      },
+    )
+  },
+})

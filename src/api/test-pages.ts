@@ -1,0 +1,48 @@
+import { maxListResponseSize } from '../domain/limits.ts'
+import { getString, isObject, type Json, type JsonObject } from '../json.ts'
+import { missingPartError, type ResponseDecoder, recordDecoder } from './decode.ts'
+import type { ListResult, PageProtocol } from './list-reader.ts'
+
+/** The pages of a list of tests (docs/reference/service.md, "Pages"). */
+export interface TestPages extends Pick<PageProtocol<object>, 'content' | 'nextToken' | 'idOf'> {
+  /** The member of the body that requests a page. */
+  pageQuery(token: string, pageSize: number): Readonly<Record<string, Json>>
+  /** Reads a page: the records and the whole document. Throws an error for a response without the list. */
+  readonly decoder: ResponseDecoder
+  /** The members beside the records in the one document for all pages; `window` says what they cover. */
+  envelope(result: ListResult, window: JsonObject): JsonObject
+}
+
+/**
+ * The pages of a list of tests.
+ *
+ * @param key the member of the response that has the records
+ * @param idKey the member of a record that identifies the test
+ */
+export const createTestPages = (key: string, idKey: string): TestPages => ({
+  content: { key, noun: 'test' },
+  nextToken: ({ page = {} }) => getString(page, 'next_page_token') ?? '',
+  idOf: test => getString(test, idKey),
+  pageQuery: (token, pageSize) => ({ page_query: { page_size: pageSize, page_token: token } }),
+  decoder: {
+    expects: 'json',
+    maxBytes: maxListResponseSize,
+    read(response) {
+      const [document = {}] = recordDecoder(record => record).read(response).records
+      const { page, [key]: tests } = document
+      if (!Array.isArray(tests) || !tests.every(isObject))
+        throw missingPartError(`list of ${key.replaceAll('_', ' ')}`)
+      return {
+        records: tests,
+        document: records => ({ ...document, [key]: records }),
+        envelope: document,
+        ...(isObject(page) ? { page } : {}),
+        bytes: response.bytes,
+      }
+    },
+  },
+  envelope({ shown, pages, complete, envelope, page }, window) {
+    const totals = { total_rows: shown, total_pages: pages }
+    return { ...envelope, page: pages === 1 ? page : totals, window: { ...window, complete } }
+  },
+})

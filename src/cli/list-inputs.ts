@@ -1,0 +1,55 @@
+import { defaultMaxPages, defaultPageSize } from '../api/operations/failing-tests.ts'
+import { integerParser } from '../domain/values/numbers.ts'
+import { textParser } from '../domain/values/text.ts'
+import { type Input, option } from './inputs.ts'
+
+/** How many records a list prints on a terminal by default. */
+const terminalLimit = 30
+
+/** The option for the page size of a list; `noun` names its records. */
+export const pageSizeInput = (noun: string) =>
+  option({
+    name: 'page-size',
+    value: 'n',
+    default: String(defaultPageSize),
+    summary: `${noun} per page, 1 to 100`,
+    parse: integerParser(1, 100),
+  })
+
+/** The option that selects one page of a list. */
+export const pageTokenInput = option({
+  name: 'page-token',
+  value: 'token',
+  summary: 'Fetch only the page with this token',
+  parse: textParser('page token'),
+})
+
+/** The option for the number of pages of a list. */
+export const maxPagesInput = option({
+  name: 'max-pages',
+  value: 'n',
+  default: String(defaultMaxPages),
+  summary: 'Maximum number of pages to fetch',
+  parse: integerParser(1, Number.MAX_SAFE_INTEGER),
+})
+
+/**
+ * The option for the number of records of a list: by default 30 on a terminal, otherwise all, which is
+ * undefined.
+ */
+export function limitInput(noun: string): Input<number | undefined> {
+  const typed = option({
+    name: 'limit',
+    value: 'n',
+    defaultText: `${terminalLimit} on a terminal, otherwise 0`,
+    summary: `Maximum number of ${noun}; 0 lists all`,
+    parse: integerParser(0, Number.MAX_SAFE_INTEGER),
+  })
+  return {
+    ...typed,
+    read(args, { isTerminal }) {
+      const limit = typed.read(args) ?? (isTerminal ? terminalLimit : 0)
+      return limit === 0 ? undefined : limit
+    },
+  }
+}

@@ -1,0 +1,25 @@
+import { option } from '../../../cli/inputs.ts'
+import { parseGlob } from '../../../domain/values/glob.ts'
+import { textParser } from '../../../domain/values/text.ts'
+
+/** The filters that every list of tests has. */
+export const testFilterInputs = {
+  owner: option({
+    name: 'owner',
+    value: 'name',
+    summary: 'Only tests of this code owner',
+    parse: textParser('owner'),
+  }),
+  name: option({
+    name: 'name',
+    value: 'glob',
+    summary: 'Only tests whose name matches this pattern',
+    parse: word => parseGlob(word, false),
+  }),
+  path: option({
+    name: 'path',
+    value: 'glob',
+    summary: 'Only tests whose file path matches this pattern',
+    parse: word => parseGlob(word, true),
+  }),
+}

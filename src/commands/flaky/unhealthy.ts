@@ -1,0 +1,69 @@
+import { listUnhealthyTests, unhealthyStatuses } from '../../api/operations/unhealthy-tests.ts'
+import { defineOperationCommand } from '../../cli/command.ts'
+import { serviceRecord } from '../../cli/fields/record-fields.ts'
+import { choiceOption, type Input, negatableFlag } from '../../cli/inputs.ts'
+import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
+import { organizationInputs } from '../../cli/queue-inputs.ts'
+import { usageError } from '../../errors.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
+import { testFilterInputs } from './tests/filter-inputs.ts'
+
+const typedStatus = choiceOption({
+  name: 'status',
+  value: 'status',
+  defaultText: 'flaky, then broken',
+  summary: 'Only tests with this status',
+  choices: ['flaky', 'broken'],
+})
+
+/** The status as the service spells it. */
+const statusInput: Input<(typeof unhealthyStatuses)[number] | undefined> = {
+  ...typedStatus,
+  read(args) {
+    const typed = typedStatus.read(args)
+    return unhealthyStatuses.find(status => status.toLowerCase() === typed)
+  },
+}
+
+const columns: readonly ColumnSpec[] = [
+  ['NAME', 'name'],
+  ['STATUS', 'status.value', 'state'],
+  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number'],
+  ['QUARANTINED', 'quarantined'],
+  ['OWNERS', 'codeowners'],
+  ['ID', 'id', 'id'],
+]
+
+/** `mergeq flaky unhealthy`: the flaky tests and the broken tests, whether or not they failed lately. */
+export const flakyUnhealthyCommand = defineOperationCommand({
+  command: 'flaky unhealthy',
+  summary: 'List the flaky and broken tests',
+  operation: listUnhealthyTests,
+  fields: serviceRecord(listUnhealthyTests, columns),
+  inputs: {
+    ...organizationInputs,
+    status: statusInput,
+    limit: limitInput('tests'),
+    pageSize: pageSizeInput('Tests'),
+    pageToken: pageTokenInput,
+    maxPages: maxPagesInput,
+    quarantined: negatableFlag({
+      name: 'quarantined',
+      summary: 'Only quarantined tests',
+      opposite: 'Only tests that are not quarantined',
+    }),
+    ...testFilterInputs,
+  },
+  view: ({ records }) => table(records, columns),
+  check({ status, pageToken }) {
+    if (pageToken !== undefined && status === undefined)
+      throw usageError(
+        '--page-token requires --status.',
+        'A page token is valid only for the status of the request that returned it. Add --status flaky or --status broken.',
+      )
+  },
+  examples: [
+    'mergeq flaky unhealthy --status broken',
+    'mergeq flaky unhealthy --no-quarantined --owner @acme/web --json',
+  ],
+})

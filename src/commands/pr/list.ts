@@ -1,0 +1,83 @@
+import { listPullRequests } from '../../api/operations/pull-request-list.ts'
+import { defineOperationCommand } from '../../cli/command.ts'
+import { serviceRecord } from '../../cli/fields/record-fields.ts'
+import { type Input, option, repeatableOption } from '../../cli/inputs.ts'
+import { limitInput, maxPagesInput, pageSizeInput } from '../../cli/list-inputs.ts'
+import { queueInputs } from '../../cli/queue-inputs.ts'
+import { pullRequestStates } from '../../domain/states.ts'
+import { parseMoment } from '../../domain/time-range.ts'
+import { choiceParser, textParser } from '../../domain/values/text.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
+
+/** The states as they are typed: `not-ready`. */
+const stateNames = pullRequestStates.map(state => state.toLowerCase().replaceAll('_', '-'))
+
+const typedStates = repeatableOption({
+  name: 'state',
+  value: 'state',
+  summary: 'Only pull requests in this state',
+  choices: stateNames,
+  parse: text => choiceParser(stateNames)(text.replaceAll('_', '-')),
+})
+
+/** The states that were typed, each once, as the service spells them. */
+const stateInput: Input<readonly string[] | undefined> = {
+  ...typedStates,
+  read(args) {
+    const states = typedStates.read(args)?.map(state => state.toUpperCase().replaceAll('-', '_'))
+    return states === undefined ? undefined : [...new Set(states)]
+  },
+}
+
+const sinceText = option({
+  name: 'since',
+  value: 'duration|instant',
+  summary: 'Only pull requests that merged, failed or were cancelled since then',
+  parse: text => text,
+})
+
+/** The earliest end of a pull request, in milliseconds since 1970. */
+const sinceInput: Input<number | undefined> = {
+  ...sinceText,
+  read(args, { now }) {
+    const text = sinceText.read(args)
+    return text === undefined ? undefined : parseMoment(text, now)
+  },
+}
+
+const columns: readonly ColumnSpec[] = [
+  ['PR', 'prNumber', 'pr'],
+  ['STATE', 'state', 'state'],
+  ['SINCE', 'stateChangedAt', 'time'],
+  ['AUTHOR', 'prAuthor'],
+  ['PRIORITY', 'priorityName'],
+  ['TITLE', 'prTitle'],
+]
+
+/** `mergeq pr list`: the pull requests of a queue, finished ones included. */
+export const prListCommand = defineOperationCommand({
+  command: 'pr list',
+  summary: 'List the pull requests of a queue, finished ones included',
+  operation: listPullRequests,
+  inputs: {
+    ...queueInputs,
+    states: stateInput,
+    since: sinceInput,
+    author: option({
+      name: 'author',
+      value: 'name',
+      summary: 'Only pull requests of this author; mergeq reads all of them and filters',
+      parse: textParser('author'),
+    }),
+    limit: limitInput('pull requests'),
+    pageSize: pageSizeInput('Pull requests'),
+    maxPages: maxPagesInput,
+  },
+  fields: serviceRecord(listPullRequests, columns),
+  view: ({ records }) => table(records, columns),
+  examples: [
+    'mergeq pr list --state merged --since 24h',
+    'mergeq pr list --state not-ready --state pending --author ada',
+    'mergeq pr list --json --limit 0',
+  ],
+})
