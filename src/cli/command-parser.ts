@@ -1,5 +1,5 @@
 import { Command as CommanderCommand, CommanderError, Option } from 'commander'
-import { MergeqError, usageError } from '../errors.ts'
+import { MergeqError, usageError, usageHint } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { CommandDescription } from './command.ts'
 import { asksForFields, completeFieldsOption } from './fields/fields-option.ts'
@@ -187,6 +187,10 @@ function toUsageError({ message, code }: CommanderError): MergeqError {
     .split('\n')
   const text = problem === '' || code === 'commander.help' ? 'unknown command' : problem
   return new MergeqError('usage', `${text.replace(/\.$/, '')}.`, {
-    hint: hint?.replace(/^\((.*)\)$/, '$1') ?? 'Run `mergeq --help`, or add --help to a command.',
+    hint:
+      hint?.replace(/^\((.*)\)$/, '$1') ??
+      (text.startsWith('unknown command')
+        ? 'To list the commands, run `mergeq --help` or `mergeq <command> --help`.'
+        : usageHint),
   })
 }

@@ -5,6 +5,7 @@ import { resourceOfParams } from '../api/resource.ts'
 import { joinList } from '../domain/format.ts'
 import { MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import type { CommandContext } from './context.ts'
+import { explainOutage } from './explain-outage.ts'
 import type { Invocation } from './invocation.ts'
 
 /** How one of several requests ended. */
@@ -15,9 +16,12 @@ export interface RunResult {
 
 /** Logs each error once, the most severe last (docs/reference/cli.md, "Several pull requests"). */
 export async function reportErrors(
-  failures: readonly MergeqError[],
-  { logger }: Pick<CommandContext, 'logger'>,
+  originals: readonly MergeqError[],
+  context: Pick<CommandContext, 'logger' | 'client' | 'settings' | 'options'>,
 ): Promise<void> {
+  const { logger } = context
+  const failures: MergeqError[] = []
+  for (const original of originals) failures.push(await explainOutage(original, context))
   const worst = mostSevere(failures.map(({ exit }) => exit))
   const unique = failures.filter(
     ({ message }, index) => failures.findIndex(other => other.message === message) === index,

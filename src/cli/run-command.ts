@@ -1,8 +1,10 @@
 import type { ParsedArgs } from '../config/args.ts'
 import { createParseContext } from '../config/config.ts'
+import { isMergeqError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { CommandDefinition, CommandRunner, OperationCommand } from './command.ts'
 import { type CommandContext, type CommandPurpose, createContext, type SecretOutput } from './context.ts'
+import { explainOutage } from './explain-outage.ts'
 import { type RecordFields, receiptRecord } from './fields/record-fields.ts'
 import { type RequestDefinition, readInputs, readInvocations } from './invocation.ts'
 import { printDryRun } from './preview.ts'
@@ -61,6 +63,8 @@ async function withContext(
   const context = await createContext(args, host, secrets, purpose)
   try {
     return await work(context)
+  } catch (error) {
+    throw isMergeqError(error) ? await explainOutage(error, context) : error
   } finally {
     await context.close()
   }

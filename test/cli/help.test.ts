@@ -187,6 +187,7 @@ const stages: Readonly<Record<string, Stage>> = {
   'flaky match': { setting: { input: junit, files: { 'junit.xml': junit } } },
   api: queued,
   'sandbox exec': { setting: { spawn: () => ({ code: 0, out: '' }) } },
+  'sandbox shell': { setting: { spawn: () => ({ code: 0, out: '' }) } },
 }
 
 /** Names of an example that only a real service knows, as the sandbox has them. */

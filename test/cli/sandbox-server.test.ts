@@ -114,7 +114,10 @@ describe('the server', () => {
       },
     )
     expect(parseSamples(await metrics.text()).length).toBeGreaterThan(50)
-    expect(calls.length + 1).toBe(serviceOperations.length)
+    // The status needs no token.
+    const status = await fetch(`${sandbox.baseUrl}/status`)
+    expect([status.status, await status.json()]).toEqual([200, { status: 'ok' }])
+    expect(calls.length + 2).toBe(serviceOperations.length)
     expect((await postJson(sandbox, 'unknownOperation', onQueue)).status).toBe(404)
   })
 

@@ -304,7 +304,10 @@ const consoleUses = (file: File) => usesOf('console', file)
 
 /** Directories whose code is the same for every operation of the service. */
 const genericDirectories = ['http', 'config', 'output', 'cli', 'host']
-const operations = serviceOperations.map(({ route }) => operationName(route))
+// `status` is also an ordinary word.
+const operations = serviceOperations
+  .map(({ route }) => operationName(route))
+  .filter(name => name !== 'status')
 
 const namedOperations = ({ path, text }: File): readonly string[] =>
   genericDirectories.includes(directoryOf(path))

@@ -75,7 +75,7 @@ export async function renderHelp(
   if (found === undefined && name !== '' && !source.groups.some(group => group.name === name))
     throw usageError(
       `unknown command or topic '${name}'.`,
-      `For the commands, run: mergeq --help\nTopics: ${topicNames.join(', ')}`,
+      `To list the commands, run: mergeq --help\nTopics: ${topicNames.join(', ')}`,
     )
   const program = documentProgram(source)
   if (isJsonFormat(options.format)) {

@@ -33,6 +33,7 @@ export const otherVariables: readonly (readonly [names: string, description: str
     'NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM',
     'Color output, unless --color is given; TERM=dumb disables it',
   ],
+  ['LC_ALL, LC_CTYPE, LANG', 'Character set of the terminal; without UTF-8, mergeq prints ASCII signs'],
 ]
 
 /** Returns the environment variables of each setting; the description begins with the option. */

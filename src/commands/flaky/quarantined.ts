@@ -7,12 +7,12 @@ import { type ColumnSpec, table } from '../../output/view.ts'
 import { testFilterInputs } from './tests/filter-inputs.ts'
 
 const columns: readonly ColumnSpec[] = [
-  ['NAME', 'name'],
+  ['NAME', 'name', 'text'],
   ['STATUS', 'status', 'state'],
-  ['SETTING', 'quarantine_setting'],
-  ['SINCE', 'status_last_updated_at', 'time'],
-  ['OWNERS', 'codeowners'],
-  ['FILE', 'file'],
+  ['SETTING', 'quarantine_setting', 'plain', 3],
+  ['SINCE', 'status_last_updated_at', 'time', 2],
+  ['OWNERS', 'codeowners', 'plain', 1],
+  ['FILE', 'file', 'plain', 4],
 ]
 
 /** `mergeq flaky quarantined`: the tests whose failures are ignored. */

@@ -26,11 +26,11 @@ const statusInput: Input<(typeof unhealthyStatuses)[number] | undefined> = {
 }
 
 const columns: readonly ColumnSpec[] = [
-  ['NAME', 'name'],
+  ['NAME', 'name', 'text'],
   ['STATUS', 'status.value', 'state'],
-  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number'],
-  ['QUARANTINED', 'quarantined'],
-  ['OWNERS', 'codeowners'],
+  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', 2],
+  ['QUARANTINED', 'quarantined', 'plain', 3],
+  ['OWNERS', 'codeowners', 'plain', 1],
   ['ID', 'id', 'id'],
 ]
 

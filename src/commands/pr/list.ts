@@ -49,9 +49,9 @@ const columns: readonly ColumnSpec[] = [
   ['PR', 'prNumber', 'pr'],
   ['STATE', 'state', 'state'],
   ['SINCE', 'stateChangedAt', 'time'],
-  ['AUTHOR', 'prAuthor'],
-  ['PRIORITY', 'priorityName'],
-  ['TITLE', 'prTitle'],
+  ['AUTHOR', 'prAuthor', 'plain', 1],
+  ['PRIORITY', 'priorityName', 'plain', 2],
+  ['TITLE', 'prTitle', 'text'],
 ]
 
 /** `mergeq pr list`: the pull requests of a queue, finished ones included. */
