@@ -346,7 +346,15 @@ describe('--fields help lists the fields', () => {
   /** The commands whose output has no fields. */
   const withoutFields = [
     ...['queue export', 'flaky report', 'auth login', 'auth logout', 'auth token'],
-    ...['config set', 'config unset', 'config path', 'sandbox start', 'sandbox exec', 'sandbox tour'],
+    ...[
+      'config set',
+      'config unset',
+      'config path',
+      'sandbox start',
+      'sandbox exec',
+      'sandbox shell',
+      'sandbox tour',
+    ],
   ]
 
   test.each(allCommands.filter(command => 'run' in command).map(({ command }) => command))(
