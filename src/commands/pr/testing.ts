@@ -1,5 +1,6 @@
 import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
+import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { type Input, option } from '../../cli/inputs.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
 import type { ParsedArgs } from '../../config/args.ts'
@@ -9,7 +10,7 @@ import { parsePullRequest } from '../../domain/values/pull-request.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getString } from '../../json.ts'
-import { table } from '../../output/view.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
 
 /** The test run: an id, or a test branch that ends with an id; none when --pr was typed. */
 const testRunInput: Input<string | undefined> = {
@@ -33,6 +34,13 @@ const testRunInput: Input<string | undefined> = {
   },
 }
 
+const columns: readonly ColumnSpec[] = [
+  ['KIND', 'kind'],
+  ['NAME', 'name'],
+  ['STATE', 'state', 'state'],
+  ['URL', 'url'],
+]
+
 /** `mergeq pr testing`: a test run and its checks. */
 export const prTestingCommand = defineOperationCommand({
   command: 'pr testing',
@@ -49,15 +57,12 @@ export const prTestingCommand = defineOperationCommand({
       parse: word => parsePullRequest(word).number,
     }),
   },
+  // A row is made from several fields: a check run and a status have other names for the same thing.
+  fields: serviceRecord(getMergeQueueTestingDetails, columns, 'checkSuites'),
   view({ records: [run = {}] }) {
     const tested = getArray(run, 'testedPullRequests').map(pr => `#${get(pr, 'prNumber') ?? '?'}`)
     return {
-      ...table(readChecks(run), [
-        ['KIND', 'kind'],
-        ['NAME', 'name'],
-        ['STATE', 'state', 'state'],
-        ['URL', 'url'],
-      ]),
+      ...table(readChecks(run), columns),
       heading: [
         `Test run: ${getString(run, 'status') ?? 'unknown status'}, on ${getString(run, 'testBranch') ?? 'an unknown branch'}, for ${tested.join(', ') || 'unknown pull requests'}`,
       ],
