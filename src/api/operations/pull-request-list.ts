@@ -66,6 +66,7 @@ export const listPullRequests = defineOperation({
   route: 'POST /listPullRequests',
   effect: false,
   isHostedOnly: true,
+  stateFields: ['state'],
   params: {
     ...queueParams,
     /** One request for each state; without any, one request for all states. */

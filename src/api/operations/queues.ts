@@ -71,6 +71,7 @@ export const createQueue = defineOperation({
  */
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
+  stateFields: ['state'],
   effect: { ...recoveredByQueue, inspect: inspectUpdate },
   params: {
     ...queueParams,
