@@ -6,7 +6,7 @@ Register-ArgumentCompleter -Native -CommandName mergeq -ScriptBlock {
     $typed = @($commandAst.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object {
         if ($_ -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $_.Value } else { $_.Extent.Text }
     })
-    $program = if (Get-Command $typed[0] -CommandType Application, ExternalScript -ErrorAction Ignore) { $typed[0] } else { 'mergeq' }
+    $program = if (Get-Command $typed[0] -CommandType @('Application', 'ExternalScript') -ErrorAction Ignore) { $typed[0] } else { 'mergeq' }
     $words = @($typed | Select-Object -Skip 1)
     # Not every version of PowerShell passes on an empty word: mergeq reads two quotes as an empty word.
     $current = if ($wordToComplete) { $wordToComplete } else { '""' }

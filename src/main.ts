@@ -17,6 +17,7 @@ export async function main(): Promise<void> {
   process.on('SIGXFSZ', () => undefined)
   const host = createNodeHost(process, MERGEQ_VERSION, interruption.signal)
   process.exitCode = await runProgram(host, commandGroups)
-  // A reader that stopped reading leaves output pending, which would keep the process alive.
-  if (interruption.signal.aborted) process.exit()
+  // A reader that stopped reading leaves output pending, which would keep the process alive. So would a DNS
+  // lookup after its time limit: the shell waits for the end of a completion.
+  if (interruption.signal.aborted || host.argv[0] === '__complete') process.exit()
 }

@@ -102,7 +102,7 @@ const formatMarkdownRow = row => `| ${row.map(cell => cell.replaceAll('|', '\\|'
 /** The figures that the README quotes, as a Markdown table. */
 export const formatSummary = (figures, baseline) =>
   [
-    ['what', 'figure', 'times'],
+    ['what', 'result', 'in multiples of'],
     ['---', '---:', '---'],
     ...figures
       .filter(({ quoted, figure }) => quoted === true && figure !== undefined)

@@ -109,7 +109,7 @@ function describeResponse(
   if (status === 407)
     return {
       summary: 'The proxy requires a login (407); the service was not reached',
-      hint: 'Add the user name and the password to HTTPS_PROXY.',
+      hint: 'Set HTTPS_PROXY to a URL with the user name and password, for example http://user:password@proxy.example:3128.',
     }
   if (status === 413)
     return {
@@ -148,7 +148,7 @@ function authenticationHint({ token, forkedRun, operation }: ErrorContext): stri
     return `The operation ${operation} should need no token. Check the base URL, and any proxy in front of the service.`
   if (token === undefined)
     return 'The workflow run must be in progress, come from a fork and test the commit in --sha. If a token is available, set MERGEQ_TOKEN and omit --forked-run.'
-  const check = 'The token must be valid and belong to this organization.'
+  const check = 'Check that the token is complete and belongs to this organization.'
   return /^\w+$/.test(token)
     ? `${check} Set ${token} to another token, or unset it and run: mergeq auth login`
     : `${check} To store another token, run: mergeq auth login`
@@ -190,9 +190,9 @@ function describeNotFound(
 function subjectOf({ pr, head, repo, targetBranch, errors }: ErrorContext): string {
   const repository = repo === undefined ? '' : repositoryName(repo)
   const queue =
-    repository === '' || targetBranch === undefined ? '' : `the queue of ${targetBranch} in ${repository}`
+    repository === '' || targetBranch === undefined ? '' : `the queue for ${targetBranch} in ${repository}`
   const own = errors?.subject
-  const pullRequest = pr === undefined ? head && `the pull request of branch ${head}` : `#${pr}`
+  const pullRequest = pr === undefined ? head && `the pull request for branch ${head}` : `#${pr}`
   const name =
     own === undefined || pullRequest === undefined ? (own ?? pullRequest) : `${own} of ${pullRequest}`
   const place = queue === '' ? repository : queue

@@ -183,9 +183,9 @@ export function createListReader<S extends object>(
       shown += records.length
       const complete = (cursor.isOver() || isOnePageOver) && !limited && problem === undefined
       const notes = [...restarts]
-      if (repeated > 0) notes.push(`Omitted ${pluralize(repeated, 'repeated row')}.`)
+      if (repeated > 0) notes.push(`Omitted ${pluralize(repeated, 'duplicate row')}.`)
       if (hidden.size > 0) notes.push(describeHidden(hidden, noun))
-      if (limited) notes.push(`There are more ${noun}s; this list is not complete.`)
+      if (limited) notes.push(`This list is incomplete: there are more ${noun}s.`)
       return {
         records,
         shown,

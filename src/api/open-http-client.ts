@@ -74,11 +74,11 @@ async function readAuthorities(
   const own = await files.read(path).catch((error: Error) => {
     throw usageError(
       `${option}: ${path} cannot be read: ${error.message}.`,
-      'Name a PEM file with certificates.',
+      'Specify a PEM file with certificates.',
     )
   })
   if (own === undefined)
-    throw usageError(`${option}: the file ${path} does not exist.`, 'Name a PEM file with certificates.')
+    throw usageError(`${option}: the file ${path} does not exist.`, 'Specify a PEM file with certificates.')
   const others = await files.read(env.NODE_EXTRA_CA_CERTS || '/dev/null').catch(() => undefined)
   return others === undefined || others === '' ? [own] : [own, others]
 }

@@ -56,7 +56,7 @@ export async function readResponse(
 }
 
 const tooCostly = (excess: string, operation: string, host: string): MergeqError =>
-  new MergeqError('bad-answer', `The response of ${host} ${excess}.`, {
+  new MergeqError('bad-answer', `The response from ${host} ${excess}.`, {
     operation,
     hint: 'Check the base URL, and any proxy in front of the service. If the response is correct, raise the limit with --max-answer <size>, or request less data.',
     sentState: 'ambiguous',

@@ -20,7 +20,7 @@ export interface CommandClient extends ServiceClient {
 interface ClientParts {
   readonly host: Host
   readonly settings: Config
-  readonly options: GlobalOptions
+  readonly options: Pick<GlobalOptions, 'retries' | 'timeout' | 'maxResponseSize' | 'verbose'>
   readonly logger: Logger
   readonly secrets: ServiceClient['secrets'] & { hide(secret: string): void }
 }

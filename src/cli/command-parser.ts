@@ -1,5 +1,5 @@
 import { Command as CommanderCommand, CommanderError, Option } from 'commander'
-import { MergeqError, usageError } from '../errors.ts'
+import { MergeqError, usageError, usageHint } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { CommandDescription } from './command.ts'
 import { globalOptions } from './global-options.ts'
@@ -156,11 +156,11 @@ function declareOptions(
       const added = value ?? 'true'
       if (typeof value === 'string' && isOptionAsValue(definition, value))
         throw usageError(
-          `${name} needs a value, but ${value} is a flag.`,
+          `${name} needs a value, but ${value} is an option.`,
           `To use ${value} as the value, write: ${name}=${value}`,
         )
       if (variadic !== true && values.some(other => other !== added))
-        throw usageError(`${name} was given twice with different values.`, `Give ${name} only once.`)
+        throw usageError(`${name} was given twice with different values.`, `Use ${name} only once.`)
       if (variadic === true || values.length === 0) args.set(name, [...values, added])
     })
   }
@@ -177,10 +177,15 @@ function declareOptions(
 function toUsageError({ message, code }: CommanderError): MergeqError {
   const [problem = '', hint] = message
     .replace(/^error: /, '')
+    .replace(/^option '(?:-\w, )?(--[\w-]+) (.+)' argument missing$/s, '$1 needs a value: $2')
     .replace(/'(-[^'=]*)=.*'/s, "'$1'")
     .split('\n')
   const text = problem === '' || code === 'commander.help' ? 'unknown command' : problem
   return new MergeqError('usage', `${text.replace(/\.$/, '')}.`, {
-    hint: hint?.replace(/^\((.*)\)$/, '$1') ?? 'Run `mergeq --help`, or add --help to a command.',
+    hint:
+      hint?.replace(/^\((.*)\)$/, '$1') ??
+      (text.startsWith('unknown command')
+        ? 'To list the commands, run `mergeq --help` or `mergeq <command> --help`.'
+        : usageHint),
   })
 }

@@ -20,11 +20,23 @@ function describeSetting(
 
 /** The options that every command accepts (docs/reference/cli.md, "Global options"). */
 export const globalOptions: readonly OptionDefinition[] = [
-  { name: '--repo', short: '-R', value: '[host/]owner/name', ...describeSetting('repo') },
-  { name: '--target-branch', short: '-b', value: 'branch', ...describeSetting('targetBranch') },
+  {
+    name: '--repo',
+    short: '-R',
+    value: '[host/]owner/name',
+    ...describeSetting('repo'),
+    values: 'repositories',
+  },
+  {
+    name: '--target-branch',
+    short: '-b',
+    value: 'branch',
+    ...describeSetting('targetBranch'),
+    values: 'branches',
+  },
   { name: '--org', value: 'slug', ...describeSetting('org') },
   { name: '--base-url', value: 'url', ...describeSetting('baseUrl') },
-  { name: '--profile', value: 'name', ...describeSetting('profile') },
+  { name: '--profile', value: 'name', ...describeSetting('profile'), values: 'profiles' },
   { name: '--output', short: '-o', value: 'format', ...describeSetting('output') },
   { name: '--json', summary: 'Same as --output json' },
   { name: '--fields', value: 'a,b.c', summary: 'Print only these fields' },
@@ -69,7 +81,7 @@ export async function readGlobalOptions(args: ParsedArgs, settings: Config): Pro
     ?.split(',')
     .map(field => field.trim())
   if (fields?.includes(''))
-    throw usageError('--fields contains an empty name.', 'For example --fields state,prTitle.')
+    throw usageError('--fields contains an empty name.', 'For example: --fields state,prTitle')
   return {
     format: args.has('--json') ? 'json' : await settings.require('output'),
     isTableForced: args.has('--output'),

@@ -6,6 +6,19 @@ import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
 
 /**
+ * The values that completion looks up while a command line is typed: in the checkout, in the stored settings,
+ * or, for `pull-requests` and `tests`, at the service (docs/reference/cli.md, "Completion").
+ * `setting-values` are the values of the setting that the argument before names.
+ */
+export type ValueSource =
+  | 'pull-requests'
+  | 'tests'
+  | 'branches'
+  | 'repositories'
+  | 'profiles'
+  | 'setting-values'
+
+/**
  * An argument or option as data. Help, the manual page, completion and the parser of the command line are
  * made from these fields.
  */
@@ -25,6 +38,8 @@ export interface OptionDefinition {
   readonly choices?: readonly string[]
   /** Some of the possible values. */
   readonly suggestions?: readonly string[]
+  /** The values that completion looks up, in addition to `choices` and `suggestions`. */
+  readonly values?: ValueSource
   /** Whether an argument must be given. */
   readonly required?: boolean
   /** Whether an option may be typed several times, or an argument takes several values. */
@@ -37,6 +52,15 @@ export interface OptionDefinition {
   readonly program?: boolean
 }
 
+/** What splits the arguments of a command into requests. */
+export interface SplitContext extends ParseContext {
+  /**
+   * Returns the pull request of a command that names none. If there is none, throws a usage error with the
+   * reasons.
+   */
+  currentPullRequest(): Promise<string>
+}
+
 /** An input of a command: the options and arguments that give it, and how they are read. */
 export interface Input<T> {
   readonly definitions: readonly OptionDefinition[]
@@ -44,7 +68,7 @@ export interface Input<T> {
   readonly setting?: SettingName
   read(args: ParsedArgs, context: ParseContext): T | Promise<T>
   /** Splits what was typed into one set of arguments for each request. */
-  split?(args: ParsedArgs, context: ParseContext): Promise<readonly ParsedArgs[]>
+  split?(args: ParsedArgs, context: SplitContext): Promise<readonly ParsedArgs[]>
 }
 
 /** The inputs of a command, by name. */
@@ -90,7 +114,7 @@ interface OptionSpec<T> extends Omit<OptionDefinition, 'required' | 'variadic' |
 
 /** What a required argument is made from. */
 interface ArgumentSpec<T>
-  extends Pick<OptionDefinition, 'name' | 'summary' | 'choices' | 'suggestions' | 'file'> {
+  extends Pick<OptionDefinition, 'name' | 'summary' | 'choices' | 'suggestions' | 'values' | 'file'> {
   /** Parses what was typed. Throws a usage error for an invalid value. */
   parse(word: string): T
 }

@@ -3,7 +3,7 @@ import type { Operation } from '../api/operation.ts'
 import type { Params } from '../api/param.ts'
 import { resourceOfRequest } from '../api/request.ts'
 import type { ParsedArgs } from '../config/args.ts'
-import { createParseContext } from '../config/config.ts'
+import { type Config, createParseContext } from '../config/config.ts'
 import type { ParseContext } from '../config/parse-context.ts'
 import type { CommandContext } from './context.ts'
 import type { Inputs, InputValues } from './inputs.ts'
@@ -49,6 +49,7 @@ export async function readInputs<F extends Inputs>(
  */
 export async function readInvocations<F extends Inputs>(
   request: Pick<RequestDefinition, 'operation'> & {
+    readonly command?: string
     readonly inputs: F
     check?(values: InputValues<F>, overrides: readonly string[]): void
   },
@@ -60,7 +61,10 @@ export async function readInvocations<F extends Inputs>(
   const overrides = readOverrides(args, inputs, operation.params)
   const contextFor = (split: ParsedArgs) => createParseContext(settings.withArgs(split), context)
   const splitter = Object.values(inputs).find(input => input.split !== undefined)
-  const allArgs = (await splitter?.split?.(args, contextFor(args))) ?? [args]
+  const allArgs = (await splitter?.split?.(args, {
+    ...contextFor(args),
+    currentPullRequest: () => findPullRequest(request.command, settings.withArgs(args), context),
+  })) ?? [args]
   const invocations: Invocation<F>[] = []
   for (const split of allArgs) {
     const values = await readInputs(inputs, split, contextFor(split))
@@ -74,6 +78,16 @@ export async function readInvocations<F extends Inputs>(
     })
   }
   return invocations
+}
+
+/** Returns the pull request of a command that names none. */
+async function findPullRequest(
+  command = 'pr get',
+  settings: Config,
+  { client, options }: CommandContext,
+): Promise<string> {
+  const { findCurrentPullRequest } = await import('../api/current-pull-request.ts')
+  return findCurrentPullRequest(settings, client(), { command, dryRun: options.dryRun })
 }
 
 /**

@@ -24,13 +24,13 @@ import { type CommandGroup, loadCommands, type RegisteredCommand } from './regis
  * @param groups all groups of commands; only those that the command line names are loaded
  */
 export async function runProgram(unfilteredHost: Host, groups: readonly CommandGroup[]): Promise<number> {
-  const [hiddenCommand, ...words] = unfilteredHost.argv
+  const { host, secrets, flush } = withRedaction(unfilteredHost)
+  const [hiddenCommand, ...words] = host.argv
   if (hiddenCommand === '__complete') {
     const { printCompletions } = await import('./completion/print-completions.ts')
     const commands = await loadCommands(groups.filter(isNamedIn(words)))
-    return printCompletions(words, groups, commands, unfilteredHost.out)
+    return printCompletions(words, groups, commands, host, secrets)
   }
-  const { host, secrets, flush } = withRedaction(unfilteredHost)
   const args = new Map<string, string[]>()
   try {
     const commands = await loadCommands(groups.filter(isNamedIn(host.argv)))

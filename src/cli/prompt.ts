@@ -22,8 +22,8 @@ export async function confirm(
   if (confirmation === undefined) return
   if (!canPrompt(context))
     throw usageError(
-      `\`mergeq ${command}\` needs confirmation, but cannot prompt here.`,
-      'To confirm in advance, add --yes.',
+      `Cannot prompt to confirm \`mergeq ${command}\` without a terminal, in CI or with --no-input.`,
+      'To skip the prompt, add --yes.',
     )
   const question = `${sanitizeLine(confirmation.text)} `
   const input = (await context.host.input.ask(question))?.trim() ?? ''

@@ -23,7 +23,7 @@ async function withInput(typed: readonly string[], context: ParseContext): Promi
   if (lines.length === 0)
     throw usageError(
       'Standard input was empty; the previous command may have failed.',
-      'Write the number or URL of each pull request on its own line.',
+      'Write one pull request per line: a number or a URL.',
     )
   if (words.length > maxPullRequests) throw tooMany(words.length)
   return words
@@ -35,7 +35,7 @@ const maxInputLength = 16 * 1024 * 1024
 const tooMany = (number?: number): MergeqError =>
   usageError(
     `Too many pull requests${number === undefined ? '' : ` (${formatInteger(number)})`}: the limit is ${formatInteger(maxPullRequests)}.`,
-    'Split them into several runs.',
+    'Split the list, and run the command once for each part.',
   )
 
 /** Whether a line of an earlier run needs no further work; undefined when it is not a line of mergeq. */
@@ -56,7 +56,7 @@ function wordsIn(line: string): readonly string[] {
   if (!isObject(receipt) || typeof receipt.pr !== 'number' || done === undefined)
     throw usageError(
       `'${line.slice(0, 80)}' is not a receipt.`,
-      'Give numbers, URLs or JSON receipts of an earlier run, each on its own line.',
+      'Write one pull request per line: a number, a URL or a JSON receipt from an earlier run.',
     )
   if (done) return []
   return [
@@ -94,12 +94,13 @@ export const pullRequestArguments: Input<number> = {
       name: 'pr',
       variadic: true,
       summary: 'Pull requests: 123, #123 or a URL; - reads them from standard input',
+      values: 'pull-requests',
     },
     { name: '--stop-on-error', summary: 'Stop at the first failure' },
   ],
   setting: 'pr',
   async split(args, context) {
-    const typed = args.get('pr') ?? [await context.require('pr')]
+    const typed = args.get('pr') ?? [await context.currentPullRequest()]
     const words = typed.includes('-') ? await withInput(typed, context) : typed
     return words.map(word => argsForPullRequest(args, word))
   },
@@ -109,8 +110,8 @@ export const pullRequestArguments: Input<number> = {
 /** The one pull request of a command: the one that was typed, else the one that the settings give. */
 export const pullRequestArgument: Input<number> = {
   ...pullRequestArguments,
-  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL' }],
+  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL', values: 'pull-requests' }],
   split: async (args, context) => [
-    argsForPullRequest(args, args.get('pr')?.[0] ?? (await context.require('pr'))),
+    argsForPullRequest(args, args.get('pr')?.[0] ?? (await context.currentPullRequest())),
   ],
 }

@@ -23,7 +23,7 @@ export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params):
   for (const [index, { path }] of overrides.entries()) {
     const name = path.join('.')
     if (overrides.slice(0, index).some(set => overlaps(set.path, path)))
-      throw usageError(`--set was given twice for ${name}.`, 'Give each path only once.')
+      throw usageError(`--set was given twice for ${name}.`, 'Use each path only once.')
     for (const [key, { setting, definitions }] of Object.entries(inputs)) {
       const { location = '', fills = [] } = params[key] ?? {}
       const names = [...definitions.map(({ name }) => name), setting && settingDefinition(setting).flag]

@@ -40,7 +40,7 @@ async function readResumeFile(
   })
   if (text === undefined) return undefined
   const saved = parseResumeFile(text)
-  if (saved === undefined) throw refuse('is not a resume file of mergeq, or is damaged')
+  if (saved === undefined) throw refuse('is not a mergeq resume file, or is damaged')
   return saved
 }
 
@@ -59,7 +59,7 @@ function checkAppendable({ options, host }: CommandContext): void {
   const isTable = options.format === 'table' && (host.out.terminal || options.isTableForced)
   if (isDocument || isTable)
     throw usageError(
-      `--resume-file cannot be combined with ${isDocument ? 'a JSON document' : 'a table'}, because the next run appends to the output.`,
+      `--resume-file cannot be used with ${isDocument ? 'a JSON document' : 'a table'}, because the next run appends to the output.`,
       'Use -o ndjson, -o csv or -o markdown, or write to a pipe (tab-separated values).',
     )
 }
@@ -97,7 +97,7 @@ export async function openResumeFile(
     if (checkpoint.pages > 0) printer.skipHeader()
     await logger.info(
       checkpoint.complete
-        ? `${file}: the list is complete. To start again, remove the file.`
+        ? `${file}: the list is complete. To start over, delete the file.`
         : `${file}: resuming after ${pluralize(checkpoint.pages, 'page')} with ${pluralize(checkpoint.tests, 'test')}.`,
     )
     if (saved.isRunning)
@@ -138,6 +138,6 @@ export async function openResumeFile(
       const checkpoint = list.checkpoint()
       if (hasBegun && !isPrinting && !checkpoint.complete) await write(checkpoint, false)
     },
-    resumeHint: `The progress is saved in ${file}. To resume, run the same command again.`,
+    resumeHint: `Progress is saved in ${file}. To resume, run the same command again.`,
   }
 }

@@ -30,7 +30,7 @@ async function readInput(
   const list = createStringArray(maxBodySize)
   let read = 0
   const isWhole = await context.withSpinner(
-    () => `reading targets: ${pluralize(list.number, 'target')}, ${formatBytes(read)} so far`,
+    () => `Reading targets: ${pluralize(list.number, 'target')}, ${formatBytes(read)} so far`,
     () =>
       readTargets(context.open(path), reading, list, name, bytes => {
         read = bytes
@@ -66,8 +66,8 @@ export const targetArguments: Input<ImpactedTargets> = {
       throw usageError(
         typed.length === 0
           ? 'No targets were given.'
-          : `${typed.map(shown).join(' and ')} cannot be combined.`,
-        'Give targets as arguments, or use one of --from, --from-json, --all and --none.',
+          : `${typed.map(shown).join(' and ')} cannot be used together.`,
+        'Specify targets as arguments, or use one of --from, --from-json, --all and --none.',
       )
     const [source = ''] = typed
     const words = args.get(source) ?? []

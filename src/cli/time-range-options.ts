@@ -10,18 +10,18 @@ export const rangeInput: Input<TimeRange> = {
   definitions: [
     {
       name: '--since',
-      value: 'duration|instant',
+      value: 'duration|time',
       summary: 'Start of the range: a duration before now, such as 7d, or a date and time',
       defaultText: '24h',
     },
     {
       name: '--until',
-      value: 'duration|instant',
+      value: 'duration|time',
       summary: 'End of the range: a duration before now, such as 7d, or a date and time',
       defaultText: 'now',
     },
-    { name: '--start', value: 'instant', summary: 'Start of the range, inclusive' },
-    { name: '--end', value: 'instant', summary: 'End of the range, exclusive' },
+    { name: '--start', value: 'time', summary: 'Start of the range, inclusive' },
+    { name: '--end', value: 'time', summary: 'End of the range, exclusive' },
   ],
   read(args, { now }) {
     for (const [first, second] of [

@@ -180,7 +180,7 @@ export const apiCommand = defineCommand({
       knownOperation === undefined ? (hasBody ? 'POST' : 'GET') : operationMethod(knownOperation.route)
     const resolvedMethod = method === undefined ? defaultMethod : method === 'get' ? 'GET' : 'POST'
     if (resolvedMethod === 'GET' && hasBody)
-      throw usageError('A GET request has no body.', 'Omit -f, -F and --input, or use -X post.')
+      throw usageError('A GET request cannot have a body.', 'Omit -f, -F and --input, or use -X post.')
     const bodyKeys = {
       ...body,
       ...Object.fromEntries(set.map(field => [field.split(/[.=]/)[0] ?? '', null])),

@@ -1,36 +1,13 @@
-import { getMergeQueueMetrics, samplesIn } from '../api/operations/queue-metrics.ts'
-import { defineOperationCommand } from '../cli/command.ts'
-import type { Input } from '../cli/inputs.ts'
-import type { Repository } from '../domain/values/repository.ts'
-import { usageError } from '../errors.ts'
-import { metricsView } from './metrics/view/metrics-view.ts'
-
-/**
- * The repository that an option or the environment names; without one, all of the organization
- * (docs/reference/cli.md, "CI jobs and git").
- */
-const repositoryOrAll: Input<Repository | undefined> = {
-  definitions: [
-    {
-      name: '--all-repos',
-      summary: 'Include all repositories of the organization (the default without --repo)',
-    },
-  ],
-  setting: 'repo',
-  read(args, context) {
-    if (!args.has('--all-repos')) return context.readExplicit('repo')
-    if (args.has('--repo'))
-      throw usageError('--all-repos and --repo cannot be used together.', 'Use only one of them.')
-    return undefined
-  },
-}
-
-/** The branch that --target-branch names; without it, all branches are shown. */
-const typedBranch: Input<string | undefined> = {
-  definitions: [],
-  setting: 'targetBranch',
-  read: async (args, context) => (args.has('--target-branch') ? context.require('targetBranch') : undefined),
-}
+import { getMergeQueueMetrics, readSamplesIn, samplesIn } from '../api/operations/queue-metrics.ts'
+import { defineCommand, defineOperationCommand } from '../cli/command.ts'
+import type { CommandContext } from '../cli/context.ts'
+import { flag } from '../cli/inputs.ts'
+import type { Invocation } from '../cli/invocation.ts'
+import { runInvocations } from '../cli/run-invocations.ts'
+import { summarizeMetrics } from '../domain/metrics/summary.ts'
+import { metricsRequest } from './metrics/request/metrics-request.ts'
+import { seriesView } from './metrics/view/series-view.ts'
+import { summaryView } from './metrics/view/summary-view.ts'
 
 const columns = [
   { title: 'NAME', format: 'plain' },
@@ -38,30 +15,66 @@ const columns = [
   { title: 'VALUE', format: 'number' },
 ] as const
 
+/** `--raw`. */
+export const rawOption = flag({
+  name: 'raw',
+  summary: 'Show every series on a terminal instead of a summary',
+})
+
+/** The largest number of queues in a summary that is printed once. */
+const maxQueues = 20
+
+/** Prints the metrics: a summary or all series on a terminal, the text of the service on a pipe. */
+export function printMetrics(
+  raw: boolean,
+  invocations: readonly Invocation<typeof metricsRequest.inputs>[],
+  context: CommandContext,
+): Promise<number> {
+  const { columns: width } = context.host.out
+  const command = defineOperationCommand({
+    ...metricsRequest,
+    summary: '',
+    examples: [],
+    view: (response, { branch }) => ({
+      columns,
+      get rows() {
+        return response.records.map(({ name, labels, value }) => [
+          name,
+          Object.entries(labels ?? {})
+            .map(([key, value]) => `${key}=${value}`)
+            .join(' '),
+          value,
+        ])
+      },
+      terminalView() {
+        const samples = raw ? samplesIn(response.bytes) : []
+        return samples.length > 0
+          ? seriesView(samples, width)
+          : summaryView(summarizeMetrics(readSamplesIn(response.bytes)), {
+              columns: width,
+              maxQueues,
+              branch,
+            })
+      },
+      raw: response.bytes,
+    }),
+  })
+  return runInvocations(command, invocations, context)
+}
+
 /** `mergeq metrics`: the metrics of merge queues. */
-export const metricsCommand = defineOperationCommand({
+export const metricsCommand = defineCommand({
   command: 'metrics',
-  summary: 'Print merge queue metrics in the Prometheus text format',
+  summary: 'Show merge queue metrics, on a pipe in the Prometheus text format',
   operation: getMergeQueueMetrics,
-  inputs: { repo: repositoryOrAll, branch: typedBranch },
-  view: response => ({
-    columns,
-    get rows() {
-      return response.records.map(({ name, labels, value }) => [
-        name,
-        Object.entries(labels ?? {})
-          .map(([key, value]) => `${key}=${value}`)
-          .join(' '),
-        value,
-      ])
-    },
-    terminalView: () => metricsView(samplesIn(response.bytes)),
-    raw: response.bytes,
-  }),
+  request: metricsRequest,
+  inputs: { raw: rawOption },
   examples: [
     'mergeq metrics',
     'mergeq metrics --target-branch main',
+    'mergeq metrics --raw',
     'mergeq metrics --repo acme/web --json',
     'mergeq metrics > mergeq.prom',
   ],
+  run: ({ raw }, context, invocations) => printMetrics(raw, invocations, context),
 })

@@ -19,7 +19,8 @@ export interface Token {
 }
 
 const maxTokenLength = 4096
-const defaultOrigin = 'https://api.trunk.io'
+/** The origin of the hosted service, which is the default base URL. */
+export const defaultOrigin = 'https://api.trunk.io'
 const blank = /^[\t\n\v\f\r ]*$/
 
 /**

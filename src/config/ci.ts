@@ -124,7 +124,7 @@ export function ciSource(host: Host, hasToken: () => Promise<boolean>): SettingS
       if (!isQueueBranch(head)) return pr
       throw usageError(
         `This job runs on ${head?.value}, a test branch of the merge queue, not the branch of a pull request.`,
-        'Give a pull request (123, #123 or its URL), or set MERGEQ_PR.',
+        'Specify a pull request (123, #123 or its URL), or set MERGEQ_PR.',
       )
     },
     async sha({ title, sha, isPullRequest, isShaUncertain }) {

@@ -1,5 +1,6 @@
 import { attemptLimit } from '../domain/limits.ts'
 import { memoize } from '../domain/memoize.ts'
+import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { findToken } from './api-token.ts'
@@ -67,6 +68,8 @@ export interface Config {
   require<N extends SettingKey>(name: N): Promise<SettingValue<N>>
   /** Returns the parsed value only if an option or an environment variable gives it. */
   readExplicit<N extends SettingKey>(name: N): Promise<SettingValue<N> | undefined>
+  /** Returns what the checkout says about its pull request, after `read('pr')` found none. */
+  lookUpCheckout(): Promise<CheckoutLookup>
   /** Returns the same settings with other arguments, for a single pull request of several. */
   withArgs(given: ParsedArgs | SettingSource): Config
   /** Returns the values that were looked up so far, with their origins. */
@@ -121,9 +124,8 @@ export function resolveSettings(
     const token = findToken(host.env, await settings.require('baseUrl'), store)
     return token.then(() => true).catch(error => !isMergeqError(error) || error.kind !== 'auth')
   }
-  const discoveredSources = (given: ParsedArgs | SettingSource) => [
-    ...configuredSources,
-    lazy(discoverableSettings, async () => {
+  const openGit = (given: ParsedArgs | SettingSource) =>
+    memoize(async () => {
       const { gitSource } = await import('./git.ts')
       // A branch or pull request of a remote belongs to the repository of that remote only.
       const repo = async () => {
@@ -134,14 +136,19 @@ export function resolveSettings(
         return undefined
       }
       return gitSource(host, { ...options, repo })
-    }),
-  ]
+    })
   const settings = createConfig(given)
   return settings
 
   function createConfig(given: ParsedArgs | SettingSource): Config {
     const explicitSources = [fromCaller(given), fromEnvironment(host)]
-    const allSources = [...explicitSources, ...discoveredSources(given), fromDefaults]
+    const git = openGit(given)
+    const allSources = [
+      ...explicitSources,
+      ...configuredSources,
+      lazy(discoverableSettings, git),
+      fromDefaults,
+    ]
     const search = async (
       sources: readonly SettingSource[],
       name: SettingKey,
@@ -173,6 +180,7 @@ export function resolveSettings(
           readError === undefined ? hint : `${hint}\n${readError.message}`,
         )
       },
+      lookUpCheckout: async () => (await git()).lookUpCheckout(),
       withArgs: createConfig,
       used: () => used,
     }
@@ -221,7 +229,7 @@ async function* openInput(
   notify: (text: string) => Promise<void>,
 ): AsyncIterable<Uint8Array> {
   if (path === '')
-    throw usageError('The file name must not be empty.', 'Give the name of a file, or - for standard input.')
+    throw usageError('The file name must not be empty.', 'Specify a file name, or - for standard input.')
   try {
     if (path === '-' && input.terminal)
       await notify('Reading from the terminal. To finish, press Ctrl-D on an empty line.')
@@ -232,7 +240,7 @@ async function* openInput(
     const reason = error instanceof Error ? error.message : String(error)
     throw usageError(
       `${path === '-' ? 'Standard input' : path} cannot be read: ${reason}.`,
-      'Check the name of the file and its permissions.',
+      'Check the file name and the file permissions.',
     )
   }
 }

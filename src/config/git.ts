@@ -1,10 +1,18 @@
 import { memoize } from '../domain/memoize.ts'
+import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
-import { lsRemote, runGit } from './run-git.ts'
+import { isContinuousIntegration } from './continuous-integration.ts'
+import { explainGit, runGit } from './run-git.ts'
 import type { SettingKey } from './setting-definitions.ts'
 import { type ResolvedValue, type SettingSource, toResolvedValue } from './setting-source.ts'
+
+/** The git checkout as a source of settings. */
+export interface GitSource extends SettingSource {
+  /** Returns what the checkout says about its pull request, after `find('pr')` found none. */
+  lookUpCheckout(): Promise<CheckoutLookup>
+}
 
 /** The options of a lookup in the git checkout. */
 interface GitLookup {
@@ -21,7 +29,8 @@ interface GitLookup {
   repo?(): Promise<Repository | undefined>
 }
 
-interface Remote {
+/** A remote of the checkout. */
+export interface Remote {
   readonly name: string
   readonly address: string
   readonly repo: Repository | undefined
@@ -29,10 +38,10 @@ interface Remote {
 }
 
 /**
- * Returns the remotes that may name the repository: `origin` and `upstream`, or the only remote when
- * neither exists.
+ * Returns the remotes of the checkout, with the fetch address of each; none without git and outside a
+ * checkout.
  */
-async function readRemotes(host: Host): Promise<readonly Remote[]> {
+export async function listRemotes(host: Host): Promise<readonly Remote[]> {
   const listed = await runGit(host, 'remote', '-v')
   if (listed === undefined) return []
   // The first address of a remote is its fetch address, with insteadOf applied.
@@ -41,14 +50,21 @@ async function readRemotes(host: Host): Promise<readonly Remote[]> {
       .toReversed()
       .map(([, name = '', address = '']) => [name, address] as const),
   )
-  const preferred = ['origin', 'upstream'].filter(name => addresses.has(name))
-  const names = preferred.length === 0 && addresses.size === 1 ? [...addresses.keys()] : preferred
   const { parseGitRemote } = await import('./git-remote.ts')
-  return names.map(name => {
-    const address = addresses.get(name) ?? ''
+  return [...addresses].toReversed().map(([name, address]) => {
     const { protocol, ...repo } = parseGitRemote(address) ?? {}
     return { name, address, protocol, repo: 'host' in repo ? repo : undefined }
   })
+}
+
+/**
+ * Returns the remotes that may name the repository: `origin` and `upstream`, or the only remote when
+ * neither exists.
+ */
+async function readRemotes(host: Host): Promise<readonly Remote[]> {
+  const remotes = await listRemotes(host)
+  const preferred = ['origin', 'upstream'].flatMap(name => remotes.filter(remote => remote.name === name))
+  return preferred.length === 0 && remotes.length === 1 ? remotes : preferred
 }
 
 const isSameRepository = (one: Repository, other: Repository): boolean =>
@@ -71,7 +87,7 @@ const notifiedHosts = new WeakSet<Host>()
  * and says so. The source is empty without git, without a checkout, and for a damaged checkout. No program
  * that the repository configures is run.
  */
-export function gitSource(host: Host, options: GitLookup): SettingSource {
+export function gitSource(host: Host, options: GitLookup): GitSource {
   const remotes = memoize(() => readRemotes(host))
   const head = memoize(
     async () => /^[\da-f]{40,64}$/.exec((await runGit(host, 'rev-parse', 'HEAD'))?.trim() ?? '')?.[0],
@@ -110,6 +126,11 @@ export function gitSource(host: Host, options: GitLookup): SettingSource {
       all.find(remote => remote.repo === undefined)
     )
   })
+  const commitLookup = memoize(async () => {
+    const [remote, commit] = [await selectedRemote(), await head()]
+    if (remote === undefined || commit === undefined) return undefined
+    return (await import('./git-pull-request.ts')).findPullRequestOfCommit(host, remote, commit)
+  })
   const finders: Readonly<Partial<Record<SettingKey, () => Promise<ResolvedValue | undefined>>>> = {
     repo: memoize(async () => {
       const remote = await repositoryRemote()
@@ -126,22 +147,29 @@ export function gitSource(host: Host, options: GitLookup): SettingSource {
       )
     }),
     sha: memoize(async () => toResolvedValue(await head(), 'git HEAD')),
-    pr: memoize(async () => {
-      const [remote, commit] = [await selectedRemote(), await head()]
-      if (remote?.repo === undefined || commit === undefined) return undefined
-      if (!['https', 'ssh'].includes(remote.protocol ?? '')) return undefined
-      const refs = await lsRemote(host, remote.address, 'refs/pull/*/head')
-      const numbers = refs.flatMap(line => {
-        const [, sha, number = ''] = /^([\da-f]+)\trefs\/pull\/(\d+)\/head$/.exec(line) ?? []
-        return sha === commit ? [number] : []
-      })
-      if (numbers.length > 1)
-        throw usageError(
-          `The current commit ${commit.slice(0, 7)} is the head of several pull requests of ${repositoryName(remote.repo)}: ${numbers.map(number => `#${number}`).join(', ')}.`,
-          'Give the number of the pull request, or set MERGEQ_PR.',
-        )
-      return toResolvedValue(numbers[0], `the pull requests at git remote ${remote.name}`)
-    }),
+    pr: async () => (await commitLookup())?.pr,
   }
-  return { find: name => finders[name]?.() }
+  return {
+    find: name => finders[name]?.(),
+    async lookUpCheckout() {
+      const isCiJob = isContinuousIntegration(host.env)
+      const { explainMissingRemote, readBranch } = await import('./git-pull-request.ts')
+      const [remote, commit] = [await selectedRemote(), await head()]
+      if (remote === undefined) {
+        const repo = await options.repo?.()
+        // Between a fork and its parent this throws.
+        if (repo === undefined) await repositoryRemote()
+        return { isCiJob, problem: await explainMissingRemote(host, repo) }
+      }
+      const branch = await readBranch(host)
+      const commitProblem =
+        (await commitLookup())?.commitProblem ?? (await explainGit(host, 'rev-parse', 'HEAD'))
+      return {
+        isCiJob,
+        ...(commit === undefined ? {} : { commit }),
+        ...(commitProblem === undefined ? {} : { commitProblem }),
+        ...(branch === undefined ? {} : { branch }),
+      }
+    },
+  }
 }

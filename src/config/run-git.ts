@@ -1,10 +1,10 @@
-import type { Environment, Host } from '../host/host.ts'
+import type { Environment, Host, Spawned } from '../host/host.ts'
 import { splitCredential } from './remote-credential.ts'
 
 /** The time limit of a git command that reads the checkout, in milliseconds. */
 const localTimeLimit = 5_000
 /** The time limit of a git command that asks a remote, in milliseconds. */
-const lookupTimeLimit = 10_000
+export const lookupTimeLimit = 10_000
 
 /** Returns the environment without tokens (docs/reference/network.md, "Child processes"). */
 export const withoutTokens = (env: Environment): Environment =>
@@ -12,8 +12,11 @@ export const withoutTokens = (env: Environment): Environment =>
     Object.entries(env).filter(([name]) => !/^(?:MERGEQ_TOKEN|TRUNK_API_TOKEN)$/i.test(name)),
   )
 
-/** Variables that keep git from prompting, in a terminal or in a window. */
-const noPromptVariables: Environment = {
+/**
+ * Variables that keep git from prompting, in a terminal or in a window, and that make its messages English.
+ */
+const gitVariables: Environment = {
+  LC_ALL: 'C',
   GIT_TERMINAL_PROMPT: '0',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_ASKPASS: '',
@@ -39,27 +42,27 @@ const neutralDirectory = '/'
 const safeOptions = ['--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null']
 
 /**
- * The output of git commands by host: each command runs once, however many pull requests a command handles.
+ * The results of git commands by host: each command runs once, however many pull requests a command handles.
  */
-const outputCache = new WeakMap<Host, Map<string, Promise<string | undefined>>>()
+const resultCache = new WeakMap<Host, Map<string, Promise<Spawned | undefined>>>()
 
 /**
- * Returns the output of a git command in the checkout, or undefined when it fails. git may not fetch
- * anything.
+ * Returns the result of a git command in the checkout, or undefined if the working directory was removed. git
+ * may not fetch anything.
  */
-export function runGit(host: Host, ...args: readonly string[]): Promise<string | undefined> {
-  const cached = outputCache.get(host) ?? new Map<string, Promise<string | undefined>>()
-  outputCache.set(host, cached)
-  const output = cached.get(args.join(' ')) ?? run()
-  cached.set(args.join(' '), output)
-  return output
+function spawnGit(host: Host, args: readonly string[]): Promise<Spawned | undefined> {
+  const cached = resultCache.get(host) ?? new Map<string, Promise<Spawned | undefined>>()
+  resultCache.set(host, cached)
+  const result = cached.get(args.join(' ')) ?? run()
+  cached.set(args.join(' '), result)
+  return result
 
   async function run() {
     if (host.cwd === undefined) return undefined
-    const { code, out } = await host.spawn('git', ['-C', host.cwd, ...safeOptions, ...args], {
+    return host.spawn('git', ['-C', host.cwd, ...safeOptions, ...args], {
       env: {
         ...withoutTokens(host.env),
-        ...noPromptVariables,
+        ...gitVariables,
         GIT_ALLOW_PROTOCOL: 'none',
         GIT_NO_LAZY_FETCH: '1',
       },
@@ -67,8 +70,23 @@ export function runGit(host: Host, ...args: readonly string[]): Promise<string |
       output: 'capture',
       timeout: localTimeLimit,
     })
-    return code === 0 ? out : undefined
   }
+}
+
+/**
+ * Returns the output of a git command in the checkout, or undefined when it fails. git may not fetch
+ * anything.
+ */
+export async function runGit(host: Host, ...args: readonly string[]): Promise<string | undefined> {
+  const result = await spawnGit(host, args)
+  return result?.code === 0 ? result.out : undefined
+}
+
+/** Returns why a git command in the checkout fails, without a full stop; undefined if it succeeds. */
+export async function explainGit(host: Host, ...args: readonly string[]): Promise<string | undefined> {
+  const result = await spawnGit(host, args)
+  if (result === undefined) return 'the working directory no longer exists'
+  return result.code === 0 ? undefined : (await import('./git-failure.ts')).describeGitFailure(result)
 }
 
 /**
@@ -82,18 +100,18 @@ export async function countParents(host: Host, commit: string): Promise<number |
 }
 
 /**
- * Returns the refs of a remote, one per line; no refs when the remote does not respond. git runs outside the
- * checkout, so that its settings do not apply. A credential in the address is not passed as an argument.
+ * Returns the result of `git ls-remote`: its output is the refs of a remote, one per line. git runs outside
+ * the checkout, so that its settings do not apply. A credential in the address is not passed as an argument.
  */
-export async function lsRemote(host: Host, remote: string, pattern: string): Promise<readonly string[]> {
+export async function lsRemote(host: Host, remote: string, pattern: string): Promise<Spawned> {
   const { address, env } = splitCredential(remote, host.env)
   const inherited = Object.entries(withoutTokens(env)).filter(([name]) => !repositoryVariables.test(name))
   const args = ['--no-pager', '-c', 'http.followRedirects=false', 'ls-remote', '--', address, pattern]
-  const { code, out } = await host.spawn('git', args, {
+  return host.spawn('git', args, {
     // git uses https and ssh only, whatever the settings of the user allow, and no local repository.
     env: {
       ...Object.fromEntries(inherited),
-      ...noPromptVariables,
+      ...gitVariables,
       GIT_DIR: '/dev/null',
       GIT_ALLOW_PROTOCOL: 'https:ssh',
     },
@@ -101,5 +119,4 @@ export async function lsRemote(host: Host, remote: string, pattern: string): Pro
     output: 'capture',
     timeout: lookupTimeLimit,
   })
-  return code === 0 ? out.split('\n') : []
 }

@@ -50,7 +50,7 @@ export const settingDefinitions = {
     key: 'repo',
     env: ['MERGEQ_REPO'],
     summary: 'Repository, as [host/]owner/name',
-    hint: 'Use --repo owner/name or set MERGEQ_REPO. The project file, the profile, the CI job and git do not name a repository.',
+    hint: 'Use --repo owner/name or set MERGEQ_REPO. The project file, the profile, the CI job and git do not provide a repository.',
     parse: parseRepository,
   }),
   targetBranch: setting({
@@ -59,7 +59,7 @@ export const settingDefinitions = {
     key: 'target-branch',
     env: ['MERGEQ_TARGET_BRANCH'],
     summary: 'Branch that the queue merges into',
-    hint: 'Use --target-branch <branch> or set MERGEQ_TARGET_BRANCH. The project file, the profile, the CI job and git do not name a target branch.',
+    hint: 'Use --target-branch <branch> or set MERGEQ_TARGET_BRANCH. The project file, the profile, the CI job and git do not provide a target branch.',
     parse: textParser('target branch'),
   }),
   org: setting({
@@ -75,7 +75,6 @@ export const settingDefinitions = {
     noun: 'pull request',
     env: ['MERGEQ_PR'],
     summary: 'Pull request, if none is given as an argument',
-    hint: 'Give a pull request (123, #123 or its URL) or set MERGEQ_PR. The CI job and the current commit do not belong to a known pull request.',
     parse: checkPullRequest,
   }),
   sha: setting({
@@ -90,14 +89,14 @@ export const settingDefinitions = {
     noun: 'test run',
     env: [],
     summary: 'Test run, if none is given as an argument',
-    hint: 'Give a test run or its branch, or use --pr <n>.',
+    hint: 'Specify a test run ID or its branch, or use --pr <n>.',
     parse: textParser('test run'),
   }),
   forkedRun: setting({
     flag: '--forked-run',
     env: [],
     summary: 'GitHub run ID to send instead of a token, for pull requests from forks',
-    parse: textParser('run id'),
+    parse: textParser('run ID'),
   }),
   baseUrl: setting({
     flag: '--base-url',

@@ -46,7 +46,7 @@ export const isQueued = (record: JsonObject): boolean =>
 
 /**
  * Describes what a pull request loses if a push removes it from the queue:
- * `#7 has been TESTING for 4m, position 2 of 5 in the queue of main`. `now` is in milliseconds since 1970.
+ * `#7 has been TESTING for 4m, position 2 of 5 in the queue for main`. `now` is in milliseconds since 1970.
  */
 export function describeLoss(
   record: JsonObject,
@@ -60,7 +60,7 @@ export function describeLoss(
   const position = entries.find(({ pr }) => pr === record.prNumber)?.position
   const place =
     position === undefined ? 'in the queue' : `position ${position} of ${entries.length} in the queue`
-  return `${pullRequestName(record)} ${duration === '' ? 'is' : 'has been'} ${state}${duration}, ${place} of ${targetBranch}`
+  return `${pullRequestName(record)} ${duration === '' ? 'is' : 'has been'} ${state}${duration}, ${place} for ${targetBranch}`
 }
 
 /** Returns `#7` for a record with a number, and `its pull request` for any other record. */

@@ -17,7 +17,7 @@ export interface HealthCheck {
 export function checkDepth(queue: JsonObject, max: number): HealthCheck {
   const depth = queueEntries(queue).length
   const ok = depth <= max
-  const reason = `${pluralize(depth, 'pull request')} queued, ${ok ? 'at most' : 'more than'} ${max}`
+  const reason = `${pluralize(depth, 'pull request')} queued, ${ok ? 'within' : 'over'} the limit of ${max}`
   return { check: 'max-depth', ok, reason }
 }
 

@@ -25,7 +25,10 @@ interface ChoiceSettingType<T> extends TextualSettingType<T> {
 const isString = (value: Json): value is string => typeof value === 'string'
 
 const typeError = (value: Json, expected: string): MergeqError =>
-  usageError(`${JSON.stringify(value)} is not ${expected}.`)
+  usageError(
+    `${JSON.stringify(value)} is not ${expected}.`,
+    'To see the settings and their values, run: mergeq queue update --help',
+  )
 
 /** Whole numbers from `min` to the maximum of the service's integers. */
 function integerType(min: number): TextualSettingType<number> {
@@ -33,7 +36,7 @@ function integerType(min: number): TextualSettingType<number> {
   return {
     parse,
     fromJson(value) {
-      if (typeof value !== 'number') throw typeError(value, 'a number (without quotes)')
+      if (typeof value !== 'number') throw typeError(value, 'a number; write the number without quotes')
       return parse(String(value))
     },
   }
@@ -42,7 +45,7 @@ function integerType(min: number): TextualSettingType<number> {
 const stringFromJson =
   (parse: (text: string) => string) =>
   (value: Json): Json => {
-    if (!isString(value)) throw typeError(value, 'a string (quotes may be needed)')
+    if (!isString(value)) throw typeError(value, 'a string; use quotes if necessary')
     return parse(value)
   }
 

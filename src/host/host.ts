@@ -129,12 +129,16 @@ export interface Access {
 export interface SpawnOptions {
   readonly env: Environment
   readonly cwd?: string
-  /** `inherit` passes the standard streams on; `capture` collects standard output. */
+  /** `inherit` passes the standard streams on; `capture` collects standard output and standard error. */
   readonly output: 'inherit' | 'capture'
   /** The time limit in milliseconds; the program is killed afterwards. */
   readonly timeout?: number
   /** When the signal is aborted, the program gets a moment to end and is killed afterwards. */
   readonly until?: AbortSignal
+  /**
+   * Whether Ctrl-C belongs to the program alone: SIGINT does nothing to this process until the program ends.
+   */
+  readonly handlesInterrupt?: boolean
 }
 
 /** The result of a program. */
@@ -146,4 +150,10 @@ export interface Spawned {
   readonly code: number
   /** The captured standard output; empty with `inherit`. */
   readonly out: string
+  /** The captured standard error, at most 64 KiB; empty with `inherit`. */
+  readonly err?: string
+  /** Whether the program could not be started. */
+  readonly notFound?: boolean
+  /** Whether the program was killed because its time limit was reached. */
+  readonly timedOut?: boolean
 }

@@ -2,14 +2,35 @@ import type { Spawned, SpawnOptions } from './host.ts'
 
 const signalNumbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }
 
+/** The characters of standard error that are kept. */
+const maxErrorLength = 64 * 1024
+
+/**
+ * How long standard error may stay open after a program has ended, in milliseconds: a helper that the program
+ * left running, such as a shared ssh connection, may keep it.
+ */
+const errorGrace = 100
+
+/** Ignores SIGINT until the returned function is called; then each listener gets one more SIGINT. */
+function ignoreInterrupts(): () => void {
+  const listeners = process.rawListeners('SIGINT')
+  const ignore = () => undefined
+  process.removeAllListeners('SIGINT').on('SIGINT', ignore)
+  return () => {
+    process.off('SIGINT', ignore)
+    for (const listener of listeners) process.once('SIGINT', signal => listener.call(process, signal))
+  }
+}
+
 /** Runs a program without a shell and resolves when it has ended or could not be started. */
 export async function spawn(
   command: string,
   args: readonly string[],
-  { env, cwd, output, timeout, until }: SpawnOptions,
+  { env, cwd, output, timeout, until, handlesInterrupt = false }: SpawnOptions,
 ): Promise<Spawned> {
   const { spawn: start } = await import('node:child_process')
-  return new Promise(resolve => {
+  const listenAgain = handlesInterrupt ? ignoreInterrupts() : () => undefined
+  const result = await new Promise<Spawned>(resolve => {
     const capture = output === 'capture'
     // The program gets its own process group, so that its children end with it: git leaves helpers running.
     // On a terminal the group is shared, because another group would not get its signals and input.
@@ -24,12 +45,17 @@ export async function spawn(
     }
     const child = start(command, [...args], {
       env: { ...env },
-      stdio: capture ? ['ignore', 'pipe', 'ignore'] : 'inherit',
+      stdio: capture ? ['ignore', 'pipe', 'pipe'] : 'inherit',
       detached: hasOwnGroup,
       ...(cwd === undefined ? {} : { cwd }),
     })
     const kill = () => sendSignal('SIGKILL')
-    const timer = timeout === undefined ? undefined : setTimeout(kill, timeout)
+    let timedOut = false
+    const expire = () => {
+      timedOut = true
+      kill()
+    }
+    const timer = timeout === undefined ? undefined : setTimeout(expire, timeout)
     if (capture) process.once('exit', kill)
     // A terminal sends the signal to the program too, so it gets time to handle the signal first.
     const stop = () => {
@@ -41,13 +67,19 @@ export async function spawn(
       clearTimeout(timer)
       process.off('exit', kill)
     })
-    let out = ''
+    let [out, err] = ['', '']
     child.stdout?.setEncoding('utf8').on('data', piece => {
       out += piece
     })
-    child.once('error', () => resolve({ code: 127, out }))
+    child.stderr?.setEncoding('utf8').on('data', piece => {
+      err = (err + piece).slice(0, maxErrorLength)
+    })
+    child.once('exit', () => setTimeout(() => child.stderr?.destroy(), errorGrace).unref())
+    child.once('error', () => resolve({ code: 127, out, err, notFound: true }))
     child.once('close', (code, signal) =>
-      resolve({ code: code ?? 128 + (signalNumbers[signal ?? ''] ?? 0), out }),
+      resolve({ code: code ?? 128 + (signalNumbers[signal ?? ''] ?? 0), out, err, timedOut }),
     )
   })
+  listenAgain()
+  return result
 }

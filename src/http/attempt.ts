@@ -51,7 +51,7 @@ export async function sendOnce(
   const stop = () => timer.abort(interrupted.reason)
   interrupted.addEventListener('abort', stop, { once: true })
   if (interrupted.aborted) stop()
-  const description = `The response of ${new URL(request.url).host}`
+  const description = `The response from ${new URL(request.url).host}`
   const receivedBefore = received()
   const countTimer = setInterval(() => {
     if (received() - receivedBefore > maxOnWire(request.maxResponseSize))

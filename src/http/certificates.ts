@@ -13,14 +13,14 @@ export async function parseCertificates(authorities: readonly string[]): Promise
       for (const certificate of certificates) new X509Certificate(certificate)
     } catch {
       throw usageError(
-        '--ca-file: the file has a damaged certificate.',
+        '--ca-file: the file contains a damaged certificate.',
         'Download the file again. The format is PEM.',
       )
     }
     if (certificates.length > 0) return certificates
     throw usageError(
-      '--ca-file: the file has no certificate.',
-      'Name a PEM file. A certificate starts with -----BEGIN CERTIFICATE-----.',
+      '--ca-file: the file contains no certificate.',
+      'Use a PEM file. A certificate starts with -----BEGIN CERTIFICATE-----.',
     )
   })
 }

@@ -185,7 +185,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
  * response over the size limit, are returned unchanged.
  */
 function truncatedResponseError(error: unknown, operation: string, host: string): MergeqError {
-  const message = isMergeqError(error) ? error.message : `The response of ${host} was cut off.`
+  const message = isMergeqError(error) ? error.message : `The response from ${host} was cut off.`
   const hint = 'The output is incomplete: do not use it. Try again later.'
   if (isMergeqError(error) && error.kind !== 'bad-answer') return error
   return new MergeqError('bad-answer', `${message} Part of the response was printed.`, {

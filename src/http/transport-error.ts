@@ -83,7 +83,7 @@ export function classifyError(
     return transportError(
       'not-sent',
       `The proxy ${proxy} requires a login (${proxyStatus}); the service was not reached`,
-      'Add the user name and the password to HTTPS_PROXY. Nothing was sent.',
+      'Set HTTPS_PROXY to a URL with the user name and password, for example http://user:password@proxy.example:3128. Nothing was sent.',
       false,
     )
   if (proxyStatus !== undefined)
@@ -124,7 +124,7 @@ export function classifyError(
     return {
       sentState: 'ambiguous',
       retryable: code.startsWith('UND_ERR_RES_'),
-      error: new MergeqError('bad-answer', `The response of ${host} is not valid HTTP.`, {
+      error: new MergeqError('bad-answer', `The response from ${host} is not valid HTTP.`, {
         operation,
         sentState: 'ambiguous',
         hint: 'Check the base URL and its port.',

@@ -23,6 +23,7 @@ type OwnReaders<M extends MethodName> = {
 
 /** What the params of a call are made from in addition to its own options. */
 export interface CallInputs {
+  readonly client: CallClient
   readonly settings: Config
   /** The settings that the client or the call gives. */
   readonly given: GivenSettings
@@ -91,7 +92,7 @@ export function defineMethod<M extends MethodName, P extends Params, R extends O
       const client = await open(given, operation.effect !== false)
       try {
         const { settings, host } = client
-        const inputs = { settings, given, now: host.clock.now(), hasOverrides: overrides.length > 0 }
+        const inputs = { client, settings, given, now: host.clock.now(), hasOverrides: overrides.length > 0 }
         return await callService(client, operation, await createParams(values, inputs), overrides)
       } finally {
         await client.close()

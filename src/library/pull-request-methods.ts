@@ -1,3 +1,4 @@
+import { findCurrentPullRequest } from '../api/current-pull-request.ts'
 import { encodeTargets, setImpactedTargets } from '../api/operations/impacted-targets.ts'
 import {
   cancelPullRequest,
@@ -28,9 +29,9 @@ import {
 /** The pull request of a call and its queue; an address also names the repository. */
 async function pullRequestOf(
   reference: string | undefined,
-  { settings, given }: CallInputs,
+  { client, settings, given }: CallInputs,
 ): Promise<{ readonly repo: Repository; readonly targetBranch: string; readonly pr: number }> {
-  const text = reference ?? (await settings.require('pr'))
+  const text = reference ?? (await findCurrentPullRequest(settings, client))
   const { number: pr, repo } = parsePullRequest(text)
   if (repo === undefined) return { ...(await queueOf({ settings })), pr }
   if (given.repo !== undefined && fullName(given.repo) !== fullName(repo))

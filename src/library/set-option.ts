@@ -45,7 +45,7 @@ export function checkOverrides(
   for (const [index, { path }] of overrides.entries()) {
     const name = path.join('.')
     if (overrides.slice(0, index).some(other => overlaps(other.path, path)))
-      throw usageError(`${caller}: set contains ${name} twice.`, 'Give each path only once.')
+      throw usageError(`${caller}: set contains ${name} twice.`, 'Use each path only once.')
     for (const [option, param] of options) {
       const { location = '', fills = [] } = params[param] ?? {}
       const paths = [...(location.startsWith('body.') ? [location.slice('body.'.length)] : []), ...fills]

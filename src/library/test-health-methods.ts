@@ -53,7 +53,7 @@ export const linkTicket = defineMethod(
     if (testId === undefined || ticket === undefined)
       throw usageError(
         `${testId === undefined ? 'testId' : 'ticket'} is required.`,
-        'Pass the id of a test, a UUID, and the id of a ticket.',
+        'Pass a test ID (a UUID) and a ticket ID.',
       )
     return { repo: await settings.require('repo'), test: testId, ticket }
   },

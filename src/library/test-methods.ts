@@ -54,7 +54,7 @@ export const listTests = defineMethod(
     if (others.pageToken !== undefined && range.end - range.start > maxWindow)
       throw usageError(
         'pageToken requires a range of at most 7 days.',
-        'A page token is valid only for the range of the request that returned it. Give the same range.',
+        'A page token is valid only for the range of the request that returned it. Use the same range.',
       )
     return { ...others, ...(await organizationOf(inputs)), range, minRate: minFailureRate }
   },
@@ -68,7 +68,7 @@ export const getTest = defineMethod(
   { testId: textReader(parseUuid) },
   async ({ testId }, inputs) => {
     if (testId === undefined)
-      throw usageError('testId is required.', 'Pass the id of a test, a UUID that listFailingTests returns.')
+      throw usageError('testId is required.', 'Pass a test ID, a UUID that listFailingTests returns.')
     return { ...(await organizationOf(inputs)), test: testId }
   },
   { testId: 'test' },

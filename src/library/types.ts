@@ -391,10 +391,10 @@ export interface Repository {
 /** A pull request: its number, or a string such as `#123` or its URL. */
 export type PullRequestReference = number | string
 
-/** An instant: a `Date`, an RFC 3339 string, or a date alone (`2026-01-05`). */
+/** A point in time: a `Date`, an RFC 3339 string, or a date alone (`2026-01-05`). */
 export type Instant = Date | string
 
-/** An instant, or a duration before now such as `7d` or `1h30m`. */
+/** A point in time, or a duration before now such as `7d` or `1h30m`. */
 export type Moment = Instant
 
 /** Settings of a call. A setting that is omitted is resolved as on the command line. */

@@ -95,7 +95,7 @@ export function createSandboxState(
 
   const createQueue = ({ repo, targetBranch }: QueueRef, settings: JsonObject): Queue => {
     const key = queueKey({ repo, targetBranch })
-    if (queues.has(key)) throw statusError(409, `${targetBranch} already has a queue.`)
+    if (queues.has(key)) throw statusError(409, `The branch ${targetBranch} already has a queue.`)
     const queue = createEmptyQueue({ repo, targetBranch, seed, scenario, timings, now: now() })
     configure(queue, settings)
     queues.set(key, queue)
@@ -116,8 +116,7 @@ export function createSandboxState(
 
   const getQueue = (ref: QueueRef): Queue => {
     const queue = queues.get(queueKey(ref))
-    if (queue === undefined)
-      throw statusError(404, `${ref.targetBranch} of ${repositoryName(ref.repo)} has no queue.`)
+    if (queue === undefined) throw statusError(404, 'There is no queue for this branch.')
     advanceTo(queue, now())
     return queue
   }

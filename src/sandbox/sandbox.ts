@@ -77,7 +77,7 @@ async function loadScenario({ scenario = defaultScenario, ...options }: SandboxO
   if (text === undefined)
     throw usageError(
       `'${scenario}' is neither a scenario nor a readable file.`,
-      `The scenarios are: ${scenarioNames.join(', ')}.`,
+      `Use one of: ${scenarioNames.join(', ')}.`,
     )
   return parseScenario(text, scenario)
 }

@@ -79,7 +79,9 @@ describe('fields', () => {
   test('a GET has no fields', async () => {
     const { code, err } = await send('api status -f a=1')
     expect(code).toBe(2)
-    expect(err).toBe('mergeq: A GET request has no body.\n  Omit -f, -F and --input, or use -X post.\n')
+    expect(err).toBe(
+      'mergeq: A GET request cannot have a body.\n  Omit -f, -F and --input, or use -X post.\n',
+    )
   })
 
   test('a state that the user names is sent as it is', async () => {

@@ -81,9 +81,9 @@ describe('what the body finally says is what is read back and named', () => {
     [
       'queue pause --set targetBranch=prod',
       { targetBranch: 'prod' },
-      'The queue of prod in github.com/acme/web',
+      'The queue for prod in github.com/acme/web',
     ],
-    ['pr submit 7 --set targetBranch=prod', { targetBranch: 'prod' }, 'Submitted #7 to the queue of prod.'],
+    ['pr submit 7 --set targetBranch=prod', { targetBranch: 'prod' }, 'Submitted #7 to the queue for prod.'],
     ['pr restart --set pr.number=8', { pr: 8 }, 'Restarted the tests of #8.'],
     ['queue create --set repo.name=shop', { repo: 'github.com/acme/shop' }, 'in github.com/acme/shop.'],
   ])('without a fault: %s', async (line, expected, sentence) => {
@@ -94,10 +94,10 @@ describe('what the body finally says is what is read back and named', () => {
   })
 
   test.each([
-    ['pr get --set pr.number=8', '404 (not found) for #8 in the queue of main in'],
-    ['pr get 7 --set targetBranch=prod', 'the queue of prod in'],
-    ['queue get --set targetBranch=prod', '404 (not found) for the queue of prod in'],
-    ['api cancelPullRequest -F pr.number=8', '404 (not found) for #8 in the queue of main in'],
+    ['pr get --set pr.number=8', '404 (not found) for #8 in the queue for main in'],
+    ['pr get 7 --set targetBranch=prod', 'the queue for prod in'],
+    ['queue get --set targetBranch=prod', '404 (not found) for the queue for prod in'],
+    ['api cancelPullRequest -F pr.number=8', '404 (not found) for #8 in the queue for main in'],
   ])('in messages: %s', async (line, expected) => {
     const answer = () => ({ status: 404, body: 'Not Found' })
     const { code, err } = await mergeq(line, { env: where, answer })
@@ -107,7 +107,7 @@ describe('what the body finally says is what is read back and named', () => {
   test('in headings', async () => {
     const answer = () => ({ body: JSON.stringify(queue) })
     const { out } = await mergeq('queue get --set targetBranch=prod', { env: where, answer, terminal: true })
-    expect(out).toContain('Queue of prod in')
+    expect(out).toContain('Queue for prod in')
   })
 
   test('in the question before a queue is deleted', async () => {

@@ -25,6 +25,7 @@ const lines: Readonly<Record<string, string>> = {
   'pr explain': 'pr explain 7',
   'queue create': 'queue create',
   'queue get': 'queue get',
+  'queue list': 'queue list',
   'queue update': 'queue update --concurrency 5',
   'queue delete': 'queue delete --cancel-all',
   'queue pause': 'queue pause',
@@ -60,6 +61,7 @@ const lines: Readonly<Record<string, string>> = {
   doctor: 'doctor',
   'sandbox start': 'sandbox start',
   'sandbox exec': 'sandbox exec -- git push',
+  'sandbox shell': 'sandbox shell',
   'sandbox tour': 'sandbox tour',
   'sandbox simulate': 'sandbox simulate --from-metrics',
   completion: 'completion bash',
@@ -217,7 +219,7 @@ describe('queue apply --dry-run', () => {
   test('reads the live queue, says so, and prints the plan as queue diff does', async () => {
     const { code, out, err, requests } = await refusing(line, { answer: readQueue })
     expect({ code, out }).toEqual({ code: 0, out: 'main\tconcurrency\t1\t5\n' })
-    expect(err).toContain('Dry run: the live queues were read; nothing is changed.')
+    expect(err).toContain('Dry run: the live queues were read, and nothing was changed.')
     expect(requests.map(({ path }) => path)).toEqual(['/v1/getQueue'])
     const diff = await refusing('queue diff -f /project/q.yaml --json', { answer: readQueue })
     expect((await refusing(`${line} --json`, { answer: readQueue })).out).toBe(diff.out)

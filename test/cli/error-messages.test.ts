@@ -182,7 +182,7 @@ describe('each status of a change', () => {
   test('on a pipe it is a row', async () => {
     const { out } = await mergeq(`pr submit 7 ${where}`, { answer: always(400, 'No.') })
     expect(out).toMatch(
-      /^7\tfalse\tnot-applied\t127\.0\.0\.1:\d+ rejected the request for #7 in the queue of main in github\.com\/acme\/web \(400\): No\.\n$/,
+      /^7\tfalse\tnot-applied\t127\.0\.0\.1:\d+ rejected the request for #7 in the queue for main in github\.com\/acme\/web \(400\): No\.\n$/,
     )
   })
 
@@ -238,14 +238,14 @@ describe('the messages', () => {
     expect({ code, out, requests: requests.length }).toEqual({ code: 5, out: '', requests: 1 })
     expect(err).toMatch(hinted)
     expect(err).toMatch(
-      /^mergeq: 127\.0\.0\.1:\d+ returned 404 \(not found\) for #7 in the queue of release in git\.example\.com\/acme\/web\.\n/,
+      /^mergeq: 127\.0\.0\.1:\d+ returned 404 \(not found\) for #7 in the queue for release in git\.example\.com\/acme\/web\.\n/,
     )
   })
 
   test('a queue that is not there', async () => {
     const { code, err } = await mergeq(`queue get ${where}`, { answer: always(404, 'Not Found') })
     expect(code).toBe(5)
-    expect(err).toMatch(/404 \(not found\) for the queue of main in github\.com\/acme\/web\.\n/)
+    expect(err).toMatch(/404 \(not found\) for the queue for main in github\.com\/acme\/web\.\n/)
   })
 
   test.each([404])(
@@ -294,7 +294,7 @@ describe('the messages', () => {
     })
     expect(code).toBe(6)
     expect(err).toMatch(
-      /^mergeq: 127\.0\.0\.1:\d+ rejected the request for the queue of main in github\.com\/acme\/web \(400\): /,
+      /^mergeq: 127\.0\.0\.1:\d+ rejected the request for the queue for main in github\.com\/acme\/web \(400\): /,
     )
     expect(err.split('\n')[0]).toContain(`(400): ${said}`)
   })
@@ -302,7 +302,7 @@ describe('the messages', () => {
   test('an error without a body is a sentence all the same', async () => {
     const { err } = await mergeq(`queue get ${where}`, { answer: always(400) })
     expect(err.split('\n')[0]).toMatch(
-      /^mergeq: 127\.0\.0\.1:\d+ rejected the request for the queue of main in github\.com\/acme\/web \(400\)\.$/,
+      /^mergeq: 127\.0\.0\.1:\d+ rejected the request for the queue for main in github\.com\/acme\/web \(400\)\.$/,
     )
   })
 

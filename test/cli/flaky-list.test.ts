@@ -245,7 +245,7 @@ describe('a list that is resumed', () => {
     const disk = new Map<string, string>()
     const first = await walk(flags, failing(at, fortnight), { disk })
     expect(first.code).toBe(17)
-    expect(first.err).toContain('The progress is saved in walk.state. To resume, run the same command again.')
+    expect(first.err).toContain('Progress is saved in walk.state. To resume, run the same command again.')
     // Ten minutes later the same words mean the same range.
     const second = await walk(flags, fortnight, { disk, now: noon + 600_000 })
     expect([second.code, second.requests.length]).toEqual([0, 4 - at])
@@ -253,7 +253,7 @@ describe('a list that is resumed', () => {
     expect(second.err).toContain('5 tests failed from 2025-12-22T12:00:00.000Z to 2026-01-05T12:00:00.000Z')
     const third = await walk(flags, fortnight, { disk })
     expect([third.code, third.out, third.requests.length]).toEqual([0, '', 0])
-    expect(third.err).toContain('walk.state: the list is complete. To start again, remove the file.')
+    expect(third.err).toContain('walk.state: the list is complete. To start over, delete the file.')
     expect([...disk.keys()]).toEqual(['walk.state'])
   })
 
@@ -296,8 +296,8 @@ describe('a list that is resumed', () => {
   })
 
   test.each([
-    ['--json', '--resume-file cannot be combined with a JSON document'],
-    ['-o table', '--resume-file cannot be combined with a table'],
+    ['--json', '--resume-file cannot be used with a JSON document'],
+    ['-o table', '--resume-file cannot be used with a table'],
     ['-o ndjson --sort name', '--resume-file and --sort cannot be used together'],
     ['-o ndjson --limit 3', '--resume-file and --limit cannot be used together'],
     ['-o ndjson --page-token p2', '--resume-file and --page-token cannot be used together'],
@@ -366,7 +366,7 @@ describe('a list that is resumed', () => {
     const { code, err, out, requests } = await walk(flags, fortnight, { disk })
     expect([code, out, requests.length, disk.get('walk.state')]).toEqual([2, '', 0, broken])
     expect(err).toMatch(
-      /walk\.state is not a resume file of mergeq, or is damaged\..*Use another file, or delete this file/,
+      /walk\.state is not a mergeq resume file, or is damaged\..*Use another file, or delete this file/,
     )
   })
 

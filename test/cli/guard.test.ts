@@ -63,7 +63,7 @@ describe('the guard', () => {
     expect({ code, out }).toEqual({ code: 21, out: '' })
     expect(err).toBe(
       [
-        'mergeq: The push of fix was blocked: #7 has been TESTING for 4m, position 2 of 2 in the queue of main. Pushing would remove #7 from the queue and lose its position and its test run.',
+        'mergeq: The push of fix was blocked: #7 has been TESTING for 4m, position 2 of 2 in the queue for main. Pushing would remove #7 from the queue and lose its position and its test run.',
         '  Wait until #7 has finished: mergeq pr wait 7',
         '  Cancel #7 first, then push: mergeq pr cancel 7',
         '  To push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)',
@@ -89,7 +89,7 @@ describe('the guard', () => {
     expect({ code, out }).toEqual({ code: 21, out: '' })
     expect(err).toBe(
       [
-        'mergeq: The deletion of fix was blocked: #7 has been TESTING for 4m, position 2 of 2 in the queue of main. Deleting the branch would remove #7 from the queue and lose its position and its test run.',
+        'mergeq: The deletion of fix was blocked: #7 has been TESTING for 4m, position 2 of 2 in the queue for main. Deleting the branch would remove #7 from the queue and lose its position and its test run.',
         '  Wait until #7 has finished: mergeq pr wait 7',
         '  Cancel #7 first, then push: mergeq pr cancel 7',
         '  To push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)',
@@ -108,7 +108,7 @@ describe('the guard', () => {
     )
     expect(code).toBe(21)
     expect(err).toContain(
-      '#7 has been PENDING for 4m, in the queue of main. Pushing would remove #7 from the queue and lose its position.',
+      '#7 has been PENDING for 4m, in the queue for main. Pushing would remove #7 from the queue and lose its position.',
     )
   })
 

@@ -136,9 +136,9 @@ describe('help as data', () => {
 })
 
 test.each([
-  ['help nothing', /no command or topic 'nothing'/],
-  ['help pr nothing', /no command or topic 'pr nothing'/],
-  ['help exit-codes more', /no command or topic 'exit-codes more'/],
+  ['help nothing', /unknown command or topic 'nothing'/],
+  ['help pr nothing', /unknown command or topic 'pr nothing'/],
+  ['help exit-codes more', /unknown command or topic 'exit-codes more'/],
 ])('%s is refused', async (line, says) => {
   const { code, out, err } = await mergeq(line)
   expect({ code, out }).toEqual({ code: 2, out: '' })
@@ -187,6 +187,7 @@ const stages: Readonly<Record<string, Stage>> = {
   'flaky match': { setting: { input: junit, files: { 'junit.xml': junit } } },
   api: queued,
   'sandbox exec': { setting: { spawn: () => ({ code: 0, out: '' }) } },
+  'sandbox shell': { setting: { spawn: () => ({ code: 0, out: '' }) } },
 }
 
 /** Names of an example that only a real service knows, as the sandbox has them. */

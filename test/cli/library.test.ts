@@ -189,7 +189,7 @@ test.each([
   ['submitPullRequest', { pr: 7, prority: 'high' }, /submitPullRequest: unknown option prority/],
   ['submitPullRequest', { pr: {} }, /pr must be of type/],
   ['setImpactedTargets', { pr: 7, sha: 'x', target: '//a' }, /target must be of type readonly string\[\]/],
-  ['getTestDetails', { testId: 'x' }, /not a test id/],
+  ['getTestDetails', { testId: 'x' }, /not a test ID/],
   ['updateQueue', {}, /./],
 ])('%s refuses %j before anything is sent', async (name, options, says) => {
   const { client, requests } = await clientOf(ok)

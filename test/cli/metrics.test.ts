@@ -30,24 +30,28 @@ const check = (expressions: string | readonly string[], setting: Setting = {}, .
   mergeq(['metrics', 'check', ...[expressions].flat(), ...flags], { answer, ...setting })
 const main = '{repo="acme/web", branch="main", queue_type="main"}'
 
-describe('the picture on a terminal', () => {
+describe('all series on a terminal', () => {
   test('bars, histograms small, and what all share said once', async () => {
-    const { code, out } = await mergeq('metrics --color never', { answer, terminal: true, columns: 110 })
+    const { code, out } = await mergeq('metrics --raw --color never', {
+      answer,
+      terminal: true,
+      columns: 110,
+    })
     expect(code).toBe(0)
     expect(out).toBe(`5 series of repo=acme/web
 NAME                            LABELS                            VALUE  PICTURE
 mq_depth_current                branch=main queue_type=main          12  ████████████████
 mq_depth_current                branch=main queue_type=bisection      3  ████
-mq_pr_restarts_1h_total         branch=main queue_type=main         NaN  ·
-mq_pr_time_in_queue_1h_seconds  branch=main                          11  ▕▂█▁▏ 60 to +Inf, mean 200
-mq_pr_time_in_queue_1h_seconds  branch=quiet                          0  ·
+mq_pr_restarts_1h_total         branch=main queue_type=main         NaN  -
+mq_pr_time_in_queue_1h_seconds  branch=main                          11  [▂█▁] 60 to +Inf, mean 200
+mq_pr_time_in_queue_1h_seconds  branch=quiet                          0  -
 `)
   })
 
   test('is drawn on a pipe when the table is asked for aloud; else the bytes come as they came', async () => {
     const bytes = await mergeq('metrics', { answer })
     expect(bytes.out).toBe(text)
-    const drawn = await mergeq('metrics -o table --color never', { answer, columns: 110 })
+    const drawn = await mergeq('metrics --raw -o table --color never', { answer, columns: 110 })
     expect(drawn.out).toContain('████')
     const csv = await mergeq('metrics -o csv', { answer, terminal: true })
     expect(csv.out.split('\r\n')[1]).toBe('mq_depth_current,repo=acme/web branch=main queue_type=main,12')
@@ -91,7 +95,7 @@ describe('metrics check', () => {
     expect(code).toBe(21)
     expect(out.split('\n').map(line => line.split('\t')[0])).toEqual(['pass', 'fail', ''])
     expect(err).toBe(
-      'mergeq: metrics check: 1 of 2 values does not meet the threshold: mq_depth_current{repo="acme/web", branch="main", queue_type="bisection"} is 3, not > 3.\n  To show all metrics, run: mergeq metrics\n',
+      'mergeq: metrics check: 1 of 2 values does not meet the threshold: mq_depth_current{repo="acme/web", branch="main", queue_type="bisection"} is 3, not > 3.\n  To show all metrics, run: mergeq metrics --raw\n',
     )
   })
 
@@ -354,24 +358,6 @@ describe.each(['document', 'hosted'] as const)('metrics watch, %s', dialect => {
     expect((await story('--interval 10s --for 20s -o csv')).out).toMatch(/^at,name,labels,from,to\r\n/)
   })
 
-  test('on a terminal it draws a line for each series until q is pressed, what has moved first', async () => {
-    const keys = [...Array(20).fill('x'), 'q']
-    const { code, out } = await story('--interval 2s --color never', {
-      terminal: true,
-      inputTerminal: true,
-      keys,
-      columns: 100,
-    })
-    expect(code).toBe(0)
-    const last = (out.split('\u001B[?7l').at(-1) ?? '')
-      .replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '')
-      .split('\r\n')
-    expect(last[0]).toMatch(/^\d+ series of repo=acme\/web branch=main$/)
-    expect(last[1]).toMatch(/^NAME +LABELS +VALUE {2}HISTORY$/)
-    expect(last[2]).toMatch(/^mq_depth_current +queue_type=main +0 {2}█[▁-█]*·+$/)
-    expect(last.at(-2)).toBe('Updated 0s ago, every 2s. Press q to quit.')
-  })
-
   test.each(['', '--json', '-o csv'])('--once %s is what `metrics` prints', async flags => {
     const story = await openStory({ dialect })
     const [once, plain] = [
@@ -432,7 +418,7 @@ describe('metrics of one branch', () => {
     const labels = JSON.parse((await mergeq('metrics -b quiet --json', serves)).out)
     expect(labels).toHaveLength(3)
     for (const one of labels) expect(one.labels.branch).toBe('quiet')
-    const drawn = await mergeq('metrics -b quiet', { ...serves, terminal: true })
+    const drawn = await mergeq('metrics --raw -b quiet', { ...serves, terminal: true })
     expect(drawn.out).toContain('quiet')
     expect(drawn.out).not.toContain('mq_depth_current')
     expect((await check('mq_depth_current > 1', serves, '-b', 'main')).code).toBe(0)

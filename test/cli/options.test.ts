@@ -304,6 +304,7 @@ const table: Readonly<Record<string, Rows>> = {
     options: { ...setOption, '--mode': '--mode parallel', '--concurrency': '--concurrency 3' },
   },
   'queue get': { line: 'queue get', options: setOption },
+  'queue list': { line: 'queue list', options: { '--all-repos': '--all-repos' } },
   'queue update': {
     line: 'queue update --set x=1',
     options: {
@@ -382,14 +383,21 @@ const table: Readonly<Record<string, Rows>> = {
       '--not-paused': { line: 'queue check --max-depth 3', typed: '--not-paused' },
     },
   },
-  metrics: { line: 'metrics', options: { '--all-repos': '--all-repos' } },
+  metrics: {
+    line: 'metrics',
+    options: { '--all-repos': '--all-repos', '--raw': { typed: '--raw', setting: { terminal: true } } },
+  },
   'metrics check': {
     line: "metrics check 'mq_depth_current < 50'",
     options: { '--all-repos': '--all-repos' },
   },
   'metrics watch': {
     line: 'metrics watch --once',
-    options: { ...watchOptions('metrics watch'), '--all-repos': '--all-repos' },
+    options: {
+      ...watchOptions('metrics watch'),
+      '--all-repos': '--all-repos',
+      '--raw': { typed: '--raw', setting: { terminal: true } },
+    },
   },
   'flaky list': {
     line: 'flaky list -o ndjson',
@@ -473,9 +481,11 @@ const table: Readonly<Record<string, Rows>> = {
       '--no-verify': { line: 'auth login --with-token', typed: '--no-verify' },
     },
   },
+  'auth status': { line: 'auth status', options: { '--no-verify': '--no-verify' } },
   'config list': { line: 'config list', options: { '--show-origin': '--show-origin' } },
   'sandbox start': { line: 'sandbox start', options: { ...playOptions, '--port': '--port 8080' } },
   'sandbox exec': { line: 'sandbox exec -- git push', options: { ...playOptions, '--port': '--port 8080' } },
+  'sandbox shell': { line: 'sandbox shell', options: { ...playOptions, '--port': '--port 8080' } },
   'sandbox tour': { line: 'sandbox tour', options: playOptions },
   'sandbox simulate': {
     line: 'sandbox simulate --prs-per-hour 6 --test-minutes 20 --weeks 1',

@@ -242,14 +242,14 @@ const answers: Readonly<Record<string, readonly [words: string, rows: readonly R
     'metrics',
     [
       [
-        'a table on a terminal',
-        '',
+        'a table of all series on a terminal',
+        '--raw',
         onTerminal,
         text(
           'NAME  LABELS                     VALUE  PICTURE',
           'up    repo=acme/web branch=main      4  ████████████████',
-          'x     -                            NaN  ·',
-          'y     le=+Inf                     -Inf  ·',
+          'x     -                            NaN  -',
+          'y     le=+Inf                     -Inf  -',
         ),
       ],
       ['the text on a pipe, byte for byte', '', onPipe, exposition],
@@ -277,15 +277,15 @@ const answers: Readonly<Record<string, readonly [words: string, rows: readonly R
         'a sentence on a terminal',
         '',
         onTerminal,
-        text('Submitted #7 to the queue of main.', 'Submitted #8 to the queue of main.'),
+        text('Submitted #7 to the queue for main.', 'Submitted #8 to the queue for main.'),
       ],
       [
         'pr, ok, delivery and message on a pipe',
         '',
         onPipe,
         text(
-          '7\ttrue\tconfirmed\tSubmitted #7 to the queue of main.',
-          '8\ttrue\tconfirmed\tSubmitted #8 to the queue of main.',
+          '7\ttrue\tconfirmed\tSubmitted #7 to the queue for main.',
+          '8\ttrue\tconfirmed\tSubmitted #8 to the queue for main.',
         ),
       ],
       ['a receipt for each, one a line', '--json', onPipe, lines(receiptOf(7), receiptOf(8))],
@@ -296,8 +296,8 @@ const answers: Readonly<Record<string, readonly [words: string, rows: readonly R
         onPipe,
         crlf(
           'pr,ok,delivery,message',
-          '7,true,confirmed,Submitted #7 to the queue of main.',
-          '8,true,confirmed,Submitted #8 to the queue of main.',
+          '7,true,confirmed,Submitted #7 to the queue for main.',
+          '8,true,confirmed,Submitted #8 to the queue for main.',
         ),
       ],
       [
@@ -307,8 +307,8 @@ const answers: Readonly<Record<string, readonly [words: string, rows: readonly R
         text(
           '| pr | ok | delivery | message |',
           '| --- | --- | --- | --- |',
-          '| 7 | true | confirmed | Submitted \\#7 to the queue of main. |',
-          '| 8 | true | confirmed | Submitted \\#8 to the queue of main. |',
+          '| 7 | true | confirmed | Submitted \\#7 to the queue for main. |',
+          '| 8 | true | confirmed | Submitted \\#8 to the queue for main. |',
         ),
       ],
       ['picked fields', '--fields pr,delivery', onPipe, text('7\tconfirmed', '8\tconfirmed')],

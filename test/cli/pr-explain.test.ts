@@ -125,7 +125,7 @@ describe('what could not be read', () => {
     expect(unread).toEqual([
       {
         what: 'queue',
-        why: expect.stringMatching(/^127\.0\.0\.1:\d+ could not process the request for the queue of .*500/),
+        why: expect.stringMatching(/^127\.0\.0\.1:\d+ could not process the request for the queue for .*500/),
       },
       {
         what: 'test run',

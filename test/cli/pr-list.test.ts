@@ -68,7 +68,7 @@ describe('the list', () => {
   test('keeps the cursor of a single page', async () => {
     const { out, err } = await mergeq(`pr list ${where} --json --limit 2`, { answer: two })
     expect(JSON.parse(out)).toMatchObject({ nextCursor: '1', window: { complete: false } })
-    expect(err).toContain('There are more pull requests; this list is not complete.\n')
+    expect(err).toContain('This list is incomplete: there are more pull requests.\n')
   })
 
   test.each([
@@ -119,7 +119,7 @@ describe('what is listed', () => {
       { since, state: 'MERGED', take: 100 },
     ])
     expect(err).toBe(
-      `4 pull requests of main in github.com/acme/web (FAILED, MERGED, ended since ${since}).\nOmitted 1 repeated row.\n`,
+      `4 pull requests of main in github.com/acme/web (FAILED, MERGED, ended since ${since}).\nOmitted 1 duplicate row.\n`,
     )
   })
 
@@ -208,7 +208,7 @@ describe('a service without the operation', () => {
     })
     expect(code).toBe(5)
     expect(err).toContain(
-      'returned 404 (not found) for the pull requests in the queue of main in github.com/acme/web: main has no queue.\n',
+      'returned 404 (not found) for the pull requests in the queue for main in github.com/acme/web: main has no queue.\n',
     )
   })
 

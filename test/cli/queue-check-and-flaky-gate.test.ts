@@ -46,7 +46,7 @@ describe.each(dialects)('gates in the %s dialect', dialect => {
       const empty = await story.mergeq(line)
       expect({ code: empty.code, out: empty.out }).toEqual({
         code: 0,
-        out: 'max-depth\ttrue\t0 pull requests queued, at most 2\nstalled\ttrue\tno pull requests are queued\nnot-paused\ttrue\tthe queue is RUNNING\n',
+        out: 'max-depth\ttrue\t0 pull requests queued, within the limit of 2\nstalled\ttrue\tno pull requests are queued\nnot-paused\ttrue\tthe queue is RUNNING\n',
       })
       expect((await story.mergeq('queue pause')).code).toBe(0)
       await story.mergeq('pr submit 7 8 9')
@@ -54,7 +54,7 @@ describe.each(dialects)('gates in the %s dialect', dialect => {
       const paused = await story.mergeq(line)
       expect(paused.code).toBe(21)
       expect(paused.err).toMatch(
-        /Queue check failed for main in github\.com\/acme\/web: 3 pull requests queued, more than 2; the queue is PAUSED\.\n/,
+        /Queue check failed for main in github\.com\/acme\/web: 3 pull requests queued, over the limit of 2; the queue is PAUSED\.\n/,
       )
       story.clock.now += 60_000
       const still = await story.mergeq(`${line} --json`)
@@ -81,7 +81,7 @@ describe.each(dialects)('gates in the %s dialect', dialect => {
       const exact = await gate(`--max ${number}`)
       expect({ code: exact.code, out: exact.out }).toEqual({
         code: 0,
-        out: `true\t${number}\t${number}\t${number} tests failed, at most ${number}\n`,
+        out: `true\t${number}\t${number}\t${number} tests failed, within the limit of ${number}\n`,
       })
       const over = await gate(`--max ${number - 1} --json`)
       expect(over.code).toBe(21)
@@ -101,12 +101,12 @@ describe.each(dialects)('gates in the %s dialect', dialect => {
       }
       for (const file of ['known.ndjson', 'known.json'])
         expect((await gate(`--max 0 --baseline ${file}`, { files })).out).toBe(
-          `true\t0\t0\t0 tests failed, at most 0; ${number} in the baseline not counted\n`,
+          `true\t0\t0\t0 tests failed, within the limit of 0; ${number} ignored by the baseline\n`,
         )
       const one = await gate('--max 0 --baseline one.txt', { files })
       expect({ code: one.code, out: one.out }).toEqual({
         code: 21,
-        out: `false\t${number - 1}\t0\t${number - 1} tests failed, more than 0; 1 in the baseline not counted\n`,
+        out: `false\t${number - 1}\t0\t${number - 1} tests failed, over the limit of 0; 1 ignored by the baseline\n`,
       })
       expect((await gate('--max 0 --baseline -', { input: tests })).code).toBe(0)
       expect((await gate('--max 0 --name none*')).code).toBe(0)
@@ -120,11 +120,17 @@ describe('what is looked at', () => {
       queue('running', entry(1, 'pending')),
       2,
       true,
-      '1 pull request queued, at most 2',
+      '1 pull request queued, within the limit of 2',
     ],
-    ['as many', queue('running', entry(1, 'pending')), 1, true, '1 pull request queued, at most 1'],
-    ['more', queue('running', entry(1, 'pending')), 0, false, '1 pull request queued, more than 0'],
-    ['no list at all', {}, 0, true, '0 pull requests queued, at most 0'],
+    [
+      'as many',
+      queue('running', entry(1, 'pending')),
+      1,
+      true,
+      '1 pull request queued, within the limit of 1',
+    ],
+    ['more', queue('running', entry(1, 'pending')), 0, false, '1 pull request queued, over the limit of 0'],
+    ['no list at all', {}, 0, true, '0 pull requests queued, within the limit of 0'],
   ])('depth: %s', (_, document, most, ok, reason) => {
     expect(checkDepth(document, most)).toEqual({ check: 'max-depth', ok, reason })
   })
@@ -239,35 +245,35 @@ describe('flaky gate', () => {
   const three = [failing(1), failing(2), failing(3)]
 
   test.each([
-    ['few enough', pages(three), '--max 3', 0, 'true\t3\t3\t3 tests failed, at most 3\n'],
-    ['too many', pages(three), '--max 2', 21, 'false\t3\t2\t3 tests failed, more than 2\n'],
+    ['few enough', pages(three), '--max 3', 0, 'true\t3\t3\t3 tests failed, within the limit of 3\n'],
+    ['too many', pages(three), '--max 2', 21, 'false\t3\t2\t3 tests failed, over the limit of 2\n'],
     [
       'incomplete, and not over',
       pages(three, 500),
       '--max 3',
       17,
-      'false\t3\t3\t3 tests failed, at most 3; the list is incomplete\n',
+      'false\t3\t3\t3 tests failed, within the limit of 3; the list is incomplete\n',
     ],
     [
       'incomplete, and over already',
       pages(three, 500),
       '--max 2',
       21,
-      'false\t3\t2\t3 tests failed, more than 2\n',
+      'false\t3\t2\t3 tests failed, over the limit of 2\n',
     ],
     [
       'the token is the reason',
       pages(three, 401),
       '--max 3',
       4,
-      'false\t3\t3\t3 tests failed, at most 3; the list is incomplete\n',
+      'false\t3\t3\t3 tests failed, within the limit of 3; the list is incomplete\n',
     ],
     [
       'too many pages',
       pages(three, []),
       '--max 3 --max-pages 1',
       17,
-      'false\t3\t3\t3 tests failed, at most 3; the list is incomplete\n',
+      'false\t3\t3\t3 tests failed, within the limit of 3; the list is incomplete\n',
     ],
     ['unavailable', pages(503), '--max 3', 7, ''],
     ['unavailable, with --on-unavailable fail', pages(503), '--max 3 --on-unavailable fail', 7, ''],
@@ -283,14 +289,14 @@ describe('flaky gate', () => {
       pages(three, 503),
       '--max 3 --on-unavailable pass',
       0,
-      'true\t3\t3\t3 tests failed, at most 3; passed with an incomplete list because the service is unavailable\n',
+      'true\t3\t3\t3 tests failed, within the limit of 3; passed with an incomplete list because the service is unavailable\n',
     ],
     [
       'unavailable in the middle, and over already',
       pages(three, 503),
       '--max 2 --on-unavailable pass',
       21,
-      'false\t3\t2\t3 tests failed, more than 2\n',
+      'false\t3\t2\t3 tests failed, over the limit of 2\n',
     ],
     ['a bad token is never a pass', pages(401), '--max 3 --on-unavailable pass', 4, ''],
     ['nor one that is not let through', pages(403), '--max 3 --on-unavailable pass', 4, ''],
@@ -301,7 +307,7 @@ describe('flaky gate', () => {
       pages(three, []),
       '--max 3 --max-pages 1 --on-unavailable pass',
       17,
-      'false\t3\t3\t3 tests failed, at most 3; the list is incomplete\n',
+      'false\t3\t3\t3 tests failed, within the limit of 3; the list is incomplete\n',
     ],
   ])('%s', async (_, answer, flags, exit, printed) => {
     const { code, out, err } = await gate(flags, { answer })
@@ -328,14 +334,14 @@ describe('flaky gate', () => {
 
   test('on a terminal it is one line', async () => {
     const passed = await gate('--max 3', { answer: pages(three), terminal: true })
-    expect(passed.out).toBe('3 tests failed, at most 3.\n')
+    expect(passed.out).toBe('3 tests failed, within the limit of 3.\n')
     const failed = await gate('--max 2', {
       answer: pages(three),
       terminal: true,
       env: { NO_COLOR: '1' },
     })
     expect(failed.out).toBe('')
-    expect(failed.err).toContain('mergeq: flaky gate: 3 tests failed, more than 2.\n')
+    expect(failed.err).toContain('mergeq: flaky gate: 3 tests failed, over the limit of 2.\n')
   })
 
   test.each([
@@ -352,16 +358,16 @@ describe('flaky gate', () => {
       'a baseline of something else',
       '--max 1 --baseline b',
       { b: `${idOf(1)}\n<html>\n` },
-      "b:2: '<html>' is not a test id.",
+      "b:2: '<html>' is not a test ID.",
     ],
     ['a baseline cut short', '--max 1 --baseline b', { b: '{"tests":[{"id":' }, 'b:1: invalid JSON.'],
     [
       'a baseline without ids',
       '--max 1 --baseline b',
       { b: '{"id":"x"}\n{"name":"y"}\n' },
-      'b:2: the test has no id.',
+      'b:2: the test record has no ID.',
     ],
-    ['a baseline of numbers', '--max 1 --baseline b', { b: '[1]' }, 'b:1: not a test id or a test record.'],
+    ['a baseline of numbers', '--max 1 --baseline b', { b: '[1]' }, 'b:1: not a test ID or a test record.'],
   ])('%s is a usage error', async (_, flags, files, message) => {
     const { code, err, requests } = await gate(flags, { files, answer: pages(three) })
     expect({ code, requests }).toEqual({ code: 2, requests: [] })

@@ -143,7 +143,7 @@ describe.each(dialects)('a queue as code in the %s dialect', dialect => {
       const setting = withFile('settings: {futureThing: {deep: [1, null]}, other: null}')
       const applied = await story.mergeq('queue apply -f q.yaml --yes --allow-unknown', setting)
       expect(applied.code).toBe(0)
-      expect(applied.err).toContain('neither mergeq nor the live queue knows futureThing, other')
+      expect(applied.err).toContain('unknown settings, used unchanged: futureThing, other')
       const { out } = await story.mergeq('queue export')
       expect(out).toContain('futureThing:\n    deep:\n      - 1\n      - null\n')
     }))
@@ -219,7 +219,7 @@ describe.each(dialects)('a queue as code in the %s dialect', dialect => {
       const yes = await story.mergeq('queue apply -f q.yaml', { ...setting, typed: ['y'] })
       expect({ code: yes.code, out: yes.out }).toEqual({
         code: 0,
-        out: 'Updated the queue of main in github.com/acme/web: concurrency.\n',
+        out: 'Updated the queue for main in github.com/acme/web: concurrency.\n',
       })
       expect((await story.mergeq('queue apply -f q.yaml', setting)).out).toContain('is up to date.')
     }))
@@ -468,7 +468,7 @@ describe('writes are reported as they happened', () => {
     )
     const { code, out, err } = await mergeq('queue apply -f d --yes -R acme/web', { files, answer })
     expect({ code, out }).toEqual({ code: 6, out: 'a\tfalse\tfailed\t\nb\ttrue\tunchanged\t\n' })
-    expect(err).toContain('for the queue of a in github.com/acme/web (400): no.')
+    expect(err).toContain('for the queue for a in github.com/acme/web (400): no.')
   })
 })
 
@@ -506,7 +506,7 @@ describe('what a file may hold', () => {
     [
       'true for a label',
       'settings:\n  enqueueingLabel: true',
-      'q.yaml:2: enqueueingLabel: true is not a string (quotes may be needed)',
+      'q.yaml:2: enqueueingLabel: true is not a string; use quotes if necessary',
     ],
     [
       'a status for statuses',
@@ -723,7 +723,7 @@ describe('export', () => {
       '# ours\nrepo: acme/web # mind the name\n\nsettings:\n  # one at a time\n  concurrency: 1 # was 2\n  state: paused\n  requiredStatuses: [ ci, e2e ] # from CI\n\n  mode: "single"\n  batch: false\ntargetBranch: main\n\n# the end\n',
     )
     const again = await mergeq(`${lines} -f q.yaml`, setting)
-    expect(again.err).toContain('q.yaml is up to date with the queue of main in github.com/acme/web.')
+    expect(again.err).toContain('q.yaml is up to date with the queue for main in github.com/acme/web.')
   })
 
   test.each([

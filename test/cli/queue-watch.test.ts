@@ -19,7 +19,7 @@ describe.each(['document', 'hosted'] as const)('the story of a queue, %s', diale
     expect(out.replace(/^\S+\t/gm, '')).toBe(
       '8\tTESTING\tMERGED\t\n9\tPENDING\tTESTING\t1\n9\tTESTING\tFAILED\t\n',
     )
-    expect(err).toContain('Queue of main in github.com/acme/web: RUNNING, testing 1 of 1, 2 queued.\n')
+    expect(err).toContain('Queue for main in github.com/acme/web: RUNNING, testing 1 of 1, 2 queued.\n')
     expect(sleeps).toEqual(Array(6).fill(1_000))
   })
 
@@ -77,7 +77,7 @@ describe.each(['document', 'hosted'] as const)('the story of a queue, %s', diale
     expect(sleeps).toEqual(Array(3).fill(1_000))
     const last = out.split('\u001B[?7l').at(-1) ?? ''
     expect(last.replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '').split('\r\n')).toEqual([
-      'Queue of main in github.com/acme/web: RUNNING',
+      'Queue for main in github.com/acme/web: RUNNING',
       expect.stringMatching(/^testing 1 of 1, 1 queued$/),
       expect.stringMatching(/^last merge #8, \ds ago$/),
       expect.stringMatching(/^POSITION {2}PR {2}STATE/),
@@ -125,7 +125,7 @@ describe('how a watch ends', () => {
       columns: 120,
     })
     expect(code).toBe(5)
-    expect(err).toContain('404 (not found) for the queue of main')
+    expect(err).toContain('404 (not found) for the queue for main')
     if (terminal) expect(out).toMatch(/\u001B\[\?25h$/)
   })
 

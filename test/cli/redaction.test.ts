@@ -281,6 +281,7 @@ const lines: Readonly<Record<string, string>> = {
   'pr explain': 'pr explain 7',
   'queue create': 'queue create',
   'queue get': 'queue get',
+  'queue list': 'queue list',
   'queue update': 'queue update --concurrency 2',
   'queue delete': 'queue delete --drain-first --cancel-all --yes --timeout 3s',
   'queue pause': 'queue pause',
@@ -305,6 +306,7 @@ const lines: Readonly<Record<string, string>> = {
   guard: 'guard',
   api: 'api getQueue --include',
   'auth login': 'auth login --with-token',
+  'auth status': 'auth status',
   doctor: 'doctor',
 }
 /** They ask the sandbox and no service. */

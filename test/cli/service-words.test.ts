@@ -100,12 +100,12 @@ describe('the hint fits the command and the response', () => {
   const place = '-R github.com/acme/web -b main'
   test.each([
     [`pr get 7 ${where}`, 404, `run: mergeq pr submit 7 ${place}`],
-    [`pr submit 7 ${where}`, 404, 'Check the number of the pull request, --repo and --target-branch.'],
+    [`pr submit 7 ${where}`, 404, 'Check the pull request number, --repo and --target-branch.'],
     [`pr submit 7 ${where}`, 409, `run: mergeq pr get 7 ${place}`],
     [`pr cancel 7 --yes ${where}`, 404, `run: mergeq pr get 7 ${place}`],
     [`pr restart 7 ${where}`, 404, `run: mergeq pr get 7 ${place}`],
     [`pr targets 7 a --sha 4f2a ${where}`, 404, `run: mergeq pr get 7 ${place}`],
-    [`pr testing x ${where}`, 404, 'Check the id of the test run, --repo and --target-branch.'],
+    [`pr testing x ${where}`, 404, 'Check the test run ID, --repo and --target-branch.'],
     [`queue get ${where}`, 404, `run: mergeq queue create ${place}`],
     [`queue create ${where}`, 404, 'Check --repo and the permissions of the token.'],
     [`queue create ${where}`, 409, `run: mergeq queue update ${place}`],
@@ -122,7 +122,7 @@ describe('the hint fits the command and the response', () => {
   test('`pr testing` speaks of the test run', async () => {
     const { err } = await run(`pr testing x ${where}`, { status: 404, body: 'no' })
     expect(err).toMatch(
-      /404 \(not found\) for the test run in the queue of main in github\.com\/acme\/web: no\.\n/,
+      /404 \(not found\) for the test run in the queue for main in github\.com\/acme\/web: no\.\n/,
     )
   })
 })

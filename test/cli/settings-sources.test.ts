@@ -435,7 +435,7 @@ describe('the base address', () => {
     const gone = await mergeq(line, { env })
     expect(gone.code).toBe(7)
     expect(gone.err).toContain(`[::1]:${port}`)
-    const status = await mergeq('auth status --json', { env })
+    const status = await mergeq('auth status --no-verify --json', { env })
     expect(JSON.parse(status.out).origin).toBe(`http://[::1]:${port}`)
   })
 })

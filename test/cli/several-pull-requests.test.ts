@@ -200,12 +200,12 @@ describe('queue delete', () => {
   })
 
   test.each([
-    ['', 'deletes the queue of main in github\\.com/acme/web', []],
-    ['--cancel-all', 'cancels 2 queued pull requests and deletes the queue of main in \\S+', ['getQueue']],
-    ['--drain-first', 'drains the queue and deletes the queue of main in \\S+', []],
+    ['', 'deletes the queue for main in github\\.com/acme/web', []],
+    ['--cancel-all', 'cancels 2 queued pull requests and deletes the queue for main in \\S+', ['getQueue']],
+    ['--drain-first', 'drains the queue and deletes the queue for main in \\S+', []],
     [
       '--drain-first --cancel-all',
-      'drains the queue, cancels 2 queued pull requests and deletes the queue of main in \\S+',
+      'drains the queue, cancels 2 queued pull requests and deletes the queue for main in \\S+',
       ['getQueue'],
     ],
   ])('the prompt with %j names the damage; a no changes nothing', async (words, damage, sent) => {

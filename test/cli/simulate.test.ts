@@ -27,7 +27,7 @@ describe('sandbox simulate', () => {
     })
     const [heading, head, ...rows] = out.trim().split('\n')
     expect(heading).toBe('1 week, 6 pull requests per hour, 20 minutes per test run, 10% failures')
-    expect(head).toMatch(/^CONCURRENCY {2}BATCH {2}MERGED\/H .* LEFT {2}P95$/)
+    expect(head).toMatch(/^CONCURRENCY {2}BATCH {2}MERGED\/H .* QUEUED {2}P95$/)
     expect(rows.map(row => row.replace(/[^█]/g, '').length)).toEqual([20, expect.any(Number)])
     expect(rows[1]).not.toContain('█'.repeat(20))
     expect(err).toContain('1 setting cannot keep up')

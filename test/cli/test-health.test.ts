@@ -95,7 +95,7 @@ describe('flaky unhealthy', () => {
         'flaky 2\tflaky\t\tfalse\t@a\tflaky 2\n',
         'broken 1\tbroken\t\ttrue\t@a\tbroken 1\n',
       ].join(''),
-      err: '4 flaky or broken tests in github.com/acme/web.\nOmitted 2 repeated rows.\n',
+      err: '4 flaky or broken tests in github.com/acme/web.\nOmitted 2 duplicate rows.\n',
     })
     expect(asked(result.requests)).toEqual([
       { status: 'FLAKY', page_query: page() },
@@ -193,7 +193,7 @@ describe('flaky link', () => {
   })
 
   test.each([
-    ['flaky link x KAN-123', "'x' is not a test id."],
+    ['flaky link x KAN-123', "'x' is not a test ID."],
     [`flaky link ${id} ''`, 'The ticket must not be empty.'],
     [`flaky link ${id}`, 'ticket'],
   ])('%s is a usage error', async (line, message) => {

@@ -65,14 +65,14 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`queue get ${at} --json=yes`, /--json/],
   ],
   'an option where a value should stand': [
-    ['flaky list -R acme/web --org --json', /--org needs a value, but --json is a flag/],
+    ['flaky list -R acme/web --org --json', /--org needs a value, but --json is an option/],
     [`queue get -b main -R --json`, /--repo needs a value, but --json/],
     [`queue get -b main -R -q`, /--repo needs a value, but -q/],
     [`-R --dry-run queue get -b main`, /--repo needs a value, but --dry-run/],
     [`queue get ${at} --fields -o json`, /--fields needs a value, but -o/],
     [`pr submit 7 -R --wait -b main`, /--repo needs a value, but --wait/],
     [`pr submit 7 ${at} --priority --no-batch`, /--priority needs a value, but --no-batch/],
-    [`queue update ${at} --set --dry-run`, /--set.*argument missing/],
+    [`queue update ${at} --set --dry-run`, /--set needs a value: <path=value>/],
     [`queue update ${at} --enqueueing-label --batch`, /--enqueueing-label needs a value, but --batch/],
     [`queue update ${at} --enqueueing-label --concurrency=5`, /--enqueueing-label needs a value/],
     ['queue get --org --help', /--org needs a value, but --help/],
@@ -142,9 +142,9 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   ],
   'a test id': [
     ...[`{${id}}`, id.slice(1), '../x', `${id}0`, id.replaceAll('-', '')].map(
-      word => [`flaky get '${word}' ${org}`, /not a test id/] as const,
+      word => [`flaky get '${word}' ${org}`, /not a test ID/] as const,
     ),
-    [['flaky', 'get', '', ...org.split(' ')], /not a test id/],
+    [['flaky', 'get', '', ...org.split(' ')], /not a test ID/],
   ],
   'a repository': [
     ...['o', '/n', 'o/../n', 'o/', 'o//n', 'o/n/', '../n'].map(
@@ -608,7 +608,7 @@ describe('questions', () => {
     const { code, out, requests } = await typed(`queue delete --yes ${at}`)
     expect({ code, out, requests: requests.length }).toEqual({
       code: 0,
-      out: '\ttrue\tconfirmed\tDeleted the queue of main in github.com/acme/web.\n',
+      out: '\ttrue\tconfirmed\tDeleted the queue for main in github.com/acme/web.\n',
       requests: 1,
     })
   })
@@ -661,12 +661,13 @@ describe('help and version', () => {
     ['pr testing', ['--pr', ' /getMergeQueueTestingDetails']],
     ['queue create', ['--mode', '--concurrency', ' /createQueue']],
     ['queue get', [' /getQueue']],
+    ['queue list', ['--all-repos', ' /getMergeQueueMetrics']],
     [
       'queue update',
       ['--concurrency', '--required-status', '--delete-required-statuses', '--no-batch', ' /updateQueue'],
     ],
     ['queue delete', ['--yes', '--cancel-all', '--drain-first', ' /deleteQueue']],
-    ['metrics', ['--all-repos', ' /getMergeQueueMetrics']],
+    ['metrics', ['--all-repos', '--raw', ' /getMergeQueueMetrics']],
     [
       'flaky list',
       [
@@ -743,5 +744,5 @@ describe('a value that begins with a dash', () => {
 
 test('a pull request in the place of a test run: the hint is the command line that asks by pull request', async () => {
   const { err } = await mergeq(['pr', 'testing', '#9', ...where])
-  expect(err).toContain('\n  To look it up by pull request, run: mergeq pr testing --pr 9\n')
+  expect(err).toContain('\n  To find its test run, run: mergeq pr testing --pr 9\n')
 })

@@ -507,10 +507,13 @@ describe('a token', () => {
   }
 
   test('then the stored token is used, and auth status says so', async () => {
-    const { code, out, err, requests } = await mergeq('auth status --json --base-url http://127.0.0.1:1/v1', {
-      ...config,
-      answer,
-    })
+    const { code, out, err, requests } = await mergeq(
+      'auth status --no-verify --json --base-url http://127.0.0.1:1/v1',
+      {
+        ...config,
+        answer,
+      },
+    )
     expect({ code, requests }).toEqual({ code: 0, requests: [] })
     expect(JSON.parse(out)).toMatchObject({ origin: 'http://127.0.0.1:1' })
     expect(out).toMatch(/stored/)
@@ -532,7 +535,7 @@ describe('a token', () => {
       env: { MERGEQ_TOKEN: '', TRUNK_API_TOKEN: 'tok_other_service' },
     })
     expect({ code, requests }).toEqual({ code: 4, requests: [] })
-    const { out } = await mergeq('auth status --json', {
+    const { out } = await mergeq('auth status --no-verify --json', {
       env: { MERGEQ_TOKEN: '', TRUNK_API_TOKEN: 'tok_other_service' },
     })
     expect(JSON.parse(out)).toMatchObject({ source: 'TRUNK_API_TOKEN', origin: 'https://api.trunk.io' })
@@ -875,7 +878,7 @@ describe('listing failing tests', () => {
       by({ '': { ids: rows, next: 'p2' }, p2: { ids: [...rows, 'a'], next: '' } }),
     )
     expect({ code: outcome.code, ids: ids(outcome) }).toEqual({ code: 0, ids: rows })
-    expect(outcome.err).toMatch(/3 repeated rows/)
+    expect(outcome.err).toMatch(/3 duplicate rows/)
   })
 
   test.each([

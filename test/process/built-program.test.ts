@@ -42,12 +42,13 @@ testWith('jq')('a script submits, waits and reads on a sandbox of its own', asyn
 test('the tour goes from a new queue to MERGED, and leaves nothing behind', async () => {
   const { stdout, exitCode } = await sh('mergeq sandbox tour --speed 8')
   expect(exitCode).toBe(0)
-  for (const said of ['Created the queue of release', 'MERGED', 'mq_pr_conclusions_1h_total', '@acme/'])
+  for (const said of ['Created the queue for release', 'MERGED', 'mq_pr_conclusions_1h_total', '@acme/'])
     expect(stdout).toContain(said)
 })
 
 test('the exit code of a command in a sandbox is passed on', async () => {
   expect((await sh("mergeq sandbox exec -- sh -c 'exit 42'")).exitCode).toBe(42)
+  expect((await sh("mergeq sandbox exec -- sh -c 'exit 127'")).exitCode).toBe(127)
   const missing = await sh('mergeq sandbox exec -- no-such-program')
   expect(missing.exitCode).toBe(2)
   expect(missing.stderr).toMatch(/^mergeq: .*no-such-program/)

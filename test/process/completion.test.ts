@@ -1,13 +1,20 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shells' own.
+
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { Language, Parser } from '@vscode/tree-sitter-wasm'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { completionScriptPaths } from '../../src/cli/completion/scripts.ts'
 import { shells } from '../../src/cli/completion/shells.ts'
-import { mergeq } from '../support/harness.ts'
+import { mergeq, openStory, type Story } from '../support/harness.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
+
+const require = createRequire(import.meta.url)
 
 /** A folder with files to complete, a home, and nothing on the PATH but mergeq. */
 const place = mkdtempSync(join(tmpdir(), 'mergeq completions '))
@@ -110,12 +117,13 @@ async function drive(
   program: string,
   words: readonly string[],
   env: Readonly<Record<string, string>> = alone,
+  cwd = work,
 ): Promise<string> {
   const script = join(place, `driver.${program}`)
   const which = (await execa('sh', ['-c', `command -v ${program}`])).stdout
   writeFileSync(script, words.join('\n'))
   const flags = { bash: ['--noprofile', '--norc', '-u'], zsh: ['-f'], fish: ['--no-config'] }[program] ?? []
-  const { stdout, stderr } = await execa(which, [...flags, script], { cwd: work, env, extendEnv: false })
+  const { stdout, stderr } = await execa(which, [...flags, script], { cwd, env, extendEnv: false })
   expect(stderr).toBe('')
   return stdout
 }
@@ -281,6 +289,131 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', shell => {
   )
 })
 
+describe('values from a sandbox and a checkout', () => {
+  const checkout = join(place, 'checkout')
+  let story: Story
+  let env: Readonly<Record<string, string>>
+
+  beforeAll(async () => {
+    story = await openStory()
+    await story.mergeq('pr submit 141 142 7')
+    story.clock.now += 1_000
+    const config = join(home, 'config')
+    mkdirSync(config)
+    writeFileSync(join(config, 'config.json'), '{"profiles":{"work":{"repo":"acme/api"}}}', { mode: 0o600 })
+    const { MERGEQ_BASE_URL = '', MERGEQ_TOKEN = '' } = story.env
+    env = { ...withPrograms, MERGEQ_CONFIG_DIR: config, MERGEQ_BASE_URL, MERGEQ_TOKEN }
+    const git = (...args: readonly string[]) => execa('git', args, { cwd: checkout })
+    mkdirSync(checkout)
+    await git('init', '--quiet')
+    await git('remote', 'add', 'origin', 'git@github.com:acme/web.git')
+    await git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '--quiet', '--allow-empty', '-m', 'a')
+    for (const branch of ['main', 'fix-cart', 'hostile$(touch${IFS}hostile)'])
+      await git('update-ref', `refs/remotes/origin/${branch}`, 'HEAD')
+    await git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main')
+  }, 60_000)
+  afterAll(() => story.close())
+
+  // A machine under load may not find the values within the second, so these tests are repeated.
+  const cases: readonly (readonly [line: string, offers: readonly string[]])[] = [
+    ['mergeq pr get ', ['141', '142', '7']],
+    ['mergeq pr get 141 14', ['142']],
+    ['mergeq pr testing --pr=14', ['141', '142']],
+    ['mergeq pr get -b release ', []],
+    ['mergeq -b ', ['fix-cart', 'hostile$(touch${IFS}hostile)', 'main']],
+    ['mergeq pr get --head fix', ['fix-cart']],
+    ['mergeq -R ', ['acme/api', 'acme/web']],
+    ['mergeq --profile w', ['work']],
+    ['mergeq config set output m', ['markdown']],
+    ['mergeq queue create --set m', ['mode=']],
+  ]
+
+  describe.each(['bash', 'zsh', 'fish'] as const)('in %s', shell => {
+    testWith(shell)('are offered, and not run', { retry: 2 }, async () => {
+      const lines = cases.map(([line]) => line)
+      const offers = offersIn(await drive(shell, drivers[shell](lines), env, checkout))
+      const valuesOf = (line: string) =>
+        (offers.get(line) ?? []).map(offer => valueAlone(offer.replace(/\\(.)/g, '$1')))
+      expect(lines.map(line => [line, [...new Set(valuesOf(line))].sort()])).toEqual(cases)
+      expect(existsSync(join(checkout, 'hostile'))).toBe(false)
+    })
+  })
+
+  /** Lists the pull requests that begin with 14 in a shell on a terminal, and prints what it shows. */
+  const listing = (program: string, setUp: string) => [
+    'zmodload zsh/zpty',
+    `zpty inner ${single(program)}`,
+    `zpty -w inner ${single(`${setUp}; printf REA; printf 'DY\\n'`)}`,
+    "zpty -r inner seen '*READY*'",
+    "zpty -w -n inner $'mergeq pr get 14\\t\\t'",
+    "zpty -r inner seen '*pending: *'",
+    'zpty -d inner',
+    'print -r -- "$seen"',
+  ]
+
+  testWith('zsh').each([
+    ['bash', listing('bash --noprofile --norc -i', `source ${single(resolve(completionScriptPaths.bash))}`)],
+    [
+      'zsh',
+      listing(
+        'zsh -f -i',
+        `fpath=(${single(resolve('completions'))} $fpath); autoload -Uz compinit; compinit -u -D`,
+      ),
+    ],
+  ])('have their states and titles in %s', { retry: 2 }, async (_, words) => {
+    const text = await drive('zsh', words, env, checkout)
+    expect(text).toMatch(/141 +(?:-- |\()testing: \S/)
+    expect(text).toMatch(/142 +(?:-- |\()pending: /)
+  })
+
+  testWith('fish')('have their states and titles in fish', { retry: 2 }, async () => {
+    const text = await drive('fish', fishDriver([]).with(-1, "complete -C 'mergeq pr get 14'"), env, checkout)
+    expect(text).toMatch(/^141\ttesting: \S.*\n142\tpending: \S.*$/)
+  })
+})
+
+describe('a slow service', () => {
+  const sendSlowly = (socket: Socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{')
+    const timer = setInterval(() => socket.write(' '), 100)
+    socket.on('close', () => clearInterval(timer)).on('error', () => undefined)
+  }
+
+  test.each<readonly [what: string, respond: (socket: Socket) => void]>([
+    ['does not respond', () => undefined],
+    ['sends its response in small pieces', sendSlowly],
+  ])('that %s delays a completion by a second at most, and static words not at all', async (_, respond) => {
+    const server = createServer(respond).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    const env = {
+      ...bareEnvironment(home),
+      MERGEQ_BASE_URL: `http://127.0.0.1:${port}/v1`,
+      MERGEQ_TOKEN: 'token',
+      MERGEQ_REPO: 'acme/web',
+      MERGEQ_TARGET_BRANCH: 'main',
+    }
+    const press = async (...words: readonly string[]) => {
+      const started = performance.now()
+      const args = [launcher, '__complete', '--', ...words]
+      const { stdout, stderr, exitCode } = await execa(process.execPath, args, { env, extendEnv: false })
+      return { stdout, stderr, exitCode, elapsed: performance.now() - started }
+    }
+    try {
+      const values = await press('pr', 'get', '')
+      expect(values).toMatchObject({ stdout: ':nofiles', stderr: '', exitCode: 0 })
+      expect(values.elapsed).toBeGreaterThan(900)
+      expect(values.elapsed).toBeLessThan(2_500)
+      const words = await press('pr', 'wait', '7', '--until', 'm')
+      expect(words).toMatchObject({ stdout: 'merged\n:nofiles', stderr: '', exitCode: 0 })
+      expect(words.elapsed).toBeLessThan(values.elapsed - 300)
+    } finally {
+      server.close()
+    }
+  })
+})
+
 /** A shell on a terminal in which somebody types: `mergeq` there writes down what it was given. */
 const typing = (program: string, setUp: string, keys: string) => [
   'zmodload zsh/zpty',
@@ -314,23 +447,21 @@ describe('typed with Tab on a terminal', () => {
 describe('PowerShell', () => {
   const script = readFileSync(completionScriptPaths.powershell, 'utf8')
 
-  test('every quote and bracket of the script is closed', () => {
-    const bare = script
-      .replace(/'(?:[^'\n]|'')*'/g, "''")
-      .replace(/"(?:[^"`\n]|`.)*"/g, '""')
-      .replace(/^\s*#.*$/gm, '')
-    expect(bare.replace(/''|""/g, '')).not.toMatch(/['"]/)
-    const open: string[] = []
-    const closes: Readonly<Record<string, string>> = { ')': '(', '}': '{', ']': '[' }
-    for (const [bracket] of bare.matchAll(/[(){}[\]]/g)) {
-      const opening = closes[bracket]
-      if (opening === undefined) open.push(bracket)
-      else expect(open.pop()).toBe(opening)
-    }
-    expect(open).toEqual([])
-    expect(bare).not.toMatch(/Invoke-Expression|\biex\b|Invoke-Command|Start-Process/i)
-    // The only program that the script runs.
-    expect(bare.match(/[^\w.]&\s\S+ \S+/g)).toEqual([' & $program __complete'])
+  test('a grammar of PowerShell finds no error in the script', async () => {
+    await Parser.init()
+    const grammar = require.resolve('@vscode/tree-sitter-wasm/wasm/tree-sitter-powershell.wasm')
+    const parser = new Parser().setLanguage(await Language.load(readFileSync(grammar)))
+    const hasError = (text: string) => parser.parse(text)?.rootNode.hasError
+    expect(hasError(script)).toBe(false)
+    const braces = [...script.matchAll(/[{}]/g)]
+    expect(braces.length).toBeGreaterThan(10)
+    for (const { index } of braces)
+      expect(hasError(script.slice(0, index) + script.slice(index + 1)), `without ${index}`).toBe(true)
+  })
+
+  test('it runs no program but the one that was typed', () => {
+    expect(script).not.toMatch(/Invoke-Expression|\biex\b|Invoke-Command|Start-Process/i)
+    expect(script.match(/[^\w.2>]&\s\S+ \S+/g)).toEqual([' & $program __complete'])
   })
 })
 

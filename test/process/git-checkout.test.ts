@@ -429,11 +429,16 @@ describe('The pull request whose head is the current commit', () => {
     expect(await open(checkout(), { env }).find('pr')).toBe(pr)
   })
 
-  test('several are a usage failure that lists them', async () => {
+  test('several do not name one, and the checkout says so', async () => {
     const { env } = lookup(line(head(), 7) + line(other, 8) + line(head(), 123))
-    expect(await open(checkout(), { env }).find('pr')).toBe(
-      `! The current commit ${head().slice(0, 7)} is the head of several pull requests of github.com/acme/web: #7, #123.`,
-    )
+    const { find, source } = open(checkout(), { env })
+    expect(await find('pr')).toBeUndefined()
+    expect(await source.lookUpCheckout()).toEqual({
+      isCiJob: false,
+      commit: head(),
+      commitProblem: 'it is the head of several pull requests of github.com/acme/web: #7, #123',
+      branch: 'main',
+    })
   })
 
   test.each([
@@ -548,6 +553,67 @@ describe('The pull request whose head is the current commit', () => {
       }
     },
   )
+
+  const refusals: readonly (readonly [text: string, problem: string])[] = [
+    [
+      'git@127.0.0.1: Permission denied (publickey).',
+      'git ls-remote origin failed: Permission denied (publickey)',
+    ],
+    [
+      'Host key verification failed.',
+      'git ls-remote origin failed: ssh does not know the host key; connect to the host once with ssh to accept it',
+    ],
+  ]
+  test.each(refusals)('what the real git says when ssh says "%s"', async (text, commitProblem) => {
+    const env = { PATH: pathWith('ssh', `echo '${text}' >&2; exit 255`), LC_ALL: 'de_DE.UTF-8' }
+    const { find, source } = open(checkout('git@127.0.0.1:acme/web.git'), { env })
+    expect(await find('pr')).toBeUndefined()
+    expect(await source.lookUpCheckout()).toMatchObject({ commitProblem, branch: 'main' })
+  })
+
+  test('what the real git says outside a checkout, before the first commit, and on a detached HEAD', async () => {
+    const look = (folder: string) => open(folder).source.lookUpCheckout()
+    expect(await look(home())).toEqual({
+      isCiJob: false,
+      problem: 'the working directory is not in a git checkout',
+    })
+    const fresh = join(place, 'fresh-3')
+    git(place, 'init', '-q', '-b', 'fix-cart', fresh)
+    expect(await look(fresh)).toEqual({ isCiJob: false, problem: 'the checkout has no remote' })
+    git(fresh, 'remote', 'add', 'origin', 'http://127.0.0.1:1/acme/web')
+    expect(await look(fresh)).toEqual({
+      isCiJob: false,
+      commitProblem: 'the current branch has no commit yet',
+      branch: 'fix-cart',
+    })
+    const detached = checkout(parent)
+    git(detached, 'checkout', '-q', '--detach')
+    expect(await look(detached)).toEqual({
+      isCiJob: false,
+      commit: head(),
+      commitProblem: 'the URL of remote origin does not name a repository',
+    })
+    expect(
+      await open(checkout(), { env: { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' } }).source.lookUpCheckout(),
+    ).toMatchObject({ problem: 'git does not trust this checkout, because another user owns it' })
+  })
+
+  test('a program that does not end is ended, also if it left a helper with its standard error', async () => {
+    const options = { env: { PATH: process.env.PATH }, output: 'capture', timeout: 200 } as const
+    expect(await spawn('sh', ['-c', 'echo one >&2; exec sleep 60'], options)).toEqual({
+      code: 137,
+      out: '',
+      err: 'one\n',
+      timedOut: true,
+    })
+    const started = Date.now()
+    const helper = await spawn('sh', ['-c', 'echo two >&2; sleep 5 >/dev/null & exit 3'], {
+      ...options,
+      timeout: 4_000,
+    })
+    expect(helper).toEqual({ code: 3, out: '', err: 'two\n', timedOut: false })
+    expect(Date.now() - started).toBeLessThan(3_000)
+  })
 
   test('without a commit or a remote no one is asked', async () => {
     const fresh = join(place, 'fresh-2')

@@ -108,6 +108,16 @@ const kinds: readonly Kind[] = [
     ['cli-completion-print-completions.cjs', 'commands-pr-index.cjs'],
     [...dear, ...network],
   ],
+  [
+    // Without a repository there is no request.
+    '__complete -- pr get ',
+    0,
+    [
+      ...['print-completions', 'read-values', 'service-values'].map(name => `cli-completion-${name}.cjs`),
+      ...['commands-pr-index.cjs', 'config-ci.cjs', 'config-git.cjs'],
+    ],
+    [...dear, ...secure],
+  ],
   ['pr sbumit', 2, prGet, [...dear, ...secure]],
   ['pr get --nonsense', 2, prGet, [...dear, ...secure]],
   [`pr get 7 ${where} --dry-run`, 0, prGet, [...dear, ...secure]],

@@ -61,7 +61,7 @@ describe.each(untouched)('a long answer to %s', command => {
     expect({ code, asked: asked() }).toEqual({ code: 15, asked: 1 })
     expect(out.length).toBeGreaterThan(1_000_000)
     expect(long.startsWith(out) && out.endsWith('\n')).toBe(true)
-    expect(err).toMatch(/The response of 127\.0\.0\.1:\d+ was cut off\. Part of the response was printed\./)
+    expect(err).toMatch(/The response from 127\.0\.0\.1:\d+ was cut off\. Part of the response was printed\./)
   })
 
   test('that is too large is cut at 64 MiB, and is not repeated', { timeout: 60_000 }, async () => {

@@ -336,7 +336,7 @@ describe('one pull request', () => {
       fault: second => (second === 2 || second === 4 || second === 6 ? { status: 500 } : on(second)),
     })
     expect({ code, out }).toEqual({ code: 6, out: '7\terror\tTESTING\t16\n' })
-    expect(err).toMatch(/\(3 failed polls in a row; the wait ends at 4\)/)
+    expect(err).toMatch(/\(3 failed polls in a row; the wait ends after 4\)/)
   })
 
   test('502 for three minutes in the middle', async () => {
@@ -373,7 +373,7 @@ describe('one pull request', () => {
   test('a queue that is paused in the middle is reported once, with what its state says of the position', async () => {
     const { code, err } = await runWithHistory('pr wait 7 --interval 5s', { pulls: { 7: held }, queue })
     expect(code).toBe(0)
-    expect(err.match(/The queue of main in github.com\/acme\/web is PAUSED/g)).toHaveLength(1)
+    expect(err.match(/The queue for main in github.com\/acme\/web is PAUSED/g)).toHaveLength(1)
   })
 
   test.each(['pr wait 7', 'pr wait 7 8'])('%s --fail-on-paused ends with 8', async line => {

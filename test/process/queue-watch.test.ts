@@ -26,7 +26,7 @@ describe('in a real terminal', () => {
     const options = { terminal: 90, ...(shell === undefined ? {} : { shell }) }
     return { screen: kept(openTmuxScreen(home, words, options)), service }
   }
-  const blocks = (lines: readonly string[]) => lines.filter(line => line.startsWith('Queue of')).length
+  const blocks = (lines: readonly string[]) => lines.filter(line => line.startsWith('Queue for')).length
 
   testWith('tmux')('it is redrawn in place, and q leaves it there with the cursor below', async () => {
     const { screen, service } = await start(index => (index === 0 ? busy : calm), 'echo before; "$@"')

@@ -208,7 +208,9 @@ describe('at the prompt', () => {
       answer: () => ({ status: 401 }),
     })
     expect({ code, out }).toEqual({ code: 4, out: '' })
-    expect(err).toMatch(/^API token for http:\/\/127\.0\.0\.1:\d+ \(not shown\): mergeq: /)
+    expect(err).toMatch(
+      /^To get an API token for (http:\/\/127\.0\.0\.1:\d+), ask the administrator of this service\.\nAPI token for http:\/\/127\.0\.0\.1:\d+ \(not shown\): mergeq: /,
+    )
     expect(encodingsFound(err, token)).toEqual([])
     expect(requests.map(({ headers }) => headers['x-api-token'])).toEqual([token])
   })
@@ -240,9 +242,10 @@ describe('at the prompt', () => {
       exitCode: 0,
       stored: { tokens: { 'http://127.0.0.1:9': token } },
     })
-    expect((await run(['auth', 'status'], { env: { MERGEQ_BASE_URL: 'http://127.0.0.1:9/v1' } })).code).toBe(
-      0,
-    )
+    expect(
+      (await run(['auth', 'status', '--no-verify'], { env: { MERGEQ_BASE_URL: 'http://127.0.0.1:9/v1' } }))
+        .code,
+    ).toBe(0)
   })
 })
 
@@ -349,7 +352,7 @@ describe('an empty MERGEQ_TOKEN counts as unset', () => {
     const status = await run(['auth', 'status'], { env })
     expect(status).toEqual({
       code: 0,
-      out: `source\tthe stored token for ${originOf(service)}\norigin\t${originOf(service)}\nends with\tb6aa\n`,
+      out: `source\tthe stored token for ${originOf(service)}\norigin\t${originOf(service)}\nends with\tb6aa\nverification\taccepted\n`,
       err: 'mergeq: MERGEQ_TOKEN is set but empty, which is normal in CI jobs for pull requests from forks, because they have no access to secrets.\n',
     })
   })
@@ -416,7 +419,12 @@ describe('without a token anywhere and without a terminal', () => {
     ['a CI system runs it that does not set CI', 'auth login', { JENKINS_URL: 'https://ci.example' }],
     ['--no-input', 'auth login --no-input', {}],
   ])('nor on a terminal when %s', async (_, line, env) => {
-    const { code, err } = await mergeq(line, { env, inputTerminal: true, terminal: true, typed: [token] })
+    const { code, err } = await mergeq(line, {
+      env: { NO_COLOR: '1', ...env },
+      inputTerminal: true,
+      terminal: true,
+      typed: [token],
+    })
     expect(code).toBe(2)
     expect(err).toMatch(/^mergeq: .*\n {2}.*--with-token/)
   })
@@ -469,23 +477,30 @@ describe('`auth status` shows the source, the origin, and at most the last four 
     ],
   ]
   test.each(cases)('%s', async (_, setting, source, goesTo) => {
-    const [plain, json] = [await mergeq('auth status', setting), await mergeq('auth status --json', setting)]
-    expect([plain.code, plain.out]).toEqual([0, `source\t${source}\norigin\t${goesTo}\nends with\tb6aa\n`])
+    const [plain, json] = [
+      await mergeq('auth status --no-verify', setting),
+      await mergeq('auth status --no-verify --json', setting),
+    ]
+    expect([plain.code, plain.out]).toEqual([
+      0,
+      `source\t${source}\norigin\t${goesTo}\nends with\tb6aa\nverification\tskipped\n`,
+    ])
     expect([json.code, json.out]).toEqual([
       0,
-      `${JSON.stringify({ source, origin: goesTo, lastCharacters: 'b6aa' })}\n`,
+      `${JSON.stringify({ source, origin: goesTo, lastCharacters: 'b6aa', verification: 'skipped' })}\n`,
     ])
     for (const text of [plain.out, plain.err, json.out, json.err])
       for (const secret of [token, other]) expect(encodingsFound(text, secret)).toEqual([])
   })
 
   test.each(['tok', 'eightchr', 'elevenchars'])('nothing of a short token (%s) is shown', async short => {
-    const { code, out } = await mergeq('auth status --json', { env: { MERGEQ_TOKEN: short } })
+    const { code, out } = await mergeq('auth status --no-verify --json', { env: { MERGEQ_TOKEN: short } })
     expect(code).toBe(0)
     expect(JSON.parse(out)).toEqual({
       source: 'MERGEQ_TOKEN',
       origin: 'https://api.trunk.io',
       lastCharacters: '',
+      verification: 'skipped',
     })
   })
 

@@ -6,7 +6,7 @@ import { documentCommand } from '../../src/cli/help/command-doc.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import type { RunnableCommand } from '../../src/cli/registered-command.ts'
 import { commandGroups } from '../../src/commands/index.ts'
-import type { Access, Host, Spawned } from '../../src/host/host.ts'
+import type { Access, Host, Spawned, SpawnOptions } from '../../src/host/host.ts'
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { allCommands } from './commands.ts'
 
@@ -94,7 +94,7 @@ export interface Setting {
    */
   readonly clock?: { now: number; sleep?(ms: number): Promise<void> }
   readonly answer?: Script
-  readonly spawn?: (command: string, args: readonly string[]) => Spawned
+  readonly spawn?: (command: string, args: readonly string[], options: SpawnOptions) => Spawned
   readonly signal?: AbortSignal
 }
 
@@ -217,7 +217,8 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       removeDirectory: async () => undefined,
     },
     interrupted: setting.signal ?? new AbortController().signal,
-    spawn: async (command, args) => setting.spawn?.(command, args) ?? { code: 127, out: '' },
+    spawn: async (command, args, options) =>
+      setting.spawn?.(command, args, options) ?? { code: 127, out: '' },
   }
   try {
     const code = await runProgram(host, commandGroups)

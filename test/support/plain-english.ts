@@ -30,9 +30,9 @@ export interface Hit {
 const gap = String.raw`\s+(?:(?:\*|\/\/)\s+)?`
 
 const createRule =
-  (inComments: boolean) =>
+  (inComments: boolean, flags = 'gi') =>
   ([words, instead]: readonly [words: string, instead: string]): WordRule => ({
-    pattern: new RegExp(`(?<![\\w-])(?:${words.replaceAll(' ', gap)})(?![\\w-])`, 'gi'),
+    pattern: new RegExp(`(?<![\\w-])(?:${words.replaceAll(' ', gap)})(?![\\w-])`, flags),
     instead,
     inComments,
   })
@@ -91,6 +91,17 @@ export const wordRules: readonly WordRule[] = [
       ['base address(?:es)?', 'base URL'],
       ['time-outs?', 'timeout, time limit, time out'],
       ['bounds', 'thresholds'],
+      ['queues? of(?= (?:main|release)\\b| \\$)', 'queue for'],
+      ['responses? of(?= \\$)', 'response from'],
+      ['give (?:a|an|the|each|one)', 'specify, use, provide'],
+      ['(?<!\\bnot )name (?:a|an|at least|each)(?= \\w)', 'specify'],
+      ['(?:one|each) on (?:each|its own) line', 'one per line'],
+      ['leave out|leaves out|left out', 'omit'],
+      ['cannot be combined', 'cannot be used together, cannot be used with'],
+      ['typed options?|as typed', 'option on the command line'],
+      ['wins', 'is used, takes precedence'],
+      ['(?:a|one|each|three|failed|further|new|of) readings?|readings', 'read, reads'],
+      ['at once', 'immediately, at the same time'],
       ['not there(?: yet)?', 'not visible yet, does not exist'],
       ['time was over', 'timed out'],
       ['(?:be|being|was|were) asked', 'query, prompt, request'],
@@ -98,6 +109,7 @@ export const wordRules: readonly WordRule[] = [
       ['(?:is|are) (?:not )?there(?! (?:is|are|a|an|any)\\b)', 'exists'],
     ] as const
   ).map(createRule(false)),
+  ...([['(?:the|an|any|test|run) ids?|ids? of', 'ID']] as const).map(createRule(false, 'g')),
 ]
 
 interface Node {

@@ -66,10 +66,64 @@ describe('completeWords offers', () => {
     ['nothing after a command for help', 'help pr submit ', ':nofiles'],
     ['no topic after a group for help', 'help pr exit', ':nofiles'],
     ['no hidden command', '__', ':nofiles'],
+    ['fields of the body, without those of settings', 'queue create --set ', 'mode= concurrency= :nospace'],
+    ['fields of the body after =', 'pr submit 7 --set=pri', '--set=priority= :nospace'],
   ]
 
   test.each(cases)('%s: %j', (_, line, offers) => {
     expect(offered(line)).toBe(offers)
+  })
+
+  const lookups: readonly (readonly [line: string, source: string | undefined])[] = [
+    ['pr get ', 'pull-requests'],
+    ['pr status 7 ', 'pull-requests'],
+    ['pr submit 7 -- ', 'pull-requests'],
+    ['pr wait ', 'pull-requests'],
+    ['pr wait 7 --until ', undefined],
+    ['pr targets ', 'pull-requests'],
+    ['pr targets 7 ', undefined],
+    ['pr testing ', undefined],
+    ['pr testing --pr=', 'pull-requests'],
+    ['pr get --head ', 'branches'],
+    ['queue get -b ', 'branches'],
+    ['queue get --target-branch=r', 'branches'],
+    ['-R ', 'repositories'],
+    ['pr get --profile ', 'profiles'],
+    ['config set ', undefined],
+    ['config set repo ', 'setting-values'],
+    ['flaky get ', 'tests'],
+    ['pr get -', undefined],
+    ['pr get --org ', undefined],
+  ]
+  test.each(lookups)('%j: the values of %s', (line, source) => {
+    expect(completeLine(line).lookup?.source).toBe(source)
+  })
+
+  test('every argument <pr> with pull requests', () => {
+    const definitions = allCommands.flatMap(({ command, definitions }) =>
+      definitions.flatMap(({ name, values }) => (name === 'pr' ? [`${command}: ${values}`] : [])),
+    )
+    expect(definitions.length).toBeGreaterThan(6)
+    expect(definitions.filter(definition => !definition.endsWith(': pull-requests'))).toEqual([])
+  })
+
+  test('for a lookup what was typed before, with the options by their long names', () => {
+    const line = '-Racme/web --profile work pr get -b=x --json 7 --target-branch=release --head f'
+    const { lookup } = completeLine(line)
+    expect({ ...lookup, args: Object.fromEntries(lookup?.args ?? []) }).toEqual({
+      source: 'branches',
+      prefix: '',
+      current: 'f',
+      args: {
+        '--repo': ['acme/web'],
+        '--profile': ['work'],
+        '--target-branch': ['=x', 'release'],
+        '--json': [],
+        '--head': [],
+      },
+      positionals: ['7'],
+    })
+    expect(completeLine('pr get --head=f').lookup).toMatchObject({ prefix: '--head=', current: 'f' })
   })
 
   test('every group and command at the root, with its summary', () => {

@@ -70,6 +70,12 @@ describe('plain English', () => {
     ['what is not named is left alone', ['what is not named is']],
     ['the answer of the base address', ['answer', 'base address']],
     ['the queue could not be asked', ['be asked']],
+    ['Give a file with -f. Name at least one setting', ['Give a', 'Name at least']],
+    ['The body does not name a valid branch; the same seed gives the same data', []],
+    ['Submitted #9 to the queue of main', ['queue of']],
+    ['Check the test id, not the test ID', ['test id']],
+    ['one on each line, or leave out the option', ['leave out', 'one on each line']],
+    ['three readings must agree; the most severe code wins', ['three readings', 'wins']],
   ])('%j', (text, expected) => expect([...find(text)].sort()).toEqual([...expected].sort()))
 
   test('is looked for in strings, templates and comments, and not in code', () => {

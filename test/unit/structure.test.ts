@@ -196,6 +196,7 @@ const oneFileEach = ['config', 'commands']
 const tools = [
   '@arethetypeswrong/cli',
   '@biomejs/biome',
+  '@vscode/tree-sitter-wasm',
   'rolldown',
   'execa',
   'fast-check',

@@ -87,7 +87,7 @@ export const submitPullRequest = defineOperation({
   errors: {
     hint: (status, resource) =>
       status === 404
-        ? 'Check the number of the pull request, --repo and --target-branch.'
+        ? 'Check the pull request number, --repo and --target-branch.'
         : inspectOnError.hint?.(status, resource),
   },
 })

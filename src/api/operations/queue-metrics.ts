@@ -70,6 +70,9 @@ const utf8 = new TextDecoder()
 /** The samples in the body of a response. Throws a `bad-answer` error when a sample cannot be read. */
 export const samplesIn = (bytes: Uint8Array): readonly Sample[] => parseSamples(utf8.decode(bytes))
 
+/** Yields the samples in the body of a response, like `samplesIn`, without an array of them. */
+export const readSamplesIn = (bytes: Uint8Array): Iterable<Sample> => readSamples(utf8.decode(bytes))
+
 /**
  * Reads the metrics of merge queues in the Prometheus text format: of a repository, or of the organization.
  */

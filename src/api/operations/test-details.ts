@@ -26,6 +26,6 @@ export const getTestDetails = defineOperation({
   decoder: testDecoder,
   errors: {
     subject: 'the test',
-    hint: status => (status === 404 ? 'Check the id of the test, --repo and --org.' : undefined),
+    hint: status => (status === 404 ? 'Check the test ID, --repo and --org.' : undefined),
   },
 })

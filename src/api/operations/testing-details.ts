@@ -19,7 +19,7 @@ export const getMergeQueueTestingDetails = defineOperation({
     hint: (status, resource) => {
       if (status !== 404) return undefined
       return resource.pr === undefined
-        ? 'Check the id of the test run, --repo and --target-branch.'
+        ? 'Check the test run ID, --repo and --target-branch.'
         : `To check the state of the pull request, run: ${resourceCommand('mergeq pr get', resource)}`
     },
   },

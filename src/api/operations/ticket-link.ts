@@ -18,6 +18,6 @@ export const linkTicketToTestCase = defineOperation({
   decoder: emptyDecoder,
   errors: {
     subject: 'the test',
-    hint: status => (status === 404 ? 'Check the id of the test and --repo.' : undefined),
+    hint: status => (status === 404 ? 'Check the test ID and --repo.' : undefined),
   },
 })

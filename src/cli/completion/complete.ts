@@ -1,11 +1,16 @@
+import type { ParsedArgs } from '../../config/args.ts'
 import { globalOptions } from '../global-options.ts'
 import type { DocumentedCommand } from '../help/command-doc.ts'
 import type { HelpGroup } from '../help/help-text.ts'
+import type { ValueSource } from '../inputs.ts'
 import { type CompletionInput, toCompletionInput } from './completion-input.ts'
 import { readTypedWords, type TypedWords } from './typed-words.ts'
 
 /** A command with what completion needs of it. */
-export type CompletableCommand = Pick<DocumentedCommand, 'command' | 'alias' | 'summary' | 'definitions'>
+export type CompletableCommand = Pick<
+  DocumentedCommand,
+  'command' | 'alias' | 'summary' | 'definitions' | 'operations'
+>
 
 /** A whole word that is valid at the cursor. */
 export interface CompletionCandidate {
@@ -19,10 +24,25 @@ export interface CompletionCandidate {
  */
 export type CompletionDirective = 'files' | 'commands' | 'nospace' | 'nofiles'
 
+/** Values that must be looked up, because the definitions of the commands do not contain them. */
+export interface ValueLookup {
+  readonly source: ValueSource
+  /** The part of the current word before the value: `--repo=`, or empty. */
+  readonly prefix: string
+  /** The value as far as it was typed. */
+  readonly current: string
+  /** The options that were typed, by their long names. */
+  readonly args: ParsedArgs
+  /** The arguments that were typed. */
+  readonly positionals: readonly string[]
+}
+
 /** What is valid at the cursor. */
 export interface Completion {
   readonly candidates: readonly CompletionCandidate[]
   readonly directive: CompletionDirective
+  /** Further candidates, which `readValues` looks up. */
+  readonly lookup?: ValueLookup
 }
 
 const helpOption: CompletionInput = toCompletionInput({
@@ -61,7 +81,7 @@ const oppositeName = (name: string): string =>
 /** Returns the names of the options that may still be typed. */
 function listOptionNames(
   options: readonly CompletionInput[],
-  given: ReadonlySet<string>,
+  given: ParsedArgs,
 ): readonly CompletionCandidate[] {
   const hasOpposite = (name: string) => options.some(option => option.name === oppositeName(name))
   return options
@@ -89,23 +109,29 @@ function complete(
 
 /** Completes a value; `prefix` is the part of the current word before the value: `--color=`. */
 const completeValue = (
-  { values, isFile, isCommandLine }: CompletionInput,
+  { values, source, isFile, isCommandLine }: CompletionInput,
+  { given, positionals }: TypedWords,
   current: string,
   prefix = '',
-): Completion =>
-  complete(
+): Completion => ({
+  ...complete(
     values.map(value => ({ value: `${prefix}${value}` })),
     current,
     isCommandLine ? 'commands' : isFile ? 'files' : 'nofiles',
-  )
+  ),
+  ...(source === undefined
+    ? {}
+    : { lookup: { source, prefix, current: current.slice(prefix.length), args: given, positionals } }),
+})
 
 /** Completes an argument, or the word after `help`. */
 function completeArgument(
   groups: readonly HelpGroup[],
   commands: readonly CompletableCommand[],
-  { path, positionals, inputs }: TypedWords,
+  typed: TypedWords,
   current: string,
 ): Completion {
+  const { path, positionals, inputs } = typed
   const commandArguments = inputs.filter(({ isOption, isHidden }) => !isOption && !isHidden)
   const last = commandArguments.at(-1)
   const argument = commandArguments[positionals.length] ?? (last?.isVariadic ? last : undefined)
@@ -118,7 +144,7 @@ function completeArgument(
   // The arguments of a command that mergeq runs are unknown: they may be files.
   return argument.isCommandLine && positionals.length >= commandArguments.length
     ? complete([], current, 'files')
-    : completeValue(argument, current)
+    : completeValue(argument, typed, current)
 }
 
 /**
@@ -137,12 +163,12 @@ export function completeWords(
   const globals = [...globalOptions.map(toCompletionInput), helpOption]
   const typed = readTypedWords(groups, commands, globals, words)
   const options = typed.inputs.filter(({ isOption }) => isOption)
-  if (typed.pending !== undefined) return completeValue(typed.pending, current)
+  if (typed.pending !== undefined) return completeValue(typed.pending, typed, current)
   if (!typed.isOptionsEnd && current.startsWith('-')) {
     const [prefix, name = ''] = /^(--[^=]+)=/.exec(current) ?? []
     if (prefix !== undefined) {
       const option = [...options, ...globals].find(option => option.name === name && option.takesValue)
-      return option === undefined ? complete([], current) : completeValue(option, current, prefix)
+      return option === undefined ? complete([], current) : completeValue(option, typed, current, prefix)
     }
     const rootOptions = typed.path === '' ? [versionOption] : []
     return complete(

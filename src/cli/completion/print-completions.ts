@@ -1,5 +1,6 @@
-import type { Output } from '../../host/host.ts'
+import type { Host } from '../../host/host.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
+import type { SecretOutput } from '../context.ts'
 import type { HelpGroup } from '../help/help-text.ts'
 import { type CompletableCommand, type Completion, completeWords } from './complete.ts'
 
@@ -30,13 +31,18 @@ export async function printCompletions(
   args: readonly string[],
   groups: readonly HelpGroup[],
   commands: readonly CompletableCommand[],
-  out: Output,
+  host: Host,
+  secrets: SecretOutput,
 ): Promise<number> {
   try {
     const words = args[0] === '--' ? args.slice(1) : args
     // PowerShell cannot pass an empty argument to every program: its script passes two quotes instead.
     const current = words.at(-1)?.replace(/^""$/, '') ?? ''
-    await out.write(formatCompletion(completeWords(groups, commands, words.slice(0, -1), current)))
+    const completion = completeWords(groups, commands, words.slice(0, -1), current)
+    const { candidates, lookup } = completion
+    const values =
+      lookup === undefined ? [] : await (await import('./read-values.ts')).readValues(lookup, host, secrets)
+    await host.out.write(formatCompletion({ ...completion, candidates: [...candidates, ...values] }))
   } catch {
     // The shell then offers nothing.
   }

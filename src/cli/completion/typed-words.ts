@@ -1,6 +1,7 @@
+import type { ParsedArgs } from '../../config/args.ts'
 import type { DocumentedCommand } from '../help/command-doc.ts'
 import type { HelpGroup } from '../help/help-text.ts'
-import { type CompletionInput, toCompletionInput } from './completion-input.ts'
+import { type CompletionInput, completionInputsOf } from './completion-input.ts'
 
 /** The words of a command line before the cursor. */
 export interface TypedWords {
@@ -8,8 +9,8 @@ export interface TypedWords {
   readonly path: string
   /** The options and arguments of the command that was typed. */
   readonly inputs: readonly CompletionInput[]
-  /** The long names of the options that were typed. */
-  readonly given: ReadonlySet<string>
+  /** The options that were typed, by their long names, with their values. */
+  readonly given: ParsedArgs
   /** The arguments that were typed. */
   readonly positionals: readonly string[]
   /** The option whose value comes next. */
@@ -19,7 +20,7 @@ export interface TypedWords {
 }
 
 /** The names of a command, and its options and arguments. */
-type TypedCommand = Pick<DocumentedCommand, 'command' | 'alias' | 'definitions'>
+type TypedCommand = Pick<DocumentedCommand, 'command' | 'alias' | 'definitions' | 'operations'>
 
 /** Whether `word` is the last word of a command, or the alias of that word. */
 const isNamed = ({ command, alias }: TypedCommand, parent: string, word: string): boolean => {
@@ -41,10 +42,12 @@ export function readTypedWords(
   let inputs: readonly CompletionInput[] = []
   let pending: CompletionInput | undefined
   let isOptionsEnd = false
-  const given = new Set<string>()
+  const given = new Map<string, readonly string[]>()
   const positionals: string[] = []
+  const addValue = (name: string, value: string) => given.set(name, [...(given.get(name) ?? []), value])
   for (const word of words) {
     if (pending !== undefined) {
+      addValue(pending.name, word)
       pending = undefined
       continue
     }
@@ -56,8 +59,11 @@ export function readTypedWords(
       // `--name`, `--name=value`, `-n`, or `-nvalue`
       const [name = ''] = /^(?:--[^=]*|-.)/.exec(word) ?? []
       const option = [...inputs, ...globals].find(input => input.name === name || input.short === name)
-      if (option !== undefined) given.add(option.name)
-      if (option?.takesValue === true && name === word) pending = option
+      if (option === undefined) continue
+      if (!given.has(option.name)) given.set(option.name, [])
+      if (!option.takesValue) continue
+      if (name === word) pending = option
+      else addValue(option.name, word.slice(name.length + (name.startsWith('--') ? 1 : 0)))
       continue
     }
     const command =
@@ -66,7 +72,7 @@ export function readTypedWords(
         : commands.find(command => isNamed(command, path, word))
     if (command !== undefined) {
       path = command.command
-      inputs = command.definitions.map(toCompletionInput)
+      inputs = completionInputsOf(command)
     } else if (
       path === '' &&
       positionals.length === 0 &&

@@ -112,7 +112,7 @@ function documentOutput({ operations, output }: DocumentedCommand): OutputDoc {
     }
   if (operation.decoder.expects === 'text')
     return {
-      table: 'a table on a terminal; on a pipe, the unchanged text from the service',
+      table: 'a summary on a terminal; on a pipe, the unchanged text from the service',
       json: 'a list of {"name","type","labels","value"}',
       ndjson: 'one sample per line',
     }
@@ -151,7 +151,8 @@ export function documentCommand(documented: DocumentedCommand): CommandDoc {
     usage: `mergeq ${command} [flags]${commandArguments.map(definition => ` ${formatArgument(definition)}`).join('')}`,
     arguments: commandArguments.map(documentOption),
     flags: definitions.filter(isOption).map(documentOption),
-    sends: operations === 'any' ? ['the named operation'] : [...new Set(operations.map(formatRequest))],
+    sends:
+      operations === 'any' ? ['the operation that you name'] : [...new Set(operations.map(formatRequest))],
     prints: documentOutput(documented),
     examples: examples.map(parseExample),
     ...(propagatesExitCode === true

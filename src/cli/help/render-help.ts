@@ -74,8 +74,8 @@ export async function renderHelp(
   )
   if (found === undefined && name !== '' && !source.groups.some(group => group.name === name))
     throw usageError(
-      `There is no command or topic '${name}'.`,
-      `For the commands, run: mergeq --help\nTopics: ${topicNames.join(', ')}`,
+      `unknown command or topic '${name}'.`,
+      `To list the commands, run: mergeq --help\nTopics: ${topicNames.join(', ')}`,
     )
   const program = documentProgram(source)
   if (isJsonFormat(options.format)) {

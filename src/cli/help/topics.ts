@@ -18,7 +18,7 @@ export interface DocumentedSetting {
 export const otherVariables: readonly (readonly [names: string, description: string])[] = [
   ['MERGEQ_TOKEN', 'API token; an empty value counts as unset'],
   ['TRUNK_API_TOKEN', 'API token if MERGEQ_TOKEN is not set, for the default base URL only'],
-  ['MERGEQ_GUARD', '`off` disables the pre-push hook of `mergeq guard`'],
+  ['MERGEQ_GUARD', '`off` disables the `mergeq guard` pre-push hook'],
   ['MERGEQ_DEBUG', '`1` also prints the stack trace of an error on standard error'],
   ['MERGEQ_CONFIG_DIR', 'Configuration directory (default: depends on the platform)'],
   ['XDG_CONFIG_HOME, XDG_CACHE_HOME', 'Base directories for configuration and cache on Linux'],
@@ -33,6 +33,7 @@ export const otherVariables: readonly (readonly [names: string, description: str
     'NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM',
     'Color output, unless --color is given; TERM=dumb disables it',
   ],
+  ['LC_ALL, LC_CTYPE, LANG', 'Character set of the terminal; without UTF-8, mergeq prints ASCII signs'],
 ]
 
 /** Returns the environment variables of each setting; the description begins with the option. */
@@ -70,13 +71,13 @@ const renderExitCodes = (width: number): string =>
 
 const renderEnvironment = (width: number, settings: readonly DocumentedSetting[]): string =>
   [
-    'Settings (a flag takes precedence over its variable):\n\n',
+    'Settings (an option takes precedence over its variable):\n\n',
     alignColumns(listSettingVariables(settings), width),
     '\nOther variables:\n\n',
     alignColumns(otherVariables, width),
     '\n',
     renderParagraph(
-      'mergeq uses the first source that has a value: flag, environment, project file, profile, CI job, git checkout, default. To see where each value comes from:',
+      'mergeq uses the first source that has a value: option, environment, project file, profile, CI job, git checkout, default. To see where each value comes from:',
       width,
     ),
     '\n',

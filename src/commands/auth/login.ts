@@ -1,5 +1,3 @@
-import { callOperation } from '../../api/call.ts'
-import { operationName } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
@@ -7,10 +5,11 @@ import { flag, type Input } from '../../cli/inputs.ts'
 import { readOrigin } from '../../cli/origin.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { canPrompt } from '../../cli/prompt.ts'
-import { parseToken, refuseForeignAddress, type Token } from '../../config/api-token.ts'
+import { defaultOrigin, parseToken, refuseForeignAddress } from '../../config/api-token.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
 import { shellWord } from '../../domain/shell-quote.ts'
 import { usageError } from '../../errors.ts'
+import { describeVerification, verifyToken } from './verification/verify-token.ts'
 
 /** Upper limit for a token and the white space around it, in bytes; longer input is refused. */
 const maxInputBytes = 64 * 1024
@@ -43,12 +42,22 @@ async function readTokenInput({ host }: CommandContext): Promise<string> {
   return text + decoder.decode()
 }
 
-async function askForToken({ options, host }: CommandContext, origin: string): Promise<string> {
+/** Returns where the tokens of a service are made, as lines for a person. */
+const tokenSource = (origin: string): readonly string[] =>
+  origin === defaultOrigin
+    ? [
+        'Your organization has one API token. Copy it from the settings at https://app.trunk.io: it is the organization API token (v1).',
+        'API keys that begin with trunk_v2_ do not work here. More: https://docs.trunk.io/api/authentication/legacy',
+      ]
+    : [`To get an API token for ${origin}, ask the administrator of this service.`]
+
+async function askForToken({ options, host, logger }: CommandContext, origin: string): Promise<string> {
   if (!canPrompt({ options, host }))
     throw usageError(
       'Cannot prompt for a token without a terminal, in CI or with --no-input.',
       'Pipe the token: printf %s "$TOKEN" | mergeq auth login --with-token',
     )
+  for (const line of tokenSource(origin)) await logger.info(line)
   const typed = await host.input.ask(`API token for ${origin} (not shown): `, true)
   if (typed === undefined || typed.trim() === '')
     throw usageError('No token was entered; nothing was stored.', 'Run: mergeq auth login')
@@ -56,21 +65,12 @@ async function askForToken({ options, host }: CommandContext, origin: string): P
 }
 
 /**
- * Verifies a token with a request for the metrics, which need no repository. Rejects when the service refuses
- * it.
- */
-const verifyToken = (token: Token, context: CommandContext) =>
-  callOperation({ ...context.client(), token: async () => token }, getMergeQueueMetrics, {})
-
-/**
  * Prints where a login would read the token, whether it would verify the token, and where it would store it.
  */
 async function previewLogin(isPiped: boolean, isUnverified: boolean, context: CommandContext) {
   const origin = await readOrigin(context)
   const reading = isPiped ? 'read a token from standard input' : 'prompt for a token'
-  const verification = isUnverified
-    ? ''
-    : `, verify it with GET ${await context.settings.require('baseUrl')}/${operationName(getMergeQueueMetrics.route)}`
+  const verification = isUnverified ? '' : `, verify it with ${await describeVerification(context)}`
   const file = storeFile(context)
   return printPreview(
     'auth login',

@@ -31,7 +31,12 @@ export const configSetCommand = defineCommand({
   changesSettings: true,
   inputs: {
     key: keyArgument,
-    value: argument({ name: 'value', summary: 'Value to store', parse: text => text }),
+    value: argument({
+      name: 'value',
+      summary: 'Value to store',
+      values: 'setting-values',
+      parse: text => text,
+    }),
   },
   examples: ['mergeq config set repo acme/web', 'mergeq config set target-branch release --profile work'],
   validate: ({ key: { key, name }, value }) => validateValue(key, name, value),

@@ -99,10 +99,10 @@ export const flakyGateCommand = defineCommand({
     const ok = !isExceeded && (!isBroken || isPassed)
     const { start, end } = invocation.values.range
     const window = { start: new Date(start).toISOString(), end: new Date(end).toISOString(), complete }
-    const countText = `${pluralize(tests.length, 'test')} failed, ${isExceeded ? 'more than' : 'at most'} ${formatInteger(max)}`
+    const countText = `${pluralize(tests.length, 'test')} failed, ${isExceeded ? 'over' : 'within'} the limit of ${formatInteger(max)}`
     const reasons = [
       pages.hasStarted() ? countText : 'not checked',
-      ...(baselineCount > 0 ? [`${formatInteger(baselineCount)} in the baseline not counted`] : []),
+      ...(baselineCount > 0 ? [`${formatInteger(baselineCount)} ignored by the baseline`] : []),
       ...(isBroken && !isPassed && !isExceeded ? ['the list is incomplete'] : []),
       ...(isPassed && !isExceeded
         ? ['passed with an incomplete list because the service is unavailable']

@@ -28,6 +28,7 @@ export const flakyGetCommand = defineOperationCommand({
     test: argument({
       name: 'test-id',
       summary: 'Test ID, a UUID as printed by `mergeq flaky list`',
+      values: 'tests',
       parse: parseUuid,
     }),
   },

@@ -85,7 +85,7 @@ export const flakyListCommand = defineOperationCommand({
     if (pageToken !== undefined && range.end - range.start > maxWindow)
       throw usageError(
         '--page-token requires a range of at most 7 days.',
-        'A page token is valid only for the range of the request that returned it. Give the same range.',
+        'A page token is valid only for the range of the request that returned it. Use the same range.',
       )
   },
   examples: [

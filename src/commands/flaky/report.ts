@@ -48,7 +48,7 @@ function resolveFormat(chosen: ReportFormat | undefined, { args, options }: Comm
   const outputFormat = formats.find(candidate => candidate === output)
   if (isOutputTyped && (outputFormat === undefined || (chosen ?? outputFormat) !== outputFormat))
     throw usageError(
-      `--output ${output} cannot be used for this report.`,
+      `A report does not support --output ${output}.`,
       `Use --format instead, with one of: ${formats.join(', ')}.`,
     )
   return chosen ?? outputFormat ?? defaultFormat

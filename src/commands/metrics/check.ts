@@ -9,7 +9,7 @@ import { type Expression, parseExpression } from '../../domain/metrics/expressio
 import { MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
-import { metricsCommand } from '../metrics.ts'
+import { metricsRequest } from './request/metrics-request.ts'
 
 /** The expressions to check. */
 const expressions: Input<readonly Expression[]> = {
@@ -74,7 +74,7 @@ function checkExpression(expression: Expression, samples: readonly Sample[]): Ex
 export const metricsCheckCommand = defineCommand({
   command: 'metrics check',
   summary: 'Check metrics against thresholds',
-  request: metricsCommand,
+  request: metricsRequest,
   exitKinds: ['check-failed'],
   output: {
     table: 'one row per series that an expression selects',
@@ -118,7 +118,7 @@ export const metricsCheckCommand = defineCommand({
     throw new MergeqError(
       'check-failed',
       `metrics check: ${failing.length} of ${pluralize(records.length, 'value')} ${failing.length === 1 ? 'does' : 'do'} not meet the threshold: ${first.reason}.`,
-      { hint: 'To show all metrics, run: mergeq metrics' },
+      { hint: 'To show all metrics, run: mergeq metrics --raw' },
     )
   },
 })

@@ -2,18 +2,21 @@ import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, samplesIn } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { runInvocations } from '../../cli/run-invocations.ts'
 import { createLiveRenderer, isLive, type LiveScreen } from '../../cli/watch/live-renderer.ts'
 import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
 import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
 import { numberText, type Sample, seriesText } from '../../domain/metrics/exposition.ts'
 import { histogramOf } from '../../domain/metrics/histogram.ts'
+import { type MetricsSummary, summarizeMetrics } from '../../domain/metrics/summary.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { sparkline } from '../../output/charts.ts'
 import { singleRecord } from '../../output/printer.ts'
-import { metricsCommand } from '../metrics.ts'
-import { findSharedLabels, formatLabels, type Labels, omitLabels } from './view/metrics-view.ts'
+import { linesView, type View } from '../../output/view.ts'
+import { printMetrics, rawOption } from '../metrics.ts'
+import { metricsRequest } from './request/metrics-request.ts'
+import { createDepthHistory } from './view/depth-history.ts'
+import { formatLabels, type Labels, seriesView } from './view/series-view.ts'
+import { type SummaryOptions, summaryView } from './view/summary-view.ts'
 
 /** The value of a series; a histogram has points for its sum and its count, and none for its buckets. */
 interface Point {
@@ -23,8 +26,13 @@ interface Point {
   readonly value: number
 }
 
-/** The points of a reading, and the changes since the previous reading (undefined for the first reading). */
-type MetricsUpdate = readonly [points: readonly Point[], changes: readonly PointChange[] | undefined]
+/** A reading: its samples and points, and the changes since the previous reading. */
+interface MetricsUpdate {
+  readonly samples: readonly Sample[]
+  readonly points: readonly Point[]
+  /** Undefined for the first reading. */
+  readonly changes: readonly PointChange[] | undefined
+}
 
 /** A changed value of a series. */
 interface PointChange extends Omit<Point, 'value'> {
@@ -79,7 +87,7 @@ function createChangePrinter({
         ...(sentence === undefined ? {} : { sentence }),
       })),
     )
-  return async ([points, changes]) => {
+  return async ({ points, changes }) => {
     const at = new Date(host.clock.now()).toISOString()
     for (const { series, name, labels, from, to } of changes ?? [])
       await print(
@@ -94,59 +102,39 @@ function createChangePrinter({
   }
 }
 
-/** How many values of each series are kept. */
-const maxHistory = 40
+/** Lines of the screen that show no queue, and the smallest number of lines of a queue. */
+const [otherLines, minLinesOfQueue] = [5, 3]
 
-/** Creates the screen: every series with its last values as a sparkline, changing series first. */
-function createMetricsScreen(): LiveScreen<MetricsUpdate> {
-  const history = new Map<string, { readonly point: Point; readonly values: readonly number[] }>()
-  let updateCount = 0
+/** Returns the summary with as many queues as the terminal has rows for, and at least one. */
+function fitSummary(summary: MetricsSummary, rows: number, options: Omit<SummaryOptions, 'maxQueues'>): View {
+  for (let maxQueues = Math.ceil(rows / minLinesOfQueue); ; maxQueues--) {
+    const view = summaryView(summary, { ...options, maxQueues })
+    if (maxQueues <= 1 || (view.heading ?? []).length <= rows - otherLines) return view
+  }
+}
+
+/** Creates the screen: the summary of `mergeq metrics` with the last depths of each queue, or all series. */
+function createMetricsScreen(
+  raw: boolean,
+  branch: string | undefined,
+  { host: { out } }: CommandContext,
+): LiveScreen<MetricsUpdate> {
+  const history = createDepthHistory()
+  let samples: readonly Sample[] | undefined
   return {
-    update([points]) {
-      updateCount++
-      const pointsBySeries = new Map(points.map(point => [point.series, point]))
-      for (const series of new Set([...history.keys(), ...pointsBySeries.keys()])) {
-        const entry = history.get(series)
-        const point = pointsBySeries.get(series) ?? entry?.point
-        if (point === undefined) continue
-        const previous =
-          entry?.values ?? Array.from({ length: Math.min(updateCount - 1, maxHistory) }, () => Number.NaN)
-        const values = [...previous, pointsBySeries.get(series)?.value ?? Number.NaN].slice(-maxHistory)
-        if (values.every(Number.isNaN) && !pointsBySeries.has(series)) history.delete(series)
-        else history.set(series, { point, values })
-      }
+    update(update) {
+      samples = update.samples
+      history.add(summarizeMetrics(samples).queues)
     },
     draw() {
-      const all = [...history.values()]
-      const sharedLabels = findSharedLabels(all.map(({ point }) => point.labels))
-      const isChanging = (values: readonly number[]) => new Set(values).size > 1
-      const sorted = all.toSorted(
-        (left, right) => Number(isChanging(right.values)) - Number(isChanging(left.values)),
-      )
-      const sharedText = formatLabels(sharedLabels)
-      return {
-        view: {
-          heading: [
-            updateCount === 0
-              ? 'No metrics have been read yet.'
-              : `${all.length} series${sharedText === '' ? '' : ` of ${sharedText}`}`,
-          ],
-          columns: [
-            { title: 'NAME', format: 'plain' },
-            { title: 'LABELS', format: 'plain' },
-            { title: 'VALUE', format: 'number' },
-            { title: 'HISTORY', format: 'id' },
-          ],
-          rows: sorted.map(({ point, values }) => [
-            point.name,
-            formatLabels(omitLabels(point.labels, sharedLabels)),
-            numberText(values.at(-1) ?? Number.NaN),
-            // Spaces at the ends would be trimmed.
-            sparkline(values).replaceAll(' ', '·'),
-          ]),
-        },
-        foot: [],
-      }
+      const { columns, rows } = out
+      const view =
+        samples === undefined
+          ? linesView(['No metrics have been read yet.'])
+          : raw && samples.length > 0
+            ? seriesView(samples, columns)
+            : fitSummary(summarizeMetrics(samples), rows, { columns, branch, depthHistory: history.of })
+      return { view, foot: [] }
     },
   }
 }
@@ -155,23 +143,22 @@ function createMetricsScreen(): LiveScreen<MetricsUpdate> {
 export const metricsWatchCommand = defineCommand({
   command: 'metrics watch',
   summary: 'Watch metrics and show every change',
-  request: metricsCommand,
+  request: metricsRequest,
   output: {
     table: 'a live view on a terminal; elsewhere one line per change',
     json: 'the current metrics; requires --once',
     ndjson: 'one {"type":"metrics"} line, then one line per change',
   },
-  inputs: watchInputs('the metrics', '60s'),
+  inputs: { ...watchInputs('the metrics', '60s'), raw: rawOption },
   examples: [
     'mergeq metrics watch',
     'mergeq metrics watch --interval 5m --for 8h -o ndjson > today.ndjson',
     'mergeq metrics watch --once',
   ],
-  validate: checkWatchInputs,
+  validate: values => checkWatchInputs(values),
   async run(values, context, invocations) {
     const { options } = context
-    if (values.once && options.format !== 'ndjson')
-      return runInvocations(metricsCommand, invocations, context)
+    if (values.once && options.format !== 'ndjson') return printMetrics(values.raw, invocations, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq metrics watch` cannot print JSON, because its output is a stream.',
@@ -182,13 +169,18 @@ export const metricsWatchCommand = defineCommand({
     let previous: ReadonlyMap<string, Point> | undefined
     const readUpdate: WatchReader<MetricsUpdate> = async (client, limits) => {
       const { response } = await callOperation(client, getMergeQueueMetrics, invocation.values, { limits })
-      const points = toPoints(samplesIn(response.bytes))
+      const samples = samplesIn(response.bytes)
+      const points = toPoints(samples)
       const changes = previous === undefined ? undefined : findChanges(previous, points)
       previous = new Map(points.map(point => [point.series, point]))
-      return [points, changes]
+      return { samples, points, changes }
     }
     const renderer = isLive(context)
-      ? await createLiveRenderer(createMetricsScreen(), values.interval, context)
+      ? await createLiveRenderer(
+          createMetricsScreen(values.raw, invocation.values.branch, context),
+          values.interval,
+          context,
+        )
       : createStreamRenderer(createChangePrinter(context), context)
     return watchLoop(readUpdate, values, renderer, context)
   },

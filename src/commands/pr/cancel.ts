@@ -10,7 +10,7 @@ export const prCancelCommand = defineOperationCommand({
   summary: 'Remove pull requests from the queue',
   operation: cancelPullRequest,
   inputs: { ...queueInputs, pr: pullRequestArguments, yes: yesInput },
-  view: (_, { pr, targetBranch }) => message(`Cancelled #${pr}: removed from the queue of ${targetBranch}.`),
+  view: (_, { pr, targetBranch }) => message(`Cancelled #${pr}: removed from the queue for ${targetBranch}.`),
   confirm(runs) {
     if (runs.length < 2 || runs.every(({ yes }) => yes)) return undefined
     return {

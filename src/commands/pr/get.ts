@@ -14,7 +14,7 @@ const pullRequestOrHead: Input<number | undefined> = {
   async split(args, context) {
     if (!args.has('--head')) return (await pullRequestArguments.split?.(args, context)) ?? []
     if (args.has('pr'))
-      throw usageError('--head and a pull request cannot be combined.', 'Use only one of them.')
+      throw usageError('--head and a pull request cannot be used together.', 'Use only one of them.')
     return [args]
   },
   read: args => (args.has('--head') ? undefined : pullRequestNumber(args)),
@@ -43,6 +43,7 @@ export const prGetCommand = defineOperationCommand({
       name: 'head',
       value: 'branch',
       summary: 'Find the pull request by its head branch',
+      values: 'branches',
       parse: textParser('head branch'),
     }),
     exitStatus: flag({

@@ -43,7 +43,7 @@ export const submitRequest = defineOperationCommand({
       read: args => (args.has('--no-batch') ? true : undefined),
     } satisfies Input<boolean | undefined>,
   },
-  view: (_, { pr, targetBranch }) => message(`Submitted #${pr} to the queue of ${targetBranch}.`),
+  view: (_, { pr, targetBranch }) => message(`Submitted #${pr} to the queue for ${targetBranch}.`),
   examples: [
     'mergeq pr submit 123',
     'mergeq pr submit 123 124 --priority high',
@@ -135,7 +135,7 @@ export const prSubmitCommand = defineCommand({
       .flatMap(({ definitions }) => definitions.map(({ name }) => name))
       .find(name => args.has(name))
     if (!wait && waitOption !== undefined)
-      throw usageError(`${waitOption} requires --wait.`, `Add --wait, or leave out ${waitOption}.`)
+      throw usageError(`${waitOption} requires --wait.`, `Add --wait, or omit ${waitOption}.`)
   },
   async dryRun({ wait, ...values }, context, invocations) {
     if (wait) readWaitOptions(values, invocations.length, context)

@@ -15,11 +15,11 @@ import { table } from '../../output/view.ts'
  */
 const onePullRequest: Input<number> = {
   ...pullRequestArguments,
-  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL' }],
+  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL', values: 'pull-requests' }],
   async split(args, context) {
     const [first] = args.get('pr') ?? []
     if (first !== undefined && isPullRequestReference(first)) return [argsForPullRequest(args, first)]
-    const single = argsForPullRequest(args, await context.require('pr'))
+    const single = argsForPullRequest(args, await context.currentPullRequest())
     return [
       first === undefined ? single : new Map(single).set('target', [first, ...(args.get('target') ?? [])]),
     ]
@@ -37,7 +37,7 @@ const commit: Input<string | undefined> = {
     if (args.get('--sha')?.[0] === 'HEAD')
       throw usageError(
         '--sha: HEAD is not a commit hash.',
-        'In a git checkout, omit --sha to use the HEAD commit. Elsewhere, give the commit hash.',
+        'In a git checkout, omit --sha to use the HEAD commit. Elsewhere, specify the commit hash.',
       )
     if (!args.has('--no-sha')) return context.require('sha')
     if (args.has('--sha')) throw usageError('--sha and --no-sha cannot be used together.')

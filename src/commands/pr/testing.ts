@@ -27,14 +27,14 @@ const testRunInput: Input<string | undefined> = {
     const [typed] = args.get('run') ?? []
     if (args.has('--pr')) {
       if (typed !== undefined)
-        throw usageError('A test run and --pr cannot be combined.', 'Use only one of them.')
+        throw usageError('A test run and --pr cannot be used together.', 'Use only one of them.')
       return undefined
     }
     const [, number] = /^(?:#|https?:\/\/\S+\/pull\/)?(\d{1,10})$/.exec(typed ?? '') ?? []
     if (number !== undefined)
       throw usageError(
         `'${typed}' is a pull request, not a test run.`,
-        `To look it up by pull request, run: mergeq pr testing --pr ${number}`,
+        `To find its test run, run: mergeq pr testing --pr ${number}`,
       )
     const run = typed ?? (await context.require('testRun'))
     return textParser('test run')(run.slice(run.lastIndexOf('/') + 1))
@@ -53,6 +53,7 @@ const testingRequest = defineOperationCommand({
       name: 'pr',
       value: 'n',
       summary: 'Find the test run by pull request; on the hosted service, through its record',
+      values: 'pull-requests',
       parse: word => parsePullRequest(word).number,
     }),
   },

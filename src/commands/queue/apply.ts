@@ -25,8 +25,8 @@ import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './fi
 /** Returns the sentence for a plan that was applied. */
 const formatResult = ({ invocation }: Plan, { outcome, changed }: JsonObject): string =>
   outcome === 'unchanged'
-    ? `The queue of ${queueName(invocation)} is up to date.`
-    : `${outcome === 'created' ? 'Created' : 'Updated'} the queue of ${queueName(invocation)}${
+    ? `The queue for ${queueName(invocation)} is up to date.`
+    : `${outcome === 'created' ? 'Created' : 'Updated'} the queue for ${queueName(invocation)}${
         Array.isArray(changed) && changed.length > 0 ? `: ${joinList(changed.map(String))}` : ''
       }.`
 
@@ -105,7 +105,7 @@ export const queueApplyCommand = defineCommand({
   examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes'],
   async dryRun({ file, ifMatch, includeState, allowUnknown }, context) {
     const items = await readItems(requireFile(file), includeState, context)
-    await context.logger.info('Dry run: the live queues were read; nothing is changed.')
+    await context.logger.info('Dry run: the live queues were read, and nothing was changed.')
     const plans = await createPlans(items, includeState, allowUnknown, context)
     await checkDigest(plans, ifMatch, requireFile(file))
     await printPlans(plans, context)

@@ -12,6 +12,6 @@ export const queueCreateCommand = defineOperationCommand({
   operation: createQueue,
   inputs: { ...queueInputs, mode: modeInput, concurrency: concurrencyInput },
   view: (_, { repo, targetBranch }) =>
-    message(`Created the queue of ${targetBranch} in ${repositoryName(repo)}.`),
+    message(`Created the queue for ${targetBranch} in ${repositoryName(repo)}.`),
   examples: ['mergeq queue create --target-branch release --concurrency 2'],
 })

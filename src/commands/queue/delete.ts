@@ -81,7 +81,8 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
     }
   } catch (error) {
     const failure = toMergeqError(error)
-    const note = 'The queue is still DRAINING. Run the command again, or undo it: mergeq queue resume'
+    const note =
+      'The queue is still DRAINING. Run the command again, or resume the queue: mergeq queue resume'
     const { hint } = failure.details
     throw extendError(failure, { hint: hint === undefined ? note : `${hint}\n${note}` })
   }
@@ -149,7 +150,7 @@ async function confirmDeletion(
     ...(cancels
       ? [`cancels ${pluralize((await readEntries(values, context)).length, 'queued pull request')}`]
       : []),
-    `deletes the queue of ${targetBranch} in ${repositoryName(repo)}`,
+    `deletes the queue for ${targetBranch} in ${repositoryName(repo)}`,
   ]
   const text = `This ${steps.slice(0, -1).join(', ')} and ${steps.at(-1)}. Type ${targetBranch} to confirm:`
   return { text, expectedInput: targetBranch }
@@ -162,12 +163,12 @@ export const deleteRequest = defineOperationCommand({
   operation: deleteQueue,
   inputs: { ...queueInputs, yes: yesInput },
   view: (_, { repo, targetBranch }) =>
-    message(`Deleted the queue of ${targetBranch} in ${repositoryName(repo)}.`),
+    message(`Deleted the queue for ${targetBranch} in ${repositoryName(repo)}.`),
   confirm([invocation]) {
     if (invocation === undefined || invocation.yes) return undefined
     const { repo, targetBranch } = invocation
     return {
-      text: `This deletes the queue of ${targetBranch} in ${repositoryName(repo)}. Type ${targetBranch} to confirm:`,
+      text: `This deletes the queue for ${targetBranch} in ${repositoryName(repo)}. Type ${targetBranch} to confirm:`,
       expectedInput: targetBranch,
     }
   },
@@ -184,7 +185,7 @@ export const queueDeleteCommand = defineCommand({
     cancelAll: flag({ name: 'cancel-all', summary: 'Cancel all queued pull requests first' }),
     drainFirst: flag({
       name: 'drain-first',
-      summary: 'Drain the queue first: wait for running tests, start no new ones',
+      summary: 'Drain the queue first: start no new tests, and wait for running tests',
     }),
   },
   examples: [...deleteRequest.examples, 'mergeq queue delete --cancel-all --yes'],

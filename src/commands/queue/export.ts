@@ -18,7 +18,7 @@ import { queueGetCommand } from './get.ts'
 
 /** The comment at the top of a new YAML file. */
 const fileComment =
-  ' Settings of a merge queue. `mergeq queue diff -f` compares them with the live queue,\n `mergeq queue apply -f` applies them. Settings that are not listed here stay unchanged.'
+  ' Settings of a merge queue. `mergeq queue diff -f` compares them with the live queue, and\n `mergeq queue apply -f` applies them. Settings that are not listed here stay unchanged.'
 
 /**
  * Whether the output is JSON instead of YAML: by the extension of the file, else by `-o`. Throws a usage
@@ -28,7 +28,7 @@ function isJsonOutput(file: string | undefined, { args, options }: CommandContex
   const isFormatTyped = args.has('--json') || args.has('--output')
   const isJson = isJsonFormat(options.format)
   if (options.fields.length > 0 || (isFormatTyped && !isJson))
-    throw usageError('A queue file is YAML or JSON.', 'Leave out --output and --fields, or use --json.')
+    throw usageError('A queue file is YAML or JSON.', 'Omit --output and --fields, or use --json.')
   if (file === undefined) return isJson
   if (!isQueueFileName(file))
     throw usageError(
@@ -99,7 +99,7 @@ export const queueExportCommand = defineCommand({
     const { isJson, existingText, existing, invocation } = await prepareExport(file, context)
     const live = await readLive(invocation, includeState, context)
     if (live === undefined)
-      throw new MergeqError('not-found', `The queue of ${queueName(invocation)} does not exist.`, {
+      throw new MergeqError('not-found', `The queue for ${queueName(invocation)} does not exist.`, {
         hint: 'To export another queue, use --repo and --target-branch.',
         status: 404,
       })
@@ -119,14 +119,14 @@ export const queueExportCommand = defineCommand({
       const text = isJson ? `${stringifyJson(queueFile, host.out.terminal)}\n` : newText
       await printer.print(rawText(new TextEncoder().encode(text)))
     } else if (newText === existingText)
-      await logger.info(`${file} is up to date with the queue of ${queueName(invocation)}.`)
+      await logger.info(`${file} is up to date with the queue for ${queueName(invocation)}.`)
     else {
       await host.files.replace(file, newText).catch((error: Error) => {
         throw new MergeqError('output', `${file} could not be written: ${error.message}.`, {
           hint: 'The existing file is unchanged. Check the directory and the free disk space.',
         })
       })
-      await logger.info(`Wrote the queue of ${queueName(invocation)} to ${file}.`)
+      await logger.info(`Exported the queue for ${queueName(invocation)} to ${file}.`)
     }
     await logger.info(`The digest of the live settings is ${await settingsDigest(live.settings)}.`)
     return 0

@@ -30,7 +30,7 @@ export const queueGetCommand = defineOperationCommand({
         ['TITLE', 'prTitle'],
       ]),
       heading: [
-        `Queue of ${targetBranch} in ${repositoryName(repo)}: ${facts.join(', ')}`,
+        `Queue for ${targetBranch} in ${repositoryName(repo)}: ${facts.join(', ')}`,
         ...(entries.length === 0
           ? ['No pull requests are queued. Pull requests that are not ready are not listed.']
           : []),

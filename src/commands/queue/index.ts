@@ -7,6 +7,7 @@ import { queueDiffCommand } from './diff.ts'
 import { queueDrainCommand } from './drain.ts'
 import { queueExportCommand } from './export.ts'
 import { queueGetCommand } from './get.ts'
+import { queueListCommand } from './list.ts'
 import { queuePauseCommand } from './pause.ts'
 import { queueResumeCommand } from './resume.ts'
 import { queueUpdateCommand } from './update.ts'
@@ -16,6 +17,7 @@ import { queueWatchCommand } from './watch.ts'
 export const queueCommands: readonly CommandModule[] = [
   queueCreateCommand,
   queueGetCommand,
+  queueListCommand,
   queueUpdateCommand,
   queueDeleteCommand,
   queuePauseCommand,

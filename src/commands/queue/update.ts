@@ -25,8 +25,8 @@ export const queueUpdateCommand = defineOperationCommand({
   view: ({ records: [queue] }, { repo, targetBranch }) => ({
     ...(queue === undefined ? message('') : settingsTable(queue)),
     ...(queue === undefined
-      ? { sentence: `Updated the queue of ${targetBranch} in ${repositoryName(repo)}.` }
-      : { heading: [`Updated the queue of ${targetBranch} in ${repositoryName(repo)}:`] }),
+      ? { sentence: `Updated the queue for ${targetBranch} in ${repositoryName(repo)}.` }
+      : { heading: [`Updated the queue for ${targetBranch} in ${repositoryName(repo)}:`] }),
   }),
   check({ repo, targetBranch, ...settings }, overrides) {
     const { requiredStatuses, deleteRequiredStatuses, ...others } = settings
@@ -34,7 +34,7 @@ export const queueUpdateCommand = defineOperationCommand({
       throw usageError('--required-status and --delete-required-statuses cannot be used together.')
     const changes = [requiredStatuses, deleteRequiredStatuses || undefined, ...Object.values(others)]
     if (overrides.length === 0 && changes.every(value => value === undefined))
-      throw usageError('No setting was given.', 'Name at least one setting, for example: --concurrency 5')
+      throw usageError('No setting was given.', 'Specify at least one setting, for example: --concurrency 5')
   },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
 })

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../json.ts'
 import { bar } from '../../output/charts.ts'
 import { type ColumnSpec, table, type View } from '../../output/view.ts'
 import type { SimulatedLoad, SimulationResult } from '../../sandbox/simulation.ts'
-import { metricsCommand } from '../metrics.ts'
+import { metricsRequest } from '../metrics/request/metrics-request.ts'
 
 /**
  * Creates a parser for a number from `min` to `max`; `isOpen` excludes `min`. It throws a usage error
@@ -99,7 +99,7 @@ const columns: readonly ColumnSpec[] = [
   ['P95 MIN', 'p95', 'number'],
   ['CI MIN/MERGE', 'ciMinutesPerMerge', 'number'],
   ['FAILED', 'failed', 'number'],
-  ['LEFT', 'left', 'number'],
+  ['QUEUED', 'left', 'number'],
 ]
 
 /**
@@ -116,7 +116,7 @@ async function readLoad(values: InputValues<typeof inputs>, context: CommandCont
   if (prsPerHour === undefined || testMinutes === undefined)
     throw usageError(
       `${prsPerHour === undefined ? '--prs-per-hour' : '--test-minutes'} is required.`,
-      'Give the load with --prs-per-hour and --test-minutes, or use --from-metrics.',
+      'Specify the load with --prs-per-hour and --test-minutes, or use --from-metrics.',
     )
   return { prsPerHour, testMinutes, failureRate, weeks, seed }
 }
@@ -159,7 +159,7 @@ export const sandboxSimulateCommand = defineCommand({
   async dryRun(values, context) {
     // Without the metrics nothing is requested: the simulation changes nothing.
     if (!values.fromMetrics) return simulate(values, context)
-    return printDryRun(getMergeQueueMetrics, await readInvocations(metricsCommand, context), context)
+    return printDryRun(getMergeQueueMetrics, await readInvocations(metricsRequest, context), context)
   },
   run: simulate,
 })
@@ -200,7 +200,7 @@ async function simulate(values: InputValues<typeof inputs>, context: CommandCont
   const overloaded = simulations.filter(({ left, submitted }) => left > submitted * maxShareLeft)
   if (overloaded.length > 0)
     await logger.info(
-      `${pluralize(overloaded.length, 'setting')} cannot keep up with the load: LEFT and the time to merge keep growing.`,
+      `${pluralize(overloaded.length, 'setting')} cannot keep up with the load: the queue and the time to merge keep growing.`,
     )
   await logger.info(`These results come from a model: ${simulationLimits.join('; ')}.`)
   return 0

@@ -69,7 +69,7 @@ function stepsFor(
       return [wait, ...showChecks]
     case 'unknown':
       return [
-        { command: `mergeq pr get ${pr} --json`, why: 'Shows the record as the service sent it.' },
+        { command: `mergeq pr get ${pr} --json`, why: 'Shows the complete record from the service.' },
         wait,
       ]
     default:
@@ -80,7 +80,7 @@ function stepsFor(
 /** Returns the finding for a target branch without a queue. */
 const noQueueFinding = (targetBranch: string): Finding => ({
   code: 'no-queue',
-  message: `This repository has no queue of ${targetBranch}.`,
+  message: `This repository has no queue for ${targetBranch}.`,
   blocks: true,
   steps: [
     manualStep('Check --repo and --target-branch; the queue may belong to another branch.'),
@@ -112,7 +112,7 @@ export function explainPullRequest({
   const facts: Facts = { pr, record: details, latest, queue: queue ?? {}, entry }
   const findings: Finding[] =
     current === undefined
-      ? [{ code: 'never-submitted', message: `It was never submitted to the queue of ${targetBranch}.` }]
+      ? [{ code: 'never-submitted', message: `It was never submitted to the queue for ${targetBranch}.` }]
       : [...stateFindings(state, facts, run)]
   if (queue === null && terminalOutcome(state) === undefined) findings.push(noQueueFinding(targetBranch))
   const isBlocked = findings.some(({ blocks }) => blocks === true)

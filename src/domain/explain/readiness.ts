@@ -8,7 +8,7 @@ function uploadStep({ pr, record }: Facts): NextStep {
   const sha = getString(record, 'prSha') ?? ''
   return {
     command: `mergeq pr targets ${pr} --from targets.txt${isCommit(sha) ? ` --sha ${sha}` : ''}`,
-    why: 'Uploads the impacted targets of its head commit, one on each line; each push needs a new upload.',
+    why: 'Uploads the impacted targets of its head commit from a file with one target per line. Each push needs a new upload.',
   }
 }
 
@@ -59,7 +59,7 @@ export function readinessFindings(facts: Facts): readonly Finding[] {
       code: 'base-branch',
       message: `Its base branch${base === undefined ? '' : ` (${shorten(base)})`} is not the target branch of this queue.`,
       blocks: true,
-      steps: [manualStep('Change its base branch, or submit it to the queue of its base branch.')],
+      steps: [manualStep('Change its base branch, or submit it to the queue for its base branch.')],
     })
   }
   const mergeability = getString(readiness, 'gitHubMergeability')?.toLowerCase()

@@ -18,8 +18,7 @@ export function assessResubmission(
   if (verdict === 'never-submitted') return { safe: true, why: 'It was never submitted.' }
   if (verdict === 'merged') return { safe: false, why: mergedReason }
   if (verdict === 'dropped') return { safe: true, why: 'It is no longer in the queue.' }
-  if (verdict === 'unknown')
-    return { safe: null, why: 'Its current state is not clear. Check it again first.' }
+  if (verdict === 'unknown') return { safe: null, why: 'Its current state is unknown. Check it again first.' }
   const priority = getNumber(record, 'priorityValue')
   const isDefault = priority === defaultPriority || getString(record, 'usedDefaultPriorityName') !== undefined
   const isUnbatched = get(record, 'noBatch') === true

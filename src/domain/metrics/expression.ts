@@ -57,8 +57,9 @@ const maxLength = 4_000
 const rangeFunction = /^(?:rate|irate|increase|delta|idelta|deriv|resets|changes|\w+_over_time)$/
 
 /** The syntax of expressions, for hints. */
-const syntaxHint =
-  "Write <series> <op> <number>, for example 'sum(mq_depth_current{queue_type=\"main\"}) < 50' or 'quantile(0.95, mq_pr_time_in_queue_1h_seconds) <= 3600'."
+const syntaxHint = `Write <series> <operator> <number>, for example:
+'sum(mq_depth_current{queue_type="main"}) < 50'
+'quantile(0.95, mq_pr_time_in_queue_1h_seconds) <= 3600'`
 
 /** Parses an expression; throws a usage error that marks the position of a mistake. */
 export function parseExpression(text: string): Expression {

@@ -55,6 +55,32 @@ export function histogramsIn(samples: readonly Sample[]): ReadonlyMap<string, Hi
   return histograms
 }
 
+/** Cumulative buckets that are collected from several series with the same bounds. */
+export interface BucketCollection {
+  /** Adds a count to the bucket of a bound; NaN and infinite counts are ignored. */
+  add(bound: number, count: number): void
+  /** Returns the buckets in ascending order of their bounds. */
+  toSorted(): readonly Bucket[]
+}
+
+/** Creates an empty collection of buckets. */
+export function createBuckets(): BucketCollection {
+  const counts = new Map<number, number>()
+  return {
+    add(bound, count) {
+      if (Number.isFinite(count)) counts.set(bound, (counts.get(bound) ?? 0) + count)
+    },
+    toSorted: () =>
+      [...counts]
+        .map(([bound, count]) => ({ bound, count }))
+        .toSorted((one, other) => one.bound - other.bound),
+  }
+}
+
+/** Returns the number of values in each bucket, from the cumulative counts. */
+export const countPerBucket = ({ buckets }: Pick<Histogram, 'buckets'>): readonly number[] =>
+  buckets.map(({ count }, index) => Math.max(0, count - (buckets[index - 1]?.count ?? 0)))
+
 /** An interpolated quantile, and the bounds of the bucket that contains the true value. */
 export interface Quantile {
   readonly value: number

@@ -125,7 +125,7 @@ export const parseLines: TargetParser = (list, name) => {
           if (blanks.length >= maxBlanks)
             throw refuse(
               'contains too much white space',
-              'Check that the input is a list of targets, one on each line.',
+              'Check that the input is a list of targets, one per line.',
             )
           blanks.push(byte)
         } else if (byte === 0)

@@ -23,8 +23,8 @@ export function parsePriority(text: string): string | number {
 export function parseUuid(text: string): string {
   if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text))
     throw usageError(
-      `'${text}' is not a test id.`,
-      'A test id is a UUID. To list the ids, run: mergeq flaky list',
+      `'${text}' is not a test ID.`,
+      'A test ID is a UUID. To list the IDs, run: mergeq flaky list',
     )
   return text
 }

@@ -27,17 +27,17 @@ export function readBaseline(baseline: string, file: string): ReadonlySet<string
 const baselineError = (location: string, problem: string) =>
   usageError(
     `${location}: ${problem}`,
-    'A baseline is a list of test ids, or the output of `mergeq flaky list --json`.',
+    'A baseline is a list of test IDs, or the output of `mergeq flaky list --json`.',
   )
 
 /** Returns the ids in a document of `flaky list`, in a record of it, or in an array of either. */
 function collectIds(document: Json, location: string): readonly string[] {
   if (Array.isArray(document)) return document.flatMap(item => collectIds(item, location))
   if (typeof document === 'string') return [parseTestId(document, location)]
-  if (!isObject(document)) throw baselineError(location, 'not a test id or a test record.')
+  if (!isObject(document)) throw baselineError(location, 'not a test ID or a test record.')
   if (Array.isArray(document.tests)) return collectIds(document.tests, location)
   const id = getString(document, 'id')
-  if (id === undefined) throw baselineError(location, 'the test has no id.')
+  if (id === undefined) throw baselineError(location, 'the test record has no ID.')
   return [id.toLowerCase()]
 }
 

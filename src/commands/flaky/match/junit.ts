@@ -32,7 +32,7 @@ const chunkSize = 64 * 1024
 
 Object.assign(sax, { MAX_BUFFER_LENGTH: maxTextLength })
 
-const defaultHint = 'Use JUnit XML files that a test runner wrote.'
+const defaultHint = 'Use a JUnit XML file from a test runner.'
 
 /**
  * Parses a JUnit XML file as a stream: only the failed tests are kept in memory. Entities are not expanded,

@@ -121,7 +121,7 @@ const submissionNotVisibleError = ({
     'not-found',
     `#${invocation.values.pr} was submitted, but the service still shows only the previous attempt: ${getString(ignoredRecord, 'state')} since ${getString(ignoredRecord, 'stateChangedAt')}.`,
     {
-      hint: `To check the current state, run: mergeq pr get ${invocation.values.pr}\nTo give the submission more time to appear, increase --grace.`,
+      hint: `To check the current state, run: mergeq pr get ${invocation.values.pr}\nTo wait longer for the submission to appear, increase --grace.`,
     },
   )
 
@@ -135,7 +135,7 @@ const queueStateEffects = new Map([
 async function warnQueueState(name: string, queue: JsonObject, context: CommandContext): Promise<void> {
   const state = getString(queue, 'state') ?? ''
   const effect = queueStateEffects.get(state)
-  if (effect !== undefined) await context.logger.warnOnce(`The queue of ${name} is ${state}: ${effect}.`)
+  if (effect !== undefined) await context.logger.warnOnce(`The queue for ${name} is ${state}: ${effect}.`)
 }
 
 /** Logs the errors of failed polls, each message once in a round. */
@@ -147,7 +147,7 @@ async function reportPollErrors(
 ): Promise<void> {
   const maxErrorCount = Math.max(...waiting.map(({ errors }) => errors))
   const countNote =
-    maxErrorCount > 1 ? ` (${maxErrorCount} failed polls in a row; the wait ends at ${maxErrors})` : ''
+    maxErrorCount > 1 ? ` (${maxErrorCount} failed polls in a row; the wait ends after ${maxErrors})` : ''
   for (const message of new Set(failures.map(({ message }) => message)))
     await logger.info(`${withPeriod(message)} Still waiting${countNote}.`)
 }

@@ -41,7 +41,7 @@ export function readWaitOptions(
   const { matchHead: head, until, interval, grace, maxErrors, failOnPaused } = values
   if (head !== undefined && pullRequestCount > 1)
     throw usageError(
-      '--match-head works with one pull request only.',
+      '--match-head works with only one pull request.',
       'Run a separate wait for each pull request.',
     )
   return {

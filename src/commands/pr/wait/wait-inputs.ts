@@ -25,7 +25,7 @@ const matchHead: Input<string | undefined> = {
     if (sha === undefined)
       throw usageError(
         '--match-head: the commit of HEAD is unknown.',
-        'Run the command in a git checkout, or name the commit: --match-head 4f2a9c1',
+        'Run the command in a git checkout, or specify the commit: --match-head 4f2a9c1',
       )
     if (!/^[\da-f]{4,64}$/i.test(sha))
       throw usageError(`--match-head: '${sha}' is not a commit.`, 'Use HEAD, or 4 to 64 hexadecimal digits.')

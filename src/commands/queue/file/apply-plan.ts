@@ -61,7 +61,7 @@ async function readBack(
       if (kind === 'interrupted') throw error
       throw new MergeqError(
         'unknown-outcome',
-        `${withPeriod(message)} The change to the queue of ${queueName(invocation)} was accepted, but could not be verified.`,
+        `${withPeriod(message)} The change to the queue for ${queueName(invocation)} was accepted, but could not be verified.`,
         {
           ...details,
           delivery: 'unknown',
@@ -134,7 +134,7 @@ export async function applyPlan(
           )
     const failure = new MergeqError(
       'differs',
-      `The service accepted the change to the queue of ${queueName(invocation)}, but not all of it took effect: ${problem}.`,
+      `The service accepted the change to the queue for ${queueName(invocation)}, but not all of it took effect: ${problem}.`,
       { hint: createHint(missing, path) },
     )
     return {

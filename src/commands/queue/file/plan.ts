@@ -60,7 +60,7 @@ export async function resolveQueue(
     if (args.has(option) && (await readTyped()) !== normalized)
       throw usageError(
         `${option} is ${args.get(option)?.[0]}, but ${path} is for ${value}.`,
-        'Omit the flag, or use another file.',
+        'Omit the option, or use another file.',
       )
     args.set(option, [value])
   }
@@ -146,9 +146,7 @@ export async function createPlans(
         context.args,
       )
     if (unknown.length > 0)
-      await context.logger.warnOnce(
-        `${item.path}: neither mergeq nor the live queue knows ${joinList(unknown)}; used unchanged.`,
-      )
+      await context.logger.warnOnce(`${item.path}: unknown settings, used unchanged: ${joinList(unknown)}.`)
     const digest = await settingsDigest(live === undefined ? null : live.settings)
     plans.push({ ...item, live, digest, differences: differences(liveValues, item.content.settings) })
   }
@@ -175,10 +173,10 @@ export function describePlan({ invocation, live, differences: allDifferences }: 
   const summary = `${pluralize(allDifferences.length, 'setting')} ${allDifferences.length === 1 ? 'differs' : 'differ'}`
   return [
     live === undefined
-      ? `The queue of ${name} does not exist; applying the file creates it.`
+      ? `The queue for ${name} does not exist; applying the file creates it.`
       : allDifferences.length === 0
-        ? `The queue of ${name} is up to date.`
-        : `The queue of ${name}: ${summary}.`,
+        ? `The queue for ${name} is up to date.`
+        : `The queue for ${name}: ${summary}.`,
     ...allDifferences.map(({ setting, live: liveValue, file }) =>
       live === undefined
         ? `- ${setting}: ${formatValue(file)}`

@@ -46,7 +46,7 @@ export function requireFile(file: string | undefined): string {
   if (file !== undefined) return file
   throw usageError(
     'No file was given.',
-    'Give a file with -f. To create one, run: mergeq queue export -f queue.yaml',
+    'Specify a file with -f. To create one, run: mergeq queue export -f queue.yaml',
   )
 }
 
@@ -64,7 +64,7 @@ export async function readQueueText(path: string, context: CommandContext): Prom
     return context.host.files.read(path, maxFileSize).catch((error: Error) => {
       throw usageError(
         `${path} cannot be read: ${error.message}.`,
-        'Give a queue file, or a directory of queue files.',
+        'Specify a queue file or a directory of queue files.',
       )
     })
   const decoder = new TextDecoder()
@@ -130,7 +130,7 @@ export function withOverrides(
   const overrides = (args.get('--set') ?? []).map(parseOverride)
   const duplicate = overrides.find(([key], index) => overrides.findIndex(([other]) => other === key) < index)
   if (duplicate !== undefined)
-    throw usageError(`--set was given twice for ${duplicate[0]}.`, 'Give each setting only once.')
+    throw usageError(`--set was given twice for ${duplicate[0]}.`, 'Use each setting only once.')
   const merged = Object.entries({ ...settings, ...Object.fromEntries(overrides) })
   return {
     ...queueFile,

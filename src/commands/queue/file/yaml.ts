@@ -111,7 +111,7 @@ export function parseYaml(text: string, file: string): SourceNode {
       const members = new Map<string, SourceNode>()
       for (const { key, value } of node.items) {
         if (!isScalar(key) || typeof key.value !== 'string')
-          throw syntaxError(key.range?.[0] ?? offset, 'a key must be a string (quotes may be needed).')
+          throw syntaxError(key.range?.[0] ?? offset, 'a key must be a string; use quotes if necessary.')
         members.set(convertNode(key) && key.value, {
           ...convertNode(value),
           line: lineAt(key.range[0]),

@@ -19,6 +19,6 @@ export const defineStateCommand = (verb: string, state: (typeof queueStates)[num
     operation: withDecoder(updateQueue, emptyDecoder),
     inputs: { ...queueInputs, state: constant(state) },
     view: (_, { repo, targetBranch }) =>
-      message(`The queue of ${targetBranch} in ${repositoryName(repo)} is now ${state}.`),
+      message(`The queue for ${targetBranch} in ${repositoryName(repo)} is now ${state}.`),
     examples: [`mergeq queue ${verb}`],
   })

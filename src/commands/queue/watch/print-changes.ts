@@ -25,7 +25,7 @@ function formatTestSlots(queue: Json): string {
 
 /** Returns two lines: the queue with its state, and the number of pull requests under test and queued. */
 export const queueSummary = (queue: JsonObject, { repo, targetBranch }: WatchedQueue): readonly string[] => [
-  `Queue of ${targetBranch} in ${repositoryName(repo)}: ${getString(queue, 'state') ?? '-'}`,
+  `Queue for ${targetBranch} in ${repositoryName(repo)}: ${getString(queue, 'state') ?? '-'}`,
   `${formatTestSlots(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} queued`,
 ]
 

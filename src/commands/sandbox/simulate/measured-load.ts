@@ -3,7 +3,7 @@ import { getMergeQueueMetrics, samplesIn } from '../../../api/operations/queue-m
 import type { CommandContext } from '../../../cli/context.ts'
 import { readInvocations } from '../../../cli/invocation.ts'
 import { MergeqError } from '../../../errors.ts'
-import { metricsCommand } from '../../metrics.ts'
+import { metricsRequest } from '../../metrics/request/metrics-request.ts'
 
 /** The load of a queue in the last hour. */
 export interface MeasuredLoad {
@@ -21,7 +21,7 @@ export interface MeasuredLoad {
  * no test run ended.
  */
 export async function measureLoad(context: CommandContext): Promise<MeasuredLoad> {
-  const [invocation] = await readInvocations(metricsCommand, context)
+  const [invocation] = await readInvocations(metricsRequest, context)
   const branch = await context.settings.read('targetBranch')
   if (invocation === undefined) throw new MergeqError('internal', 'there is nothing to read.')
   const { response } = await callOperation(
@@ -48,7 +48,7 @@ export async function measureLoad(context: CommandContext): Promise<MeasuredLoad
   if (concluded === 0 || tested === 0)
     throw new MergeqError(
       'not-found',
-      'The metrics of the last hour have no completed test runs, or no merged or failed pull requests.',
+      'The metrics for the last hour contain no completed test runs, or no merged or failed pull requests.',
       {
         hint: 'Use --prs-per-hour, --test-minutes and --failure-rate, or try again after a busier hour.',
       },

@@ -1,16 +1,19 @@
 import { formatInteger } from '../../../domain/format.ts'
 import { numberText, type Sample } from '../../../domain/metrics/exposition.ts'
-import { type Histogram, histogramOf, histogramsIn } from '../../../domain/metrics/histogram.ts'
+import {
+  countPerBucket,
+  type Histogram,
+  histogramOf,
+  histogramsIn,
+} from '../../../domain/metrics/histogram.ts'
 import { bar, sparkline } from '../../../output/charts.ts'
-import type { View } from '../../../output/view.ts'
+import { linesView, type View } from '../../../output/view.ts'
 
 /** The labels of a series. */
 export type Labels = Readonly<Record<string, string>>
 
 /** Width of a bar, in columns. */
 const barWidth = 16
-/** The cell of a value without a picture. */
-const emptyPicture = '·'
 
 /** Formats labels for a table: `branch=main queue_type=main`. */
 export const formatLabels = (labels: Labels): string =>
@@ -19,7 +22,7 @@ export const formatLabels = (labels: Labels): string =>
     .join(' ')
 
 /** Returns the labels that all series have with the same value; none for a single series. */
-export function findSharedLabels(all: readonly Labels[]): Labels {
+function findSharedLabels(all: readonly Labels[]): Labels {
   const [first = {}, ...rest] = all
   return rest.length === 0
     ? {}
@@ -29,40 +32,52 @@ export function findSharedLabels(all: readonly Labels[]): Labels {
 }
 
 /** Returns labels without the shared labels. */
-export const omitLabels = (labels: Labels, sharedLabels: Labels): Labels =>
+const omitLabels = (labels: Labels, sharedLabels: Labels): Labels =>
   Object.fromEntries(Object.entries(labels).filter(([key]) => !Object.hasOwn(sharedLabels, key)))
-
-/** Returns the number of values in each bucket, from the cumulative counts. */
-const countPerBucket = ({ buckets }: Histogram): readonly number[] =>
-  buckets.map(({ count }, index) => Math.max(0, count - (buckets[index - 1]?.count ?? 0)))
 
 /** Formats a histogram on one line: a bar for each bucket, the lowest and highest bound, and the mean. */
 function formatHistogram(histogram: Histogram): string {
   const { buckets, sum, count } = histogram
   const bounds = buckets.map(({ bound }) => bound)
   const total = count ?? buckets.at(-1)?.count ?? 0
-  if (!(total > 0)) return emptyPicture
+  if (!(total > 0)) return ''
   const mean = sum === undefined ? '' : `, mean ${numberText(Math.round((sum / total) * 10) / 10)}`
-  return `▕${sparkline(countPerBucket(histogram))}▏ ${numberText(bounds[0] ?? 0)} to ${numberText(bounds.at(-1) ?? 0)}${mean}`
+  return `[${sparkline(countPerBucket(histogram))}] ${numberText(bounds[0] ?? 0)} to ${numberText(bounds.at(-1) ?? 0)}${mean}`
 }
 
+/** A row of the view: a series, or a histogram with its count. */
+type SeriesRow = readonly [name: string, labels: string, value: string, picture: string]
+
+/** The width that a table needs for the names, the values, and labels of at least this width. */
+const minLabelWidth = 24
+
+/** Whether a table of the rows fits without its pictures: names and values are never cut. */
+function fitsTable(rows: readonly SeriesRow[], columns: number): boolean {
+  const widest = (index: 0 | 2) => rows.reduce((max, row) => Math.max(max, row[index].length), 5)
+  return widest(0) + widest(2) + minLabelWidth + 4 <= columns
+}
+
+/** Returns the rows as lines, for a narrow terminal: the labels are below the name. */
+const rowLines = (rows: readonly SeriesRow[]): readonly string[] =>
+  rows.flatMap(([name, labels, value]) => [`${name}  ${value}`, ...(labels === '' ? [] : [`  ${labels}`])])
+
 /**
- * Returns the view of metrics for a terminal: a bar for each value, relative to the values of the same name,
- * a row for each histogram with its count, and the shared labels in the heading.
+ * Returns the view of all series for a terminal: a bar for each value, relative to the values of the same
+ * name, a row for each histogram with its count, and the shared labels in the heading.
  */
-export function metricsView(samples: readonly Sample[]): View {
+export function seriesView(samples: readonly Sample[], columns: number): View {
   const histograms = histogramsIn(samples)
   const drawnHistograms = new Set<string>()
   const maxByName = new Map<string, number>()
   for (const { name, value } of samples)
     if (Number.isFinite(value)) maxByName.set(name, Math.max(maxByName.get(name) ?? 0, value))
   const sharedLabels = findSharedLabels(samples.map(({ labels }) => labels))
-  const rows = samples.flatMap(sample => {
+  const rows = samples.flatMap((sample): readonly SeriesRow[] => {
     const seriesName = histogramOf(sample)
     const histogram = seriesName === undefined ? undefined : histograms.get(seriesName)
     if (seriesName === undefined || histogram === undefined) {
       const { name, labels, value } = sample
-      const picture = bar(value, maxByName.get(name) ?? 0, barWidth) || emptyPicture
+      const picture = bar(value, maxByName.get(name) ?? 0, barWidth)
       return [[name, formatLabels(omitLabels(labels, sharedLabels)), numberText(value), picture]]
     }
     if (drawnHistograms.has(seriesName)) return []
@@ -74,13 +89,15 @@ export function metricsView(samples: readonly Sample[]): View {
     ]
   })
   const sharedText = formatLabels(sharedLabels)
+  const heading = sharedText === '' ? [] : [`${formatInteger(rows.length)} series of ${sharedText}`]
+  if (!fitsTable(rows, columns)) return linesView([...heading, ...rowLines(rows)])
   return {
-    heading: sharedText === '' ? [] : [`${formatInteger(rows.length)} series of ${sharedText}`],
+    heading,
     columns: [
-      { title: 'NAME', format: 'plain' },
-      { title: 'LABELS', format: 'plain' },
+      { title: 'NAME', format: 'id' },
+      { title: 'LABELS', format: 'prose' },
       { title: 'VALUE', format: 'number' },
-      { title: 'PICTURE', format: 'plain' },
+      { title: 'PICTURE', format: 'id', priority: 1 },
     ],
     rows,
   }

@@ -1,0 +1,77 @@
+import { type CheckoutLookup, missingPullRequestError } from '../domain/missing-pull-request.ts'
+import type { Repository } from '../domain/values/repository.ts'
+import { isNotFound, toMergeqError } from '../errors.ts'
+import { callOperation } from './call.ts'
+import { getSubmittedPullRequest } from './operations/pull-requests.ts'
+import type { ServiceClient } from './service-client.ts'
+
+/** The settings from which the current pull request is found. */
+interface PullRequestSettings {
+  /** The pull request that the environment, the CI job or the current commit gives. */
+  read(name: 'pr'): Promise<string | undefined>
+  require(name: 'repo'): Promise<Repository>
+  require(name: 'targetBranch'): Promise<string>
+  /** What the checkout says, after `read` found no pull request. */
+  lookUpCheckout(): Promise<CheckoutLookup>
+}
+
+/** How the current pull request is looked up. */
+interface LookupOptions {
+  /** The command as it is typed, such as `pr get`, for the error; undefined for a call of the library. */
+  readonly command?: string
+  /** Whether nothing may be sent to the service. */
+  readonly dryRun: boolean
+}
+
+/**
+ * Returns the pull request of the settings, or else the pull request of the current branch, which it asks
+ * the service for (docs/reference/cli.md, "Pull requests"). If there is none, throws a usage error with the
+ * reasons. Throws the error of the request if the service cannot be asked.
+ */
+export async function findCurrentPullRequest(
+  settings: PullRequestSettings,
+  client: ServiceClient,
+  { command, dryRun }: LookupOptions = { dryRun: false },
+): Promise<string> {
+  const { logger } = client
+  const known = await logger.withSpinner(
+    () => 'looking up the pull request of the current commit',
+    () => settings.read('pr'),
+  )
+  if (known !== undefined) return known
+  const lookup = await settings.lookUpCheckout()
+  const { branch, commit = '', commitProblem, problem } = lookup
+  const missing = (branchProblem?: string) => missingPullRequestError(lookup, branchProblem, command)
+  if (problem !== undefined) throw missing()
+  if (branch === undefined) throw missing('HEAD is detached')
+  const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
+  if (branch === targetBranch) throw missing(`${branch} is the target branch`)
+  if (dryRun) throw missing('the service is not asked with --dry-run')
+  if (commitProblem !== undefined)
+    await logger.debug(`pull request by commit ${commit.slice(0, 7)}: ${commitProblem}`)
+  const number = await readNumber(client, { repo, targetBranch, head: branch })
+  if (number === undefined) throw missing('the service knows none')
+  if (number === null) throw missing('the record of the service has no number')
+  await logger.debug(`pr: ${number} (branch ${branch})`)
+  return String(number)
+}
+
+/**
+ * Returns the number of the pull request of a head branch; undefined if the service does not know one, and
+ * null if its record has no number.
+ */
+async function readNumber(
+  client: ServiceClient,
+  params: { readonly repo: Repository; readonly targetBranch: string; readonly head: string },
+): Promise<number | undefined | null> {
+  try {
+    // In a wait the time limit is that of the whole wait, and 0 means one poll: neither limits this request.
+    const timeout = (usual: number) => Math.min(client.options.timeout || usual, usual)
+    const { response } = await callOperation(client, getSubmittedPullRequest, params, { limits: { timeout } })
+    const number = response.records[0]?.prNumber
+    return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : null
+  } catch (error) {
+    if (isNotFound(toMergeqError(error))) return undefined
+    throw error
+  }
+}

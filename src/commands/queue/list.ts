@@ -1,0 +1,70 @@
+import { callOperation } from '../../api/call.ts'
+import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/queue-metrics.ts'
+import { defineCommand } from '../../cli/command.ts'
+import type { QueueMetrics } from '../../domain/metrics/summary.ts'
+import type { JsonObject } from '../../json.ts'
+import { table, type View } from '../../output/view.ts'
+import { metricsRequest } from '../metrics/request/metrics-request.ts'
+
+/** Returns a queue as `--json` lists it; what the metrics do not say is null. */
+const toRecord = ({ repo, branch, numbers }: QueueMetrics): JsonObject => ({
+  repo: repo ?? null,
+  branch,
+  depth: numbers.depth ?? null,
+  testing: numbers.testing ?? null,
+  merged: numbers.merged ?? null,
+  failed: numbers.failed ?? null,
+})
+
+const listView = (records: readonly JsonObject[]): View =>
+  table(records, [
+    ['REPOSITORY', 'repo', 'id'],
+    ['BRANCH', 'branch', 'id'],
+    ['DEPTH', 'depth', 'number'],
+    ['TESTING', 'testing', 'number', 3],
+    ['MERGED', 'merged', 'number', 2],
+    ['FAILED', 'failed', 'number', 1],
+  ])
+
+/** The sentence that a terminal shows instead of an empty table. */
+const emptySentence =
+  'No queue has metrics. To look up a queue, run: mergeq queue get --repo owner/name --target-branch main'
+
+/** `queue list`: the queues that the metrics name. */
+export const queueListCommand = defineCommand({
+  command: 'queue list',
+  summary: 'List queues and their activity in the last hour',
+  request: metricsRequest,
+  output: {
+    table: 'one row per queue; merged and failed are pull requests of the last hour',
+    json: 'a list of {"repo","branch","depth","testing","merged","failed"}',
+    ndjson: 'one queue per line',
+  },
+  inputs: {},
+  examples: [
+    'mergeq queue list',
+    'mergeq queue list --repo acme/web',
+    "mergeq queue list --json | jq '.[] | select(.depth > 20)'",
+  ],
+  async run(_, context, [invocation]) {
+    if (invocation === undefined) return 0
+    const { response } = await callOperation(
+      context.client(),
+      getMergeQueueMetrics,
+      invocation.values,
+      invocation,
+    )
+    const { summarizeMetrics } = await import('../../domain/metrics/summary.ts')
+    const { queues } = summarizeMetrics(readSamplesIn(response.bytes))
+    await context.printer.print({
+      records: queues.map(toRecord),
+      document: records => records,
+      view: records => ({
+        ...listView(records),
+        ...(records.length === 0 ? { sentence: emptySentence } : {}),
+      }),
+    })
+    await context.printer.end()
+    return 0
+  },
+})

@@ -1,0 +1,44 @@
+import { type MergeqError, usageError } from '../errors.ts'
+
+/** What a git checkout says about its pull request, if no pull request was found by its commit. */
+export interface CheckoutLookup {
+  /** Why the checkout names neither a commit nor a branch; without a full stop. */
+  readonly problem?: string
+  /** The current commit. */
+  readonly commit?: string
+  /** Why no pull request was found by the commit; without a full stop. */
+  readonly commitProblem?: string
+  /** Whether the command runs in a CI job, which names no pull request. */
+  readonly isCiJob?: boolean
+  /** The current branch; undefined if HEAD is detached. */
+  readonly branch?: string
+}
+
+/**
+ * Returns the usage error for a command without a pull request: what was tried, why it failed, and the
+ * command to type.
+ *
+ * @param branchProblem why no pull request was found by the branch; without a full stop
+ * @param command the command as it is typed, such as `pr get`; undefined for a call of the library
+ */
+export function missingPullRequestError(
+  { problem, commit, commitProblem, branch, isCiJob }: CheckoutLookup,
+  branchProblem: string | undefined,
+  command: string | undefined,
+): MergeqError {
+  const subject = branch === undefined ? commit && `commit ${commit.slice(0, 7)}` : `branch ${branch}`
+  const byCommit = commit === undefined ? 'By commit' : `By commit ${commit.slice(0, 7)}`
+  const reasons = [
+    ['By CI job', isCiJob ? 'it names no pull request' : undefined],
+    ['By commit and branch', problem],
+    [byCommit, commitProblem],
+    ['By branch', branchProblem],
+  ].flatMap(([way, reason]) => (reason === undefined ? [] : [`${way}: ${reason}.`]))
+  return usageError(
+    subject === undefined ? 'No pull request was given.' : `No pull request was found for ${subject}.`,
+    [
+      ...reasons,
+      `MERGEQ_PR is not set. ${command === undefined ? 'Set the option pr.' : `Name one: mergeq ${command} 123`}`,
+    ].join('\n'),
+  )
+}

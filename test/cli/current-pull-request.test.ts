@@ -1,0 +1,387 @@
+import { describe, expect, test } from 'vitest'
+import type { Host, Spawned } from '../../src/host/host.ts'
+import { createNodeHost } from '../../src/host/node-host.ts'
+import { createHostClient } from '../../src/library/create-client.ts'
+import { type Answer, mergeq, type Seen, type Setting, serveScript } from '../support/harness.ts'
+
+const commit = '2ff2b16c0ffee0123456789abcdef0123456789a'
+const other = '1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e'
+const ref = (sha: string, number: number) => `${sha}\trefs/pull/${number}/head\n`
+const fails = (err: string, code = 128): Spawned => ({ code, out: '', err })
+const prints = (out: string): Spawned => ({ code: 0, out })
+const denied = fails(
+  'git@github.com: Permission denied (publickey).\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n',
+)
+
+/** What git says in a checkout of the branch fix-cart, by the words of the command. */
+const checkout: Readonly<Record<string, Spawned>> = {
+  'remote -v': prints(
+    'origin\tgit@github.com:acme/web.git (fetch)\norigin\tgit@github.com:acme/web.git (push)\n',
+  ),
+  'rev-parse HEAD': prints(`${commit}\n`),
+  'symbolic-ref --quiet HEAD': prints('refs/heads/fix-cart\n'),
+  'rev-parse --symbolic-full-name refs/remotes/origin/HEAD': prints('refs/remotes/origin/main\n'),
+  'ls-remote': denied,
+}
+
+const record = (fields: object = {}) =>
+  JSON.stringify({ state: 'pending', isCurrentlySubmittedToQueue: true, prNumber: 123, ...fields })
+const unknown: Answer = { status: 404, body: 'not found' }
+
+/** A service that knows the pull request by its branch, or what it answers instead. */
+const service =
+  (byBranch: Answer = { body: record() }) =>
+  ({ body, path }: Seen): Answer => {
+    if (JSON.parse(body).pr?.branch !== undefined) return byBranch
+    return path.endsWith('/getSubmittedPullRequest') ? { body: record() } : { body: 'OK' }
+  }
+
+/** Runs a command line in a checkout where git also says something else. */
+async function inCheckout(line: string, git: Readonly<Record<string, Spawned>> = {}, setting: Setting = {}) {
+  const results = { ...checkout, ...git }
+  const { code, out, err, requests } = await mergeq(line, {
+    answer: service(),
+    spawn: (program, args) => answerGit(results, program, args),
+    ...setting,
+  })
+  const sent = requests.map(({ path, body }) => ({ path, pr: JSON.parse(body).pr }))
+  return { code, out, err, sent }
+}
+
+/** Returns what git says to a command line. */
+function answerGit(results: Readonly<Record<string, Spawned>>, program: string, args: readonly string[]) {
+  const words = [program, ...args].join(' ')
+  return Object.entries(results).find(([key]) => words.includes(` ${key}`))?.[1] ?? fails('fatal: odd')
+}
+
+const byBranch = { path: '/v1/getSubmittedPullRequest', pr: { branch: 'fix-cart' } }
+
+describe('the pull request of the current branch', () => {
+  test('is used if none has the current commit as its head', async () => {
+    for (const lsRemote of [denied, prints(ref(other, 7)), prints('')]) {
+      const { code, out, err, sent } = await inCheckout('pr get --json', { 'ls-remote': lsRemote })
+      expect({ code, out, err }).toEqual({ code: 0, out: `${record({ state: 'PENDING' })}\n`, err: '' })
+      expect(sent).toEqual([byBranch, { path: '/v1/getSubmittedPullRequest', pr: { number: 123 } }])
+    }
+  })
+
+  test('is not looked up if the current commit is the head of one pull request', async () => {
+    const { code, sent } = await inCheckout('pr get', {
+      'ls-remote': prints(ref(commit, 7) + ref(other, 8)),
+    })
+    expect({ code, sent }).toEqual({
+      code: 0,
+      sent: [{ path: '/v1/getSubmittedPullRequest', pr: { number: 7 } }],
+    })
+  })
+
+  test('decides between several pull requests with the current commit', async () => {
+    const several = { 'ls-remote': prints(ref(commit, 7) + ref(other, 8) + ref(commit, 123)) }
+    const { code, sent } = await inCheckout('pr restart', several)
+    expect({ code, sent }).toEqual({
+      code: 0,
+      sent: [byBranch, { path: '/v1/restartTestsOnPullRequest', pr: { number: 123 } }],
+    })
+    const { err } = await inCheckout('pr restart', several, { answer: service(unknown) })
+    expect(err).toContain(
+      '  By commit 2ff2b16: it is the head of several pull requests of github.com/acme/web: #7, #123.\n',
+    )
+  })
+
+  test.each([
+    ['pr submit', 'submitPullRequest'],
+    ['pr cancel', 'cancelPullRequest'],
+    ['pr restart', 'restartTestsOnPullRequest'],
+    ['pr get', 'getSubmittedPullRequest'],
+    ['pr targets --all', 'setImpactedTargets'],
+    ['pr wait --timeout 0', 'getSubmittedPullRequest'],
+    ['pr explain', 'getSubmittedPullRequest'],
+  ])('is found by `%s`', async (line, operation) => {
+    const { sent } = await inCheckout(line)
+    expect(sent[0]).toEqual(byBranch)
+    expect(sent).toContainEqual({
+      path: `/v1/${operation}`,
+      pr: operation === 'setImpactedTargets' ? { number: 123, sha: commit } : { number: 123 },
+    })
+  })
+
+  test('-v says where the number came from, and why the commit did not give it', async () => {
+    const { err } = await inCheckout('pr get -v')
+    expect(err).toContain(
+      'pull request by commit 2ff2b16: git ls-remote origin failed: Permission denied (publickey)\n',
+    )
+    expect(err).toContain('\npr: 123 (branch fix-cart)\n')
+    const { err: byCommit } = await inCheckout('pr get -v', { 'ls-remote': prints(ref(commit, 7)) })
+    expect(byCommit).toContain('pr: 7 (the pull requests at git remote origin)\n')
+    expect((await inCheckout('pr get -v', {}, { env: { MERGEQ_PR: '9' } })).err).toContain(
+      'pr: 9 (MERGEQ_PR)\n',
+    )
+  })
+
+  test('with --dry-run the service is not asked, and the error says so', async () => {
+    const { code, out, err, sent } = await inCheckout('pr cancel --dry-run')
+    expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: [] })
+    expect(err).toBe(
+      `mergeq: No pull request was found for branch fix-cart.
+  By commit 2ff2b16: git ls-remote origin failed: Permission denied (publickey).
+  By branch: the service is not asked with --dry-run.
+  MERGEQ_PR is not set. Name one: mergeq pr cancel 123
+`,
+    )
+    const { code: found } = await inCheckout('pr cancel --dry-run', { 'ls-remote': prints(ref(commit, 7)) })
+    expect(found).toBe(0)
+  })
+
+  test.each([
+    [{ status: 401, body: 'bad token' }, 4],
+    [{ status: 503, body: 'down' }, 7],
+    [{ status: 400, body: 'pr.number is required' }, 6],
+    [{ status: 404, body: '<html>', headers: { 'content-type': 'text/html' } }, 5],
+  ] as const)('an error of the service is that error: %j', async (answer, code) => {
+    const result = await inCheckout('pr get --retries 0', {}, { answer: service(answer) })
+    expect({ code: result.code, sent: result.sent }).toEqual({ code, sent: [byBranch] })
+    expect(result.err).not.toContain('No pull request')
+  })
+
+  test('without a token the error is that of the token', async () => {
+    const { code, err, sent } = await inCheckout('pr get', {}, { env: { MERGEQ_TOKEN: '' } })
+    expect({ code, sent }).toEqual({ code: 4, sent: [] })
+    expect(err).not.toContain('No pull request')
+  })
+})
+
+describe('if no pull request is found, the error says what was tried and why it failed', () => {
+  const asked = 'By branch: the service knows none.'
+  const notAccepted = (reason: string) => `By commit 2ff2b16: git ls-remote origin failed: ${reason}.`
+  const withRemote = (address: string) => ({ 'remote -v': prints(`origin\t${address} (fetch)\n`) })
+  const cases: readonly (readonly [
+    what: string,
+    git: Readonly<Record<string, Spawned>>,
+    lines: readonly string[],
+  ])[] = [
+    ['ls-remote is denied', {}, [notAccepted('Permission denied (publickey)'), asked]],
+    [
+      'the host key is unknown',
+      {
+        'ls-remote': fails(
+          'Host key verification failed.\r\nfatal: Could not read from remote repository.\n',
+        ),
+      },
+      [notAccepted('ssh does not know the host key; connect to the host once with ssh to accept it'), asked],
+    ],
+    [
+      'the host key has changed',
+      {
+        'ls-remote': fails(
+          '@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.\n',
+        ),
+      },
+      [notAccepted('the host key differs from the key that ssh knows'), asked],
+    ],
+    [
+      'ls-remote times out',
+      { 'ls-remote': { code: 137, out: '', timedOut: true } },
+      ['By commit 2ff2b16: git ls-remote origin did not finish within 10s.', asked],
+    ],
+    [
+      'https asks for a login',
+      {
+        'ls-remote': fails(
+          "fatal: could not read Username for 'https://github.com': terminal prompts disabled\n",
+        ),
+      },
+      [notAccepted('the remote asks for a login, and git has no stored credential'), asked],
+    ],
+    [
+      'the stored login is wrong',
+      {
+        'ls-remote': fails(
+          "remote: Invalid username or token.\nfatal: Authentication failed for 'https://x/'\n",
+        ),
+      },
+      [notAccepted('the remote rejected the stored credential'), asked],
+    ],
+    [
+      'the repository is not found',
+      { 'ls-remote': fails('ERROR: Repository not found.\nfatal: Could not read from remote repository.\n') },
+      [notAccepted('the repository was not found, or the credential does not give access to it'), asked],
+    ],
+    [
+      'the host is not found',
+      { 'ls-remote': fails('ssh: Could not resolve hostname github.com: Name or service not known\n') },
+      [notAccepted('Could not resolve hostname github.com'), asked],
+    ],
+    [
+      'something else, with a credential in the message',
+      {
+        'ls-remote': fails(
+          "remote: hello\nfatal: unable to access 'https://ada:s3cret@github.com/acme/web/': odd.\n",
+        ),
+      },
+      [notAccepted("unable to access 'https://github.com/acme/web/': odd"), asked],
+    ],
+    ['git fails without a word', { 'ls-remote': fails('', 3) }, [notAccepted('exit code 3'), asked]],
+    [
+      'no pull request has the commit',
+      { 'ls-remote': prints(ref(other, 7)) },
+      ['By commit 2ff2b16: it is not the head of a pull request of github.com/acme/web.', asked],
+    ],
+    [
+      'the remote has no pull requests',
+      { 'ls-remote': prints('') },
+      ['By commit 2ff2b16: remote origin lists no pull requests.', asked],
+    ],
+    [
+      'the remote is not asked over http',
+      withRemote('http://github.com/acme/web.git'),
+      ['By commit 2ff2b16: remote origin uses http; only https and ssh are asked.', asked],
+    ],
+    [
+      'the commit is missing',
+      { 'rev-parse HEAD': fails("fatal: ambiguous argument 'HEAD': unknown revision or path") },
+      ['By commit: the current branch has no commit yet.', asked],
+    ],
+  ]
+  test.each(cases)('%s', async (_, git, lines) => {
+    const { code, out, err, sent } = await inCheckout('pr get', git, { answer: service(unknown) })
+    expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: [byBranch] })
+    const all = [...lines, 'MERGEQ_PR is not set. Name one: mergeq pr get 123']
+    expect(err).toBe(
+      `mergeq: No pull request was found for branch fix-cart.\n${all.map(line => `  ${line}\n`).join('')}`,
+    )
+  })
+
+  test('the record has no number', async () => {
+    const { code, err } = await inCheckout('pr get', {}, { answer: service({ body: '{"state":"pending"}' }) })
+    expect(code).toBe(2)
+    expect(err).toContain('  By branch: the record of the service has no number.\n')
+  })
+
+  const unasked: readonly (readonly [what: string, git: Readonly<Record<string, Spawned>>, err: string])[] = [
+    [
+      'the branch is the target branch',
+      { 'symbolic-ref --quiet HEAD': prints('refs/heads/main\n') },
+      `mergeq: No pull request was found for branch main.
+  ${notAccepted('Permission denied (publickey)')}
+  By branch: main is the target branch.
+`,
+    ],
+    [
+      'HEAD is detached',
+      { 'symbolic-ref --quiet HEAD': fails('', 1) },
+      `mergeq: No pull request was found for commit 2ff2b16.
+  ${notAccepted('Permission denied (publickey)')}
+  By branch: HEAD is detached.
+`,
+    ],
+    [
+      'the checkout has no remote',
+      { 'remote -v': prints('') },
+      `mergeq: No pull request was given.
+  By commit and branch: the checkout has no remote.
+`,
+    ],
+    [
+      'no remote is the one to ask',
+      { 'remote -v': prints('one\tgit@x.com:a/b (fetch)\ntwo\tgit@x.com:a/c (fetch)\n') },
+      `mergeq: No pull request was given.
+  By commit and branch: no remote is called origin or upstream.
+`,
+    ],
+    [
+      'there is no checkout',
+      { 'remote -v': fails('fatal: not a git repository (or any of the parent directories): .git\n') },
+      `mergeq: No pull request was given.
+  By commit and branch: the working directory is not in a git checkout.
+`,
+    ],
+    [
+      'the checkout belongs to another user',
+      { 'remote -v': fails("fatal: detected dubious ownership in repository at '/repo'\n") },
+      `mergeq: No pull request was given.
+  By commit and branch: git does not trust this checkout, because another user owns it.
+`,
+    ],
+    [
+      'there is no git',
+      { 'remote -v': { code: 127, out: '' } },
+      `mergeq: No pull request was given.
+  By commit and branch: git was not found.
+`,
+    ],
+  ]
+  test.each(unasked)('the service is not asked: %s', async (_, git, err) => {
+    const result = await inCheckout('pr cancel', git)
+    expect(result).toEqual({
+      code: 2,
+      out: '',
+      err: `${err}  MERGEQ_PR is not set. Name one: mergeq pr cancel 123\n`,
+      sent: [],
+    })
+  })
+
+  test('the checkout belongs to another repository than --repo', async () => {
+    const { err, sent } = await inCheckout('pr get -R acme/api -b main')
+    expect(sent).toEqual([])
+    expect(err).toContain(
+      '  By commit and branch: no remote of the checkout belongs to github.com/acme/api.\n',
+    )
+  })
+
+  test('a change between a fork and its parent names both', async () => {
+    const remotes = 'origin\tgit@github.com:ada/web (fetch)\nupstream\tgit@github.com:acme/web (fetch)\n'
+    const { code, err, sent } = await inCheckout('pr submit', { 'remote -v': prints(remotes) })
+    expect({ code, sent }).toEqual({ code: 2, sent: [] })
+    expect(err).toContain('The remotes origin (github.com/ada/web) and upstream (github.com/acme/web)')
+  })
+
+  test('in a CI job that names none', async () => {
+    const { err } = await inCheckout('pr get', {}, { env: { CI: 'true' }, answer: service(unknown) })
+    expect(err).toContain('branch fix-cart.\n  By CI job: it names no pull request.\n  By commit 2ff2b16: ')
+  })
+
+  test('as JSON the lines are the hint', async () => {
+    const { err } = await inCheckout('pr get --json', {}, { answer: service(unknown) })
+    expect(JSON.parse(err)).toEqual({
+      error: {
+        kind: 'usage',
+        exit: 2,
+        message: 'No pull request was found for branch fix-cart.',
+        hint: 'By commit 2ff2b16: git ls-remote origin failed: Permission denied (publickey).\nBy branch: the service knows none.\nMERGEQ_PR is not set. Name one: mergeq pr get 123',
+      },
+    })
+  })
+})
+
+describe('a method of the library without a pull request', () => {
+  const callCancel = async (byBranch?: Answer) => {
+    const { baseUrl, requests, close } = await serveScript(service(byBranch))
+    const node = createNodeHost(process, '0.0.0-test', new AbortController().signal)
+    const spawn: Host['spawn'] = async (program, args) => answerGit(checkout, program, args)
+    const host = { ...node, env: {}, cwd: '/repo', spawn }
+    const client = createHostClient({ baseUrl, token: 'tok_4f2a9c1e77' }, host)
+    const message = await client.cancelPullRequest().then(
+      () => 'done',
+      (error: Error & { hint?: string }) => `${error.message}\n${error.hint}`,
+    )
+    await close()
+    return { message, sent: requests.map(({ path, body }) => ({ path, pr: JSON.parse(body).pr })) }
+  }
+
+  test('finds it by the branch', async () => {
+    expect(await callCancel()).toEqual({
+      message: 'done',
+      sent: [byBranch, { path: '/v1/cancelPullRequest', pr: { number: 123 } }],
+    })
+  })
+
+  test('says what was tried', async () => {
+    expect(await callCancel(unknown)).toEqual({
+      message: `No pull request was found for branch fix-cart.
+By commit 2ff2b16: git ls-remote origin failed: Permission denied (publickey).
+By branch: the service knows none.
+MERGEQ_PR is not set. Set the option pr.`,
+      sent: [byBranch],
+    })
+  })
+})
