@@ -100,6 +100,8 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
    * (docs/reference/service.md, "Hosted service only").
    */
   readonly isHostedOnly?: boolean
+  /** Members of the body that have a state (docs/reference/service.md, "Case of states"). */
+  readonly stateFields?: readonly string[]
   /** Whether requests have no token. */
   readonly isPublic?: boolean
   /** Removes from a response what the service cannot leave out; undefined when nothing is to be removed. */

@@ -4,7 +4,6 @@ import { isMergeqError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { CommandDefinition, CommandRunner, OperationCommand } from './command.ts'
 import { type CommandContext, type CommandPurpose, createContext, type SecretOutput } from './context.ts'
-import { explainOutage } from './explain-outage.ts'
 import { type RecordFields, receiptRecord } from './fields/record-fields.ts'
 import { type RequestDefinition, readInputs, readInvocations } from './invocation.ts'
 import { printDryRun } from './preview.ts'
@@ -64,7 +63,8 @@ async function withContext(
   try {
     return await work(context)
   } catch (error) {
-    throw isMergeqError(error) ? await explainOutage(error, context) : error
+    if (!isMergeqError(error) || error.kind !== 'unavailable') throw error
+    throw await (await import('./explain-outage.ts')).explainOutage(error, context)
   } finally {
     await context.close()
   }

@@ -69,6 +69,7 @@ export const listPullRequests = defineOperation({
   fields: pullRequestFields,
   documentFields: pullRequestListFields,
   isHostedOnly: true,
+  stateFields: ['state'],
   params: {
     ...queueParams,
     /** One request for each state; without any, one request for all states. */

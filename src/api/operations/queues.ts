@@ -73,6 +73,7 @@ export const createQueue = defineOperation({
  */
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
+  stateFields: ['state'],
   effect: { ...recoveredByQueue, inspect: inspectUpdate },
   fields: queueSettingFields,
   params: {

@@ -4,7 +4,8 @@ import type { CommandContext } from '../context.ts'
 import type { RecordFields } from './record-fields.ts'
 
 /**
- * Prints the names that `--fields` accepts, a row for each field with the heading of its column, then the
+ * Prints the names that `--fields` accepts, a row for each field with the heading of its column, or a
+ * row for each heading where it has several, then the
  * columns that no field has. Returns the exit code 0. Throws a usage error if no name is known.
  */
 export async function listFields(
@@ -22,10 +23,10 @@ export async function listFields(
     )
   const pathOf = (path: string) => (rowsIn === undefined ? path : `${rowsIn}.${path}`)
   const records = [
-    ...names.map(field => ({
-      field,
-      column: columns.find(([, path]) => pathOf(path) === field)?.[0] ?? null,
-    })),
+    ...names.flatMap(field => {
+      const headings = columns.filter(([, path]) => pathOf(path) === field).map(([heading]) => heading)
+      return (headings.length === 0 ? [null] : headings).map(column => ({ field, column }))
+    }),
     ...columns
       .filter(([, path]) => !names.includes(pathOf(path)))
       .map(([column]) => ({ field: null, column })),
