@@ -2,6 +2,7 @@ import { Command as CommanderCommand, CommanderError, Option } from 'commander'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { CommandDescription } from './command.ts'
+import { asksForFields, completeFieldsOption } from './fields/fields-option.ts'
 import { globalOptions } from './global-options.ts'
 import type { HelpRequest } from './help/render-help.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
@@ -28,8 +29,9 @@ export async function parseCommandLine(
   commands: readonly RegisteredCommand[],
   args: Map<string, string[]>,
 ): Promise<ParsedCommandLine> {
-  const argv = markOptionsEnd(typedWords, commands)
+  const argv = markOptionsEnd(completeFieldsOption(typedWords), commands)
   const optionsEnd = argv.includes('--') ? argv.indexOf('--') : argv.length
+  const isFieldList = asksForFields(argv)
   const texts: string[] = []
   const typed = new Set(argv)
   let [command, helpRequest]: [RunnableCommand?, HelpRequest?] = []
@@ -61,7 +63,9 @@ export async function parseCommandLine(
   for (const registered of commands) {
     const node = addCommandNode(root, registered.command)
     if (registered.alias !== undefined) node.alias(registered.alias)
-    const { definitions } = registered
+    const definitions = isFieldList
+      ? registered.definitions.map(definition => ({ ...definition, required: false }))
+      : registered.definitions
     declare(
       node,
       isTyped(registered, typed) ? definitions : definitions.filter(definition => !isOption(definition)),

@@ -5,7 +5,7 @@ import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { memoize } from '../domain/memoize.ts'
 import { exitCodeOf } from '../errors.ts'
-import { table } from '../output/view.ts'
+import { type ColumnSpec, table } from '../output/view.ts'
 import { checklistView } from './doctor/checklist-view.ts'
 import { reportRecord, runChecks } from './doctor/doctor-check.ts'
 import { directoryChecks, setupChecks } from './doctor/machine-checks.ts'
@@ -14,6 +14,13 @@ import { probeService } from './doctor/service-probe.ts'
 
 /** All checks, in their order. */
 const checks = [...setupChecks, ...serviceChecks, ...directoryChecks]
+
+const columns: readonly ColumnSpec[] = [
+  ['CHECK', 'check'],
+  ['RESULT', 'result', 'state'],
+  ['FOUND', 'found'],
+  ['FIX', 'fix'],
+]
 
 /** Prints the list of checks without running them. */
 async function listChecks({ printer }: CommandContext): Promise<number> {
@@ -42,6 +49,11 @@ export const doctorCommand = defineCommand({
     json: '[{"check","result","found","fix"}]',
     ndjson: 'one check per line',
   },
+  // --dry-run lists the checks with what each looks at.
+  fields: {
+    names: ['check', 'result', 'found', 'fix', 'looksAt'],
+    columns: [...columns, ['DESCRIPTION', 'looksAt']],
+  },
   inputs: {},
   examples: ['mergeq doctor', 'mergeq doctor --json'],
   dryRun: (_, context) => listChecks(context),
@@ -55,12 +67,7 @@ export const doctorCommand = defineCommand({
       records: reports.map(reportRecord),
       document: list => list,
       view: list => ({
-        ...table(list, [
-          ['CHECK', 'check'],
-          ['RESULT', 'result', 'state'],
-          ['FOUND', 'found'],
-          ['FIX', 'fix'],
-        ]),
+        ...table(list, columns),
         terminalView: () => checklistView(reports, context.options.verbose),
       }),
     })

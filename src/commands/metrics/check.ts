@@ -1,6 +1,8 @@
 import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, samplesIn } from '../../api/operations/queue-metrics.ts'
+import { anyField } from '../../api/operations/service-fields.ts'
 import { defineCommand } from '../../cli/command.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { pluralize } from '../../domain/format.ts'
 import { checkMetrics, describeCheck, type MetricCheckResult } from '../../domain/metrics/check-metrics.ts'
@@ -59,6 +61,22 @@ const withResult = (record: JsonObject): JsonObject => ({
   result: record.holds === true ? 'pass' : 'fail',
 })
 
+/** A record is a series that an expression selects. */
+const seriesRecord: RecordFields = {
+  names: [
+    'expression',
+    'series',
+    'labels',
+    `labels${anyField}`,
+    'value',
+    'holds',
+    'interpolated',
+    'between',
+    'reason',
+  ],
+  columns,
+}
+
 /** The records of an expression, and the error if its series is missing. */
 type ExpressionResult = { readonly records: readonly JsonObject[]; readonly failure?: MergeqError }
 
@@ -86,6 +104,7 @@ export const metricsCheckCommand = defineCommand({
     json: 'a list of series, each with its value and whether it meets the threshold',
     ndjson: 'one series per line',
   },
+  fields: seriesRecord,
   inputs: { expressions },
   examples: [
     'mergeq metrics check \'sum(mq_depth_current{queue_type="main"}) < 50\'',

@@ -1,5 +1,6 @@
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
+import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { flag, type Input, option } from '../../cli/inputs.ts'
 import { pullRequestArguments, pullRequestNumber } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
@@ -67,6 +68,11 @@ export const prGetCommand = defineOperationCommand({
     }),
     web: webInput,
   },
+  fields: serviceRecord(getSubmittedPullRequest, [
+    ...columns,
+    ['FOR', 'stateChangedAt', 'age'],
+    ['AUTHOR', 'prAuthor'],
+  ]),
   view({ records: [record = {}] }, { repo, pr, exitStatus }) {
     const numbered = { prNumber: pr, ...record }
     const number = getNumber(numbered, 'prNumber')

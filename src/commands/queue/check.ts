@@ -1,14 +1,31 @@
 import { callOperation } from '../../api/call.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { checkDepth, checkPaused, checkStalled, type HealthCheck } from '../../domain/queue-health.ts'
 import { integerParser, maxInteger } from '../../domain/values/numbers.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { parseDuration } from '../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../errors.ts'
-import { table } from '../../output/view.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
 import { queueGetCommand } from './get.ts'
+
+const columns: readonly ColumnSpec[] = [
+  ['CHECK', 'check'],
+  ['OK', 'ok'],
+  ['REASON', 'reason', 'prose'],
+]
+
+/** A record is a condition. */
+const conditionRecord: RecordFields = {
+  names: ['check', 'ok', 'reason'],
+  columns: [
+    ...columns,
+    // The heading on a terminal.
+    ['RESULT', 'ok'],
+  ],
+}
 
 /** `queue check`: checks the health of a queue; throws a `check-failed` error if a condition fails. */
 export const queueCheckCommand = defineCommand({
@@ -21,6 +38,7 @@ export const queueCheckCommand = defineCommand({
     json: '{"ok","repo","targetBranch","checks"}',
     ndjson: 'one condition per line',
   },
+  fields: conditionRecord,
   inputs: {
     maxDepth: option({
       name: 'max-depth',
@@ -65,11 +83,7 @@ export const queueCheckCommand = defineCommand({
         checks: records,
       }),
       view: records => ({
-        ...table(records, [
-          ['CHECK', 'check'],
-          ['OK', 'ok'],
-          ['REASON', 'reason', 'prose'],
-        ]),
+        ...table(records, columns),
         terminalView: () =>
           table(
             // What failed is last, next to the error.

@@ -1,6 +1,7 @@
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { printDryRun } from '../../cli/preview.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { exitCodeOf } from '../../errors.ts'
@@ -18,6 +19,17 @@ import {
 } from './file/plan.ts'
 import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
 import { queueGetCommand } from './get.ts'
+
+/** A record is a setting that differs. */
+export const differenceRecord: RecordFields = {
+  names: ['repo', 'targetBranch', 'setting', 'live', 'file'],
+  columns: [
+    ['BRANCH', 'targetBranch'],
+    ['SETTING', 'setting'],
+    ['LIVE', 'live'],
+    ['FILE', 'file'],
+  ],
+}
 
 /** Returns the fields of a record that identify the queue. */
 const queueRecord = ({ invocation: { values } }: Plan) => ({
@@ -71,12 +83,7 @@ export async function printPlans(
           live: formatValue(change.live),
           file: formatValue(change.file),
         })),
-        [
-          ['BRANCH', 'targetBranch'],
-          ['SETTING', 'setting'],
-          ['LIVE', 'live'],
-          ['FILE', 'file'],
-        ],
+        differenceRecord.columns,
       ),
       terminalView: () => differencesView(records, plans.length > 1),
     }),
@@ -93,6 +100,7 @@ export const queueDiffCommand = defineCommand({
   summary: 'Compare queue settings with files',
   request: queueGetCommand,
   readsRequests: true,
+  fields: differenceRecord,
   exitKinds: ['differs'],
   output: {
     table: 'one row per setting that differs, with the live value and the value in the file',

@@ -1,6 +1,7 @@
 import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { flag, type InputValues, option } from '../../cli/inputs.ts'
 import { readInvocations } from '../../cli/invocation.ts'
 import { printDryRun } from '../../cli/preview.ts'
@@ -101,6 +102,22 @@ const columns: readonly ColumnSpec[] = [
   ['QUEUED', 'left', 'number'],
 ]
 
+/** A record is the result for a combination of settings. */
+const resultRecord: RecordFields = {
+  names: [
+    ...['concurrency', 'batch', 'submitted', 'merged', 'failed', 'left'],
+    ...['mergedPerHour', 'p50', 'p95', 'ciMinutesPerMerge'],
+  ],
+  columns: [
+    ...columns,
+    // The headings on a terminal.
+    ['P50', 'p50'],
+    ['CI/MERGE', 'ciMinutesPerMerge'],
+    ['STILL QUEUED', 'left'],
+    ['TIME TO MERGE', 'p50'],
+  ],
+}
+
 /**
  * Returns the load from the options and, with --from-metrics, from the metrics. Throws a usage error if it is
  * incomplete.
@@ -130,6 +147,7 @@ export const sandboxSimulateCommand = defineCommand({
     json: '{"model","results"}: the simulated load and its limits, and one result per combination',
     ndjson: 'one result per line',
   },
+  fields: resultRecord,
   inputs,
   examples: [
     'mergeq sandbox simulate --prs-per-hour 6 --test-minutes 20 --concurrency 1,2,4',
