@@ -4,8 +4,8 @@ import type { CommandContext } from '../context.ts'
 import type { RecordFields } from './record-fields.ts'
 
 /**
- * Prints the names that `--fields` accepts, a row for each field with the heading of its column, or a row for
- * each heading where it has several, then the columns that no field has. Returns the exit code 0. Throws a usage error if no name is known.
+ * Prints the names that `--fields` accepts, a row for each field and heading of its column, then the columns
+ * that no field has. Returns the exit code 0. Throws a usage error if no name is known.
  */
 export async function listFields(
   command: string,
