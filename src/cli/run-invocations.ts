@@ -167,7 +167,9 @@ async function printResponse(
     return 0
   }
   const namedView = createView(response, values, before)
-  if (values.web === true && namedView.page !== undefined) {
+  if (values.web === true && namedView.page === undefined)
+    await context.logger.warn('The service names no page to open.')
+  else if (values.web === true && namedView.page !== undefined) {
     const { openPage } = await import('./open-page.ts')
     await openPage(namedView.page, context)
     return exitCodeOf(namedView.exit ?? 'ok')

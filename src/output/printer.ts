@@ -207,7 +207,8 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
     async end() {
       const [first] = keptViews
       if (first === undefined) return
-      const single = keptViews.length === 1 ? first.singleView?.(options.now) : undefined
+      const isSingle = keptViews.length === 1 && !options.isTableForced
+      const single = isSingle ? first.singleView?.(options.now) : undefined
       const { renderView } = await import('./table.ts')
       const tableOptions = await readTableOptions()
       for (const view of single === undefined ? mergeViews(keptViews) : [single])

@@ -98,6 +98,8 @@ export interface Setting {
   readonly signal?: AbortSignal
   /** Called with each URL that is opened in a browser; what it throws is the error of the browser. */
   readonly openUrl?: (url: string) => void
+  /** Whether standard output is a terminal that has links. */
+  readonly hasLinks?: boolean
 }
 
 /** The result of one command line. */
@@ -185,7 +187,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         }
       },
     },
-    out: sink(out, setting.terminal ?? false),
+    out: { ...sink(out, setting.terminal ?? false), hasLinks: async () => setting.hasLinks ?? false },
     err: { ...sink(err, setting.terminal ?? false), canRedraw: setting.redraws ?? false },
     files: {
       async *stream(path) {

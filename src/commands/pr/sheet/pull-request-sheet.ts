@@ -1,3 +1,4 @@
+import { shorten } from '../../../domain/explain/finding.ts'
 import { readinessFindings } from '../../../domain/explain/readiness.ts'
 import { formatAge } from '../../../domain/format.ts'
 import { isFailedOrCancelled, normalizeState, terminalOutcome } from '../../../domain/states.ts'
@@ -11,9 +12,15 @@ function sinceText(record: JsonObject, state: string, now: number): string {
   return terminalOutcome(state) === undefined ? ` for ${formatAge(age)}` : ` ${formatAge(age)} ago`
 }
 
+/** The longest text of the service that is shown whole, in characters. */
+const maxTextLength = 200
+
+const shortenText = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : shorten(text, maxTextLength)
+
 /** Returns the priority with its number: `medium (100)`. */
 function priorityText(record: JsonObject): string | undefined {
-  const [name, value] = [getString(record, 'priorityName'), getNumber(record, 'priorityValue')]
+  const [name, value] = [shortenText(getString(record, 'priorityName')), getNumber(record, 'priorityValue')]
   if (name === undefined) return value === undefined ? undefined : String(value)
   return value === undefined ? name : `${name} (${value})`
 }
@@ -30,6 +37,7 @@ export function pullRequestSheet(
 ): readonly StyledLine[] {
   const state = normalizeState(getString(record, 'state') ?? '')
   const title = getString(record, 'prTitle')
+  const short = (key: string) => shortenText(getString(record, key))
   const isSubmitted = get(record, 'isCurrentlySubmittedToQueue')
   const isOver = terminalOutcome(state) !== undefined
   const problems =
@@ -38,9 +46,9 @@ export function pullRequestSheet(
       : []
   const properties: readonly (readonly [string, StyledLine | undefined])[] = [
     ['priority', priorityText(record)],
-    ['author', getString(record, 'prAuthor')],
-    ['base branch', getString(record, 'prBaseBranch')],
-    ['head commit', getString(record, 'prSha')],
+    ['author', short('prAuthor')],
+    ['base branch', short('prBaseBranch')],
+    ['head commit', short('prSha')],
     // The state says it already, unless the two disagree.
     [
       'submitted',
@@ -58,10 +66,10 @@ export function pullRequestSheet(
   return [
     [
       ...(pr === undefined ? [] : [linkSpan(`#${pr}`, page), '  ']),
-      stateSpan(state === '' ? 'unknown state' : state),
+      stateSpan(state === '' ? 'unknown state' : shorten(state)),
       sinceText(record, state, now),
     ],
-    ...(title === undefined ? [] : [[styled(`  ${title}`, 'bold')]]),
+    ...(title === undefined ? [] : [[styled(`  ${shorten(title, maxTextLength)}`, 'bold')]]),
     ...properties.flatMap(([name, value]): readonly StyledLine[] =>
       value === undefined
         ? []
