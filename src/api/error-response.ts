@@ -140,7 +140,7 @@ function describeResponse(
 
 /** The credential of a request in words: the token and where it came from, or the id of a run. */
 function credentialOf({ token, forkedRun }: ErrorContext): string {
-  if (token !== undefined) return token.startsWith('the ') ? token : `the token from ${token}`
+  if (token !== undefined) return token.startsWith('the stored ') ? token : `the token from ${token}`
   return forkedRun === undefined ? 'a request without a token' : `the GitHub run ID ${forkedRun}`
 }
 

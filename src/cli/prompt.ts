@@ -1,6 +1,7 @@
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
+import { wrapLines } from '../output/wrap-lines.ts'
 import type { Confirmation } from './command.ts'
 import type { CommandContext } from './context.ts'
 
@@ -25,8 +26,10 @@ export async function confirm(
       `Cannot prompt to confirm \`mergeq ${command}\` without a terminal, in CI or with --no-input.`,
       'To skip the prompt, add --yes.',
     )
-  const question = `${sanitizeLine(confirmation.text)} `
-  const input = (await context.host.input.ask(question))?.trim() ?? ''
+  // The answer has a place on the last line.
+  const columns = context.host.err.columns - confirmation.expectedInput.length - 2
+  const question = wrapLines(sanitizeLine(confirmation.text), Math.max(24, columns))
+  const input = (await context.host.input.ask(`${question} `))?.trim() ?? ''
   const isConfirmed =
     confirmation.expectedInput === 'y' ? /^y(es)?$/i.test(input) : input === confirmation.expectedInput
   if (!isConfirmed) throw new MergeqError('usage', 'Nothing was changed.')

@@ -3,10 +3,10 @@ import type { Json, JsonObject } from '../json.ts'
 import { stringifyJson, stringifyLines } from '../json-text.ts'
 import { csv, csvHeader, markdownHead, markdownRows, tsv } from './delimited.ts'
 import { createJsonArray, createJsonList, type JsonList } from './json-list.ts'
-import { sanitizeLine, sanitizeLines } from './sanitize.ts'
+import { sanitizeLines } from './sanitize.ts'
 import type { FieldSelection } from './selected-fields.ts'
 import type { TableRenderer } from './table.ts'
-import { parts, receiptColumns, type View, widthRows } from './view.ts'
+import { parts, receiptColumns, sentenceText, type View, widthRows } from './view.ts'
 
 /** A result that can be printed in any format. */
 export interface Printable {
@@ -132,9 +132,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
 
   const printTable = async (view: View) => {
     if (isTerminalTable) {
-      // A failed change has an empty sentence: its error is on standard error.
-      if (view.sentence !== undefined)
-        await writer.write(view.sentence === '' ? '' : `${sanitizeLine(view.sentence)}\n`)
+      if (view.sentence !== undefined) await writer.write(sentenceText(view.sentence, options))
       else await keep(view)
     } else if (view.raw !== undefined) await writer.write(view.raw)
     else {

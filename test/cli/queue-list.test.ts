@@ -74,7 +74,7 @@ acme/api    ${branch}      -        -       -       -
     const shown = await mergeq('queue list', { ...none, terminal: true })
     expect(shown).toMatchObject({
       code: 0,
-      out: 'No queue has metrics. To look up a queue, run: mergeq queue get --repo owner/name --target-branch main\n',
+      out: 'No queue has metrics. To look up a queue, run:\nmergeq queue get --repo owner/name --target-branch main\n',
       err: '',
     })
     const printed = async (flags: string) => (await mergeq(`queue list ${flags}`, none)).out

@@ -212,7 +212,7 @@ describe('queue delete', () => {
     const { code, err, requests } = await run(
       `queue delete ${words}`,
       draining(() => [{ prNumber: 7 }, { prNumber: 8 }]),
-      { terminal: true, inputTerminal: true, typed: ['no'], env: { NO_COLOR: '1' } },
+      { terminal: true, inputTerminal: true, typed: ['no'], columns: 200, env: { NO_COLOR: '1' } },
     )
     expect({ code, sent: requests.map(operationOf) }).toEqual({ code: 2, sent })
     expect(err).toMatch(

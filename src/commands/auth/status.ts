@@ -66,8 +66,9 @@ export const authStatusCommand = defineCommand({
   async run({ noVerify }, context) {
     const origin = await readOrigin(context)
     const { env } = context.host
-    if (isTokenVariableEmpty(env)) await context.logger.warn(emptyTokenNote)
+    // Without a token, the error says the same.
     const token = await context.client().token()
+    if (isTokenVariableEmpty(env)) await context.logger.warn(emptyTokenNote)
     const { verification, failure } = noVerify
       ? { verification: 'skipped', failure: undefined }
       : await checkToken(token, context)

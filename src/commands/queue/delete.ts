@@ -126,7 +126,7 @@ const explainError =
         : `${pluralize(entries.length, 'pull request')} queued: ${names(entries)}`
     return new MergeqError(
       'refused',
-      `${failure.message.replace(/\.$/, '')}. The queue is not empty (${listed}).`,
+      `${/queue is not empty\.$/i.test(failure.message) ? failure.message.slice(0, -1) : `${failure.message} The queue is not empty`} (${listed}).`,
       {
         ...failure.details,
         hint:
