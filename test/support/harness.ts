@@ -100,6 +100,8 @@ export interface Setting {
   readonly openUrl?: (url: string) => void
   /** Whether standard output is a terminal that has links. */
   readonly hasLinks?: boolean
+  /** Receives what a terminal shows: both outputs in their order, and what a person types at prompts. */
+  readonly screen?: string[]
 }
 
 /** The result of one command line. */
@@ -131,7 +133,9 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     columns: setting.columns ?? 80,
     rows: setting.rows ?? 24,
     write: async (text: string | Uint8Array) => {
-      pieces.push(typeof text === 'string' ? text : decoder.decode(text))
+      const piece = typeof text === 'string' ? text : decoder.decode(text)
+      pieces.push(piece)
+      setting.screen?.push(piece)
     },
   })
   const clock = setting.clock ?? { now: setting.now ?? noon }
@@ -176,9 +180,11 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       async *read() {
         if (setting.input !== undefined) yield bytes(setting.input)
       },
-      ask: async question => {
+      ask: async (question, hidden) => {
         err.push(question)
-        return typed.shift()
+        const line = typed.shift()
+        setting.screen?.push(`${question}${hidden === true ? '' : (line ?? '')}\n`)
+        return line
       },
       keys(listener) {
         press = listener

@@ -1,0 +1,200 @@
+import type { Screen } from './screens.ts'
+
+/** Several pull requests in every state: #3 and #4 merged, #9 failed, #8 cancelled, the others queued. */
+const busy = [
+  'pr submit 3 4 9 8',
+  600,
+  'pr submit 5 6 7 10 --priority medium',
+  'pr submit 11 --priority low',
+  'pr submit 12',
+  150,
+]
+
+const noAnswer = { spawn: () => ({ code: 127, out: '' }) }
+
+/** The screens, by the name of their file in test/golden/screens. */
+export const screens: Readonly<Record<string, readonly Screen[]>> = {
+  'pr-get': [
+    { title: 'queued', before: busy, lines: ['pr get 10'] },
+    { title: 'tested', before: busy, lines: ['pr get 5'] },
+    { title: 'merged', before: busy, lines: ['pr get 3'] },
+    { title: 'failed', before: busy, lines: ['pr get 9'] },
+    { title: 'several', before: busy, lines: ['pr get 3 9 5 6 10 12'] },
+    { title: 'one is unknown', before: busy, lines: ['pr get 3 77'] },
+  ],
+  'pr-list': [
+    { title: 'all states', before: busy, lines: ['pr list'] },
+    { title: 'none', lines: ['pr list'] },
+  ],
+  'pr-explain': [
+    { title: 'tested', before: ['pr submit 7', 60], lines: ['pr explain 7'] },
+    { title: 'pending', before: busy, lines: ['pr explain 11'] },
+    { title: 'pending failure', before: ['pr submit 6', 260], lines: ['pr explain 6'] },
+    { title: 'failed', before: ['pr submit 9', 600], lines: ['pr explain 9'] },
+    { title: 'cancelled', before: ['pr submit 8', 600], lines: ['pr explain 8'] },
+    { title: 'not ready', before: ['pr submit 12', 600], lines: ['pr explain 12'] },
+    { title: 'merged', before: ['pr submit 3', 600], lines: ['pr explain 3'] },
+    { title: 'never submitted', lines: ['pr explain 77'] },
+    { title: 'paused queue', before: ['queue pause', 'pr submit 7', 600], lines: ['pr explain 7'] },
+  ],
+  'pr-testing': [
+    { title: 'running', before: ['pr submit 7', 60], lines: ['pr testing --pr 7'] },
+    { title: 'failed', before: ['pr submit 9', 600], lines: ['pr testing --pr 9', 'pr testing 9'] },
+    { title: 'never submitted', lines: ['pr testing --pr 77'] },
+  ],
+  'pr-submit': [
+    { title: 'new', lines: ['pr submit 7'] },
+    { title: 'several', lines: ['pr submit 7 8 9'] },
+    {
+      title: 'queued already',
+      before: ['pr submit 7 --priority medium', 60],
+      lines: ['pr submit 7 --priority high'],
+    },
+    { title: 'merged already', before: ['pr submit 3', 600], lines: ['pr submit 3'] },
+    { title: 'dry run', lines: ['pr submit 7 --dry-run'] },
+  ],
+  'pr-cancel': [
+    { title: 'one', before: busy, lines: ['pr cancel 10'] },
+    { title: 'confirmed', before: busy, lines: ['pr cancel 5 10 11'], setting: { typed: ['y'] } },
+    { title: 'refused', before: busy, lines: ['pr cancel 5 10 11'], setting: { typed: ['n'] } },
+    { title: 'not queued', lines: ['pr cancel 77'] },
+    { title: 'restart', before: busy, lines: ['pr restart 5'] },
+  ],
+  'queue-list': [
+    {
+      title: 'several queues',
+      before: busy,
+      lines: ['queue list'],
+      sandbox: {
+        queues: [
+          {
+            repo: { host: 'github.com', owner: 'acme', name: 'mobile' },
+            targetBranch: 'release/2026-01-platform',
+          },
+        ],
+      },
+    },
+  ],
+  'queue-changes': [
+    { title: 'update', lines: ['queue update --concurrency 5 --batch', 'queue update --concurrency 5'] },
+    { title: 'pause and resume', before: busy, lines: ['queue pause', 'queue pause', 'queue resume'] },
+    { title: 'drain', before: busy, lines: ['queue drain'] },
+    { title: 'create', lines: ['queue create -b release', 'queue create'] },
+    {
+      title: 'delete',
+      before: busy,
+      lines: ['queue delete', 'queue delete --cancel-all'],
+      setting: { typed: ['main'] },
+    },
+    {
+      title: 'delete refused',
+      before: busy,
+      lines: ['queue delete --cancel-all'],
+      setting: { typed: ['no'] },
+    },
+    { title: 'delete an empty queue', lines: ['queue delete'], setting: { typed: ['main'] } },
+  ],
+  'queue-check': [
+    {
+      title: 'all good',
+      before: ['pr submit 7', 60],
+      lines: ['queue check --max-depth 5 --not-paused --stalled 2h'],
+    },
+    {
+      title: 'paused',
+      before: ['pr submit 7', 'queue pause', 60],
+      lines: ['queue check --max-depth 0 --not-paused --stalled 2h', 'queue check'],
+    },
+  ],
+  metrics: [
+    { title: 'summary', before: busy, lines: ['metrics'] },
+    { title: 'nothing happened', lines: ['metrics'] },
+    { title: 'raw', before: busy, lines: ['metrics --raw'] },
+    {
+      title: 'check',
+      before: busy,
+      lines: ["metrics check 'sum(mq_depth_current) < 2' 'mq_pr_restarts_1h_total < 50'"],
+    },
+  ],
+  doctor: [
+    {
+      title: 'all pass',
+      lines: ['doctor'],
+      setting: {
+        env: { HOME: '/home/ada' },
+        spawn: (_, args) => ({ code: args[0] === '--version' ? 0 : 1, out: 'git version 2.39.5\n' }),
+      },
+    },
+    {
+      title: 'warnings',
+      lines: ['doctor'],
+      setting: { ...noAnswer, env: { MERGEQ_REPO: '', MERGEQ_TARGET_BRANCH: '' } },
+    },
+    { title: 'failures', lines: ['doctor'], setting: { ...noAnswer, env: { MERGEQ_TOKEN: '' } } },
+    {
+      title: 'refused token',
+      lines: ['doctor'],
+      setting: { ...noAnswer, env: { MERGEQ_TOKEN: 'not-the-token-of-this' } },
+    },
+  ],
+  auth: [
+    { title: 'status', lines: ['auth status'] },
+    {
+      title: 'status, refused token',
+      lines: ['auth status'],
+      setting: { env: { MERGEQ_TOKEN: 'not-the-token-of-this' } },
+    },
+    { title: 'status, no token', lines: ['auth status'], setting: { env: { MERGEQ_TOKEN: '' } } },
+    {
+      title: 'login',
+      lines: ['auth login'],
+      setting: { typed: ['abcdefghijklmnop'], env: { HOME: '/home/ada' } },
+    },
+    {
+      title: 'login to the hosted service',
+      lines: ['auth login'],
+      setting: { typed: [''], env: { MERGEQ_BASE_URL: '', HOME: '/home/ada' } },
+    },
+  ],
+  config: [
+    { title: 'origin', lines: ['config list --show-origin'] },
+    { title: 'list', lines: ['config list'] },
+    { title: 'path', lines: ['config path'], setting: { env: { HOME: '/home/ada' } } },
+  ],
+  sandbox: [
+    {
+      title: 'simulate',
+      lines: [
+        'sandbox simulate --prs-per-hour 6 --test-minutes 20 --weeks 1 --failure-rate 0.1 --concurrency 1,4 --batch 1,4',
+      ],
+    },
+  ],
+  errors: [
+    { title: 'unknown option', lines: ['pr submit 7 --prio high', 'queue get --colour never'] },
+    {
+      title: 'synonym',
+      lines: ['queue ls', 'pr view 7', 'login', 'status', 'pr enqueue 7', 'pr dequeue 7', 'version', '123'],
+    },
+    { title: 'unknown value', lines: ['pr submit 7 --priority hihg', 'queue get -o jsno'] },
+    {
+      title: 'refused token',
+      lines: ['pr get 7'],
+      setting: { env: { MERGEQ_TOKEN: 'not-the-token-of-this' } },
+    },
+    { title: 'no token', lines: ['pr get 7'], setting: { env: { MERGEQ_TOKEN: '' } } },
+    { title: 'not found', lines: ['pr get 77', 'queue get -b release', 'pr cancel 77'] },
+    {
+      title: 'fields',
+      lines: ['pr get 7 --fields prnumber,stat', 'pr get 7 --fields'],
+      before: ['pr submit 7'],
+    },
+    { title: 'jq', lines: ['pr get 7 --jq .state'] },
+    { title: 'no pull request', lines: ['pr get'] },
+    { title: 'no repository', lines: ['pr get 7'], setting: { env: { MERGEQ_REPO: '' } } },
+  ],
+  help: [
+    { title: 'mergeq', lines: [''] },
+    { title: 'group', lines: ['pr'] },
+    { title: 'short', lines: ['pr get -h', 'pr submit -h', 'queue update -h'] },
+  ],
+}
