@@ -44,6 +44,8 @@ export interface RunOptions {
   readonly limits?: RequestLimits
   /** Runs right before a request is sent; an error that it throws is the error of the request. */
   beforeSend?(invocation: Invocation): Promise<void>
+  /** Runs after a successful response, before it is printed. */
+  beforePrint?(): Promise<void>
   /** Replaces an error with an error that says more. */
   explainError?(failure: MergeqError): Promise<MergeqError>
 }
@@ -85,7 +87,7 @@ async function execute(
   command: OperationCommand,
   invocation: Invocation,
   context: CommandContext,
-  { isSilent = false, limits = {}, beforeSend, explainError }: RunOptions,
+  { isSilent = false, limits = {}, beforeSend, beforePrint, explainError }: RunOptions,
   isAmongSeveral: boolean,
 ): Promise<PrintResult> {
   const { printer, options } = context
@@ -104,6 +106,7 @@ async function execute(
           : { createSink: (decoder, request) => createBodySink(decoder, request, context) }),
       },
     )
+    await beforePrint?.()
     const values = { ...invocation.values, ...params }
     return async () => ({
       code: isSilent ? 0 : await printResponse(command, values, { response, resource, delivery }, context),
@@ -163,9 +166,11 @@ const isNamed = ({ repo, targetBranch, pr, targets }: Resource, resource: Resour
   targets === resource.targets
 
 /** The view where the params do not say what the request was about. */
-const withoutNames = ({ heading, sentence, ...view }: View, { route }: Operation): View => ({
+const withoutNames = ({ heading, terminalView, sentence, ...view }: View, operation: Operation): View => ({
   ...view,
-  ...(sentence === undefined ? {} : { sentence: `The service accepted ${operationName(route)}.` }),
+  columns: view.columns.map(({ link, ...column }) => column),
+  ...(terminalView && { terminalView: () => withoutNames(terminalView(), operation) }),
+  ...(sentence === undefined ? {} : { sentence: `The service accepted ${operationName(operation.route)}.` }),
 })
 
 /** The items of a list until a signal arrives; then throws the reason of the interruption. */

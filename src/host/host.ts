@@ -12,6 +12,10 @@ export interface Host {
   readonly input: StandardInput
   readonly out: Output
   readonly err: Output
+  /**
+   * Reports what happens to the terminal until the returned function is called: for a screen that is redrawn.
+   */
+  watchTerminal(events: TerminalEvents): () => void
   readonly files: Files
   /** Aborted by SIGHUP, SIGINT or SIGTERM; the reason is a MergeqError with the exit code of the signal. */
   readonly interrupted: AbortSignal
@@ -50,10 +54,21 @@ export interface StandardInput {
   /** Prompts for a line, without echo when `hidden`. Resolves to undefined at the end of the input. */
   ask(question: string, hidden?: boolean): Promise<string | undefined>
   /**
-   * Calls `press` for each pressed key, without echo, until the returned function is called. Ctrl-C still
-   * interrupts the process.
+   * Calls `press` for each pressed key, without echo, until the returned function is called. A key without a
+   * character is the sequence of the terminal, such as `ESC [ A` for the up arrow. Ctrl-C still interrupts the
+   * process, and Ctrl-Z suspends it.
    */
   keys(press: (key: string) => void): () => void
+}
+
+/** What happens to a terminal while a screen is shown. */
+export interface TerminalEvents {
+  /** The size of the terminal has changed. */
+  resize?(): void
+  /** The process is suspended (Ctrl-Z) when the returned promise is settled: the terminal must be restored. */
+  suspend(): Promise<void>
+  /** The process continues, or was not suspended after all. */
+  resume(): void
 }
 
 /** Standard output or standard error. */

@@ -2,19 +2,12 @@ import Table from 'cli-table3'
 import { formatAge, formatRate, pluralize } from '../domain/format.ts'
 import type { Json } from '../json.ts'
 import { formatCell } from './delimited.ts'
-import {
-  applyLink,
-  applyStyle,
-  createChalk,
-  renderLine,
-  renderLines,
-  type TerminalStyle,
-} from './render-line.ts'
+import { applyLink, applyStyle, createChalk, renderLines, type TerminalStyle } from './render-line.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import { stateStyle } from './state-style.ts'
-import { type StyledLine, stateSpan } from './styled-text.ts'
+import { stateSpan } from './styled-text.ts'
 import { canBeCut, columnGap, layoutColumns, maxCellWidth } from './table-layout.ts'
-import { truncateCell, truncateLine } from './text-width.ts'
+import { truncateCell } from './text-width.ts'
 import { type ColumnFormat, type TextBlock, type View, widthRows } from './view.ts'
 
 /** The terminal that a table is rendered for. */
@@ -22,6 +15,11 @@ export interface TableOptions extends TerminalStyle {
   readonly columns: number
   /** The current time in milliseconds since 1970; relative times refer to it. */
   readonly now: number
+  /**
+   * The smallest width of each column, for a table that is redrawn; a column with a width above 0 is shown
+   * even if it has no values.
+   */
+  readonly minWidths?: readonly number[]
 }
 
 /**
@@ -67,6 +65,8 @@ const layoutRows = 20
 export interface TableRenderer {
   /** The text above the rows: the heading of the view, then the column titles. */
   readonly start: string
+  /** The width of each column before it is narrowed to the terminal; 0 for a column without values. */
+  readonly contentWidths: readonly number[]
   /** Yields further rows as text that ends with a line break, in time proportional to their number. */
   draw(rows: View['rows']): Generator<string>
 }
@@ -81,13 +81,16 @@ export function createTableRenderer(
   { heading = [], columns, rows: firstRows }: View,
   options: TableOptions,
 ): TableRenderer {
-  const { color, links = false } = options
+  const { color, links = false, minWidths = [] } = options
   const texts = (row: View['rows'][number]) =>
     columns.map(({ format }, index) => cellText(row[index], format, options))
   const sample = firstRows.slice(0, widthRows)
-  const shown = layoutColumns(columns, sample.map(texts), options.columns, index =>
-    sample.every(row => formatCell(row[index]) === ''),
-  ).flatMap(({ index, width }) => {
+  const sampleTexts = sample.map(texts)
+  const contentWidths = columns.map((_, index) => {
+    const isEmpty = sample.every(row => formatCell(row[index]) === '')
+    return Math.max(isEmpty ? 0 : maxCellWidth(sampleTexts, index, 0), minWidths[index] ?? 0)
+  })
+  const shown = layoutColumns(columns, contentWidths, options.columns).flatMap(({ index, width }) => {
     const column = columns[index]
     return column === undefined ? [] : [{ index, width, column }]
   })
@@ -118,6 +121,7 @@ export function createTableRenderer(
     return lines.map(line => `${line.trimEnd()}\n`).join('')
   }
   return {
+    contentWidths,
     start:
       renderLines(heading, options) +
       renderRows(
@@ -195,31 +199,3 @@ const borders = [
   'right-mid',
   'middle',
 ] as const
-
-/**
- * Renders a view and the lines below it as lines that fit a terminal. They are narrower than the terminal,
- * and at least a row less than its rows, so that the cursor can be below them. A last line counts the rows
- * that do not fit.
- */
-export function drawFrame(
-  view: View,
-  footer: readonly StyledLine[],
-  options: TableOptions & { readonly rows: number },
-): readonly string[] {
-  const [maxLines, columns] = [Math.max(0, options.rows - 1), options.columns - 1]
-  const heading = (view.heading ?? []).map(line => renderLine(line, options))
-  const maxRows = maxLines - heading.length - 1 - footer.length
-  const fitting = view.rows.length <= maxRows ? view.rows.length : Math.max(0, maxRows - 1)
-  const hidden = view.rows.length - fitting
-  const { heading: _, footer: __, ...table } = view
-  return [
-    ...heading,
-    ...drawTable({ ...table, rows: view.rows.slice(0, fitting) }, { ...options, columns })
-      .split('\n')
-      .slice(0, -1),
-    ...(hidden > 0 ? [`… and ${hidden} more`] : []),
-    ...footer.map(line => renderLine(line, options)),
-  ]
-    .slice(0, maxLines)
-    .map(line => truncateLine(line, columns))
-}

@@ -183,6 +183,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         }
       },
     },
+    watchTerminal: () => () => undefined,
     out: sink(out, setting.terminal ?? false),
     err: { ...sink(err, setting.terminal ?? false), canRedraw: setting.redraws ?? false },
     files: {

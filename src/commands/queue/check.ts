@@ -8,13 +8,13 @@ import { repositoryName } from '../../domain/values/repository.ts'
 import { parseDuration } from '../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { table } from '../../output/view.ts'
-import { queueGetCommand } from './get.ts'
+import { queueRequest } from './get/queue-request.ts'
 
 /** `queue check`: checks the health of a queue; throws a `check-failed` error if a condition fails. */
 export const queueCheckCommand = defineCommand({
   command: 'queue check',
   summary: 'Check the health of a queue',
-  request: queueGetCommand,
+  request: queueRequest,
   exitKinds: ['check-failed'],
   output: {
     table: 'one row per condition',

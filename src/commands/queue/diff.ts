@@ -16,7 +16,7 @@ import {
   readItems,
 } from './file/plan.ts'
 import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
-import { queueGetCommand } from './get.ts'
+import { queueRequest } from './get/queue-request.ts'
 
 /** Returns the fields of a record that identify the queue. */
 const queueRecord = ({ invocation: { values } }: Plan) => ({
@@ -71,7 +71,7 @@ export async function printPlans(
 export const queueDiffCommand = defineCommand({
   command: 'queue diff',
   summary: 'Compare queue settings with files',
-  request: queueGetCommand,
+  request: queueRequest,
   readsRequests: true,
   exitKinds: ['differs'],
   output: {

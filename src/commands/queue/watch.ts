@@ -1,11 +1,12 @@
 import { callOperation } from '../../api/call.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { RequestLimits, ServiceClient } from '../../api/service-client.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
 import type { Invocation } from '../../cli/invocation.ts'
-import { runInvocations } from '../../cli/run-invocations.ts'
+import { repeatedOptions } from '../../cli/repeated-options.ts'
 import { createLiveRenderer, isLive } from '../../cli/watch/live-renderer.ts'
 import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
 import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
@@ -19,12 +20,14 @@ import {
 } from '../../domain/queue-changes.ts'
 import type { QueueEntry } from '../../domain/queue-entries.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
-import { queueGetCommand } from './get.ts'
+import { type QueueActivity, readQueueActivity } from './get/queue-activity.ts'
+import { queueRequest } from './get/queue-request.ts'
+import { printQueue } from './get.ts'
 import { createQueueScreen } from './watch/live-screen.ts'
 import { createChangePrinter, type QueueUpdate } from './watch/print-changes.ts'
 
 /** The queue to watch. */
-type QueueInvocation = Invocation<typeof queueGetCommand.inputs>
+type QueueInvocation = Invocation<typeof queueRequest.inputs>
 
 /** How often the record of a pull request that left is read before its outcome counts as unknown. */
 const maxAttempts = 3
@@ -69,7 +72,7 @@ function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate
     const snapshot = snapshotOf(queue)
     if (lastSnapshot === undefined) {
       lastSnapshot = snapshot
-      return [queue, undefined]
+      return { queue, changes: undefined }
     }
     const changes = queueChanges(lastSnapshot, snapshot, unlistedStates, client.host.clock.now())
     const departures: readonly Departure[] = [
@@ -89,7 +92,30 @@ function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate
     for (const change of departureChanges)
       if (change?.to === 'NOT_READY' && change.pr !== null) unlistedStates.set(change.pr, change.to)
     lastSnapshot = snapshot
-    return [queue, [...departureChanges.flatMap(change => change ?? []), ...changes]]
+    return { queue, changes: [...departureChanges.flatMap(change => change ?? []), ...changes] }
+  }
+}
+
+/** How long the metrics of a queue are shown before they are read again, in milliseconds. */
+const maxActivityAge = 30_000
+
+/** Returns a reader that also reads the metrics of the queue, at the same time and no more than it needs. */
+function withActivity(
+  readQueue: WatchReader<QueueUpdate>,
+  { values }: QueueInvocation,
+): WatchReader<QueueUpdate> {
+  let activity: QueueActivity | undefined
+  let readAt = Number.NEGATIVE_INFINITY
+  return async (client, limits, isLast) => {
+    const now = client.host.clock.now()
+    const isCurrent = now - readAt < maxActivityAge
+    if (!isCurrent) readAt = now
+    const [update, newActivity] = await Promise.all([
+      readQueue(client, limits, isLast),
+      isCurrent ? activity : readQueueActivity(client, values),
+    ])
+    activity = newActivity
+    return { ...update, activity }
   }
 }
 
@@ -97,9 +123,9 @@ function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate
 export const queueWatchCommand = defineCommand({
   command: 'queue watch',
   summary: 'Watch a queue and show every change',
-  request: queueGetCommand,
+  request: queueRequest,
   inputs: watchInputs('the queue', '10s'),
-  operations: [getSubmittedPullRequest],
+  operations: [getSubmittedPullRequest, getMergeQueueMetrics],
   output: {
     table: 'a live view on a terminal; elsewhere one line per change',
     json: 'the current queue; requires --once',
@@ -113,8 +139,7 @@ export const queueWatchCommand = defineCommand({
   validate: checkWatchInputs,
   async run(values, context, invocations) {
     const { options } = context
-    if (values.once && options.format !== 'ndjson')
-      return runInvocations(queueGetCommand, invocations, context)
+    if (values.once && options.format !== 'ndjson') return printQueue(invocations, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq queue watch` cannot print JSON, because its output is a stream.',
@@ -122,9 +147,14 @@ export const queueWatchCommand = defineCommand({
       )
     const [invocation] = invocations
     if (invocation === undefined) return 0
-    const renderer = isLive(context)
-      ? await createLiveRenderer(createQueueScreen(invocation.values), values.interval, context)
-      : createStreamRenderer(createChangePrinter(invocation.values, context), context)
-    return watchLoop(createQueueReader(invocation), values, renderer, context)
+    const { values: queue } = invocation
+    const readQueue = createQueueReader(invocation)
+    if (!isLive(context)) {
+      const renderer = createStreamRenderer(createChangePrinter(queue, context), context)
+      return watchLoop(readQueue, values, renderer, context)
+    }
+    const screen = createQueueScreen(queue, repeatedOptions(context.args))
+    const renderer = await createLiveRenderer(screen, values.interval, context)
+    return watchLoop(withActivity(readQueue, invocation), values, renderer, context)
   },
 })
