@@ -70,6 +70,8 @@ export interface Setting {
   readonly terminal?: boolean
   /** Standard error is a terminal that can be written over: long work shows a spinner. */
   readonly redraws?: boolean
+  /** Standard output is a terminal that has links. */
+  readonly links?: boolean
   readonly columns?: number
   readonly rows?: number
   /** The keys that are pressed, one at each sleep, where a command listens to them. */
@@ -184,7 +186,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       },
     },
     watchTerminal: () => () => undefined,
-    out: sink(out, setting.terminal ?? false),
+    out: { ...sink(out, setting.terminal ?? false), hasLinks: async () => setting.links ?? false },
     err: { ...sink(err, setting.terminal ?? false), canRedraw: setting.redraws ?? false },
     files: {
       async *stream(path) {

@@ -48,6 +48,15 @@ function joinPieces(pieces: readonly Piece[], columns: number): readonly StyledL
   return lines
 }
 
+/** Returns what the state of a queue means, and how to resume the queue; nothing for a queue that runs. */
+function stateLines(state: string, { columns, repeatedOptions }: QueueScreenOptions): readonly StyledLine[] {
+  const message = queueStateMessage(state)
+  if (message === undefined) return []
+  const lines = [message, ...(canResume(state) ? [`To resume: mergeq queue resume${repeatedOptions}`] : [])]
+  const line = lines.join(' ')
+  return (textWidth(line) <= columns ? [line] : lines).map(text => [styled(text, 'yellow')])
+}
+
 /** Returns the lines above the table: the queue with its state and numbers, and how to resume it. */
 function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly StyledLine[] {
   const { repo, targetBranch, columns, activity, repeatedOptions } = options
@@ -55,20 +64,16 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
   const entries = queueEntries(queue)
   const count = (name: string) => entries.filter(entry => entry.state === name).length
   const notReady = count('NOT_READY') || (activity?.notReady ?? 0)
-  const message = queueStateMessage(state)
-  const resume = canResume(state) ? ` To resume: mergeq queue resume${repeatedOptions}` : ''
+  const pieces: readonly Piece[] = [
+    [styled(`${shortName(repo)} ${targetBranch}`, 'bold'), '  ', stateSpan(state)],
+    [testingText(queue)],
+    [`waiting ${count('PENDING')}`],
+    ...(notReady > 0 ? [[`not ready ${notReady}`]] : []),
+    ...(activity?.usual === undefined ? [] : [[usualRangeText(activity.usual)]]),
+  ]
   return [
-    ...joinPieces(
-      [
-        [styled(`${shortName(repo)} ${targetBranch}`, 'bold'), '  ', stateSpan(state)],
-        [testingText(queue)],
-        [`waiting ${count('PENDING')}`],
-        ...(notReady > 0 ? [[`not ready ${notReady}`]] : []),
-        ...(activity?.usual === undefined ? [] : [[usualRangeText(activity.usual)]]),
-      ],
-      columns,
-    ),
-    ...(message === undefined ? [] : [[styled(`${message}${resume}`, 'yellow')]]),
+    ...joinPieces(pieces, columns),
+    ...stateLines(state, options),
     ...(entries.length > 0
       ? []
       : [
