@@ -55,8 +55,8 @@ export interface StandardInput {
   ask(question: string, hidden?: boolean): Promise<string | undefined>
   /**
    * Calls `press` for each pressed key, without echo, until the returned function is called. A key without a
-   * character is the sequence of the terminal, such as `ESC [ A` for the up arrow. Ctrl-C still interrupts the
-   * process, and Ctrl-Z suspends it.
+   * character is the sequence of the terminal, such as `ESC [ A` for the up arrow. Ctrl-C still interrupts
+   * the process, and Ctrl-Z suspends it.
    */
   keys(press: (key: string) => void): () => void
 }
@@ -65,7 +65,10 @@ export interface StandardInput {
 export interface TerminalEvents {
   /** The size of the terminal has changed. */
   resize?(): void
-  /** The process is suspended (Ctrl-Z) when the returned promise is settled: the terminal must be restored. */
+  /**
+   * The process is about to be suspended (Ctrl-Z): restores the terminal for the shell. The process is
+   * suspended when the returned promise resolves or rejects.
+   */
   suspend(): Promise<void>
   /** The process continues, or was not suspended after all. */
   resume(): void

@@ -5,15 +5,15 @@ export interface Terminal {
   /** Reports events until the returned function is called. */
   watch(events: TerminalEvents): () => void
   /**
-   * Suspends the job of this process, as Ctrl-Z does without raw mode, after everyone who watches has prepared
-   * for it. Does nothing on Windows, which has no jobs.
+   * Suspends the job of this process, as Ctrl-Z does without raw mode, after the watchers have restored the
+   * terminal. Does nothing on Windows, which has no jobs.
    */
   suspend(): void
 }
 
 /**
  * How long a suspension may take to begin, in milliseconds. The system ignores it where no shell could
- * continue the process: then the process goes on after this time.
+ * continue the process: then the screen returns after this time.
  */
 const suspensionDelay = 100
 

@@ -62,8 +62,8 @@ function hiddenText(above: number, below: number, hint: string | undefined): Sty
 }
 
 /**
- * Draws a view and the lines below it for a terminal. Rows that do not fit are scrolled, below the heading and
- * the titles of the columns; of a view without rows, the heading is. A line counts the rows that are not
+ * Draws a view and the lines below it for a terminal. Rows that do not fit are scrolled, below the heading
+ * and the titles of the columns; of a view without rows, the heading is. A line counts the rows that are not
  * visible.
  */
 export function drawFrame(view: View, footer: readonly StyledLine[], options: FrameOptions): Frame {

@@ -33,9 +33,9 @@ export interface LiveScreen<Update> {
 }
 
 /**
- * Creates the renderer that redraws the alternate screen every second and on every key, until a person presses
- * q. When it is closed, the last frame is printed on the normal screen. `interval` is the time between
- * readings, in milliseconds.
+ * Creates the renderer that redraws the alternate screen every second and on every key, until a person
+ * presses q. When it is closed, the last frame is printed on the normal screen. `interval` is the time
+ * between readings, in milliseconds.
  */
 export async function createLiveRenderer<Update>(
   screen: LiveScreen<Update>,

@@ -20,10 +20,9 @@ import {
 } from '../../domain/queue-changes.ts'
 import type { QueueEntry } from '../../domain/queue-entries.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
-import { type QueueActivity, readQueueActivity } from './get/queue-activity.ts'
+import type { QueueActivity } from './get/queue-activity.ts'
 import { queueRequest } from './get/queue-request.ts'
 import { printQueue } from './get.ts'
-import { createQueueScreen } from './watch/live-screen.ts'
 import { createChangePrinter, type QueueUpdate } from './watch/print-changes.ts'
 
 /** The queue to watch. */
@@ -99,11 +98,12 @@ function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate
 /** How long the metrics of a queue are shown before they are read again, in milliseconds. */
 const maxActivityAge = 30_000
 
-/** Returns a reader that also reads the metrics of the queue, at the same time and no more than it needs. */
-function withActivity(
+/** Returns a reader that also reads the metrics of the queue, at the same time and not each time. */
+async function withActivity(
   readQueue: WatchReader<QueueUpdate>,
   { values }: QueueInvocation,
-): WatchReader<QueueUpdate> {
+): Promise<WatchReader<QueueUpdate>> {
+  const { readQueueActivity } = await import('./get/queue-activity.ts')
   let activity: QueueActivity | undefined
   let readAt = Number.NEGATIVE_INFINITY
   return async (client, limits, isLast) => {
@@ -153,8 +153,9 @@ export const queueWatchCommand = defineCommand({
       const renderer = createStreamRenderer(createChangePrinter(queue, context), context)
       return watchLoop(readQueue, values, renderer, context)
     }
+    const { createQueueScreen } = await import('./watch/live-screen.ts')
     const screen = createQueueScreen(queue, repeatedOptions(context.args))
     const renderer = await createLiveRenderer(screen, values.interval, context)
-    return watchLoop(withActivity(readQueue, invocation), values, renderer, context)
+    return watchLoop(await withActivity(readQueue, invocation), values, renderer, context)
   },
 })
