@@ -13,9 +13,11 @@ export interface Host {
   readonly out: Output
   readonly err: Output
   /**
-   * Reports what happens to the terminal until the returned function is called: for a screen that is redrawn.
+   * Reports what happens to the terminal, for a screen that is redrawn. Resolves to a function that ends this
+   * and restores the terminal. With `press`, keys are not echoed; Ctrl-C still interrupts the process, and
+   * Ctrl-Z suspends it, except on Windows.
    */
-  watchTerminal(events: TerminalEvents): () => void
+  watchTerminal(events: TerminalEvents): Promise<() => void>
   readonly files: Files
   /** Aborted by SIGHUP, SIGINT or SIGTERM; the reason is a MergeqError with the exit code of the signal. */
   readonly interrupted: AbortSignal
@@ -53,18 +55,17 @@ export interface StandardInput {
   read(): AsyncIterable<Uint8Array>
   /** Prompts for a line, without echo when `hidden`. Resolves to undefined at the end of the input. */
   ask(question: string, hidden?: boolean): Promise<string | undefined>
-  /**
-   * Calls `press` for each pressed key, without echo, until the returned function is called. A key without a
-   * character is the sequence of the terminal, such as `ESC [ A` for the up arrow. Ctrl-C still interrupts
-   * the process, and Ctrl-Z suspends it.
-   */
-  keys(press: (key: string) => void): () => void
 }
 
 /** What happens to a terminal while a screen is shown. */
 export interface TerminalEvents {
+  /**
+   * A key was pressed. A key without a character is the sequence of the terminal, such as `ESC [ A` for the up
+   * arrow. Without this function, the keys are not read.
+   */
+  press?(key: string): void
   /** The size of the terminal has changed. */
-  resize?(): void
+  resize(): void
   /**
    * The process is about to be suspended (Ctrl-Z): restores the terminal for the shell. The process is
    * suspended when the returned promise resolves or rejects.

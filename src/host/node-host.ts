@@ -1,10 +1,8 @@
 import { fstatSync, writeSync } from 'node:fs'
 import { MergeqError } from '../errors.ts'
 import { files } from './files.ts'
-import type { Clock, Host, Output } from './host.ts'
+import type { Clock, Host, Output, StandardInput } from './host.ts'
 import { spawn } from './spawn.ts'
-import { createInput } from './standard-input.ts'
-import { createTerminal } from './terminal.ts'
 
 /**
  * The variables that child processes and libraries must not see: tokens, and the switch that would disable
@@ -19,7 +17,6 @@ const hiddenVariables = ['MERGEQ_TOKEN', 'TRUNK_API_TOKEN', 'NODE_TLS_REJECT_UNA
 export function createNodeHost(proc: NodeJS.Process, version: string, interrupted: AbortSignal): Host {
   const env = { ...proc.env }
   for (const name of hiddenVariables) delete proc.env[name]
-  const terminal = createTerminal(proc)
   return {
     argv: proc.argv.slice(2),
     env,
@@ -33,8 +30,8 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
     },
     clock,
     random: Math.random,
-    input: createInput(proc, terminal, interrupted),
-    watchTerminal: terminal.watch,
+    input: createInput(proc, interrupted),
+    watchTerminal: async events => (await import('./terminal.ts')).watchTerminal(proc, events),
     out: createOutput(proc, 'stdout', interrupted),
     err: createOutput(proc, 'stderr', interrupted),
     files,
@@ -71,6 +68,43 @@ const clock: Clock = {
       signal?.addEventListener('abort', stop, { once: true })
     }),
 }
+
+const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardInput => ({
+  get terminal() {
+    return proc.stdin.isTTY === true
+  },
+  async *read() {
+    // A pending read would keep the process alive after a signal.
+    if (fstatSync(0).isDirectory()) throw new Error('it is a directory')
+    const stop = () => proc.stdin.destroy(interrupted.reason)
+    interrupted.addEventListener('abort', stop, { once: true })
+    try {
+      yield* proc.stdin
+    } finally {
+      interrupted.removeEventListener('abort', stop)
+    }
+  },
+  async ask(question, hidden = false) {
+    const { createInterface } = await import('node:readline/promises')
+    const { Writable } = await import('node:stream')
+    // readline echoes what the user types; a hidden line has no echo.
+    const echo = new Writable({
+      write: (piece, _, done) => (hidden ? done() : proc.stderr.write(piece, () => done())),
+    })
+    if (hidden) proc.stderr.write(question)
+    const lines = createInterface({ input: proc.stdin, output: echo, terminal: true })
+    const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
+    lines.once('SIGINT', () => proc.kill(proc.pid, 'SIGINT'))
+    try {
+      return await Promise.race([lines.question(hidden ? '' : question, { signal: interrupted }), closed])
+    } catch (error) {
+      throw interrupted.aborted ? interrupted.reason : error
+    } finally {
+      lines.close()
+      if (hidden) proc.stderr.write('\n')
+    }
+  },
+})
 
 /**
  * Creates an output. A reader that has closed the pipe is not an error: later writes are dropped. Any other

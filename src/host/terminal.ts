@@ -1,15 +1,7 @@
 import type { TerminalEvents } from './host.ts'
 
-/** The terminal of a process. */
-export interface Terminal {
-  /** Reports events until the returned function is called. */
-  watch(events: TerminalEvents): () => void
-  /**
-   * Suspends the job of this process, as Ctrl-Z does without raw mode, after the watchers have restored the
-   * terminal. Does nothing on Windows, which has no jobs.
-   */
-  suspend(): void
-}
+/** Matches a key: the sequence of a terminal, such as `ESC [ A` for the up arrow, or a character. */
+const keys = /\u001B(?:\[[\d;]*[A-Za-z~]|O[A-Za-z])|./gsu
 
 /**
  * How long a suspension may take to begin, in milliseconds. The system ignores it where no shell could
@@ -18,22 +10,27 @@ export interface Terminal {
 const suspensionDelay = 100
 
 /**
- * Creates the terminal of a process. While someone watches, SIGTSTP and SIGCONT are handled; without, they
- * have their usual effect.
+ * Reports what happens to the terminal of a process until the returned function is called. In raw mode, which
+ * keys need, the terminal sends no signals: Ctrl-C and Ctrl-Z arrive as characters. Ctrl-Z and SIGTSTP then
+ * have the same effect: the terminal is restored, the job is suspended, and SIGCONT resumes the screen.
  */
-export function createTerminal(proc: NodeJS.Process): Terminal {
-  const watchers = new Set<TerminalEvents>()
+export function watchTerminal(proc: NodeJS.Process, { press, ...events }: TerminalEvents): () => void {
+  const { stdin, stdout } = proc
+  const setRawMode = (isRaw: boolean) => {
+    if (press !== undefined) stdin.setRawMode(isRaw)
+  }
   let isSuspended = false
   const resume = () => {
-    if (watchers.size === 0) return
     if (isSuspended) proc.on('SIGTSTP', suspend)
     isSuspended = false
-    for (const { resume } of watchers) resume()
+    setRawMode(true)
+    events.resume()
   }
   const suspend = async () => {
     if (isSuspended || proc.platform === 'win32') return
     isSuspended = true
-    await Promise.allSettled([...watchers].map(({ suspend }) => suspend()))
+    await events.suspend().catch(() => undefined)
+    setRawMode(false)
     // Without a listener the signal suspends. It goes to the whole job: a shell waits for all its processes.
     proc.off('SIGTSTP', suspend)
     proc.kill(0, 'SIGTSTP')
@@ -41,26 +38,22 @@ export function createTerminal(proc: NodeJS.Process): Terminal {
       if (isSuspended) resume()
     }, suspensionDelay)
   }
-  const resize = () => {
-    for (const { resize } of watchers) resize?.()
+  const readKeys = (piece: Uint8Array) => {
+    for (const [key] of piece.toString().matchAll(keys)) {
+      if (key === '\u0003') proc.kill(proc.pid, 'SIGINT')
+      else if (key === '\u001A') suspend()
+      else press?.(key)
+    }
   }
-  const listen = () => {
-    proc.on('SIGTSTP', suspend).on('SIGCONT', resume)
-    proc.stdout.on('resize', resize)
-  }
-  const stopListening = () => {
+  proc.on('SIGTSTP', suspend).on('SIGCONT', resume)
+  stdout.on('resize', events.resize)
+  setRawMode(true)
+  // A terminal that is closed also sends a signal.
+  if (press !== undefined) stdin.on('error', () => undefined).on('data', readKeys)
+  return () => {
     proc.off('SIGTSTP', suspend).off('SIGCONT', resume)
-    proc.stdout.off('resize', resize)
-  }
-  return {
-    watch(events) {
-      if (watchers.size === 0) listen()
-      watchers.add(events)
-      return () => {
-        watchers.delete(events)
-        if (watchers.size === 0) stopListening()
-      }
-    },
-    suspend: () => void suspend(),
+    stdout.off('resize', events.resize)
+    if (press !== undefined) stdin.off('data', readKeys).pause()
+    setRawMode(false)
   }
 }

@@ -43,8 +43,8 @@ export async function createLiveRenderer<Update>(
   context: CommandContext,
 ): Promise<WatchRenderer<Update>> {
   const { host, secrets } = context
-  const { clock, out, env, input } = host
-  const { drawFrame } = await import('../../output/frame.ts')
+  const { clock, out, env } = host
+  const { drawFrame } = await import('../../output/table.ts')
   const terminal = createAlternateScreen(out)
   const style = {
     color: shouldColor({ color: context.options.color, env, terminal: out.terminal }),
@@ -54,6 +54,7 @@ export async function createLiveRenderer<Update>(
   let [notice, readAt]: [string | undefined, number] = [undefined, clock.now()]
   let [offset, pageSize, minWidths]: [number, number, readonly number[]] = [0, 1, []]
   let [hasFrame, isSuspended] = [false, false]
+  const hasKeys = canPrompt(context)
   const quit = new AbortController()
   const quitPromise = new Promise<never>((_, reject) =>
     quit.signal.addEventListener('abort', () => reject(quit.signal.reason)),
@@ -72,11 +73,11 @@ export async function createLiveRenderer<Update>(
     if (isSuspended) return
     hasFrame = true
     const age = formatAge(clock.now() - readAt)
-    const key = releaseKeys === undefined ? 'Ctrl-C' : 'q'
+    const key = hasKeys ? 'q' : 'Ctrl-C'
     const status = `Updated ${age} ago, every ${formatAge(interval)}. Press ${key} to quit.`
     const frame = createFrame(['', ...(notice === undefined ? [] : [notice]), status], {
       rows: out.rows,
-      ...(releaseKeys === undefined ? {} : { scrollHint: 'arrow keys or j and k scroll' }),
+      ...(hasKeys ? { scrollHint: 'arrow keys or j and k scroll' } : {}),
     })
     offset = frame.offset
     pageSize = frame.pageSize
@@ -87,7 +88,15 @@ export async function createLiveRenderer<Update>(
   const redraw = () => {
     if (hasFrame) draw().catch(() => undefined)
   }
-  const releaseTerminal = host.watchTerminal({
+  const press = (key: string) => {
+    if (/^q$/i.test(key)) quit.abort()
+    const scrolled = scrollWith(key, offset, pageSize)
+    if (scrolled === undefined) return
+    offset = scrolled
+    redraw()
+  }
+  const releaseTerminal = await host.watchTerminal({
+    ...(hasKeys ? { press } : {}),
     resize: redraw,
     async suspend() {
       isSuspended = true
@@ -98,15 +107,6 @@ export async function createLiveRenderer<Update>(
       redraw()
     },
   })
-  const releaseKeys = canPrompt(context)
-    ? input.keys(key => {
-        if (/^q$/i.test(key)) quit.abort()
-        const scrolled = scrollWith(key, offset, pageSize)
-        if (scrolled === undefined) return
-        offset = scrolled
-        redraw()
-      })
-    : undefined
   const setNotice = async (text: string) => {
     notice = text
   }
@@ -151,7 +151,6 @@ export async function createLiveRenderer<Update>(
     untilQuit: work => Promise.race([work, quitPromise]),
     hasQuit: () => quit.signal.aborted,
     async close() {
-      releaseKeys?.()
       releaseTerminal()
       await terminal.leave()
       if (!hasFrame) return

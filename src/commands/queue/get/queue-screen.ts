@@ -6,7 +6,6 @@ import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { type Repository, repositoryName } from '../../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
-import { textWidth } from '../../../output/text-width.ts'
 import { type ColumnSpec, table, type View } from '../../../output/view.ts'
 import type { QueueActivity, QueueName } from './queue-activity.ts'
 
@@ -41,7 +40,7 @@ function joinPieces(pieces: readonly Piece[], columns: number): readonly StyledL
   for (const piece of pieces) {
     const last = lines.at(-1)
     const longer = last === undefined ? piece : [...last, '   ', ...piece]
-    if (last === undefined || textWidth(plainText(longer)) > columns)
+    if (last === undefined || plainText(longer).length > columns)
       lines.push(last === undefined ? piece : ['  ', ...piece])
     else lines[lines.length - 1] = longer
   }
@@ -54,7 +53,7 @@ function stateLines(state: string, { columns, repeatedOptions }: QueueScreenOpti
   if (message === undefined) return []
   const lines = [message, ...(canResume(state) ? [`To resume: mergeq queue resume${repeatedOptions}`] : [])]
   const line = lines.join(' ')
-  return (textWidth(line) <= columns ? [line] : lines).map(text => [styled(text, 'yellow')])
+  return (line.length <= columns ? [line] : lines).map(text => [styled(text, 'yellow')])
 }
 
 /** Returns the lines above the table: the queue with its state and numbers, and how to resume it. */

@@ -9,7 +9,6 @@ import {
   stateSpan,
   styled,
 } from '../../../output/styled-text.ts'
-import { textWidth } from '../../../output/text-width.ts'
 import { linesView } from '../../../output/view.ts'
 import type { QueueName } from '../get/queue-activity.ts'
 import { queueScreen } from '../get/queue-screen.ts'
@@ -50,7 +49,7 @@ function departuresLine(
     const longer = [...line, index === 0 ? '  ' : '   ', ...departureText(departed, queue, now)]
     const others = departures.length - index - 1
     const rest = others === 0 ? '' : `   ${others} more`
-    if (index > 0 && textWidth(plainText(longer)) + rest.length > columns)
+    if (index > 0 && plainText(longer).length + rest.length > columns)
       return [...line, styled(`   ${others + 1} more`, 'dim')]
     line = longer
   }
