@@ -1,7 +1,7 @@
 # bash completion for mergeq: asks mergeq what can be typed. `mergeq completion bash` prints this script.
 
 _mergeq() {
-  local IFS=$' \t\n' program=$1 line=${COMP_LINE:0:COMP_POINT} word='' index directive='' quoted='' width=0
+  local IFS=$' \t\n' program=$1 line=${COMP_LINE:0:COMP_POINT} word='' index directive='' quoted='' width=0 type=${COMP_TYPE:-0}
   local -a words descriptions
   [[ $program == '~/'* ]] && program=${HOME-}/${program:2}
   type -P -- "$program" > /dev/null || program=mergeq
@@ -39,7 +39,7 @@ _mergeq() {
   done < <(command "$program" __complete -- "${words[@]:1}" 2> /dev/null)
 
   # Descriptions, where bash lists the candidates and inserts at most what they have in common.
-  if ((${#COMPREPLY[@]} > 1)) && [[ ${COMP_TYPE-} == @(33|63|64) ]]; then
+  if ((${#COMPREPLY[@]} > 1 && (type == 33 || type == 63 || type == 64))); then
     for line in "${COMPREPLY[@]}"; do ((${#line} > width)) && width=${#line}; done
     for ((index = 0; index < ${#COMPREPLY[@]}; index++)); do
       [[ -n ${descriptions[index]} ]] || continue

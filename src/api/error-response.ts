@@ -1,5 +1,6 @@
 import { repositoryName } from '../domain/values/repository.ts'
 import { type ErrorDetails, type ErrorKind, MergeqError, withPeriod } from '../errors.ts'
+import { parseUrl } from '../url.ts'
 import type { ResponseBody } from './decode.ts'
 import type { OperationErrors } from './operation.ts'
 import type { Resource } from './resource.ts'
@@ -143,7 +144,9 @@ function credentialOf({ token, forkedRun }: ErrorContext): string {
   return forkedRun === undefined ? 'a request without a token' : `the GitHub run ID ${forkedRun}`
 }
 
-function authenticationHint({ token }: ErrorContext): string {
+function authenticationHint({ token, forkedRun, operation }: ErrorContext): string {
+  if (token === undefined && forkedRun === undefined)
+    return `The operation ${operation} should need no token. Check the base URL, and any proxy in front of the service.`
   if (token === undefined)
     return 'The workflow run must be in progress, come from a fork and test the commit in --sha. If a token is available, set MERGEQ_TOKEN and omit --forked-run.'
   const check = 'Check that the token is complete and belongs to this organization.'
@@ -199,7 +202,6 @@ function subjectOf({ pr, head, repo, targetBranch, errors }: ErrorContext): stri
 
 /** The origin that a redirect points to, without its path. */
 function targetOf(headers: ReadonlyMap<string, string>): string {
-  const location = headers.get('location')
-  if (location === undefined || !URL.canParse(location)) return ''
-  return ` to ${new URL(location).origin}`
+  const url = parseUrl(headers.get('location') ?? '')
+  return url === undefined ? '' : ` to ${url.origin}`
 }

@@ -48,7 +48,7 @@ export function createRequest<P extends Params>(
   const body = treeOf(operation, params, options)
   const query = new URLSearchParams()
   const headers: Record<string, string> = { accept: '*/*', 'user-agent': options.userAgent }
-  let credential: Request['credential'] = 'token'
+  let credential: Request['credential'] = operation.isPublic === true ? 'none' : 'token'
   for (const [{ location }, value] of encodedParams(operation, params)) {
     if (location === undefined || !isBodyValue(value)) continue
     if (location.startsWith('credential.')) {

@@ -15,9 +15,17 @@ export interface RunResult {
 
 /** Logs each error once, the most severe last (docs/reference/cli.md, "Several pull requests"). */
 export async function reportErrors(
-  failures: readonly MergeqError[],
-  { logger }: Pick<CommandContext, 'logger'>,
+  originals: readonly MergeqError[],
+  context: Pick<CommandContext, 'logger' | 'client' | 'settings' | 'options'>,
 ): Promise<void> {
+  const { logger } = context
+  const failures: MergeqError[] = []
+  for (const original of originals)
+    failures.push(
+      original.kind === 'unavailable'
+        ? await (await import('./explain-outage.ts')).explainOutage(original, context)
+        : original,
+    )
   const worst = mostSevere(failures.map(({ exit }) => exit))
   const unique = failures.filter(
     ({ message }, index) => failures.findIndex(other => other.message === message) === index,

@@ -30,7 +30,7 @@ async function readInput(
   const list = createStringArray(maxBodySize)
   let read = 0
   const isWhole = await context.withSpinner(
-    () => `reading targets: ${pluralize(list.number, 'target')}, ${formatBytes(read)} so far`,
+    () => `Reading targets: ${pluralize(list.number, 'target')}, ${formatBytes(read)} so far`,
     () =>
       readTargets(context.open(path), reading, list, name, bytes => {
         read = bytes

@@ -4,6 +4,7 @@ import { serviceOperations } from '../api/operations/index.ts'
 import type { BodyValue, Param } from '../api/param.ts'
 import { unknownRecovery } from '../api/recovery-rules.ts'
 import { defineCommand, type OperationCommand } from '../cli/command.ts'
+import type { RecordFields } from '../cli/fields/record-fields.ts'
 import {
   argument,
   choiceOption,
@@ -42,7 +43,7 @@ const createRawDecoder = (include: boolean): ResponseDecoder => ({
     const rawBody = include ? prependHead(body) : bytes
     return {
       records: isObject(document) ? [document] : [],
-      document: () => document ?? null,
+      document: ([record]) => record ?? document ?? null,
       bytes,
       rawBody,
     }
@@ -106,6 +107,42 @@ const inputFor = (name: SettingParam, { location }: Param<unknown>): Input<unkno
     ? { definitions: [], setting: name, read: (_, context) => context.readExplicit(name) }
     : settingInput(name)
 
+/** The operation of the service with this name; undefined for a name that mergeq does not know. */
+const findOperation = (name: string): Operation | undefined =>
+  serviceOperations.find(({ route }) => operationName(route) === name)
+
+/** The method that was typed, else the operation's own; of an unknown operation, POST with a body. */
+function resolveMethod(
+  knownOperation: Operation | undefined,
+  hasBody: boolean,
+  method: string | undefined,
+): 'GET' | 'POST' {
+  if (method !== undefined) return method === 'get' ? 'GET' : 'POST'
+  if (knownOperation !== undefined) return operationMethod(knownOperation.route)
+  return hasBody ? 'POST' : 'GET'
+}
+
+/** Returns the fields of the response; an unknown operation that is a POST is a change. */
+function responseFields(typed: ReadonlyMap<string, readonly string[]>): RecordFields {
+  const operation = findOperation(typed.get('operation')?.[0] ?? '')
+  const hasBody = ['--field', '--raw-field', '--input'].some(name => typed.has(name))
+  const isChange =
+    operation === undefined
+      ? resolveMethod(operation, hasBody, typed.get('--method')?.[0]?.toLowerCase()) === 'POST'
+      : operation.effect !== false
+  return {
+    names: operation?.documentFields ?? operation?.fields ?? [],
+    columns: [],
+    others: isChange ? 'any' : 'at-hand',
+  }
+}
+
+/** Returns a field `key=value` with its value as a JSON string; a field without a key stays as it is. */
+function quoteValue(field: string): string {
+  const equals = field.indexOf('=')
+  return equals < 1 ? field : `${field.slice(0, equals + 1)}${JSON.stringify(field.slice(equals + 1))}`
+}
+
 /** `api`: calls an operation by its name and prints the response body unchanged. */
 export const apiCommand = defineCommand({
   command: 'api',
@@ -113,6 +150,7 @@ export const apiCommand = defineCommand({
   operations: 'any',
   output:
     'the response, unchanged except that it is sanitized on a terminal; --fields selects fields from it',
+  fields: responseFields,
   inputs: {
     operation: argument({
       name: 'operation',
@@ -133,7 +171,14 @@ export const apiCommand = defineCommand({
       short: 'F',
       value: 'key=value',
       summary:
-        'Add a field to the request body; dots in the key separate nested keys; the value is JSON or text',
+        'Add a field to the request body; dots in the key separate nested keys; the value is JSON, or else text',
+      parse: textParser('field'),
+    }),
+    raw: repeatableOption({
+      name: 'raw-field',
+      short: 'f',
+      value: 'key=value',
+      summary: 'Add a text field to the request body, whatever the value looks like',
       parse: textParser('field'),
     }),
     input: option({
@@ -151,20 +196,19 @@ export const apiCommand = defineCommand({
   examples: [
     'mergeq api getQueue',
     'mergeq api getSubmittedPullRequest -F pr.number=123 --include',
-    'mergeq api exampleOperation -F name=value  # exits with 5 if the service has no such operation',
+    'mergeq api listPullRequests -f state=MERGED -F take=10',
+    'mergeq api flaky-tests/list-quarantined-tests -F page_query.page_size=100',
+    'mergeq api status',
   ],
-  async run({ operation: name, method, set = [], input, include }, context) {
-    const knownOperation: Operation | undefined = serviceOperations.find(
-      ({ route }) => operationName(route) === name,
-    )
+  async run({ operation: name, method, set: typed = [], raw = [], input, include }, context) {
+    const set = [...typed, ...raw.map(quoteValue)]
+    const knownOperation = findOperation(name)
     const body =
       input === undefined ? {} : await readBody(createParseContext(context.settings, context).open(input))
     const hasBody = input !== undefined || set.length > 0
-    const defaultMethod =
-      knownOperation === undefined ? (hasBody ? 'POST' : 'GET') : operationMethod(knownOperation.route)
-    const resolvedMethod = method === undefined ? defaultMethod : method === 'get' ? 'GET' : 'POST'
+    const resolvedMethod = resolveMethod(knownOperation, hasBody, method)
     if (resolvedMethod === 'GET' && hasBody)
-      throw usageError('A GET request cannot have a body.', 'Omit -F and --input, or use -X post.')
+      throw usageError('A GET request cannot have a body.', 'Omit -f, -F and --input, or use -X post.')
     const bodyKeys = {
       ...body,
       ...Object.fromEntries(set.map(field => [field.split(/[.=]/)[0] ?? '', null])),
@@ -179,6 +223,8 @@ export const apiCommand = defineCommand({
           knownOperation === undefined ? resolvedMethod === 'POST' && unknownRecovery : knownOperation.effect,
         params: { ...Object.fromEntries(settings), body: { location: 'body' } },
         decoder: createRawDecoder(include),
+        isHostedOnly: knownOperation?.isHostedOnly === true,
+        isPublic: knownOperation?.isPublic === true,
       },
       inputs: {
         ...Object.fromEntries(settings.map(([name, param]) => [name, inputFor(name, param)])),

@@ -75,7 +75,6 @@ export const settingDefinitions = {
     noun: 'pull request',
     env: ['MERGEQ_PR'],
     summary: 'Pull request, if none is given as an argument',
-    hint: 'Specify a pull request (123, #123 or its URL) or set MERGEQ_PR. The CI job and the current commit do not belong to a known pull request.',
     parse: checkPullRequest,
   }),
   sha: setting({

@@ -154,6 +154,10 @@ export interface SpawnOptions {
   readonly timeout?: number
   /** When the signal is aborted, the program gets a moment to end and is killed afterwards. */
   readonly until?: AbortSignal
+  /**
+   * Whether Ctrl-C belongs to the program alone: SIGINT does nothing to this process until the program ends.
+   */
+  readonly handlesInterrupt?: boolean
 }
 
 /** The result of a program. */
@@ -167,6 +171,8 @@ export interface Spawned {
   readonly out: string
   /** The captured standard error, at most 64 KiB; empty with `inherit`. */
   readonly err?: string
+  /** Whether the program could not be started. */
+  readonly notFound?: boolean
   /** Whether the program was killed because its time limit was reached. */
   readonly timedOut?: boolean
 }

@@ -11,14 +11,26 @@ const maxErrorLength = 64 * 1024
  */
 const errorGrace = 100
 
+/** Ignores SIGINT until the returned function is called; then each listener gets one more SIGINT. */
+function ignoreInterrupts(): () => void {
+  const listeners = process.rawListeners('SIGINT')
+  const ignore = () => undefined
+  process.removeAllListeners('SIGINT').on('SIGINT', ignore)
+  return () => {
+    process.off('SIGINT', ignore)
+    for (const listener of listeners) process.once('SIGINT', signal => listener.call(process, signal))
+  }
+}
+
 /** Runs a program without a shell and resolves when it has ended or could not be started. */
 export async function spawn(
   command: string,
   args: readonly string[],
-  { env, cwd, output, timeout, until }: SpawnOptions,
+  { env, cwd, output, timeout, until, handlesInterrupt = false }: SpawnOptions,
 ): Promise<Spawned> {
   const { spawn: start } = await import('node:child_process')
-  return new Promise(resolve => {
+  const listenAgain = handlesInterrupt ? ignoreInterrupts() : () => undefined
+  const result = await new Promise<Spawned>(resolve => {
     const capture = output === 'capture'
     // The program gets its own process group, so that its children end with it: git leaves helpers running.
     // On a terminal the group is shared, because another group would not get its signals and input.
@@ -63,9 +75,11 @@ export async function spawn(
       err = (err + piece).slice(0, maxErrorLength)
     })
     child.once('exit', () => setTimeout(() => child.stderr?.destroy(), errorGrace).unref())
-    child.once('error', () => resolve({ code: 127, out, err }))
+    child.once('error', () => resolve({ code: 127, out, err, notFound: true }))
     child.once('close', (code, signal) =>
       resolve({ code: code ?? 128 + (signalNumbers[signal ?? ''] ?? 0), out, err, timedOut }),
     )
   })
+  listenAgain()
+  return result
 }

@@ -12,8 +12,8 @@ export interface HttpRequest {
   /** The absolute address, with its query. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Whether the client adds the token, or `headers` holds another credential already. */
-  readonly credential: 'token' | 'in-headers'
+  /** Whether the client adds the token, or `headers` holds another credential already, or there is none. */
+  readonly credential: 'token' | 'in-headers' | 'none'
   readonly body?: RequestBody
   /**
    * Whether the request can change data of the service. The client repeats a change only when it was not

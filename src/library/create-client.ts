@@ -76,6 +76,7 @@ export function createHostClient(options: ClientOptions, host: Host): Client {
     listQuarantinedTests: method(methods.listQuarantinedTests),
     listUnhealthyTests: method(methods.listUnhealthyTests),
     linkTicketToTestCase: method(methods.linkTicketToTestCase),
+    status: method(methods.status),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { MethodDefinition, MethodName } from './define-method.ts'
 import { listQueued } from './pull-request-list-method.ts'
 import { cancel, getSubmitted, getTestRun, restart, setTargets, submit } from './pull-request-methods.ts'
-import { create, get, getMetrics, remove, update } from './queue-methods.ts'
+import { create, get, getMetrics, getStatus, remove, update } from './queue-methods.ts'
 import { linkTicket, listQuarantined, listUnhealthy } from './test-health-methods.ts'
 import { getTest, listTests } from './test-methods.ts'
 
@@ -24,4 +24,5 @@ export const methods: { readonly [M in MethodName]: MethodDefinition<M> } = {
   listQuarantinedTests: listQuarantined,
   listUnhealthyTests: listUnhealthy,
   linkTicketToTestCase: linkTicket,
+  status: getStatus,
 }

@@ -1,5 +1,6 @@
 import { getMergeQueueMetrics } from '../api/operations/queue-metrics.ts'
 import { createQueue, deleteQueue, getQueue, updateQueue } from '../api/operations/queues.ts'
+import { getServiceStatus } from '../api/operations/service-status.ts'
 import { usageError } from '../errors.ts'
 import { defineMethod } from './define-method.ts'
 import { exclude, queueOf } from './method-inputs.ts'
@@ -60,3 +61,6 @@ export const getMetrics = defineMethod(
     }
   },
 )
+
+/** The method `status`. */
+export const getStatus = defineMethod('status', getServiceStatus, {}, async () => ({}))

@@ -302,6 +302,11 @@ export interface PullRequestList extends JsonObject {
   readonly window: PullRequestWindow
 }
 
+/** What the service says about its health; the fields are not documented. */
+export interface ServiceStatus extends JsonObject {
+  readonly status?: Json
+}
+
 /** One sample of a metric. */
 export interface Sample extends JsonObject {
   readonly name: string
@@ -659,4 +664,6 @@ export interface Client {
   listUnhealthyTests(options?: ListUnhealthyTestsOptions): Promise<UnhealthyTests>
   /** Links a ticket to a test. Hosted service only; never sent again after a lost response. */
   linkTicketToTestCase(options: LinkTicketToTestCaseOptions): Promise<Receipt>
+  /** Reads the health of the service; needs no token. Hosted service only. */
+  status(options?: CommonOptions): Promise<ServiceStatus>
 }

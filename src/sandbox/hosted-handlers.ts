@@ -39,6 +39,7 @@ const defaultTake = 50
  */
 const listPullRequests: Handler = (sandbox, { body }) => {
   const queue = sandbox.getQueue(readQueueRef(body))
+  sandbox.checkStateCase(body)
   const state = readField<string | undefined>(body, 'state', stateField, undefined)
   const since = body.since === undefined ? undefined : readTime(body, 'since')
   const until = body.until === undefined ? undefined : readTime(body, 'until')
@@ -139,4 +140,6 @@ export const hostedHandlers = {
   'flaky-tests/list-quarantined-tests': listQuarantinedTests,
   'flaky-tests/list-unhealthy-tests': listUnhealthyTests,
   'flaky-tests/link-ticket-to-test-case': linkTicket,
+  // The sandbox's own: the form of the response is not known.
+  status: () => ({ document: { status: 'ok' } }),
 } as const satisfies Readonly<Record<string, Handler>>

@@ -43,6 +43,8 @@ export interface SandboxState {
   readonly readDelay: number
   /** The pull request states that responses have contained. */
   readonly reportedStates: Set<PullRequestState>
+  /** Throws 400 for a state in upper case, if the scenario accepts lower case only in the hosted dialect. */
+  checkStateCase(body: JsonObject): void
   /** Lists all queues. */
   listQueues(): readonly Queue[]
   /** Lists all queues and the deleted queues as they were when they were deleted. */
@@ -93,7 +95,7 @@ export function createSandboxState(
 
   const createQueue = ({ repo, targetBranch }: QueueRef, settings: JsonObject): Queue => {
     const key = queueKey({ repo, targetBranch })
-    if (queues.has(key)) throw statusError(409, `${targetBranch} already has a queue.`)
+    if (queues.has(key)) throw statusError(409, `The branch ${targetBranch} already has a queue.`)
     const queue = createEmptyQueue({ repo, targetBranch, seed, scenario, timings, now: now() })
     configure(queue, settings)
     queues.set(key, queue)
@@ -114,8 +116,7 @@ export function createSandboxState(
 
   const getQueue = (ref: QueueRef): Queue => {
     const queue = queues.get(queueKey(ref))
-    if (queue === undefined)
-      throw statusError(404, `${ref.targetBranch} in ${repositoryName(ref.repo)} has no queue.`)
+    if (queue === undefined) throw statusError(404, 'There is no queue for this branch.')
     advanceTo(queue, now())
     return queue
   }
@@ -137,6 +138,11 @@ export function createSandboxState(
     timings,
     readDelay: dialects[dialect].readDelay / speed,
     reportedStates: new Set(),
+    checkStateCase({ state }) {
+      if (!scenario.lowerCaseStatesOnly || !dialects[dialect].hasObservedFields) return
+      if (typeof state === 'string' && state !== state.toLowerCase())
+        throw statusError(400, `state must be in lower case, not ${state}.`)
+    },
     listQueues,
     listQueuesWithDeleted: () => [...deletedQueues, ...listQueues()],
     getQueue,

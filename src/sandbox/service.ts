@@ -61,13 +61,19 @@ export const pathPrefix = '/v1'
 /** The message for a body over the limit of docs/reference/service.md, "Limits". */
 export const bodyTooLargeMessage = 'The body is larger than 20 MiB.'
 
-const operationsByPath: ReadonlyMap<string, { readonly method: string; readonly isChange: boolean }> =
-  new Map(
-    serviceOperations.map(({ route, effect }: Operation) => [
-      `${pathPrefix}/${operationName(route)}`,
-      { method: operationMethod(route), isChange: effect !== false },
-    ]),
-  )
+/** What the service needs to know about an operation. */
+interface OperationRules {
+  readonly method: string
+  readonly isChange: boolean
+  readonly isPublic: boolean
+}
+
+const operationsByPath: ReadonlyMap<string, OperationRules> = new Map(
+  serviceOperations.map(({ route, effect, isPublic = false }: Operation) => [
+    `${pathPrefix}/${operationName(route)}`,
+    { method: operationMethod(route), isChange: effect !== false, isPublic },
+  ]),
+)
 
 /**
  * The operation that accepts the id of a forked workflow run instead of a token
@@ -118,12 +124,12 @@ export function createService(options: ServiceOptions): SandboxService {
   }
 
   const perform = ({ method, path, query, headers, body }: SandboxRequest): SandboxResponse => {
-    const { method: expectedMethod, isChange = false } = operationsByPath.get(path) ?? {}
+    const { method: expectedMethod, isChange = false, isPublic = false } = operationsByPath.get(path) ?? {}
     if (isOutage({ path, body }, isChange, options.now())) throw statusError(503, 'Service Unavailable')
     const operation = findOperation(path)
     if (method !== expectedMethod)
       return createResponse(dialect.methodNotAllowed.status, dialect.methodNotAllowed.body)
-    authenticate(operation, headers)
+    if (!isPublic) authenticate(operation, headers)
     if (Buffer.byteLength(body) > maxBodySize) throw statusError(413, bodyTooLargeMessage)
     const request = { query, body: method === 'POST' ? parseBody(body, operation) : {} }
     const result = handlers[operation](state, request)

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Spawned } from '../../src/host/host.ts'
-import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
+import type { Host, Spawned } from '../../src/host/host.ts'
+import { createNodeHost } from '../../src/host/node-host.ts'
+import { createHostClient } from '../../src/library/create-client.ts'
+import { type Answer, mergeq, type Seen, type Setting, serveScript } from '../support/harness.ts'
 
 const commit = '2ff2b16c0ffee0123456789abcdef0123456789a'
 const other = '1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e'
@@ -35,23 +37,21 @@ const service =
   }
 
 /** Runs a command line in a checkout where git also says something else. */
-async function inCheckout(
-  line: string,
-  git: Readonly<Record<string, Spawned>> = {},
-  setting: Setting & { readonly cwd?: undefined } = {},
-) {
+async function inCheckout(line: string, git: Readonly<Record<string, Spawned>> = {}, setting: Setting = {}) {
   const results = { ...checkout, ...git }
   const { code, out, err, requests } = await mergeq(line, {
     answer: service(),
-    spawn(program, args) {
-      const words = [program, ...args].join(' ')
-      const known = Object.entries(results).find(([key]) => words.includes(` ${key}`))
-      return known?.[1] ?? fails('fatal: not a git repository')
-    },
+    spawn: (program, args) => answerGit(results, program, args),
     ...setting,
   })
   const sent = requests.map(({ path, body }) => ({ path, pr: JSON.parse(body).pr }))
   return { code, out, err, sent }
+}
+
+/** Returns what git says to a command line. */
+function answerGit(results: Readonly<Record<string, Spawned>>, program: string, args: readonly string[]) {
+  const words = [program, ...args].join(' ')
+  return Object.entries(results).find(([key]) => words.includes(` ${key}`))?.[1] ?? fails('fatal: odd')
 }
 
 const byBranch = { path: '/v1/getSubmittedPullRequest', pr: { branch: 'fix-cart' } }
@@ -349,6 +349,39 @@ describe('if no pull request is found, the error says what was tried and why it 
         message: 'No pull request was found for branch fix-cart.',
         hint: 'By commit 2ff2b16: git ls-remote origin failed: Permission denied (publickey).\nBy branch: the service knows none.\nMERGEQ_PR is not set. Name one: mergeq pr get 123',
       },
+    })
+  })
+})
+
+describe('a method of the library without a pull request', () => {
+  const callCancel = async (byBranch?: Answer) => {
+    const { baseUrl, requests, close } = await serveScript(service(byBranch))
+    const node = createNodeHost(process, '0.0.0-test', new AbortController().signal)
+    const spawn: Host['spawn'] = async (program, args) => answerGit(checkout, program, args)
+    const host = { ...node, env: {}, cwd: '/repo', spawn }
+    const client = createHostClient({ baseUrl, token: 'tok_4f2a9c1e77' }, host)
+    const message = await client.cancelPullRequest().then(
+      () => 'done',
+      (error: Error & { hint?: string }) => `${error.message}\n${error.hint}`,
+    )
+    await close()
+    return { message, sent: requests.map(({ path, body }) => ({ path, pr: JSON.parse(body).pr })) }
+  }
+
+  test('finds it by the branch', async () => {
+    expect(await callCancel()).toEqual({
+      message: 'done',
+      sent: [byBranch, { path: '/v1/cancelPullRequest', pr: { number: 123 } }],
+    })
+  })
+
+  test('says what was tried', async () => {
+    expect(await callCancel(unknown)).toEqual({
+      message: `No pull request was found for branch fix-cart.
+By commit 2ff2b16: git ls-remote origin failed: Permission denied (publickey).
+By branch: the service knows none.
+MERGEQ_PR is not set. Set the option pr.`,
+      sent: [byBranch],
     })
   })
 })

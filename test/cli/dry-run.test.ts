@@ -61,6 +61,7 @@ const lines: Readonly<Record<string, string>> = {
   doctor: 'doctor',
   'sandbox start': 'sandbox start',
   'sandbox exec': 'sandbox exec -- git push',
+  'sandbox shell': 'sandbox shell',
   'sandbox tour': 'sandbox tour',
   'sandbox simulate': 'sandbox simulate --from-metrics',
   completion: 'completion bash',

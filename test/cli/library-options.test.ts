@@ -130,6 +130,7 @@ const refused: {
   },
   listQuarantinedTests: testList,
   listUnhealthyTests: { ...testList, status: [...text, 'healthy'], quarantined: boolean },
+  status: {},
   linkTicketToTestCase: { testId: [...text, 'x'], ticket: text, set },
 }
 

@@ -468,6 +468,7 @@ const table: Readonly<Record<string, Rows>> = {
     options: {
       '--method': { line: 'api something', typed: '--method post' },
       '--field': '--field a=1',
+      '--raw-field': '--raw-field a=1',
       '--input': '--input b.json',
       '--include': '--include',
     },
@@ -484,6 +485,7 @@ const table: Readonly<Record<string, Rows>> = {
   'config list': { line: 'config list', options: { '--show-origin': '--show-origin' } },
   'sandbox start': { line: 'sandbox start', options: { ...playOptions, '--port': '--port 8080' } },
   'sandbox exec': { line: 'sandbox exec -- git push', options: { ...playOptions, '--port': '--port 8080' } },
+  'sandbox shell': { line: 'sandbox shell', options: { ...playOptions, '--port': '--port 8080' } },
   'sandbox tour': { line: 'sandbox tour', options: playOptions },
   'sandbox simulate': {
     line: 'sandbox simulate --prs-per-hour 6 --test-minutes 20 --weeks 1',

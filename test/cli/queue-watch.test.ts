@@ -19,7 +19,7 @@ describe.each(['document', 'hosted'] as const)('the story of a queue, %s', diale
     expect(out.replace(/^\S+\t/gm, '')).toBe(
       '8\tTESTING\tMERGED\t\n9\tPENDING\tTESTING\t1\n9\tTESTING\tFAILED\t\n',
     )
-    expect(err).toContain('Queue of main in github.com/acme/web: RUNNING, testing 1 of 1, 2 queued.\n')
+    expect(err).toContain('Queue for main in github.com/acme/web: RUNNING, testing 1 of 1, 2 queued.\n')
     expect(sleeps).toEqual(Array(6).fill(1_000))
   })
 

@@ -182,6 +182,7 @@ const testHealthLines: readonly Line[] = [
     route: unhealthy,
     body: `{${repo},"org_url_slug":"acme","status":"BROKEN","page_query":{"page_size":100,"page_token":"t"}}`,
   },
+  { words: 'api status', route: 'GET /status', headers: {} },
   // No organization: public clients send none.
   {
     words: `flaky link ${id} KAN-123 -R acme/web`,
@@ -520,7 +521,7 @@ const tables = {
   targets: targetLines,
   'test runs': testingLines,
   'lists of pull requests': listLines,
-  'the health of tests': testHealthLines,
+  'the health of tests and of the service': testHealthLines,
   queues: queueLines,
   'settings of a queue': updateLines,
   metrics: metricsLines,

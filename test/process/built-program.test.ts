@@ -48,6 +48,7 @@ test('the tour goes from a new queue to MERGED, and leaves nothing behind', asyn
 
 test('the exit code of a command in a sandbox is passed on', async () => {
   expect((await sh("mergeq sandbox exec -- sh -c 'exit 42'")).exitCode).toBe(42)
+  expect((await sh("mergeq sandbox exec -- sh -c 'exit 127'")).exitCode).toBe(127)
   const missing = await sh('mergeq sandbox exec -- no-such-program')
   expect(missing.exitCode).toBe(2)
   expect(missing.stderr).toMatch(/^mergeq: .*no-such-program/)

@@ -419,7 +419,12 @@ describe('without a token anywhere and without a terminal', () => {
     ['a CI system runs it that does not set CI', 'auth login', { JENKINS_URL: 'https://ci.example' }],
     ['--no-input', 'auth login --no-input', {}],
   ])('nor on a terminal when %s', async (_, line, env) => {
-    const { code, err } = await mergeq(line, { env, inputTerminal: true, terminal: true, typed: [token] })
+    const { code, err } = await mergeq(line, {
+      env: { NO_COLOR: '1', ...env },
+      inputTerminal: true,
+      terminal: true,
+      typed: [token],
+    })
     expect(code).toBe(2)
     expect(err).toMatch(/^mergeq: .*\n {2}.*--with-token/)
   })

@@ -645,7 +645,7 @@ describe('the prose for a terminal', () => {
   })
 
   test('of what was never submitted says so first', () => {
-    expect(proseOf({})[0]).toBe('#7 was never submitted to the queue of main')
+    expect(proseOf({})[0]).toBe('#7 was never submitted to the queue for main')
     expect(proseOf({ record: record('SOMETHING_NEW') })[0]).toMatch(/^#7 SOMETHING_NEW for 3m/)
   })
 

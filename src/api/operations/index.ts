@@ -11,6 +11,7 @@ import {
 import { listQuarantinedTests } from './quarantined-tests.ts'
 import { getMergeQueueMetrics } from './queue-metrics.ts'
 import { createQueue, deleteQueue, getQueue, updateQueue } from './queues.ts'
+import { getServiceStatus } from './service-status.ts'
 import { getTestDetails } from './test-details.ts'
 import { getMergeQueueTestingDetails } from './testing-details.ts'
 import { linkTicketToTestCase } from './ticket-link.ts'
@@ -35,6 +36,7 @@ export const serviceOperations = [
   listQuarantinedTests,
   listUnhealthyTests,
   linkTicketToTestCase,
+  getServiceStatus,
 ] as const satisfies readonly Operation[]
 
 type NameIn<P extends string> = P extends `${string} /${infer Name}` ? Name : never

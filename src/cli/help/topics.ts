@@ -33,6 +33,7 @@ export const otherVariables: readonly (readonly [names: string, description: str
     'NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM',
     'Color output, unless --color is given; TERM=dumb disables it',
   ],
+  ['LC_ALL, LC_CTYPE, LANG', 'Character set of the terminal; without UTF-8, mergeq prints ASCII signs'],
 ]
 
 /** Returns the environment variables of each setting; the description begins with the option. */
@@ -89,11 +90,17 @@ const renderFormatting = (width: number): string =>
     alignColumns(formatRows, width),
     '\n',
     renderParagraph(
-      '--fields state,readiness.hasImpactedTargets prints only these fields, in every format. Standard output contains results only; progress, warnings and errors go to standard error. With json and ndjson, an error is one JSON object.',
+      '--fields state,readiness.hasImpactedTargets prints only these fields, in every format. A name is a field of the record or a heading of the table, such as "rate 7d" or rate_7d. An unknown name is an error. To list the names that a command accepts, end the command with --fields.',
+      width,
+    ),
+    '\n',
+    renderParagraph(
+      'Standard output contains results only; progress, warnings and errors go to standard error. With json and ndjson, an error is one JSON object.',
       width,
     ),
     '\n',
     indentText('mergeq pr get 123 --json | jq -r .state', width),
+    indentText('mergeq pr get --fields', width),
     indentText('mergeq flaky list --since 7d -o ndjson | jq -r .name', width),
   ].join('')
 

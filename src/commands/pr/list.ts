@@ -1,5 +1,6 @@
 import { listPullRequests } from '../../api/operations/pull-request-list.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
+import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { type Input, option, repeatableOption } from '../../cli/inputs.ts'
 import { limitInput, maxPagesInput, pageSizeInput } from '../../cli/list-inputs.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
@@ -48,9 +49,9 @@ const columns: readonly ColumnSpec[] = [
   ['PR', 'prNumber', 'pr'],
   ['STATE', 'state', 'state'],
   ['SINCE', 'stateChangedAt', 'time'],
-  ['AUTHOR', 'prAuthor'],
-  ['PRIORITY', 'priorityName'],
-  ['TITLE', 'prTitle'],
+  ['AUTHOR', 'prAuthor', 'plain', 1],
+  ['PRIORITY', 'priorityName', 'plain', 2],
+  ['TITLE', 'prTitle', 'text'],
 ]
 
 /** `mergeq pr list`: the pull requests of a queue, finished ones included. */
@@ -72,6 +73,7 @@ export const prListCommand = defineOperationCommand({
     pageSize: pageSizeInput('Pull requests'),
     maxPages: maxPagesInput,
   },
+  fields: serviceRecord(listPullRequests, columns),
   view: ({ records }) => table(records, columns),
   examples: [
     'mergeq pr list --state merged --since 24h',

@@ -2,6 +2,7 @@ import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import type { Invocation } from '../../cli/invocation.ts'
 import { repeatedOptions } from '../../cli/repeated-options.ts'
 import { runInvocations } from '../../cli/run-invocations.ts'
@@ -18,6 +19,9 @@ const columns: readonly ColumnSpec[] = [
   ['AUTHOR', 'prAuthor'],
   ['TITLE', 'prTitle'],
 ]
+
+/** The fields of a queue; the rows of the table are its pull requests. */
+export const queueRecord = serviceRecord(getQueue, columns, 'enqueuedPullRequests')
 
 /**
  * Prints a queue: a screen on a terminal, with what the metrics say about its last hour, and a table
@@ -74,6 +78,7 @@ export const queueGetCommand = defineCommand({
   request: queueRequest,
   inputs: {},
   operations: [getMergeQueueMetrics],
+  fields: queueRecord,
   examples: [
     'mergeq queue get',
     'mergeq queue get --json | jq -r .state',

@@ -5,6 +5,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import type { RequestLimits, ServiceClient } from '../../api/service-client.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
+import { combineFields } from '../../cli/fields/record-fields.ts'
 import type { Invocation } from '../../cli/invocation.ts'
 import { repeatedOptions } from '../../cli/repeated-options.ts'
 import { createLiveRenderer, isLive } from '../../cli/watch/live-renderer.ts'
@@ -22,8 +23,8 @@ import type { QueueEntry } from '../../domain/queue-entries.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
 import type { QueueActivity } from './get/queue-activity.ts'
 import { queueRequest } from './get/queue-request.ts'
-import { printQueue } from './get.ts'
-import { createChangePrinter, type QueueUpdate } from './watch/print-changes.ts'
+import { printQueue, queueRecord } from './get.ts'
+import { changeRecord, createChangePrinter, type QueueUpdate } from './watch/print-changes.ts'
 
 /** The queue to watch. */
 type QueueInvocation = Invocation<typeof queueRequest.inputs>
@@ -126,6 +127,7 @@ export const queueWatchCommand = defineCommand({
   request: queueRequest,
   inputs: watchInputs('the queue', '10s'),
   operations: [getSubmittedPullRequest, getMergeQueueMetrics],
+  fields: combineFields(changeRecord, { ...queueRecord, columns: [] }),
   output: {
     table: 'a live view on a terminal; elsewhere one line per change',
     json: 'the current queue; requires --once',

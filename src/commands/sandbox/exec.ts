@@ -15,7 +15,7 @@ const commandLine: Input<readonly string[]> = {
       required: true,
       variadic: true,
       program: true,
-      summary: 'Command to run, after --',
+      summary: 'Command to run; the options after it belong to it',
     },
   ],
   read: args => args.get('command') ?? [],
@@ -57,14 +57,17 @@ export const sandboxExecCommand = defineCommand({
     const sandbox = await openSandbox(values, port, context)
     const { interrupted, spawn } = context.host
     try {
-      const { code } = await spawn(program, args, {
+      const { code, notFound } = await spawn(program, args, {
         env: sandbox.environment,
         output: 'inherit',
         until: interrupted,
       })
       if (interrupted.aborted) throw interrupted.reason
-      if (code === 127)
-        throw usageError(`Command not found: ${sanitizeLine(program)}.`, 'Check its name and your PATH.')
+      if (notFound === true)
+        throw usageError(
+          `Command not found: ${sanitizeLine(program)}.`,
+          'Check the command name and your PATH.',
+        )
       await logReport(sandbox.report(), values.scenario, context)
       return code
     } finally {

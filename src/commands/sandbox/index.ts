@@ -1,5 +1,6 @@
 import type { CommandModule } from '../../cli/registered-command.ts'
 import { sandboxExecCommand } from './exec.ts'
+import { sandboxShellCommand } from './shell.ts'
 import { sandboxSimulateCommand } from './simulate.ts'
 import { sandboxStartCommand } from './start.ts'
 import { sandboxTourCommand } from './tour.ts'
@@ -8,6 +9,7 @@ import { sandboxTourCommand } from './tour.ts'
 export const sandboxCommands: readonly CommandModule[] = [
   sandboxStartCommand,
   sandboxExecCommand,
+  sandboxShellCommand,
   sandboxTourCommand,
   sandboxSimulateCommand,
 ]

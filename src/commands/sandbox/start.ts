@@ -1,13 +1,37 @@
 import { defineCommand } from '../../cli/command.ts'
 import { printPreview } from '../../cli/preview.ts'
+import { isJsonFormat } from '../../domain/output-formats.ts'
+import { detectShell, formatVariable, type ShellKind } from '../../domain/user-shell.ts'
 import { stringifyJson } from '../../json-text.ts'
 import { describeSandbox, openSandbox, portOption, sandboxOptions } from './server/start-options.ts'
+
+/** Returns the base URL, the lines that set the variables in a shell, and how the sandbox stops. */
+function instructions(
+  baseUrl: string,
+  variables: Readonly<Record<string, string>>,
+  shell: ShellKind,
+): string {
+  const lines = Object.entries(variables).map(([name, value]) => formatVariable(shell, name, value))
+  return [
+    `The sandbox is ready at ${baseUrl}.`,
+    'To use it in another terminal, paste these lines there:',
+    '',
+    ...lines,
+    '',
+    'It runs until you press Ctrl-C here or close this terminal.',
+    '',
+  ].join('\n')
+}
 
 /** `sandbox start`: serves a sandbox until a signal ends the process. */
 export const sandboxStartCommand = defineCommand({
   command: 'sandbox start',
   summary: 'Start a sandbox on this machine and run it until interrupted',
-  output: 'one JSON line when the sandbox is ready: {"baseUrl","token"}',
+  output: {
+    table: 'on a terminal, the lines to paste in another terminal; on a pipe, the JSON line',
+    json: 'one line when the sandbox is ready: {"baseUrl","token"}',
+    ndjson: 'the same',
+  },
   inputs: { ...portOption, ...sandboxOptions },
   examples: [
     'mergeq sandbox start --port 8080 --scenario failure',
@@ -17,9 +41,15 @@ export const sandboxStartCommand = defineCommand({
     printPreview('sandbox start', `Would serve ${describeSandbox(values, port)}.`, context),
   async run({ port, ...values }, context) {
     const sandbox = await openSandbox(values, port, context)
-    const { interrupted, out } = context.host
+    const { env, interrupted, out, runtime } = context.host
     try {
-      await out.write(`${stringifyJson({ baseUrl: sandbox.baseUrl, token: sandbox.token })}\n`)
+      const { baseUrl, token, variables } = sandbox
+      const isForPerson = out.terminal && !isJsonFormat(context.options.format)
+      await out.write(
+        isForPerson
+          ? instructions(baseUrl, variables, detectShell(env, runtime.platform))
+          : `${stringifyJson({ baseUrl, token })}\n`,
+      )
       await new Promise((_, reject) => {
         if (interrupted.aborted) reject(interrupted.reason)
         interrupted.addEventListener('abort', () => reject(interrupted.reason), { once: true })

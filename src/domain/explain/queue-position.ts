@@ -70,7 +70,7 @@ export function slotFindings({ queue, entry }: Facts): readonly Finding[] {
   if (prioritized.length > 0)
     findings.push({
       code: 'lower-priority',
-      message: `Its priority value is ${priority}. Ahead with a higher priority: ${joinSome(prioritized.map(({ pr }) => `#${pr}`))}.`,
+      message: `Its priority value is ${priority}. Pull requests ahead with a higher priority: ${joinSome(prioritized.map(({ pr }) => `#${pr}`))}.`,
     })
   const minSize = getNumber(queue, 'batchingMinSize')
   const minutes = getNumber(queue, 'batchingMaxWaitTimeMinutes')

@@ -1,4 +1,5 @@
 import { usageError } from '../../errors.ts'
+import { hintWithSuggestion } from '../similar-name.ts'
 import { metricName, parseNumber } from './exposition.ts'
 
 /**
@@ -57,8 +58,9 @@ const maxLength = 4_000
 const rangeFunction = /^(?:rate|irate|increase|delta|idelta|deriv|resets|changes|\w+_over_time)$/
 
 /** The syntax of expressions, for hints. */
-const syntaxHint =
-  "Write <series> <op> <number>, for example 'sum(mq_depth_current{queue_type=\"main\"}) < 50' or 'quantile(0.95, mq_pr_time_in_queue_1h_seconds) <= 3600'."
+const syntaxHint = `Write <series> <operator> <number>, for example:
+'sum(mq_depth_current{queue_type="main"}) < 50'
+'quantile(0.95, mq_pr_time_in_queue_1h_seconds) <= 3600'`
 
 /** Parses an expression; throws a usage error that marks the position of a mistake. */
 export function parseExpression(text: string): Expression {
@@ -143,7 +145,11 @@ export function parseExpression(text: string): Expression {
     if (rangeFunction.test(first)) refuse(`${first}() is not supported for these series`, start, whyNoRate)
     const aggregation = aggregations.find(candidate => candidate === first)
     if (aggregation === undefined && first !== 'quantile')
-      refuse(`unknown function ${first}(); must be one of: ${aggregations.join(', ')}, quantile`, start)
+      refuse(
+        `unknown function ${first}(); must be one of: ${aggregations.join(', ')}, quantile`,
+        start,
+        hintWithSuggestion(first, [...aggregations, 'quantile'], syntaxHint),
+      )
     expect(/\(/y, 'a (')
     const share = aggregation === undefined ? parseShare() : undefined
     const inner = text.slice(at).match(/^([a-z_]+)\s*\(/)?.[1]

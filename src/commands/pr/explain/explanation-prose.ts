@@ -21,7 +21,7 @@ function headline(explanation: Explanation, url: string, now: number): StyledLin
     return [
       number,
       verdict === 'never-submitted'
-        ? ` was never submitted to the queue of ${targetBranch}`
+        ? ` was never submitted to the queue for ${targetBranch}`
         : ' is in an unknown state',
       name,
     ]

@@ -1,4 +1,5 @@
 import type { CommandContext } from '../../../cli/context.ts'
+import type { RecordFields } from '../../../cli/fields/record-fields.ts'
 import { pluralize } from '../../../domain/format.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import { testSlots } from '../../../domain/queue-entries.ts'
@@ -26,12 +27,24 @@ function formatTestSlots(queue: Json): string {
 
 /** Returns a sentence: the queue with its state, and the number of pull requests under test and queued. */
 const queueSummary = (queue: JsonObject, { repo, targetBranch }: QueueName): string =>
-  `Queue of ${targetBranch} in ${repositoryName(repo)}: ${getString(queue, 'state') ?? '-'}, ${formatTestSlots(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} queued.`
+  `Queue for ${targetBranch} in ${repositoryName(repo)}: ${getString(queue, 'state') ?? '-'}, ${formatTestSlots(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} queued.`
 
 /** Returns the first record of a stream; the fields that this program adds replace those of the service. */
 const queueEvent = (queue: JsonObject, { repo, targetBranch }: QueueName, at: string): JsonObject => {
   const { type: _, at: __, ...rest } = queue
   return { type: 'queue', at, repo: repositoryName(repo), targetBranch, ...rest }
+}
+
+/** A record is the queue, as the first reading shows it, or a change. */
+export const changeRecord: RecordFields = {
+  names: ['type', 'at', 'pr', 'from', 'to', 'position', 'repo', 'targetBranch'],
+  columns: [
+    ['AT', 'at'],
+    ['PR', 'pr', 'pr'],
+    ['FROM', 'from', 'state'],
+    ['TO', 'to', 'state'],
+    ['POSITION', 'position', 'number'],
+  ],
 }
 
 const columns = [

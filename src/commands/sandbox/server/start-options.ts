@@ -74,8 +74,9 @@ export const portOption = {
 }
 
 /**
- * Starts a sandbox on loopback. Returns the sandbox with the environment in which commands reach it; that
- * environment does not contain the real token. The caller must close the sandbox.
+ * Starts a sandbox on loopback. Returns the sandbox with the variables that it needs and the environment in
+ * which commands reach it; that environment does not contain the real token. The caller must close the
+ * sandbox.
  */
 export async function openSandbox(
   values: InputValues<typeof sandboxOptions>,
@@ -93,15 +94,15 @@ export async function openSandbox(
     readScenario: path => files.read(path),
   })
   const { TRUNK_API_TOKEN: _, ...envWithoutToken } = env
-  const environment: Environment = {
-    ...envWithoutToken,
+  const variables = {
     MERGEQ_BASE_URL: sandbox.baseUrl,
     MERGEQ_TOKEN: sandbox.token,
     MERGEQ_REPO: repositoryName(sandbox.repo),
     MERGEQ_TARGET_BRANCH: sandbox.targetBranch,
     MERGEQ_ORG: sandbox.org,
   }
-  return { ...sandbox, environment }
+  const environment: Environment = { ...envWithoutToken, ...variables }
+  return { ...sandbox, variables, environment }
 }
 
 /** Returns a sandbox as `--dry-run` describes it: the port, the scenario and the dialect. */

@@ -1,0 +1,23 @@
+import { isObject } from '../../json.ts'
+import type { ResponseDecoder } from '../decode.ts'
+import { defineOperation } from '../operation.ts'
+
+/** Accepts every response: its form is not known. A text becomes the field `status` of the record. */
+const statusDecoder: ResponseDecoder = {
+  expects: 'anything',
+  read({ document, text, bytes }) {
+    const record = isObject(document) ? document : { status: text.trim() }
+    return { records: [record], document: () => record, bytes }
+  },
+}
+
+/** Reads the health of the service, without a token (docs/reference/service.md, "status"). */
+export const getServiceStatus = defineOperation({
+  route: 'GET /status',
+  effect: false,
+  isHostedOnly: true,
+  isPublic: true,
+  params: {},
+  decoder: statusDecoder,
+  errors: { subject: 'the status of the service' },
+})

@@ -1,0 +1,46 @@
+import { shellWord } from './shell-quote.ts'
+
+/** A family of shells that set environment variables in the same way. */
+export type ShellKind = 'posix' | 'powershell' | 'cmd'
+
+/** A program to start, with its arguments. */
+export interface ShellCommand {
+  readonly program: string
+  readonly args: readonly string[]
+}
+
+/** Environment variables by name. */
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The modules of a user in `PSModulePath`: PowerShell adds their directory, cmd does not. */
+const userModules = /[\\/]Documents[\\/]((?:Windows)?PowerShell)[\\/]Modules/i
+
+/**
+ * Returns the kind of the shell from which the process was started. Outside Windows only PowerShell sets
+ * `PSModulePath`. On Windows it is always set, PowerShell adds the modules of the user, and POSIX shells such
+ * as Git Bash set `SHELL`.
+ */
+export function detectShell({ PSModulePath = '', SHELL = '' }: Environment, platform: string): ShellKind {
+  if (platform !== 'win32') return PSModulePath === '' ? 'posix' : 'powershell'
+  if (SHELL !== '') return 'posix'
+  return userModules.test(PSModulePath) ? 'powershell' : 'cmd'
+}
+
+/** Returns the line that sets an environment variable in a shell; the value has no line breaks. */
+export function formatVariable(shell: ShellKind, name: string, value: string): string {
+  if (shell === 'powershell') return `$env:${name} = '${value.replaceAll("'", "''")}'`
+  return shell === 'cmd' ? `set "${name}=${value}"` : `export ${name}=${shellWord(value)}`
+}
+
+/**
+ * Returns the shell of the user: `SHELL`, and on Windows the PowerShell from which the process was started,
+ * or cmd.
+ */
+export function userShell(env: Environment, platform: string): ShellCommand {
+  const { ComSpec = '', PSModulePath = '', SHELL = '' } = env
+  if (platform !== 'win32') return { program: SHELL === '' ? '/bin/sh' : SHELL, args: [] }
+  if (detectShell({ PSModulePath }, platform) === 'cmd')
+    return { program: ComSpec === '' ? 'cmd.exe' : ComSpec, args: [] }
+  const isWindowsPowerShell = userModules.exec(PSModulePath)?.[1]?.toLowerCase() === 'windowspowershell'
+  return { program: isWindowsPowerShell ? 'powershell.exe' : 'pwsh.exe', args: ['-NoLogo'] }
+}

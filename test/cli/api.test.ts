@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import { operationName } from '../../src/api/operation.ts'
+import { serviceOperations } from '../../src/api/operations/index.ts'
+import { completeWords } from '../../src/cli/completion/complete.ts'
+import { commandGroups } from '../../src/commands/index.ts'
+import { allCommands } from '../support/commands.ts'
+import { mergeq } from '../support/harness.ts'
+
+const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
+const answer = () => ({ body: '{}' })
+const repo = { host: 'github.com', owner: 'acme', name: 'web' }
+
+const send = async (line: string) => {
+  const { code, err, requests } = await mergeq(line, { env, answer })
+  const [{ method = '', path = '', body = '' } = {}] = requests
+  return {
+    code,
+    err,
+    requests: requests.length,
+    method,
+    path,
+    body: body === '' ? undefined : JSON.parse(body),
+  }
+}
+
+describe('a known operation gets its method, and what settings give', () => {
+  test.each([
+    ['listPullRequests', { repo, targetBranch: 'main' }],
+    ['flaky-tests/list-quarantined-tests', { repo, org_url_slug: 'acme' }],
+    ['flaky-tests/list-unhealthy-tests', { repo, org_url_slug: 'acme' }],
+    ['flaky-tests/link-ticket-to-test-case', { repo }],
+    ['getQueue', { repo, targetBranch: 'main' }],
+  ])('%s', async (operation, body) => {
+    expect(await send(`api ${operation}`)).toEqual({
+      code: 0,
+      err: '',
+      requests: 1,
+      method: 'POST',
+      path: `/v1/${operation}`,
+      body,
+    })
+  })
+
+  test('status is a GET', async () => {
+    expect(await send('api status')).toMatchObject({ method: 'GET', path: '/v1/status', body: undefined })
+  })
+
+  test('an unknown operation gets nothing', async () => {
+    expect(await send('api getSubmittedPullRequests -f a=b')).toMatchObject({
+      method: 'POST',
+      body: { a: 'b' },
+    })
+  })
+})
+
+describe('fields', () => {
+  test.each([
+    ['-F n=5', { n: 5 }],
+    ['-f n=5', { n: '5' }],
+    ['-f n=true', { n: 'true' }],
+    ['-f n=', { n: '' }],
+    [`-f 'n=a=b "c"'`, { n: 'a=b "c"' }],
+    ['-f a.b=5 -F a.c=5', { a: { b: '5', c: 5 } }],
+    ['--raw-field n=null --field m=null', { n: 'null', m: null }],
+  ])('%s', async (flags, body) => {
+    expect((await send(`api something ${flags}`)).body).toEqual(body)
+  })
+
+  test('a field without a key is a usage error', async () => {
+    const { code, err, requests } = await send('api something -f value')
+    expect({ code, requests }).toEqual({ code: 2, requests: 0 })
+    expect(err).toContain("'value' does not have the form")
+  })
+
+  test('the same field twice is a usage error', async () => {
+    expect(await send('api something -f a=1 -F a=2')).toMatchObject({ code: 2, requests: 0 })
+  })
+
+  test('a GET has no fields', async () => {
+    const { code, err } = await send('api status -f a=1')
+    expect(code).toBe(2)
+    expect(err).toBe(
+      'mergeq: A GET request cannot have a body.\n  Omit -f, -F and --input, or use -X post.\n',
+    )
+  })
+
+  test('a state that the user names is sent as it is', async () => {
+    expect((await send('api listPullRequests -f state=merged')).body).toMatchObject({ state: 'merged' })
+  })
+})
+
+test('completion offers the name of every operation', () => {
+  const { candidates } = completeWords(commandGroups, allCommands, ['api'], '')
+  expect(candidates.map(({ value }) => value)).toEqual(
+    serviceOperations.map(({ route }) => operationName(route)),
+  )
+})
+
+test('a hosted operation that is missing says so, whatever its name', async () => {
+  const { code, err } = await mergeq('api listPullRequests', {
+    env,
+    answer: () => ({ status: 404, body: 'Not Found' }),
+  })
+  expect(code).toBe(5)
+  expect(err).toContain('it has no operation listPullRequests.\n')
+})
