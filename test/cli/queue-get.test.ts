@@ -76,7 +76,7 @@ describe('queue get on a terminal', () => {
   test('links each number to its pull request where the terminal has links', async () => {
     const { out } = await mergeq('queue get', {
       terminal: true,
-      links: true,
+      hasLinks: true,
       env,
       answer: serve(running),
     })
@@ -160,7 +160,7 @@ To see the state of one: mergeq pr get 7
 
   test('names nothing that --set has replaced', async () => {
     const { out } = await show(running, { line: 'queue get --set repo=x' })
-    expect(out).toMatch(/^ {3}PR/)
+    expect(out).toMatch(/^POSITION {2}PR/)
   })
 
   test('watch --once shows the same', async () => {
