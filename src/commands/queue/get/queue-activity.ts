@@ -3,15 +3,14 @@ import { getMergeQueueMetrics, samplesIn } from '../../../api/operations/queue-m
 import { type ServiceClient, type ServiceLogger, withMaxRetries } from '../../../api/service-client.ts'
 import type { InputValues } from '../../../cli/inputs.ts'
 import type { queueInputs } from '../../../cli/queue-inputs.ts'
-import { isOfQueue, toQueueSeries } from '../../../domain/metrics/queue-series.ts'
-import { type UsualTimeInQueue, usualTimeInQueue } from '../../../domain/metrics/usual-time.ts'
 
 /** A queue: its repository and its target branch. */
 export type QueueName = InputValues<typeof queueInputs>
 
 /** What the metrics of a queue add to its record. */
 export interface QueueActivity {
-  readonly usual: UsualTimeInQueue | undefined
+  /** The usual time in the queue, in the words of `usualRangeText`; undefined if nothing merged. */
+  readonly usualText: string | undefined
   /** How many pull requests wait to become ready; undefined if the metrics do not say. */
   readonly notReady: number | undefined
 }
@@ -40,14 +39,18 @@ export async function readQueueActivity(
     const params = { repo, branch: targetBranch }
     const { response } = await callOperation({ ...client, logger }, getMergeQueueMetrics, params, { limits })
     const samples = samplesIn(response.bytes)
-    let notReady: number | undefined
-    for (const sample of samples) {
-      const series = toQueueSeries(sample)
-      if (series?.kind !== 'number' || series.number !== 'awaitingMergeability') continue
-      if (isOfQueue(series, repo, targetBranch) && Number.isFinite(sample.value))
-        notReady = (notReady ?? 0) + sample.value
+    const { summarizeMetrics, usualRangeText, usualTimeInQueue } = await import(
+      '../../../domain/metrics/last-hour.ts'
+    )
+    const name = `${repo.owner}/${repo.name}`.toLowerCase()
+    const queue = summarizeMetrics(samples).queues.find(
+      queue => queue.branch === targetBranch && (queue.repo ?? name).toLowerCase() === name,
+    )
+    const usual = usualTimeInQueue(samples, repo, targetBranch)
+    return {
+      usualText: usual && usualRangeText(usual),
+      notReady: queue?.numbers.awaitingMergeability,
     }
-    return { usual: usualTimeInQueue(samples, repo, targetBranch), notReady }
   } catch {
     return undefined
   }

@@ -1,5 +1,4 @@
 import { pluralize } from '../../../domain/format.ts'
-import { usualRangeText } from '../../../domain/metrics/usual-time.ts'
 import { positionEntries, queueEntries, testSlots } from '../../../domain/queue-entries.ts'
 import { canResume, queueStateMessage } from '../../../domain/queue-state-message.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
@@ -68,7 +67,7 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
     [testingText(queue)],
     [`waiting ${count('PENDING')}`],
     ...(notReady > 0 ? [[`not ready ${notReady}`]] : []),
-    ...(activity?.usual === undefined ? [] : [[usualRangeText(activity.usual)]]),
+    ...(activity?.usualText === undefined ? [] : [[activity.usualText]]),
   ]
   return [
     ...joinPieces(pieces, columns),
