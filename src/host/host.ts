@@ -62,8 +62,8 @@ export interface StandardInput {
 /** What happens to a terminal while a screen is shown. */
 export interface TerminalEvents {
   /**
-   * A key was pressed. A key without a character is the sequence of the terminal, such as `ESC [ A` for the up
-   * arrow. Without this function, the keys are not read.
+   * A key was pressed. A key without a character is the sequence of the terminal, such as `ESC [ A` for the
+   * up arrow. Without this function, the keys are not read.
    */
   press?(key: string): void
   /** The size of the terminal has changed. */

@@ -73,7 +73,7 @@ export async function printQueue(
 /** `mergeq queue get`: a queue and the pull requests in it. */
 export const queueGetCommand = defineCommand({
   command: 'queue get',
-  summary: 'Show a queue: its state and pull requests, with --json also its settings',
+  summary: 'Show a queue: its state and pull requests',
   operation: getQueue,
   request: queueRequest,
   inputs: {},
