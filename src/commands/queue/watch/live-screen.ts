@@ -1,5 +1,5 @@
 import type { LiveScreen } from '../../../cli/watch/live-renderer.ts'
-import { formatAge } from '../../../domain/format.ts'
+import { elapsedSince, formatAge } from '../../../domain/format.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import {
   linkSpan,
@@ -29,7 +29,7 @@ interface Departed {
 /** Returns what is said of a pull request that left: `✗ #4 failed 2m ago`. */
 function departureText({ pr, state, at }: Departed, { repo }: QueueName, now: number): readonly Span[] {
   const number = linkSpan(`#${pr}`, urlOfPullRequest(repo, pr))
-  const age = { text: ` ${formatAge(Math.max(0, now - at))} ago` }
+  const age = { text: ` ${formatAge(now - at)} ago` }
   if (state === undefined) return [number, { text: ' left' }, age]
   const { text, style } = stateSpan(state)
   const [, sign = '', words = text] = /^(\S) (.*)$/.exec(text) ?? []
@@ -64,7 +64,10 @@ export function createQueueScreen(watched: QueueName, repeatedOptions: string): 
     update(update, now) {
       last = update
       const left = (update.changes ?? []).flatMap(({ pr, to, at, position }) =>
-        pr === null || position !== null ? [] : [{ pr, state: to ?? undefined, at: Date.parse(at) || now }],
+        pr === null || position !== null
+          ? []
+          : // A time that cannot be compared with this clock counts as the time of the reading.
+            [{ pr, state: to ?? undefined, at: now - (elapsedSince(at, now) ?? 0) }],
       )
       departures = [...left, ...departures].sort((one, other) => other.at - one.at).slice(0, maxDepartures)
     },
