@@ -60,6 +60,12 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'not queued', lines: ['pr cancel 77'] },
     { title: 'restart', before: busy, lines: ['pr restart 5'] },
   ],
+  'queue-get': [
+    { title: 'running', before: busy, lines: ['queue get'] },
+    { title: 'paused', before: [...busy, 'queue pause'], lines: ['queue get'] },
+    { title: 'empty', lines: ['queue get'] },
+    { title: 'unknown', lines: ['queue get -b release'] },
+  ],
   'queue-list': [
     {
       title: 'several queues',
