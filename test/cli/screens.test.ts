@@ -68,6 +68,15 @@ const broken = (screen: Screen, drawn: Drawn): readonly string[] =>
 /** The sequences of the standard colors that are readable on dark and light backgrounds, bold and dim. */
 const readableStyle = /^(?:0|1|2|22|3[1-6]|39)$/
 
+test('a token in a title is redacted before the title is cut', async () => {
+  const screen = { title: 'list', before: ['pr submit 5 6'], lines: ['pr list'] }
+  for (const columns of widths) {
+    const text = await drawScreen(screen, { dialect: 'hosted', columns, env: plain, isPlanted: true })
+    expect(text).toMatch(/^#5 .*\[RED/m)
+    expect(partsOfSecret(text)).toEqual([])
+  }
+})
+
 describe.each(Object.entries(screens))('the screens of %s', (name, list) => {
   const all: (readonly [Screen, readonly Drawn[]])[] = []
 
@@ -88,6 +97,16 @@ describe.each(Object.entries(screens))('the screens of %s', (name, list) => {
         expect(text, title).not.toMatch(/[^\P{Cc}\n]/u)
         expect(partsOfSecret(text), title).toEqual([])
       }
+  })
+
+  test('have no part of a token where the service has it in titles, names and messages', async () => {
+    const authorized = list.filter(({ setting }) => setting?.env?.MERGEQ_TOKEN === undefined)
+    for (const screen of authorized)
+      for (const dialect of dialects)
+        for (const columns of [60, 120]) {
+          const text = await drawScreen(screen, { dialect, columns, env: plain, isPlanted: true })
+          expect(partsOfSecret(text), screen.title).toEqual([])
+        }
   })
 
   test('have the standard colors that every background allows, and the same text', async () => {

@@ -1,3 +1,4 @@
+import { MergeqError } from '../../src/errors.ts'
 import type { Screen } from './screens.ts'
 
 /** Several pull requests in every state: #3 and #4 merged, #9 failed, #8 cancelled, the others queued. */
@@ -65,6 +66,10 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'paused', before: [...busy, 'queue pause'], lines: ['queue get'] },
     { title: 'empty', lines: ['queue get'] },
     { title: 'unknown', lines: ['queue get -b release'] },
+  ],
+  'queue-watch': [
+    { title: 'the last frame, which stays', before: busy, lines: ['queue watch --for 3m'] },
+    { title: 'of an empty queue', lines: ['queue watch --for 1m'] },
   ],
   'queue-list': [
     {
@@ -168,6 +173,13 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'path', lines: ['config path'], setting: { env: { HOME: '/home/ada' } } },
   ],
   sandbox: [
+    {
+      title: 'start, then Ctrl-C',
+      lines: ['sandbox start'],
+      setting: {
+        signal: AbortSignal.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 })),
+      },
+    },
     {
       title: 'simulate',
       lines: [

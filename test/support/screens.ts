@@ -1,6 +1,6 @@
 import type { DialectName } from '../../src/sandbox/dialects.ts'
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts'
-import { openStory, type Setting, type Story } from './harness.ts'
+import { openStory, type Setting, serveScript } from './harness.ts'
 
 /** What a person sees after a command line, and what happened before. */
 export interface Screen {
@@ -12,8 +12,6 @@ export interface Screen {
   readonly before?: readonly (string | number)[]
   readonly sandbox?: Omit<SandboxOptions, 'now'>
   readonly setting?: Setting
-  /** Changes the sandbox, or what it answers, before the screen is drawn. */
-  readonly prepare?: (story: Story) => Setting | Promise<Setting>
   /** Why a rule does not apply to the screen. */
   readonly exceptions?: Readonly<Partial<Record<Rule, string>>>
 }
@@ -26,6 +24,8 @@ export interface ScreenTerminal {
   readonly dialect: DialectName
   readonly columns: number
   readonly env: Readonly<Record<string, string>>
+  /** Whether the service has the token in all titles, names and messages. */
+  readonly isPlanted?: boolean
 }
 
 /** The token of every screen; nothing of it may be shown. */
@@ -48,8 +48,32 @@ const scenario = {
 /** The line that every command prints first in a sandbox, with its colors. */
 const sandboxNotice = /^[^\n]*this is a sandbox; nothing here is real\.\n/gm
 
+/** What a live view draws on the alternate screen, which is gone when it ends. */
+const alternateScreen = /\u001B\[\?1049h.*?\u001B\[\?1049l/gs
+
 /** The system chooses the port of a sandbox. */
 const address = /127\.0\.0\.1:\d+/g
+
+/** Returns a text with the token in it: in the middle of several words, and at the end of a name. */
+function plant(key: string, value: unknown): unknown {
+  if (typeof value !== 'string' || /state|priority|method|mode$/i.test(key)) return value
+  const middle = value.indexOf(' ', value.length / 3)
+  if (middle > 0) return `${value.slice(0, middle)} ${secret}${value.slice(middle)}`
+  return /author|name|variant|owner|message/i.test(key) ? `${value}-${secret}` : value
+}
+
+/** Serves what another service answers, with the token in the texts of its documents. */
+const servePlanted = (baseUrl: string) =>
+  serveScript(async ({ method, path, headers, body }) => {
+    const response = await fetch(`${baseUrl.slice(0, -'/v1'.length)}${path}`, {
+      method,
+      headers: { 'x-api-token': headers['x-api-token'] ?? '', 'content-type': 'application/json' },
+      ...(method === 'GET' ? {} : { body }),
+    })
+    const [text, type] = [await response.text(), response.headers.get('content-type') ?? '']
+    const planted = type.includes('json') ? JSON.stringify(JSON.parse(text, plant)) : text
+    return { status: response.status, body: planted, headers: { 'content-type': type } }
+  })
 
 /** Returns what a terminal shows of a screen: each command line after `$ `, its output, and its exit code. */
 export async function drawScreen(screen: Screen, terminal: ScreenTerminal): Promise<string> {
@@ -65,22 +89,31 @@ export async function drawScreen(screen: Screen, terminal: ScreenTerminal): Prom
     for (const step of screen.before ?? [])
       if (typeof step === 'number') story.clock.now += step * 1_000
       else await story.mergeq(step)
-    const prepared = await screen.prepare?.(story)
+    const planted =
+      terminal.isPlanted === true ? await servePlanted(story.env.MERGEQ_BASE_URL ?? '') : undefined
     const pieces: string[] = []
     for (const line of screen.lines) {
-      const setting = { ...screen.setting, ...prepared }
+      const { setting } = screen
       pieces.push(`$ mergeq ${line}`.trimEnd(), '\n')
       const { code } = await story.mergeq(line, {
         ...setting,
         terminal: true,
         inputTerminal: true,
         columns: terminal.columns,
-        env: { ...setting.env, ...terminal.env },
+        env: {
+          ...(planted === undefined ? {} : { MERGEQ_BASE_URL: planted.baseUrl }),
+          ...setting?.env,
+          ...terminal.env,
+        },
         screen: pieces,
       })
       if (code !== 0) pieces.push(`(exit code ${code})\n`)
     }
-    return pieces.join('').replaceAll(sandboxNotice, '').replaceAll(address, '127.0.0.1:40000')
+    await planted?.close()
+    const shown = pieces.join('')
+    return (terminal.env.TERM === 'dumb' ? shown : shown.replaceAll(alternateScreen, ''))
+      .replaceAll(sandboxNotice, '')
+      .replaceAll(address, '127.0.0.1:40000')
   } finally {
     await story.close()
   }
