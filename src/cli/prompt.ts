@@ -1,6 +1,7 @@
 import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
+import { textWidth } from '../output/text-width.ts'
 import { wrapLines } from '../output/wrap-lines.ts'
 import type { Confirmation } from './command.ts'
 import type { CommandContext } from './context.ts'
@@ -11,6 +12,9 @@ import type { CommandContext } from './context.ts'
  */
 export const canPrompt = ({ options, host }: Pick<CommandContext, 'options' | 'host'>): boolean =>
   host.input.terminal && !options.noInput && !isContinuousIntegration(host.env)
+
+/** Matches the space before the sentence that says how to answer. */
+const lastSentence = / (?=(?:Type \S+ to confirm:|Continue\? \[y\/N\])$)/
 
 /**
  * Asks before something is destroyed; throws a usage error when the user does not agree or cannot be asked.
@@ -28,7 +32,9 @@ export async function confirm(
     )
   // The answer has a place on the last line.
   const columns = context.host.err.columns - confirmation.expectedInput.length - 2
-  const question = wrapLines(sanitizeLine(confirmation.text), Math.max(24, columns))
+  const text = sanitizeLine(confirmation.text)
+  const lines = textWidth(text) <= columns ? text : text.replace(lastSentence, '\n')
+  const question = wrapLines(lines, Math.max(24, columns))
   const input = (await context.host.input.ask(`${question} `))?.trim() ?? ''
   const isConfirmed =
     confirmation.expectedInput === 'y' ? /^y(es)?$/i.test(input) : input === confirmation.expectedInput

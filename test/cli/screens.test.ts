@@ -72,7 +72,7 @@ test('a token in a title is redacted before the title is cut', async () => {
   const screen = { title: 'list', before: ['pr submit 5 6'], lines: ['pr list'] }
   for (const columns of widths) {
     const text = await drawScreen(screen, { dialect: 'hosted', columns, env: plain, isPlanted: true })
-    expect(text).toMatch(/^#5 .*\[RED/m)
+    expect(text).toMatch(/^#6 .*\[REDACTED\]/m)
     expect(partsOfSecret(text)).toEqual([])
   }
 })

@@ -76,6 +76,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
       title: 'several queues',
       before: busy,
       lines: ['queue list'],
+      setting: { env: { MERGEQ_REPO: '' } },
       sandbox: {
         queues: [
           {
