@@ -83,7 +83,9 @@ export function createTableRenderer(
 ): TableRenderer {
   const { color, links = false } = options
   const texts = (row: View['rows'][number]) =>
-    columns.map(({ format }, index) => cellText(row[index], format, options))
+    columns.map(({ format, isSparse }, index) =>
+      isSparse === true && formatCell(row[index]) === '' ? '' : cellText(row[index], format, options),
+    )
   const sample = firstRows.slice(0, widthRows)
   const shown = layoutColumns(columns, sample.map(texts), options.columns, index =>
     sample.every(row => formatCell(row[index]) === ''),

@@ -8,7 +8,8 @@ import { integerParser } from '../../domain/values/numbers.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
-import { table } from '../../output/view.ts'
+import { stateSpan } from '../../output/styled-text.ts'
+import { linesView, table } from '../../output/view.ts'
 import { readBaseline } from './gate/baseline.ts'
 import { flakyListCommand } from './list.ts'
 
@@ -123,6 +124,8 @@ export const flakyGateCommand = defineCommand({
           ['REASON', 'reason'],
         ]),
         sentence: ok ? `${reason}.` : '',
+        // The reason of a failure is on standard error.
+        ...(ok ? { terminalView: () => linesView([[stateSpan('PASS'), `: ${reason}.`]]) } : {}),
       }),
     })
     await context.printer.end()

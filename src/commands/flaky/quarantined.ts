@@ -2,8 +2,11 @@ import { listQuarantinedTests } from '../../api/operations/quarantined-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
 import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
 import { table } from '../../output/view.ts'
 import { testFilterInputs } from './tests/filter-inputs.ts'
+import { statusListEnding } from './tests/list-view.ts'
+import { nameColumn, ownerColumn, testTable, variantColumn } from './tests/test-table.ts'
 
 /** `mergeq flaky quarantined`: the tests whose failures are ignored. */
 export const flakyQuarantinedCommand = defineOperationCommand({
@@ -20,8 +23,8 @@ export const flakyQuarantinedCommand = defineOperationCommand({
   },
   // The ids of these records are not those of other lists
   // (docs/reference/service.md, "list-quarantined-tests").
-  view: ({ records }) =>
-    table(records, [
+  view: ({ records }) => ({
+    ...table(records, [
       ['NAME', 'name', 'text'],
       ['STATUS', 'status', 'state'],
       ['SETTING', 'quarantine_setting', 'plain', 3],
@@ -29,5 +32,18 @@ export const flakyQuarantinedCommand = defineOperationCommand({
       ['OWNERS', 'codeowners', 'plain', 1],
       ['FILE', 'file', 'plain', 4],
     ]),
+    terminalView: () =>
+      testTable(records, [
+        { title: 'STATUS', format: 'state', value: 'status' },
+        { title: 'SINCE', format: 'time', priority: 4, value: 'status_last_updated_at' },
+        ownerColumn,
+        nameColumn,
+        variantColumn(records),
+        { title: 'SETTING', format: 'id', priority: 8, needsRoom: 60, value: 'quarantine_setting' },
+        { title: 'FILE', format: 'id', priority: 9, needsRoom: 60, value: 'file' },
+      ]),
+  }),
+  listEnding: (end, { pageToken, repo }) =>
+    pageToken === undefined ? statusListEnding(end, 'quarantined', repositoryName(repo)) : undefined,
   examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'cart*' --json"],
 })

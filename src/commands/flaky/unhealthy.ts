@@ -3,9 +3,19 @@ import { defineOperationCommand } from '../../cli/command.ts'
 import { choiceOption, type Input, negatableFlag } from '../../cli/inputs.ts'
 import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { table } from '../../output/view.ts'
 import { testFilterInputs } from './tests/filter-inputs.ts'
+import { statusListEnding } from './tests/list-view.ts'
+import {
+  idColumn,
+  nameColumn,
+  ownerColumn,
+  quarantinedColumn,
+  testTable,
+  variantColumn,
+} from './tests/test-table.ts'
 
 const typedStatus = choiceOption({
   name: 'status',
@@ -43,8 +53,8 @@ export const flakyUnhealthyCommand = defineOperationCommand({
     }),
     ...testFilterInputs,
   },
-  view: ({ records }) =>
-    table(records, [
+  view: ({ records }) => ({
+    ...table(records, [
       ['NAME', 'name', 'text'],
       ['STATUS', 'status.value', 'state'],
       ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', 2],
@@ -52,6 +62,21 @@ export const flakyUnhealthyCommand = defineOperationCommand({
       ['OWNERS', 'codeowners', 'plain', 1],
       ['ID', 'id', 'id'],
     ]),
+    terminalView: () =>
+      testTable(records, [
+        { title: 'STATUS', format: 'state', value: 'status.value' },
+        { title: 'PRS', format: 'number', priority: 4, value: 'pull_requests_impacted_last_7d' },
+        ownerColumn,
+        nameColumn,
+        variantColumn(records),
+        quarantinedColumn,
+        idColumn,
+      ]),
+  }),
+  listEnding: (end, { pageToken, repo, status }) =>
+    pageToken === undefined
+      ? statusListEnding(end, status?.toLowerCase() ?? 'flaky or broken', repositoryName(repo))
+      : undefined,
   check({ status, pageToken }) {
     if (pageToken !== undefined && status === undefined)
       throw usageError(
