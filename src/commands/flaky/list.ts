@@ -1,5 +1,6 @@
 import { listFailingTests, type TestOrder } from '../../api/operations/failing-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
+import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { choiceOption, type Input, negatableFlag, option } from '../../cli/inputs.ts'
 import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
@@ -12,9 +13,10 @@ import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
-import { table } from '../../output/view.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
 import { testFilterInputs } from './tests/filter-inputs.ts'
-import { failingTestEnding, failingTestTable } from './tests/list-view.ts'
+import { failingTestColumns, failingTestEnding } from './tests/list-view.ts'
+import { specsOf, testTable } from './tests/test-table.ts'
 
 /**
  * A test whose status has a value: without a value, the reason replaces it
@@ -104,6 +106,16 @@ export function checkPageToken({
     )
 }
 
+const columns: readonly ColumnSpec[] = [
+  ['NAME', 'name'],
+  ['STATUS', 'status.value', 'state'],
+  ['RATE 7D', 'failure_rate_last_7d', 'number'],
+  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number'],
+  ['QUARANTINED', 'quarantined'],
+  ['OWNERS', 'codeowners'],
+  ['ID', 'id', 'id'],
+]
+
 /** `mergeq flaky list`: the tests that failed in a range of time. */
 export const flakyListCommand = defineOperationCommand({
   command: 'flaky list',
@@ -121,17 +133,10 @@ export const flakyListCommand = defineOperationCommand({
       parse: textParser('name of the file'),
     }),
   },
+  fields: serviceRecord(listFailingTests, [...columns, ...specsOf(failingTestColumns([]))]),
   view: ({ records }) => ({
-    ...table(records.map(withStatus), [
-      ['NAME', 'name'],
-      ['STATUS', 'status.value', 'state'],
-      ['RATE 7D', 'failure_rate_last_7d', 'number'],
-      ['PRS 7D', 'pull_requests_impacted_last_7d', 'number'],
-      ['QUARANTINED', 'quarantined'],
-      ['OWNERS', 'codeowners'],
-      ['ID', 'id', 'id'],
-    ]),
-    terminalView: () => failingTestTable(records),
+    ...table(records.map(withStatus), columns),
+    terminalView: () => testTable(records, failingTestColumns(records)),
   }),
   listEnding: (end, { sort, range, pageToken }, { args }) =>
     sort === undefined || pageToken !== undefined

@@ -1,7 +1,9 @@
 import { listFailingTests } from '../../api/operations/failing-tests.ts'
+import { anyField, testFields } from '../../api/operations/service-fields.ts'
 import { incompleteListError } from '../../api/pagination.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { readPages } from '../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
@@ -11,7 +13,7 @@ import { table } from '../../output/view.ts'
 import { flakyListCommand } from './list.ts'
 import type { FailedTest } from './match/junit.ts'
 import { createMatcher, type TestMatch } from './match/known-tests.ts'
-import { idColumn, nameColumn, ownerColumn, type TestColumn, testTable } from './tests/test-table.ts'
+import { idColumn, nameColumn, ownerColumn, specsOf, type TestColumn, testTable } from './tests/test-table.ts'
 
 /**
  * The verdicts on a failed test, worst first; `unknown` is a test that an incomplete list did not contain.
@@ -81,13 +83,23 @@ const columns = [
 
 /** The columns on a terminal: a file and an ID are shown in full or not at all. */
 const screenColumns: readonly TestColumn[] = [
-  { title: 'VERDICT', format: 'state', value: 'verdict' },
-  { title: 'RATE', format: 'rate', priority: 4, value: 'test.failure_rate_last_7d' },
-  { ...ownerColumn, value: 'test.codeowners' },
+  { title: 'VERDICT', format: 'state', path: 'verdict' },
+  { title: 'RATE', format: 'rate', priority: 4, path: 'test.failure_rate_last_7d' },
+  { ...ownerColumn, path: 'test.codeowners' },
   nameColumn,
-  { title: 'FILE', format: 'id', priority: 8, needsRoom: 60, value: 'file' },
-  { ...idColumn, value: 'test.id' },
+  { title: 'FILE', format: 'id', priority: 8, needsRoom: 60, path: 'file' },
+  { ...idColumn, path: 'test.id' },
 ]
+
+/** A record is a failed test; `test` is the record of the service. */
+const matchRecord: RecordFields = {
+  names: [
+    ...['verdict', 'name', 'classname', 'parent', 'file', 'test'],
+    ...testFields.map(field => `test.${field}`),
+    `test${anyField}`,
+  ],
+  columns: [...columns, ...specsOf(screenColumns)],
+}
 
 /** The inputs that a match shares with `flaky list`, without filters: a hidden test would count as new. */
 const { repo, org, range, pageSize, maxPages } = flakyListCommand.inputs
@@ -102,6 +114,7 @@ export const flakyMatchCommand = defineCommand({
     inputs: { repo, org, range, pageSize, maxPages },
   },
   inputs: { files: filesArgument },
+  fields: matchRecord,
   exitKinds: ['check-failed'],
   output: {
     table: 'one row per failed test, new failures first',

@@ -1,11 +1,13 @@
 import { listUnhealthyTests, unhealthyStatuses } from '../../api/operations/unhealthy-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
+import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { choiceOption, type Input, negatableFlag } from '../../cli/inputs.ts'
 import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
-import { table } from '../../output/view.ts'
+import type { JsonObject } from '../../json.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
 import { testFilterInputs } from './tests/filter-inputs.ts'
 import { statusListEnding } from './tests/list-view.ts'
 import {
@@ -13,6 +15,8 @@ import {
   nameColumn,
   ownerColumn,
   quarantinedColumn,
+  specsOf,
+  type TestColumn,
   testTable,
   variantColumn,
 } from './tests/test-table.ts'
@@ -34,11 +38,31 @@ const statusInput: Input<(typeof unhealthyStatuses)[number] | undefined> = {
   },
 }
 
+const columns: readonly ColumnSpec[] = [
+  ['NAME', 'name', 'text'],
+  ['STATUS', 'status.value', 'state'],
+  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', 2],
+  ['QUARANTINED', 'quarantined', 'plain', 3],
+  ['OWNERS', 'codeowners', 'plain', 1],
+  ['ID', 'id', 'id'],
+]
+
+const screenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
+  { title: 'STATUS', format: 'state', path: 'status.value' },
+  { title: 'PRS', format: 'number', priority: 4, path: 'pull_requests_impacted_last_7d' },
+  ownerColumn,
+  nameColumn,
+  variantColumn(tests),
+  quarantinedColumn,
+  idColumn,
+]
+
 /** `mergeq flaky unhealthy`: the flaky tests and the broken tests, whether or not they failed lately. */
 export const flakyUnhealthyCommand = defineOperationCommand({
   command: 'flaky unhealthy',
   summary: 'List the flaky and broken tests',
   operation: listUnhealthyTests,
+  fields: serviceRecord(listUnhealthyTests, [...columns, ...specsOf(screenColumns([]))]),
   inputs: {
     ...organizationInputs,
     status: statusInput,
@@ -54,24 +78,8 @@ export const flakyUnhealthyCommand = defineOperationCommand({
     ...testFilterInputs,
   },
   view: ({ records }) => ({
-    ...table(records, [
-      ['NAME', 'name', 'text'],
-      ['STATUS', 'status.value', 'state'],
-      ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', 2],
-      ['QUARANTINED', 'quarantined', 'plain', 3],
-      ['OWNERS', 'codeowners', 'plain', 1],
-      ['ID', 'id', 'id'],
-    ]),
-    terminalView: () =>
-      testTable(records, [
-        { title: 'STATUS', format: 'state', value: 'status.value' },
-        { title: 'PRS', format: 'number', priority: 4, value: 'pull_requests_impacted_last_7d' },
-        ownerColumn,
-        nameColumn,
-        variantColumn(records),
-        quarantinedColumn,
-        idColumn,
-      ]),
+    ...table(records, columns),
+    terminalView: () => testTable(records, screenColumns(records)),
   }),
   listEnding: (end, { pageToken, repo, status }) =>
     pageToken === undefined

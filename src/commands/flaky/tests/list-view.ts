@@ -2,29 +2,27 @@ import type { PaginationEnd } from '../../../api/pagination.ts'
 import type { ListEnding } from '../../../cli/command.ts'
 import { formatInteger, pluralize } from '../../../domain/format.ts'
 import { getString, type JsonObject } from '../../../json.ts'
-import type { View } from '../../../output/view.ts'
 import {
   idColumn,
   nameColumn,
   ownerColumn,
   quarantinedColumn,
-  testTable,
+  type TestColumn,
   variantColumn,
 } from './test-table.ts'
 
-/** Returns the failing tests as a table for a terminal: how bad a test is, whose it is, and its name. */
-export const failingTestTable = (tests: readonly JsonObject[]): View =>
-  testTable(tests, [
-    { title: 'RATE', format: 'rate', value: 'failure_rate_last_7d' },
-    { title: 'PRS', format: 'number', value: 'pull_requests_impacted_last_7d' },
-    ownerColumn,
-    { title: 'STATUS', format: 'state', priority: 4, needsRoom: 32, value: 'status.value' },
-    nameColumn,
-    variantColumn(tests),
-    quarantinedColumn,
-    { title: 'REASON', format: 'id', priority: 10, needsRoom: 60, value: 'status.reason' },
-    idColumn,
-  ])
+/** Returns the columns of failing tests on a terminal: how bad a test is, whose it is, and its name. */
+export const failingTestColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
+  { title: 'RATE', format: 'rate', path: 'failure_rate_last_7d' },
+  { title: 'PRS', format: 'number', path: 'pull_requests_impacted_last_7d' },
+  ownerColumn,
+  { title: 'STATUS', format: 'state', priority: 4, needsRoom: 32, path: 'status.value' },
+  nameColumn,
+  variantColumn(tests),
+  quarantinedColumn,
+  { title: 'REASON', format: 'id', priority: 10, needsRoom: 60, path: 'status.reason' },
+  idColumn,
+]
 
 /** A word that every shell reads as itself within double quotes. */
 const plainWord = /^[\p{L}\p{N}][\p{L}\p{N}_-]*$/u
