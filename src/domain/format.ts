@@ -33,6 +33,17 @@ export function formatAge(milliseconds: number): string {
   return `${Math.floor(milliseconds / second)}s`
 }
 
+/**
+ * Returns the time since a date, such as `3m`. A date that is in the future, invalid or without a time zone
+ * is returned unchanged.
+ */
+export function ageOf(date: string, now: number, suffix = ''): string {
+  const elapsed = now - Date.parse(date)
+  // A time without a time zone may not be in the time zone of this machine.
+  if (Number.isNaN(elapsed) || !/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(date)) return date
+  return elapsed < 0 ? date : `${formatAge(elapsed)}${suffix}`
+}
+
 /** A duration in up to two units, rounded down: `20s`, `6m52s`, `3h04m`, `9 days`. */
 export function formatDuration(milliseconds: number): string {
   const [seconds, minutes] = [Math.floor(milliseconds / second) % 60, Math.floor(milliseconds / minute) % 60]

@@ -1,5 +1,5 @@
 import Table from 'cli-table3'
-import { formatAge, formatRate, pluralize } from '../domain/format.ts'
+import { ageOf, formatRate, pluralize } from '../domain/format.ts'
 import type { Json } from '../json.ts'
 import { formatCell } from './delimited.ts'
 import {
@@ -22,17 +22,6 @@ export interface TableOptions extends TerminalStyle {
   readonly columns: number
   /** The current time in milliseconds since 1970; relative times refer to it. */
   readonly now: number
-}
-
-/**
- * Returns the time since a date, such as `3m`. A date that is in the future, invalid or without a time zone
- * is returned unchanged.
- */
-export function ageOf(date: string, now: number, suffix = ''): string {
-  const elapsed = now - Date.parse(date)
-  // A time without a time zone may not be in the time zone of this machine.
-  if (Number.isNaN(elapsed) || !/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(date)) return date
-  return elapsed < 0 ? date : `${formatAge(elapsed)}${suffix}`
 }
 
 function cellText(
