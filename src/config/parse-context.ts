@@ -15,7 +15,7 @@ export interface ParseContext {
   readonly now: number
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean
-  /** Returns the format that `--output` or a setting gives. `--json`, which replaces it, is not considered. */
+  /** Returns the format that `--output` or a setting gives. `--json` replaces it and is not considered. */
   outputFormat(): Promise<Format>
   /** Reads a file, or standard input for `-`. Throws a usage error when the input cannot be read. */
   open(path: string): AsyncIterable<Uint8Array>

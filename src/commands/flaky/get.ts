@@ -8,9 +8,11 @@ import type { Invocation } from '../../cli/invocation.ts'
 import { printDryRun } from '../../cli/preview.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
 import { runInvocations } from '../../cli/run-invocations.ts'
+import { webInput } from '../../cli/web-input.ts'
 import { isUuid, textParser } from '../../domain/values/text.ts'
 import { parseDuration } from '../../domain/values/time.ts'
 import { usageError } from '../../errors.ts'
+import { getString } from '../../json.ts'
 import { type ColumnSpec, keyValueTable } from '../../output/view.ts'
 import { findTest, type TestSearch } from './get/find-test.ts'
 import { failureBlocks, testSheet } from './get/test-sheet.ts'
@@ -44,6 +46,7 @@ const inputs = {
     values: 'tests',
     parse: textParser('test'),
   }),
+  web: webInput,
 }
 
 type GetInvocation = Invocation<typeof inputs>
@@ -62,11 +65,15 @@ const createTestRequest = (now: number) =>
     operation: getTestDetails,
     inputs,
     fields: testRecord,
-    view: ({ records: [test = {}] }) => ({
-      ...keyValueTable(test, facts),
-      textBlocks: failureBlocks(test),
-      terminalView: () => testSheet(test, now),
-    }),
+    view({ records: [test = {}] }) {
+      const page = getString(test, 'html_url')
+      return {
+        ...keyValueTable(test, facts),
+        ...(page === undefined ? {} : { page }),
+        textBlocks: failureBlocks(test),
+        terminalView: () => testSheet(test, now),
+      }
+    },
     examples: [],
   })
 

@@ -37,8 +37,8 @@ const normalize = (text: string): string => text.normalize('NFC').toLowerCase()
 const isIdBeginning = (text: string): boolean => text.length >= minIdLength && /^[0-9a-f-]+$/i.test(text)
 
 /**
- * Creates a search for the beginning of an ID, for a whole name, or for words of name and variant in any order
- * and case. Matches of the first kind that has any are found.
+ * Creates a search for the beginning of an ID, for a whole name, or for words of name and variant in any
+ * order and case. Matches of the first kind that has any are found.
  */
 function createSearch(text: string) {
   const wanted = normalize(text)

@@ -31,8 +31,8 @@ const plainWord = /^[\p{L}\p{N}][\p{L}\p{N}_-]*$/u
 const maxExampleLength = 40
 
 /**
- * Returns the first words of the first test that name it alone among the tests, at least two; the beginning of
- * its ID if its name has other characters than letters and numbers. Undefined without a test.
+ * Returns the first words of the first test that name it alone among the tests, at least two; the beginning
+ * of its ID if its name has other characters than letters and numbers. Undefined without a test.
  */
 function exampleWords([first, ...others]: readonly JsonObject[]): string | undefined {
   const nameOf = (test: JsonObject | undefined) => (getString(test, 'name') ?? '').toLowerCase()
@@ -95,7 +95,7 @@ export function failingTestEnding(
   return {
     footer: [
       [
-        `${count}, ${range}, ${orderTexts[sort]}.`,
+        shown === 1 ? `${count}, ${range}.` : `${count}, ${range}, ${orderTexts[sort]}.`,
         complete || isBroken ? '' : ' To list all: --limit 0.',
         words === undefined
           ? ''

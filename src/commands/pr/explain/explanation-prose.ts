@@ -9,6 +9,9 @@ import { shorten } from '../../../domain/explain/finding.ts'
 import { isSubmitHarmless } from '../../../domain/explain/submit-again.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
 
+/** The longest title that is shown whole, in characters. */
+const maxTitleLength = 200
+
 /** The verdicts whose pull request was tested in the past. */
 const isOver = ({ verdict }: Explanation): boolean => verdict === 'dropped' || verdict === 'merged'
 
@@ -16,7 +19,7 @@ const isOver = ({ verdict }: Explanation): boolean => verdict === 'dropped' || v
 function headline(explanation: Explanation, url: string, now: number): StyledLine {
   const { pr, verdict, state, title, queue, targetBranch } = explanation
   const number = linkSpan(`#${pr}`, url)
-  const name = title === null ? '' : `: ${title}`
+  const name = title === null ? '' : `: ${shorten(title, maxTitleLength)}`
   if (verdict === 'never-submitted' || state === null)
     return [
       number,
