@@ -202,7 +202,8 @@ export function createListReader<S extends object>(
         shown,
         pages: cursor.pages(),
         complete,
-        isBroken: !complete && !limited,
+        // A sorted list that ended early is broken whatever its limit: other records may belong in it.
+        isBroken: problem !== undefined || (!complete && !limited),
         problem: cursor.problem(),
         isLimited: limited,
         hidden: [...hidden.values()].reduce((sum, count) => sum + count, 0),

@@ -22,8 +22,9 @@ export const maxCellWidth = (rows: readonly (readonly string[])[], index: number
 
 /**
  * Returns the columns that fit a terminal with their widths. Columns that need room are left out where there
- * is none. Columns with a priority are left out if they have no values, or as long as the others do not fit at their smallest widths. Then the widest columns
- * that may be cut are narrowed until the table fits, those that yield before the others. A table of columns that may not be cut may be wider.
+ * is none. Columns with a priority are left out if they have no values, or as long as the others do not fit
+ * at their smallest widths. Then the widest columns that may be cut are narrowed until the table fits, those
+ * that yield before the others. A table of columns that may not be cut may be wider.
  *
  * @param rows the texts of the cells
  * @param isEmpty whether a column has no values
@@ -57,8 +58,8 @@ export function layoutColumns(
   }
   const rooms = new Set(columns.flatMap(({ needsRoom }) => needsRoom ?? []))
   for (const room of [...rooms].sort((a, b) => b - a)) {
-    const roomy = columns.map(({ format, yieldsTo = room }, index) =>
-      Math.min(natural[index] ?? 0, canBeCut(format) ? Math.min(yieldsTo, room) : Number.POSITIVE_INFINITY),
+    const roomy = columns.map(({ format }, index) =>
+      Math.min(natural[index] ?? 0, canBeCut(format) ? room : Number.POSITIVE_INFINITY),
     )
     dropWhileWider(roomy, index => columns[index]?.needsRoom === room)
   }

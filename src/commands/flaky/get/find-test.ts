@@ -58,7 +58,7 @@ function createSearch(text: string) {
   }
 }
 
-/** Returns how much of the IDs of tests is needed to tell them apart, at least 8 characters. */
+/** Returns the length at which the beginnings of the IDs differ, at least 8 characters. */
 function idLengthOf(tests: readonly FoundTest[]): number {
   let length = shownIdLength
   while (length < 36 && new Set(tests.map(({ id }) => id.slice(0, length))).size < tests.length) length++

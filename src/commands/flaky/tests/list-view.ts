@@ -27,26 +27,21 @@ export const failingTestColumns = (tests: readonly JsonObject[]): readonly TestC
 /** A word that every shell reads as itself within double quotes. */
 const plainWord = /^[\p{L}\p{N}][\p{L}\p{N}_-]*$/u
 
-/** The length after which an example takes no further words of a name, in characters. */
-const maxExampleLength = 40
-
 /**
- * Returns the first words of the first test that name it alone among the tests, at least two; the beginning
- * of its ID if its name has other characters than letters and numbers. Undefined without a test.
+ * Returns the first words of the first test that name it alone among the tests, at least two. Returns the
+ * beginning of its ID if there are none, or if they contain other characters than letters and numbers.
+ * Undefined without a test.
  */
 function exampleWords([first, ...others]: readonly JsonObject[]): string | undefined {
-  const nameOf = (test: JsonObject | undefined) => (getString(test, 'name') ?? '').toLowerCase()
+  const nameOf = (test: JsonObject) => (getString(test, 'name') ?? '').toLowerCase()
   const words = (getString(first, 'name') ?? '').split(/\s+/)
-  let count = 0
-  let chosen = ''
-  for (const word of words) {
-    if (!plainWord.test(word)) break
-    chosen = chosen === '' ? word : `${chosen} ${word}`
-    count++
-    const isAlone = !others.some(other => nameOf(other).includes(chosen.toLowerCase()))
-    if (chosen.length >= maxExampleLength || (isAlone && count >= Math.min(2, words.length))) break
+  for (let count = Math.min(2, words.length); count <= words.length; count++) {
+    const chosen = words.slice(0, count)
+    if (!chosen.every(word => plainWord.test(word))) break
+    const text = chosen.join(' ')
+    if (!others.some(other => nameOf(other).includes(text.toLowerCase()))) return text
   }
-  return chosen === '' ? getString(first, 'id')?.slice(0, 8) : chosen
+  return getString(first, 'id')?.slice(0, 8)
 }
 
 /** How the tests are sorted, in words. */
@@ -119,7 +114,8 @@ export function statusListEnding(
   if (shown > 0)
     return {
       footer: [
-        `${pluralize(shown, `${adjective} test`)} in ${where}.${complete || isBroken ? '' : ' There are more. To list all: --limit 0'}`,
+        `${pluralize(shown, `${adjective} test`)} in ${where}.`,
+        ...(complete || isBroken ? [] : ['There are more. To list all: --limit 0']),
       ],
     }
   if (isBroken) return undefined
