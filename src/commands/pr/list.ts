@@ -32,7 +32,7 @@ const stateInput: Input<readonly string[] | undefined> = {
 
 const sinceText = option({
   name: 'since',
-  value: 'duration|instant',
+  value: 'duration|time',
   summary: 'Only pull requests that merged, failed or were cancelled since then',
   parse: text => text,
 })
@@ -55,10 +55,10 @@ const columns: readonly ColumnSpec[] = [
   ['TITLE', 'prTitle', 'text'],
 ]
 
-/** `mergeq pr list`: the pull requests of a queue, finished ones included. */
+/** `mergeq pr list`: the pull requests of a queue, including finished ones. */
 export const prListCommand = defineOperationCommand({
   command: 'pr list',
-  summary: 'List the pull requests of a queue, finished ones included',
+  summary: 'List pull requests of a queue, including finished ones',
   operation: listPullRequests,
   inputs: {
     ...queueInputs,

@@ -1,4 +1,4 @@
-import { ageOf, formatRate, pluralize } from '../../../domain/format.ts'
+import { ageOf, describeSince, formatRate, pluralize } from '../../../domain/format.ts'
 import { get, getArray, getNumber, getString, type Json, type JsonObject } from '../../../json.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
 import { linesView, type TextBlock, type View } from '../../../output/view.ts'
@@ -28,13 +28,12 @@ export const failureBlocks = (
 
 /** Returns the status with its age and reason: `✗ broken for 3 days: Fails on the main branch`. */
 function statusLine(test: JsonObject, now: number): readonly StyledLine[] {
-  const [value, reason, since] = ['value', 'reason', 'timestamp'].map(key => getString(test, `status.${key}`))
-  const age = since === undefined || since === '' ? '' : ageOf(since, now)
-  const isAge = age !== since
-  const sinceText = age === '' ? '' : isAge ? ` for ${age}` : ` since ${age}`
-  if (value !== undefined)
-    return [['  ', stateSpan(value), sinceText, reason === undefined ? '' : `: ${reason}`]]
-  if (reason !== undefined) return [`  ${reason}${sinceText === '' ? '' : `,${sinceText}`}`]
+  const [value, reason, timestamp] = ['value', 'reason', 'timestamp'].map(key =>
+    getString(test, `status.${key}`),
+  )
+  const since = describeSince(timestamp, now, false)
+  if (value !== undefined) return [['  ', stateSpan(value), since, reason === undefined ? '' : `: ${reason}`]]
+  if (reason !== undefined) return [`  ${reason}${since === '' ? '' : `,${since}`}`]
   return []
 }
 

@@ -1,16 +1,9 @@
 import { shorten } from '../../../domain/explain/finding.ts'
 import { readinessFindings } from '../../../domain/explain/readiness.ts'
-import { formatAge } from '../../../domain/format.ts'
+import { describeSince } from '../../../domain/format.ts'
 import { isFailedOrCancelled, normalizeState, terminalOutcome } from '../../../domain/states.ts'
 import { get, getNumber, getString, type JsonObject } from '../../../json.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
-
-/** Returns when a pull request entered its state: `for 4m`, or `3m ago` of a state that ends it. */
-function sinceText(record: JsonObject, state: string, now: number): string {
-  const age = now - Date.parse(getString(record, 'stateChangedAt') ?? '')
-  if (!(age >= 0)) return ''
-  return terminalOutcome(state) === undefined ? ` for ${formatAge(age)}` : ` ${formatAge(age)} ago`
-}
 
 /** The longest text of the service that is shown whole, in characters. */
 const maxTextLength = 200
@@ -67,7 +60,7 @@ export function pullRequestSheet(
     [
       ...(pr === undefined ? [] : [linkSpan(`#${pr}`, page), '  ']),
       stateSpan(state === '' ? 'unknown state' : shorten(state)),
-      sinceText(record, state, now),
+      describeSince(short('stateChangedAt'), now, isOver),
     ],
     ...(title === undefined ? [] : [[styled(`  ${shorten(title, maxTextLength)}`, 'bold')]]),
     ...properties.flatMap(([name, value]): readonly StyledLine[] =>
