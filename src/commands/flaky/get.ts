@@ -104,7 +104,7 @@ export const flakyGetCommand = defineCommand({
   examples: [
     'mergeq flaky get 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
     'mergeq flaky get 2b4e8d1c --window 30d',
-    'mergeq flaky get "address form" --json  # exits with 2 if several tests match',
+    'mergeq flaky get "address form"  # exits with 2 if several tests match',
   ],
   validate({ window }) {
     if (window === 0) throw usageError('--window must be longer than 0.', 'For example: --window 30d')
