@@ -41,5 +41,5 @@ function wrapLine(line: string, columns: number): string {
       current = word
     } else current = longer
   }
-  return `${styles}${[...lines, current ?? ''].map(text => `${indent}${text}`).join('\n')}`
+  return `${styles}${[...lines, current ?? ''].map(text => `${indent}${text}`.trimEnd()).join('\n')}`
 }

@@ -13,6 +13,12 @@ const busy = [
 
 const noAnswer = { spawn: () => ({ code: 127, out: '' }) }
 
+/** A test that the sandbox knows, and a new one. */
+const junitReport = `<testsuites><testsuite>
+<testcase name="Address form submits once on a double click" classname="web.checkout.Addressform"><failure/></testcase>
+<testcase name="is new" classname="web.Cart" file="web/cart.ts"><failure/></testcase>
+</testsuite></testsuites>`
+
 /** The screens, by the name of their file in test/golden/screens. */
 export const screens: Readonly<Record<string, readonly Screen[]>> = {
   'pr-get': [
@@ -128,6 +134,18 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
       lines: ["metrics check 'sum(mq_depth_current) < 2' 'mq_pr_restarts_1h_total < 50'"],
     },
   ],
+  flaky: [
+    { title: 'list', lines: ['flaky list --limit 6'] },
+    { title: 'list of an owner', lines: ['flaky list --owner @acme/web --limit 3'] },
+    { title: 'none', lines: ['flaky list --name nothing'] },
+    { title: 'one test', lines: ['flaky get cd5613fd'] },
+    { title: 'several tests', lines: ['flaky get "address form"'] },
+    { title: 'no test', lines: ['flaky get "no such test"'] },
+    { title: 'quarantined', lines: ['flaky quarantined --limit 6'] },
+    { title: 'unhealthy', lines: ['flaky unhealthy --limit 6'] },
+    { title: 'match', lines: ['flaky match junit.xml'], setting: { files: { 'junit.xml': junitReport } } },
+    { title: 'gate', lines: ['flaky gate --max 200', 'flaky gate --max 10'] },
+  ],
   doctor: [
     {
       title: 'all pass',
@@ -177,8 +195,9 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     {
       title: 'start, then Ctrl-C',
       lines: ['sandbox start'],
-      setting: {
-        signal: AbortSignal.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 })),
+      get setting() {
+        const reason = new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 })
+        return { signal: AbortSignal.abort(reason) }
       },
     },
     {

@@ -12,12 +12,7 @@ export interface Screen {
   readonly before?: readonly (string | number)[]
   readonly sandbox?: Omit<SandboxOptions, 'now'>
   readonly setting?: Setting
-  /** Why a rule does not apply to the screen. */
-  readonly exceptions?: Readonly<Partial<Record<Rule, string>>>
 }
-
-/** A rule that the code checks on each screen. */
-export type Rule = 'width' | 'iso' | 'boolean' | 'ratio' | 'sign'
 
 /** The terminal that a screen is drawn for. */
 export interface ScreenTerminal {

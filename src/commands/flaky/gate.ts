@@ -13,6 +13,7 @@ import { stateSpan } from '../../output/styled-text.ts'
 import { linesView, table } from '../../output/view.ts'
 import { readBaseline } from './gate/baseline.ts'
 import { flakyListCommand } from './list.ts'
+import { notesInWords } from './tests/notes.ts'
 
 /**
  * The inputs that a gate shares with `flaky list`. Inputs that shorten or resume a list are left out, because
@@ -135,7 +136,7 @@ export const flakyGateCommand = defineCommand({
       }),
     })
     await context.printer.end()
-    for (const note of notes) await context.logger.info(note)
+    for (const note of notesInWords(notes, invocation.values.range, context)) await context.logger.info(note)
     if (isBroken && isExceeded && !isPassed)
       await context.logger.info(incompleteListError(readError, finish.problem).message)
     if (isExceeded)

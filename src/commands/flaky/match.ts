@@ -13,6 +13,7 @@ import { table } from '../../output/view.ts'
 import { flakyListCommand } from './list.ts'
 import type { FailedTest } from './match/junit.ts'
 import { createMatcher, type TestMatch } from './match/known-tests.ts'
+import { notesInWords } from './tests/notes.ts'
 import { idColumn, nameColumn, ownerColumn, specsOf, type TestColumn, testTable } from './tests/test-table.ts'
 
 /**
@@ -154,7 +155,8 @@ export const flakyMatchCommand = defineCommand({
       view: tests => ({ ...table(tests, columns), terminalView: () => testTable(tests, screenColumns) }),
     })
     await printer.end()
-    for (const note of finish?.notes ?? []) await logger.info(note)
+    for (const note of notesInWords(finish?.notes ?? [], invocation.values.range, context))
+      await logger.info(note)
     const countTexts = verdicts
       .filter(verdict => countOf(verdict) > 0)
       .map(verdict => `${formatInteger(countOf(verdict))} ${verdict}`)

@@ -1,0 +1,19 @@
+import { describeRange } from '../../../api/pagination.ts'
+import type { CommandContext } from '../../../cli/context.ts'
+import { describeInWords, type TimeRange } from '../../../domain/time-range.ts'
+
+/** Returns the notes at the end of a list of failing tests, with its range in words on a terminal. */
+export function notesInWords(
+  notes: readonly string[],
+  range: TimeRange,
+  { args, host }: CommandContext,
+): readonly string[] {
+  if (!host.err.terminal) return notes
+  const words = describeInWords(range, !args.has('--until') && !args.has('--end'))
+  const text = words.startsWith('last ')
+    ? `in the ${words}`
+    : words.startsWith('since ')
+      ? words
+      : `from ${words}`
+  return notes.map(note => note.replace(`from ${describeRange(range)}`, text))
+}
