@@ -140,7 +140,7 @@ describe('what is read', () => {
 
   test('the summary says what was sent', async () => {
     const input = `${Array.from({ length: 8_412 }, (_, index) => `//${'x'.repeat(150)}:${index}\n`).join('')}//${'x'.repeat(150)}:7\n`
-    const { out } = await send('--from -', { input, terminal: true })
+    const { out } = await send('--from -', { input, terminal: true, columns: 100 })
     expect(out).toBe(
       'Set the impacted targets of #7 at 4f2a9c1: 8,412 targets (1.3 MiB, 1 duplicate dropped).\n',
     )
