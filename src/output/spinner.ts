@@ -1,8 +1,11 @@
 import ora, { type Options } from 'ora'
+import { renderLine } from './render-line.ts'
+import type { StyledLine } from './styled-text.ts'
 
 /** A spinner that is shown on a terminal. */
 export interface Spinner {
-  setText(text: string): void
+  /** Reads the text again. */
+  refresh(): void
   stop(): void
 }
 
@@ -12,6 +15,9 @@ export interface Screen {
   readonly rows: number
   write(text: string): Promise<void>
 }
+
+/** Returns the current text of a spinner. `columns` is the width that the terminal has for it. */
+export type SpinnerText = (columns: number) => StyledLine
 
 /** The largest number of pending writes; with more, the terminal is too slow for every frame. */
 const maxPendingWrites = 8
@@ -57,14 +63,18 @@ function createScreenStream(screen: Screen) {
 /** ora uses only the members that `createScreenStream` provides. */
 const isOraStream = (stream: object): stream is NonNullable<Options['stream']> => 'write' in stream
 
+/** The columns of the spinner itself, and one that stays free: a full line would wrap on some terminals. */
+const reservedColumns = 3
+
 /**
  * Starts a spinner. The cursor stays visible and standard input is not read, so that nothing has to be
  * restored when the process ends.
  */
-export function startSpinner(screen: Screen, text: string, color: boolean): Spinner {
+export function startSpinner(screen: Screen, text: SpinnerText, color: boolean): Spinner {
   const stream = createScreenStream(screen)
+  const render = () => renderLine(text(Math.max(1, screen.columns - reservedColumns)), { color })
   const spinner = ora({
-    text,
+    text: render(),
     ...(color ? {} : { color: false }),
     ...(isOraStream(stream) ? { stream } : {}),
     isEnabled: true,
@@ -72,8 +82,8 @@ export function startSpinner(screen: Screen, text: string, color: boolean): Spin
     discardStdin: false,
   }).start()
   return {
-    setText(text) {
-      spinner.text = text
+    refresh() {
+      spinner.text = render()
     },
     stop: () => void spinner.stop(),
   }

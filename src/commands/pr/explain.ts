@@ -7,11 +7,10 @@ import type { CommandContext } from '../../cli/context.ts'
 import type { Invocation } from '../../cli/invocation.ts'
 import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
+import { repeatedOptions } from '../../cli/repeated-options.ts'
 import { explainPullRequest } from '../../domain/explain/explain-pull-request.ts'
 import type { UnreadSource } from '../../domain/explain/explanation.ts'
-import { shellWord } from '../../domain/shell-quote.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
 import { isNotFound } from '../../errors.ts'
 import { singleRecord } from '../../output/printer.ts'
 import { explanationJson, explanationView } from './explain/explanation-view.ts'
@@ -26,19 +25,6 @@ const explainRequest = {
 
 /** The pull request to explain. */
 type ExplainInvocation = Invocation<typeof explainRequest.inputs>
-
-/**
- * Returns the options with which another command line refers to the same pull request, each after a space.
- */
-function formatRepeatedOptions({ values: { repo } }: ExplainInvocation, { args }: CommandContext): string {
-  const [reference = ''] = args.get('pr') ?? []
-  const options = ['--repo', '--target-branch', '--base-url', '--profile'].flatMap(name => {
-    const [value] = args.get(name) ?? []
-    return value === undefined ? [] : [` ${name} ${shellWord(value)}`]
-  })
-  const isUrl = reference.includes('/') && !args.has('--repo')
-  return [...(isUrl ? [` --repo ${shellWord(repositoryName(repo))}`] : []), ...options].join('')
-}
 
 /** Reads what an explanation needs, and prints the explanation. */
 async function explainOne(invocation: ExplainInvocation, context: CommandContext): Promise<void> {
@@ -65,7 +51,7 @@ async function explainOne(invocation: ExplainInvocation, context: CommandContext
   const explanation = explainPullRequest({
     pr,
     targetBranch,
-    flags: formatRepeatedOptions(invocation, context),
+    flags: repeatedOptions(repo, context.args),
     record: pullRequest.document,
     queue: hasNoQueue ? null : queue.document,
     run: testRun.run,

@@ -25,6 +25,7 @@ export function queueStateFindings({ queue }: Facts, blockingStates: readonly st
     {
       code: `queue-${state.toLowerCase().replaceAll('_', '-')}`,
       message,
+      short: `queue ${state.toLowerCase().replaceAll('_', ' ')}`,
       blocks: blockingStates.includes(state),
       steps: state === 'SWITCHING_MODES' ? [] : [resume],
     },

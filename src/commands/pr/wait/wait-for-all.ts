@@ -1,9 +1,11 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { extendError, type MergeqError, toMergeqError } from '../../../errors.ts'
+import { createLiveDisplay, type LiveDisplay } from './live-display.ts'
 import { runPollRound } from './poll-round.ts'
+import { readFailingChecks } from './read-failing-checks.ts'
 import { queueName, type WaitTarget } from './read-targets.ts'
-import { createReporter, describeTargets, type WaitReporter } from './reporter.ts'
+import { createReporter, type WaitReporter } from './reporter.ts'
 import { createWaitLimits, type WaitOptions } from './time-limits.ts'
 
 /** A pull request to wait for, or the error that rules the wait out. */
@@ -30,7 +32,6 @@ export async function waitForAll(
 ): Promise<number> {
   const { clock } = context.host
   const invocations = candidates.map(({ invocation }) => invocation)
-  const reporter = createReporter(invocations, startedAt, context)
   const remaining = () => startedAt + options.limit - clock.now()
   const readOptions = {
     needsQueue: options.failOnPaused,
@@ -38,6 +39,10 @@ export async function waitForAll(
     hasTime: () => options.limit === 0 || remaining() > 0,
     limits: (await createWaitLimits(options.limit, remaining, context)).poll,
   }
+  const reporter = createReporter(invocations, startedAt, context, async target =>
+    readOptions.hasTime() ? readFailingChecks(target, readOptions.limits, context) : undefined,
+  )
+  const display = createLiveDisplay(startedAt, options.limit, context)
   let waiting: readonly WaitTarget[] = []
   for (const { invocation, recordBeforeSubmit, submission, failure } of candidates) {
     const target = { invocation, state: { recordBeforeSubmit, submission }, errors: 0 }
@@ -46,7 +51,7 @@ export async function waitForAll(
   }
   try {
     while (waiting.length > 0) {
-      const result = await runPollRound(waiting, options, readOptions, reporter, context)
+      const result = await runPollRound(waiting, options, readOptions, reporter, display, context)
       waiting = result.waiting
       const isOver = remaining() <= 0
       if (isOver || (result.hasFailure && options.stopsOnError)) {
@@ -55,7 +60,7 @@ export async function waitForAll(
         break
       }
       if (waiting.length > 0)
-        await sleepBetweenPolls(Math.min(result.delay, remaining()), waiting, reporter, context)
+        await sleepBetweenPolls(Math.min(result.delay, remaining()), waiting, reporter, display, context)
     }
   } catch (error) {
     const failure = toMergeqError(error)
@@ -63,7 +68,7 @@ export async function waitForAll(
     await reporter.flush()
     throw interruptedWaitError(failure, waiting)
   }
-  return reporter.close()
+  return reporter.close(options.notifies)
 }
 
 /** Prints a result for each pull request without a wait: a failed submission stopped the command. */
@@ -87,25 +92,23 @@ export async function reportUnwaited(
   await reporter.flush()
 }
 
-/** Sleeps `delay` milliseconds, with a spinner on a terminal and heartbeats elsewhere. */
+/** Sleeps `delay` milliseconds, with the live line on a terminal and heartbeats elsewhere. */
 async function sleepBetweenPolls(
   delay: number,
   waiting: readonly WaitTarget[],
   reporter: WaitReporter,
+  display: LiveDisplay,
   context: CommandContext,
 ): Promise<void> {
   const { clock, interrupted } = context.host
   const wakeAt = clock.now() + delay
   await reporter.heartbeat(waiting)
-  await context.logger.withSpinner(
-    () => `Waiting for ${describeTargets(waiting)}`,
-    async () => {
-      for (let remaining = delay; remaining > 0; remaining = wakeAt - clock.now()) {
-        await clock.sleep(Math.min(remaining, reporter.heartbeatDelay()), interrupted)
-        await reporter.heartbeat(waiting)
-      }
-    },
-  )
+  await display.duringSleep(waiting, async () => {
+    for (let remaining = delay; remaining > 0; remaining = wakeAt - clock.now()) {
+      await clock.sleep(Math.min(remaining, reporter.heartbeatDelay()), interrupted)
+      await reporter.heartbeat(waiting)
+    }
+  })
 }
 
 /** How many pull requests the suggested command names at most. */
