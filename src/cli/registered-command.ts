@@ -1,6 +1,5 @@
 import { type Operation, operationMethod } from '../api/operation.ts'
 import type { ParsedArgs } from '../config/args.ts'
-import { settingDefinitions } from '../config/setting-definitions.ts'
 import type { Host } from '../host/host.ts'
 import type { CommandDefinition, CommandRunner, OperationCommand } from './command.ts'
 import type { SecretOutput } from './context.ts'
@@ -50,16 +49,9 @@ export const loadCommands = async (groups: readonly CommandGroup[]): Promise<rea
 const definitionsOf = (inputs: Inputs): readonly OptionDefinition[] =>
   Object.values(inputs).flatMap(({ definitions }) => definitions)
 
-/** `--set`, for an operation with a body: completion offers the fields that no setting gives. */
-const setOptionOf = ({ route, params }: Operation): readonly OptionDefinition[] => {
-  if (operationMethod(route) !== 'POST') return []
-  const suggestions = Object.entries(params).flatMap(([name, { location = '' }]) =>
-    location.startsWith('body.') && !Object.hasOwn(settingDefinitions, name)
-      ? [`${location.slice('body.'.length)}=`]
-      : [],
-  )
-  return setOption.definitions.map(definition => ({ ...definition, suggestions }))
-}
+/** `--set`, for an operation with a body. */
+const setOptionOf = ({ route }: Operation): readonly OptionDefinition[] =>
+  operationMethod(route) === 'POST' ? setOption.definitions : []
 
 /** The summary of a command; it says so where only the hosted service has its operation. */
 const summaryOf = (summary: string, operation: Operation | undefined): string =>

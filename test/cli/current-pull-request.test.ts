@@ -380,7 +380,7 @@ describe('a method of the library without a pull request', () => {
       message: `No pull request was found for branch fix-cart.
 By commit 2ff2b16: git ls-remote origin failed: Permission denied (publickey).
 By branch: the service knows none.
-MERGEQ_PR is not set. Give the option pr.`,
+MERGEQ_PR is not set. Set the option pr.`,
       sent: [byBranch],
     })
   })

@@ -7,7 +7,10 @@ import { type CompletionInput, toCompletionInput } from './completion-input.ts'
 import { readTypedWords, type TypedWords } from './typed-words.ts'
 
 /** A command with what completion needs of it. */
-export type CompletableCommand = Pick<DocumentedCommand, 'command' | 'alias' | 'summary' | 'definitions'>
+export type CompletableCommand = Pick<
+  DocumentedCommand,
+  'command' | 'alias' | 'summary' | 'definitions' | 'operations'
+>
 
 /** A whole word that is valid at the cursor. */
 export interface CompletionCandidate {

@@ -1,4 +1,7 @@
+import { settingDefinitions } from '../../config/setting-definitions.ts'
+import type { DocumentedCommand } from '../help/command-doc.ts'
 import { isOption, type OptionDefinition, type ValueSource } from '../inputs.ts'
+import { setOption } from '../read-overrides.ts'
 
 /** An option or argument as completion sees it. */
 export interface CompletionInput {
@@ -37,3 +40,25 @@ export const toCompletionInput = (definition: OptionDefinition): CompletionInput
   isFile: definition.file === true,
   isCommandLine: definition.program === true,
 })
+
+/** Returns the fields of the request body that no setting gives, as `--set` takes them: `mode=`. */
+const bodyFieldsOf = ({ operations: [operation] }: { operations: DocumentedCommand['operations'] }) =>
+  typeof operation !== 'object'
+    ? []
+    : Object.entries(operation.params).flatMap(([name, { location = '' }]) =>
+        location.startsWith('body.') && !Object.hasOwn(settingDefinitions, name)
+          ? [`${location.slice('body.'.length)}=`]
+          : [],
+      )
+
+/** Returns the options and arguments of a command as completion sees them. */
+export const completionInputsOf = (
+  command: Pick<DocumentedCommand, 'definitions' | 'operations'>,
+): readonly CompletionInput[] =>
+  command.definitions.map(definition =>
+    toCompletionInput(
+      setOption.definitions.includes(definition)
+        ? { ...definition, suggestions: bodyFieldsOf(command) }
+        : definition,
+    ),
+  )

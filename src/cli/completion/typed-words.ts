@@ -1,7 +1,7 @@
 import type { ParsedArgs } from '../../config/args.ts'
 import type { DocumentedCommand } from '../help/command-doc.ts'
 import type { HelpGroup } from '../help/help-text.ts'
-import { type CompletionInput, toCompletionInput } from './completion-input.ts'
+import { type CompletionInput, completionInputsOf } from './completion-input.ts'
 
 /** The words of a command line before the cursor. */
 export interface TypedWords {
@@ -20,7 +20,7 @@ export interface TypedWords {
 }
 
 /** The names of a command, and its options and arguments. */
-type TypedCommand = Pick<DocumentedCommand, 'command' | 'alias' | 'definitions'>
+type TypedCommand = Pick<DocumentedCommand, 'command' | 'alias' | 'definitions' | 'operations'>
 
 /** Whether `word` is the last word of a command, or the alias of that word. */
 const isNamed = ({ command, alias }: TypedCommand, parent: string, word: string): boolean => {
@@ -72,7 +72,7 @@ export function readTypedWords(
         : commands.find(command => isNamed(command, path, word))
     if (command !== undefined) {
       path = command.command
-      inputs = command.definitions.map(toCompletionInput)
+      inputs = completionInputsOf(command)
     } else if (
       path === '' &&
       positionals.length === 0 &&

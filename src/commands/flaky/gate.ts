@@ -1,6 +1,7 @@
 import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { incompleteListError } from '../../api/pagination.ts'
 import { defineCommand } from '../../cli/command.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
 import { readPages } from '../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
@@ -8,7 +9,8 @@ import { integerParser } from '../../domain/values/numbers.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
-import { table } from '../../output/view.ts'
+import { stateSpan } from '../../output/styled-text.ts'
+import { linesView, table } from '../../output/view.ts'
 import { readBaseline } from './gate/baseline.ts'
 import { flakyListCommand } from './list.ts'
 
@@ -33,12 +35,24 @@ const loadBaseline = (file: Input<string | undefined>): Input<ReadonlySet<string
   },
 })
 
+/** The record is the verdict. */
+const verdictRecord: RecordFields = {
+  names: ['ok', 'failing', 'max', 'baseline', 'complete', 'reason'],
+  columns: [
+    ['OK', 'ok'],
+    ['FAILING', 'failing', 'number'],
+    ['MAX', 'max', 'number'],
+    ['REASON', 'reason'],
+  ],
+}
+
 /** `flaky gate`: throws a `check-failed` error if more than --max tests failed. */
 export const flakyGateCommand = defineCommand({
   command: 'flaky gate',
   summary: 'Check the number of failing tests against a limit',
   request: { command: 'flaky gate', operation: listFailingTests, inputs: filters },
   exitKinds: ['check-failed'],
+  fields: verdictRecord,
   output: {
     table: 'the result, in one line',
     json: '{"ok","failing","max","baseline","complete","reason","tests"}',
@@ -116,13 +130,8 @@ export const flakyGateCommand = defineCommand({
         ...(context.options.fields.length > 0 ? first : { ...verdict, tests, window }),
       }),
       view: records => ({
-        ...table(records, [
-          ['OK', 'ok'],
-          ['FAILING', 'failing', 'number'],
-          ['MAX', 'max', 'number'],
-          ['REASON', 'reason'],
-        ]),
-        sentence: ok ? `${reason}.` : '',
+        ...table(records, verdictRecord.columns),
+        terminalView: () => linesView([[stateSpan(ok ? 'PASS' : 'FAIL'), `  ${reason}`]]),
       }),
     })
     await context.printer.end()

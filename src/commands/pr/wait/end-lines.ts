@@ -68,21 +68,23 @@ export function stepLines(steps: readonly Step[], columns: number): readonly Sty
 const maxChecks = 5
 
 /**
- * Returns the first line with the failing checks: a single check on the same line where it fits, else each on
- * lines of its own. A URL that does not fit beside the name has a line of its own.
+ * Returns the first line with the failing checks: a single check on the same line, several on lines of their
+ * own. A URL that does not fit beside the name has a line of its own.
  */
 function checkLines(headline: Pieces, ended: EndedWait, columns: number): readonly StyledLine[] {
   const { failingChecks: checks = [] } = ended
   const pages = checks.map(({ name, url }) => ({ name, page: linkSpan(url ?? '', url) }))
   const [first] = pages
   if (first === undefined) return [headline]
-  const isSingle = pages.length === 1
-  const line = [...headline, `. Failing check: ${first.name}  `, first.page]
   const fits = (candidate: StyledLine) => textWidth(plainText(candidate)) <= columns
-  if (isSingle && fits(line)) return [line]
+  if (pages.length === 1) {
+    const line = [...headline, `. Failing check: ${first.name}`]
+    const whole = [...line, '  ', first.page]
+    return first.page.text === '' ? [line] : fits(whole) ? [whole] : [line, ['    ', first.page]]
+  }
   const hidden = pages.length - maxChecks
   return [
-    [...headline, isSingle ? '. Failing check:' : '. Failing checks:'],
+    [...headline, '. Failing checks:'],
     ...pages.slice(0, maxChecks).flatMap(({ name, page }): readonly StyledLine[] => {
       const both = [`    ${name}  `, page]
       return fits(both) ? [both] : [`    ${name}`, ['    ', page]]
