@@ -1,5 +1,6 @@
 import { type CallOptions, callOperation } from '../../../api/call.ts'
-import type { Operation } from '../../../api/operation.ts'
+import { type Operation, withDecoder } from '../../../api/operation.ts'
+import { getSubmittedPullRequest, partialPullRequestDecoder } from '../../../api/operations/pull-requests.ts'
 import { getMergeQueueTestingDetails } from '../../../api/operations/testing-details.ts'
 import type { Params, ParamValues } from '../../../api/param.ts'
 import type { CommandContext } from '../../../cli/context.ts'
@@ -39,9 +40,28 @@ interface TestedPullRequest {
 const failedStates: readonly string[] = ['FAILED', 'PENDING_FAILURE']
 
 /**
+ * Returns the test run that the complete record of a pull request names, and where; undefined where it names
+ * none or cannot be read.
+ */
+export async function findTestRun(
+  { repo, targetBranch, pr }: TestedPullRequest,
+  context: Pick<CommandContext, 'client'>,
+  options: CallOptions = {},
+): Promise<{ readonly id: string; readonly source: string } | undefined> {
+  const operation = withDecoder(getSubmittedPullRequest, partialPullRequestDecoder)
+  const overrides = [{ path: ['includeTimeline'], value: true }]
+  const params = { repo, targetBranch, pr }
+  const { document } = await readDocument(operation, params, context, { ...options, overrides })
+  const id = document === undefined ? undefined : testRunOf(document)
+  if (id === undefined) return undefined
+  return { id, source: getString(document, 'verifiedByTestRun') === id ? 'verifiedByTestRun' : 'timeline' }
+}
+
+/**
  * Reads the test run that a record names. While the pull request is tested, the test run of this CI job is
- * the default. If the tests failed and nothing names their run, the service is asked by pull request. Only
- * some services support that, so an error of this request is ignored.
+ * the default. If the tests failed and nothing names their run, the service is asked by pull request; a
+ * service that refuses that with 400 may name the run in the timeline of the record. Errors of these requests
+ * are ignored.
  */
 export async function readTestRun(
   record: JsonObject,
@@ -52,21 +72,24 @@ export async function readTestRun(
   const queue = { repo, targetBranch }
   const state = normalizeState(getString(record, 'state') ?? '')
   const id = testRunOf(record) ?? (isUnderTest(state) ? await context.settings.read('testRun') : undefined)
-  if (id === undefined) {
-    if (!failedStates.includes(state)) return {}
-    const { document } = await readDocument(getMergeQueueTestingDetails, { ...queue, pr }, context, options)
-    const branch = getString(document, 'testBranch') ?? ''
-    return document === undefined || branch === '' || !testsPullRequest(document, pr)
+  const readRun = (params: Pick<TestedPullRequest, 'pr'> | { readonly testRun: string }) =>
+    readDocument(getMergeQueueTestingDetails, { ...queue, ...params }, context, options)
+  /** The test run of a document, unless the test branch of this CI job belongs to another pull request. */
+  const runIn = (runId: string, document: JsonObject | undefined) =>
+    document === undefined || runId === '' || !testsPullRequest(document, pr)
       ? {}
-      : { run: parseTestRun(branch.slice(branch.lastIndexOf('/') + 1), document) }
+      : { run: parseTestRun(runId, document) }
+  if (id !== undefined) {
+    const { document, failure } = await readRun({ testRun: id })
+    if (document === undefined) return { unread: { what: 'test run', why: failure?.message ?? '' } }
+    return runIn(id, document)
   }
-  const { document, failure } = await readDocument(
-    getMergeQueueTestingDetails,
-    { ...queue, testRun: id },
-    context,
-    options,
-  )
-  if (document === undefined) return { unread: { what: 'test run', why: failure?.message ?? '' } }
-  // The test branch of this CI job may belong to another pull request.
-  return testsPullRequest(document, pr) ? { run: parseTestRun(id, document) } : {}
+  if (!failedStates.includes(state)) return {}
+  const { document, failure } = await readRun({ pr })
+  if (failure?.details.status === 400) {
+    const found = await findTestRun({ ...queue, pr }, context, options)
+    return found === undefined ? {} : runIn(found.id, (await readRun({ testRun: found.id })).document)
+  }
+  const branch = getString(document, 'testBranch') ?? ''
+  return runIn(branch.slice(branch.lastIndexOf('/') + 1), document)
 }

@@ -13,7 +13,7 @@ export interface WaitEnd {
   readonly isSkipped?: boolean
   /** Whether the first reading ended the wait: nothing changed while the command waited. */
   readonly isFirstReading?: boolean
-  /** Whether the wait ended because the queue is paused. */
+  /** Whether the queue is paused. */
   readonly isPaused?: boolean
   /** The head commit that was expected, and the head commit that the service reports. */
   readonly head?: { readonly expected: string | undefined; readonly found: string | undefined }
@@ -54,6 +54,7 @@ export function describeEnd({ pr, url, state, end, elapsed }: EndedWait): Pieces
   const after = ` after ${formatDuration(elapsed)}`
   const [number, current] = [linkSpan(`#${pr}`, url), stateOf(state)]
   const isKnown = state.state !== undefined
+  const pause = isPaused ? ': the queue is paused' : ''
   if (isSkipped) return ['mergeq did not wait for ', number]
   switch (outcome) {
     case 'merged':
@@ -76,18 +77,14 @@ export function describeEnd({ pr, url, state, end, elapsed }: EndedWait): Pieces
       return isFirstReading ? [number, ' is already cancelled'] : [number, ' was cancelled', after]
     case 'timed-out':
       return isKnown
-        ? ['The wait for ', number, ' timed out', after, ', still ', current]
-        : ['The wait for ', number, ' timed out', after, ' (', current, ')']
+        ? ['The wait for ', number, ' timed out', after, ', still ', current, pause]
+        : ['The wait for ', number, ' timed out', after, ' (', current, ')', pause]
     case 'stale': {
       const [expected, found] = shortCommits(head?.expected, head?.found)
       return ['The head of ', number, ` moved: expected ${expected}, found ${found}`]
     }
     case 'pending':
-      return [
-        number,
-        ...(isKnown ? [' is still ', current] : [' has not finished (', current, ')']),
-        isPaused ? ': the queue is paused' : '',
-      ]
+      return [number, ...(isKnown ? [' is still ', current] : [' has not finished (', current, ')']), pause]
     case 'error':
       return [number, ' could not be checked (', current, ')']
   }

@@ -1,6 +1,7 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { extendError, type MergeqError, toMergeqError } from '../../../errors.ts'
+import { getString } from '../../../json.ts'
 import { createLiveDisplay, type LiveDisplay } from './live-display.ts'
 import { runPollRound } from './poll-round.ts'
 import { readFailingChecks } from './read-failing-checks.ts'
@@ -56,7 +57,10 @@ export async function waitForAll(
       const isOver = remaining() <= 0
       if (isOver || (result.hasFailure && options.stopsOnError)) {
         const outcome = isOver && options.limit > 0 ? 'timed-out' : 'pending'
-        for (const target of waiting) await reporter.reportEnd(target, { outcome })
+        for (const target of waiting) {
+          const isPaused = getString(target.queue, 'state') === 'PAUSED'
+          await reporter.reportEnd(target, { outcome, isPaused })
+        }
         break
       }
       if (waiting.length > 0)
