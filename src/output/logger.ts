@@ -4,7 +4,7 @@ import { errorJson, errorText } from './error-text.ts'
 import type { Writer } from './printer.ts'
 import { withSpinner } from './progress.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
-import type { Screen, SpinnerText } from './spinner.ts'
+import type { Screen, Spinner, SpinnerText } from './spinner.ts'
 import type { StyledLine } from './styled-text.ts'
 import { wrapLines } from './wrap-lines.ts'
 
@@ -36,10 +36,11 @@ export interface Logger {
   readonly hasSpinner: boolean
   /**
    * Runs `work` and shows a spinner with `text` until it ends, where the logger has a screen. Of several
-   * tasks at a time, the first has the spinner. The spinner appears after `delay` milliseconds (200 by
-   * default). Returns what `work` returns.
+   * tasks at a time, the first has the spinner. Messages are written above it. Returns what `work` returns.
    */
-  withSpinner<T>(text: SpinnerText, work: () => Promise<T>, delay?: number): Promise<T>
+  withSpinner<T>(text: SpinnerText, work: () => Promise<T>): Promise<T>
+  /** Clears the line of the spinner, so that other output begins there. */
+  clearSpinner(): void
 }
 
 /** Which messages a logger writes, whether errors are JSON, and where it shows a spinner. */
@@ -64,7 +65,12 @@ export function createLogger(
   sink: LogWriter,
   { quiet, verbose, json, color = false, screen }: LoggerOptions,
 ): Logger {
-  const writeUnwrapped = (text: string) => sink.write(text).catch(() => undefined)
+  let spinner: Spinner | undefined
+  const clearSpinner = () => spinner?.clear()
+  const writeUnwrapped = (text: string) => {
+    clearSpinner()
+    return sink.write(text).catch(() => undefined)
+  }
   const wrap = (text: string) =>
     sink.terminal === true && sink.columns !== undefined ? wrapLines(text, sink.columns) : text
   const write = (text: string) => writeUnwrapped(wrap(text))
@@ -101,13 +107,17 @@ export function createLogger(
       await write(`${renderLine(line, { color, links })}\n`)
     },
     hasSpinner: screen !== undefined,
-    async withSpinner(text, work, delay) {
+    clearSpinner,
+    async withSpinner(text, work) {
       if (screen === undefined || isSpinning) return work()
       isSpinning = true
       try {
-        return await withSpinner(screen, color, text, work, delay)
+        return await withSpinner(screen, color, text, work, started => {
+          spinner = started
+        })
       } finally {
         isSpinning = false
+        spinner = undefined
       }
     },
   }

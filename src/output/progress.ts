@@ -6,15 +6,15 @@ const spinnerDelay = 200
 const refreshInterval = 100
 
 /**
- * Runs `work` and shows a spinner with `text`, from `delay` milliseconds on until it ends. Returns what
- * `work` returns.
+ * Runs `work` and shows a spinner with `text` from 200 ms on until it ends; `started` is called when it appears.
+ * Returns what `work` returns.
  */
 export async function withSpinner<T>(
   screen: Screen,
   color: boolean,
   text: SpinnerText,
   work: () => Promise<T>,
-  delay = spinnerDelay,
+  started: (spinner: Spinner) => void = () => undefined,
 ): Promise<T> {
   let spinner: Spinner | undefined
   let isDone = false
@@ -22,8 +22,9 @@ export async function withSpinner<T>(
     const { startSpinner } = await import('./spinner.ts')
     if (isDone) return
     spinner = startSpinner(screen, text, color)
+    started(spinner)
     timer = setInterval(() => spinner?.refresh(), refreshInterval)
-  }, delay)
+  }, spinnerDelay)
   try {
     return await work()
   } finally {

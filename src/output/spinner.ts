@@ -1,11 +1,14 @@
 import ora, { type Options } from 'ora'
 import { renderLine } from './render-line.ts'
 import type { StyledLine } from './styled-text.ts'
+import { textWidth } from './text-width.ts'
 
 /** A spinner that is shown on a terminal. */
 export interface Spinner {
   /** Reads the text again. */
   refresh(): void
+  /** Clears the line; the spinner appears again with its next frame. */
+  clear(): void
   stop(): void
 }
 
@@ -19,6 +22,8 @@ export interface Screen {
 /** Returns the current text of a spinner. `columns` is the width that the terminal has for it. */
 export type SpinnerText = (columns: number) => StyledLine
 
+const [noWrap, wrap] = ['\u001B[?7l', '\u001B[?7h']
+
 /** The largest number of pending writes; with more, the terminal is too slow for every frame. */
 const maxPendingWrites = 8
 
@@ -29,7 +34,13 @@ const maxPendingWrites = 8
 function createScreenStream(screen: Screen) {
   let pendingWrites = 0
   const drainListeners = new Set<() => void>()
-  const write = (text: string | Uint8Array): boolean => {
+  /** The text that the terminal shows, and the columns of the terminal at that time. */
+  let [lastText, lastColumns] = ['', screen.columns]
+  const write = (text: string): boolean => {
+    const width = textWidth(text)
+    if (width > 0) [lastText, lastColumns] = [text, screen.columns]
+    // A terminal that has just become narrower must not wrap a text that was made for its former width.
+    const output = width > 0 && width <= screen.columns ? `${noWrap}${text}${wrap}` : text
     pendingWrites++
     const done = () => {
       pendingWrites--
@@ -38,8 +49,18 @@ function createScreenStream(screen: Screen) {
       drainListeners.clear()
       for (const listener of listeners) listener()
     }
-    void screen.write(typeof text === 'string' ? text : new TextDecoder().decode(text)).then(done, done)
+    void screen.write(output).then(done, done)
     return pendingWrites <= maxPendingWrites
+  }
+  /**
+   * Returns the sequence that goes back to the first row of the last text: a terminal that became narrower has
+   * wrapped it, and ora clears only the rows that it had before.
+   */
+  const unwrap = (): string => {
+    const rowsAt = (columns: number) => Math.max(1, Math.ceil(textWidth(lastText) / Math.max(1, columns)))
+    const added = rowsAt(screen.columns) - rowsAt(lastColumns)
+    lastText = ''
+    return added > 0 ? `\u001B[${added}A\u001B[1G\u001B[J` : ''
   }
   const moveSequence = (distance: number, [forward, backward]: readonly [string, string]): string =>
     distance === 0 ? '' : `\u001B[${Math.abs(distance)}${distance > 0 ? forward : backward}`
@@ -52,7 +73,7 @@ function createScreenStream(screen: Screen) {
       return screen.rows
     },
     write,
-    cursorTo: (column: number) => write(`\u001B[${column + 1}G`),
+    cursorTo: (column: number) => write(`${unwrap()}\u001B[${column + 1}G`),
     moveCursor: (_: number, down: number) => write(moveSequence(down, ['B', 'A'])),
     clearLine: () => write('\u001B[0K'),
     once: (_: string, listener: () => void) => void drainListeners.add(listener),
@@ -85,6 +106,7 @@ export function startSpinner(screen: Screen, text: SpinnerText, color: boolean):
     refresh() {
       spinner.text = render()
     },
+    clear: () => void spinner.clear(),
     stop: () => void spinner.stop(),
   }
 }

@@ -10,7 +10,6 @@ import {
 import { isPermanent, MergeqError, withPeriod } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 import type { WaitEnd } from './describe-end.ts'
-import type { LiveDisplay } from './live-display.ts'
 import {
   queueName,
   type ReadOptions,
@@ -49,12 +48,9 @@ export async function runPollRound(
   options: WaitOptions,
   readOptions: ReadOptions,
   reporter: WaitReporter,
-  display: LiveDisplay,
   context: CommandContext,
 ): Promise<PollRoundResult> {
-  const { readings, queues } = await display.duringPoll(targets, () =>
-    readTargets(targets, readOptions, context),
-  )
+  const { readings, queues } = await readTargets(targets, readOptions, context)
   for (const [name, queue] of queues) await warnQueueState(name, queue, context)
   const updates: readonly TargetUpdate[] = targets.map((target, index) => {
     const reading = readings[index]
