@@ -6,8 +6,8 @@ const spinnerDelay = 200
 const refreshInterval = 100
 
 /**
- * Runs `work` and shows a spinner with `text` from 200 ms on until it ends; `started` is called when it appears.
- * Returns what `work` returns.
+ * Runs `work` and shows a spinner with `text` from 200 ms on until it ends; `started` is called when it
+ * appears. Returns what `work` returns.
  */
 export async function withSpinner<T>(
   screen: Screen,

@@ -53,7 +53,7 @@ function createScreenStream(screen: Screen) {
     return pendingWrites <= maxPendingWrites
   }
   /**
-   * Returns the sequence that goes back to the first row of the last text: a terminal that became narrower has
+   * Returns the sequence that moves to the first row of the last text: a terminal that became narrower has
    * wrapped it, and ora clears only the rows that it had before.
    */
   const unwrap = (): string => {

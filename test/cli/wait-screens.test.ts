@@ -148,7 +148,7 @@ describe('a state change', () => {
     const { out, err } = await runWithHistory(line, { pulls, setting: person })
     expect(err).toBe('#7 ● pending, 1st\n#8 ● pending, 2nd\n#7 ● pending -> ◐ testing, 1st\n')
     expect(out).toBe(
-      '✓ #7 merged after 6s\n● The wait for #8 timed out after 8s, still pending\n  To go on waiting: mergeq pr wait 8\n',
+      '✓ #7 merged after 6s\n● The wait for #8 timed out after 8s, still pending\n  To continue waiting: mergeq pr wait 8\n',
     )
   })
 
@@ -156,7 +156,7 @@ describe('a state change', () => {
     const { err, out } = await runWithHistory(line, { pulls, setting: { terminal: true } })
     expect(err).toContain('#7 \u001B[34m● pending\u001B[39m -> \u001B[33m◐ testing\u001B[39m, 1st\n')
     expect(out).toContain('\u001B[32m✓\u001B[39m #7 \u001B[32mmerged\u001B[39m after 6s\n')
-    expect(out).toContain('\u001B[2m  To go on waiting: mergeq pr wait 8\u001B[22m\n')
+    expect(out).toContain('\u001B[2m  To continue waiting: mergeq pr wait 8\u001B[22m\n')
   })
 
   test('is as on a pipe in CI, and the last one is shown where the result is no line', async () => {

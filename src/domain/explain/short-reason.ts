@@ -8,7 +8,7 @@ const generalFindings: readonly string[] = ['not-mergeable', 'mergeability-in-pr
 
 /**
  * Returns in a few words what holds a pull request back: `queue paused`, `conflicts with main`. Undefined if
- * nothing does besides its place in the queue. `record` is its own record or its entry in the queue.
+ * only its place in the queue does. `record` is its own record or its entry in the queue.
  */
 export function shortReason(
   pr: number,

@@ -15,7 +15,7 @@ export interface RepeatedArgs {
   readonly args: ParsedArgs
 }
 
-/** Returns the command that goes on waiting for pull requests. */
+/** Returns the command that continues the wait for pull requests. */
 export function waitCommand(pullRequests: readonly number[], { repo, args }: RepeatedArgs): string {
   const [until] = args.get('--until') ?? []
   const goal = until === undefined ? '' : ` --until ${shellWord(until)}`
@@ -44,7 +44,7 @@ function nextSteps({ pr, state, end }: EndedWait, repeated: RepeatedArgs, isOnly
         return [['To submit it', submit]]
       return [
         // For several pull requests a single command follows all results.
-        ...(isOnly ? [['To go on waiting', waitCommand([pr], repeated)] as const] : []),
+        ...(isOnly ? [['To continue waiting', waitCommand([pr], repeated)] as const] : []),
         ...(end.isPaused
           ? [['To resume the queue', `mergeq queue resume${options}`] as const]
           : isOnly

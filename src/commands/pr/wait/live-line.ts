@@ -86,9 +86,8 @@ function timeParts({ now, startedAt, limit, usual }: LiveTimes): readonly Part[]
 }
 
 /**
- * Returns the line that a terminal shows during a wait:
- * `#141 pending, 3rd of 12, behind #131 (testing 4m)    6m12s elapsed, usually 14m, times out in 38m`. It fits
- * `columns` columns, unless the state alone is wider.
+ * Returns the line that a terminal shows during a wait: `#141 pending, 3rd of 12, behind #131 (testing 4m)
+ * 6m12s elapsed, usually 14m, times out in 38m`. It fits `columns` columns, unless the state alone is wider.
  */
 export function liveLine(targets: readonly WaitTarget[], times: LiveTimes, columns: number): StyledLine {
   const [target, ...others] = targets

@@ -20,8 +20,8 @@ export function notificationText(ended: readonly EndedWait[]): string {
 }
 
 /**
- * Rings the bell of the terminal on standard error and sends it a desktop notification (OSC 9). Writes nothing
- * where standard error is not a terminal.
+ * Rings the bell of the terminal on standard error and sends it a desktop notification (OSC 9). Writes
+ * nothing where standard error is not a terminal.
  */
 export async function sendNotification(
   ended: readonly EndedWait[],

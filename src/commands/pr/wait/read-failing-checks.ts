@@ -7,8 +7,8 @@ import type { WaitTarget } from './read-targets.ts'
 const timeLimit = 5_000
 
 /**
- * Reads the failing checks of a pull request that failed, once, within `limits` and five seconds. Undefined if
- * they are not known or if a request fails; never rejects.
+ * Reads the failing checks of a pull request that failed, once, within `limits` and five seconds. Undefined
+ * if they are not known or if a request fails; never rejects.
  */
 export async function readFailingChecks(
   { invocation, record }: WaitTarget,

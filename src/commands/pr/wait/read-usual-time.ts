@@ -9,8 +9,8 @@ import type { Repository } from '../../../domain/values/repository.ts'
 const timeLimit = 3_000
 
 /**
- * Reads the usual time in a queue from the metrics of its last hour, with a single request. Undefined if there
- * are none or if the request fails; never rejects.
+ * Reads the usual time in a queue from the metrics of its last hour, with a single request. Undefined if
+ * there are none or if the request fails; never rejects.
  */
 export async function readUsualTime(
   { repo, targetBranch }: { readonly repo: Repository; readonly targetBranch: string },
@@ -19,7 +19,7 @@ export async function readUsualTime(
   try {
     const client = context.client()
     const limits = { ...withMaxRetries(client, 0), timeout: (usual: number) => Math.min(usual, timeLimit) }
-    // The spinner belongs to the wait, and a failure concerns nobody.
+    // The spinner belongs to the wait, and a failure is not worth a message.
     const { debug } = client.logger
     const silent = async () => undefined
     const logger: typeof client.logger = {

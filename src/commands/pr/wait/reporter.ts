@@ -31,8 +31,8 @@ export interface WaitReporter {
   /** Prints every recorded result, even if results before it are missing. */
   flush(): Promise<void>
   /**
-   * Logs the errors, the most severe last, and returns the most severe exit code. Where `notifies` is set, the
-   * terminal announces the end.
+   * Logs the errors, the most severe last, and returns the most severe exit code. Where `notifies` is set,
+   * the terminal announces the end.
    */
   close(notifies: boolean): Promise<number>
 }
@@ -184,7 +184,7 @@ export function createReporter(
         const { stepLines, waitCommand } = await import('./end-lines.ts')
         const numbers = unfinished.map(({ pr }) => pr)
         const command = waitCommand(numbers, { repo: first.values.repo, args })
-        await printer.print(printable({}, stepLines([['To go on waiting', command]], out.columns)))
+        await printer.print(printable({}, stepLines([['To continue waiting', command]], out.columns)))
       }
       await printer.end()
       await reportErrors(failures, context)

@@ -4,10 +4,10 @@ import type { LiveTimes } from './live-line.ts'
 import { queueName, type WaitTarget } from './read-targets.ts'
 
 /**
- * Runs `work` and shows the live line of a wait until it ends; `targets` returns the pull requests that it still
- * waits for. The wait began at `startedAt`, in milliseconds since 1970, and may take `limit` milliseconds. The
- * usual time of a queue is asked for once, at the same time. Where the logger has no spinner, only the work is
- * done.
+ * Runs `work` and shows the live line of a wait until it ends; `targets` returns the pull requests that it
+ * still waits for. The wait began at `startedAt`, in milliseconds since 1970, and may take `limit`
+ * milliseconds. The usual time of a queue is requested once, at the same time. Where the logger has no
+ * spinner, only the work is done.
  */
 export async function withLiveLine(
   targets: () => readonly WaitTarget[],
