@@ -247,6 +247,7 @@ const table: Readonly<Record<string, Rows>> = {
       '--stop-on-error': stopsOnError('pr get'),
       '--head': '--head fix',
       '--exit-status': '--exit-status',
+      '--web': '--web',
     },
   },
   'pr list': {
@@ -283,7 +284,7 @@ const table: Readonly<Record<string, Rows>> = {
   },
   'pr testing': {
     line: 'pr testing 6e1d',
-    options: { ...setOption, '--pr': { line: 'pr testing', typed: '--pr 7' } },
+    options: { ...setOption, '--web': '--web', '--pr': { line: 'pr testing', typed: '--pr 7' } },
   },
   'pr wait': {
     line: 'pr wait 7 --timeout 40s',
@@ -299,7 +300,7 @@ const table: Readonly<Record<string, Rows>> = {
       },
     }),
   },
-  'pr explain': { line: 'pr explain 7', options: setOption },
+  'pr explain': { line: 'pr explain 7', options: { ...setOption, '--web': '--web' } },
   'queue create': {
     line: 'queue create',
     options: { ...setOption, '--mode': '--mode parallel', '--concurrency': '--concurrency 3' },

@@ -6,6 +6,7 @@ import { type Input, option } from '../../cli/inputs.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
 import { type RunResult, reportResults } from '../../cli/report-results.ts'
 import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
+import { webInput } from '../../cli/web-input.ts'
 import type { ParsedArgs } from '../../config/args.ts'
 import type { ParseContext } from '../../config/parse-context.ts'
 import { readChecks } from '../../domain/test-run-checks.ts'
@@ -15,6 +16,7 @@ import { extendError, usageError } from '../../errors.ts'
 import { get, getArray, getString } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
 import { findTestRun } from './test-run/read-test-run.ts'
+import { pageOf, testRunView } from './test-run/test-run-view.ts'
 
 /** The test run: an id, or a test branch that ends with an id; none when --pr was typed. */
 const testRunInput: Input<string | undefined> = {
@@ -60,16 +62,21 @@ const testingRequest = defineOperationCommand({
       values: 'pull-requests',
       parse: word => parsePullRequest(word).number,
     }),
+    web: webInput,
   },
   // A row is made from several fields: a check run and a status have other names for the same thing.
   fields: serviceRecord(getMergeQueueTestingDetails, columns, 'checkSuites'),
-  view({ records: [run = {}] }) {
+  view({ records: [run = {}] }, { repo }) {
     const tested = getArray(run, 'testedPullRequests').map(pr => `#${get(pr, 'prNumber') ?? '?'}`)
+    const checks = readChecks(run)
+    const page = pageOf(checks)
     return {
-      ...table(readChecks(run), columns),
+      ...table(checks, columns),
       heading: [
         `Test run: ${getString(run, 'status') ?? 'unknown status'}, on ${getString(run, 'testBranch') ?? 'an unknown branch'}, for ${tested.join(', ') || 'unknown pull requests'}`,
       ],
+      ...(page === undefined ? {} : { page }),
+      terminalView: () => testRunView(run, checks, repo),
     }
   },
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing --pr 123 --json'],

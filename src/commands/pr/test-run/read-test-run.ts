@@ -36,60 +36,84 @@ interface TestedPullRequest {
   readonly targetBranch: string
 }
 
-/** The states of a pull request whose tests failed. */
-const failedStates: readonly string[] = ['FAILED', 'PENDING_FAILURE']
-
 /**
- * Returns the test run that the complete record of a pull request names, and where; undefined where it names
- * none or cannot be read.
+ * Returns the ID of the newest test run that the record of a pull request or its timeline names, and which of
+ * the two; undefined where neither names one or the record could not be read.
  */
 export async function findTestRun(
-  { repo, targetBranch, pr }: TestedPullRequest,
+  { pr, repo, targetBranch }: TestedPullRequest,
   context: Pick<CommandContext, 'client'>,
   options: CallOptions = {},
 ): Promise<{ readonly id: string; readonly source: string } | undefined> {
   const operation = withDecoder(getSubmittedPullRequest, partialPullRequestDecoder)
   const overrides = [{ path: ['includeTimeline'], value: true }]
-  const params = { repo, targetBranch, pr }
-  const { document } = await readDocument(operation, params, context, { ...options, overrides })
+  const { document } = await readDocument(operation, { repo, targetBranch, pr }, context, {
+    ...options,
+    overrides,
+  })
   const id = document === undefined ? undefined : testRunOf(document)
   if (id === undefined) return undefined
   return { id, source: getString(document, 'verifiedByTestRun') === id ? 'verifiedByTestRun' : 'timeline' }
 }
 
+/** The states of a pull request whose tests failed. */
+const failedStates: readonly string[] = ['FAILED', 'PENDING_FAILURE']
+
+/**
+ * Reads the test run of a pull request whose record names none: the service is asked by pull request, and if
+ * it refuses that, for the timeline of the record. A failed read is ignored.
+ */
+async function readUnnamedRun(
+  tested: TestedPullRequest,
+  context: Pick<CommandContext, 'client'>,
+  options: CallOptions,
+): Promise<{ readonly id: string; readonly document: JsonObject } | undefined> {
+  const { pr, repo, targetBranch } = tested
+  const queue = { repo, targetBranch }
+  const byNumber = await readDocument(getMergeQueueTestingDetails, { ...queue, pr }, context, options)
+  const branch = getString(byNumber.document, 'testBranch') ?? ''
+  if (byNumber.document !== undefined)
+    return branch === ''
+      ? undefined
+      : { id: branch.slice(branch.lastIndexOf('/') + 1), document: byNumber.document }
+  if (byNumber.failure?.details.status !== 400) return undefined
+  const found = await findTestRun(tested, context, options)
+  if (found === undefined) return undefined
+  const { document } = await readDocument(
+    getMergeQueueTestingDetails,
+    { ...queue, testRun: found.id },
+    context,
+    options,
+  )
+  return document === undefined ? undefined : { id: found.id, document }
+}
+
 /**
  * Reads the test run that a record names. While the pull request is tested, the test run of this CI job is
- * the default. If the tests failed and nothing names their run, the service is asked by pull request; a
- * service that refuses that with 400 may name the run in the timeline of the record. Errors of these requests
- * are ignored.
+ * the default. If the tests failed and the record does not name their run, other ways to find it are tried.
  */
 export async function readTestRun(
   record: JsonObject,
-  { pr, repo, targetBranch }: TestedPullRequest,
+  tested: TestedPullRequest,
   context: Pick<CommandContext, 'client' | 'settings'>,
   options: CallOptions = {},
 ): Promise<{ readonly run?: TestRun; readonly unread?: UnreadSource }> {
-  const queue = { repo, targetBranch }
+  const { pr, repo, targetBranch } = tested
   const state = normalizeState(getString(record, 'state') ?? '')
   const id = testRunOf(record) ?? (isUnderTest(state) ? await context.settings.read('testRun') : undefined)
-  const readRun = (params: Pick<TestedPullRequest, 'pr'> | { readonly testRun: string }) =>
-    readDocument(getMergeQueueTestingDetails, { ...queue, ...params }, context, options)
-  /** The test run of a document, unless the test branch of this CI job belongs to another pull request. */
-  const runIn = (runId: string, document: JsonObject | undefined) =>
-    document === undefined || runId === '' || !testsPullRequest(document, pr)
+  if (id === undefined) {
+    const found = failedStates.includes(state) ? await readUnnamedRun(tested, context, options) : undefined
+    return found === undefined || !testsPullRequest(found.document, pr)
       ? {}
-      : { run: parseTestRun(runId, document) }
-  if (id !== undefined) {
-    const { document, failure } = await readRun({ testRun: id })
-    if (document === undefined) return { unread: { what: 'test run', why: failure?.message ?? '' } }
-    return runIn(id, document)
+      : { run: parseTestRun(found.id, found.document) }
   }
-  if (!failedStates.includes(state)) return {}
-  const { document, failure } = await readRun({ pr })
-  if (failure?.details.status === 400) {
-    const found = await findTestRun({ ...queue, pr }, context, options)
-    return found === undefined ? {} : runIn(found.id, (await readRun({ testRun: found.id })).document)
-  }
-  const branch = getString(document, 'testBranch') ?? ''
-  return runIn(branch.slice(branch.lastIndexOf('/') + 1), document)
+  const { document, failure } = await readDocument(
+    getMergeQueueTestingDetails,
+    { repo, targetBranch, testRun: id },
+    context,
+    options,
+  )
+  if (document === undefined) return { unread: { what: 'test run', why: failure?.message ?? '' } }
+  // The test branch of this CI job may belong to another pull request.
+  return testsPullRequest(document, pr) ? { run: parseTestRun(id, document) } : {}
 }
