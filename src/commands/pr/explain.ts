@@ -8,7 +8,7 @@ import type { Invocation } from '../../cli/invocation.ts'
 import { openPage } from '../../cli/open-page.ts'
 import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
-import { repeatedOptions } from '../../cli/repeated-options.ts'
+import { repeatedOptionsOf } from '../../cli/repeated-options.ts'
 import { webInput } from '../../cli/web-input.ts'
 import { explainPullRequest } from '../../domain/explain/explain-pull-request.ts'
 import type { UnreadSource } from '../../domain/explain/explanation.ts'
@@ -58,7 +58,7 @@ async function explainOne(
   const explanation = explainPullRequest({
     pr,
     targetBranch,
-    flags: repeatedOptions(repo, context.args),
+    flags: repeatedOptionsOf(repo, context.args),
     record: pullRequest.document,
     queue: hasNoQueue ? null : queue.document,
     run: testRun.run,

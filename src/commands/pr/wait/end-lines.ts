@@ -1,4 +1,4 @@
-import { repeatedOptions } from '../../../cli/repeated-options.ts'
+import { repeatedOptionsOf } from '../../../cli/repeated-options.ts'
 import type { ParsedArgs } from '../../../config/args.ts'
 import { shellWord } from '../../../domain/shell-quote.ts'
 import type { Repository } from '../../../domain/values/repository.ts'
@@ -19,12 +19,12 @@ export interface RepeatedArgs {
 export function waitCommand(pullRequests: readonly number[], { repo, args }: RepeatedArgs): string {
   const [until] = args.get('--until') ?? []
   const goal = until === undefined ? '' : ` --until ${shellWord(until)}`
-  return `mergeq pr wait ${pullRequests.join(' ')}${goal}${repeatedOptions(repo, args)}`
+  return `mergeq pr wait ${pullRequests.join(' ')}${goal}${repeatedOptionsOf(repo, args)}`
 }
 
 /** Returns what a person can do after the end of a wait. */
 function nextSteps({ pr, state, end }: EndedWait, repeated: RepeatedArgs, isOnly: boolean): readonly Step[] {
-  const options = repeatedOptions(repeated.repo, repeated.args)
+  const options = repeatedOptionsOf(repeated.repo, repeated.args)
   const details: Step = ['Details', `mergeq pr explain ${pr}${options}`]
   const submit = `mergeq pr submit ${pr}${options}`
   if (end.isSkipped) return []
