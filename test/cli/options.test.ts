@@ -137,6 +137,7 @@ const waitOptions = (line: string, withSeveral: Row): Rows['options'] => ({
   '--match-head': { line, typed: '--match-head abcdef' },
   '--max-errors': { line: `${line} --interval 1s`, typed: '--max-errors 2', setting: { answer: failsLater } },
   '--fail-on-paused': { line, typed: '--fail-on-paused' },
+  '--notify': { line, typed: '--notify', setting: { terminal: true } },
   ...setOption,
 })
 

@@ -8,13 +8,11 @@ import type { Invocation } from '../../cli/invocation.ts'
 import { openPage } from '../../cli/open-page.ts'
 import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
-import { repeatedOptions } from '../../cli/repeated-options.ts'
+import { repeatedOptionsOf } from '../../cli/repeated-options.ts'
 import { webInput } from '../../cli/web-input.ts'
 import { explainPullRequest } from '../../domain/explain/explain-pull-request.ts'
 import type { UnreadSource } from '../../domain/explain/explanation.ts'
-import { shellWord } from '../../domain/shell-quote.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
 import { isNotFound } from '../../errors.ts'
 import { singleRecord } from '../../output/printer.ts'
 import { explanationJson, explanationRecord, explanationView } from './explain/explanation-view.ts'
@@ -29,15 +27,6 @@ const explainRequest = {
 
 /** The pull request to explain. */
 type ExplainInvocation = Invocation<typeof explainRequest.inputs>
-
-/**
- * Returns the options with which another command line refers to the same pull request, each after a space.
- */
-function formatRepeatedOptions({ values: { repo } }: ExplainInvocation, { args }: CommandContext): string {
-  const [reference = ''] = args.get('pr') ?? []
-  const isUrl = reference.includes('/') && !args.has('--repo')
-  return `${isUrl ? ` --repo ${shellWord(repositoryName(repo))}` : ''}${repeatedOptions(args)}`
-}
 
 /** Reads what an explanation needs, and prints the explanation. */
 async function explainOne(
@@ -69,7 +58,7 @@ async function explainOne(
   const explanation = explainPullRequest({
     pr,
     targetBranch,
-    flags: formatRepeatedOptions(invocation, context),
+    flags: repeatedOptionsOf(repo, context.args),
     record: pullRequest.document,
     queue: hasNoQueue ? null : queue.document,
     run: testRun.run,
