@@ -1,6 +1,7 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import type { InputValues } from '../../../cli/inputs.ts'
 import type { queueInputs } from '../../../cli/queue-inputs.ts'
+import { describeDeparture } from '../../../domain/departure.ts'
 import { pluralize } from '../../../domain/format.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import { testSlots } from '../../../domain/queue-entries.ts'
@@ -43,6 +44,12 @@ const columns = [
   { title: 'POSITION', format: 'number' },
 ] as const
 
+/** Formats a change with what the service says about it: `#4 TESTING -> CANCELLED: pr_closed (ada)`. */
+function formatChange(change: QueueChange): string {
+  const departure = describeDeparture(change)
+  return departure === '' ? describeChange(change) : `${describeChange(change)}: ${departure}`
+}
+
 /** Creates a function that prints a record for each change, and prints or logs the first reading. */
 export function createChangePrinter(
   watched: WatchedQueue,
@@ -54,7 +61,7 @@ export function createChangePrinter(
       singleRecord(record, () => ({
         columns,
         rows: change === undefined ? [] : [[change.at, change.pr, change.from, change.to, change.position]],
-        ...(change === undefined ? {} : { sentence: describeChange(change) }),
+        ...(change === undefined ? {} : { sentence: formatChange(change) }),
       })),
     )
   return async ([queue, changes]) => {
