@@ -130,6 +130,8 @@ export interface ErrorDetails {
   readonly isWebPage?: boolean
   /** Whether the request left this machine; the service may have applied an `ambiguous` request. */
   readonly sentState?: 'not-sent' | 'ambiguous'
+  /** The step at which a request failed on its way to the service, where that is known. */
+  readonly failedStep?: 'dns' | 'proxy' | 'connection' | 'tls'
   /** Whether the response exceeded its size limit, so that another attempt would fail again. */
   readonly overLimit?: boolean
   /** Whether the service applied a change that was sent. */

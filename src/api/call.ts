@@ -3,6 +3,7 @@ import type { BodySink } from '../http/stream-body.ts'
 import { buildRequest } from './build-request.ts'
 import type { DecodedResponse, ResponseDecoder } from './decode.ts'
 import { interruptedChangeError } from './interrupted-change.ts'
+import { lowerCaseStates, needsLowerCase, refusalOf, rememberLowerCase } from './lower-case-states.ts'
 import type { Operation } from './operation.ts'
 import type { Params, ParamValues } from './param.ts'
 import type { Delivery } from './receipt.ts'
@@ -44,6 +45,13 @@ export async function callOperation<P extends Params>(
 ): Promise<CallResult<P>> {
   const built = await buildRequest(client, operation, requestedParams, options)
   const { request, params } = built
+  const lowerCase = lowerCaseStates(operation, request)
+  const callInLowerCase = () =>
+    callOperation(client, operation, requestedParams, {
+      ...options,
+      overrides: [...(options.overrides ?? []), ...(lowerCase ?? [])],
+    })
+  if (lowerCase !== undefined && needsLowerCase(client)) return callInLowerCase()
   const result = { resource: request.resource, params }
   const { limits = {}, progress } = options
   let sentAt = client.host.clock.now()
@@ -66,6 +74,15 @@ export async function callOperation<P extends Params>(
     if (instead !== undefined) {
       await client.logger.warn(instead.warning)
       return callOperation(client, operation, instead.params, options)
+    }
+    const { retryPolicy = client.retryPolicy } = limits
+    // A request that was refused with 400 was not applied.
+    if (status === 400 && lowerCase !== undefined && retryPolicy.maxRetries > 0) {
+      const result = await callInLowerCase().catch(error => {
+        throw refusalOf(failure, toMergeqError(error))
+      })
+      rememberLowerCase(client)
+      return result
     }
     if (operation.effect === false || sentState !== 'ambiguous') throw failure
     const write = { operation, recovery: operation.effect, ...built, sentAt, failure, limits }

@@ -1,5 +1,6 @@
 import { repositoryName } from '../domain/values/repository.ts'
 import { type ErrorDetails, type ErrorKind, MergeqError, withPeriod } from '../errors.ts'
+import { parseUrl } from '../url.ts'
 import type { ResponseBody } from './decode.ts'
 import type { OperationErrors } from './operation.ts'
 import type { Resource } from './resource.ts'
@@ -201,7 +202,6 @@ function subjectOf({ pr, head, repo, targetBranch, errors }: ErrorContext): stri
 
 /** The origin that a redirect points to, without its path. */
 function targetOf(headers: ReadonlyMap<string, string>): string {
-  const location = headers.get('location')
-  if (location === undefined || !URL.canParse(location)) return ''
-  return ` to ${new URL(location).origin}`
+  const url = parseUrl(headers.get('location') ?? '')
+  return url === undefined ? '' : ` to ${url.origin}`
 }

@@ -90,12 +90,18 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
   /** `false` for a read; for a change, how to find out its outcome without a response. */
   readonly effect: false | WriteRecovery
   readonly decoder: ResponseDecoder
+  /** The dotted names of the fields of a record; left out where the service responds with nothing. */
+  readonly fields?: readonly string[]
+  /** The names of the fields of the document, where the records are only a part of it. */
+  readonly documentFields?: readonly string[]
   readonly errors?: OperationErrors
   /**
    * Whether only the hosted service is known to have the operation
    * (docs/reference/service.md, "Hosted service only").
    */
   readonly isHostedOnly?: boolean
+  /** Members of the body that have a state (docs/reference/service.md, "Case of states"). */
+  readonly stateFields?: readonly string[]
   /** Whether requests have no token. */
   readonly isPublic?: boolean
   /** Removes from a response what the service cannot leave out; undefined when nothing is to be removed. */

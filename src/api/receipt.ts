@@ -7,6 +7,19 @@ import type { Resource } from './resource.ts'
 /** What is known of a change after it was sent (docs/reference/network.md, "Write recovery"). */
 export type Delivery = 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
 
+/** The fields of a receipt. */
+export const receiptFields: readonly string[] = [
+  'operation',
+  'repo',
+  'targetBranch',
+  'pr',
+  'targets',
+  'ok',
+  'delivery',
+  'exit',
+  'message',
+]
+
 /**
  * The receipt of a change (docs/reference/cli.md, "Receipts"); for an error it has the exit code and the
  * message, too.

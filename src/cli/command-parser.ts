@@ -1,11 +1,13 @@
 import { Command as CommanderCommand, CommanderError, Option } from 'commander'
-import { MergeqError, usageError, usageHint } from '../errors.ts'
+import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { CommandDescription } from './command.ts'
+import { asksForFields, completeFieldsOption } from './fields/fields-option.ts'
 import { globalOptions } from './global-options.ts'
 import type { HelpRequest } from './help/render-help.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
 import type { CommandGroup, RegisteredCommand, RunnableCommand } from './registered-command.ts'
+import { markOptionsEnd } from './typed-command.ts'
 
 /** What a command line asks for: a command to run, a text to print, or documentation. */
 export type ParsedCommandLine =
@@ -15,23 +17,30 @@ export type ParsedCommandLine =
 
 /**
  * Parses `argv`, fills `args` with the arguments and options that were typed, and returns what the command
- * line asks for. Throws a usage error when the command line is invalid; `args` then holds what was parsed
- * before the error.
+ * line asks for. Rejects with a usage error when the command line is invalid; `args` then holds what was
+ * parsed before the error.
  *
  * @param groups all groups of commands
  * @param commands the commands of the groups that the command line names
  */
-export function parseCommandLine(
-  { argv, runtime }: Pick<Host, 'argv' | 'runtime'>,
+export async function parseCommandLine(
+  { argv: typedWords, runtime }: Pick<Host, 'argv' | 'runtime'>,
   groups: readonly CommandGroup[],
   commands: readonly RegisteredCommand[],
   args: Map<string, string[]>,
-): ParsedCommandLine {
+): Promise<ParsedCommandLine> {
+  const argv = markOptionsEnd(completeFieldsOption(typedWords), commands)
+  const optionsEnd = argv.includes('--') ? argv.indexOf('--') : argv.length
+  const isFieldList = asksForFields(argv)
   const texts: string[] = []
   const typed = new Set(argv)
   let [command, helpRequest]: [RunnableCommand?, HelpRequest?] = []
   const formatHelp = (node: CommanderCommand) => {
-    helpRequest = { kind: 'help', args: getPath(node) }
+    helpRequest = {
+      kind: 'help',
+      args: getPath(node),
+      isShort: !argv.slice(0, optionsEnd).includes('--help'),
+    }
     return ''
   }
   const root = new CommanderCommand('mergeq')
@@ -43,6 +52,7 @@ export function parseCommandLine(
       outputError: () => undefined,
     })
     .exitOverride()
+    .showSuggestionAfterError(false)
     .helpCommand(false)
     .helpOption('-h, --help', 'Print help')
   const isOptionAsValue = createOptionAsValueTest(argv, commands, typed)
@@ -53,7 +63,9 @@ export function parseCommandLine(
   for (const registered of commands) {
     const node = addCommandNode(root, registered.command)
     if (registered.alias !== undefined) node.alias(registered.alias)
-    const { definitions } = registered
+    const definitions = isFieldList
+      ? registered.definitions.map(definition => ({ ...definition, required: false }))
+      : registered.definitions
     declare(
       node,
       isTyped(registered, typed) ? definitions : definitions.filter(definition => !isOption(definition)),
@@ -67,7 +79,10 @@ export function parseCommandLine(
     root.parse([...argv], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode !== 0 && error.code !== 'commander.help') throw toUsageError(error)
+    if (error.exitCode !== 0 && error.code !== 'commander.help') {
+      const { toUsageError } = await import('./corrections/usage-error.ts')
+      throw toUsageError(error, typedWords, { groups, commands })
+    }
   }
   if (helpRequest !== undefined) return { helpRequest }
   return command === undefined ? { text: texts.join('') } : { command }
@@ -170,22 +185,5 @@ function declareOptions(
       if (typeof value === 'string') args.set(name, [value])
       if (Array.isArray(value) && value.length > 0) args.set(name, value.map(String))
     }
-  })
-}
-
-/** Returns the usage error for an error of commander: `error: ...` and perhaps `(Did you mean ...?)`. */
-function toUsageError({ message, code }: CommanderError): MergeqError {
-  const [problem = '', hint] = message
-    .replace(/^error: /, '')
-    .replace(/^option '(?:-\w, )?(--[\w-]+) (.+)' argument missing$/s, '$1 needs a value: $2')
-    .replace(/'(-[^'=]*)=.*'/s, "'$1'")
-    .split('\n')
-  const text = problem === '' || code === 'commander.help' ? 'unknown command' : problem
-  return new MergeqError('usage', `${text.replace(/\.$/, '')}.`, {
-    hint:
-      hint?.replace(/^\((.*)\)$/, '$1') ??
-      (text.startsWith('unknown command')
-        ? 'To list the commands, run `mergeq --help` or `mergeq <command> --help`.'
-        : usageHint),
   })
 }

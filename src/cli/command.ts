@@ -5,6 +5,7 @@ import type { ErrorKind } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
 import type { View } from '../output/view.ts'
 import type { CommandContext } from './context.ts'
+import type { FieldsDefinition } from './fields/record-fields.ts'
 import type { Input, Inputs, InputValues } from './inputs.ts'
 import type { Invocation, RequestDefinition } from './invocation.ts'
 
@@ -45,6 +46,8 @@ export interface CommandDescription<F extends Inputs = Inputs> {
   readonly exitKinds?: readonly ErrorKind[]
   /** What the command prints, where that is not what its operation returns. */
   readonly output?: OutputDoc
+  /** What `--fields` can select, where the command does not print receipts. */
+  readonly fields?: FieldsDefinition
 }
 
 /** What the user must type before something is destroyed: y, or a name in full. */

@@ -8,6 +8,7 @@ import { shouldColor } from '../output/color.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter, type Printer } from '../output/printer.ts'
 import { type CommandClient, createCommandClient } from './command-client.ts'
+import type { RecordFields } from './fields/record-fields.ts'
 import { type GlobalOptions, readGlobalOptions } from './global-options.ts'
 
 /** What a command uses while it runs. */
@@ -36,12 +37,18 @@ export interface SecretOutput {
   writeUnredacted(text: string): Promise<void>
 }
 
+/** What a command is to its context: whether it changes something, and the fields of its records. */
+export interface CommandPurpose extends Omit<ResolveOptions, 'notify'> {
+  /** Undefined for a command whose records have no known fields. */
+  readonly fields: RecordFields | undefined
+}
+
 /** Creates the context of a command. */
 export async function createContext(
   args: ParsedArgs,
   host: Host,
   secrets: SecretOutput,
-  purpose: Omit<ResolveOptions, 'notify'>,
+  { fields, ...purpose }: CommandPurpose,
 ): Promise<CommandContext> {
   const settings = resolveSettings(args, host, { ...purpose, notify: text => logger.info(text) })
   const options = await readGlobalOptions(args, settings)
@@ -58,18 +65,24 @@ export async function createContext(
   })
   const storeError = settings.store.readError()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
-  const printer = createPrinter(
-    { write: out.write, pause: () => yieldToEventLoop(host) },
-    {
-      ...options,
-      terminal: out.terminal,
-      columns: out.columns,
-      color: shouldColor({ color, env, terminal: out.terminal }),
-      now: clock.now(),
-      redact: secrets.redact,
-      hasLinks: async () => (await out.hasLinks?.()) ?? false,
-    },
-  )
+  const writer = { write: out.write, pause: () => yieldToEventLoop(host) }
+  const printerOptions = {
+    ...options,
+    terminal: out.terminal,
+    columns: out.columns,
+    color: shouldColor({ color, env, terminal: out.terminal }),
+    now: clock.now(),
+    redact: secrets.redact,
+    hasLinks: async () => (await out.hasLinks?.()) ?? false,
+  }
+  const printer =
+    options.fields.length === 0
+      ? createPrinter(writer, { ...printerOptions, selection: undefined })
+      : (await import('./fields/create-selecting-printer.ts')).createSelectingPrinter(
+          writer,
+          printerOptions,
+          { typed: options.fields, fields, isResumable: args.has('--resume-file') },
+        )
   const shared = { host, settings, options, logger, secrets }
   let client: CommandClient | undefined
   return {

@@ -18,6 +18,9 @@ function describeSetting(
   }
 }
 
+/** The value of `--fields` that lists the fields. */
+export const fieldsHelp = 'help'
+
 /** The options that every command accepts (docs/reference/cli.md, "Global options"). */
 export const globalOptions: readonly OptionDefinition[] = [
   {
@@ -39,7 +42,7 @@ export const globalOptions: readonly OptionDefinition[] = [
   { name: '--profile', value: 'name', ...describeSetting('profile'), values: 'profiles' },
   { name: '--output', short: '-o', value: 'format', ...describeSetting('output') },
   { name: '--json', summary: 'Same as --output json' },
-  { name: '--fields', value: 'a,b.c', summary: 'Print only these fields' },
+  { name: '--fields', value: 'a,b.c', summary: 'Print only these fields; help lists them' },
   { name: '--dry-run', summary: 'Show what would be sent or changed without doing it' },
   { name: '--timeout', value: 'duration', ...describeSetting('timeout') },
   { name: '--retries', value: 'n', ...describeSetting('retries') },
@@ -56,7 +59,10 @@ export interface GlobalOptions {
   readonly format: Format
   /** Whether `--output` was typed: on a pipe, `table` then means the table for people. */
   readonly isTableForced: boolean
+  /** The names of the fields to print, as they were typed; all fields when empty. */
   readonly fields: readonly string[]
+  /** Whether the command lists its fields instead of its work: `--fields help`. */
+  readonly listsFields: boolean
   readonly dryRun: boolean
   readonly quiet: boolean
   readonly verbose: boolean
@@ -81,11 +87,13 @@ export async function readGlobalOptions(args: ParsedArgs, settings: Config): Pro
     ?.split(',')
     .map(field => field.trim())
   if (fields?.includes(''))
-    throw usageError('--fields contains an empty name.', 'For example: --fields state,prTitle')
+    throw usageError('--fields contains an empty name.', 'To list the fields, use: --fields help')
+  const listsFields = fields?.length === 1 && fields[0] === fieldsHelp
   return {
     format: args.has('--json') ? 'json' : await settings.require('output'),
     isTableForced: args.has('--output'),
-    fields: fields ?? [],
+    fields: listsFields ? [] : (fields ?? []),
+    listsFields,
     dryRun: args.has('--dry-run'),
     quiet: args.has('--quiet'),
     verbose: args.has('--verbose'),

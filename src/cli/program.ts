@@ -14,7 +14,7 @@ import type { CommandRunner } from './command.ts'
 import type { SecretOutput } from './context.ts'
 import { globalOptions, wantsJsonErrors } from './global-options.ts'
 import { findHelpRequest } from './help/help-request.ts'
-import { type HelpRequest, renderHelp } from './help/render-help.ts'
+import type { HelpRequest } from './help/render-help.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
 
 /**
@@ -38,7 +38,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     for (const [name, value] of help?.options ?? []) args.set(name, [value])
     const parsed =
       help === undefined
-        ? (await import('./command-parser.ts')).parseCommandLine(host, groups, commands, args)
+        ? await (await import('./command-parser.ts')).parseCommandLine(host, groups, commands, args)
         : { helpRequest: help.request }
     if ('command' in parsed) {
       const exitCode = await parsed.command.run(args, host, secrets, createCommandRunner(host, groups))
@@ -93,6 +93,7 @@ async function readDocumentation(
   const needsAll = request.kind === 'completion' || (isData && request.args.length === 0)
   const commands = needsAll ? await loadCommands(groups) : typed
   const isBold = shouldColor({ color: colorMode(args), env, terminal: out.terminal })
+  const { renderHelp } = await import('./help/render-help.ts')
   return renderHelp(
     request,
     { groups, commands, globalOptions, settings: Object.values(settingDefinitions) },

@@ -5,7 +5,6 @@ import { resourceOfParams } from '../api/resource.ts'
 import { joinList } from '../domain/format.ts'
 import { MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import type { CommandContext } from './context.ts'
-import { explainOutage } from './explain-outage.ts'
 import type { Invocation } from './invocation.ts'
 
 /** How one of several requests ended. */
@@ -21,7 +20,12 @@ export async function reportErrors(
 ): Promise<void> {
   const { logger } = context
   const failures: MergeqError[] = []
-  for (const original of originals) failures.push(await explainOutage(original, context))
+  for (const original of originals)
+    failures.push(
+      original.kind === 'unavailable'
+        ? await (await import('./explain-outage.ts')).explainOutage(original, context)
+        : original,
+    )
   const worst = mostSevere(failures.map(({ exit }) => exit))
   const unique = failures.filter(
     ({ message }, index) => failures.findIndex(other => other.message === message) === index,

@@ -1,10 +1,10 @@
 import type { ParsedArgs } from '../config/args.ts'
-import { createParseContext, type ResolveOptions } from '../config/config.ts'
+import { createParseContext } from '../config/config.ts'
 import { isMergeqError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { CommandDefinition, CommandRunner, OperationCommand } from './command.ts'
-import { type CommandContext, createContext, type SecretOutput } from './context.ts'
-import { explainOutage } from './explain-outage.ts'
+import { type CommandContext, type CommandPurpose, createContext, type SecretOutput } from './context.ts'
+import { type RecordFields, receiptRecord } from './fields/record-fields.ts'
 import { type RequestDefinition, readInputs, readInvocations } from './invocation.ts'
 import { printDryRun } from './preview.ts'
 import { confirm } from './prompt.ts'
@@ -21,30 +21,50 @@ export const runCommand = (
   host: Host,
   secrets: SecretOutput,
   runner: CommandRunner,
-): Promise<number> =>
-  'run' in command
-    ? withContext(args, host, secrets, purposeOf(command.request, command.changesSettings), context =>
-        runCustomCommand(command, context, runner),
-      )
-    : withContext(args, host, secrets, purposeOf(command), context => runOperationCommand(command, context))
+): Promise<number> => {
+  const fields = fieldsOf(command, args)
+  const [request, changesSettings] =
+    'run' in command ? [command.request, command.changesSettings] : [command, false]
+  return withContext(args, host, secrets, purposeOf(request, changesSettings, fields), async context => {
+    if (context.options.listsFields)
+      return (await import('./fields/list-fields.ts')).listFields(command.command, fields, context)
+    return 'run' in command
+      ? runCustomCommand(command, context, runner)
+      : runOperationCommand(command, context)
+  })
+}
 
-const purposeOf = (request: RequestDefinition | undefined, changesSettings = false) => ({
+/** Returns the fields of the records of a command; a change without fields of its own prints receipts. */
+function fieldsOf(command: OperationCommand | CommandDefinition, args: ParsedArgs): RecordFields | undefined {
+  const { fields } = command
+  if (fields !== undefined) return typeof fields === 'function' ? fields(args) : fields
+  const { operation } = 'run' in command ? (command.request ?? command) : command
+  return operation !== undefined && operation.effect !== false ? receiptRecord : undefined
+}
+
+const purposeOf = (
+  request: RequestDefinition | undefined,
+  changesSettings = false,
+  fields?: RecordFields,
+): CommandPurpose => ({
   changes: request !== undefined && request.operation.effect !== false,
   changesSettings,
+  fields,
 })
 
 async function withContext(
   args: ParsedArgs,
   host: Host,
   secrets: SecretOutput,
-  purpose: Omit<ResolveOptions, 'notify'>,
+  purpose: CommandPurpose,
   work: (context: CommandContext) => Promise<number>,
 ): Promise<number> {
   const context = await createContext(args, host, secrets, purpose)
   try {
     return await work(context)
   } catch (error) {
-    throw isMergeqError(error) ? await explainOutage(error, context) : error
+    if (!isMergeqError(error) || error.kind !== 'unavailable') throw error
+    throw await (await import('./explain-outage.ts')).explainOutage(error, context)
   } finally {
     await context.close()
   }

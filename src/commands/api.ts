@@ -4,6 +4,7 @@ import { serviceOperations } from '../api/operations/index.ts'
 import type { BodyValue, Param } from '../api/param.ts'
 import { unknownRecovery } from '../api/recovery-rules.ts'
 import { defineCommand, type OperationCommand } from '../cli/command.ts'
+import type { RecordFields } from '../cli/fields/record-fields.ts'
 import {
   argument,
   choiceOption,
@@ -42,7 +43,7 @@ const createRawDecoder = (include: boolean): ResponseDecoder => ({
     const rawBody = include ? prependHead(body) : bytes
     return {
       records: isObject(document) ? [document] : [],
-      document: () => document ?? null,
+      document: ([record]) => record ?? document ?? null,
       bytes,
       rawBody,
     }
@@ -106,6 +107,36 @@ const inputFor = (name: SettingParam, { location }: Param<unknown>): Input<unkno
     ? { definitions: [], setting: name, read: (_, context) => context.readExplicit(name) }
     : settingInput(name)
 
+/** The operation of the service with this name; undefined for a name that mergeq does not know. */
+const findOperation = (name: string): Operation | undefined =>
+  serviceOperations.find(({ route }) => operationName(route) === name)
+
+/** The method that was typed, else the operation's own; of an unknown operation, POST with a body. */
+function resolveMethod(
+  knownOperation: Operation | undefined,
+  hasBody: boolean,
+  method: string | undefined,
+): 'GET' | 'POST' {
+  if (method !== undefined) return method === 'get' ? 'GET' : 'POST'
+  if (knownOperation !== undefined) return operationMethod(knownOperation.route)
+  return hasBody ? 'POST' : 'GET'
+}
+
+/** Returns the fields of the response; an unknown operation that is a POST is a change. */
+function responseFields(typed: ReadonlyMap<string, readonly string[]>): RecordFields {
+  const operation = findOperation(typed.get('operation')?.[0] ?? '')
+  const hasBody = ['--field', '--raw-field', '--input'].some(name => typed.has(name))
+  const isChange =
+    operation === undefined
+      ? resolveMethod(operation, hasBody, typed.get('--method')?.[0]?.toLowerCase()) === 'POST'
+      : operation.effect !== false
+  return {
+    names: operation?.documentFields ?? operation?.fields ?? [],
+    columns: [],
+    others: isChange ? 'any' : 'at-hand',
+  }
+}
+
 /** Returns a field `key=value` with its value as a JSON string; a field without a key stays as it is. */
 function quoteValue(field: string): string {
   const equals = field.indexOf('=')
@@ -119,6 +150,7 @@ export const apiCommand = defineCommand({
   operations: 'any',
   output:
     'the response, unchanged except that it is sanitized on a terminal; --fields selects fields from it',
+  fields: responseFields,
   inputs: {
     operation: argument({
       name: 'operation',
@@ -170,15 +202,11 @@ export const apiCommand = defineCommand({
   ],
   async run({ operation: name, method, set: typed = [], raw = [], input, include }, context) {
     const set = [...typed, ...raw.map(quoteValue)]
-    const knownOperation: Operation | undefined = serviceOperations.find(
-      ({ route }) => operationName(route) === name,
-    )
+    const knownOperation = findOperation(name)
     const body =
       input === undefined ? {} : await readBody(createParseContext(context.settings, context).open(input))
     const hasBody = input !== undefined || set.length > 0
-    const defaultMethod =
-      knownOperation === undefined ? (hasBody ? 'POST' : 'GET') : operationMethod(knownOperation.route)
-    const resolvedMethod = method === undefined ? defaultMethod : method === 'get' ? 'GET' : 'POST'
+    const resolvedMethod = resolveMethod(knownOperation, hasBody, method)
     if (resolvedMethod === 'GET' && hasBody)
       throw usageError('A GET request cannot have a body.', 'Omit -f, -F and --input, or use -X post.')
     const bodyKeys = {

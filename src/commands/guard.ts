@@ -171,6 +171,14 @@ export const guardCommand = defineCommand({
   operations: [getSubmittedPullRequest, getQueue],
   exitKinds: ['check-failed'],
   output: 'nothing; messages go to standard error',
+  fields: {
+    names: ['hook', 'did', 'command', 'would'],
+    columns: [
+      ['HOOK', 'hook', 'id'],
+      ['RESULT', 'did'],
+      ['WOULD', 'would', 'prose'],
+    ],
+  },
   inputs: {
     remote: remoteArgument,
     install: flag({ name: 'install', summary: 'Install the pre-push hook in this checkout' }),

@@ -1,6 +1,8 @@
 import { getMergeQueueMetrics, readSamplesIn, samplesIn } from '../api/operations/queue-metrics.ts'
+import { sampleFields } from '../api/operations/service-fields.ts'
 import { defineCommand, defineOperationCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
+import type { RecordFields } from '../cli/fields/record-fields.ts'
 import { flag } from '../cli/inputs.ts'
 import type { Invocation } from '../cli/invocation.ts'
 import { runInvocations } from '../cli/run-invocations.ts'
@@ -8,6 +10,16 @@ import { summarizeMetrics } from '../domain/metrics/summary.ts'
 import { metricsRequest } from './metrics/request/metrics-request.ts'
 import { seriesView } from './metrics/view/series-view.ts'
 import { summaryView } from './metrics/view/summary-view.ts'
+
+/** A record is a sample. */
+export const sampleRecord: RecordFields = {
+  names: sampleFields,
+  columns: [
+    ['NAME', 'name'],
+    ['LABELS', 'labels'],
+    ['VALUE', 'value', 'number'],
+  ],
+}
 
 const columns = [
   { title: 'NAME', format: 'plain' },
@@ -69,6 +81,7 @@ export const metricsCommand = defineCommand({
   operation: getMergeQueueMetrics,
   request: metricsRequest,
   inputs: { raw: rawOption },
+  fields: sampleRecord,
   examples: [
     'mergeq metrics',
     'mergeq metrics --target-branch main',

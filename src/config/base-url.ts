@@ -1,4 +1,5 @@
 import { usageError } from '../errors.ts'
+import { parseUrl } from '../url.ts'
 
 /**
  * Returns whether a host name means this machine. Plain http is accepted for these hosts only, and they are
@@ -15,20 +16,11 @@ export function parseBaseUrl(text: string): string {
   const url = parseUrl(text)
   const invalid = (reason: string) =>
     usageError(`The base URL ${reason}.`, 'For example: https://api.trunk.io/v1')
-  if (url === null || !/^https?:$/.test(url.protocol)) throw invalid('must be an absolute https URL')
+  if (url === undefined || !/^https?:$/.test(url.protocol)) throw invalid('must be an absolute https URL')
   if (url.username !== '' || url.password !== '') throw invalid('must not contain a user name or password')
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(text))
     throw invalid('must not contain a query or fragment')
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw invalid(`must use https: http is allowed only for this machine, not for ${url.host}`)
   return url.href.replace(/\/+$/, '')
-}
-
-/** Returns the URL, or null. In Node 20 an optimized `URL.canParse` rejects names like `münchen.test`. */
-function parseUrl(text: string): URL | null {
-  try {
-    return new URL(text)
-  } catch {
-    return null
-  }
 }

@@ -3,6 +3,7 @@ import { repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { Environment, Files, Host } from '../host/host.ts'
 import { get, type Json } from '../json.ts'
+import { parseUrl } from '../url.ts'
 import { type CiInfo, type CiSystem, findCiSystem } from './ci-systems.ts'
 import { isContinuousIntegration } from './continuous-integration.ts'
 import { countParents, withoutTokens } from './run-git.ts'
@@ -82,7 +83,7 @@ async function readSystem(system: CiSystem, env: Environment, files: Files): Pro
 }
 
 /** Returns the host of an address or of a host. */
-const hostOf = (server = ''): string => (URL.canParse(server) ? new URL(server).host || server : server)
+const hostOf = (server = ''): string => parseUrl(server)?.host || server
 
 /** Returns the facts about the CI job, or undefined outside CI. */
 async function readCi({ env: hostEnv, files }: Host): Promise<CiInfo | undefined> {

@@ -73,6 +73,17 @@ function spawnGit(host: Host, args: readonly string[]): Promise<Spawned | undefi
   }
 }
 
+/** Returns the version of git, such as `git version 2.39.5`; undefined when git cannot be run. */
+export async function readGitVersion(host: Host): Promise<string | undefined> {
+  const { code, out } = await host.spawn('git', ['--version'], {
+    env: { ...withoutTokens(host.env), ...gitVariables },
+    cwd: neutralDirectory,
+    output: 'capture',
+    timeout: localTimeLimit,
+  })
+  return code === 0 ? out.trim() : undefined
+}
+
 /**
  * Returns the output of a git command in the checkout, or undefined when it fails. git may not fetch
  * anything.

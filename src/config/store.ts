@@ -1,3 +1,4 @@
+import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { isMergeqError, type MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type JsonObject } from '../json.ts'
@@ -108,7 +109,11 @@ export function profileIn(document: JsonObject, name: string): JsonObject {
   if (name !== 'default' && !Object.hasOwn(profiles, name))
     throw usageError(
       `Profile not found: ${name}.`,
-      `To create it, run: mergeq config set <key> <value> --profile ${name}`,
+      hintWithSuggestion(
+        name,
+        Object.keys(profiles),
+        `To create it, run: mergeq config set <key> <value> --profile ${name}`,
+      ),
     )
   return sectionOf(profiles, name)
 }

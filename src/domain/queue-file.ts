@@ -1,6 +1,7 @@
 import { toMergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { queueSettingTypes } from './queue-settings.ts'
+import { hintWithSuggestion } from './similar-name.ts'
 import { parseRepository } from './values/repository.ts'
 import { textParser } from './values/text.ts'
 
@@ -72,7 +73,12 @@ export function parseQueueFile({ members, line }: SourceNode, file: string): Que
     'A queue file has the keys `repo`, `targetBranch` and `settings`. For an example, run: mergeq queue export'
   if (members === undefined) throw fileError(line, 'a queue file must be a mapping.', expectedForm)
   for (const [key, node] of members)
-    if (!queueFileKeys.includes(key)) throw fileError(node.line, `unknown key '${key}'.`, expectedForm)
+    if (!queueFileKeys.includes(key))
+      throw fileError(
+        node.line,
+        `unknown key '${key}'.`,
+        hintWithSuggestion(key, queueFileKeys, expectedForm),
+      )
   const readText = (key: string, parse: (text: string) => unknown) => {
     const node = members.get(key)
     if (node === undefined) return {}

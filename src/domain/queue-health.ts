@@ -8,6 +8,8 @@ export interface HealthCheck {
   readonly check: string
   readonly ok: boolean
   readonly reason: string
+  /** The reason for a terminal, where it is shorter: without dates, with the state in lower case. */
+  readonly summary?: string
 }
 
 /**
@@ -46,9 +48,15 @@ export function checkStalled(queue: JsonObject, maxIdle: number, now: number): H
     return { check, ok: false, reason: 'no queued pull request reports when its state changed' }
   const idle = Math.max(0, now - changedAt(newest))
   const ok = idle < maxIdle
-  const newestChange = `#${newest.pr} ${newest.state} since ${getString(newest.record, 'stateChangedAt')}`
-  const reason = ok
-    ? `last state change ${formatAge(idle)} ago: ${newestChange}`
-    : `no state change for ${formatAge(idle)} with ${pluralize(entries.length, 'pull request')} queued; last change: ${newestChange}`
-  return { check, ok, reason }
+  const describe = (newestChange: string) =>
+    ok
+      ? `last state change ${formatAge(idle)} ago: ${newestChange}`
+      : `no state change for ${formatAge(idle)} with ${pluralize(entries.length, 'pull request')} queued; last change: ${newestChange}`
+  const { pr, state, record } = newest
+  return {
+    check,
+    ok,
+    reason: describe(`#${pr} ${state} since ${getString(record, 'stateChangedAt')}`),
+    summary: describe(`#${pr} ${state.toLowerCase().replaceAll('_', ' ')}`),
+  }
 }

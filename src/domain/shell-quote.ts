@@ -2,4 +2,5 @@
 export const shellQuote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
 /** Returns a text as one word of a POSIX shell, in single quotes only if it needs them. */
-export const shellWord = (word: string): string => (/^[\w./:@+-]+$/.test(word) ? word : shellQuote(word))
+export const shellWord = (word: string): string =>
+  /^(?!=)[\w./:@+=,-]+$/.test(word) ? word : shellQuote(word)

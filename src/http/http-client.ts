@@ -11,6 +11,7 @@ import { classifyError, type TransportError } from './transport-error.ts'
 import type { UndiciTransport } from './undici.ts'
 
 export type { HttpResponse }
+export { proxyFromEnvironment }
 
 /** The settings of an HTTP client. */
 export interface HttpClientOptions {

@@ -1,5 +1,6 @@
 import { usageError } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
+import { parseUrl } from '../url.ts'
 
 /**
  * Returns the value of an environment variable whose name is in lower or upper case; empty when the
@@ -16,7 +17,8 @@ export function proxyFromEnvironment(env: Environment): URL | undefined {
   const value = readVariable(env, 'HTTPS_PROXY')
   if (value === '') return undefined
   const address = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`
-  if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return new URL(address)
+  const url = parseUrl(address)
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return url
   throw usageError(
     'The value of HTTPS_PROXY is not an http or https URL.',
     'Set HTTPS_PROXY to a URL, for example http://proxy.example:3128.',

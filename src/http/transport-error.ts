@@ -6,6 +6,8 @@ import { type ErrorDetails, MergeqError } from '../errors.ts'
  */
 type SentState = NonNullable<ErrorDetails['sentState']>
 
+type FailedStep = NonNullable<ErrorDetails['failedStep']>
+
 /** A network error: how far the request got, whether a retry can help, and the error to show. */
 export interface TransportError {
   readonly sentState: SentState
@@ -67,11 +69,16 @@ export function classifyError(
     sentState: SentState,
     message: string,
     hint: string,
-    retryable = true,
+    { retryable = true, failedStep }: { readonly retryable?: boolean; readonly failedStep?: FailedStep } = {},
   ): TransportError => ({
     sentState,
     retryable,
-    error: new MergeqError('unavailable', `${message}.`, { operation, hint, sentState }),
+    error: new MergeqError('unavailable', `${message}.`, {
+      operation,
+      hint,
+      sentState,
+      ...(failedStep === undefined ? {} : { failedStep }),
+    }),
   })
   const isProxyError =
     proxy !== undefined &&
@@ -84,18 +91,23 @@ export function classifyError(
       'not-sent',
       `The proxy ${proxy} requires a login (${proxyStatus}); the service was not reached`,
       'Set HTTPS_PROXY to a URL with the user name and password, for example http://user:password@proxy.example:3128. Nothing was sent.',
-      false,
+      { retryable: false, failedStep: 'proxy' },
     )
   if (proxyStatus !== undefined)
     return transportError(
       'not-sent',
       `The proxy ${proxy} could not connect to ${host} (${proxyStatus})`,
       checkNetwork,
+      { failedStep: 'proxy' },
     )
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return transportError('not-sent', `The host name of ${peer} could not be resolved (DNS)`, checkNetwork)
+    return transportError('not-sent', `The host name of ${peer} could not be resolved (DNS)`, checkNetwork, {
+      failedStep: 'dns',
+    })
   if (code === 'ECONNREFUSED')
-    return transportError('not-sent', `${peerName} refused the connection`, checkNetwork)
+    return transportError('not-sent', `${peerName} refused the connection`, checkNetwork, {
+      failedStep: isProxyError ? 'proxy' : 'connection',
+    })
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || (!began && unreachable.test(code)))
     return transportError('not-sent', `${peerName} could not be reached`, checkNetwork)
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || name === 'SecureProxyConnectionError')
@@ -103,14 +115,14 @@ export function classifyError(
       'not-sent',
       `The certificate of ${host} is for a different host name`,
       `Check the base URL. ${nothingSent}`,
-      false,
+      { retryable: false, failedStep: 'tls' },
     )
   if (badCertificate.test(code))
     return transportError(
       'not-sent',
       `The certificate of ${host} is not trusted (${code})`,
       `If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS. ${nothingSent}`,
-      false,
+      { retryable: false, failedStep: 'tls' },
     )
   if (!began && proxy !== undefined)
     return transportError('not-sent', `Could not connect to ${host} through the proxy ${proxy}`, checkNetwork)

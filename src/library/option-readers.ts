@@ -1,3 +1,4 @@
+import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { parseMoment } from '../domain/time-range.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
@@ -150,7 +151,7 @@ export function readOptions<R extends OptionReaders>(
     if (reader === undefined)
       throw usageError(
         `${caller}: unknown option ${name}.`,
-        `Use one of: ${Object.keys(readers).join(', ')}.`,
+        hintWithSuggestion(name, Object.keys(readers), `Use one of: ${Object.keys(readers).join(', ')}.`),
       )
     values.push([name, reader(value, `${caller}: ${name}`)])
   }

@@ -1,6 +1,7 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../json.ts'
 import { stringifyJson } from '../json-text.ts'
+import { parseUrl } from '../url.ts'
 import { type Annotation, annotationLines } from './annotations.ts'
 import { markdownCell, markdownHead } from './delimited.ts'
 import { truncateCell } from './text-width.ts'
@@ -144,7 +145,7 @@ const markdownText = (value: Json | undefined): string =>
 
 /** Returns a Markdown link, or the text alone when the address is not a web address. */
 function markdownLink(text: string, address = ''): string {
-  const { protocol, href } = URL.canParse(address) ? new URL(address) : { protocol: '', href: '' }
+  const { protocol, href } = parseUrl(address) ?? { protocol: '', href: '' }
   if (!/^https?:$/.test(protocol) || href.length > maxUrlLength) return markdownText(text)
   return `[${markdownText(text)}](${href.replace(/[^\w/:.?&=#%+,~-]|:(?=:)|#(?=#)/g, percentEncode)})`
 }

@@ -3,10 +3,10 @@ import type { Json, JsonObject } from '../json.ts'
 import { stringifyJson, stringifyLines } from '../json-text.ts'
 import { csv, csvHeader, markdownHead, markdownRows, tsv } from './delimited.ts'
 import { createJsonArray, createJsonList, type JsonList } from './json-list.ts'
-import { pickFields } from './pick-fields.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
+import type { FieldSelection } from './selected-fields.ts'
 import type { TableRenderer } from './table.ts'
-import { parts, receiptColumns, table, type View, widthRows } from './view.ts'
+import { parts, receiptColumns, type View, widthRows } from './view.ts'
 
 /** A result that can be printed in any format. */
 export interface Printable {
@@ -42,8 +42,8 @@ export interface PrinterOptions {
   readonly format: Format
   /** Whether the user selected the table format explicitly: a pipe then gets the terminal table too. */
   readonly isTableForced: boolean
-  /** The names of the fields to print; all fields when empty. */
-  readonly fields: readonly string[]
+  /** The fields to print; all fields where it is undefined. */
+  readonly selection: FieldSelection | undefined
   readonly terminal: boolean
   readonly columns: number
   readonly color: boolean
@@ -80,17 +80,13 @@ const utf8 = new TextDecoder()
 
 /** Creates a printer that writes results to `writer` in the selected format. */
 export function createPrinter(writer: Writer, options: PrinterOptions): Printer {
-  const { format, fields } = options
+  const { format, selection } = options
   const pretty = options.terminal
   const selectFields = ({ records }: Pick<Printable, 'records'>) =>
-    fields.length === 0 ? records : records.map(record => pickFields(record, fields))
+    selection === undefined ? records : records.map(selection.pick)
   const isTerminalTable = format === 'table' && (options.terminal || options.isTableForced)
   const viewOf = (printable: Printable): View => {
-    if (fields.length > 0)
-      return table(
-        printable.records,
-        fields.map(field => [field, field]),
-      )
+    if (selection !== undefined) return selection.view(printable.records, printable.view, isTerminalTable)
     const view = printable.view(printable.records)
     return isTerminalTable ? (view.terminalView?.() ?? view) : withTextBlocks(view)
   }
@@ -163,7 +159,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
         return
       case 'csv': {
         const { columns, rows } = viewOf(printable)
-        await writeHeader(() => csv([fields.length === 0 ? csvHeader(columns) : fields]))
+        await writeHeader(() => csv([selection?.names ?? csvHeader(columns)]))
         for await (const part of parts(rows, writer.pause)) await writer.write(await csv(part))
         return
       }
@@ -181,7 +177,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
   }
   const printer: Printer = {
     async print(printable) {
-      if (printable.rawBody !== undefined && fields.length === 0)
+      if (printable.rawBody !== undefined && selection === undefined)
         await writer.write(
           options.terminal && printable.isSafe !== true
             ? sanitizeLines(utf8.decode(printable.rawBody))

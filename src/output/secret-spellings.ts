@@ -68,9 +68,9 @@ const bothCases = (character: string): readonly string[] => [
 
 /**
  * Returns patterns for an escaped character: in JSON, in a percent escape or an HTML entity, themselves
- * escaped `times` times.
+ * escaped `times` times. `before` matches the backslashes before a percent escape.
  */
-function escapedPatterns(character: string, times: string): readonly string[] {
+function escapedPatterns(character: string, times: string, before: string): readonly string[] {
   const code = character.charCodeAt(0)
   const hex = code.toString(16).padStart(2, '0')
   // A valid token is ASCII; any other secret is searched unescaped only.
@@ -80,26 +80,46 @@ function escapedPatterns(character: string, times: string): readonly string[] {
   const named = name === undefined ? '' : `|${name}`
   return [
     `${slashes}(?:u00|x)${eitherCase}`,
-    `${slash}{0,4}${percent(times)}${eitherCase}`,
+    `${before}${percent(times)}${eitherCase}`,
     `${ampersand(times)}(?:#0{0,6}${code}|#[xX]0{0,6}${eitherCase}${named});?`,
   ]
 }
 
+/** Backslashes before a character that may be escaped: as many as possible, and as few. */
+const [mostSlashes, fewestSlashes] = [`${slash}{0,4}`, `${slash}{0,4}?`]
+
 /**
  * Returns patterns for a character in all its escaped forms, in upper and lower case. There are several
- * patterns where a match may be the beginning of another match: `%` is also the beginning of `%25`.
+ * patterns where a match may be the beginning of another match: `%` is also the beginning of `%25`, and
+ * `%5C%` is a backslash and `%`, or an escaped `%`.
  */
 function createPatterns(character: string, before: string): readonly RegExp[] {
   const createPattern = (source: string) => new RegExp(`${before}(?:${source})`, 'y')
   const both = bothCases(character)
-  const plain = both.map(letter => `${slash}{0,4}${unicodeEscape(letter)}`)
+  const plain = both.map(letter => `${mostSlashes}${unicodeEscape(letter)}`)
   if (!specialCharacters.test(character))
-    return [createPattern([...plain, ...both.flatMap(letter => escapedPatterns(letter, '0,4'))].join('|'))]
+    return [
+      createPattern(
+        [...plain, ...both.flatMap(letter => escapedPatterns(letter, '0,4', mostSlashes))].join('|'),
+      ),
+    ]
   const doubled = `${unicodeEscape(character)}{2}`
-  const bare = character === '\\' ? [unicodeEscape(character)] : plain
-  return [...bare, doubled, ...depths.flatMap(times => escapedPatterns(character, `${times}`))].map(
-    createPattern,
+  const escaped = depths.flatMap(times =>
+    [mostSlashes, fewestSlashes].flatMap(slashes => escapedPatterns(character, `${times}`, slashes)),
   )
+  return [
+    ...new Set([unicodeEscape(character), ...(character === '\\' ? [] : plain), doubled, ...escaped]),
+  ].map(createPattern)
+}
+
+/**
+ * Returns the patterns for what may precede a character. The beginning of a secret such as `%cb%` also reads
+ * as an invisible character before its end, so both the shortest and the longest match count for the
+ * characters that begin an escape.
+ */
+const precedingPatterns = (character: string, isFirst: boolean): readonly string[] => {
+  if (isFirst) return ['']
+  return specialCharacters.test(character) ? [ignorable, `${ignorable}?`] : [ignorable]
 }
 
 const firstPatterns = new Map<string, readonly RegExp[]>()
@@ -121,7 +141,9 @@ function findCharacterEnds(
   if (text.charAt(from).toLowerCase() === character.toLowerCase() && !specialCharacters.test(character))
     return [from + 1]
   const cache = isFirst ? firstPatterns : nextPatterns
-  const patterns = cache.get(character) ?? createPatterns(character, isFirst ? '' : ignorable)
+  const patterns =
+    cache.get(character) ??
+    precedingPatterns(character, isFirst).flatMap(before => createPatterns(character, before))
   cache.set(character, patterns)
   const ends: number[] = []
   for (const pattern of patterns) {

@@ -2,7 +2,7 @@ import { textWidth } from './text-width.ts'
 import type { Column, ColumnFormat } from './view.ts'
 
 /** The smallest width of the columns that may be cut, and of the columns that wrap, in characters. */
-const minWidths: Readonly<Partial<Record<ColumnFormat, number>>> = { plain: 8, text: 24, prose: 24 }
+const minWidths: Readonly<Partial<Record<ColumnFormat, number>>> = { plain: 8, text: 24, prose: 12 }
 
 /** Whether a column of this format is narrowed where the terminal is narrow. */
 export const canBeCut = (format: ColumnFormat): boolean => minWidths[format] !== undefined

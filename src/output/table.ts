@@ -14,7 +14,7 @@ import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import { stateStyle } from './state-style.ts'
 import { type StyledLine, stateSpan } from './styled-text.ts'
 import { canBeCut, columnGap, layoutColumns, maxCellWidth } from './table-layout.ts'
-import { truncateCell, truncateLine } from './text-width.ts'
+import { breakLongWords, truncateCell, truncateLine } from './text-width.ts'
 import { type ColumnFormat, type TextBlock, type View, widthRows } from './view.ts'
 
 /** The terminal that a table is rendered for. */
@@ -98,7 +98,8 @@ export function createTableRenderer(
     width: number,
   ) => {
     const { format } = column
-    const cut = canBeCut(format) && format !== 'prose' ? truncateCell(text, width) : text
+    const cut =
+      format === 'prose' ? breakLongWords(text, width) : canBeCut(format) ? truncateCell(text, width) : text
     const style =
       format === 'state' || format === 'prose' ? stateStyle(formatCell(row[index]))?.style : undefined
     const content = applyLink(applyStyle(cut, style, color), column.link?.(row[index]), links)

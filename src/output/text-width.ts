@@ -25,6 +25,24 @@ export function truncateCell(text: string, maxWidth: number): string {
   return text.length > maxWidth * 16 ? `${cut}…` : cut
 }
 
+/** Returns a text with line breaks inside words that are wider than `maxWidth` columns. */
+export const breakLongWords = (text: string, maxWidth: number): string =>
+  text.replace(/\S+/g, word => (textWidth(word) <= maxWidth ? word : breakWord(word, maxWidth)))
+
+function breakWord(word: string, maxWidth: number): string {
+  let [broken, used] = ['', 0]
+  for (const { segment } of graphemes().segment(word)) {
+    const width = textWidth(segment)
+    if (used > 0 && used + width > maxWidth) {
+      broken += '\n'
+      used = 0
+    }
+    broken += segment
+    used += width
+  }
+  return broken
+}
+
 const styleSequence = /(\u001B\[[\d;]*m|\u001B\]8;;[-\w/#&.:=?%@~]*\u0007)/
 
 /** Returns a line truncated to a width in columns. The sequences of colors and links are kept. */

@@ -5,7 +5,8 @@ import type { StyledLine } from './styled-text.ts'
  * How a column is formatted on a terminal. `state` has a sign and a color, `time` is relative (`3m ago`),
  * `age` is the time since then (`4m`), `rate` is a percentage, `number` is aligned to the right, `pr` has a
  * number sign, and none of these is ever cut; nor is `id`. `text` takes the width that is left, at least 24
- * columns, and `plain` at least 8; both are cut at the end. `prose` wraps.
+ * columns, and `plain` at least 8; both are cut at the end. `prose` wraps: between words, and inside a word
+ * that is longer than the column.
  */
 export type ColumnFormat =
   | 'plain'
@@ -84,11 +85,11 @@ export const table = (records: readonly Json[], columnSpecs: readonly ColumnSpec
 /** Returns a view of lines without a table, for a terminal. */
 export const linesView = (heading: readonly StyledLine[]): View => ({ heading, columns: [], rows: [] })
 
-/** Returns a table of the fields of a record: a row with name and value for each path. */
+/** Returns a table of the fields of a record: a row with name and value for each path. Long values wrap. */
 export const keyValueTable = (record: Json, columnSpecs: readonly ColumnSpec[]): View => ({
   columns: [
     { title: 'FIELD', format: 'plain' },
-    { title: 'VALUE', format: 'plain' },
+    { title: 'VALUE', format: 'prose' },
   ],
   rows: columnSpecs.map(([title, path]) => [title, get(record, path)]),
 })

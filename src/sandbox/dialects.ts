@@ -21,6 +21,8 @@ export interface Dialect {
   createErrorBody(message: string): ResponseText
   /** The response to a method that the path does not support. */
   readonly methodNotAllowed: { readonly status: number; readonly body: ResponseText }
+  /** Whether a request is refused with 400 if it lacks what the hosted service requires. */
+  readonly requiresObservedFields: boolean
   /** The status of a deleteQueue while pull requests are in the queue. */
   readonly queueNotEmptyStatus: number
   /** How long getSubmittedPullRequest does not show a new submit, in milliseconds at speed 1. */
@@ -48,6 +50,7 @@ export const dialects = {
     emptyResponse: { contentType: json, text: '{}' },
     createErrorBody: createJsonError,
     methodNotAllowed: { status: 405, body: createJsonError(methodMessage) },
+    requiresObservedFields: false,
     queueNotEmptyStatus: 409,
     readDelay: 0,
   },
@@ -65,6 +68,7 @@ export const dialects = {
         text: `<!DOCTYPE html><title>Not Found</title><pre>${methodMessage}</pre>\n`,
       },
     },
+    requiresObservedFields: true,
     queueNotEmptyStatus: 400,
     readDelay: 200,
   },

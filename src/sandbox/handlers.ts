@@ -113,12 +113,19 @@ export const handlers: Readonly<Record<OperationName, Handler>> = {
     return { document: formatPullRequest(queue, visible, sandbox.dialect, withTimeline) }
   },
 
-  setImpactedTargets: createChangeHandler((queue, body) =>
-    setTargets(queue, readPullRequestNumber(body, 1), readTargets(body), readOptionalText(body, 'pr.sha')),
-  ),
+  setImpactedTargets(sandbox, { body }) {
+    const queue = sandbox.getQueue(readQueueRef(body))
+    const number = readPullRequestNumber(body, 1)
+    const sha = sandbox.dialect.requiresObservedFields
+      ? readText(body, 'pr.sha')
+      : readOptionalText(body, 'pr.sha')
+    setTargets(queue, number, readTargets(body), sha)
+    return undefined
+  },
 
   getMergeQueueTestingDetails(sandbox, { body }) {
     const queue = sandbox.getQueue(readQueueRef(body))
+    if (sandbox.dialect.requiresObservedFields) readText(body, 'testRunId')
     return { document: formatTestRun(queue, findTestRun(queue, body), sandbox.dialect) }
   },
 
@@ -138,6 +145,7 @@ export const handlers: Readonly<Record<OperationName, Handler>> = {
 
   updateQueue(sandbox, { body }) {
     const queue = sandbox.getQueue(readQueueRef(body))
+    sandbox.checkStateCase(body)
     configure(queue, body)
     return { document: formatQueueSettings(queue, sandbox.dialect) }
   },

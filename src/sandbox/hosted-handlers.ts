@@ -39,6 +39,7 @@ const defaultTake = 50
  */
 const listPullRequests: Handler = (sandbox, { body }) => {
   const queue = sandbox.getQueue(readQueueRef(body))
+  sandbox.checkStateCase(body)
   const state = readField<string | undefined>(body, 'state', stateField, undefined)
   const since = body.since === undefined ? undefined : readTime(body, 'since')
   const until = body.until === undefined ? undefined : readTime(body, 'until')

@@ -2,7 +2,7 @@ import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import type { Dialect } from './dialects.ts'
 import { getHeadCommit } from './engine/head-commits.ts'
-import type { PullRequest, Queue } from './engine/queue.ts'
+import type { PullRequest, Queue, SandboxTestRun } from './engine/queue.ts'
 import { getReportedState, isSubmitted, listEnqueued } from './engine/queue-queries.ts'
 import { authors, titles } from './sample-texts.ts'
 import { createRandom, createUuid, pick } from './seed.ts'
@@ -108,17 +108,29 @@ export function formatPullRequest(
 const formatTimeline = (
   queue: Queue,
   { number }: PullRequest,
-  { formatState, formatTime }: Dialect,
+  { hasObservedFields, formatState, formatTime }: Dialect,
 ): readonly JsonObject[] =>
   queue.transitions
     .filter(transition => transition.number === number)
-    .map(({ at, to, reason }) => ({
-      timestamp: formatTime(at),
-      state: formatState(to === 'FAILED' ? 'FAILURE' : to),
-      reason: reason.replaceAll(/\W+/g, '_').toLowerCase(),
-      ...(to === 'NOT_READY' ? { actor: getAuthor(queue, number) } : {}),
-    }))
+    .map(({ at, to, reason }) => {
+      const run = [...queue.runs.values()].findLast(
+        ({ tested, startedAt }) => startedAt <= at && tested.includes(number),
+      )
+      return {
+        timestamp: formatTime(at),
+        state: formatState(to === 'FAILED' ? 'FAILURE' : to),
+        reason: reason.replaceAll(/\W+/g, '_').toLowerCase(),
+        ...(to === 'NOT_READY' ? { actor: getAuthor(queue, number) } : {}),
+        ...(hasObservedFields && run !== undefined && to === 'TESTING'
+          ? { testRun: { branch: getTestBranch(run), status: run.status } }
+          : {}),
+      }
+    })
     .reverse()
+
+/** Returns the name of the branch of a test run, which ends in its id. */
+export const getTestBranch = ({ id, kind, tested: [first = 0] }: SandboxTestRun): string =>
+  `trunk-merge/pr-${first}/${id}${kind === 'bisection' ? '-bisection' : ''}`
 
 /**
  * Formats the state and the settings of a queue (docs/reference/service.md, "getQueue" and "Queue settings").

@@ -43,6 +43,8 @@ export interface SandboxState {
   readonly readDelay: number
   /** The pull request states that responses have contained. */
   readonly reportedStates: Set<PullRequestState>
+  /** Throws 400 for a state in upper case, if the scenario accepts lower case only in the hosted dialect. */
+  checkStateCase(body: JsonObject): void
   /** Lists all queues. */
   listQueues(): readonly Queue[]
   /** Lists all queues and the deleted queues as they were when they were deleted. */
@@ -136,6 +138,11 @@ export function createSandboxState(
     timings,
     readDelay: dialects[dialect].readDelay / speed,
     reportedStates: new Set(),
+    checkStateCase({ state }) {
+      if (!scenario.lowerCaseStatesOnly || !dialects[dialect].hasObservedFields) return
+      if (typeof state === 'string' && state !== state.toLowerCase())
+        throw statusError(400, `state must be in lower case, not ${state}.`)
+    },
     listQueues,
     listQueuesWithDeleted: () => [...deletedQueues, ...listQueues()],
     getQueue,

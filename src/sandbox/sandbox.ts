@@ -1,4 +1,5 @@
 import { defaultScenario, scenarioNames } from '../domain/scenario-names.ts'
+import { hintWithSuggestion } from '../domain/similar-name.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { DialectName } from './dialects.ts'
@@ -77,7 +78,7 @@ async function loadScenario({ scenario = defaultScenario, ...options }: SandboxO
   if (text === undefined)
     throw usageError(
       `'${scenario}' is neither a scenario nor a readable file.`,
-      `Use one of: ${scenarioNames.join(', ')}.`,
+      hintWithSuggestion(scenario, scenarioNames, `Use one of: ${scenarioNames.join(', ')}.`),
     )
   return parseScenario(text, scenario)
 }

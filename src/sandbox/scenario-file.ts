@@ -1,7 +1,7 @@
 import { toMergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { defaultSettings, isSetting, mergeSettings, readQueueState } from './engine/queue-configuration.ts'
-import { type FieldType, isString, nonEmptyTextField, readField } from './field-types.ts'
+import { booleanField, type FieldType, isString, nonEmptyTextField, readField } from './field-types.ts'
 import type { Scenario, ScenarioScript, ScriptedResult } from './scenarios.ts'
 import { statusError } from './status-error.ts'
 
@@ -130,7 +130,16 @@ function parseTimed(value: Json, name: string, key: string) {
   return { timed, after: withErrorPrefix(name, () => readField(timed, 'after', secondsField, 0)) }
 }
 
-const scenarioKeys = ['summary', 'scripts', 'settings', 'moments', 'stretch', 'outage', 'outages']
+const scenarioKeys = [
+  'summary',
+  'scripts',
+  'settings',
+  'moments',
+  'stretch',
+  'outage',
+  'outages',
+  'lowerCaseStatesOnly',
+]
 
 function parseDocument(value: Json, name: string): Scenario {
   const document = requireObject(value, 'the file', scenarioKeys)
@@ -146,6 +155,12 @@ function parseDocument(value: Json, name: string): Scenario {
     }),
     stretch: readField<number | undefined>(document, 'stretch', factorField, undefined),
     outage: readField<number | undefined>(document, 'outage', positiveIntegerField, undefined),
+    lowerCaseStatesOnly: readField<boolean | undefined>(
+      document,
+      'lowerCaseStatesOnly',
+      booleanField,
+      undefined,
+    ),
     outages: parseList(document, 'outages', (element, elementName) => {
       const { timed, after } = parseTimed(element, elementName, 'lasts')
       return { after, lasts: withErrorPrefix(elementName, () => readField(timed, 'lasts', factorField, 0)) }

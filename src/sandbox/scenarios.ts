@@ -53,6 +53,8 @@ export interface Scenario {
   readonly stretch?: number | undefined
   /** Number of requests at the start of which every second request fails with 503. */
   readonly outage?: number | undefined
+  /** Whether the hosted dialect refuses a state in upper case with 400. */
+  readonly lowerCaseStatesOnly?: boolean | undefined
   /** Spans of time in seconds after the start, in which every request fails with 503. */
   readonly outages?: readonly { readonly after: number; readonly lasts: number }[] | undefined
 }

@@ -2,7 +2,7 @@ import { repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import type { Dialect } from './dialects.ts'
 import type { Queue, SandboxTestRun } from './engine/queue.ts'
-import { getTitle } from './response-records.ts'
+import { getTestBranch, getTitle } from './response-records.ts'
 import { createHex } from './seed.ts'
 
 /** The checks of a run in a queue without required statuses. The names are the sandbox's own. */
@@ -51,7 +51,6 @@ function listTargets({ headCommits }: Queue, number: number): readonly string[] 
 /** Formats a test run. The fields are those of docs/reference/service.md, "getMergeQueueTestingDetails". */
 export function formatTestRun(queue: Queue, run: SandboxTestRun, { formatTime }: Dialect): JsonObject {
   const { requiredStatuses, mode } = queue.settings
-  const [firstTested = 0] = run.tested
   const repositoryUrl = `https://${repositoryName(queue.repo)}`
   const runUrl = `${repositoryUrl}/actions/${run.id}`
   const checks = requiredStatuses.length > 0 ? requiredStatuses : defaultChecks
@@ -62,7 +61,7 @@ export function formatTestRun(queue: Queue, run: SandboxTestRun, { formatTime }:
     requiredStatuses: checks,
     requiredStatusesSource:
       requiredStatuses.length > 0 ? 'merge_instance' : 'repo_provider_branch_protection',
-    testBranch: `trunk-merge/pr-${firstTested}/${run.id}${run.kind === 'bisection' ? '-bisection' : ''}`,
+    testBranch: getTestBranch(run),
     testBranchSha: createHex(40, 'test branch', run.id),
     createdAt: formatTime(run.startedAt),
     status: run.status,

@@ -79,14 +79,79 @@ describe('help is as wide as the terminal, at most 100 columns, and 80 on a pipe
 })
 
 test.each([
-  ['pr get', ['pr get 7 --help', '-R acme/web pr get -h', 'pr get --head x -h', 'pr status --help']],
-  ['pr', ['pr', 'pr -h', '-q pr', 'pr --org acme --help', 'help pr']],
-  ['', ['', '-v', '-h', '--help --no-input', 'help']],
+  ['pr get', ['pr get 7 --help', '-R acme/web pr get --help', 'pr get --head x --help', 'pr status --help']],
+  ['pr get', ['pr get --help -h', 'pr get --head x -h --help']],
+  ['pr', ['pr --help', 'pr --org acme --help', 'help pr']],
+  ['', ['--help', '--help --no-input', 'help']],
   ['sandbox exec', ['sandbox exec --help', 'sandbox exec --seed 1 --help -- ls']],
-])('the help of `mergeq %s` comes wherever its flag stands', async (command, lines) => {
+])('the complete help of `mergeq %s` comes wherever --help stands', async (command, lines) => {
   const { out } = await mergeq(`help ${command}`)
   for (const line of lines)
     expect({ line, ...(await mergeq(line)) }).toMatchObject({ line, code: 0, out, err: '' })
+})
+
+describe('-h is short help', () => {
+  /** Lines of the short help on a terminal of 80 columns. */
+  const linesOf = async (line: string) => {
+    const { code, out, err } = await mergeq(line, { terminal: true, columns: 80 })
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    return out
+      .replaceAll(/\u001B\[\d+m/g, '')
+      .trimEnd()
+      .split('\n')
+  }
+  const maxLines = 24
+  /** Commands whose short help is longer, with the reason. */
+  const longer = new Map([
+    ['queue update', 'has an option for each setting of a queue'],
+    ['flaky list', 'has 16 options'],
+    ['flaky report', 'has 17 options'],
+    ['flaky gate', 'has 15 options'],
+  ])
+
+  test.each(commandDocs.map(doc => [doc.command, doc] as const))('%s -h', async (command, doc) => {
+    const lines = await linesOf(`${command} -h`)
+    const text = lines.join('\n')
+    if (longer.has(command)) expect(lines.length).toBeGreaterThan(maxLines)
+    else expect(lines.length, text).toBeLessThanOrEqual(maxLines)
+    expect(lines.slice(0, 2)).toEqual([doc.summary, `Usage: ${doc.usage}`])
+    expect(lines.at(-1)).toBe(`Learn more: mergeq ${command} --help`)
+    for (const { name } of [...doc.arguments, ...doc.flags])
+      expect(text.replaceAll('--[no-]', '--').replaceAll('--no-', '--')).toContain(
+        `  ${name.replace(/^--no-/, '--')}`.slice(name.startsWith('-') ? 1 : 0),
+      )
+    for (const { line } of doc.examples.slice(0, 2)) expect(text).toContain(`\n  ${line}\n`)
+    for (const line of lines) expect(line.length <= 80 || / mergeq |^ {2}git /.test(line), line).toBe(true)
+  })
+
+  test.each(['pr', 'queue', 'flaky', 'auth', 'config', 'sandbox'])('%s -h', async group => {
+    const lines = await linesOf(`${group} -h`)
+    expect(lines.length).toBeLessThanOrEqual(maxLines)
+    expect(lines.at(-1)).toBe(`Learn more: mergeq ${group} <command> -h, mergeq ${group} --help`)
+    expect(lines.filter(line => line.startsWith('  mergeq '))).toHaveLength(2)
+    for (const { command } of commandDocs.filter(({ command }) => command.startsWith(`${group} `)))
+      expect(lines.join('\n')).toContain(`\n  ${command.slice(group.length + 1)} `)
+    expect(await linesOf(group)).toEqual(lines)
+  })
+
+  test('mergeq alone', async () => {
+    const lines = await linesOf('')
+    expect(lines.length).toBeLessThanOrEqual(maxLines)
+    expect(lines.filter(line => line.startsWith('  mergeq '))).toHaveLength(4)
+    expect(lines.at(-1)).toBe('Learn more: mergeq <command> -h, mergeq help <topic>, mergeq --help')
+    expect(await linesOf('-h')).toEqual(lines)
+  })
+
+  test.each([
+    ['pr get -h', ['-R acme/web pr get -h', 'pr get --head x -h', 'pr status -h', 'pr get 7 -qh']],
+    ['pr -h', ['pr', '-q pr', 'pr --org acme -h']],
+    ['-h', ['', '-v', '-h --no-input']],
+    ['sandbox exec -h', ['sandbox exec -h ls --help', 'sandbox exec -h -- ls --help']],
+  ])('%s comes wherever -h stands', async (line, others) => {
+    const { out } = await mergeq(line)
+    for (const other of others)
+      expect({ other, ...(await mergeq(other)) }).toMatchObject({ other, code: 0, out, err: '' })
+  })
 })
 
 describe('help as data', () => {

@@ -99,6 +99,21 @@ describe('metrics check', () => {
     )
   })
 
+  test('on a terminal each verdict has a sign, and what does not hold is last', async () => {
+    const line = ['metrics', 'check', 'mq_depth_current < 5', 'max(mq_depth_current) == 12', '-R', 'acme/web']
+    const { code, out } = await mergeq(line, { answer, terminal: true, columns: 120, env: { NO_COLOR: '1' } })
+    expect({ code, out }).toEqual({
+      code: 21,
+      out: [
+        'RESULT  REASON',
+        '✓ pass  mq_depth_current{repo="acme/web", branch="main", queue_type="bisection"} is 3, which is < 5',
+        '✓ pass  max(mq_depth_current) is 12, which is == 12',
+        `✗ fail  mq_depth_current${main} is 12, not < 5`,
+        '',
+      ].join('\n'),
+    })
+  })
+
   test('a quantile says that it is interpolated, and where', async () => {
     const { code, out } = await check(
       'quantile(0.5, mq_pr_time_in_queue_1h_seconds{branch="main"}) <= 200',

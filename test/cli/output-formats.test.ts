@@ -132,7 +132,7 @@ const answers: Readonly<Record<string, readonly [words: string, rows: readonly R
         'picked fields in a table',
         '--fields state,prTitle,readiness.hasImpactedTargets',
         onTerminal,
-        text('state    prTitle   readiness.hasImpactedTargets', 'TESTING  Fix cart  no'),
+        text('state      prTitle   readiness.hasImpactedTargets', '◐ testing  Fix cart  no'),
       ],
       [
         'picked fields on a pipe',

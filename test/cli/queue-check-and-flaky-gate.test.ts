@@ -181,7 +181,13 @@ describe('what is looked at', () => {
       'no queued pull request reports when its state changed',
     ],
   ])('stalled: %s', (_, document, ok, reason) => {
-    expect(checkStalled(document, hour, noon)).toEqual({ check: 'stalled', ok, reason })
+    const summary = reason.replace(/#(\d+) (\w+) since .*/, (_, pr, state) => `#${pr} ${state.toLowerCase()}`)
+    expect(checkStalled(document, hour, noon)).toEqual({
+      check: 'stalled',
+      ok,
+      reason,
+      ...(summary === reason ? {} : { summary }),
+    })
   })
 
   test("stalled goes by the service's clock, not by ours", async () => {
@@ -197,6 +203,32 @@ describe('what is looked at', () => {
 
 describe('queue check', () => {
   const where = '-R acme/web -b main'
+  test('on a terminal each verdict has a sign, what failed is last, and nothing is cut', async () => {
+    const line = `queue check --max-depth 2 --stalled 1h --not-paused ${where}`
+    const answer = () => ({
+      body: JSON.stringify(queue('PAUSED', entry(7, 'PENDING_FAILURE', at(7_200_000)))),
+      headers: { date: new Date(noon).toUTCString() },
+    })
+    const { code, out, err } = await mergeq(line, {
+      answer,
+      terminal: true,
+      columns: 60,
+      env: { NO_COLOR: '1' },
+    })
+    expect({ code, out }).toEqual({
+      code: 21,
+      out: `RESULT  CHECK       REASON
+✓ pass  max-depth   1 pull request queued, within the limit
+                    of 2
+✗ fail  stalled     no state change for 2h with 1 pull
+                    request queued; last change: #7 pending
+                    failure
+✗ fail  not-paused  the queue is PAUSED
+`,
+    })
+    expect(err).toContain('  To resume a paused queue, run: mergeq queue resume\n')
+  })
+
   test.each([
     ['nothing to check', '', 'No condition was given.'],
     ['a bare number', '--stalled 5', '--stalled'],
@@ -334,13 +366,13 @@ describe('flaky gate', () => {
 
   test('on a terminal it is one line', async () => {
     const passed = await gate('--max 3', { answer: pages(three), terminal: true })
-    expect(passed.out).toBe('3 tests failed, within the limit of 3.\n')
+    expect(passed.out).toBe('\u001B[32m✓ pass\u001B[39m  3 tests failed, within the limit of 3\n')
     const failed = await gate('--max 2', {
       answer: pages(three),
       terminal: true,
       env: { NO_COLOR: '1' },
     })
-    expect(failed.out).toBe('')
+    expect(failed.out).toBe('✗ fail  3 tests failed, over the limit of 2\n')
     expect(failed.err).toContain('mergeq: flaky gate: 3 tests failed, over the limit of 2.\n')
   })
 

@@ -209,6 +209,22 @@ describe.each(dialects)('a queue as code in the %s dialect', dialect => {
       expect((await story.mergeq('queue diff -f q.yaml --set concurrency=x', setting)).code).toBe(2)
     }))
 
+  test('on a terminal the differences are in words, and long values wrap', () =>
+    tell(dialect, async story => {
+      const names = ['build', 'integration tests of the checkout (ubuntu-latest)', 'lint']
+      const text = `settings: {batch: true, requiredStatuses: ${JSON.stringify(names)}}`
+      const terminal = { terminal: true, columns: 60, env: { NO_COLOR: '1' } }
+      const { code, out } = await story.mergeq('queue diff -f q.yaml', withFile(text, terminal))
+      expect({ code, out }).toEqual({
+        code: 20,
+        out: `SETTING           LIVE  FILE
+batch             no    yes
+requiredStatuses  none  build, integration tests of the
+                        checkout (ubuntu-latest), lint
+`,
+      })
+    }))
+
   test('on a terminal it shows what would change and asks; a no sends nothing', () =>
     tell(dialect, async story => {
       const terminal = { terminal: true, inputTerminal: true }

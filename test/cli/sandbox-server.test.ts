@@ -78,8 +78,8 @@ describe('the server', () => {
       ['updateQueue', { ...release, concurrency: 2 }],
       ['deleteQueue', release],
       ['submitPullRequest', onPr(1)],
-      ['setImpactedTargets', onPr(1, { impactedTargets: 'ALL' })],
-      ['getSubmittedPullRequest', onPr(1)],
+      ['setImpactedTargets', onPr(1, { pr: { number: 1, sha: '4f2a' }, impactedTargets: 'ALL' })],
+      ['getSubmittedPullRequest', onPr(1, { includeTimeline: true })],
       ['getMergeQueueTestingDetails', onPr(1)],
       ['restartTestsOnPullRequest', onPr(1)],
       ['cancelPullRequest', onPr(1)],
@@ -97,14 +97,18 @@ describe('the server', () => {
         { repo, test_case_id: tests[0]?.id ?? '', external_ticket_id: 'KAN-123' },
       ],
     ]
+    let testRunId = ''
     for (const [operation, body] of calls) {
-      const answer = await postJson(sandbox, operation, body)
+      const isTestRun = operation === 'getMergeQueueTestingDetails' && dialect === 'hosted'
+      const answer = await postJson(sandbox, operation, isTestRun ? { ...onQueue, testRunId } : body)
       expect([operation, answer.status, answer.headers.get('x-mergeq-sandbox')]).toEqual([
         operation,
         200,
         '1',
       ])
-      await answer.text()
+      // The hosted service finds a test run by its id only, which the timeline names.
+      const [, id] = /"branch":"trunk-merge\/pr-1\/([^"]+)"/.exec(await answer.text()) ?? []
+      testRunId = id ?? testRunId
       now += 400
     }
     const metrics = await fetch(

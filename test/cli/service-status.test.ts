@@ -51,7 +51,7 @@ const run = (line: string, answers: Answers, env = {}) => {
 }
 const operations = () => network.attempts.map(({ operation }) => operation)
 const plain =
-  'mergeq: api.trunk.io could not process the request for #7 in the queue of main in github.com/acme/web (503).\n  Try again later.\n'
+  'mergeq: api.trunk.io could not process the request for #7 in the queue for main in github.com/acme/web (503).\n  Try again later.\n'
 
 describe('an unavailable service at the default base URL', () => {
   test.each([

@@ -177,6 +177,24 @@ describe('each value comes from the first that has it: flag, environment, projec
         '',
       ].join('\n'),
     )
+    const narrow = await mergeq('config list --show-origin --color never', {
+      ...host,
+      terminal: true,
+      columns: 45,
+    })
+    expect(narrow.out).toContain(
+      [
+        'KEY            VALUE           ORIGIN',
+        'repo           acme/web        /repo/.mergeq.',
+        '                               json',
+        'target-branch  main            profile',
+        '                               default',
+        'org            acme            MERGEQ_ORG',
+        'base-url       https://api.tr  default',
+        '               unk.io/v1',
+        '',
+      ].join('\n'),
+    )
   })
 
   test('a request is made of them, and -v says on standard error where each came from', async () => {

@@ -27,10 +27,54 @@ describe('sandbox simulate', () => {
     })
     const [heading, head, ...rows] = out.trim().split('\n')
     expect(heading).toBe('1 week, 6 pull requests per hour, 20 minutes per test run, 10% failures')
-    expect(head).toMatch(/^CONCURRENCY {2}BATCH {2}MERGED\/H .* QUEUED {2}P95$/)
-    expect(rows.map(row => row.replace(/[^█]/g, '').length)).toEqual([20, expect.any(Number)])
-    expect(rows[1]).not.toContain('█'.repeat(20))
-    expect(err).toContain('1 setting cannot keep up')
+    expect(head).toBe('CONCURRENCY  BATCH  MERGED/H  P50  P95  CI/MERGE  FAILED  STILL QUEUED  TIME TO MERGE')
+    expect(rows).toEqual([
+      expect.stringMatching(/^ +1 +1 .* - +- +\d+m +\d+ +\d+ {2}cannot keep up$/),
+      expect.stringMatching(/^ +4 +1 .* \d+m +\d+m +\d+m +\d+ +\d+ {2}█{14}$/),
+      '✓ Best: --concurrency 4 --batch 1',
+      expect.stringMatching(
+        /^ {2}95% of the pull requests merge within \d+m, with \d+m of CI time per merge\.$/,
+      ),
+    ])
+    expect(err).toContain(
+      '1 setting cannot keep up with the load: the queue and the time to merge keep growing.',
+    )
+  })
+
+  test('on a narrow terminal the headings are whole, and the least important columns are left out', async () => {
+    const headings = async (columns: number) => {
+      const { out } = await mergeq(`${line} --concurrency 1,4`, {
+        terminal: true,
+        columns,
+        env: { NO_COLOR: '1' },
+      })
+      return out.split('\n')[columns < 72 ? 2 : 1]
+    }
+    expect(await headings(80)).toBe('CONCURRENCY  BATCH  MERGED/H  P50  P95  CI/MERGE  FAILED  TIME TO MERGE')
+    expect(await headings(60)).toBe('CONCURRENCY  BATCH  MERGED/H  P50  P95  TIME TO MERGE')
+  })
+
+  test('on a terminal the setting with the least CI time is named if it is another one', async () => {
+    const { out } = await mergeq(`${line.replace('0.1', '0')} --concurrency 1,4 --batch 4`, {
+      terminal: true,
+      columns: 200,
+      env: { NO_COLOR: '1' },
+    })
+    expect(out).toMatch(
+      /\n✓ Best: --concurrency 4 --batch 4\n {2}95% .*\n {2}Least CI time: --concurrency 1 --batch 4\n {2}95% .*\n$/,
+    )
+    expect(out).not.toContain('FAILED')
+  })
+
+  test('on a terminal a load that no setting can carry is said', async () => {
+    const { out } = await mergeq('sandbox simulate --prs-per-hour 60 --test-minutes 90 --weeks 1', {
+      terminal: true,
+      columns: 200,
+      env: { NO_COLOR: '1' },
+    })
+    expect(out).toContain(
+      '\n! No setting keeps up with this load. Try a higher --concurrency or a larger --batch.\n',
+    )
   })
 
   test('JSON has the model and what it leaves out; NDJSON and CSV the rows', async () => {

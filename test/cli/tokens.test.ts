@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { createRedactor } from '../../src/output/redactor.ts'
 import { type Answer, mergeq } from '../support/harness.ts'
 import { encodingsFound, token } from '../support/tokens.ts'
 
@@ -183,6 +184,44 @@ describe('the redactor knows a token raw, percent-encoded and in base64, in the 
 
   test('with a quote or a backslash in it, it does not come back out of JSON', () =>
     holds(quoted, [asRaw], json, 50))
+
+  // `%cb` also reads as an invisible character, and `%5c` as a backslash before the next character.
+  test.each([
+    '!%cb%!!!!!!!!!!!!',
+    '%5c%%%%%%%%%%%%',
+    '%%%%%\\\\%%%%%',
+    '\\\\!!!!!!!!!!!!',
+    'a\\u00ad\\bcdefghi',
+  ])('with a part that reads as an escape, it is redacted: %s', secret => {
+    const redactor = createRedactor()
+    redactor.hide(secret)
+    for (const spell of [
+      String,
+      encodeURI,
+      encodeURIComponent,
+      (text: string) => encodeURIComponent(text).toLowerCase(),
+      percent,
+    ])
+      for (const text of [spell(secret), JSON.stringify({ title: spell(secret) })])
+        expect(encodingsFound(redactor.redact(text), secret)).toEqual([])
+  })
+
+  test('with many escapes in it, it is redacted', () =>
+    fc.assert(
+      fc.property(
+        tokensOf([...'%&cb5!u0"\\']),
+        fc.string({ unit: fc.constantFrom(...'ab9 %&"\u200B'), maxLength: 8 }),
+        fc.constantFrom(...disguises),
+        (secret, around, disguise) => {
+          const redactor = createRedactor()
+          redactor.hide(secret)
+          const text = disguise(around, secret, around)
+          for (const shown of [text, JSON.stringify(text)])
+            expect(encodingsFound(redactor.redact(shown), secret)).toEqual([])
+        },
+      ),
+      { numRuns: 500 },
+    ))
 
   test('with characters that Markdown escapes, it does not come back out of Markdown', () =>
     hides(token, `see ${token}`, markdown))

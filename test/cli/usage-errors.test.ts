@@ -349,7 +349,7 @@ describe('what an error reports', () => {
   ])('%s suggests %s', async (words, suggestion) => {
     const outcome = await typed(words)
     expect(silent(outcome)).toEqual(refused)
-    expect(messageIn(outcome.err).hint).toMatch(new RegExp(`Did you mean .*${suggestion}`))
+    expect(messageIn(outcome.err).hint).toMatch(new RegExp(`Did you mean: mergeq .*${suggestion}`))
   })
 
   test.each([
@@ -626,8 +626,9 @@ describe('help and version', () => {
       })
       expect(outcome.out).toMatch(new RegExp(`^Usage: mergeq${words === '' ? '' : ` ${words}`} `, 'm'))
       expect(outcome.out).toContain('Commands:')
-      expect((await typed(`${words} --help`)).out).toBe(outcome.out)
-      expect((await typed(`help ${words}`)).out).toBe(outcome.out)
+      // docs/reference/cli.md, "Commands": alone and with -h the help is short; --help is complete.
+      expect((await typed(`${words} -h`)).out).toBe(outcome.out)
+      expect((await typed(`help ${words}`)).out).toBe((await typed(`${words} --help`)).out)
     },
   )
 
@@ -689,7 +690,7 @@ describe('help and version', () => {
     ],
     ['flaky get', ['test-id', ' /flaky-tests/get-test-details']],
   ])('%s --help names %j and has examples', async (words, names) => {
-    for (const flag of ['--help', '-h', '--help -q', `${at} --help`]) {
+    for (const flag of ['--help', '--help -h', '--help -q', `${at} --help`]) {
       const { code, out, err, requests } = await typed(`${words} ${flag}`)
       expect({ code, err, requests }).toEqual({ code: 0, err: '', requests: [] })
       for (const name of names) expect(out).toContain(name)

@@ -222,7 +222,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   }
   try {
     const code = await runProgram(host, commandGroups)
-    checkExitCodeInHelp(host, code)
+    await checkExitCodeInHelp(host, code)
     return { code, out: out.join(''), err: err.join(''), requests: service?.requests ?? [], sleeps }
   } finally {
     await service?.close()
@@ -237,17 +237,17 @@ if (allCommands.some(command => documentedExitCodes(command)?.includes(0) === fa
   throw new Error('The help of every command names the exit code 0.')
 
 /** Fails where a command ended with an exit code that its help does not name; 0 is checked above. */
-function checkExitCodeInHelp(host: Host, code: number): void {
-  const command = code === 0 ? undefined : findCommand(host)
+async function checkExitCodeInHelp(host: Host, code: number): Promise<void> {
+  const command = code === 0 ? undefined : await findCommand(host)
   if (command !== undefined && documentedExitCodes(command)?.includes(code) === false)
     throw new Error(
       `\`mergeq ${command.command}\` ended with ${code}, which its help does not name (\`exitKinds\`).`,
     )
 }
 
-function findCommand(host: Host): RunnableCommand | undefined {
+async function findCommand(host: Host): Promise<RunnableCommand | undefined> {
   try {
-    const parsed = parseCommandLine(host, commandGroups, allCommands, new Map())
+    const parsed = await parseCommandLine(host, commandGroups, allCommands, new Map())
     return 'command' in parsed ? parsed.command : undefined
   } catch {
     return undefined

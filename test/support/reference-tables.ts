@@ -156,6 +156,10 @@ const dialectRows: readonly (readonly [subject: string, describe: (dialect: Dial
     },
   ],
   ['GET on a POST path', ({ methodNotAllowed: { status, body } }) => `${status}, ${code(body.contentType)}`],
+  [
+    '`setImpactedTargets` without `pr.sha`, `getMergeQueueTestingDetails` without `testRunId`',
+    ({ requiresObservedFields }) => (requiresObservedFields ? '400' : 'accepted'),
+  ],
   ['`deleteQueue` on a queue that is not empty', ({ queueNotEmptyStatus }) => String(queueNotEmptyStatus)],
   [
     'fields that the API document does not show',

@@ -56,7 +56,13 @@ describe('a long table', () => {
 })
 
 describe('a table that is printed while it is read', () => {
-  const style: PrinterOptions = { ...page, format: 'table', isTableForced: true, fields: [], terminal: false }
+  const style: PrinterOptions = {
+    ...page,
+    format: 'table',
+    isTableForced: true,
+    selection: undefined,
+    terminal: false,
+  }
 
   /** Prints shapes one after another; what was written before each, and at the end. */
   async function printed(shapes: readonly View[]): Promise<readonly string[]> {

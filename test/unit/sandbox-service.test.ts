@@ -100,7 +100,8 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
 
   it('accepts the run of a fork for setImpactedTargets instead of a token, but not with a wrong token', () => {
     const { raw } = open()
-    const call = { path: '/v1/setImpactedTargets', body: JSON.stringify(onPr(1, { impactedTargets: ['a'] })) }
+    const body = onPr(1, { pr: { number: 1, sha: '4f2a' }, impactedTargets: ['a'] })
+    const call = { path: '/v1/setImpactedTargets', body: JSON.stringify(body) }
     expect(raw({ ...call, headers: { 'x-forked-workflow-run-id': '7', 'x-api-token': '' } }).status).toBe(200)
     expect(
       raw({ ...call, headers: { 'x-forked-workflow-run-id': '7', 'x-api-token': 'wrong' } }).status,
@@ -110,8 +111,10 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
 
   it('accepts bodies up to 20 MiB', () => {
     const { raw } = open()
-    const frame = JSON.stringify(onPr(1, { impactedTargets: [''] })).length
-    const body = (bytes: number) => JSON.stringify(onPr(1, { impactedTargets: ['x'.repeat(bytes - frame)] }))
+    const upload = (target: string) =>
+      JSON.stringify(onPr(1, { pr: { number: 1, sha: '4f2a' }, impactedTargets: [target] }))
+    const frame = upload('').length
+    const body = (bytes: number) => upload('x'.repeat(bytes - frame))
     expect(raw({ path: '/v1/setImpactedTargets', body: body(maxBodySize) }).status).toBe(200)
     expect(raw({ path: '/v1/setImpactedTargets', body: body(maxBodySize + 1) }).status).toBe(413)
   })
@@ -149,7 +152,9 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
     expect(errorMessage(send('submitPullRequest', { repo }))).toContain('targetBranch, pr.number')
     expect(errorMessage(send('setImpactedTargets', onPr(1)))).toContain('impactedTargets')
     expect(errorMessage(send('getSubmittedPullRequest', onQueue))).toMatch(/pr\.number.*pr\.branch/)
-    expect(errorMessage(send('getMergeQueueTestingDetails', onQueue))).toMatch(/testRunId.*pr\.number/)
+    expect(errorMessage(send('getMergeQueueTestingDetails', onQueue))).toMatch(
+      dialect === 'document' ? /testRunId.*pr\.number/ : /^testRunId must be/,
+    )
     expect(errorMessage(send('flaky-tests/list-failing-tests', { repo, org_url_slug: 'acme' }))).toContain(
       'start_time',
     )
@@ -187,7 +192,12 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
 
   it('answers 404 for what does not exist', () => {
     const { status } = open()
-    const elsewhere = { repo, targetBranch: 'nowhere', pr: { number: 1 }, impactedTargets: [] }
+    const elsewhere = {
+      repo,
+      targetBranch: 'nowhere',
+      pr: { number: 1, sha: '4f2a' },
+      impactedTargets: [],
+    }
     for (const operation of [
       'submitPullRequest',
       'getQueue',
@@ -196,13 +206,11 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
       'setImpactedTargets',
     ])
       expect(status(operation, elsewhere)).toBe(404)
-    for (const operation of [
-      'getSubmittedPullRequest',
-      'cancelPullRequest',
-      'restartTestsOnPullRequest',
-      'getMergeQueueTestingDetails',
-    ])
+    for (const operation of ['getSubmittedPullRequest', 'cancelPullRequest', 'restartTestsOnPullRequest'])
       expect(status(operation, onPr(1))).toBe(404)
+    expect(status('getMergeQueueTestingDetails', onPr(1))).toBe(dialect === 'document' ? 404 : 400)
+    const upload = onPr(1, { impactedTargets: [] })
+    expect(status('setImpactedTargets', upload)).toBe(dialect === 'document' ? 200 : 400)
     expect(status('getMergeQueueTestingDetails', { ...onQueue, testRunId: 'none' })).toBe(404)
     const test_id = '00000000-0000-4000-8000-000000000000'
     expect(status('flaky-tests/get-test-details', { repo, org_url_slug: 'acme', test_id })).toBe(404)

@@ -109,12 +109,13 @@ const importTable: Readonly<Record<string, readonly Permit[]>> = {
   json: [],
   'json-scan': [],
   'json-text': ['json', 'json-scan'],
+  url: [],
   host: ['errors', builtIns],
   domain: ['errors', 'json'],
-  http: ['errors', 'host/host types', 'node:crypto', 'node:net', 'node:tls', 'node:zlib', 'node:v8'],
-  api: ['domain', 'http', 'errors', 'json', 'json-text', 'host/host types'],
-  output: ['domain', 'errors', 'json', 'json-text'],
-  config: ['domain', 'errors', 'json', 'json-text', 'host/host types'],
+  http: ['errors', 'url', 'host/host types', 'node:crypto', 'node:net', 'node:tls', 'node:zlib', 'node:v8'],
+  api: ['domain', 'http', 'errors', 'json', 'json-text', 'url', 'host/host types'],
+  output: ['domain', 'errors', 'json', 'json-text', 'url'],
+  config: ['domain', 'errors', 'json', 'json-text', 'url', 'host/host types'],
   // The framework runs the operations of commands, so it calls api/; it opens the HTTP client when a command needs one.
   cli: [
     'config',
@@ -139,7 +140,10 @@ const importTable: Readonly<Record<string, readonly Permit[]>> = {
     'errors',
     'json',
     'json-text',
+    'url',
     'host/host types',
+    // `doctor` reads the proxy as the HTTP client does.
+    'http/http-client lazily',
     'sandbox types',
     'sandbox lazily',
   ],
@@ -186,7 +190,7 @@ const packages: Readonly<Record<string, string>> = {
   'git-url-parse': 'config',
   yaml: 'commands',
   sax: 'commands',
-  leven: 'commands',
+  leven: 'domain',
 }
 
 /** Directories in which only one file may import each package. */
@@ -465,6 +469,7 @@ function unlistedOperations(all: readonly File[]): readonly string[] {
 
 /** Rules that the code states once: a text that only that rule contains, and the directories with one file each. */
 const rulesStatedOnce: readonly (readonly [rule: string, mark: RegExp, holders: readonly string[]])[] = [
+  ['how a text is parsed as a URL', /\bcanParse\b/, ['url']],
   ['which hosts are this machine', /\^127\b/, ['config']],
   ['whether the program runs in CI', /\benv\.CI\b|'TF_BUILD'/, ['config']],
   ['how a POSIX shell quotes a word', /'\\\\''/, ['domain']],

@@ -4,6 +4,7 @@ import { defineOperation } from '../operation.ts'
 import { pagesOfTests, paginateTests } from '../pagination.ts'
 import { localParam, param } from '../param.ts'
 import { queueParams } from './pull-requests.ts'
+import { testFields, testListFields } from './service-fields.ts'
 import { createTestFilters, numberIn } from './test-filters.ts'
 
 /** The params of every operation on tests. */
@@ -47,6 +48,8 @@ export const defaultMaxPages = 10_000
 export const listFailingTests = defineOperation({
   route: 'POST /flaky-tests/list-failing-tests',
   effect: false,
+  fields: testFields,
+  documentFields: testListFields,
   params: {
     ...organizationParams,
     range: localParam<TimeRange>({ required: true, fills: ['start_time', 'end_time'] }),

@@ -10,6 +10,7 @@ import { paginateList, toIso } from '../pagination.ts'
 import { localParam, param } from '../param.ts'
 import { defaultMaxPages, defaultPageSize } from './failing-tests.ts'
 import { queueParams } from './pull-requests.ts'
+import { pullRequestFields, pullRequestListFields } from './service-fields.ts'
 
 const key = 'pullRequests'
 
@@ -65,7 +66,10 @@ const isBy = (author: string) => {
 export const listPullRequests = defineOperation({
   route: 'POST /listPullRequests',
   effect: false,
+  fields: pullRequestFields,
+  documentFields: pullRequestListFields,
   isHostedOnly: true,
+  stateFields: ['state'],
   params: {
     ...queueParams,
     /** One request for each state; without any, one request for all states. */

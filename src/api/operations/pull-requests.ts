@@ -6,6 +6,7 @@ import { defineOperation, type OperationErrors } from '../operation.ts'
 import { param } from '../param.ts'
 import { inspectCancel, inspectRestart, inspectSubmit } from '../recovery-rules.ts'
 import { resourceCommand } from '../resource-command.ts'
+import { pullRequestFields } from './service-fields.ts'
 
 /**
  * The queue that a request is about: a branch of a repository (docs/reference/service.md, "Common fields").
@@ -47,6 +48,7 @@ export const partialPullRequestDecoder = recordDecoder(withNormalizedState, {
 export const getSubmittedPullRequest = defineOperation({
   route: 'POST /getSubmittedPullRequest',
   effect: false,
+  fields: pullRequestFields,
   params: {
     ...queueParams,
     pr: param<number | undefined>('body.pr.number'),

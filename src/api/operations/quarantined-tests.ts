@@ -6,6 +6,7 @@ import { paginateList } from '../pagination.ts'
 import { localParam } from '../param.ts'
 import { createTestPages } from '../test-pages.ts'
 import { defaultMaxPages, defaultPageSize, organizationParams } from './failing-tests.ts'
+import { quarantinedTestFields, quarantinedTestListFields } from './service-fields.ts'
 import { createTestFilters } from './test-filters.ts'
 
 const pages = createTestPages('quarantined_tests', 'test_case_id')
@@ -21,6 +22,8 @@ const protocol: PageProtocol<object> = {
 export const listQuarantinedTests = defineOperation({
   route: 'POST /flaky-tests/list-quarantined-tests',
   effect: false,
+  fields: quarantinedTestFields,
+  documentFields: quarantinedTestListFields,
   isHostedOnly: true,
   params: {
     ...organizationParams,

@@ -7,6 +7,7 @@ import { type DecodedResponse, type ResponseDecoder, webPageError } from '../dec
 import { defineOperation } from '../operation.ts'
 import { localParam, param } from '../param.ts'
 import { isWebPage } from '../web-page.ts'
+import { sampleFields } from './service-fields.ts'
 
 const recordOf = ({ value, ...sample }: Sample): JsonObject => ({
   ...sample,
@@ -79,6 +80,9 @@ export const readSamplesIn = (bytes: Uint8Array): Iterable<Sample> => readSample
 export const getMergeQueueMetrics = defineOperation({
   route: 'GET /getMergeQueueMetrics',
   effect: false,
+  fields: sampleFields,
+  // The document is a text.
+  documentFields: [],
   params: {
     repo: param<Repository | undefined>('query', {
       encode: repo =>

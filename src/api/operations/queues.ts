@@ -6,6 +6,7 @@ import { param, switchParam } from '../param.ts'
 import { inspectCreate, inspectDelete, inspectUpdate } from '../recovery-rules.ts'
 import { resourceCommand } from '../resource-command.ts'
 import { queueParams } from './pull-requests.ts'
+import { queueFields, queueSettingFields } from './service-fields.ts'
 
 const withNormalizedStates = (document: JsonObject): JsonObject => {
   const queue = withNormalizedState(document)
@@ -31,6 +32,7 @@ const createOnNotFound: OperationErrors = {
 export const getQueue = defineOperation({
   route: 'POST /getQueue',
   effect: false,
+  fields: queueFields,
   params: queueParams,
   decoder: recordDecoder(withNormalizedStates, {
     name: 'list of enqueued pull requests (enqueuedPullRequests)',
@@ -71,7 +73,9 @@ export const createQueue = defineOperation({
  */
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
+  stateFields: ['state'],
   effect: { ...recoveredByQueue, inspect: inspectUpdate },
+  fields: queueSettingFields,
   params: {
     ...queueParams,
     state: text('state'),

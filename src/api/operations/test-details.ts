@@ -3,6 +3,7 @@ import { missingPartError, type ResponseDecoder, recordDecoder } from '../decode
 import { defineOperation } from '../operation.ts'
 import { param } from '../param.ts'
 import { organizationParams } from './failing-tests.ts'
+import { testDocumentFields, testFields } from './service-fields.ts'
 
 /** The record is the test itself; `--json` prints the whole document with the test in it. */
 const testDecoder: ResponseDecoder = {
@@ -22,6 +23,8 @@ const testDecoder: ResponseDecoder = {
 export const getTestDetails = defineOperation({
   route: 'POST /flaky-tests/get-test-details',
   effect: false,
+  fields: testFields,
+  documentFields: testDocumentFields,
   params: { ...organizationParams, test: param<string>('body.test_id', { required: true }) },
   decoder: testDecoder,
   errors: {

@@ -5,6 +5,7 @@ import { defineOperation } from '../operation.ts'
 import { pagesOfTests, paginateList } from '../pagination.ts'
 import { localParam } from '../param.ts'
 import { defaultMaxPages, defaultPageSize, organizationParams } from './failing-tests.ts'
+import { testFields, testListFields } from './service-fields.ts'
 import { createTestFilters } from './test-filters.ts'
 
 /** The statuses of a test that is not healthy, in the order in which they are requested. */
@@ -31,6 +32,8 @@ const protocol: PageProtocol<StatusSegment> = {
 export const listUnhealthyTests = defineOperation({
   route: 'POST /flaky-tests/list-unhealthy-tests',
   effect: false,
+  fields: testFields,
+  documentFields: testListFields,
   isHostedOnly: true,
   params: {
     ...organizationParams,

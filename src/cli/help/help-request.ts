@@ -1,32 +1,31 @@
 import type { OptionDefinition } from '../inputs.ts'
+import { findTypedCommand, type NamedCommand } from '../typed-command.ts'
 import type { HelpGroup } from './help-text.ts'
 import type { HelpRequest } from './render-help.ts'
 
-/** The name of a command and the alias of its last word: `pr get` and `status`. */
-interface CommandName {
-  readonly command: string
-  readonly alias?: string
-}
+/** The global options of a command line, by name. */
+type TypedOptions = ReadonlyMap<string, string>
 
 /**
  * Returns the help that a command line asks for, and the global options in the command line, without building
- * the tree of commands. Help is requested by `mergeq` alone, a group alone, `help ...`, and `--help` next to
- * a command and its arguments. Returns undefined for every other command line, including an invalid one.
+ * the tree of commands. Help is requested by `mergeq` alone, a group alone, `help ...`, and `-h` or `--help`
+ * next to a command and its arguments. Returns undefined for every other command line, including an invalid
+ * one.
  */
 export function findHelpRequest(
   argv: readonly string[],
   groups: readonly HelpGroup[],
-  commands: readonly CommandName[],
+  commands: readonly NamedCommand[],
   globalOptions: readonly OptionDefinition[],
-): { readonly request: HelpRequest; readonly options: ReadonlyMap<string, string> } | undefined {
+): { readonly request: HelpRequest; readonly options: TypedOptions } | undefined {
   const options = new Map<string, string>()
-  const words: string[] = []
-  let hasHelpOption = false
+  const helpOptions = new Set<string>()
+  const { words, command, pathLength, optionsEnd } = findTypedCommand(argv, commands)
+  if (optionsEnd < argv.length) return undefined
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index] ?? ''
-    if (word === '--help' || word === '-h') hasHelpOption = true
-    else if (!word.startsWith('-')) words.push(word)
-    else {
+    if (word === '--help' || word === '-h') helpOptions.add(word)
+    else if (word.startsWith('-')) {
       const definition = globalOptions.find(({ name, short }) => name === word || short === word)
       if (definition === undefined || options.has(definition.name)) return undefined
       const value = definition.value === undefined ? 'true' : (argv[++index] ?? '')
@@ -35,15 +34,15 @@ export function findHelpRequest(
       options.set(definition.name, value)
     }
   }
-  const [first = '', ...rest] = words
+  const isShort = !helpOptions.has('--help')
+  const texts = words.map(({ word }) => word)
+  const [first = '', ...rest] = texts
   const isGroup = groups.some(({ name, isCommand }) => name === first && isCommand !== true)
   if (first === '' || (isGroup && rest.length === 0))
-    return { request: { kind: 'help', args: words }, options }
-  if (first === 'help' && !hasHelpOption) return { request: { kind: 'help', args: rest }, options }
-  const isCommand = (path: readonly string[]) =>
-    commands.some(({ command, alias }) =>
-      [command, ...(alias === undefined ? [] : [command.replace(/\S+$/, alias)])].includes(path.join(' ')),
-    )
-  const path = [words.slice(0, 2), [first]].find(isCommand)
-  return hasHelpOption && path !== undefined ? { request: { kind: 'help', args: path }, options } : undefined
+    return { request: { kind: 'help', args: texts, isShort }, options }
+  if (helpOptions.size === 0)
+    return first === 'help' ? { request: { kind: 'help', args: rest }, options } : undefined
+  return command === undefined
+    ? undefined
+    : { request: { kind: 'help', args: texts.slice(0, pathLength), isShort }, options }
 }

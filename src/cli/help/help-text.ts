@@ -2,7 +2,7 @@ import { exitCodeList } from '../../errors.ts'
 import type { OutputDoc } from '../command.ts'
 import type { CommandDoc, OptionDoc } from './command-doc.ts'
 import { alignColumns, indentText, wrapText } from './text-layout.ts'
-import { topicNames } from './topic-names.ts'
+import { topics } from './topics.ts'
 
 /** The layout of help as text. */
 export interface HelpLayout {
@@ -20,23 +20,32 @@ export interface HelpGroup {
   readonly isCommand?: boolean
 }
 
+/** What the help of a group shows of a command. */
+export interface CommandSummary extends Pick<CommandDoc, 'command' | 'summary'> {
+  /** Examples as they are defined: a command line, perhaps with a remark about its exit code. */
+  readonly examples: readonly string[]
+}
+
 /** The documentation of mergeq as a whole. */
 export interface ProgramDoc {
   readonly summary: string
   readonly groups: readonly HelpGroup[]
   /** All commands, or those of the groups that the command line names. */
-  readonly commands: readonly Pick<CommandDoc, 'command' | 'summary'>[]
+  readonly commands: readonly CommandSummary[]
   /** The global options. */
   readonly flags: readonly OptionDoc[]
 }
 
-const renderParagraph = (text: string, { width }: HelpLayout): string =>
+/** Returns a wrapped paragraph. */
+export const renderParagraph = (text: string, { width }: HelpLayout): string =>
   `${wrapText(text, width).join('\n')}\n`
 
-const renderSection = (title: string, body: string, layout: HelpLayout): readonly string[] =>
+/** Returns a heading and a body; nothing if the body is empty. */
+export const renderSection = (title: string, body: string, layout: HelpLayout): readonly string[] =>
   body === '' ? [] : [`${layout.heading(`${title}:`)}\n${body}`]
 
-const joinSections = (sections: readonly string[]): string => sections.join('\n')
+/** Returns sections with an empty line between them. */
+export const joinSections = (sections: readonly string[]): string => sections.join('\n')
 
 /**
  * Returns the summary of an argument or option, completed by the choices, the default, and whether an option
@@ -61,19 +70,25 @@ const formatOptionSyntax = ({ name, short, value }: OptionDoc): string =>
     ...(value === undefined ? [] : [formatPlaceholder(value)]),
   ].join(' ')
 
-const renderOptions = (options: readonly OptionDoc[], layout: HelpLayout): string =>
+/**
+ * Returns arguments or options with their summaries in two columns.
+ *
+ * @param isCut whether summaries are cut at the end of their line instead of wrapped
+ */
+export const renderOptions = (options: readonly OptionDoc[], { width }: HelpLayout, isCut = false): string =>
   alignColumns(
     options.map(option => [
       option.name.startsWith('-') ? formatOptionSyntax(option) : option.name,
       describeOption(option),
     ]),
-    layout.width,
+    width,
+    isCut,
   )
 
 const helpOption: OptionDoc = {
   name: '--help',
   short: '-h',
-  summary: 'Show help; with --json, print it as JSON',
+  summary: 'Show short (-h) or complete help (--help); with --json, print it as JSON',
 }
 
 function renderOutputDoc(prints: OutputDoc, { width }: HelpLayout): string {
@@ -104,8 +119,12 @@ function formatExitCodes(exitCodes: readonly number[] | undefined): string {
     .join(', ')
 }
 
-/** Returns a line for each command whose name starts with this name. */
-const renderSubcommands = (name: string, commands: ProgramDoc['commands'], { width }: HelpLayout): string =>
+/** Returns the rows of commands whose name starts with this name. */
+export const renderSubcommands = (
+  name: string,
+  commands: ProgramDoc['commands'],
+  { width }: HelpLayout,
+): string =>
   alignColumns(
     commands
       .filter(({ command }) => command.startsWith(`${name} `))
@@ -158,12 +177,30 @@ export function renderCommandHelp(
   ])
 }
 
-/** Returns the help of a group: its summary and its commands. */
+/** Returns the first example of each command of a group. */
+export const groupExamples = (name: string, commands: ProgramDoc['commands']): readonly string[] =>
+  commands
+    .filter(({ command }) => command.startsWith(`${name} `))
+    .flatMap(({ examples: [example = ''] }) => example.replace(/ +# exits with .*/, ''))
+
+/** Returns indented lines. */
+export const renderLines = (lines: readonly string[]): string => lines.map(line => `  ${line}\n`).join('')
+
+/** Examples of command lines for mergeq as a whole. */
+export const rootExamples: readonly string[] = [
+  'mergeq pr submit 123 --wait',
+  'mergeq pr explain 123',
+  'mergeq queue watch',
+  'mergeq sandbox tour',
+]
+
+/** Returns the help of a group: its summary, its commands, and an example of each. */
 export function renderGroupHelp(name: string, { groups, commands }: ProgramDoc, layout: HelpLayout): string {
   return joinSections([
     renderParagraph(groups.find(group => group.name === name)?.summary ?? '', layout),
     `Usage: mergeq ${name} <command> [flags]\n`,
     ...renderSection('Commands', renderSubcommands(name, commands, layout), layout),
+    ...renderSection('Examples', renderLines(groupExamples(name, commands)), layout),
     ...renderSection(
       'Learn more',
       indentText(
@@ -184,17 +221,11 @@ export function renderRootHelp({ summary, groups, flags }: ProgramDoc, layout: H
     'Usage: mergeq <command> [flags]\n',
     ...renderSection('Commands', alignColumns(rows, layout.width), layout),
     ...renderSection('Global flags', renderOptions([...flags, versionOption, helpOption], layout), layout),
-    ...renderSection(
-      'Examples',
-      ['mergeq pr submit 123 --wait', 'mergeq pr explain 123', 'mergeq queue watch', 'mergeq sandbox tour']
-        .map(line => `  ${line}\n`)
-        .join(''),
-      layout,
-    ),
+    ...renderSection('Examples', renderLines(rootExamples), layout),
     ...renderSection(
       'Learn more',
       indentText(
-        `Run \`mergeq <command> --help\` for a command, \`mergeq help <topic>\` for a topic (${topicNames.join(', ')}), and \`man mergeq\` for the manual.`,
+        `Run \`mergeq <command> --help\` for a command, \`mergeq help <topic>\` for a topic (${Object.keys(topics).join(', ')}), and \`man mergeq\` for the manual.`,
         layout.width,
       ),
       layout,

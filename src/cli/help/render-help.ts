@@ -1,6 +1,6 @@
 import { isJsonFormat } from '../../domain/output-formats.ts'
+import { hintWithSuggestion } from '../../domain/similar-name.ts'
 import { usageError } from '../../errors.ts'
-import { shells } from '../completion/shells.ts'
 import type { OptionDefinition } from '../inputs.ts'
 import { type DocumentedCommand, documentCommand, documentOption, replaceLastWord } from './command-doc.ts'
 import { toCommandDocJson, toProgramDocJson } from './help-json.ts'
@@ -12,7 +12,7 @@ import {
   renderGroupHelp,
   renderRootHelp,
 } from './help-text.ts'
-import { topicNames } from './topic-names.ts'
+import { renderShortCommandHelp, renderShortGroupHelp, renderShortRootHelp } from './short-help.ts'
 import { type DocumentedSetting, topics } from './topics.ts'
 
 /** The definitions from which all documentation is generated. */
@@ -29,6 +29,8 @@ export interface HelpRequest {
   readonly kind: 'help' | 'completion'
   /** The words of the command or group, the name of the topic, or the name of the shell. */
   readonly args: readonly string[]
+  /** Whether the help is short, as after `-h`; otherwise, it is complete. */
+  readonly isShort?: boolean
 }
 
 /** The format of help, and the layout of help as text. */
@@ -51,32 +53,36 @@ export const documentProgram = ({ groups, commands, globalOptions }: HelpSource)
 
 /** Returns the requested documentation. Throws a usage error for an unknown command, topic or shell. */
 export async function renderHelp(
-  { kind, args }: HelpRequest,
+  { kind, args, isShort = false }: HelpRequest,
   source: HelpSource,
   options: HelpRenderOptions,
 ): Promise<string> {
   if (kind === 'completion') {
     const [name = ''] = args
+    const { shells } = await import('../completion/shells.ts')
     const shell = shells.find(shell => shell === name.toLowerCase())
     if (shell === undefined)
       throw usageError(
         `There is no completion script for '${name}'.`,
-        `Supported shells: ${shells.join(', ')}.`,
+        hintWithSuggestion(name, shells, `Supported shells: ${shells.join(', ')}.`),
       )
     const { completionScripts } = await import('../completion/scripts.ts')
     return completionScripts[shell]
   }
   const name = args.join(' ')
-  const topic = topicNames.find(topic => topic === name)
-  if (topic !== undefined) return topics[topic](options.width, source.settings)
+  const topic = Object.entries(topics).find(([topic]) => topic === name)?.[1]
+  if (topic !== undefined) return topic(options.width, source.settings)
   const found = source.commands.find(
     ({ command, alias }) => command === name || (alias && replaceLastWord(command, alias) === name),
   )
-  if (found === undefined && name !== '' && !source.groups.some(group => group.name === name))
+  if (found === undefined && name !== '' && !source.groups.some(group => group.name === name)) {
+    const { hintForHelp } = await import('../corrections/usage-error.ts')
     throw usageError(
       `unknown command or topic '${name}'.`,
-      `To list the commands, run: mergeq --help\nTopics: ${topicNames.join(', ')}`,
+      hintForHelp(args, source) ??
+        `To list the commands, run: mergeq --help\nTopics: ${Object.keys(topics).join(', ')}`,
     )
+  }
   const program = documentProgram(source)
   if (isJsonFormat(options.format)) {
     const commands =
@@ -92,6 +98,10 @@ export async function renderHelp(
         ? toProgramDocJson(program, docs, source.settings)
         : toCommandDocJson(doc)
     return `${JSON.stringify(document, null, options.pretty ? 2 : undefined)}\n`
+  }
+  if (isShort) {
+    if (found !== undefined) return renderShortCommandHelp(documentCommand(found), program, options)
+    return name === '' ? renderShortRootHelp(program, options) : renderShortGroupHelp(name, program, options)
   }
   if (found !== undefined) return renderCommandHelp(documentCommand(found), program, options)
   return name === '' ? renderRootHelp(program, options) : renderGroupHelp(name, program, options)

@@ -90,11 +90,17 @@ const renderFormatting = (width: number): string =>
     alignColumns(formatRows, width),
     '\n',
     renderParagraph(
-      '--fields state,readiness.hasImpactedTargets prints only these fields, in every format. Standard output contains results only; progress, warnings and errors go to standard error. With json and ndjson, an error is one JSON object.',
+      '--fields state,readiness.hasImpactedTargets prints only these fields, in every format. A name is a field of the record or a heading of the table, such as "rate 7d" or rate_7d. An unknown name is an error. To list the names that a command accepts, end the command with --fields.',
+      width,
+    ),
+    '\n',
+    renderParagraph(
+      'Standard output contains results only; progress, warnings and errors go to standard error. With json and ndjson, an error is one JSON object.',
       width,
     ),
     '\n',
     indentText('mergeq pr get 123 --json | jq -r .state', width),
+    indentText('mergeq pr get --fields', width),
     indentText('mergeq flaky list --since 7d -o ndjson | jq -r .name', width),
   ].join('')
 

@@ -13,6 +13,13 @@ import { describeVerification, verifyToken } from './verification/verify-token.t
 /** Returns the last four characters of a token, or nothing for a token of fewer than twelve characters. */
 const formatTokenEnd = ({ value }: Token): string => (value.length < 12 ? '' : value.slice(-4))
 
+const facts = [
+  ['source', 'source'],
+  ['origin', 'origin'],
+  ['ends with', 'lastCharacters'],
+  ['verification', 'verification'],
+] as const
+
 /** Whether the service accepts a token, and the error if it does not or could not be asked. */
 interface Verification {
   readonly verification: 'accepted' | 'rejected' | 'unavailable'
@@ -49,6 +56,7 @@ export const authStatusCommand = defineCommand({
     json: '{"source","origin","lastCharacters","verification"}; verification is accepted, rejected, unavailable or skipped',
     ndjson: 'the same, on one line',
   },
+  fields: { names: ['source', 'origin', 'lastCharacters', 'verification'], columns: facts },
   inputs: { noVerify: flag({ name: 'no-verify', summary: 'Do not send the token to the service' }) },
   examples: ['mergeq auth status', 'mergeq auth status --json'],
   async dryRun({ noVerify }, context) {
@@ -71,14 +79,8 @@ export const authStatusCommand = defineCommand({
     }
     await context.printer.print({
       records: [record],
-      document: () => record,
-      view: () =>
-        keyValueTable(record, [
-          ['source', 'source'],
-          ['origin', 'origin'],
-          ['ends with', 'lastCharacters'],
-          ['verification', 'verification'],
-        ]),
+      document: ([first = {}]) => first,
+      view: () => keyValueTable(record, facts),
     })
     await context.printer.end()
     if (failure !== undefined) throw failure

@@ -9,6 +9,7 @@ export const configGetCommand = defineCommand({
   summary: 'Print the value of a setting',
   exitKinds: ['not-found'],
   output: { table: 'the value', json: '{"key","value","origin"}', ndjson: 'the same, on one line' },
+  fields: { names: ['key', 'value', 'origin'], columns: [['VALUE', 'value']] },
   inputs: { key: keyArgument },
   examples: ['mergeq config get repo'],
   async run({ key: { key, name } }, context) {
@@ -21,9 +22,10 @@ export const configGetCommand = defineCommand({
     const record = { key, value: resolved.value, origin: resolved.origin }
     await context.printer.print({
       records: [record],
-      document: () => record,
+      document: ([first = {}]) => first,
       view: () => ({ ...table([record], [['VALUE', 'value']]), sentence: resolved.value }),
     })
+    await context.printer.end()
     return 0
   },
 })

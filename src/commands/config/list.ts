@@ -6,18 +6,14 @@ import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 
 /** Prints records, with a column for each key of the first record, and returns the exit code 0. */
-const printRecords = async (
-  context: CommandContext,
-  records: readonly JsonObject[],
-  document: JsonObject | readonly JsonObject[],
-) => {
+const printRecords = async (context: CommandContext, records: readonly JsonObject[]) => {
   await context.printer.print({
     records,
-    document: () => document,
-    view: () =>
+    document: list => list,
+    view: list =>
       table(
-        records,
-        Object.keys(records[0] ?? {}).map(name => [name.toUpperCase(), name]),
+        list,
+        Object.keys(list[0] ?? {}).map(name => [name.toUpperCase(), name, name === 'key' ? 'id' : 'prose']),
       ),
   })
   await context.printer.end()
@@ -33,6 +29,14 @@ export const configListCommand = defineCommand({
     json: '[{"key","value"}]; with --show-origin, also "origin"',
     ndjson: 'one setting per line',
   },
+  fields: {
+    names: ['key', 'value', 'origin'],
+    columns: [
+      ['KEY', 'key'],
+      ['VALUE', 'value'],
+      ['ORIGIN', 'origin'],
+    ],
+  },
   inputs: { showOrigin: flag({ name: 'show-origin', summary: 'Show where each value comes from' }) },
   examples: ['mergeq config list --show-origin', 'mergeq config list --show-origin --json'],
   async run({ showOrigin }, context) {
@@ -44,6 +48,6 @@ export const configListCommand = defineCommand({
       if (resolved !== undefined)
         records.push({ key, value: resolved.value, ...(showOrigin ? { origin: resolved.origin } : {}) })
     }
-    return printRecords(context, records, records)
+    return printRecords(context, records)
   },
 })

@@ -3,6 +3,7 @@ import { listUnhealthyTests } from '../../api/operations/unhealthy-tests.ts'
 import { incompleteListError } from '../../api/pagination.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
 import type { Invocation } from '../../cli/invocation.ts'
 import { readPages } from '../../cli/stream-pages.ts'
@@ -11,7 +12,8 @@ import { integerParser } from '../../domain/values/numbers.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
-import { table } from '../../output/view.ts'
+import { stateSpan } from '../../output/styled-text.ts'
+import { linesView, table } from '../../output/view.ts'
 import { readBaseline } from './gate/baseline.ts'
 import { flakyListCommand } from './list.ts'
 import { readUnhealthyTests, windowOnlyInput } from './tests/unhealthy-tests.ts'
@@ -57,6 +59,17 @@ async function countOthers(
   return isAvailable ? count : undefined
 }
 
+/** The record is the verdict. */
+const verdictRecord: RecordFields = {
+  names: ['ok', 'failing', 'max', 'baseline', 'complete', 'reason', 'notInWindow'],
+  columns: [
+    ['OK', 'ok'],
+    ['FAILING', 'failing', 'number'],
+    ['MAX', 'max', 'number'],
+    ['REASON', 'reason'],
+  ],
+}
+
 /** `flaky gate`: throws a `check-failed` error if more than --max tests failed. */
 export const flakyGateCommand = defineCommand({
   command: 'flaky gate',
@@ -64,6 +77,7 @@ export const flakyGateCommand = defineCommand({
   request: gateRequest,
   operations: [listUnhealthyTests],
   exitKinds: ['check-failed'],
+  fields: verdictRecord,
   output: {
     table: 'the result, in one line',
     json: '{"ok","failing","max","baseline","complete","reason","tests"}',
@@ -150,13 +164,8 @@ export const flakyGateCommand = defineCommand({
         ...(context.options.fields.length > 0 ? first : { ...verdict, tests, window }),
       }),
       view: records => ({
-        ...table(records, [
-          ['OK', 'ok'],
-          ['FAILING', 'failing', 'number'],
-          ['MAX', 'max', 'number'],
-          ['REASON', 'reason'],
-        ]),
-        sentence: ok ? `${reason}.` : '',
+        ...table(records, verdictRecord.columns),
+        terminalView: () => linesView([[stateSpan(ok ? 'PASS' : 'FAIL'), `  ${reason}`]]),
       }),
     })
     await context.printer.end()

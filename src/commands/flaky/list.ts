@@ -1,5 +1,6 @@
 import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
+import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { choiceOption, negatableFlag, option } from '../../cli/inputs.ts'
 import { maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
@@ -9,7 +10,7 @@ import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
-import { table } from '../../output/view.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
 import { testFilterInputs } from './tests/filter-inputs.ts'
 
 /**
@@ -20,6 +21,16 @@ const withStatus = (test: JsonObject): JsonObject =>
   getString(test, 'status.value') === undefined
     ? { ...test, status: { value: getString(test, 'status.reason') } }
     : test
+
+const columns: readonly ColumnSpec[] = [
+  ['NAME', 'name'],
+  ['STATUS', 'status.value', 'state'],
+  ['RATE 7D', 'failure_rate_last_7d', 'number'],
+  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number'],
+  ['QUARANTINED', 'quarantined'],
+  ['OWNERS', 'codeowners'],
+  ['ID', 'id', 'id'],
+]
 
 /** `mergeq flaky list`: the tests that failed in a range of time. */
 export const flakyListCommand = defineOperationCommand({
@@ -64,16 +75,8 @@ export const flakyListCommand = defineOperationCommand({
       parse: textParser('name of the file'),
     }),
   },
-  view: ({ records }) =>
-    table(records.map(withStatus), [
-      ['NAME', 'name'],
-      ['STATUS', 'status.value', 'state'],
-      ['RATE 7D', 'failure_rate_last_7d', 'number'],
-      ['PRS 7D', 'pull_requests_impacted_last_7d', 'number'],
-      ['QUARANTINED', 'quarantined'],
-      ['OWNERS', 'codeowners'],
-      ['ID', 'id', 'id'],
-    ]),
+  fields: serviceRecord(listFailingTests, columns),
+  view: ({ records }) => table(records.map(withStatus), columns),
   check({ range, pageToken, limit, sort, resumeFile }) {
     const whole = { '--page-token': pageToken, '--limit': limit, '--sort': sort }
     for (const [flag, value] of Object.entries(whole))

@@ -1,8 +1,10 @@
 import { listFailingTests } from '../../api/operations/failing-tests.ts'
+import { anyField, testFields } from '../../api/operations/service-fields.ts'
 import { listUnhealthyTests } from '../../api/operations/unhealthy-tests.ts'
 import { incompleteListError } from '../../api/pagination.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import type { Input } from '../../cli/inputs.ts'
 import type { Invocation } from '../../cli/invocation.ts'
 import { readPages } from '../../cli/stream-pages.ts'
@@ -87,6 +89,16 @@ const columns = [
   ['FILE', 'file'],
 ] as const
 
+/** A record is a failed test; `test` is the record of the service. */
+const matchRecord: RecordFields = {
+  names: [
+    ...['verdict', 'name', 'classname', 'parent', 'file', 'test', 'inWindow'],
+    ...testFields.map(field => `test.${field}`),
+    `test${anyField}`,
+  ],
+  columns,
+}
+
 /** The inputs that a match shares with `flaky list`, without filters: a hidden test would count as new. */
 const { repo, org, range, pageSize, maxPages } = flakyListCommand.inputs
 
@@ -124,6 +136,7 @@ export const flakyMatchCommand = defineCommand({
   request: matchRequest,
   operations: [listUnhealthyTests],
   inputs: { files: filesArgument, windowOnly: windowOnlyInput },
+  fields: matchRecord,
   exitKinds: ['check-failed'],
   output: {
     table: 'one row per failed test, new failures first',

@@ -1,10 +1,11 @@
 import { listUnhealthyTests, unhealthyStatuses } from '../../api/operations/unhealthy-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
+import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { choiceOption, type Input, negatableFlag } from '../../cli/inputs.ts'
 import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
 import { usageError } from '../../errors.ts'
-import { table } from '../../output/view.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
 import { testFilterInputs } from './tests/filter-inputs.ts'
 
 const typedStatus = choiceOption({
@@ -24,11 +25,21 @@ const statusInput: Input<(typeof unhealthyStatuses)[number] | undefined> = {
   },
 }
 
+const columns: readonly ColumnSpec[] = [
+  ['NAME', 'name', 'text'],
+  ['STATUS', 'status.value', 'state'],
+  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', 2],
+  ['QUARANTINED', 'quarantined', 'plain', 3],
+  ['OWNERS', 'codeowners', 'plain', 1],
+  ['ID', 'id', 'id'],
+]
+
 /** `mergeq flaky unhealthy`: the flaky tests and the broken tests, whether or not they failed lately. */
 export const flakyUnhealthyCommand = defineOperationCommand({
   command: 'flaky unhealthy',
   summary: 'List the flaky and broken tests',
   operation: listUnhealthyTests,
+  fields: serviceRecord(listUnhealthyTests, columns),
   inputs: {
     ...organizationInputs,
     status: statusInput,
@@ -43,15 +54,7 @@ export const flakyUnhealthyCommand = defineOperationCommand({
     }),
     ...testFilterInputs,
   },
-  view: ({ records }) =>
-    table(records, [
-      ['NAME', 'name', 'text'],
-      ['STATUS', 'status.value', 'state'],
-      ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', 2],
-      ['QUARANTINED', 'quarantined', 'plain', 3],
-      ['OWNERS', 'codeowners', 'plain', 1],
-      ['ID', 'id', 'id'],
-    ]),
+  view: ({ records }) => table(records, columns),
   check({ status, pageToken }) {
     if (pageToken !== undefined && status === undefined)
       throw usageError(

@@ -1,6 +1,8 @@
 import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, samplesIn } from '../../api/operations/queue-metrics.ts'
+import { anyField } from '../../api/operations/service-fields.ts'
 import { defineCommand } from '../../cli/command.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { pluralize } from '../../domain/format.ts'
 import { checkMetrics, describeCheck, type MetricCheckResult } from '../../domain/metrics/check-metrics.ts'
@@ -54,6 +56,27 @@ const columns: readonly ColumnSpec[] = [
   ['REASON', 'reason', 'prose'],
 ]
 
+const withResult = (record: JsonObject): JsonObject => ({
+  ...record,
+  result: record.holds === true ? 'pass' : 'fail',
+})
+
+/** A record is a series that an expression selects. */
+const seriesRecord: RecordFields = {
+  names: [
+    'expression',
+    'series',
+    'labels',
+    `labels${anyField}`,
+    'value',
+    'holds',
+    'interpolated',
+    'between',
+    'reason',
+  ],
+  columns,
+}
+
 /** The records of an expression, and the error if its series is missing. */
 type ExpressionResult = { readonly records: readonly JsonObject[]; readonly failure?: MergeqError }
 
@@ -81,6 +104,7 @@ export const metricsCheckCommand = defineCommand({
     json: 'a list of series, each with its value and whether it meets the threshold',
     ndjson: 'one series per line',
   },
+  fields: seriesRecord,
   inputs: { expressions },
   examples: [
     'mergeq metrics check \'sum(mq_depth_current{queue_type="main"}) < 50\'',
@@ -102,11 +126,15 @@ export const metricsCheckCommand = defineCommand({
     await printer.print({
       records,
       document: all => all,
-      view: all =>
-        table(
-          all.map(record => ({ ...record, result: record.holds === true ? 'pass' : 'fail' })),
-          columns,
-        ),
+      view: all => ({
+        ...table(all.map(withResult), columns),
+        // What failed is last, next to the error.
+        terminalView: () =>
+          table(
+            all.map(withResult).toSorted((one, other) => Number(other.holds) - Number(one.holds)),
+            columns,
+          ),
+      }),
     })
     await printer.end()
     const failures = results.flatMap(({ failure }) => (failure === undefined ? [] : [failure]))

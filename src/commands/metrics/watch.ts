@@ -1,7 +1,9 @@
 import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, samplesIn } from '../../api/operations/queue-metrics.ts'
+import { anyField } from '../../api/operations/service-fields.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { combineFields, type RecordFields } from '../../cli/fields/record-fields.ts'
 import { createLiveRenderer, isLive, type LiveScreen } from '../../cli/watch/live-renderer.ts'
 import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
 import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
@@ -12,7 +14,7 @@ import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
 import { linesView, type View } from '../../output/view.ts'
-import { printMetrics, rawOption } from '../metrics.ts'
+import { printMetrics, rawOption, sampleRecord } from '../metrics.ts'
 import { metricsRequest } from './request/metrics-request.ts'
 import { createDepthHistory } from './view/depth-history.ts'
 import { formatLabels, type Labels, seriesView } from './view/series-view.ts'
@@ -63,6 +65,18 @@ const jsonNumber = (value: number | null): number | string | null =>
   value === null || Number.isFinite(value) ? value : numberText(value)
 
 const formatPointValue = (value: number | null): string => (value === null ? 'absent' : numberText(value))
+
+/** A record is all series, as the first reading shows them, or a change. */
+const changeRecord: RecordFields = {
+  names: ['type', 'at', 'name', 'labels', `labels${anyField}`, 'from', 'to', 'series', `series${anyField}`],
+  columns: [
+    ['AT', 'at'],
+    ['NAME', 'name'],
+    ['LABELS', 'labels'],
+    ['FROM', 'from', 'number'],
+    ['TO', 'to', 'number'],
+  ],
+}
 
 const columns = [
   { title: 'AT', format: 'plain' },
@@ -149,6 +163,7 @@ export const metricsWatchCommand = defineCommand({
     json: 'the current metrics; requires --once',
     ndjson: 'one {"type":"metrics"} line, then one line per change',
   },
+  fields: combineFields(changeRecord, sampleRecord),
   inputs: { ...watchInputs('the metrics', '60s'), raw: rawOption },
   examples: [
     'mergeq metrics watch',

@@ -15,7 +15,7 @@ import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { isNotFound } from '../../errors.ts'
 import { singleRecord } from '../../output/printer.ts'
-import { explanationJson, explanationView } from './explain/explanation-view.ts'
+import { explanationJson, explanationRecord, explanationView } from './explain/explanation-view.ts'
 import { readDocument, readTestRun } from './test-run/read-test-run.ts'
 
 /** The request that an explanation begins with; its record may lack the state. */
@@ -86,6 +86,7 @@ export const prExplainCommand = defineCommand({
   summary: 'Explain why a pull request is not merging and what to do next',
   request: explainRequest,
   inputs: {},
+  fields: explanationRecord,
   operations: [getQueue, getMergeQueueTestingDetails],
   output: {
     table: 'the verdict, the reasons, the next steps, and whether to submit again',

@@ -1,5 +1,6 @@
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
+import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { flag, type Input, option } from '../../cli/inputs.ts'
 import { pullRequestArguments, pullRequestNumber } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
@@ -51,6 +52,7 @@ export const prGetCommand = defineOperationCommand({
       summary: 'Exit 0 if merged, 3 if failed, 10 if cancelled, 8 if not finished yet',
     }),
   },
+  fields: serviceRecord(getSubmittedPullRequest, columns),
   view({ records: [record = {}] }, { pr, exitStatus }) {
     const view = table([{ prNumber: pr, ...record }], columns)
     return exitStatus ? { ...view, exit: outcomeOfRecord(record) } : view

@@ -1,5 +1,6 @@
 import { listPullRequests } from '../../api/operations/pull-request-list.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
+import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { type Input, option, repeatableOption } from '../../cli/inputs.ts'
 import { limitInput, maxPagesInput, pageSizeInput } from '../../cli/list-inputs.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
@@ -72,6 +73,7 @@ export const prListCommand = defineOperationCommand({
     pageSize: pageSizeInput('Pull requests'),
     maxPages: maxPagesInput,
   },
+  fields: serviceRecord(listPullRequests, columns),
   view: ({ records }) => table(records, columns),
   examples: [
     'mergeq pr list --state merged --since 24h',

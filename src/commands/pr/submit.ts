@@ -4,6 +4,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import type { RequestLimits } from '../../api/service-client.ts'
 import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { receiptRecord } from '../../cli/fields/record-fields.ts'
 import { flag, type Input, option } from '../../cli/inputs.ts'
 import type { Invocation } from '../../cli/invocation.ts'
 import { printDryRun } from '../../cli/preview.ts'
@@ -18,7 +19,7 @@ import type { JsonObject } from '../../json.ts'
 import { message } from '../../output/view.ts'
 import { createWaitLimits, readWaitOptions, type WaitOptions } from './wait/time-limits.ts'
 import { reportUnwaited, waitForAll } from './wait/wait-for-all.ts'
-import { waitInputs } from './wait/wait-inputs.ts'
+import { waitInputs, waitRecord } from './wait/wait-inputs.ts'
 
 /** The request of `pr submit`, without a wait. */
 export const submitRequest = defineOperationCommand({
@@ -126,6 +127,7 @@ export const prSubmitCommand = defineCommand({
     json: 'one receipt per pull request, {"operation","repo","targetBranch","pr","ok","delivery"}; with --wait, one result',
     ndjson: 'the same, one per line; with --wait, the lines of `mergeq pr wait`',
   },
+  fields: typed => (typed.has('--wait') ? waitRecord : receiptRecord),
   inputs: {
     wait: flag({ name: 'wait', summary: 'Wait for the pull request to merge, fail or be cancelled' }),
     ...waitInputs,

@@ -1,15 +1,24 @@
+import { withDecoder } from '../../api/operation.ts'
+import { getSubmittedPullRequest, partialPullRequestDecoder } from '../../api/operations/pull-requests.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
-import { defineOperationCommand } from '../../cli/command.ts'
+import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { type Input, option } from '../../cli/inputs.ts'
+import type { Invocation } from '../../cli/invocation.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
+import { type RunResult, reportResults } from '../../cli/report-results.ts'
+import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
 import type { ParsedArgs } from '../../config/args.ts'
 import type { ParseContext } from '../../config/parse-context.ts'
+import { testRunOf } from '../../domain/explain/test-run.ts'
 import { readChecks } from '../../domain/test-run-checks.ts'
 import { parsePullRequest } from '../../domain/values/pull-request.ts'
 import { textParser } from '../../domain/values/text.ts'
-import { usageError } from '../../errors.ts'
+import { extendError, usageError } from '../../errors.ts'
 import { get, getArray, getString } from '../../json.ts'
-import { table } from '../../output/view.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
+import { readDocument } from './test-run/read-test-run.ts'
 
 /** The test run: an id, or a test branch that ends with an id; none when --pr was typed. */
 const testRunInput: Input<string | undefined> = {
@@ -33,8 +42,15 @@ const testRunInput: Input<string | undefined> = {
   },
 }
 
-/** `mergeq pr testing`: a test run and its checks. */
-export const prTestingCommand = defineOperationCommand({
+const columns: readonly ColumnSpec[] = [
+  ['KIND', 'kind'],
+  ['NAME', 'name'],
+  ['STATE', 'state', 'state'],
+  ['URL', 'url'],
+]
+
+/** The request of `pr testing`. */
+const testingRequest = defineOperationCommand({
   command: 'pr testing',
   summary: 'Show a test run: its checks and pull requests',
   operation: getMergeQueueTestingDetails,
@@ -44,24 +60,76 @@ export const prTestingCommand = defineOperationCommand({
     pr: option({
       name: 'pr',
       value: 'n',
-      summary: 'Find the test run by pull request, if the service supports it',
+      summary: 'Find the test run by pull request; on the hosted service, through its record',
       values: 'pull-requests',
       parse: word => parsePullRequest(word).number,
     }),
   },
+  // A row is made from several fields: a check run and a status have other names for the same thing.
+  fields: serviceRecord(getMergeQueueTestingDetails, columns, 'checkSuites'),
   view({ records: [run = {}] }) {
     const tested = getArray(run, 'testedPullRequests').map(pr => `#${get(pr, 'prNumber') ?? '?'}`)
     return {
-      ...table(readChecks(run), [
-        ['KIND', 'kind'],
-        ['NAME', 'name'],
-        ['STATE', 'state', 'state'],
-        ['URL', 'url'],
-      ]),
+      ...table(readChecks(run), columns),
       heading: [
         `Test run: ${getString(run, 'status') ?? 'unknown status'}, on ${getString(run, 'testBranch') ?? 'an unknown branch'}, for ${tested.join(', ') || 'unknown pull requests'}`,
       ],
     }
   },
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing --pr 123 --json'],
+})
+
+type TestingInvocation = Invocation<typeof testingRequest.inputs>
+
+/** The test run that the record of a pull request names, and where; undefined where it names none. */
+async function findTestRun(
+  { repo, targetBranch, pr }: TestingInvocation['values'],
+  context: CommandContext,
+): Promise<{ readonly id: string; readonly source: string } | undefined> {
+  const operation = withDecoder(getSubmittedPullRequest, partialPullRequestDecoder)
+  const overrides = [{ path: ['includeTimeline'], value: true }]
+  const { document } = await readDocument(operation, { repo, targetBranch, pr }, context, { overrides })
+  const id = document === undefined ? undefined : testRunOf(document)
+  if (id === undefined) return undefined
+  return { id, source: getString(document, 'verifiedByTestRun') === id ? 'verifiedByTestRun' : 'timeline' }
+}
+
+/** The error where neither the service nor the record of the pull request leads to a test run. */
+const withTestBranchHint = (result: RunResult, pr: number): RunResult =>
+  result.failure === undefined
+    ? result
+    : {
+        ...result,
+        failure: extendError(result.failure, {
+          hint: `The service finds a test run only by its ID, and the record of #${pr} names none. The names of test branches end in the ID. To list them, run: git ls-remote origin 'refs/heads/trunk-merge/pr-${pr}/*'`,
+        }),
+      }
+
+/**
+ * `mergeq pr testing`: a test run and its checks. A service that finds no run by pull request refuses with
+ * 400; then the record of the pull request may name the run
+ * (docs/reference/service.md, "getMergeQueueTestingDetails").
+ */
+export const prTestingCommand = defineCommand({
+  ...testingRequest,
+  request: testingRequest,
+  operations: [getSubmittedPullRequest],
+  inputs: {},
+  async run(_, context, invocations) {
+    const results = await executeAll(testingRequest, invocations, context)
+    const [invocation] = invocations
+    const { pr } = invocation?.values ?? {}
+    if (invocation === undefined || pr === undefined || results[0]?.failure?.details.status !== 400)
+      return reportResults(getMergeQueueTestingDetails, invocations, results, context)
+    const found = await findTestRun(invocation.values, context)
+    if (found === undefined) {
+      const explained = results.map(result => withTestBranchHint(result, pr))
+      return reportResults(getMergeQueueTestingDetails, invocations, explained, context)
+    }
+    await context.logger.info(
+      `The service does not find test runs by pull request. Using ${found.id}, from ${found.source} in the record of #${pr}.`,
+    )
+    const values = { ...invocation.values, pr: undefined, testRun: found.id }
+    return runInvocations(testingRequest, [{ ...invocation, values }], context)
+  },
 })

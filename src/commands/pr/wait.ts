@@ -7,7 +7,7 @@ import { queueInputs } from '../../cli/queue-inputs.ts'
 import { kindOfOutcome } from '../../domain/wait-state.ts'
 import { readWaitOptions } from './wait/time-limits.ts'
 import { waitForAll } from './wait/wait-for-all.ts'
-import { waitInputs, waitOutput } from './wait/wait-inputs.ts'
+import { waitInputs, waitOutput, waitRecord } from './wait/wait-inputs.ts'
 
 /** The request that a wait repeats. */
 const waitRequest = {
@@ -25,6 +25,7 @@ export const prWaitCommand = defineCommand({
   operations: [getQueue],
   exitKinds: Object.values(kindOfOutcome),
   output: waitOutput,
+  fields: waitRecord,
   examples: [
     'mergeq pr wait 123 --timeout 30m',
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',

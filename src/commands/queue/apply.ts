@@ -1,6 +1,8 @@
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
+import { receiptFields } from '../../api/receipt.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { combineFields, type RecordFields } from '../../cli/fields/record-fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { canPrompt, confirm } from '../../cli/prompt.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
@@ -9,7 +11,7 @@ import { joinList, pluralize } from '../../domain/format.ts'
 import { MergeqError, mostSevere, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
-import { printPlans } from './diff.ts'
+import { differenceRecord, printPlans } from './diff.ts'
 import { type ApplyResult, applyPlan } from './file/apply-plan.ts'
 import {
   combineDigests,
@@ -30,6 +32,17 @@ const formatResult = ({ invocation }: Plan, { outcome, changed }: JsonObject): s
         Array.isArray(changed) && changed.length > 0 ? `: ${joinList(changed.map(String))}` : ''
       }.`
 
+/** A record is the result for a queue. */
+const resultRecord: RecordFields = {
+  names: [...receiptFields, 'file', 'outcome', 'changed', 'notApplied', 'digest'],
+  columns: [
+    ['BRANCH', 'targetBranch'],
+    ['OK', 'ok'],
+    ['OUTCOME', 'outcome'],
+    ['CHANGED', 'changed'],
+  ],
+}
+
 /** Prints the result for a queue; prints nothing if nothing was sent and the plan had changes. */
 const printResult = async (
   plan: Plan,
@@ -37,17 +50,11 @@ const printResult = async (
   { printer }: CommandContext,
 ): Promise<void> => {
   if (Object.keys(record).length === 0) return
-  const columns = [
-    ['BRANCH', 'targetBranch'],
-    ['OK', 'ok'],
-    ['OUTCOME', 'outcome'],
-    ['CHANGED', 'changed'],
-  ] as const
   await printer.print({
     records: [record],
     document: ([first = {}]) => first,
     view: records => ({
-      ...table(records, columns),
+      ...table(records, resultRecord.columns),
       sentence: failure === undefined ? formatResult(plan, record) : '',
     }),
   })
@@ -83,6 +90,8 @@ export const queueApplyCommand = defineCommand({
   summary: 'Apply queue settings from files; settings that a file omits stay unchanged',
   request: { command: 'queue apply', operation: updateQueue, inputs: queueInputs },
   readsRequests: true,
+  // --dry-run prints the differences.
+  fields: combineFields(resultRecord, differenceRecord),
   operations: [getQueue, createQueue],
   exitKinds: ['differs', 'stale'],
   output: {

@@ -1,14 +1,31 @@
 import { callOperation } from '../../api/call.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { checkDepth, checkPaused, checkStalled, type HealthCheck } from '../../domain/queue-health.ts'
 import { integerParser, maxInteger } from '../../domain/values/numbers.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { parseDuration } from '../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../errors.ts'
-import { table } from '../../output/view.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
 import { queueGetCommand } from './get.ts'
+
+const columns: readonly ColumnSpec[] = [
+  ['CHECK', 'check'],
+  ['OK', 'ok'],
+  ['REASON', 'reason', 'prose'],
+]
+
+/** A record is a condition. */
+const conditionRecord: RecordFields = {
+  names: ['check', 'ok', 'reason'],
+  columns: [
+    ...columns,
+    // The heading on a terminal.
+    ['RESULT', 'ok'],
+  ],
+}
 
 /** `queue check`: checks the health of a queue; throws a `check-failed` error if a condition fails. */
 export const queueCheckCommand = defineCommand({
@@ -21,6 +38,7 @@ export const queueCheckCommand = defineCommand({
     json: '{"ok","repo","targetBranch","checks"}',
     ndjson: 'one condition per line',
   },
+  fields: conditionRecord,
   inputs: {
     maxDepth: option({
       name: 'max-depth',
@@ -57,26 +75,41 @@ export const queueCheckCommand = defineCommand({
     const failed = checks.filter(({ ok }) => !ok)
     const { repo, targetBranch } = invocation.values
     await context.printer.print({
-      records: checks.map(result => ({ ...result })),
+      records: checks.map(({ check, ok, reason }) => ({ check, ok, reason })),
       document: records => ({
         ok: failed.length === 0,
         repo: repositoryName(repo),
         targetBranch,
         checks: records,
       }),
-      view: records =>
-        table(records, [
-          ['CHECK', 'check'],
-          ['OK', 'ok'],
-          ['REASON', 'reason', 'prose'],
-        ]),
+      view: records => ({
+        ...table(records, columns),
+        terminalView: () =>
+          table(
+            // What failed is last, next to the error.
+            [...checks.filter(({ ok }) => ok), ...failed].map(({ check, ok, reason, summary = reason }) => ({
+              result: ok ? 'pass' : 'fail',
+              check,
+              summary,
+            })),
+            [
+              ['RESULT', 'result', 'state'],
+              ['CHECK', 'check', 'id'],
+              ['REASON', 'summary', 'prose'],
+            ],
+          ),
+      }),
     })
     await context.printer.end()
     if (failed.length === 0) return 0
     throw new MergeqError(
       'check-failed',
       `Queue check failed for ${targetBranch} in ${repositoryName(repo)}: ${failed.map(({ reason }) => reason).join('; ')}.`,
-      { hint: 'To list the queued pull requests, run: mergeq queue get' },
+      {
+        hint: failed.some(({ check }) => check === 'not-paused')
+          ? 'To resume a paused queue, run: mergeq queue resume'
+          : 'To list the queued pull requests, run: mergeq queue get',
+      },
     )
   },
 })

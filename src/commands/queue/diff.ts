@@ -1,15 +1,17 @@
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { printDryRun } from '../../cli/preview.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { exitCodeOf } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { table } from '../../output/view.ts'
+import { table, type View } from '../../output/view.ts'
 import {
   combineDigests,
   createPlans,
   describePlan,
+  formatSetting,
   formatValue,
   hasDifferences,
   type Plan,
@@ -18,11 +20,39 @@ import {
 import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
 import { queueGetCommand } from './get.ts'
 
+/** A record is a setting that differs. */
+export const differenceRecord: RecordFields = {
+  names: ['repo', 'targetBranch', 'setting', 'live', 'file'],
+  columns: [
+    ['BRANCH', 'targetBranch'],
+    ['SETTING', 'setting'],
+    ['LIVE', 'live'],
+    ['FILE', 'file'],
+  ],
+}
+
 /** Returns the fields of a record that identify the queue. */
 const queueRecord = ({ invocation: { values } }: Plan) => ({
   repo: repositoryName(values.repo),
   targetBranch: values.targetBranch,
 })
+
+/** Returns the differences for a terminal; `showBranch` is for the files of several queues. */
+const differencesView = (changes: readonly JsonObject[], showBranch: boolean): View =>
+  table(
+    changes.map(({ targetBranch, setting, live, file }) => ({
+      targetBranch,
+      setting,
+      live: formatSetting(live),
+      file: formatSetting(file),
+    })),
+    [
+      ...(showBranch ? [['BRANCH', 'targetBranch', 'prose'] as const] : []),
+      ['SETTING', 'setting', 'id'],
+      ['LIVE', 'live', 'prose'],
+      ['FILE', 'file', 'prose'],
+    ],
+  )
 
 /**
  * Prints the differences between queues and their files, and logs the digest of the live settings. Returns
@@ -46,20 +76,17 @@ export async function printPlans(
   await printer.print({
     records,
     document: changes => ({ same: isSame, digest, queues, changes }),
-    view: changes =>
-      table(
+    view: changes => ({
+      ...table(
         changes.map(change => ({
           ...change,
           live: formatValue(change.live),
           file: formatValue(change.file),
         })),
-        [
-          ['BRANCH', 'targetBranch'],
-          ['SETTING', 'setting'],
-          ['LIVE', 'live'],
-          ['FILE', 'file'],
-        ],
+        differenceRecord.columns,
       ),
+      terminalView: () => differencesView(records, plans.length > 1),
+    }),
   })
   if (records.length > 0) await printer.end()
   for (const plan of plans) await logger.info(describePlan(plan)[0] ?? '')
@@ -73,6 +100,7 @@ export const queueDiffCommand = defineCommand({
   summary: 'Compare queue settings with files',
   request: queueGetCommand,
   readsRequests: true,
+  fields: differenceRecord,
   exitKinds: ['differs'],
   output: {
     table: 'one row per setting that differs, with the live value and the value in the file',

@@ -1,9 +1,10 @@
 import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import type { QueueMetrics } from '../../domain/metrics/summary.ts'
 import type { JsonObject } from '../../json.ts'
-import { table, type View } from '../../output/view.ts'
+import { table } from '../../output/view.ts'
 import { metricsRequest } from '../metrics/request/metrics-request.ts'
 
 /** Returns a queue as `--json` lists it; what the metrics do not say is null. */
@@ -16,15 +17,18 @@ const toRecord = ({ repo, branch, numbers }: QueueMetrics): JsonObject => ({
   failed: numbers.failed ?? null,
 })
 
-const listView = (records: readonly JsonObject[]): View =>
-  table(records, [
+/** A record is a queue. */
+const queueSummaryRecord: RecordFields = {
+  names: ['repo', 'branch', 'depth', 'testing', 'merged', 'failed'],
+  columns: [
     ['REPOSITORY', 'repo', 'id'],
     ['BRANCH', 'branch', 'id'],
     ['DEPTH', 'depth', 'number'],
     ['TESTING', 'testing', 'number', 3],
     ['MERGED', 'merged', 'number', 2],
     ['FAILED', 'failed', 'number', 1],
-  ])
+  ],
+}
 
 /** The sentence that a terminal shows instead of an empty table. */
 const emptySentence =
@@ -35,6 +39,7 @@ export const queueListCommand = defineCommand({
   command: 'queue list',
   summary: 'List queues and their activity in the last hour',
   request: metricsRequest,
+  fields: queueSummaryRecord,
   output: {
     table: 'one row per queue; merged and failed are pull requests of the last hour',
     json: 'a list of {"repo","branch","depth","testing","merged","failed"}',
@@ -60,7 +65,7 @@ export const queueListCommand = defineCommand({
       records: queues.map(toRecord),
       document: records => records,
       view: records => ({
-        ...listView(records),
+        ...table(records, queueSummaryRecord.columns),
         ...(records.length === 0 ? { sentence: emptySentence } : {}),
       }),
     })

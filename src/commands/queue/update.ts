@@ -1,5 +1,7 @@
 import { updateQueue } from '../../api/operations/queues.ts'
+import { queueSettingFields } from '../../api/operations/service-fields.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
+import { receiptRecord } from '../../cli/fields/record-fields.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
@@ -22,6 +24,7 @@ export const queueUpdateCommand = defineOperationCommand({
   summary: 'Change queue settings; settings that are not given stay unchanged',
   operation: updateQueue,
   inputs: { ...queueInputs, ...queueSettings },
+  fields: { ...receiptRecord, names: [...queueSettingFields, ...receiptRecord.names] },
   view: ({ records: [queue] }, { repo, targetBranch }) => ({
     ...(queue === undefined ? message('') : settingsTable(queue)),
     ...(queue === undefined

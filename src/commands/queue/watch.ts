@@ -5,6 +5,7 @@ import { withTimeline } from '../../api/read-timeline.ts'
 import type { RequestLimits, ServiceClient } from '../../api/service-client.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
+import { combineFields } from '../../cli/fields/record-fields.ts'
 import type { Invocation } from '../../cli/invocation.ts'
 import { runInvocations } from '../../cli/run-invocations.ts'
 import { createLiveRenderer, isLive } from '../../cli/watch/live-renderer.ts'
@@ -20,9 +21,9 @@ import {
 } from '../../domain/queue-changes.ts'
 import type { QueueEntry } from '../../domain/queue-entries.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
-import { queueGetCommand } from './get.ts'
+import { queueGetCommand, queueRecord } from './get.ts'
 import { createQueueScreen } from './watch/live-screen.ts'
-import { createChangePrinter, type QueueUpdate } from './watch/print-changes.ts'
+import { changeRecord, createChangePrinter, type QueueUpdate } from './watch/print-changes.ts'
 
 /** The queue to watch. */
 type QueueInvocation = Invocation<typeof queueGetCommand.inputs>
@@ -102,6 +103,7 @@ export const queueWatchCommand = defineCommand({
   request: queueGetCommand,
   inputs: watchInputs('the queue', '10s'),
   operations: [getSubmittedPullRequest],
+  fields: combineFields(changeRecord, { ...queueRecord, columns: [] }),
   output: {
     table: 'a live view on a terminal; elsewhere one line per change',
     json: 'the current queue; requires --once',

@@ -15,7 +15,7 @@ const commandLine: Input<readonly string[]> = {
       required: true,
       variadic: true,
       program: true,
-      summary: 'Command to run, after --',
+      summary: 'Command to run; the options after it belong to it',
     },
   ],
   read: args => args.get('command') ?? [],

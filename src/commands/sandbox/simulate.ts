@@ -1,17 +1,17 @@
 import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { flag, type InputValues, option } from '../../cli/inputs.ts'
 import { readInvocations } from '../../cli/invocation.ts'
 import { printDryRun } from '../../cli/preview.ts'
 import { pluralize } from '../../domain/format.ts'
 import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
 import { usageError } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
-import { bar } from '../../output/charts.ts'
-import { type ColumnSpec, table, type View } from '../../output/view.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
 import type { SimulatedLoad, SimulationResult } from '../../sandbox/simulation.ts'
 import { metricsRequest } from '../metrics/request/metrics-request.ts'
+import { keepsUp, simulationView } from './simulate/simulation-view.ts'
 
 /**
  * Creates a parser for a number from `min` to `max`; `isOpen` excludes `min`. It throws a usage error
@@ -102,6 +102,22 @@ const columns: readonly ColumnSpec[] = [
   ['QUEUED', 'left', 'number'],
 ]
 
+/** A record is the result for a combination of settings. */
+const resultRecord: RecordFields = {
+  names: [
+    ...['concurrency', 'batch', 'submitted', 'merged', 'failed', 'left'],
+    ...['mergedPerHour', 'p50', 'p95', 'ciMinutesPerMerge'],
+  ],
+  columns: [
+    ...columns,
+    // The headings on a terminal.
+    ['P50', 'p50'],
+    ['CI/MERGE', 'ciMinutesPerMerge'],
+    ['STILL QUEUED', 'left'],
+    ['TIME TO MERGE', 'p50'],
+  ],
+}
+
 /**
  * Returns the load from the options and, with --from-metrics, from the metrics. Throws a usage error if it is
  * incomplete.
@@ -121,25 +137,6 @@ async function readLoad(values: InputValues<typeof inputs>, context: CommandCont
   return { prsPerHour, testMinutes, failureRate, weeks, seed }
 }
 
-/** Formats a number with at most two decimals. */
-const formatNumber = (value: number): string => String(Math.round(value * 100) / 100)
-
-/** Returns the view for a terminal: the table with a bar for each 95th percentile. */
-function simulationView(load: SimulatedLoad, simulations: readonly JsonObject[]): View {
-  const { rows, columns: tableColumns } = table(simulations, columns)
-  const times = simulations.map(({ p95 }) => (typeof p95 === 'number' ? p95 : 0))
-  return {
-    heading: [
-      `${pluralize(load.weeks, 'week')}, ${formatNumber(load.prsPerHour)} pull requests per hour, ${formatNumber(load.testMinutes)} minutes per test run, ${formatNumber(load.failureRate * 100)}% failures`,
-    ],
-    columns: [...tableColumns, { title: 'P95', format: 'plain' }],
-    rows: rows.map((row, index) => [...row, bar(times[index] ?? 0, Math.max(...times), 20) || '·']),
-  }
-}
-
-/** A queue that leaves a larger share of the submitted pull requests waiting at the end does not keep up. */
-const maxShareLeft = 0.05
-
 /** `sandbox simulate`: predicts throughput under several settings with the engine of the sandbox. */
 export const sandboxSimulateCommand = defineCommand({
   command: 'sandbox simulate',
@@ -150,6 +147,7 @@ export const sandboxSimulateCommand = defineCommand({
     json: '{"model","results"}: the simulated load and its limits, and one result per combination',
     ndjson: 'one result per line',
   },
+  fields: resultRecord,
   inputs,
   examples: [
     'mergeq sandbox simulate --prs-per-hour 6 --test-minutes 20 --concurrency 1,2,4',
@@ -194,10 +192,10 @@ async function simulate(values: InputValues<typeof inputs>, context: CommandCont
   await printer.print({
     records: simulations.map(simulation => ({ ...simulation })),
     document: results => ({ model: { ...load, leavesOut: simulationLimits }, results }),
-    view: results => ({ ...table(results, columns), terminalView: () => simulationView(load, results) }),
+    view: results => ({ ...table(results, columns), terminalView: () => simulationView(load, simulations) }),
   })
   await printer.end()
-  const overloaded = simulations.filter(({ left, submitted }) => left > submitted * maxShareLeft)
+  const overloaded = simulations.filter(simulation => !keepsUp(simulation))
   if (overloaded.length > 0)
     await logger.info(
       `${pluralize(overloaded.length, 'setting')} cannot keep up with the load: the queue and the time to merge keep growing.`,

@@ -1,5 +1,6 @@
 import { sandboxNote } from '../../api/send.ts'
 import { defineCommand } from '../../cli/command.ts'
+import type { Host } from '../../host/host.ts'
 import { openSandbox, sandboxOptions } from './server/start-options.ts'
 
 /** One command of the tour. */
@@ -8,9 +9,12 @@ interface TourStep {
   readonly comment: string
   /** The command line without `mergeq`; words are separated by single spaces. */
   readonly commandLine: string
-  /** Only output lines that contain this text are shown. */
+  /** On a pipe, only output lines that contain this text are shown. */
   readonly grep?: string
 }
+
+/** Returns a step without the text that only a pipe uses. */
+const terminalStep = ({ comment, commandLine }: TourStep): TourStep => ({ comment, commandLine })
 
 /** Returns a step as the tour shows it: the comment and the command line. */
 const formatStep = ({ comment, commandLine, grep }: TourStep): string =>
@@ -33,15 +37,18 @@ const tourSteps: readonly TourStep[] = [
   { comment: 'Print a pull request as JSON, for a script.', commandLine: 'pr get 101 --json' },
   {
     comment: 'List the tests that failed in the last 24 hours, highest impact first.',
-    commandLine:
-      'flaky list --since 24h --sort impact --limit 5 --fields name,failure_rate_last_7d,codeowners',
+    commandLine: 'flaky list --sort impact --limit 5',
   },
   {
     comment: 'Show the metrics of the queue.',
-    commandLine: 'metrics',
+    commandLine: 'metrics --target-branch release',
     grep: '_total{repo="acme/web",branch="release",queue_type="main"',
   },
 ]
+
+/** Returns the steps; on a terminal `metrics` prints a summary, which is shown whole. */
+const stepsFor = ({ out }: Host): readonly TourStep[] =>
+  out.terminal ? tourSteps.map(terminalStep) : tourSteps
 
 /** `sandbox tour`: runs a sequence of commands against a sandbox and shows what each prints. */
 export const sandboxTourCommand = defineCommand({
@@ -51,7 +58,7 @@ export const sandboxTourCommand = defineCommand({
   inputs: sandboxOptions,
   examples: ['mergeq sandbox tour', 'mergeq sandbox tour --speed 4'],
   async dryRun(_, { host }) {
-    for (const step of tourSteps) await host.out.write(formatStep(step))
+    for (const step of stepsFor(host)) await host.out.write(formatStep(step))
     return 0
   },
   async run(values, context, _, runner) {
@@ -59,11 +66,11 @@ export const sandboxTourCommand = defineCommand({
     const sandbox = await openSandbox(values, undefined, context)
     const environment = { ...sandbox.environment, MERGEQ_TARGET_BRANCH: 'release' }
     try {
-      for (const step of tourSteps) {
+      for (const step of stepsFor(context.host)) {
         const { commandLine, grep } = step
         await out.write(formatStep(step))
         const code = await runner(commandLine.split(' '), environment, {
-          terminal: out.terminal && grep === undefined,
+          terminal: out.terminal,
           out: text => out.write(grep === undefined ? text : filterLines(grep, text)),
           // The tour prints this note itself, once, at the end.
           err: async text => (text === `${sandboxNote}\n` ? undefined : err.write(text)),
@@ -72,7 +79,7 @@ export const sandboxTourCommand = defineCommand({
         if (code !== 0) return code
       }
       await out.write(
-        'This was a sandbox: no real queue was changed. To use your own queue, run: mergeq auth login\n',
+        'This was a sandbox: no real queue was changed.\nTo use your own queue, run: mergeq auth login\n',
       )
       return 0
     } finally {

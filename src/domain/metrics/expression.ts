@@ -1,4 +1,5 @@
 import { usageError } from '../../errors.ts'
+import { hintWithSuggestion } from '../similar-name.ts'
 import { metricName, parseNumber } from './exposition.ts'
 
 /**
@@ -144,7 +145,11 @@ export function parseExpression(text: string): Expression {
     if (rangeFunction.test(first)) refuse(`${first}() is not supported for these series`, start, whyNoRate)
     const aggregation = aggregations.find(candidate => candidate === first)
     if (aggregation === undefined && first !== 'quantile')
-      refuse(`unknown function ${first}(); must be one of: ${aggregations.join(', ')}, quantile`, start)
+      refuse(
+        `unknown function ${first}(); must be one of: ${aggregations.join(', ')}, quantile`,
+        start,
+        hintWithSuggestion(first, [...aggregations, 'quantile'], syntaxHint),
+      )
     expect(/\(/y, 'a (')
     const share = aggregation === undefined ? parseShare() : undefined
     const inner = text.slice(at).match(/^([a-z_]+)\s*\(/)?.[1]

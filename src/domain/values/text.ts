@@ -1,4 +1,5 @@
 import { usageError } from '../../errors.ts'
+import { hintWithSuggestion, suggestName } from '../similar-name.ts'
 
 /** The priorities that have a name, from the most urgent to the least urgent. */
 export const priorities = ['urgent', 'high', 'medium', 'low']
@@ -12,7 +13,11 @@ export function parsePriority(text: string): string | number {
   if (/^(?:0|[1-9]\d{0,2})$/.test(text) && Number(text) <= 255) return Number(text)
   throw usageError(
     `'${text}' is not a priority.`,
-    'Use urgent, high, medium, low, or a number from 0 to 255 (0 is the most urgent).',
+    hintWithSuggestion(
+      text,
+      priorities,
+      'Use urgent, high, medium, low, or a number from 0 to 255 (0 is the most urgent).',
+    ),
   )
 }
 
@@ -57,6 +62,9 @@ export const choiceParser =
   (text: string): C => {
     const choice = choices.find(candidate => candidate.toLowerCase() === text.toLowerCase())
     if (choice === undefined)
-      throw usageError(`'${text}' is not valid; must be one of: ${choices.join(', ')}.`)
+      throw usageError(
+        `'${text}' is not valid; must be one of: ${choices.join(', ')}.`,
+        suggestName(text, choices),
+      )
     return choice
   }

@@ -1,5 +1,6 @@
 import { argument } from '../../../cli/inputs.ts'
 import { configKeys, type SettingKey } from '../../../config/setting-definitions.ts'
+import { hintWithSuggestion } from '../../../domain/similar-name.ts'
 import { usageError } from '../../../errors.ts'
 
 /** A key as it was typed, and the setting that it names. */
@@ -11,13 +12,15 @@ interface ConfigKey {
 /** Parses a key of the stored settings. Throws a usage error for an unknown key. */
 function parseConfigKey(key: string): ConfigKey {
   const name = configKeys.get(key)
-  if (name === undefined)
+  if (name === undefined) {
+    const keys = [...configKeys.keys()]
     throw usageError(
       `'${key}' is not a setting that can be stored.`,
       key === 'token'
         ? 'To store a token, run: mergeq auth login'
-        : `Use one of: ${[...configKeys.keys()].join(', ')}.`,
+        : hintWithSuggestion(key, keys, `Use one of: ${keys.join(', ')}.`),
     )
+  }
   return { key, name }
 }
 

@@ -1,3 +1,4 @@
+import type { RecordFields } from '../../../cli/fields/record-fields.ts'
 import { choiceOption, flag, type Input, type InputValues, option } from '../../../cli/inputs.ts'
 import { maxErrorsOption } from '../../../cli/poll-options.ts'
 import type { ParseContext } from '../../../config/parse-context.ts'
@@ -60,6 +61,20 @@ export const waitInputs = {
   matchHead,
   maxErrors: maxErrorsOption,
   failOnPaused: flag({ name: 'fail-on-paused', summary: 'Exit 8 if the queue is paused' }),
+}
+
+/** A record of a wait is a result or, in NDJSON, also a state change. */
+export const waitRecord: RecordFields = {
+  names: [
+    ...['type', 'pr', 'repo', 'outcome', 'state', 'elapsedSeconds', 'exit'],
+    ...['from', 'to', 'at', 'position'],
+  ],
+  columns: [
+    ['PR', 'pr', 'pr'],
+    ['OUTCOME', 'outcome'],
+    ['STATE', 'state', 'state'],
+    ['SECONDS', 'elapsedSeconds', 'number'],
+  ],
 }
 
 /** What a wait prints in each format, for the help. */

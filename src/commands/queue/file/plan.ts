@@ -167,6 +167,14 @@ export const hasDifferences = ({ live, differences }: Plan): boolean =>
 export const formatValue = (value: Json | undefined): string =>
   typeof value === 'string' ? value : stringifyJson(value ?? null)
 
+/** Formats a value for people: yes or no, a list with commas, `none` for null, `-` for no value. */
+export function formatSetting(value: Json | undefined): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (value === null || (Array.isArray(value) && value.length === 0)) return 'none'
+  if (Array.isArray(value)) return value.map(formatSetting).join(', ')
+  return value === undefined ? '-' : formatValue(value)
+}
+
 /** Returns a plan as lines of text: a summary, and a line for each difference. */
 export function describePlan({ invocation, live, differences: allDifferences }: Plan): readonly string[] {
   const name = queueName(invocation)
@@ -179,8 +187,8 @@ export function describePlan({ invocation, live, differences: allDifferences }: 
         : `The queue for ${name}: ${summary}.`,
     ...allDifferences.map(({ setting, live: liveValue, file }) =>
       live === undefined
-        ? `- ${setting}: ${formatValue(file)}`
-        : `- ${setting}: ${formatValue(liveValue)} -> ${formatValue(file)}`,
+        ? `- ${setting}: ${formatSetting(file)}`
+        : `- ${setting}: ${formatSetting(liveValue)} -> ${formatSetting(file)}`,
     ),
   ]
 }

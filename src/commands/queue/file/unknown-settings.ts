@@ -1,20 +1,8 @@
-import { closestMatch } from 'leven'
 import type { ParsedArgs } from '../../../config/args.ts'
 import { settingNames } from '../../../domain/queue-file.ts'
+import { suggestName } from '../../../domain/similar-name.ts'
 import { type MergeqError, usageError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
-
-/** Returns a name in lower case without separators between words. */
-const normalizeName = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/g, '')
-
-/** Returns the most similar name, with at most a third of the letters changed; undefined if there is none. */
-function findSimilarName(name: string, names: readonly string[]): string | undefined {
-  const normalized = normalizeName(name)
-  const match = closestMatch(normalized, names.map(normalizeName), {
-    maxDistance: Math.max(1, Math.floor(normalized.length / 3)),
-  })
-  return names.find(candidate => normalizeName(candidate) === match)
-}
 
 /**
  * Creates the usage error for a setting that neither mergeq nor the live queue knows. The error names the
@@ -27,13 +15,9 @@ export function unknownSettingError(
   args: ParsedArgs,
 ): MergeqError {
   const isTyped = args.get('--set')?.some(text => text.startsWith(`${name}=`)) === true
-  const suggestion = findSimilarName(name, [...settingNames, ...Object.keys(live)])
+  const suggestion = suggestName(name, [...settingNames, ...Object.keys(live)])
   return usageError(
     `${isTyped ? '--set' : path}: unknown queue setting '${name}'.`,
-    `${
-      suggestion === undefined
-        ? 'To see the settings of the queue, run: mergeq queue export'
-        : `Did you mean ${suggestion}?`
-    }\nTo send it anyway, add --allow-unknown.`,
+    `${suggestion ?? 'To see the settings of the queue, run: mergeq queue export'}\nTo send it anyway, add --allow-unknown.`,
   )
 }

@@ -1,4 +1,5 @@
 import type { CommandContext } from '../../../cli/context.ts'
+import type { RecordFields } from '../../../cli/fields/record-fields.ts'
 import type { InputValues } from '../../../cli/inputs.ts'
 import type { queueInputs } from '../../../cli/queue-inputs.ts'
 import { describeDeparture } from '../../../domain/departure.ts'
@@ -34,6 +35,21 @@ export const queueSummary = (queue: JsonObject, { repo, targetBranch }: WatchedQ
 const queueEvent = (queue: JsonObject, { repo, targetBranch }: WatchedQueue, at: string): JsonObject => {
   const { type: _, at: __, ...rest } = queue
   return { type: 'queue', at, repo: repositoryName(repo), targetBranch, ...rest }
+}
+
+/** A record is the queue, as the first reading shows it, or a change. */
+export const changeRecord: RecordFields = {
+  names: [
+    ...['type', 'at', 'pr', 'from', 'to', 'position', 'repo', 'targetBranch'],
+    ...['author', 'submittedBy', 'reason', 'actor'],
+  ],
+  columns: [
+    ['AT', 'at'],
+    ['PR', 'pr', 'pr'],
+    ['FROM', 'from', 'state'],
+    ['TO', 'to', 'state'],
+    ['POSITION', 'position', 'number'],
+  ],
 }
 
 const columns = [

@@ -1,0 +1,87 @@
+import { shellQuote } from '../../domain/shell-quote.ts'
+import { findSimilarName } from '../../domain/similar-name.ts'
+import { isPullRequestReference } from '../../domain/values/pull-request.ts'
+import { globalOptions } from '../global-options.ts'
+import { isOption, type OptionDefinition } from '../inputs.ts'
+import type { NamedCommand, TypedCommand } from '../typed-command.ts'
+import { correctedLine, formatCommandLine } from './command-line.ts'
+import { optionSynonyms, watchCommands } from './synonyms.ts'
+
+/** Options that select from JSON or shape it: jq does that. */
+const filterOptions = ['--jq', '--template', '--jsonpath', '-t']
+
+/** Whether a text has the form of the names of fields, as they follow --json with gh. */
+export const looksLikeFields = (text: string): boolean =>
+  /^[a-z][\w.]*(?:,[\w.]+)*$/i.test(text) && !isPullRequestReference(text)
+
+/** Returns the command line without an unknown option and its value, which pipes its JSON into jq. */
+function pipeIntoJq(argv: readonly string[], at: number, pathLength: number): string | undefined {
+  const [option = '', attached] = (argv[at] ?? '').split(/=(.*)/s)
+  const filter = option === '--jq' ? (attached ?? argv[at + 1] ?? '.') : '.'
+  const rest = argv.filter((word, index) => {
+    if (index === at || (index === at + 1 && attached === undefined)) return false
+    const previous = argv[index - 1] ?? ''
+    if (word === '--json' || /^(?:--output=|-o.)/.test(word)) return false
+    if (/^(?:-o|--output)$/.test(word) || /^(?:-o|--output)$/.test(previous)) return false
+    // With gh, --json has the names of fields.
+    return !(previous === '--json' && index >= pathLength && looksLikeFields(word))
+  })
+  const line = formatCommandLine([...rest, '--json'])
+  return line === undefined ? undefined : `${line} | jq ${shellQuote(filter)}`
+}
+
+/** Returns the option that was probably meant; undefined if no option is similar. */
+function findOption(option: string, definitions: readonly OptionDefinition[]): string | undefined {
+  const names = [...definitions.filter(({ hidden }) => hidden !== true).map(({ name }) => name), '--help']
+  const synonym = optionSynonyms[option]
+  if (synonym !== undefined && names.includes(synonym.split('=')[0] ?? '')) return synonym
+  return option.startsWith('--') && option.length > 3
+    ? findSimilarName(option, [...names, '--version'])
+    : undefined
+}
+
+/**
+ * Returns the hint for an unknown option: the whole command line with the option that was probably meant.
+ * Returns undefined if no option is similar, or if the command line must not be repeated.
+ *
+ * @param option the name of the unknown option
+ * @param commands the commands of the groups that were typed
+ */
+export function hintForOption(
+  option: string,
+  argv: readonly string[],
+  { command, words, pathLength, optionsEnd }: TypedCommand<NamedCommand>,
+  commands: readonly NamedCommand[],
+): string | undefined {
+  const at = argv.findIndex(
+    (word, index) => index < optionsEnd && (word === option || word.startsWith(`${option}=`)),
+  )
+  if (at < 0) return undefined
+  if (/^--?(?:\w+-)?token$/i.test(option))
+    return 'Other processes can read the arguments of a command: set MERGEQ_TOKEN, or run: mergeq auth login'
+  if (filterOptions.includes(option)) {
+    const pipe = pipeIntoJq(argv, at, pathLength)
+    return pipe === undefined ? undefined : `To select from the JSON, run: ${pipe}`
+  }
+  const [, value] = (argv[at] ?? '').split(/=(.*)/s)
+  if (option === '--json') {
+    const line = formatCommandLine(argv.toSpliced(at, 1, '--json', '--fields', value ?? ''))
+    return line === undefined ? undefined : `To print only some fields, run: ${line}`
+  }
+  const watch = watchCommands[command?.command ?? '']
+  if (watch !== undefined && ['--watch', '-w', '--follow', '--wait'].includes(option)) {
+    const without = argv.toSpliced(at, 1)
+    const moved = words.map(({ word, index }) => ({ word, index: index > at ? index - 1 : index }))
+    return asQuestion(correctedLine(without, moved, { target: watch, replaced: pathLength }, commands))
+  }
+  const found = findOption(option, [...(command?.definitions.filter(isOption) ?? []), ...globalOptions])
+  if (found === undefined) return undefined
+  return asQuestion(
+    formatCommandLine(argv.toSpliced(at, 1, value === undefined ? found : `${found}=${value}`)),
+    found,
+  )
+}
+
+/** Returns the question for a command line; if it must not be repeated, for the option alone. */
+const asQuestion = (line: string | undefined, option?: string): string | undefined =>
+  line !== undefined ? `Did you mean: ${line}` : option === undefined ? undefined : `Did you mean ${option}?`

@@ -1,0 +1,110 @@
+import { isPullRequestReference } from '../../domain/values/pull-request.ts'
+import { type MergeqError, usageError } from '../../errors.ts'
+import { globalOptions } from '../global-options.ts'
+import { isOption } from '../inputs.ts'
+import { findTypedCommand, type NamedCommand, type TypedCommand } from '../typed-command.ts'
+import { correctedLine, formatCommandLine } from './command-line.ts'
+import { correctCommand, type KnownCommands } from './correct-command.ts'
+import { hintForOption, looksLikeFields } from './correct-option.ts'
+
+/** What the parser found: its message, and the code of the kind of error. */
+interface ParserError {
+  readonly message: string
+  readonly code: string
+}
+
+const askForLine = (line: string | undefined): string | undefined =>
+  line === undefined ? undefined : `Did you mean: ${line}`
+
+/** Returns the question for words that name no command; undefined if no command is similar. */
+function hintForCommand(
+  argv: readonly string[],
+  { words }: Pick<TypedCommand<NamedCommand>, 'words'>,
+  known: KnownCommands,
+): string | undefined {
+  const texts = words.map(({ word }) => word)
+  const correction = correctCommand(texts, known)
+  if (correction === undefined) return undefined
+  return askForLine(correctedLine(argv, words, correction, known.commands) ?? `mergeq ${correction.target}`)
+}
+
+/** Returns the hint for an argument that a command does not take; undefined if there is none. */
+function hintForArgument(
+  argv: readonly string[],
+  typed: TypedCommand<NamedCommand>,
+  known: KnownCommands,
+): string | undefined {
+  const { command, words, pathLength } = typed
+  const number = command?.definitions.filter(definition => !isOption(definition)).length ?? 0
+  const extra = words[pathLength + number]
+  if (command === undefined || extra === undefined) return undefined
+  if (argv[extra.index - 1] === '--json' && looksLikeFields(extra.word)) {
+    const line = formatCommandLine(argv.toSpliced(extra.index, 0, '--fields'))
+    return line === undefined ? undefined : `To print only some fields, run: ${line}`
+  }
+  const isPullRequest = isPullRequestReference(extra.word)
+  const correction =
+    command.command === 'metrics'
+      ? correctCommand(['metrics', extra.word], known)
+      : command.command === 'queue get' && isPullRequest
+        ? { target: 'pr get', replaced: pathLength }
+        : command.command.startsWith('queue ') && !isPullRequest
+          ? { target: command.command, replaced: pathLength }
+          : undefined
+  return correction === undefined
+    ? undefined
+    : askForLine(correctedLine(argv, words, correction, known.commands))
+}
+
+/**
+ * Returns the usage error for an error of the parser. Its hint is the command line that was probably meant,
+ * with everything else that was typed, or the command that shows the usage.
+ */
+export function toUsageError(
+  { message, code }: ParserError,
+  argv: readonly string[],
+  known: KnownCommands,
+): MergeqError {
+  const typed = findTypedCommand(argv, known.commands)
+  const [first, second] = typed.words.map(({ word }) => word)
+  const group = known.groups.find(({ name }) => name === first)?.name
+  const unknownWord = typed.command === undefined ? (group === undefined ? first : second) : undefined
+  const usage = `To see the usage, run: mergeq ${[typed.command?.command ?? group ?? [], '--help'].flat().join(' ')}`
+  if (unknownWord !== undefined)
+    return usageError(
+      `unknown command '${unknownWord}'.`,
+      hintForCommand(argv, typed, known) ??
+        `To list the commands, run: mergeq ${[group ?? [], '--help'].flat().join(' ')}`,
+    )
+  const problem = message
+    .replace(/^error: /, '')
+    .replace(/^option '(?:-\w, )?(--[\w-]+) (.+)' argument missing$/s, '$1 needs a value: $2')
+    .replace(/'(-[^'=]*)=.*'/s, "'$1'")
+    .split('\n')[0]
+    ?.replace(/\.$/, '')
+  const text =
+    problem === undefined || problem === '' || code === 'commander.help' ? 'unknown command' : problem
+  const [, option = ''] = /^unknown option '(-[^'=]*)/.exec(text) ?? []
+  const isKnown = [...(typed.command?.definitions ?? []), ...globalOptions].some(
+    ({ name }) => name === option,
+  )
+  const hint =
+    code === 'commander.unknownOption'
+      ? hintForOption(option, argv, typed, known.commands)
+      : code === 'commander.excessArguments'
+        ? hintForArgument(argv, typed, known)
+        : undefined
+  return usageError(isKnown ? `${option} takes no value.` : `${text}.`, hint ?? usage)
+}
+
+/**
+ * Returns the question for words of `mergeq help` that name neither a command nor a topic; undefined if none
+ * is similar.
+ */
+export function hintForHelp(words: readonly string[], known: KnownCommands): string | undefined {
+  const correction = correctCommand(words, known) ?? correctCommand([words.join('-')], known)
+  const target = correction?.target.replace(/^help /, '')
+  if (target === undefined || target.startsWith('-')) return undefined
+  const line = formatCommandLine(['help', ...target.split(' ').filter(word => !word.startsWith('-'))])
+  return line === undefined ? undefined : `Did you mean: ${line}`
+}

@@ -1,0 +1,110 @@
+import { anyField } from '../../api/operations/service-fields.ts'
+import { findSimilarName } from '../../domain/similar-name.ts'
+import { type MergeqError, usageError } from '../../errors.ts'
+import type { SelectedField } from '../../output/selected-fields.ts'
+import type { RecordFields } from './record-fields.ts'
+
+/** Whether a list of names contains a name, or an object whose fields are not known. */
+const includesField = (names: readonly string[], name: string): boolean =>
+  names.some(known =>
+    known.endsWith(anyField) ? name.startsWith(known.slice(0, 1 - anyField.length)) : known === name,
+  )
+
+/** Returns a heading in the form in which headings are compared: `rate_7d` and `Rate 7D` are the same. */
+const normalizeHeading = (heading: string): string => heading.toLowerCase().replaceAll(/[\s_]+/g, ' ')
+
+/**
+ * Returns the field that a name selects: a field, else a column of the table in any case and with `_` for a
+ * space, else a field in another case. Undefined if there is none. JSON has only columns with a field.
+ */
+function findField(
+  name: string,
+  { names, columns, rowsIn }: RecordFields,
+  isJson: boolean,
+): SelectedField | undefined {
+  const byName = (path: string): SelectedField => {
+    const column = rowsIn === undefined ? columns.find(([, columnPath]) => columnPath === path) : undefined
+    return { name, path, format: column?.[2] ?? 'plain' }
+  }
+  if (includesField(names, name)) return byName(name)
+  const column = columns.find(([title]) => normalizeHeading(title) === normalizeHeading(name))
+  if (column !== undefined) {
+    const [title, columnPath, format = 'plain'] = column
+    const path = rowsIn === undefined ? columnPath : `${rowsIn}.${columnPath}`
+    const isField = includesField(names, path)
+    if (isField || !isJson)
+      return { name, ...(isField ? { path } : {}), column: { title, path: columnPath }, format }
+  }
+  const known = names.find(known => known.toLowerCase() === name.toLowerCase())
+  return known === undefined ? undefined : byName(known)
+}
+
+/** The fields that were selected, and the names among them that only a record can explain. */
+export interface CheckedFields {
+  readonly fields: readonly SelectedField[]
+  /** The names that must be in one of the records; empty if every name is known. */
+  readonly unexplained: readonly string[]
+}
+
+/**
+ * Returns the fields that names select from the records of a command. Throws a usage error for names that no
+ * record of the command has.
+ */
+export function selectFields(typed: readonly string[], fields: RecordFields, isJson: boolean): CheckedFields {
+  const found = typed.map(name => findField(name, fields, isJson))
+  const unknown = typed.filter((_, index) => found[index] === undefined)
+  if (unknown.length > 0 && fields.others === undefined) throw unknownFieldsError(unknown, fields, isJson)
+  return {
+    fields: typed.map((name, index) => found[index] ?? { name, path: name, format: 'plain' }),
+    unexplained: fields.others === 'any' ? [] : [...new Set(unknown)],
+  }
+}
+
+/** Returns the titles of the columns that can be named: in JSON, those that have a field. */
+const titlesOf = ({ names, columns, rowsIn }: RecordFields, isJson: boolean): readonly string[] =>
+  columns
+    .filter(([, path]) => !isJson || includesField(names, rowsIn === undefined ? path : `${rowsIn}.${path}`))
+    .map(([title]) => title)
+
+/** The longest name of a field of a record that an error lists, in characters. */
+const maxNameLength = 60
+
+/**
+ * Returns the usage error for unknown names; it lists the fields and the columns.
+ *
+ * @param others further fields, which the records at hand have
+ */
+export function unknownFieldsError(
+  unknown: readonly string[],
+  fields: RecordFields,
+  isJson: boolean,
+  others: readonly string[] = [],
+): MergeqError {
+  const extra = others.filter(
+    name => name.length <= maxNameLength && !includesField(fields.names, name) && !unknown.includes(name),
+  )
+  const names = [...fields.names, ...extra]
+  const titles = titlesOf(fields, isJson)
+  const similar = unknown.flatMap(name => findSimilarField(name, [...names, ...titles]) ?? [])
+  const [first = '', ...rest] = unknown
+  return usageError(
+    rest.length === 0
+      ? `--fields: unknown field '${first}'.`
+      : `--fields: unknown fields ${unknown.map(name => `'${name}'`).join(', ')}.`,
+    [
+      ...(similar.length === 0 ? [] : [`Did you mean ${[...new Set(similar)].join(', ')}?`]),
+      ...(names.length === 0 ? ['The response has no fields.'] : [`Fields: ${names.join(', ')}`]),
+      ...(titles.length === 0 ? [] : [`Columns: ${titles.join(', ')}`]),
+    ].join('\n'),
+  )
+}
+
+/** Returns the most similar name; a name also counts by its last part: `reason` for `status.reason`. */
+function findSimilarField(name: string, names: readonly string[]): string | undefined {
+  const candidates = names.filter(known => !known.endsWith(anyField))
+  const lastPart = (path: string) => path.slice(path.lastIndexOf('.') + 1)
+  const whole = findSimilarName(name, candidates)
+  if (whole !== undefined) return whole
+  const part = findSimilarName(lastPart(name), candidates.map(lastPart))
+  return candidates.find(candidate => lastPart(candidate) === part)
+}

@@ -1,0 +1,306 @@
+import { describe, expect, test } from 'vitest'
+import { parseCommandLine } from '../../src/cli/command-parser.ts'
+import {
+  commandSynonyms,
+  groupSynonyms,
+  optionSynonyms,
+  rootSynonyms,
+  watchCommands,
+} from '../../src/cli/corrections/synonyms.ts'
+import { globalOptions } from '../../src/cli/global-options.ts'
+import { commandGroups } from '../../src/commands/index.ts'
+import { allCommands } from '../support/commands.ts'
+import { mergeq, type Setting, splitWords } from '../support/harness.ts'
+
+/** Runs a wrong command line, checks that nothing else happens than a usage error, and returns its hint. */
+async function hintOf(line: string | readonly string[], setting: Setting = {}): Promise<string> {
+  const { code, out, err, requests } = await mergeq(line, { answer: () => ({ body: '{}' }), ...setting })
+  expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
+  if (err.startsWith('{')) return JSON.parse(err).error.hint
+  const [, ...hint] = err.trimEnd().split('\n')
+  return hint.map(text => text.slice(2)).join('\n')
+}
+
+const commandExists = (path: string): boolean =>
+  allCommands.some(({ command }) => command === path) || commandGroups.some(({ name }) => name === path)
+
+/** Checks that the parser accepts a command line. */
+async function isAccepted(line: string): Promise<void> {
+  const host = { argv: splitWords(line), runtime: { version: '1', node: '20', v8: '11', platform: 'linux' } }
+  await parseCommandLine(host, commandGroups, allCommands, new Map())
+}
+
+/** What daily users of gh, kubectl and git type, and what they mean. */
+const otherWords: readonly (readonly [typed: string, meant: string])[] = [
+  ['pr view 7', 'pr get 7'],
+  ['pr show 7 --json', 'pr get 7 --json'],
+  ['pr view fix-cart', 'pr get --head fix-cart'],
+  ['pr view https://github.com/acme/web/pull/7', 'pr get https://github.com/acme/web/pull/7'],
+  ['pr 7', 'pr get 7'],
+  ['pr add 7', 'pr submit 7'],
+  ['pr enqueue 7 8 --priority high', 'pr submit 7 8 --priority high'],
+  ['pr merge 7', 'pr submit 7'],
+  ['pr remove 7', 'pr cancel 7'],
+  ['pr dequeue 7', 'pr cancel 7'],
+  ['pr close 7 --yes', 'pr cancel 7 --yes'],
+  ['pr checks 7', 'pr testing --pr 7'],
+  ['pr checks -R acme/web 7', 'pr testing -R acme/web --pr 7'],
+  ['pr checks', 'pr testing'],
+  ['pr rerun 7', 'pr restart 7'],
+  ['pr watch 7', 'pr wait 7'],
+  ['pr describe 7', 'pr explain 7'],
+  ['queue show', 'queue get'],
+  ['queue view', 'queue get'],
+  ['queue status', 'queue get'],
+  ['queue describe main', 'queue get -b main'],
+  ['queue get main', 'queue get -b main'],
+  ['queue pause main', 'queue pause -b main'],
+  ['queue get 7', 'pr get 7'],
+  ['queue 7', 'pr get 7'],
+  ['queue add 7', 'pr submit 7'],
+  ['queue remove 7', 'pr cancel 7'],
+  ['queue add', 'queue create'],
+  ['queue remove', 'queue delete'],
+  ['queue edit --concurrency 5', 'queue update --concurrency 5'],
+  ['queue start', 'queue resume'],
+  ['queue top', 'queue watch'],
+  ['flaky show x', 'flaky get x'],
+  ['flaky ls', 'flaky list'],
+  ['tests', 'flaky list'],
+  ['metrics show', 'metrics'],
+  ['metrics top', 'metrics watch'],
+  ['auth whoami', 'auth status'],
+  ['config ls', 'config list'],
+  ['config delete color', 'config unset color'],
+  ['sandbox up', 'sandbox start'],
+  ['get queue', 'queue get'],
+  ['get queue main', 'queue get -b main'],
+  ['get pr 7', 'pr get 7'],
+  ['describe pr 7', 'pr explain 7'],
+  ['create queue', 'queue create'],
+  ['queues', 'queue list'],
+  ['list prs', 'pr list'],
+  ['pr ls', 'pr list'],
+  ['queue ls', 'queue list'],
+  ['prs get 7', 'pr get 7'],
+  ['login', 'auth login'],
+  ['logout', 'auth logout'],
+  ['whoami', 'auth status'],
+  ['version', '--version'],
+  ['123', 'pr get 123'],
+  ['#123 --json', "pr get '#123' --json"],
+  ['https://github.com/acme/web/pull/7', 'pr get https://github.com/acme/web/pull/7'],
+  ['-R acme/web 123', '-R acme/web pr get 123'],
+  ['submit 7 --wait', 'pr submit 7 --wait'],
+  ['add 7', 'pr submit 7'],
+  ['enqueue 7', 'pr submit 7'],
+  ['cancel 7', 'pr cancel 7'],
+  ['remove 7', 'pr cancel 7'],
+  ['view 7', 'pr get 7'],
+  ['status 7', 'pr get 7'],
+  ['status', 'queue get'],
+  ['list', 'queue get'],
+  ['ls', 'queue get'],
+  ['show', 'queue get'],
+  ['explain 7', 'pr explain 7'],
+  ['watch 7', 'pr wait 7'],
+  ['watch', 'queue watch'],
+  ['pause', 'queue pause'],
+  ['exit-codes', 'help exit-codes'],
+]
+
+describe('another word for a command is answered with the command line to paste', () => {
+  test.each(otherWords)('%s', async (typed, meant) => {
+    expect(await hintOf(typed)).toContain(`Did you mean: mergeq ${meant}`)
+    await isAccepted(meant)
+  })
+})
+
+describe('a misspelt command or option is answered with the whole command line', () => {
+  const where = '-R acme/web -b main'
+  test.each([
+    ['pr sumbit 7', 'pr submit 7'],
+    ['pr sbumit 7 --wait', 'pr submit 7 --wait'],
+    ['sumbit 7', 'pr submit 7'],
+    ['pr veiw 7', 'pr get 7'],
+    ['queu get', 'queue get'],
+    ['queu', 'queue'],
+    ['prr get 7', 'pr get 7'],
+    [`-q ${where} flaky lits --limit 3`, `-q ${where} flaky list --limit 3`],
+    ['confg set color always', 'config set color always'],
+    ['pr submit 7 --prio high', 'pr submit 7 --priority high'],
+    ['pr submit 7 --prio=high', 'pr submit 7 --priority=high'],
+    ['pr submit 7 --priorty high', 'pr submit 7 --priority high'],
+    ['queue get --jsn', 'queue get --json'],
+    ['queue get --repository acme/web', 'queue get --repo acme/web'],
+    ['queue get -B main', 'queue get --target-branch main'],
+    ['pr get 7 --format json', 'pr get 7 --output json'],
+    ['pr cancel 7 8 --force', 'pr cancel 7 8 --yes'],
+    ['pr get 7 --no-color', 'pr get 7 --color=never'],
+    ['pr get 7 --watch', 'pr wait 7'],
+    ['queue get --watch', 'queue watch'],
+    ['--versoin', '--version'],
+    [`pr view 7 --fields 'a b'`, `pr get 7 --fields 'a b'`],
+  ])('%s', async (typed, meant) => {
+    expect(await hintOf(typed)).toBe(`Did you mean: mergeq ${meant}`)
+    await isAccepted(meant)
+  })
+
+  test.each([
+    ['frobnicate', 'To list the commands, run: mergeq --help'],
+    ['pr frobnicate', 'To list the commands, run: mergeq pr --help'],
+    ['pr get 7 --frobnicate', 'To see the usage, run: mergeq pr get --help'],
+    ['flaky get', 'To see the usage, run: mergeq flaky get --help'],
+    // A word that is only a little like a change is not answered with the change.
+    ['queue main', 'To list the commands, run: mergeq queue --help'],
+  ])('%s: nothing is similar', async (typed, hint) => {
+    expect(await hintOf(typed)).toBe(hint)
+  })
+
+  test.each([
+    ['help exit-code', 'help exit-codes'],
+    ['help pr view', 'help pr get'],
+    ['help sumbit', 'help pr submit'],
+    ['help prr', 'help pr'],
+  ])('%s', async (typed, meant) => {
+    expect(await hintOf(typed)).toBe(`Did you mean: mergeq ${meant}`)
+  })
+
+  test('a hint repeats neither secrets nor control characters nor endless command lines', async () => {
+    for (const words of [
+      ['login', 'sesame'],
+      ['login', '--token', 'sesame'],
+      ['login', '--with-tokn=sesame'],
+      ['pr', 'view', '7', '--api-token=sesame'],
+      ['pr', 'get', '7', '--token', 'sesame'],
+      ['pr', 'veiw', 'a\nsesame'],
+      ['pr', 'veiw', `sesame${'x'.repeat(500)}`],
+    ])
+      expect(await hintOf(words)).not.toContain('sesame')
+    expect(await hintOf('pr get 7 --token sesame')).toContain('set MERGEQ_TOKEN, or run: mergeq auth login')
+    expect(await hintOf(['pr', 'veiw', 'x'.repeat(501)])).toBe('Did you mean: mergeq pr get')
+  })
+})
+
+describe('an option of gh that selects from JSON is answered with the pipe', () => {
+  test.each([
+    ['pr get 7 --jq .state', "mergeq pr get 7 --json | jq '.state'"],
+    ['pr get 7 --jq=.state', "mergeq pr get 7 --json | jq '.state'"],
+    ['pr get 7 --json --jq .state', "mergeq pr get 7 --json | jq '.state'"],
+    ['pr get 7 --json state,prTitle --jq .state', "mergeq pr get 7 --json | jq '.state'"],
+    ['pr get 7 -o json --jq .state', "mergeq pr get 7 --json | jq '.state'"],
+    [`queue get --jq "a'b"`, String.raw`mergeq queue get --json | jq 'a'\''b'`],
+    ['pr get 7 --template {{.state}}', "mergeq pr get 7 --json | jq '.'"],
+  ])('%s', async (typed, pipe) => {
+    const { code, err } = await mergeq(typed)
+    expect(code).toBe(2)
+    const hint = err.startsWith('{') ? JSON.parse(err).error.hint : err.split('\n')[1]?.slice(2)
+    expect(hint).toBe(`To select from the JSON, run: ${pipe}`)
+  })
+
+  test.each([
+    ['queue get --json=state', 'queue get --json --fields state'],
+    ['queue get --json state,mode', 'queue get --json --fields state,mode'],
+  ])('%s', async (typed, meant) => {
+    const { err } = await mergeq(typed)
+    expect(err).toContain(`To print only some fields, run: mergeq ${meant}`)
+  })
+})
+
+describe('a wrong value is answered with the right one', () => {
+  const at = '-R acme/web -b main'
+  const stored = '{"profiles":{"staging":{"color":"never"}}}'
+  const files = { '/settings/config.json': stored }
+  test.each([
+    [`pr submit 7 ${at} --priority hgih`, 'Did you mean high?'],
+    [`pr get 7 ${at} -o jsno`, 'Did you mean json?'],
+    [`pr get 7 ${at} --output=markdwon`, 'Did you mean markdown?'],
+    [`pr get 7 ${at} --color alwyas`, 'Did you mean always?'],
+    [`queue update ${at} --mode paralel`, 'Did you mean parallel?'],
+    [`queue create ${at} --mode sinlge`, 'Did you mean single?'],
+    [`queue update ${at} --state paussed`, 'Did you mean paused?'],
+    [`queue update ${at} --merge-method sqash`, 'Did you mean squash?'],
+    [`pr wait 7 ${at} --until merg`, 'Did you mean merged?'],
+    [`pr targets 7 a --sha x ${at} --too-large fial`, 'Did you mean fail?'],
+    [`flaky list -R acme/web --org acme --sort rcent`, 'Did you mean recent?'],
+    ['config get colr', 'Did you mean color?'],
+    ['completion bsh', 'Did you mean bash?'],
+    ['api getQueue -X psot', 'Did you mean post?'],
+    ['sandbox exec --scenario flakey true', 'Did you mean flaky?'],
+    ["metrics check 'summ(a) < 1'", 'Did you mean sum?'],
+    [`queue get ${at} --profile stagin`, 'Did you mean staging?'],
+  ])('%s', async (typed, hint) => {
+    const setting = { files, env: { MERGEQ_CONFIG_DIR: '/settings' } }
+    expect(await hintOf(typed, setting)).toContain(hint)
+  })
+
+  test.each([`pr get 7 ${at} -o yaml`, `pr submit 7 ${at} --priority p1`, 'config get token'])(
+    '%s: nothing is similar',
+    async typed => {
+      expect(await hintOf(typed)).not.toContain('Did you mean')
+    },
+  )
+})
+
+describe('the tables of other words', () => {
+  test('name commands and options that exist', () => {
+    const rows = [...rootSynonyms, ...Object.values(commandSynonyms).flat()]
+    const missing = rows
+      .map(([command]) => command.replace(/ [-<].*$/, ''))
+      .filter(command => !command.startsWith('--'))
+      .map(command => command.replace(/^help .*/, 'help'))
+      .filter(command => !commandExists(command))
+    expect(missing).toEqual([])
+    expect(
+      Object.keys({ ...groupSynonyms, ...commandSynonyms }).filter(name => !commandExists(name)),
+    ).toEqual([])
+    expect(
+      Object.entries(watchCommands)
+        .flat()
+        .filter(name => !commandExists(name)),
+    ).toEqual([])
+    const options = new Set(
+      [...globalOptions, ...allCommands.flatMap(({ definitions }) => definitions)].map(({ name }) => name),
+    )
+    expect(Object.values(optionSynonyms).filter(name => !options.has(name.split('=')[0] ?? ''))).toEqual([])
+  })
+
+  test('hold no word that is a command of the group', () => {
+    for (const [group, rows] of Object.entries(commandSynonyms))
+      for (const [target, words] of rows)
+        if (!target.endsWith('<pr>') && !target.includes(' --'))
+          for (const word of words.split(' '))
+            if (!target.startsWith(`${group} ${word}`))
+              expect(allCommands.map(({ command }) => command)).not.toContain(`${group} ${word}`)
+  })
+})
+
+describe('options end at the first word of a command to run', () => {
+  const run = async (line: string) => {
+    const seen: string[] = []
+    const spawn = (program: string, args: readonly string[]) => {
+      seen.push([program, ...args].join(' '))
+      return { code: 0, out: '' }
+    }
+    const { code, out } = await mergeq(line, { spawn })
+    return { code, out, seen }
+  }
+
+  test.each([
+    ['sandbox exec git --version', 'git --version'],
+    ['sandbox exec -- git --version', 'git --version'],
+    ['sandbox exec --seed 2 git -h', 'git -h'],
+    ['-q sandbox exec --speed=4 mergeq pr get 7 --json --help', 'mergeq pr get 7 --json --help'],
+    ['sandbox exec npm test -- --watch', 'npm test -- --watch'],
+    ['sandbox exec -- npm test -- --watch', 'npm test -- --watch'],
+    ['sandbox exec git --seed 1 --seed 2', 'git --seed 1 --seed 2'],
+  ])('%s', async (line, command) => {
+    expect(await run(line)).toEqual({ code: 0, out: '', seen: [command] })
+  })
+
+  test('help before the first word is the help of mergeq', async () => {
+    const { code, out, seen } = await run('sandbox exec --help git')
+    expect({ code, seen }).toEqual({ code: 0, seen: [] })
+    expect(out).toMatch(/^Usage: mergeq sandbox exec /m)
+  })
+})

@@ -1,0 +1,297 @@
+import { describe, expect, test } from 'vitest'
+import { type Answer, mergeq, noon, type Setting, serveScript } from '../support/harness.ts'
+
+const date = (offset: number) => ({ date: new Date(noon + offset).toUTCString() })
+const working: Answer = { body: '', headers: date(0) }
+
+/** A machine where every check passes. */
+const healthy: Setting = {
+  env: { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', HOME: '/home/ada' },
+  answer: () => working,
+  spawn: (_, args) => ({ code: args[0] === '--version' ? 0 : 1, out: 'git version 2.39.5\n' }),
+}
+
+interface Row {
+  readonly check: string
+  readonly result: string
+  readonly found: string
+  readonly fix?: string
+}
+
+/** Runs `doctor --json`; `row` returns the row of a check. */
+async function doctor({ env, ...setting }: Setting = {}, line = 'doctor --json') {
+  const outcome = await mergeq(line, { ...healthy, ...setting, env: { ...healthy.env, ...env } })
+  const rows: readonly Row[] = JSON.parse(outcome.out)
+  return { ...outcome, rows, row: (name: string) => rows.find(({ check }) => check === name) }
+}
+
+test('on a healthy machine every check passes', async () => {
+  const { code, err, rows, row } = await doctor()
+  expect({ code, err, notPassed: rows.filter(({ result }) => result !== 'pass') }).toEqual({
+    code: 0,
+    err: '',
+    notPassed: [],
+  })
+  expect(rows.map(({ check }) => check)).toEqual([
+    'versions',
+    'settings',
+    'base URL',
+    'proxy',
+    'token',
+    'DNS',
+    'TLS',
+    'service',
+    'clock',
+    'service status',
+    'git',
+    'CI',
+    'repository',
+    'target branch',
+  ])
+  expect(row('TLS')?.found).toBe('not used: the base URL is http')
+  expect(row('git')?.found).toBe('git version 2.39.5')
+})
+
+describe('a check that cannot run because another failed is skipped, and says why', () => {
+  const skipped = (rows: readonly Row[]) =>
+    rows.flatMap(({ check, result, found }) =>
+      found.startsWith('skipped') ? [`${check} (${result}) ${found}`] : [],
+    )
+
+  test('without a token', async () => {
+    const { code, rows, row, requests } = await doctor({ env: { MERGEQ_TOKEN: '' } })
+    expect({
+      code,
+      requests: requests.map(({ path, headers }) => [path, headers['x-api-token']]),
+    }).toEqual({ code: 21, requests: [['/v1/status', undefined]] })
+    expect(row('token')?.result).toBe('fail')
+    expect(row('token')?.fix).toContain('run: mergeq auth login')
+    expect(skipped(rows)).toEqual([
+      'service (warn) skipped: the token check failed',
+      'clock (warn) skipped: the token check failed',
+    ])
+  })
+
+  test('with an invalid base URL', async () => {
+    const { code, rows, row } = await doctor({ env: { MERGEQ_BASE_URL: 'ftp://example.com' } })
+    expect({ code, result: row('base URL')?.result }).toEqual({ code: 21, result: 'fail' })
+    expect(skipped(rows)[0]).toBe('token (warn) skipped: the base URL check failed')
+    expect(skipped(rows)).toHaveLength(6)
+  })
+
+  test('with a host name that does not exist', async () => {
+    const { code, rows, row } = await doctor({
+      env: { MERGEQ_BASE_URL: 'https://mergeq.invalid' },
+    })
+    expect({ code, dns: row('DNS')?.result }).toEqual({ code: 21, dns: 'fail' })
+    expect(row('DNS')?.found).toMatch(/^The host name of mergeq\.invalid could not be resolved/)
+    expect(skipped(rows)).toEqual([
+      'TLS (warn) skipped: the DNS check failed',
+      'service (warn) skipped: the DNS check failed',
+      'clock (warn) skipped: the DNS check failed',
+      'service status (warn) skipped: the DNS check failed',
+    ])
+  })
+
+  test('without a connection', async () => {
+    const closed = await serveScript(() => working)
+    await closed.close()
+    const baseUrl = closed.baseUrl.replace('http:', 'https:')
+    const { code, rows, row } = await doctor({ env: { MERGEQ_BASE_URL: baseUrl } })
+    expect({ code, dns: row('DNS')?.result, service: row('service')?.result }).toEqual({
+      code: 21,
+      dns: 'pass',
+      service: 'fail',
+    })
+    expect(row('service')?.found).toMatch(/refused the connection/)
+    expect(skipped(rows)).toEqual([
+      'TLS (warn) skipped: no connection to 127.0.0.1',
+      'clock (warn) skipped: the service check failed',
+      expect.stringMatching(/^service status \(warn\) skipped: 127\.0\.0\.1:\d+ refused the connection\.$/),
+    ])
+  })
+
+  test('without a certificate', async () => {
+    const plain = await serveScript(() => working)
+    try {
+      const baseUrl = plain.baseUrl.replace('http:', 'https:')
+      const { code, rows, row } = await doctor({ env: { MERGEQ_BASE_URL: baseUrl } })
+      expect({ code, tls: row('TLS')?.result }).toEqual({ code: 21, tls: 'fail' })
+      expect(row('TLS')?.fix).toContain('--ca-file')
+      expect(skipped(rows)).toEqual([
+        'service (warn) skipped: the TLS check failed',
+        'clock (warn) skipped: the TLS check failed',
+        'service status (warn) skipped: the TLS check failed',
+      ])
+    } finally {
+      await plain.close()
+    }
+  })
+})
+
+describe('what the checks find', () => {
+  test('a token that the service rejects', async () => {
+    const { code, row } = await doctor({ answer: () => ({ status: 401, body: 'no' }) })
+    expect({ code, dns: row('DNS')?.result, service: row('service')?.result }).toEqual({
+      code: 21,
+      dns: 'pass',
+      service: 'fail',
+    })
+  })
+
+  test.each([
+    [-90_000, 'warn', '90s ahead of the service'],
+    [90_000, 'warn', '90s behind the service'],
+    [-50_000, 'pass', '50s ahead of the service'],
+  ])('a clock that is off by %d ms', async (offset, result, found) => {
+    const { code, row } = await doctor({ answer: () => ({ body: '', headers: date(offset) }) })
+    expect(code).toBe(0)
+    expect(row('clock')).toMatchObject({ result, found })
+    expect(row('clock')?.fix).toBe(
+      result === 'pass'
+        ? undefined
+        : 'Set the clock of this machine: time ranges depend on it. Run: sudo timedatectl set-ntp true',
+    )
+  })
+
+  test.each([
+    [
+      { https_proxy: 'proxy.example:3128' },
+      'pass',
+      'proxy.example:3128 (https_proxy), not used for 127.0.0.1',
+    ],
+    [
+      { HTTPS_PROXY: 'http://me:secret@proxy.example:3128' },
+      'pass',
+      'proxy.example:3128 (HTTPS_PROXY), not used for 127.0.0.1',
+    ],
+    [{ HTTP_PROXY: 'proxy.example:3128' }, 'pass', 'none'],
+    [
+      { HTTPS_PROXY: 'socks5://proxy.example' },
+      'fail',
+      'The value of HTTPS_PROXY is not an http or https URL.',
+    ],
+  ])('the proxy that requests use: %j', async (env, result, found) => {
+    expect((await doctor({ env })).row('proxy')).toMatchObject({ result, found })
+  })
+
+  test.each([
+    ['{"status":"operational"}', 200, 'pass', 'operational'],
+    ['{"status":"degraded performance"}', 200, 'warn', 'degraded performance'],
+    ['{"message":"no such operation"}', 404, 'pass', 'the service has no status'],
+    ['no', 500, 'warn', /^skipped: /],
+  ])('the status of the service: %s', async (body, status, result, found) => {
+    const { code, row } = await doctor({
+      answer: ({ path }) => (path.endsWith('/status') ? { status, body } : working),
+    })
+    expect({ code, result: row('service status')?.result }).toEqual({ code: 0, result })
+    expect(row('service status')?.found).toMatch(found)
+  })
+
+  test('no repository, no target branch and no git', async () => {
+    const { code, row } = await doctor({
+      env: { MERGEQ_REPO: '', MERGEQ_TARGET_BRANCH: '' },
+      spawn: () => ({ code: 127, out: '' }),
+    })
+    expect(code).toBe(0)
+    expect(row('repository')).toEqual({
+      check: 'repository',
+      result: 'warn',
+      found: 'none',
+      fix: 'Use --repo owner/name, or run: mergeq config set repo owner/name',
+    })
+    expect(row('target branch')?.fix).toContain('run: mergeq config set target-branch <branch>')
+    expect(row('git')).toMatchObject({ result: 'warn', found: 'git cannot be run' })
+  })
+
+  test('git is not started in the working directory, and gets no token', async () => {
+    const started: unknown[] = []
+    await doctor({
+      spawn: (command, args, options) => {
+        if (args[0] === '--version')
+          started.push({ command, cwd: options.cwd, token: options.env?.MERGEQ_TOKEN })
+        return { code: 0, out: '' }
+      },
+    })
+    expect(started).toEqual([{ command: 'git', cwd: '/', token: undefined }])
+  })
+})
+
+test('on a pipe there is one row per check', async () => {
+  const { out } = await mergeq('doctor', healthy)
+  expect(out.split('\n')).toHaveLength(15)
+  expect(out).toContain('\ngit\tpass\tgit version 2.39.5\t\n')
+})
+
+describe('on a terminal', () => {
+  const screen = async (columns: number, { env, ...setting }: Setting = {}, line = 'doctor') => {
+    const outcome = await mergeq(line, {
+      ...healthy,
+      terminal: true,
+      columns,
+      ...setting,
+      env: { ...healthy.env, NO_COLOR: '1', ...env },
+    })
+    expect(outcome.out.split('\n').filter(text => text.length > columns)).toEqual([])
+    return outcome
+  }
+  const sick: Setting = {
+    env: { MERGEQ_TOKEN: '', MERGEQ_REPO: '' },
+    spawn: () => ({ code: 127, out: '' }),
+  }
+
+  test('what passed is on two lines, and the result on another', async () => {
+    const { code, out } = await screen(120)
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: '✓ versions, settings, base URL, proxy, token, DNS, TLS,\n  service, clock, service status, git, CI, repository, target branch\n✓ No problems were found.\n',
+    })
+  })
+
+  test('what was skipped, the warnings and the failures follow, each with its fix', async () => {
+    expect((await screen(80, sick)).out).toBe(`✓ versions, settings, base URL, proxy, DNS,
+  TLS, service status, CI, target branch
+- service, clock skipped: the token check failed
+! warn  git: git cannot be run
+  Install git (https://git-scm.com/downloads), or use --repo and
+  --target-branch.
+! warn  repository: none
+  Use --repo owner/name, or run:
+    mergeq config set repo owner/name
+✗ fail  token
+  No API token was found. MERGEQ_TOKEN is set but empty, which is normal in CI
+  jobs for pull requests from forks, because they have no access to secrets.
+  Set MERGEQ_TOKEN to an API token of your organization, or run:
+    mergeq auth login
+✗ 1 check failed, 2 warnings.
+`)
+  })
+
+  test.each([60, 100, 200])('nothing is cut at %d columns', async columns => {
+    const words = (text: string) => text.split(/\s+/).join(' ')
+    const { out } = await screen(columns, sick)
+    expect(words(out)).toBe(words((await screen(80, sick)).out))
+  })
+
+  test('warnings alone are no failure', async () => {
+    const { code, out } = await screen(80, { env: { MERGEQ_REPO: '' } })
+    expect(code).toBe(0)
+    expect(out.endsWith('\n! No check failed, 1 warning.\n')).toBe(true)
+  })
+
+  test('with -v each check that passed says what it found', async () => {
+    const { out } = await screen(80, {}, 'doctor -v')
+    expect(out).toContain('✓ token: MERGEQ_TOKEN\n✓ DNS: 127.0.0.1 is an IP address\n')
+  })
+
+  test('signs have the colors of states', async () => {
+    const { out } = await screen(300, { ...sick, env: { ...sick.env, NO_COLOR: '' } })
+    for (const sign of [
+      '\u001B[32m✓\u001B[39m',
+      '\u001B[2m-\u001B[22m',
+      '\u001B[33m! warn',
+      '\u001B[31m✗ fail',
+    ])
+      expect(out).toContain(sign)
+  })
+})

@@ -1,0 +1,495 @@
+import { describe, expect, test } from 'vitest'
+import { anyField } from '../../src/api/operations/service-fields.ts'
+import { isObject, type Json } from '../../src/json.ts'
+import { allCommands } from '../support/commands.ts'
+import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
+
+const where = '-R acme/web -b main'
+const org = '-R acme/web --org acme --retries 0'
+const onTerminal: Setting = { terminal: true, columns: 200 }
+const formats = ['', '--json', '-o ndjson', '-o csv', '-o markdown', '-o table']
+
+const pullRequest = {
+  state: 'testing',
+  stateChangedAt: '2026-01-05T11:57:00.000Z',
+  prTitle: 'Fix cart',
+  newField: { deep: 1 },
+}
+const queue = {
+  state: 'running',
+  mode: 'single',
+  enqueuedPullRequests: [
+    { prNumber: 7, prTitle: 'Fix cart', state: 'testing', stateChangedAt: '2026-01-05T11:57:00.000Z' },
+    { prNumber: 8, prTitle: 'Add search', state: 'pending' },
+  ],
+}
+
+/** A service with a pull request that has a field that mergeq does not know, a queue, and a list of tests. */
+const serve =
+  (tests: readonly object[] = [{ id: 'a', name: 'login', failure_rate_last_7d: 0.25 }]) =>
+  ({ path, body }: Seen): Answer => {
+    if (path.endsWith('/getSubmittedPullRequest'))
+      return { body: JSON.stringify({ ...pullRequest, prNumber: JSON.parse(body).pr.number }) }
+    if (path.endsWith('/getQueue')) return { body: JSON.stringify(queue) }
+    if (path.endsWith('/list-failing-tests'))
+      return { body: JSON.stringify({ tests, page: { next_page_token: '' } }) }
+    return { body: path.endsWith('/getMergeQueueMetrics') ? 'up{repo="acme/web"} 4\n' : 'OK' }
+  }
+const answer = serve()
+
+describe('a name that no record can have is a usage error', () => {
+  const known = `Fields: check, result, found, fix, looksAt
+  Columns: CHECK, RESULT, FOUND, FIX, DESCRIPTION`
+
+  test('that lists the fields and the columns, and suggests a name', async () => {
+    const outcome = await mergeq('doctor --fields chekc', { answer })
+    expect(outcome).toMatchObject({ code: 2, out: '', requests: [] })
+    expect(outcome.err).toBe(`mergeq: --fields: unknown field 'chekc'.\n  Did you mean check?\n  ${known}\n`)
+  })
+
+  test('that names every unknown name', async () => {
+    const { code, err } = await mergeq('doctor --fields nope,check,fond', { answer })
+    expect(code).toBe(2)
+    expect(err).toBe(`mergeq: --fields: unknown fields 'nope', 'fond'.\n  Did you mean found?\n  ${known}\n`)
+  })
+
+  test.each([
+    ['the last part of a name', 'pr get 7', 'hasImpactedTarget', 'readiness.hasImpactedTargets'],
+    ['a heading', 'pr get 7', 'titel', 'TITLE'],
+    ['a field that only the response has', 'pr get 7', 'newFeild', 'newField'],
+  ])('that suggests %s', async (_, line, name, suggestion) => {
+    const { code, err } = await mergeq(`${line} ${where} --fields ${name}`, { answer })
+    expect(code).toBe(2)
+    expect(err).toContain(`  Did you mean ${suggestion}?\n`)
+  })
+
+  test('that lists the fields that only the response has', async () => {
+    const { err } = await mergeq(`pr get 7 ${where} --fields nope`, { answer })
+    expect(err).toMatch(/^ {2}Fields: prNumber, .*, timeline\.<name>, newField, newField\.deep$/m)
+  })
+
+  test.each([
+    `pr submit 7 ${where}`,
+    `pr submit 7 --wait ${where}`,
+    `pr cancel 7 ${where}`,
+    `queue update --concurrency 2 ${where}`,
+    `queue pause ${where}`,
+    `queue delete --yes ${where}`,
+    `pr wait 7 ${where}`,
+    `pr explain 7 ${where}`,
+    `queue check --not-paused ${where}`,
+    `queue watch ${where}`,
+    'metrics',
+    'metrics watch',
+    'auth status',
+    'config list',
+  ])('before anything is sent, where all fields are known: %s', async line => {
+    const { code, out, requests } = await mergeq(`${line} --fields nope`, { answer })
+    expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
+  })
+
+  test.each(
+    ['pr get 7', 'pr get 7 8', 'queue get', `flaky list ${org}`, 'api getQueue'].flatMap(line =>
+      formats.map(format => [line, format] as const),
+    ),
+  )('and nothing is printed: %s %s', async (line, format) => {
+    for (const setting of [{}, onTerminal]) {
+      const { code, out, err } = await mergeq(
+        `${line} ${where} --fields ${line.startsWith('flaky') ? 'name' : 'state'},nope ${format}`,
+        {
+          ...setting,
+          answer,
+        },
+      )
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(err).toContain("--fields: unknown field 'nope'.")
+    }
+  })
+
+  test('an error of the service comes before it', async () => {
+    const { code, err } = await mergeq(`pr get 7 ${where} --fields nope`, {
+      answer: () => ({ status: 404, body: 'not found' }),
+    })
+    expect(code).toBe(5)
+    expect(err).not.toContain('--fields')
+  })
+
+  test('but not after a change through api, which was sent', async () => {
+    const { code, out } = await mergeq('api newOperation -F name=value --fields nope', {
+      answer: () => ({ body: '{"ok":true}' }),
+    })
+    expect({ code, out }).toEqual({ code: 0, out: '\n' })
+  })
+
+  test.each(["''", ',', 'state,', 'state,,mode'])('an empty name: %s', async names => {
+    const { code, out, err } = await mergeq(`queue get ${where} --fields ${names}`, { answer })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toBe('mergeq: --fields contains an empty name.\n  To list the fields, use: --fields help\n')
+  })
+})
+
+describe('a list whose records are not known before they come', () => {
+  const many = (length: number, more: (index: number) => object = () => ({})) =>
+    Array.from({ length }, (_, index) => ({ id: `t${index}`, ...more(index) }))
+
+  test.each(formats)('prints a field that a later record has: %s', async format => {
+    const tests = many(3, index => (index === 2 ? { news: 'x' } : {}))
+    const { code, out } = await mergeq(`flaky list ${org} --fields id,news ${format}`, {
+      answer: serve(tests),
+    })
+    expect(code).toBe(0)
+    expect(out).toMatch(/t0.*t1.*t2.*x/s)
+  })
+
+  test('that is long prints its records, and ends with the error', async () => {
+    const { code, out, err } = await mergeq(`flaky list ${org} --fields id,nope`, {
+      answer: serve(many(1_500)),
+    })
+    expect(code).toBe(2)
+    expect(out.split('\n')).toHaveLength(1_501)
+    expect(err).toContain("--fields: unknown field 'nope'.")
+  })
+
+  test('that is long is a complete document in JSON before the error', async () => {
+    const { code, out, err } = await mergeq(`flaky list ${org} --fields id,nope --json`, {
+      answer: serve(many(1_500)),
+    })
+    expect(code).toBe(2)
+    expect(JSON.parse(out).tests).toHaveLength(1_500)
+    expect(JSON.parse(err).error).toMatchObject({ kind: 'usage' })
+  })
+
+  test('that can be resumed prints its records at once', async () => {
+    const disk = new Map<string, string>()
+    const { code, out } = await mergeq(`flaky list ${org} --fields id,nope -o ndjson --resume-file w`, {
+      answer: serve(many(2)),
+      disk,
+    })
+    expect({ code, out }).toEqual({ code: 2, out: '{"id":"t0"}\n{"id":"t1"}\n' })
+  })
+})
+
+describe('a field that a record lacks', () => {
+  test.each([
+    ['is empty on a pipe', '', {}, 'TESTING\t\t\n'],
+    [
+      'is a dash on a terminal',
+      '--color never',
+      onTerminal,
+      'state      prAuthor  timeline.reason\n◐ testing  -         -\n',
+    ],
+    ['is left out of JSON', '--json', {}, '{"state":"TESTING"}\n'],
+    ['is empty in CSV', '-o csv', {}, 'state,prAuthor,timeline.reason\r\nTESTING,,\r\n'],
+  ])('%s', async (_, flags, setting, expected) => {
+    const { code, out } = await mergeq(`pr get 7 ${where} --fields state,prAuthor,timeline.reason ${flags}`, {
+      ...setting,
+      env: { LANG: 'C.UTF-8' },
+      answer,
+    })
+    expect({ code, out }).toEqual({ code: 0, out: expected })
+  })
+
+  test('may be one that only the response has', async () => {
+    const { code, out } = await mergeq(`pr get 7 ${where} --fields newField.deep,newField`, { answer })
+    expect({ code, out }).toEqual({ code: 0, out: '1\t{"deep":1}\n' })
+  })
+})
+
+describe('the headings of the table are names', () => {
+  const list = (flags: string, setting: Setting = {}) =>
+    mergeq(['flaky', 'list', ...org.split(' '), '--color', 'never', '--fields', ...flags.split('|')], {
+      ...setting,
+      answer,
+    })
+
+  test.each(['RATE 7D', 'rate_7d', 'rate 7d', 'Rate_7d', 'failure_rate_last_7d', 'Failure_Rate_Last_7D'])(
+    '%s',
+    async name => {
+      expect(await list(name)).toMatchObject({ code: 0, out: '0.25\n' })
+      expect((await list(`${name}|-o|csv`)).out).toBe(`${name}\r\n0.25\r\n`)
+      expect((await list(`${name}|-o|ndjson`)).out).toBe('{"failure_rate_last_7d":0.25}\n')
+      expect(JSON.parse((await list(`${name}|--json`)).out).tests).toEqual([{ failure_rate_last_7d: 0.25 }])
+    },
+  )
+
+  test('a field comes before a heading of the same name', async () => {
+    expect((await mergeq(`queue get ${where} --fields state`, { answer })).out).toBe('RUNNING\n')
+    expect((await mergeq(`queue get ${where} --fields STATE`, { answer })).out).toBe('TESTING\nPENDING\n')
+  })
+
+  test('a heading gives the rows of the table, and a field of the record is in each', async () => {
+    const line = `queue get ${where} --fields position,pr,title,mode`
+    expect((await mergeq(line, { answer })).out).toBe('1\t7\tFix cart\tsingle\n2\t8\tAdd search\tsingle\n')
+    const { out } = await mergeq(`queue get ${where} --fields pr,title --json`, { answer })
+    expect(JSON.parse(out)).toEqual({
+      enqueuedPullRequests: { prNumber: [7, 8], prTitle: ['Fix cart', 'Add search'] },
+    })
+  })
+
+  test('a heading without a field is no name in JSON', async () => {
+    const { code, out, err } = await mergeq(`queue get ${where} --fields position --json`, { answer })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(JSON.parse(err).error.hint).toMatch(
+      /^Fields: .*\nColumns: PR, STATE, PRIORITY, SINCE, AUTHOR, TITLE$/,
+    )
+  })
+
+  test('a cell that is made for the table is what the table shows', async () => {
+    expect((await mergeq('metrics --fields labels,LABELS,value', { answer })).out).toBe(
+      '{"repo":"acme/web"}\trepo=acme/web\t4\n',
+    )
+  })
+
+  test('a row of a table of names and values is a name', async () => {
+    const details = () => ({ body: '{"test":{"id":"a","codeowners":["@acme/web"],"status":{"reason":"r"}}}' })
+    const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
+    const { code, out } = await mergeq(`flaky get ${id} ${org} --fields owners,reason`, { answer: details })
+    expect({ code, out }).toEqual({ code: 0, out: '@acme/web\tr\n' })
+  })
+})
+
+describe('on a terminal a field has the format of its column', () => {
+  test.each([
+    [
+      'by its name',
+      'prNumber,state,stateChangedAt',
+      'prNumber  state      stateChangedAt\n#7        ◐ testing  3m ago\n',
+    ],
+    ['by its heading', 'PR,STATE,SINCE', 'PR  STATE      SINCE\n#7  ◐ testing  3m ago\n'],
+  ])('%s', async (_, names, expected) => {
+    const { code, out } = await mergeq(`pr get 7 ${where} --color never --fields ${names}`, {
+      ...onTerminal,
+      env: { LANG: 'C.UTF-8' },
+      answer,
+    })
+    expect({ code, out }).toEqual({ code: 0, out: expected })
+  })
+
+  test('an id is never cut', async () => {
+    const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
+    const { out } = await mergeq(`flaky list ${org} --color never --fields name,id`, {
+      terminal: true,
+      columns: 50,
+      answer: serve([{ id, name: 'a test with a name that is too long for this terminal' }]),
+    })
+    expect(out).toContain(id)
+  })
+
+  test('but not on a pipe', async () => {
+    const { out } = await mergeq(`pr get 7 ${where} --fields PR,STATE,SINCE`, { answer })
+    expect(out).toBe('7\tTESTING\t2026-01-05T11:57:00.000Z\n')
+  })
+})
+
+describe('--fields help lists the fields', () => {
+  const nothing: Setting = { env: { MERGEQ_TOKEN: '' }, answer }
+
+  test.each(['--fields help', '--fields=help', '--fields'])(
+    'without a token and a request: %s',
+    async words => {
+      const outcome = await mergeq(`config get ${words}`, nothing)
+      expect(outcome).toMatchObject({ code: 0, err: '', requests: [] })
+      expect(outcome.out).toBe('key\t\nvalue\tVALUE\norigin\t\n')
+    },
+  )
+
+  test.each([
+    [
+      'a table on a terminal',
+      '--color never',
+      onTerminal,
+      'FIELD   COLUMN\nkey     -\nvalue   VALUE\norigin  -\n',
+    ],
+    [
+      'a list in JSON',
+      '--json',
+      {},
+      '[{"field":"key","column":null},{"field":"value","column":"VALUE"},{"field":"origin","column":null}]\n',
+    ],
+    [
+      'records in NDJSON',
+      '-o ndjson',
+      {},
+      '{"field":"key","column":null}\n{"field":"value","column":"VALUE"}\n{"field":"origin","column":null}\n',
+    ],
+    ['CSV', '-o csv', {}, 'field,column\r\nkey,\r\nvalue,VALUE\r\norigin,\r\n'],
+  ])('as %s', async (_, flags, setting, expected) => {
+    const { code, out } = await mergeq(`config get ${flags} --fields`, { ...nothing, ...setting })
+    expect({ code, out }).toEqual({ code: 0, out: expected })
+  })
+
+  test('the columns that no field has come last', async () => {
+    const { out } = await mergeq('queue get --fields', nothing)
+    expect(out).toMatch(/^branch\t\nstate\t\n/)
+    expect(out).toContain('\nenqueuedPullRequests.prNumber\tPR\n')
+    expect(out).toMatch(/\n\tPOSITION\n$/)
+  })
+
+  test('of the operation that api calls', async () => {
+    const { code, out } = await mergeq('api flaky-tests/get-test-details --fields', nothing)
+    expect(code).toBe(0)
+    expect(out).toMatch(/^test\t\ntest\.id\t\n/)
+    expect(await mergeq('api newOperation --fields', nothing)).toMatchObject({
+      code: 2,
+      out: '',
+      requests: [],
+      err: 'mergeq: The fields of this `mergeq api` are not known before the response.\n  To see them, run the command without --fields.\n',
+    })
+  })
+
+  test('--fields as the value of another option is the mistake that it was', async () => {
+    const { code, err } = await mergeq('pr get 7 --repo --fields', nothing)
+    expect(code).toBe(2)
+    expect(err).toMatch(/^mergeq: --repo needs a value, but --fields is an option\./)
+  })
+
+  /** The commands whose output has no fields. */
+  const withoutFields = [
+    ...['queue export', 'flaky report', 'auth login', 'auth logout', 'auth token'],
+    ...[
+      'config set',
+      'config unset',
+      'config path',
+      'sandbox start',
+      'sandbox exec',
+      'sandbox shell',
+      'sandbox tour',
+    ],
+  ]
+
+  test.each(allCommands.filter(command => 'run' in command).map(({ command }) => command))(
+    '%s',
+    async command => {
+      const outcome = await mergeq(`${command}${command === 'api' ? ' getQueue' : ''} --fields help`, nothing)
+      const { code, out, err, requests } = outcome
+      expect(requests).toEqual([])
+      if (withoutFields.includes(command))
+        expect({ code, out, err }).toEqual({
+          code: 2,
+          out: '',
+          err: `mergeq: \`mergeq ${command}\` has no fields to select.\n  Run the command without --fields.\n`,
+        })
+      else expect({ code, isEmpty: out === '', err }).toEqual({ code: 0, isEmpty: false, err: '' })
+    },
+  )
+})
+
+/** The dotted names of all fields in a value. */
+const namesIn = (value: Json | undefined, prefix = ''): readonly string[] =>
+  Array.isArray(value)
+    ? value.flatMap(item => namesIn(item, prefix))
+    : isObject(value)
+      ? Object.entries(value).flatMap(([key, child]) => [
+          `${prefix}${key}`,
+          ...namesIn(child, `${prefix}${key}.`),
+        ])
+      : []
+
+/** Every command that prints records, in an order in which it has something to show. */
+const lines: readonly string[] = [
+  'queue create -b release --mode single --concurrency 2',
+  'pr targets 7 //cart:lib //web:app --sha 4f2a9c1',
+  'pr submit 7 8 --priority high',
+  'pr get 7 8',
+  'queue update --concurrency 2 --pending-failure-depth 1',
+  'queue get',
+  'pr explain 8',
+  'pr testing --pr 7',
+  'queue check --not-paused --max-depth 3 --stalled 2h',
+  'queue diff -f q.yaml',
+  'queue apply -f q.yaml --dry-run',
+  'queue apply -f q.yaml --yes',
+  'queue watch --for 30s --interval 5s',
+  'pr restart 7',
+  'pr cancel 8',
+  'pr wait 7 --interval 1s',
+  'pr list',
+  'queue list',
+  'flaky quarantined',
+  'flaky unhealthy',
+  'pr get 7',
+  'pr explain 7',
+  'queue pause',
+  'metrics',
+  "metrics check 'mq_depth_current < 50' 'quantile(0.95, mq_pr_time_in_queue_1h_seconds) < 3600'",
+  'pr submit 11',
+  'metrics watch --for 2m --interval 60s',
+  'flaky list --since 7d --limit 20',
+  'flaky get',
+  'flaky gate --max 1000000',
+  'flaky match junit.xml',
+  'api getQueue',
+  'config list --show-origin',
+  'config get repo',
+  'auth status',
+  'doctor',
+  'doctor --dry-run',
+  'sandbox simulate --prs-per-hour 6 --test-minutes 20 --weeks 1',
+  'queue delete -b release --yes',
+]
+
+/** Columns on a terminal that are no values. */
+const pictures = ['PICTURE', 'P95']
+
+/** The headings of the table on a screen. */
+const titlesOn = (screen: string): readonly string[] =>
+  (screen.split('\n').find(line => /^ *[A-Z][A-Z0-9/ ]* {2,}[A-Z]/.test(line)) ?? '')
+    .split(/ {2,}/)
+    .filter(title => title !== '' && !pictures.includes(title))
+
+describe.each(['document', 'hosted'] as const)('in the %s dialect', dialect => {
+  test('every field of a record is a name, and every heading a column', async () => {
+    const stories = [await openStory({ dialect }), await openStory({ dialect }), await openStory({ dialect })]
+    const unnamed: Record<string, readonly string[]> = {}
+    try {
+      for (const line of lines) {
+        const [json = '', csv = '', screen = ''] = await Promise.all(
+          stories.map(async (story, index) => {
+            story.clock.now += 300
+            const id =
+              line === 'flaky get' ? (await story.mergeq('flaky list --fields id --limit 1')).out.trim() : ''
+            const format = ['-o ndjson', '-o csv', '-o table --color never'][index]
+            const raw = line.startsWith('api') ? '' : format
+            const { out } = await story.mergeq(`${line} ${id} ${raw}`, {
+              ...onTerminal,
+              terminal: false,
+              files: {
+                'q.yaml': 'settings: {concurrency: 3}',
+                'junit.xml': '<testsuite><testcase name="a"><failure/></testcase></testsuite>',
+              },
+            })
+            return out
+          }),
+        )
+        const command = line.split(' -')[0]?.replace(/ (\d.*|junit.xml|getQueue|repo|'.*)$/, '')
+        const typed = line.startsWith('api') ? 'api getQueue' : `${command}`
+        const { out } = (await stories[0]?.mergeq(`${typed} --fields help -o ndjson`)) ?? { out: '' }
+        const known = out
+          .split('\n')
+          .filter(text => text !== '')
+          .map(text => JSON.parse(text))
+        const fields: readonly string[] = known.flatMap(({ field }) => field ?? [])
+        const columns: readonly string[] = known.flatMap(({ column }) => column?.toLowerCase() ?? [])
+        const isKnown = (name: string) =>
+          fields.some(field =>
+            field.endsWith(anyField) ? name.startsWith(field.replace(anyField, '.')) : field === name,
+          )
+        const names = new Set(
+          json.split('\n').flatMap(text => (text === '' ? [] : namesIn(JSON.parse(text)))),
+        )
+        const headings = (csv.split('\r\n')[0] ?? '').replaceAll('_', ' ').split(',')
+        const hasColumns = csv !== '' && !line.startsWith('api') && headings.join() !== 'field,value'
+        const missing = [
+          ...(names.size === 0 ? ['no record'] : []),
+          ...[...names].filter(name => !isKnown(name)),
+          ...(hasColumns ? headings.filter(heading => !columns.includes(heading)) : []),
+          ...(hasColumns ? titlesOn(screen).filter(title => !columns.includes(title.toLowerCase())) : []),
+        ]
+        if (missing.length > 0) unnamed[line] = missing
+      }
+    } finally {
+      await Promise.all(stories.map(story => story.close()))
+    }
+    expect(unnamed).toEqual({})
+  })
+})

@@ -1,0 +1,135 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { createNodeHost } from '../../src/host/node-host.ts'
+import { createHostClient } from '../../src/library/create-client.ts'
+import { mergeq, openStory, type Seen, type Service, type Story, serveScript } from '../support/harness.ts'
+
+const where = '-R acme/web -b main'
+const stateOf = ({ body }: Seen): unknown => JSON.parse(body).state
+const states = (requests: readonly Seen[]) => requests.map(stateOf)
+
+const open: Pick<Service, 'close'>[] = []
+afterEach(() => Promise.all(open.splice(0).map(one => one.close())))
+
+/** A service that knows states in lower case only. */
+const strict = (seen: Seen) => {
+  const state = stateOf(seen)
+  if (typeof state === 'string' && state !== state.toLowerCase())
+    return { status: 400, body: `unknown state ${state}` }
+  return { body: seen.path.endsWith('listPullRequests') ? '{"pullRequests":[]}' : 'OK' }
+}
+
+describe('a state that the service refuses is sent once more in lower case', () => {
+  test.each([
+    [`queue pause ${where}`, ['PAUSED', 'paused']],
+    [`queue resume ${where}`, ['RUNNING', 'running']],
+    [`queue drain ${where}`, ['DRAINING', 'draining']],
+    [`queue update --state paused ${where}`, ['PAUSED', 'paused']],
+    [`queue update --set state=PAUSED ${where}`, ['PAUSED', 'paused']],
+    [`pr list --state not-ready ${where}`, ['NOT_READY', 'not_ready']],
+    // It is known then.
+    [`pr list --state merged --state failed ${where}`, ['MERGED', 'merged', 'failed']],
+  ])('%s', async (line, expected) => {
+    const { code, err, requests } = await mergeq(line, { answer: strict })
+    expect(code).toBe(0)
+    expect(err).not.toContain('400')
+    expect(states(requests)).toEqual(expected)
+  })
+
+  test('a receipt says that the change is confirmed', async () => {
+    const { out } = await mergeq(`queue pause ${where} --json`, { answer: strict })
+    expect(JSON.parse(out)).toMatchObject({ ok: true, delivery: 'confirmed' })
+  })
+
+  test('the library does the same', async () => {
+    const service = await serveScript(strict)
+    open.push(service)
+    const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
+    const client = createHostClient(
+      { baseUrl: service.baseUrl, token: 'token-12345', repo: 'acme/web', targetBranch: 'main' },
+      createNodeHost(bare, '0.0.0-test', new AbortController().signal),
+    )
+    expect(await client.updateQueue({ state: 'PAUSED' })).toMatchObject({ ok: true })
+    expect(states(service.requests)).toEqual(['PAUSED', 'paused'])
+  })
+})
+
+describe('a refusal stays a refusal', () => {
+  const refused = async (
+    line: string,
+    answer: (seen: Seen, index: number) => { status?: number; body?: string },
+  ) => {
+    const { code, err, requests } = await mergeq(line, { answer })
+    return { code, message: err.split('\n')[0], states: states(requests) }
+  }
+
+  test('the first refusal is reported', async () => {
+    expect(await refused(`queue pause ${where}`, () => ({ status: 400, body: 'not now' }))).toEqual({
+      code: 6,
+      message: expect.stringMatching(/\(400\): not now\.$/),
+      states: ['PAUSED', 'paused'],
+    })
+  })
+
+  test('the second is reported where only the first is about the state', async () => {
+    const answer = (seen: Seen) => {
+      const answered = strict(seen)
+      return answered.body === 'OK' ? { status: 400, body: 'concurrency is too high' } : answered
+    }
+    const { message } = await refused(`queue update --state paused --concurrency 9 ${where}`, answer)
+    expect(message).toMatch(/concurrency is too high\.$/)
+  })
+
+  test.each([
+    ['another status', `queue pause ${where}`, 409],
+    ['a request without a state', `queue update --concurrency 9 ${where}`, 400],
+    ['--retries 0', `queue pause ${where} --retries 0`, 400],
+    ['a body that the user names with api', `api updateQueue -f state=PAUSED ${where}`, 400],
+    ['a state that is not known', `queue update --set state=ASLEEP ${where}`, 400],
+  ])('nothing is sent again after %s', async (_, line, status) => {
+    const { states } = await refused(line, () => ({ status, body: 'no' }))
+    expect(states).toHaveLength(1)
+  })
+
+  test('a lost answer to the second request is read back', async () => {
+    const answer = (seen: Seen) => {
+      if (seen.path.endsWith('getQueue')) return { body: '{"state":"paused","enqueuedPullRequests":[]}' }
+      const answered = strict(seen)
+      return answered.body === 'OK' ? { status: 503 } : answered
+    }
+    const { code, out, requests } = await mergeq(`queue pause ${where} --json`, { answer })
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ ok: true, delivery: 'confirmed-by-read' })
+    expect(requests.filter(({ path }) => path.endsWith('updateQueue')).map(stateOf)).toEqual([
+      'PAUSED',
+      'paused',
+    ])
+  })
+})
+
+describe('the sandbox', () => {
+  const stories: Story[] = []
+  afterEach(() => Promise.all(stories.splice(0).map(story => story.close())))
+  const start = async (dialect: 'document' | 'hosted') => {
+    const story = await openStory({
+      dialect,
+      scenario: 'strict.json',
+      readScenario: async () => '{"lowerCaseStatesOnly":true}',
+    })
+    stories.push(story)
+    return story
+  }
+
+  test('refuses upper case in the hosted dialect where its scenario says so', async () => {
+    const story = await start('hosted')
+    expect((await story.mergeq('api updateQueue -f state=PAUSED')).code).toBe(6)
+    expect((await story.mergeq('api listPullRequests -f state=MERGED')).code).toBe(6)
+    for (const line of ['queue pause', 'queue update --state draining', 'pr list --state merged'])
+      expect([line, (await story.mergeq(line)).code]).toEqual([line, 0])
+    expect((await story.mergeq('queue get --json')).out).toContain('"state":"DRAINING"')
+  })
+
+  test('accepts it in the document dialect', async () => {
+    const story = await start('document')
+    expect((await story.mergeq('api updateQueue -f state=PAUSED')).code).toBe(0)
+  })
+})
