@@ -20,7 +20,7 @@ export interface ExtraReadOptions<P extends Params> extends CallOptions {
   readonly feature?: string
   /** Further statuses that say that the service does not have it. */
   readonly missingStatuses?: readonly number[]
-  /** Whether a response has what was asked for; a response without it counts as a missing operation. */
+  /** Whether a response has what was requested; one without it counts as a missing operation. */
   isPresent?(result: CallResult<P>): boolean
 }
 

@@ -32,7 +32,7 @@ function stateOf(event: JsonObject): string {
 
 /**
  * Returns the event of the last submission: the oldest event since the pull request last left the queue
- * before. Undefined if the timeline does not go back to it.
+ * before. Undefined if the timeline does not contain it.
  */
 function submissionIn(events: readonly JsonObject[]): JsonObject | undefined {
   const start = events.findIndex(event => terminalOutcome(stateOf(event)) === undefined)

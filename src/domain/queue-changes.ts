@@ -4,8 +4,8 @@ import { type QueueEntry, queueEntries } from './queue-entries.ts'
 import { normalizeState } from './states.ts'
 
 /**
- * A state change of a pull request or, if `pr` is null, of the queue: one line of `queue watch -o ndjson`. The
- * details are those of a pull request that left the queue, as far as the service gives them.
+ * A state change of a pull request or, if `pr` is null, of the queue: one line of `queue watch -o ndjson`.
+ * The details are those of a pull request that left the queue, as far as the service gives them.
  */
 export interface QueueChange extends DepartureDetails {
   readonly pr: number | null

@@ -102,8 +102,8 @@ export function formatPullRequest(
 
 /**
  * Formats the timeline: the newest event first, FAILED as `failure`
- * (docs/reference/service.md, "getSubmittedPullRequest"). The rest is the sandbox's own: every pull request is
- * submitted by its author.
+ * (docs/reference/service.md, "getSubmittedPullRequest"). The rest is the sandbox's own: every pull request
+ * is submitted by its author.
  */
 const formatTimeline = (
   queue: Queue,

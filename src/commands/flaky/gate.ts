@@ -16,7 +16,7 @@ import { stateSpan } from '../../output/styled-text.ts'
 import { linesView, table } from '../../output/view.ts'
 import { readBaseline } from './gate/baseline.ts'
 import { flakyListCommand } from './list.ts'
-import { readUnhealthyTests, windowOnlyInput } from './tests/unhealthy-tests.ts'
+import { readUnhealthyTests, windowOnlyInput } from './tests/read-unhealthy.ts'
 
 /**
  * The inputs that a gate shares with `flaky list`. Inputs that shorten or resume a list are left out, because
@@ -42,8 +42,8 @@ const loadBaseline = (file: Input<string | undefined>): Input<ReadonlySet<string
 })
 
 /**
- * Returns how many flaky and broken tests did not fail in the range; undefined where the service does not list
- * them. Their records have no failure rates, so with a minimum rate nothing is read.
+ * Returns how many flaky and broken tests did not fail in the range; undefined where the service does not
+ * list them. Their records have no failure rates, so with a minimum rate nothing is read.
  */
 async function countOthers(
   isCounted: (id: string) => boolean,

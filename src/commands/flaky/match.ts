@@ -15,7 +15,7 @@ import { table } from '../../output/view.ts'
 import { flakyListCommand } from './list.ts'
 import type { FailedTest } from './match/junit.ts'
 import { createMatcher, type TestMatch } from './match/known-tests.ts'
-import { readUnhealthyTests, windowOnlyInput } from './tests/unhealthy-tests.ts'
+import { readUnhealthyTests, windowOnlyInput } from './tests/read-unhealthy.ts'
 
 /**
  * The verdicts on a failed test, worst first; `unknown` is a test that an incomplete list did not contain.
@@ -109,8 +109,8 @@ const matchRequest = {
 }
 
 /**
- * Returns the failed tests with their matches: those that failed in the range, and for the others the flaky and
- * the broken tests that did not.
+ * Returns the failed tests with their matches: those that failed in the range, and for the others the flaky
+ * and the broken tests that did not.
  */
 async function findOthers(
   found: readonly TestMatch[],

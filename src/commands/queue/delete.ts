@@ -105,8 +105,8 @@ async function readNumbers(
 }
 
 /**
- * Cancels all pull requests that the queue lists, and those that are not ready where the service lists them; a
- * pull request that left the queue meanwhile is not an error. Returns the exit code.
+ * Cancels all pull requests that the queue lists, and those that are not ready where the service lists them;
+ * a pull request that left the queue meanwhile is not an error. Returns the exit code.
  */
 async function cancelAll(values: Queue, context: CommandContext): Promise<number> {
   const { queued, notReady } = await readNumbers(values, context)
