@@ -110,7 +110,10 @@ function load(name) {
   const path = join(dist, name)
   const source = readFileSync(path)
   const cachedData = readCachedCode(name, source)
-  const script = new Script(`(function(exports,require,module){${source}\n})`, { filename: path, cachedData })
+  const script = new Script(`(function(exports,require,module,__filename){${source}\n})`, {
+    filename: path,
+    cachedData,
+  })
   const entry = {
     module: { exports: {} },
     name,
@@ -123,6 +126,7 @@ function load(name) {
     entry.module.exports,
     id => (id.startsWith('./') ? load(id.slice(2)) : require(id)),
     entry.module,
+    path,
   )
   return entry.module.exports
 }

@@ -11,7 +11,6 @@ import type { Request, RequestParts } from './request.ts'
 import type { Resource } from './resource.ts'
 import { type SendRequestOptions, sendRequest } from './send.ts'
 import type { ServiceClient } from './service-client.ts'
-import { recoverWrite } from './write-recovery.ts'
 
 /** Options of a call: what replaces parts of the body, and how the request is sent. */
 export interface CallOptions extends Partial<RequestParts>, Pick<SendRequestOptions, 'limits' | 'progress'> {
@@ -86,6 +85,7 @@ export async function callOperation<P extends Params>(
     }
     if (operation.effect === false || sentState !== 'ambiguous') throw failure
     const write = { operation, recovery: operation.effect, ...built, sentAt, failure, limits }
+    const { recoverWrite } = await import('./write-recovery.ts')
     const recovered = await recoverWrite(write, client).catch(error => {
       const interruption = toMergeqError(error)
       if (interruption.kind !== 'interrupted') throw error

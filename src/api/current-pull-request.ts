@@ -46,11 +46,11 @@ export async function findCurrentPullRequest(
   if (branch === undefined) throw missing('HEAD is detached')
   const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
   if (branch === targetBranch) throw missing(`${branch} is the target branch`)
-  if (dryRun) throw missing('the service is not asked with --dry-run')
+  if (dryRun) throw missing('--dry-run sends no request')
   if (commitProblem !== undefined)
     await logger.debug(`pull request by commit ${commit.slice(0, 7)}: ${commitProblem}`)
   const number = await readNumber(client, { repo, targetBranch, head: branch })
-  if (number === undefined) throw missing('the service knows none')
+  if (number === undefined) throw missing('the service has no pull request for this branch')
   if (number === null) throw missing('the record of the service has no number')
   await logger.debug(`pr: ${number} (branch ${branch})`)
   return String(number)

@@ -146,7 +146,7 @@ function credentialOf({ token, forkedRun }: ErrorContext): string {
 
 function authenticationHint({ token, forkedRun, operation }: ErrorContext): string {
   if (token === undefined && forkedRun === undefined)
-    return `The operation ${operation} should need no token. Check the base URL, and any proxy in front of the service.`
+    return `The operation ${operation} does not require a token, but the service rejected the request. Check the base URL, and any proxy in front of the service.`
   if (token === undefined)
     return 'The workflow run must be in progress, come from a fork and test the commit in --sha. If a token is available, set MERGEQ_TOKEN and omit --forked-run.'
   const check = 'Check that the token is complete and belongs to this organization.'

@@ -3,6 +3,7 @@ import type { Operation } from '../api/operation.ts'
 import type { Params, ParamValue } from '../api/param.ts'
 import type { ErrorKind } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
+import type { JsonObject } from '../json.ts'
 import type { View } from '../output/view.ts'
 import type { CommandContext } from './context.ts'
 import type { FieldsDefinition } from './fields/record-fields.ts'
@@ -69,7 +70,13 @@ export interface OperationCommand<P extends Params = Params, F extends Inputs = 
   readonly inputs: F
   /** Whether several requests are sent one after another, because their order matters to the service. */
   readonly isOrdered?: boolean
-  view(response: DecodedResponse, values: InputValues<F>): View
+  /** @param before what `readBefore` returned */
+  view(response: DecodedResponse, values: InputValues<F>, before?: JsonObject): View
+  /**
+   * Returns the record that a change replaces, so that a person at a terminal sees what changed. It is called
+   * before the change is sent, only for such a person, and an error that it throws is ignored.
+   */
+  readBefore?(values: InputValues<F>, context: CommandContext): Promise<JsonObject | undefined>
   /** The question before something is destroyed; undefined when nothing is asked. */
   confirm?(runs: readonly InputValues<F>[]): Confirmation | undefined
 }

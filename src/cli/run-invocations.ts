@@ -92,6 +92,7 @@ async function execute(
   const { operation } = command
   try {
     await beforeSend?.(invocation)
+    const before = isSilent ? undefined : await readBefore(command, invocation, context)
     const { response, params, resource, delivery } = await callOperation(
       context.client(),
       operation,
@@ -106,7 +107,9 @@ async function execute(
     )
     const values = { ...invocation.values, ...params }
     return async () => ({
-      code: isSilent ? 0 : await printResponse(command, values, { response, resource, delivery }, context),
+      code: isSilent
+        ? 0
+        : await printResponse(command, values, { response, resource, delivery, before }, context),
     })
   } catch (error) {
     const original = toMergeqError(error)
@@ -125,13 +128,36 @@ async function execute(
   }
 }
 
+/** Returns the record that a change replaces, where a person at a terminal sees what changed. */
+async function readBefore(
+  command: OperationCommand,
+  { values }: Invocation,
+  context: CommandContext,
+): Promise<JsonObject | undefined> {
+  const { host, options } = context
+  if (command.readBefore === undefined || !host.out.terminal) return undefined
+  if (options.format !== 'table' || options.fields.length > 0) return undefined
+  try {
+    return await command.readBefore(values, context)
+  } catch {
+    host.interrupted.throwIfAborted()
+    return undefined
+  }
+}
+
+/** What is printed of a call: the response and, for a change, what it replaced. */
+interface PrintedCall extends Pick<CallResult<Params>, 'response' | 'resource' | 'delivery'> {
+  readonly before: JsonObject | undefined
+}
+
 /** Prints the response to a request, or the receipt of a change without a response. Returns the exit code. */
 async function printResponse(
   { operation, view: createView }: OperationCommand,
   values: InputValues<Inputs>,
-  { response, resource, delivery }: Pick<CallResult<Params>, 'response' | 'resource' | 'delivery'>,
-  { printer, options, host }: CommandContext,
+  { response, resource, delivery, before }: PrintedCall,
+  context: CommandContext,
 ): Promise<number> {
+  const { printer, options, host } = context
   if (response.isStreamed === true) return 0
   const { batches } = response
   if (batches !== undefined && (options.format !== 'table' || options.fields.length > 0)) {
@@ -140,7 +166,14 @@ async function printResponse(
     )
     return 0
   }
-  const namedView = createView(response, values)
+  const namedView = createView(response, values, before)
+  if (values.web === true && namedView.page === undefined)
+    await context.logger.warn('The service names no page to open.')
+  else if (values.web === true && namedView.page !== undefined) {
+    const { openPage } = await import('./open-page.ts')
+    await openPage(namedView.page, context)
+    return exitCodeOf(namedView.exit ?? 'ok')
+  }
   const view = isNamed(resourceOfParams(values), resource) ? namedView : withoutNames(namedView, operation)
   if (response.document === undefined)
     await printer.print(receipt(createReceipt(operation.route, resource, delivery), view.sentence ?? ''))
@@ -163,7 +196,10 @@ const isNamed = ({ repo, targetBranch, pr, targets }: Resource, resource: Resour
   targets === resource.targets
 
 /** The view where the params do not say what the request was about. */
-const withoutNames = ({ heading, sentence, ...view }: View, { route }: Operation): View => ({
+const withoutNames = (
+  { heading, sentence, terminalView, singleView, ...view }: View,
+  { route }: Operation,
+): View => ({
   ...view,
   ...(sentence === undefined ? {} : { sentence: `The service accepted ${operationName(route)}.` }),
 })

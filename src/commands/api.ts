@@ -178,7 +178,7 @@ export const apiCommand = defineCommand({
       name: 'raw-field',
       short: 'f',
       value: 'key=value',
-      summary: 'Add a text field to the request body, whatever the value looks like',
+      summary: 'Add a field to the request body as text, without parsing the value',
       parse: textParser('field'),
     }),
     input: option({

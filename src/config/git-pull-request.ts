@@ -27,7 +27,7 @@ export async function findPullRequestOfCommit(
 ): Promise<CommitLookup> {
   if (repo === undefined) return { commitProblem: `the URL of remote ${name} does not name a repository` }
   if (protocol !== 'https' && protocol !== 'ssh')
-    return { commitProblem: `remote ${name} uses ${protocol}; only https and ssh are asked` }
+    return { commitProblem: `remote ${name} uses ${protocol}; only https and ssh are supported` }
   const result = await lsRemote(host, address, 'refs/pull/*/head')
   if (result.timedOut === true)
     return { commitProblem: `git ls-remote ${name} did not finish within ${lookupTimeLimit / 1_000}s` }

@@ -46,3 +46,23 @@ export function formatDuration(milliseconds: number): string {
 /** A share as whole percent: `29%` for 0.294. A share above 0 that rounds to 0 is `<1%`. */
 export const formatRate = (rate: number): string =>
   rate > 0 && rate < 0.005 ? '<1%' : `${Math.round(rate * 100)}%`
+
+/**
+ * The milliseconds since a date of the service; undefined for a date that is missing, invalid, in the future
+ * or without a time zone, which may not be that of this machine. `now` is in milliseconds since 1970.
+ */
+export function elapsedSince(date: string | undefined, now: number): number | undefined {
+  if (date === undefined || !/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(date)) return undefined
+  const elapsed = now - Date.parse(date)
+  return elapsed >= 0 ? elapsed : undefined
+}
+
+/**
+ * How long a state has lasted: ` for 3m`; of a state that is final, ` 3m ago`. A date without a known age is
+ * named: ` since 2026-01-05T12:00:00`. Empty without a date.
+ */
+export function describeSince(date: string | undefined, now: number, isFinal: boolean): string {
+  const elapsed = elapsedSince(date, now)
+  if (elapsed === undefined) return date === undefined || date === '' ? '' : ` since ${date}`
+  return isFinal ? ` ${formatAge(elapsed)} ago` : ` for ${formatAge(elapsed)}`
+}

@@ -1,6 +1,6 @@
 import { usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import { formatAge } from './format.ts'
+import { elapsedSince, formatAge } from './format.ts'
 import { queueEntries } from './queue-entries.ts'
 import { isUnderTest, normalizeState, outcomeOfRecord } from './states.ts'
 
@@ -54,8 +54,8 @@ export function describeLoss(
   { targetBranch, now }: { readonly targetBranch: string; readonly now: number },
 ): string {
   const state = normalizeState(getString(record, 'state') ?? 'in an unknown state')
-  const since = Date.parse(getString(record, 'stateChangedAt') ?? '')
-  const duration = Number.isNaN(since) || since > now ? '' : ` for ${formatAge(now - since)}`
+  const elapsed = elapsedSince(getString(record, 'stateChangedAt'), now)
+  const duration = elapsed === undefined ? '' : ` for ${formatAge(elapsed)}`
   const entries = queueEntries(queue ?? {})
   const position = entries.find(({ pr }) => pr === record.prNumber)?.position
   const place =

@@ -15,6 +15,8 @@ export interface Host {
   readonly files: Files
   /** Aborted by SIGHUP, SIGINT or SIGTERM; the reason is a MergeqError with the exit code of the signal. */
   readonly interrupted: AbortSignal
+  /** Opens a URL in the browser of this machine; rejects when no browser can be started. */
+  openUrl(url: string): Promise<void>
   /** Runs a program without a shell and resolves when it has ended or could not be started. */
   spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<Spawned>
 }

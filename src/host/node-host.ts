@@ -2,6 +2,7 @@ import { fstatSync, writeSync } from 'node:fs'
 import { MergeqError } from '../errors.ts'
 import { files } from './files.ts'
 import type { Clock, Host, Output, StandardInput } from './host.ts'
+import { openUrl } from './open-url.ts'
 import { spawn } from './spawn.ts'
 
 /**
@@ -36,6 +37,7 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
     files,
     interrupted,
     spawn,
+    openUrl,
   }
 }
 

@@ -656,7 +656,7 @@ export interface Client {
   listFailingTests(options?: ListFailingTestsOptions): Promise<FailingTests>
   /** Reads the details of a test. */
   getTestDetails(options: GetTestDetailsOptions): Promise<TestDetails>
-  /** Lists the pull requests of a queue, finished ones included. Hosted service only. */
+  /** Lists pull requests of a queue, including finished ones. Hosted service only. */
   listPullRequests(options?: ListPullRequestsOptions): Promise<PullRequestList>
   /** Lists the quarantined tests of a repository. Hosted service only. */
   listQuarantinedTests(options?: ListQuarantinedTestsOptions): Promise<QuarantinedTests>

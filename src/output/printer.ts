@@ -205,10 +205,13 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
       isHeaderWritten = true
     },
     async end() {
-      if (keptViews.length === 0) return
+      const [first] = keptViews
+      if (first === undefined) return
+      const isSingle = keptViews.length === 1 && !options.isTableForced
+      const single = isSingle ? first.singleView?.(options.now) : undefined
       const { renderView } = await import('./table.ts')
       const tableOptions = await readTableOptions()
-      for (const view of mergeViews(keptViews))
+      for (const view of single === undefined ? mergeViews(keptViews) : [single])
         for (const piece of renderView(view, tableOptions)) await writer.write(piece)
     },
   }

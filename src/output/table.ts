@@ -1,5 +1,5 @@
 import Table from 'cli-table3'
-import { formatAge, formatRate, pluralize } from '../domain/format.ts'
+import { elapsedSince, formatAge, formatRate, pluralize } from '../domain/format.ts'
 import type { Json } from '../json.ts'
 import { formatCell } from './delimited.ts'
 import {
@@ -29,10 +29,8 @@ export interface TableOptions extends TerminalStyle {
  * is returned unchanged.
  */
 export function ageOf(date: string, now: number, suffix = ''): string {
-  const elapsed = now - Date.parse(date)
-  // A time without a time zone may not be in the time zone of this machine.
-  if (Number.isNaN(elapsed) || !/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(date)) return date
-  return elapsed < 0 ? date : `${formatAge(elapsed)}${suffix}`
+  const elapsed = elapsedSince(date, now)
+  return elapsed === undefined ? date : `${formatAge(elapsed)}${suffix}`
 }
 
 function cellText(

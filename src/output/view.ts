@@ -54,6 +54,13 @@ export interface View {
   readonly sentence?: string
   /** Returns the view that replaces this view on a terminal. It is called only there. */
   terminalView?(): View
+  /**
+   * Returns the view that replaces this view on a terminal where it is the only result. `now` is in
+   * milliseconds since 1970.
+   */
+  singleView?(now: number): View
+  /** The web page of the result, which --web opens. */
+  readonly page?: string
   /** Bytes that replace the table on a pipe, unchanged. */
   readonly raw?: Uint8Array
   /** The kind of exit code that the result requires, if it is not `ok`. */
@@ -80,6 +87,16 @@ export const table = (records: readonly Json[], columnSpecs: readonly ColumnSpec
     ...(priority === undefined ? {} : { priority }),
   })),
   rows: records.map(record => columnSpecs.map(([, path]) => get(record, path))),
+})
+
+/** Returns a view whose columns of pull requests link to their pages. */
+export const withLinks = (view: View, urlOf: (pr: number) => string): View => ({
+  ...view,
+  columns: view.columns.map(column =>
+    column.format === 'pr'
+      ? { ...column, link: value => (typeof value === 'number' ? urlOf(value) : undefined) }
+      : column,
+  ),
 })
 
 /** Returns a view of lines without a table, for a terminal. */

@@ -124,8 +124,8 @@ describe('the pull request of the current branch', () => {
     expect(err).toBe(
       `mergeq: No pull request was found for branch fix-cart.
   By commit 2ff2b16: git ls-remote origin failed: Permission denied (publickey).
-  By branch: the service is not asked with --dry-run.
-  MERGEQ_PR is not set. Name one: mergeq pr cancel 123
+  By branch: --dry-run sends no request.
+  MERGEQ_PR is not set. Specify one: mergeq pr cancel 123
 `,
     )
     const { code: found } = await inCheckout('pr cancel --dry-run', { 'ls-remote': prints(ref(commit, 7)) })
@@ -151,7 +151,7 @@ describe('the pull request of the current branch', () => {
 })
 
 describe('if no pull request is found, the error says what was tried and why it failed', () => {
-  const asked = 'By branch: the service knows none.'
+  const asked = 'By branch: the service has no pull request for this branch.'
   const notAccepted = (reason: string) => `By commit 2ff2b16: git ls-remote origin failed: ${reason}.`
   const withRemote = (address: string) => ({ 'remote -v': prints(`origin\t${address} (fetch)\n`) })
   const cases: readonly (readonly [
@@ -234,7 +234,7 @@ describe('if no pull request is found, the error says what was tried and why it 
     [
       'the remote is not asked over http',
       withRemote('http://github.com/acme/web.git'),
-      ['By commit 2ff2b16: remote origin uses http; only https and ssh are asked.', asked],
+      ['By commit 2ff2b16: remote origin uses http; only https and ssh are supported.', asked],
     ],
     [
       'the commit is missing',
@@ -245,7 +245,7 @@ describe('if no pull request is found, the error says what was tried and why it 
   test.each(cases)('%s', async (_, git, lines) => {
     const { code, out, err, sent } = await inCheckout('pr get', git, { answer: service(unknown) })
     expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: [byBranch] })
-    const all = [...lines, 'MERGEQ_PR is not set. Name one: mergeq pr get 123']
+    const all = [...lines, 'MERGEQ_PR is not set. Specify one: mergeq pr get 123']
     expect(err).toBe(
       `mergeq: No pull request was found for branch fix-cart.\n${all.map(line => `  ${line}\n`).join('')}`,
     )
@@ -315,7 +315,7 @@ describe('if no pull request is found, the error says what was tried and why it 
     expect(result).toEqual({
       code: 2,
       out: '',
-      err: `${err}  MERGEQ_PR is not set. Name one: mergeq pr cancel 123\n`,
+      err: `${err}  MERGEQ_PR is not set. Specify one: mergeq pr cancel 123\n`,
       sent: [],
     })
   })
@@ -347,7 +347,7 @@ describe('if no pull request is found, the error says what was tried and why it 
         kind: 'usage',
         exit: 2,
         message: 'No pull request was found for branch fix-cart.',
-        hint: 'By commit 2ff2b16: git ls-remote origin failed: Permission denied (publickey).\nBy branch: the service knows none.\nMERGEQ_PR is not set. Name one: mergeq pr get 123',
+        hint: 'By commit 2ff2b16: git ls-remote origin failed: Permission denied (publickey).\nBy branch: the service has no pull request for this branch.\nMERGEQ_PR is not set. Specify one: mergeq pr get 123',
       },
     })
   })
@@ -379,7 +379,7 @@ describe('a method of the library without a pull request', () => {
     expect(await callCancel(unknown)).toEqual({
       message: `No pull request was found for branch fix-cart.
 By commit 2ff2b16: git ls-remote origin failed: Permission denied (publickey).
-By branch: the service knows none.
+By branch: the service has no pull request for this branch.
 MERGEQ_PR is not set. Set the option pr.`,
       sent: [byBranch],
     })

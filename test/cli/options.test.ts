@@ -246,6 +246,7 @@ const table: Readonly<Record<string, Rows>> = {
       '--stop-on-error': stopsOnError('pr get'),
       '--head': '--head fix',
       '--exit-status': '--exit-status',
+      '--web': '--web',
     },
   },
   'pr list': {
@@ -282,7 +283,7 @@ const table: Readonly<Record<string, Rows>> = {
   },
   'pr testing': {
     line: 'pr testing 6e1d',
-    options: { ...setOption, '--pr': { line: 'pr testing', typed: '--pr 7' } },
+    options: { ...setOption, '--web': '--web', '--pr': { line: 'pr testing', typed: '--pr 7' } },
   },
   'pr wait': {
     line: 'pr wait 7 --timeout 40s',
@@ -298,7 +299,7 @@ const table: Readonly<Record<string, Rows>> = {
       },
     }),
   },
-  'pr explain': { line: 'pr explain 7', options: setOption },
+  'pr explain': { line: 'pr explain 7', options: { ...setOption, '--web': '--web' } },
   'queue create': {
     line: 'queue create',
     options: { ...setOption, '--mode': '--mode parallel', '--concurrency': '--concurrency 3' },

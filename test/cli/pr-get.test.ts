@@ -32,7 +32,7 @@ test('a read from argv to exit code, everything that came out', async () => {
 test('the same on a terminal', async () => {
   const { out } = await mergeq(`pr get 123 ${where} --color never`, { answer, terminal: true, now: noon })
   expect(out).toBe(
-    'PR    STATE      SUBMITTED  PRIORITY  VALUE  SINCE   TITLE\n#123  ◐ testing  yes        medium      100  3m ago  Fix cart\n',
+    '#123  ◐ testing for 3m\n  Fix cart\n  priority  medium (100)\n  page      https://github.com/acme/web/pull/123\n',
   )
 })
 

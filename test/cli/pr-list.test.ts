@@ -214,7 +214,7 @@ describe('a service without the operation', () => {
 
   test('help says that only the hosted service has it', async () => {
     expect((await mergeq('pr list --help')).out).toContain(
-      'List the pull requests of a queue, finished ones included (hosted service only)',
+      'List pull requests of a queue, including finished ones (hosted service only)',
     )
   })
 })

@@ -146,7 +146,7 @@ describe('api status', () => {
     const { code, err } = await run('api status', { status: [401, ''] })
     expect(code).toBe(4)
     expect(err).toBe(
-      'mergeq: api.trunk.io rejected a request without a token (401).\n  The operation status should need no token. Check the base URL, and any proxy in front of the service.\n',
+      'mergeq: api.trunk.io rejected a request without a token (401).\n  The operation status does not require a token, but the service rejected the request. Check the base URL, and any proxy in front of the service.\n',
     )
   })
 })

@@ -281,7 +281,7 @@ describe('profiles', () => {
       )
       expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
       expect(err).toBe(
-        'mergeq: Profile not found: wrok.\n  To create it, run: mergeq config set <key> <value> --profile wrok\n',
+        'mergeq: Profile not found: wrok.\n  Did you mean work?\n  To create it, run: mergeq config set <key> <value> --profile wrok\n',
       )
     },
   )

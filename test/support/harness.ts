@@ -96,6 +96,10 @@ export interface Setting {
   readonly answer?: Script
   readonly spawn?: (command: string, args: readonly string[], options: SpawnOptions) => Spawned
   readonly signal?: AbortSignal
+  /** Called with each URL that is opened in a browser; what it throws is the error of the browser. */
+  readonly openUrl?: (url: string) => void
+  /** Whether standard output is a terminal that has links. */
+  readonly hasLinks?: boolean
 }
 
 /** The result of one command line. */
@@ -183,7 +187,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         }
       },
     },
-    out: sink(out, setting.terminal ?? false),
+    out: { ...sink(out, setting.terminal ?? false), hasLinks: async () => setting.hasLinks ?? false },
     err: { ...sink(err, setting.terminal ?? false), canRedraw: setting.redraws ?? false },
     files: {
       async *stream(path) {
@@ -217,6 +221,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       removeDirectory: async () => undefined,
     },
     interrupted: setting.signal ?? new AbortController().signal,
+    openUrl: async url => setting.openUrl?.(url),
     spawn: async (command, args, options) =>
       setting.spawn?.(command, args, options) ?? { code: 127, out: '' },
   }

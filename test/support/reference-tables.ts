@@ -23,6 +23,7 @@ import { idleLimit } from '../../src/http/connection-pools.ts'
 import { connectLimit } from '../../src/http/preconnect.ts'
 import { type Dialect, dialects } from '../../src/sandbox/dialects.ts'
 import { findScenario } from '../../src/sandbox/scenarios.ts'
+import { allCommands } from './commands.ts'
 
 /** What the reference pages need of `mergeq help --json`. */
 export interface ProgramHelp {
@@ -69,7 +70,10 @@ const renderOperations = ({ commands }: ProgramHelp): string =>
     ['operation', 'method', 'path', 'effect', 'command'],
     operations.map(({ route, effect }) => {
       const name = operationName(route)
-      const sender = commands.find(({ sends }) => sends[0] === route)
+      // The command that is the operation, or else the first that begins with it.
+      const sender =
+        allCommands.find(command => command.route === route) ??
+        commands.find(({ sends }) => sends[0] === route)
       return [
         code(name),
         operationMethod(route),

@@ -60,7 +60,7 @@ const isBy = (author: string) => {
 }
 
 /**
- * Lists the pull requests of a queue, finished ones included; each is returned once
+ * Lists pull requests of a queue, including finished ones; each is returned once
  * (docs/reference/service.md, "listPullRequests").
  */
 export const listPullRequests = defineOperation({

@@ -6,8 +6,10 @@ import { withTimeline } from '../../api/read-timeline.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { Invocation } from '../../cli/invocation.ts'
+import { openPage } from '../../cli/open-page.ts'
 import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
+import { webInput } from '../../cli/web-input.ts'
 import { explainPullRequest } from '../../domain/explain/explain-pull-request.ts'
 import type { UnreadSource } from '../../domain/explain/explanation.ts'
 import { shellWord } from '../../domain/shell-quote.ts'
@@ -42,7 +44,11 @@ function formatRepeatedOptions({ values: { repo } }: ExplainInvocation, { args }
 }
 
 /** Reads what an explanation needs, and prints the explanation. */
-async function explainOne(invocation: ExplainInvocation, context: CommandContext): Promise<void> {
+async function explainOne(
+  invocation: ExplainInvocation,
+  isWeb: boolean,
+  context: CommandContext,
+): Promise<void> {
   const { pr, repo, targetBranch } = invocation.values
   const reads = [
     readDocument(explainRequest.operation, invocation.values, context, invocation),
@@ -64,6 +70,7 @@ async function explainOne(invocation: ExplainInvocation, context: CommandContext
       : [{ what: 'queue' as const, why: queue.failure.message }]),
     ...(testRun.unread === undefined ? [] : [testRun.unread]),
   ]
+  if (isWeb) return openPage(urlOfPullRequest(repo, pr), context)
   const explanation = explainPullRequest({
     pr,
     targetBranch,
@@ -85,7 +92,7 @@ export const prExplainCommand = defineCommand({
   command: 'pr explain',
   summary: 'Explain why a pull request is not merging and what to do next',
   request: explainRequest,
-  inputs: {},
+  inputs: { web: webInput },
   fields: explanationRecord,
   operations: [getQueue, getMergeQueueTestingDetails],
   output: {
@@ -98,8 +105,8 @@ export const prExplainCommand = defineCommand({
     'mergeq pr explain 123 --json | jq -r .verdict',
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
-  async run(_, context, invocations) {
-    for (const invocation of invocations) await explainOne(invocation, context)
+  async run({ web }, context, invocations) {
+    for (const invocation of invocations) await explainOne(invocation, web, context)
     await context.printer.end()
     return 0
   },

@@ -4,10 +4,14 @@ import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { flag, type Input, option } from '../../cli/inputs.ts'
 import { pullRequestArguments, pullRequestNumber } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
+import { webInput } from '../../cli/web-input.ts'
 import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
+import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
-import { type ColumnSpec, table } from '../../output/view.ts'
+import { getNumber } from '../../json.ts'
+import { type ColumnSpec, linesView, table, withLinks } from '../../output/view.ts'
+import { pullRequestSheet } from './sheet/pull-request-sheet.ts'
 
 /** The pull requests, or none when --head names the head branch instead. */
 const pullRequestOrHead: Input<number | undefined> = {
@@ -21,6 +25,7 @@ const pullRequestOrHead: Input<number | undefined> = {
   read: args => (args.has('--head') ? undefined : pullRequestNumber(args)),
 }
 
+/** The columns of every format but a terminal table. */
 const columns: readonly ColumnSpec[] = [
   ['PR', 'prNumber', 'pr'],
   ['STATE', 'state', 'state'],
@@ -29,6 +34,16 @@ const columns: readonly ColumnSpec[] = [
   ['VALUE', 'priorityValue', 'number'],
   ['SINCE', 'stateChangedAt', 'time'],
   ['TITLE', 'prTitle'],
+]
+
+/** The columns of a table of several pull requests on a terminal. */
+const terminalColumns: readonly ColumnSpec[] = [
+  ['PR', 'prNumber', 'pr'],
+  ['STATE', 'state', 'state'],
+  ['FOR', 'stateChangedAt', 'age', 1],
+  ['PRIORITY', 'priorityName', 'plain', 2],
+  ['AUTHOR', 'prAuthor', 'plain', 3],
+  ['TITLE', 'prTitle', 'text'],
 ]
 
 /** `mergeq pr get`: the record of each pull request. */
@@ -51,11 +66,26 @@ export const prGetCommand = defineOperationCommand({
       name: 'exit-status',
       summary: 'Exit 0 if merged, 3 if failed, 10 if cancelled, 8 if not finished yet',
     }),
+    web: webInput,
   },
-  fields: serviceRecord(getSubmittedPullRequest, columns),
-  view({ records: [record = {}] }, { pr, exitStatus }) {
-    const view = table([{ prNumber: pr, ...record }], columns)
-    return exitStatus ? { ...view, exit: outcomeOfRecord(record) } : view
+  fields: serviceRecord(getSubmittedPullRequest, [
+    ...columns,
+    ['FOR', 'stateChangedAt', 'age'],
+    ['AUTHOR', 'prAuthor'],
+  ]),
+  view({ records: [record = {}] }, { repo, pr, exitStatus }) {
+    const numbered = { prNumber: pr, ...record }
+    const number = getNumber(numbered, 'prNumber')
+    const page = number === undefined ? undefined : urlOfPullRequest(repo, number)
+    return {
+      ...table([numbered], columns),
+      ...(page === undefined ? {} : { page }),
+      ...(exitStatus ? { exit: outcomeOfRecord(record) } : {}),
+      terminalView: () => ({
+        ...withLinks(table([numbered], terminalColumns), number => urlOfPullRequest(repo, number)),
+        singleView: now => linesView(pullRequestSheet(record, number, page, now)),
+      }),
+    }
   },
   examples: [
     'mergeq pr get 123',

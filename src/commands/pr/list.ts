@@ -6,8 +6,9 @@ import { limitInput, maxPagesInput, pageSizeInput } from '../../cli/list-inputs.
 import { queueInputs } from '../../cli/queue-inputs.ts'
 import { pullRequestStates } from '../../domain/states.ts'
 import { parseMoment } from '../../domain/time-range.ts'
+import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { choiceParser, textParser } from '../../domain/values/text.ts'
-import { type ColumnSpec, table } from '../../output/view.ts'
+import { type ColumnSpec, table, withLinks } from '../../output/view.ts'
 
 /** The states as they are typed: `not-ready`. */
 const stateNames = pullRequestStates.map(state => state.toLowerCase().replaceAll('_', '-'))
@@ -31,7 +32,7 @@ const stateInput: Input<readonly string[] | undefined> = {
 
 const sinceText = option({
   name: 'since',
-  value: 'duration|instant',
+  value: 'duration|time',
   summary: 'Only pull requests that merged, failed or were cancelled since then',
   parse: text => text,
 })
@@ -54,10 +55,10 @@ const columns: readonly ColumnSpec[] = [
   ['TITLE', 'prTitle', 'text'],
 ]
 
-/** `mergeq pr list`: the pull requests of a queue, finished ones included. */
+/** `mergeq pr list`: the pull requests of a queue, including finished ones. */
 export const prListCommand = defineOperationCommand({
   command: 'pr list',
-  summary: 'List the pull requests of a queue, finished ones included',
+  summary: 'List pull requests of a queue, including finished ones',
   operation: listPullRequests,
   inputs: {
     ...queueInputs,
@@ -74,7 +75,7 @@ export const prListCommand = defineOperationCommand({
     maxPages: maxPagesInput,
   },
   fields: serviceRecord(listPullRequests, columns),
-  view: ({ records }) => table(records, columns),
+  view: ({ records }, { repo }) => withLinks(table(records, columns), pr => urlOfPullRequest(repo, pr)),
   examples: [
     'mergeq pr list --state merged --since 24h',
     'mergeq pr list --state not-ready --state pending --author ada',

@@ -1,7 +1,7 @@
 import { callOperation } from '../../api/call.ts'
 import { getSubmittedPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import type { RequestLimits } from '../../api/service-client.ts'
+import { type RequestLimits, withMaxRetries } from '../../api/service-client.ts'
 import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields/record-fields.ts'
@@ -15,11 +15,27 @@ import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
 import { parsePriority, priorities } from '../../domain/values/text.ts'
 import { kindOfOutcome } from '../../domain/wait-state.ts'
 import { isNotFound, MergeqError, toMergeqError, usageError } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
+import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { message } from '../../output/view.ts'
 import { createWaitLimits, readWaitOptions, type WaitOptions } from './wait/time-limits.ts'
 import { reportUnwaited, waitForAll } from './wait/wait-for-all.ts'
 import { waitInputs, waitRecord } from './wait/wait-inputs.ts'
+
+/**
+ * Returns what a submission changed of a pull request that was queued before:
+ * `#501 was already queued; priority medium -> high.`
+ */
+function describeResubmission(pr: number, before: JsonObject, priority: number | string | undefined): string {
+  const last = getString(before, 'priorityName') ?? getNumber(before, 'priorityValue')
+  const isUnchanged = priority === last || priority === getNumber(before, 'priorityValue')
+  const change =
+    priority === undefined || last === undefined
+      ? ''
+      : isUnchanged
+        ? `; priority ${last} (unchanged)`
+        : `; priority ${last} -> ${priority}`
+  return `#${pr} was already queued${change}.`
+}
 
 /** The request of `pr submit`, without a wait. */
 export const submitRequest = defineOperationCommand({
@@ -44,7 +60,23 @@ export const submitRequest = defineOperationCommand({
       read: args => (args.has('--no-batch') ? true : undefined),
     } satisfies Input<boolean | undefined>,
   },
-  view: (_, { pr, targetBranch }) => message(`Submitted #${pr} to the queue for ${targetBranch}.`),
+  async readBefore({ repo, targetBranch, pr }, context) {
+    const client = context.client()
+    const limits = withMaxRetries(client, 0)
+    const { response } = await callOperation(
+      client,
+      getSubmittedPullRequest,
+      { repo, targetBranch, pr },
+      { limits },
+    )
+    return response.records[0]
+  },
+  view: (_, { pr, targetBranch, priority }, before) =>
+    message(
+      before?.isCurrentlySubmittedToQueue === true
+        ? describeResubmission(pr, before, priority)
+        : `Submitted #${pr} to the queue for ${targetBranch}.`,
+    ),
   examples: [
     'mergeq pr submit 123',
     'mergeq pr submit 123 124 --priority high',

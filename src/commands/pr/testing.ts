@@ -1,24 +1,22 @@
-import { withDecoder } from '../../api/operation.ts'
-import { getSubmittedPullRequest, partialPullRequestDecoder } from '../../api/operations/pull-requests.ts'
+import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
 import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { type Input, option } from '../../cli/inputs.ts'
-import type { Invocation } from '../../cli/invocation.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
 import { type RunResult, reportResults } from '../../cli/report-results.ts'
 import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
+import { webInput } from '../../cli/web-input.ts'
 import type { ParsedArgs } from '../../config/args.ts'
 import type { ParseContext } from '../../config/parse-context.ts'
-import { testRunOf } from '../../domain/explain/test-run.ts'
 import { readChecks } from '../../domain/test-run-checks.ts'
 import { parsePullRequest } from '../../domain/values/pull-request.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { extendError, usageError } from '../../errors.ts'
 import { get, getArray, getString } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
-import { readDocument } from './test-run/read-test-run.ts'
+import { findTestRun } from './test-run/read-test-run.ts'
+import { pageOf, testRunView } from './test-run/test-run-view.ts'
 
 /** The test run: an id, or a test branch that ends with an id; none when --pr was typed. */
 const testRunInput: Input<string | undefined> = {
@@ -64,35 +62,25 @@ const testingRequest = defineOperationCommand({
       values: 'pull-requests',
       parse: word => parsePullRequest(word).number,
     }),
+    web: webInput,
   },
   // A row is made from several fields: a check run and a status have other names for the same thing.
   fields: serviceRecord(getMergeQueueTestingDetails, columns, 'checkSuites'),
-  view({ records: [run = {}] }) {
+  view({ records: [run = {}] }, { repo }) {
     const tested = getArray(run, 'testedPullRequests').map(pr => `#${get(pr, 'prNumber') ?? '?'}`)
+    const checks = readChecks(run)
+    const page = pageOf(checks)
     return {
-      ...table(readChecks(run), columns),
+      ...table(checks, columns),
       heading: [
         `Test run: ${getString(run, 'status') ?? 'unknown status'}, on ${getString(run, 'testBranch') ?? 'an unknown branch'}, for ${tested.join(', ') || 'unknown pull requests'}`,
       ],
+      ...(page === undefined ? {} : { page }),
+      terminalView: () => testRunView(run, checks, repo),
     }
   },
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing --pr 123 --json'],
 })
-
-type TestingInvocation = Invocation<typeof testingRequest.inputs>
-
-/** The test run that the record of a pull request names, and where; undefined where it names none. */
-async function findTestRun(
-  { repo, targetBranch, pr }: TestingInvocation['values'],
-  context: CommandContext,
-): Promise<{ readonly id: string; readonly source: string } | undefined> {
-  const operation = withDecoder(getSubmittedPullRequest, partialPullRequestDecoder)
-  const overrides = [{ path: ['includeTimeline'], value: true }]
-  const { document } = await readDocument(operation, { repo, targetBranch, pr }, context, { overrides })
-  const id = document === undefined ? undefined : testRunOf(document)
-  if (id === undefined) return undefined
-  return { id, source: getString(document, 'verifiedByTestRun') === id ? 'verifiedByTestRun' : 'timeline' }
-}
 
 /** The error where neither the service nor the record of the pull request leads to a test run. */
 const withTestBranchHint = (result: RunResult, pr: number): RunResult =>
@@ -121,7 +109,7 @@ export const prTestingCommand = defineCommand({
     const { pr } = invocation?.values ?? {}
     if (invocation === undefined || pr === undefined || results[0]?.failure?.details.status !== 400)
       return reportResults(getMergeQueueTestingDetails, invocations, results, context)
-    const found = await findTestRun(invocation.values, context)
+    const found = await findTestRun({ ...invocation.values, pr }, context)
     if (found === undefined) {
       const explained = results.map(result => withTestBranchHint(result, pr))
       return reportResults(getMergeQueueTestingDetails, invocations, explained, context)

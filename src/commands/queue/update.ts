@@ -2,11 +2,13 @@ import { updateQueue } from '../../api/operations/queues.ts'
 import { queueSettingFields } from '../../api/operations/service-fields.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
 import { receiptRecord } from '../../cli/fields/record-fields.ts'
+import type { InputValues } from '../../cli/inputs.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { keyValueTable, message, type View } from '../../output/view.ts'
+import { describeUpdate, readQueue } from './settings/describe-update.ts'
 import { queueSettings } from './settings/queue-setting-options.ts'
 
 /** The settings of a queue's record, a row for each. */
@@ -18,6 +20,12 @@ const settingsTable = (queue: JsonObject): View =>
       .map(key => [key, key]),
   )
 
+/** The settings that were typed; a removal of the required statuses is the empty list. */
+const settingsOf = ({ deleteRequiredStatuses, ...settings }: InputValues<typeof queueSettings>) => ({
+  ...settings,
+  ...(deleteRequiredStatuses ? { requiredStatuses: [] } : {}),
+})
+
 /** `mergeq queue update`: changes settings of a queue. */
 export const queueUpdateCommand = defineOperationCommand({
   command: 'queue update',
@@ -25,11 +33,15 @@ export const queueUpdateCommand = defineOperationCommand({
   operation: updateQueue,
   inputs: { ...queueInputs, ...queueSettings },
   fields: { ...receiptRecord, names: [...queueSettingFields, ...receiptRecord.names] },
-  view: ({ records: [queue] }, { repo, targetBranch }) => ({
+  readBefore: readQueue,
+  view: ({ records: [queue] }, { repo, targetBranch, ...sent }, before) => ({
     ...(queue === undefined ? message('') : settingsTable(queue)),
     ...(queue === undefined
       ? { sentence: `Updated the queue for ${targetBranch} in ${repositoryName(repo)}.` }
       : { heading: [`Updated the queue for ${targetBranch} in ${repositoryName(repo)}:`] }),
+    ...(before === undefined
+      ? {}
+      : { sentence: `${targetBranch}: ${describeUpdate(settingsOf(sent), before, queue ?? {})}` }),
   }),
   check({ repo, targetBranch, ...settings }, overrides) {
     const { requiredStatuses, deleteRequiredStatuses, ...others } = settings

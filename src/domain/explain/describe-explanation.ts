@@ -1,4 +1,3 @@
-import { formatAge } from '../format.ts'
 import type { Explanation } from './explanation.ts'
 import { joinSome } from './finding.ts'
 import type { TestRun } from './test-run.ts'
@@ -8,13 +7,6 @@ export function formatOrdinal(position: number): string {
   const lastTwo = position % 100
   const suffix = lastTwo >= 11 && lastTwo <= 13 ? 'th' : (['th', 'st', 'nd', 'rd'][position % 10] ?? 'th')
   return `${position}${suffix}`
-}
-
-/** Returns how long a state has lasted: `for 3m`; of a state that ends a pull request, `3m ago`. */
-export function formatSince({ verdict, since }: Explanation, now: number): string {
-  const age = now - Date.parse(since ?? '')
-  if (!(age >= 0)) return ''
-  return verdict === 'merged' || verdict === 'dropped' ? ` ${formatAge(age)} ago` : ` for ${formatAge(age)}`
 }
 
 const numbers = (pullRequests: readonly number[]): string => joinSome(pullRequests.map(pr => `#${pr}`))

@@ -1,22 +1,21 @@
-import {
-  describeTesting,
-  formatOrdinal,
-  formatSince,
-  otherReasons,
-} from '../../../domain/explain/describe-explanation.ts'
+import { describeTesting, formatOrdinal, otherReasons } from '../../../domain/explain/describe-explanation.ts'
 import type { Explanation } from '../../../domain/explain/explanation.ts'
 import { shorten } from '../../../domain/explain/finding.ts'
 import { isSubmitHarmless } from '../../../domain/explain/submit-again.ts'
+import { describeSince } from '../../../domain/format.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
+
+/** The longest title that is shown whole, in characters. */
+const maxTitleLength = 200
 
 /** The verdicts whose pull request was tested in the past. */
 const isOver = ({ verdict }: Explanation): boolean => verdict === 'dropped' || verdict === 'merged'
 
 /** Returns the first line: `✗ #9 failed 3m ago: Fix the cart`, `● #7 pending for 4m, 3rd of 12`. */
 function headline(explanation: Explanation, url: string, now: number): StyledLine {
-  const { pr, verdict, state, title, queue, targetBranch } = explanation
+  const { pr, verdict, state, since, title, queue, targetBranch } = explanation
   const number = linkSpan(`#${pr}`, url)
-  const name = title === null ? '' : `: ${title}`
+  const name = title === null ? '' : `: ${shorten(title, maxTitleLength)}`
   if (verdict === 'never-submitted' || state === null)
     return [
       number,
@@ -35,7 +34,7 @@ function headline(explanation: Explanation, url: string, now: number): StyledLin
     number,
     ' ',
     span(style === undefined ? shorten(text) : words.join(' ')),
-    formatSince(explanation, now),
+    describeSince(since === null ? undefined : shorten(since), now, isOver(explanation)),
     position,
     name,
   ]

@@ -1,5 +1,6 @@
 import { type CallOptions, callOperation } from '../../../api/call.ts'
-import type { Operation } from '../../../api/operation.ts'
+import { type Operation, withDecoder } from '../../../api/operation.ts'
+import { getSubmittedPullRequest, partialPullRequestDecoder } from '../../../api/operations/pull-requests.ts'
 import { getMergeQueueTestingDetails } from '../../../api/operations/testing-details.ts'
 import type { Params, ParamValues } from '../../../api/param.ts'
 import type { CommandContext } from '../../../cli/context.ts'
@@ -35,34 +36,80 @@ interface TestedPullRequest {
   readonly targetBranch: string
 }
 
+/**
+ * Returns the ID of the newest test run that the record of a pull request or its timeline names, and which of
+ * the two; undefined where neither names one or the record could not be read.
+ */
+export async function findTestRun(
+  { pr, repo, targetBranch }: TestedPullRequest,
+  context: Pick<CommandContext, 'client'>,
+  options: CallOptions = {},
+): Promise<{ readonly id: string; readonly source: string } | undefined> {
+  const operation = withDecoder(getSubmittedPullRequest, partialPullRequestDecoder)
+  const overrides = [{ path: ['includeTimeline'], value: true }]
+  const { document } = await readDocument(operation, { repo, targetBranch, pr }, context, {
+    ...options,
+    overrides,
+  })
+  const id = document === undefined ? undefined : testRunOf(document)
+  if (id === undefined) return undefined
+  return { id, source: getString(document, 'verifiedByTestRun') === id ? 'verifiedByTestRun' : 'timeline' }
+}
+
 /** The states of a pull request whose tests failed. */
 const failedStates: readonly string[] = ['FAILED', 'PENDING_FAILURE']
 
 /**
+ * Reads the test run of a pull request whose record names none: the service is asked by pull request, and if
+ * it refuses that, for the timeline of the record. A failed read is ignored.
+ */
+async function readUnnamedRun(
+  tested: TestedPullRequest,
+  context: Pick<CommandContext, 'client'>,
+  options: CallOptions,
+): Promise<{ readonly id: string; readonly document: JsonObject } | undefined> {
+  const { pr, repo, targetBranch } = tested
+  const queue = { repo, targetBranch }
+  const byNumber = await readDocument(getMergeQueueTestingDetails, { ...queue, pr }, context, options)
+  const branch = getString(byNumber.document, 'testBranch') ?? ''
+  if (byNumber.document !== undefined)
+    return branch === ''
+      ? undefined
+      : { id: branch.slice(branch.lastIndexOf('/') + 1), document: byNumber.document }
+  if (byNumber.failure?.details.status !== 400) return undefined
+  const found = await findTestRun(tested, context, options)
+  if (found === undefined) return undefined
+  const { document } = await readDocument(
+    getMergeQueueTestingDetails,
+    { ...queue, testRun: found.id },
+    context,
+    options,
+  )
+  return document === undefined ? undefined : { id: found.id, document }
+}
+
+/**
  * Reads the test run that a record names. While the pull request is tested, the test run of this CI job is
- * the default. If the tests failed and nothing names their run, the service is asked by pull request. Only
- * some services support that, so an error of this request is ignored.
+ * the default. If the tests failed and the record does not name their run, other ways to find it are tried.
  */
 export async function readTestRun(
   record: JsonObject,
-  { pr, repo, targetBranch }: TestedPullRequest,
+  tested: TestedPullRequest,
   context: Pick<CommandContext, 'client' | 'settings'>,
   options: CallOptions = {},
 ): Promise<{ readonly run?: TestRun; readonly unread?: UnreadSource }> {
-  const queue = { repo, targetBranch }
+  const { pr, repo, targetBranch } = tested
   const state = normalizeState(getString(record, 'state') ?? '')
   const id = testRunOf(record) ?? (isUnderTest(state) ? await context.settings.read('testRun') : undefined)
   if (id === undefined) {
-    if (!failedStates.includes(state)) return {}
-    const { document } = await readDocument(getMergeQueueTestingDetails, { ...queue, pr }, context, options)
-    const branch = getString(document, 'testBranch') ?? ''
-    return document === undefined || branch === '' || !testsPullRequest(document, pr)
+    const found = failedStates.includes(state) ? await readUnnamedRun(tested, context, options) : undefined
+    return found === undefined || !testsPullRequest(found.document, pr)
       ? {}
-      : { run: parseTestRun(branch.slice(branch.lastIndexOf('/') + 1), document) }
+      : { run: parseTestRun(found.id, found.document) }
   }
   const { document, failure } = await readDocument(
     getMergeQueueTestingDetails,
-    { ...queue, testRun: id },
+    { repo, targetBranch, testRun: id },
     context,
     options,
   )

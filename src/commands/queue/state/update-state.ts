@@ -7,6 +7,7 @@ import { queueInputs } from '../../../cli/queue-inputs.ts'
 import type { queueStates } from '../../../domain/states.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { message } from '../../../output/view.ts'
+import { describeStateChange, readQueue } from '../settings/describe-update.ts'
 
 /**
  * A command that sets the state of a queue and no other setting; it prints a receipt, whatever the service
@@ -18,7 +19,12 @@ export const defineStateCommand = (verb: string, state: (typeof queueStates)[num
     summary,
     operation: withDecoder(updateQueue, emptyDecoder),
     inputs: { ...queueInputs, state: constant(state) },
-    view: (_, { repo, targetBranch }) =>
-      message(`The queue for ${targetBranch} in ${repositoryName(repo)} is now ${state}.`),
+    readBefore: readQueue,
+    view: (_, { repo, targetBranch }, before) =>
+      message(
+        before === undefined
+          ? `The queue for ${targetBranch} in ${repositoryName(repo)} is now ${state}.`
+          : describeStateChange(state, targetBranch, before),
+      ),
     examples: [`mergeq queue ${verb}`],
   })

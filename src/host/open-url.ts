@@ -1,0 +1,18 @@
+/**
+ * Opens a URL in the browser of this machine. Rejects when the program that opens it cannot be started, or
+ * ends with an error at once.
+ */
+export async function openUrl(url: string): Promise<void> {
+  const { default: open } = await import('open')
+  const child = await open(url)
+  await new Promise<void>((resolve, reject) => {
+    // A browser that is still running after this time was started.
+    const timer = setTimeout(resolve, 1_000)
+    child.once('error', reject)
+    child.once('exit', code => {
+      clearTimeout(timer)
+      if (code === 0 || code === null) resolve()
+      else reject(new Error(`the browser ended with exit code ${code}`))
+    })
+  })
+}

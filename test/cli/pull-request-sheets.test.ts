@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest'
+import { describeStateChange, describeUpdate } from '../../src/commands/queue/settings/describe-update.ts'
+import { type Answer, mergeq, openStory, type Seen } from '../support/harness.ts'
+
+const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', NO_COLOR: '1' }
+const record = {
+  prNumber: 7,
+  state: 'TESTING',
+  prTitle: 'Fix the cart',
+  stateChangedAt: '2026-01-05T11:56:00Z',
+  priorityName: 'medium',
+  priorityValue: 100,
+  prAuthor: 'barbara',
+  prSha: '4f2a9c1',
+  isCurrentlySubmittedToQueue: true,
+}
+const answering =
+  (body: unknown): (() => Answer) =>
+  () => ({ body: JSON.stringify(body) })
+
+describe('pr get on a terminal', () => {
+  test('prints one pull request as a sheet', async () => {
+    const { out } = await mergeq('pr get 7', { env, terminal: true, answer: answering(record) })
+    expect(out.split('\n')).toEqual([
+      '#7  ◐ testing for 4m',
+      '  Fix the cart',
+      '  priority     medium (100)',
+      '  author       barbara',
+      '  head commit  4f2a9c1',
+      '  page         https://github.com/acme/web/pull/7',
+      '',
+    ])
+  })
+
+  test.each([60, 120])('prints several as a table of %i columns that cuts only titles', async columns => {
+    const { out } = await mergeq('pr get 7 8', {
+      env,
+      terminal: true,
+      columns,
+      answer: answering({
+        ...record,
+        prTitle: 'A title that is longer than the terminal is wide '.repeat(3),
+      }),
+    })
+    const [heading = '', ...rows] = out.trimEnd().split('\n')
+    expect(heading).toMatch(columns === 60 ? /^PR +STATE +FOR +PRIORITY +TITLE$/ : /AUTHOR +TITLE$/)
+    for (const row of rows) expect(row).toMatch(/^#\d {2}◐ testing +4m .*…$/)
+    for (const row of rows) expect(row.length).toBeLessThanOrEqual(columns)
+  })
+
+  test.each([
+    [
+      'not ready says why',
+      { state: 'NOT_READY', readiness: { doesBaseBranchMatch: false } },
+      /not ready {2,}\S/,
+    ],
+    ['no longer submitted says so', { isCurrentlySubmittedToQueue: false }, /submitted {2,}no\n/],
+    ['failed and still submitted says so', { state: 'FAILED' }, /submitted {2,}yes\n/],
+    ['finished says when', { state: 'MERGED', isCurrentlySubmittedToQueue: false }, /✓ merged 4m ago\n/],
+    ['tested alone says so', { noBatch: true }, /batching {2,}no: it is tested alone\n/],
+  ])('one that is %s', async (_, fields, expected) => {
+    const { out } = await mergeq('pr get 7', {
+      env,
+      terminal: true,
+      answer: answering({ ...record, ...fields }),
+    })
+    expect(out).toMatch(expected)
+  })
+
+  test('has links where the terminal has them', async () => {
+    const { out } = await mergeq('pr get 7 8', {
+      env,
+      terminal: true,
+      hasLinks: true,
+      answer: answering(record),
+    })
+    expect(out).toContain('\u001B]8;;https://github.com/acme/web/pull/7\u0007#7\u001B]8;;\u0007')
+  })
+})
+
+describe('--web', () => {
+  const opened = async (line: string, answer: () => Answer, fails = false) => {
+    const urls: string[] = []
+    const outcome = await mergeq(line, {
+      env,
+      answer,
+      openUrl(url) {
+        urls.push(url)
+        if (fails) throw new Error('spawn xdg-open ENOENT')
+      },
+    })
+    return { ...outcome, urls }
+  }
+
+  test.each([
+    ['pr get 7 --web', record, 'https://github.com/acme/web/pull/7'],
+    ['pr explain 7 --web', record, 'https://github.com/acme/web/pull/7'],
+    [
+      'pr testing 6e1d9f0a --web',
+      {
+        checkSuites: [
+          {
+            checkRuns: [
+              { name: 'a', conclusion: 'SUCCESS', url: 'https://ci.example/a' },
+              { name: 'b', conclusion: 'FAILURE', url: 'https://ci.example/b' },
+            ],
+          },
+        ],
+      },
+      'https://ci.example/b',
+    ],
+  ])('%s opens the page and prints nothing', async (line, body, url) => {
+    const { code, out, err, urls } = await opened(line, answering(body))
+    expect({ code, out, urls }).toEqual({ code: 0, out: '', urls: [url] })
+    expect(err).toBe(`Opened ${url} in your browser.\n`)
+  })
+
+  test('shows the URL when no browser can be started', async () => {
+    const { code, err } = await opened('pr get 7 --web', answering(record), true)
+    expect({ code, err }).toEqual({
+      code: 16,
+      err: 'mergeq: The browser could not be started: spawn xdg-open ENOENT.\n  Open the page yourself: https://github.com/acme/web/pull/7\n',
+    })
+  })
+
+  test('opens nothing where the service refuses, and nothing that is not a web page', async () => {
+    expect((await opened('pr get 7 --web', () => ({ status: 404 }))).urls).toEqual([])
+    const run = { checkSuites: [{ checkRuns: [{ name: 'a', url: 'file:///etc/passwd' }] }] }
+    const { code, urls } = await opened('pr testing 6e1d9f0a --web', answering(run))
+    expect({ code, urls }).toEqual({ code: 16, urls: [] })
+  })
+})
+
+describe('a change on a terminal says what changed', () => {
+  const queue = {
+    state: 'RUNNING',
+    concurrency: 5,
+    batch: false,
+    enqueuedPullRequests: [
+      { prNumber: 1, state: 'TESTING' },
+      { prNumber: 2, state: 'PENDING' },
+      { prNumber: 3, state: 'PENDING' },
+    ],
+  }
+  const service = ({ path }: Seen): Answer =>
+    path.endsWith('/getQueue')
+      ? { body: JSON.stringify(queue) }
+      : path.endsWith('/getSubmittedPullRequest')
+        ? { body: JSON.stringify(record) }
+        : { body: '{}' }
+  const run = (line: string, more = {}) => mergeq(line, { env, terminal: true, answer: service, ...more })
+
+  test.each([
+    ['queue update --concurrency 4 --batch', 'main: concurrency 5 -> 4, batch no -> yes\n'],
+    ['queue update --concurrency 5', 'main: concurrency 5 (unchanged)\n'],
+    ['queue update --not-ready-timeout-hours 2', 'main: not-ready-timeout-hours 2\n'],
+    ['queue pause', 'Paused main: 1 pull request finishes testing, 2 wait.\n'],
+    ['queue drain', 'Draining main: 1 pull request finishes testing, 2 wait.\n'],
+    ['queue resume', 'The queue for main was already RUNNING.\n'],
+    ['pr submit 7 --priority high', '#7 was already queued; priority medium -> high.\n'],
+    ['pr submit 7 --priority medium', '#7 was already queued; priority medium (unchanged).\n'],
+    ['pr submit 7', '#7 was already queued.\n'],
+  ])('%s', async (line, expected) => {
+    expect(await run(line)).toMatchObject({ code: 0, out: expected })
+  })
+
+  test('and asks nothing more for a pipe, JSON or fields', async () => {
+    for (const [line, more] of [
+      ['queue pause', { terminal: false }],
+      ['queue pause --json', {}],
+      ['queue pause --fields ok', {}],
+    ] as const)
+      expect((await run(line, more)).requests.map(({ path }) => path)).toEqual(['/v1/updateQueue'])
+  })
+
+  test.each([401, 404, 500])('a read before it that ends with %i changes nothing', async status => {
+    const { code, out, requests } = await run('queue pause', {
+      answer: (seen: Seen) => (seen.path.endsWith('/getQueue') ? { status } : { body: '{}' }),
+    })
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: 'The queue for main in github.com/acme/web is now PAUSED.\n',
+    })
+    expect(requests).toHaveLength(2)
+  })
+
+  test.each([
+    [
+      { concurrency: 4 },
+      { concurrency: 5, mode: 'single' },
+      { concurrency: 4, mode: 'parallel' },
+      'concurrency 5 -> 4, mode single -> parallel',
+    ],
+    [{ state: 'PAUSED' }, { state: 'paused' }, {}, 'state PAUSED (unchanged)'],
+    [{ requiredStatuses: [] }, { requiredStatuses: ['build'] }, {}, 'required-statuses build -> none'],
+    [{ batch: true }, undefined, {}, 'batch yes'],
+  ])('%j after %j', (sent, before, after, expected) => {
+    expect(describeUpdate(sent, before, after)).toBe(expected)
+  })
+
+  test.each([
+    ['PAUSED', [], 'Paused main: no pull requests are queued.'],
+    ['PAUSED', [{ prNumber: 1, state: 'PENDING' }], 'Paused main: 1 pull request waits.'],
+    ['RUNNING', [{ prNumber: 1, state: 'TESTING' }], 'Resumed main: 1 pull request testing.'],
+  ])('%s with %j', (state, enqueuedPullRequests, expected) => {
+    expect(describeStateChange(state, 'main', { state: 'DRAINING', enqueuedPullRequests })).toBe(expected)
+  })
+})
+
+test.each(['document', 'hosted'] as const)(
+  'a test run on a terminal, %s dialect: failures first',
+  async dialect => {
+    const story = await openStory({ dialect, scenario: 'failure' })
+    await story.mergeq('pr submit 9')
+    story.clock.now += 60_000
+    const id = JSON.parse((await story.mergeq('pr explain 9 --json')).out).testRun.id
+    const { out } = await story.mergeq(`pr testing ${id}`, {
+      terminal: true,
+      columns: 120,
+      env: { NO_COLOR: '1' },
+    })
+    await story.close()
+    expect(out.split('\n')[0]).toMatch(/^Test run ✗ failed for #9, on trunk-merge\/pr-9\//)
+    expect(out.split('\n')[2]).toMatch(/^✗ failure {2,}test/)
+  },
+)
