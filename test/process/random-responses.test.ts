@@ -113,7 +113,7 @@ describe(`${count} random responses of each operation are printed (seed ${seed})
       if (!line.startsWith('api ')) read(out)
       return []
     } catch (error) {
-      return [`${line}: ${String(error)}\n${out}\n${JSON.stringify(documents)}`]
+      return [`${line}: ${String(error)}\n${err}\n${out}\n${JSON.stringify(documents)}`]
     }
   }
 

@@ -115,6 +115,8 @@ export function responseGenerator(name: string, seed: number): () => Json {
     maxDefaultItems: 3,
     maxDepth: 20,
     refDepthMax: 20,
+    // A title that is longer than its column is cut.
+    maxLength: 60,
     minDateTime: '2025-12-01T00:00:00Z',
     maxDateTime: '2026-01-05T12:00:00Z',
   })
