@@ -1,7 +1,6 @@
 import { callOperation } from '../../api/call.ts'
 import { emptyDecoder } from '../../api/decode.ts'
 import { withDecoder } from '../../api/operation.ts'
-import { listPullRequests } from '../../api/operations/pull-request-list.ts'
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
 import type { RequestLimits } from '../../api/service-client.ts'
@@ -23,7 +22,7 @@ import { get, getArray, getString, type Json } from '../../json.ts'
 import { message } from '../../output/view.ts'
 import { prCancelCommand } from '../pr/cancel.ts'
 import { createWaitLimits, readWaitTimeLimit } from '../pr/wait/time-limits.ts'
-import { readNotReady } from './delete/not-ready.ts'
+import { notReadyOperation, readNotReady } from './delete/not-ready.ts'
 
 type Queue = InputValues<typeof queueInputs>
 
@@ -208,7 +207,7 @@ export const deleteRequest = defineOperationCommand({
 export const queueDeleteCommand = defineCommand({
   ...deleteRequest,
   request: deleteRequest,
-  operations: [updateQueue, getQueue, cancelPullRequest, listPullRequests],
+  operations: [updateQueue, getQueue, cancelPullRequest, notReadyOperation],
   exitKinds: ['timed-out'],
   inputs: {
     cancelAll: flag({

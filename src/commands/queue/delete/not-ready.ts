@@ -8,6 +8,11 @@ import { getString } from '../../../json.ts'
 
 const state = 'NOT_READY'
 
+const { pagination: _, ...listWithoutPages } = listPullRequests
+
+/** The operation that `readNotReady` sends. A list that cannot be read completely does not end the command. */
+export const notReadyOperation = listWithoutPages
+
 /**
  * Returns the numbers of the pull requests of a queue that are not ready, which getQueue does not list;
  * undefined where the service does not list them either, or where the list could not be read.
