@@ -10,7 +10,7 @@ const state = 'NOT_READY'
 
 const { pagination: _, ...listWithoutPages } = listPullRequests
 
-/** The operation that `readNotReady` sends. A list that cannot be read completely does not end the command. */
+/** The operation that `readNotReady` sends. An incomplete list does not end the command. */
 export const notReadyOperation = listWithoutPages
 
 /**
