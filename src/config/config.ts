@@ -217,6 +217,7 @@ export const createParseContext = (settings: Config, { host, logger }: ParseIo):
   readExplicit: name => settings.readExplicit(name) as Promise<SettingValues[typeof name] | undefined>,
   now: host.clock.now(),
   isTerminal: host.out.terminal,
+  outputFormat: () => settings.require('output'),
   open: path => openInput(path, host, settings, logger.info),
   withSpinner: logger.withSpinner,
 })

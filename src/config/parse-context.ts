@@ -1,3 +1,4 @@
+import type { Format } from '../domain/output-formats.ts'
 import type { SettingName, SettingValues } from './input-settings.ts'
 
 /** The services that an input may use while it reads its value: settings, the current time and files. */
@@ -14,6 +15,8 @@ export interface ParseContext {
   readonly now: number
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean
+  /** Returns the format that `--output` or a setting gives. `--json` replaces it and is not considered. */
+  outputFormat(): Promise<Format>
   /** Reads a file, or standard input for `-`. Throws a usage error when the input cannot be read. */
   open(path: string): AsyncIterable<Uint8Array>
   /** Runs `work` and shows a spinner with `text` on an interactive terminal until it ends. */

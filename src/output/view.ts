@@ -29,6 +29,15 @@ export interface Column {
    * without values always are. A column without a number is always shown.
    */
   readonly priority?: number
+  /**
+   * The column is shown only where texts in other columns keep this width, in characters, or need less. The
+   * column must have a priority.
+   */
+  readonly needsRoom?: number
+  /** Whether a missing value is an empty cell instead of `-`, because it is missing in most rows. */
+  readonly isSparse?: boolean
+  /** The width to which the column is narrowed before any other column is, in characters. */
+  readonly yieldsTo?: number
   /** Returns the URL that a value of the column links to, on a terminal that has links. */
   link?(value: Json | undefined): string | undefined
 }

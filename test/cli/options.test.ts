@@ -420,7 +420,14 @@ const table: Readonly<Record<string, Rows>> = {
     },
   },
   'flaky link': { line: `flaky link ${id} KAN-123`, options: setOption },
-  'flaky get': { line: `flaky get ${id}`, options: setOption },
+  'flaky get': {
+    line: `flaky get ${id}`,
+    options: {
+      ...setOption,
+      '--web': '--web',
+      '--window': { line: 'flaky get cart', typed: '--window 30d' },
+    },
+  },
   'flaky report': {
     line: 'flaky report',
     options: {

@@ -16,6 +16,7 @@ import { flakyListCommand } from './list.ts'
 import type { FailedTest } from './match/junit.ts'
 import { createMatcher, type TestMatch } from './match/known-tests.ts'
 import { readUnhealthyTests, windowOnlyInput } from './tests/read-unhealthy.ts'
+import { idColumn, nameColumn, ownerColumn, specsOf, type TestColumn, testTable } from './tests/test-table.ts'
 
 /**
  * The verdicts on a failed test, worst first; `unknown` is a test that an incomplete list did not contain.
@@ -89,6 +90,16 @@ const columns = [
   ['FILE', 'file'],
 ] as const
 
+/** The columns on a terminal: a file and an ID are shown in full or not at all. */
+const screenColumns: readonly TestColumn[] = [
+  { title: 'VERDICT', format: 'state', path: 'verdict' },
+  { title: 'RATE', format: 'rate', priority: 4, path: 'test.failure_rate_last_7d' },
+  { ...ownerColumn, path: 'test.codeowners' },
+  nameColumn,
+  { title: 'FILE', format: 'id', priority: 8, needsRoom: 60, path: 'file' },
+  { ...idColumn, path: 'test.id' },
+]
+
 /** A record is a failed test; `test` is the record of the service. */
 const matchRecord: RecordFields = {
   names: [
@@ -96,7 +107,7 @@ const matchRecord: RecordFields = {
     ...testFields.map(field => `test.${field}`),
     `test${anyField}`,
   ],
-  columns,
+  columns: [...columns, ...specsOf(screenColumns)],
 }
 
 /** The inputs that a match shares with `flaky list`, without filters: a hidden test would count as new. */
@@ -179,7 +190,7 @@ export const flakyMatchCommand = defineCommand({
     await printer.print({
       records,
       document: tests => ({ counts: { failed: matchRecords.length, ...counts }, tests, window }),
-      view: tests => table(tests, columns),
+      view: tests => ({ ...table(tests, columns), terminalView: () => testTable(tests, screenColumns) }),
     })
     await printer.end()
     for (const note of finish?.notes ?? []) await logger.info(note)
