@@ -548,11 +548,11 @@ describe('a queue that is not empty', () => {
     )
   })
 
-  test('one that lists none says that not ready pull requests are not listed', async () => {
+  test('one that lists none says that not ready pull requests are not listed, and asks for them', async () => {
     const outcome = await mergeq(words, { answer: answer(409, []) })
     expect({ code: outcome.code, paths: paths(outcome) }).toEqual({
       code: 6,
-      paths: ['deleteQueue', 'getQueue'],
+      paths: ['deleteQueue', 'getQueue', 'listPullRequests'],
     })
     expect(outcome.err).toMatch(/not ready/)
   })

@@ -2,6 +2,7 @@ import { withDecoder } from '../../api/operation.ts'
 import { getSubmittedPullRequest, partialPullRequestDecoder } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
+import { withTimeline } from '../../api/read-timeline.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { Invocation } from '../../cli/invocation.ts'
@@ -44,10 +45,11 @@ async function explainOne(
   const [pullRequest, queue] = await Promise.all(reads)
   if (pullRequest.failure !== undefined && !isNotFound(pullRequest.failure)) throw pullRequest.failure
   const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
-  const testRun =
+  const record =
     pullRequest.document === undefined
-      ? {}
-      : await readTestRun(pullRequest.document, invocation.values, context)
+      ? undefined
+      : await withTimeline(context.client(), pullRequest.document, invocation.values, invocation)
+  const testRun = record === undefined ? {} : await readTestRun(record, invocation.values, context)
   const unread: readonly UnreadSource[] = [
     ...(queue.failure === undefined || hasNoQueue
       ? []
@@ -59,7 +61,7 @@ async function explainOne(
     pr,
     targetBranch,
     flags: repeatedOptionsOf(repo, context.args),
-    record: pullRequest.document,
+    record,
     queue: hasNoQueue ? null : queue.document,
     run: testRun.run,
     unread,
