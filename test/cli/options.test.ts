@@ -137,6 +137,7 @@ const waitOptions = (line: string, withSeveral: Row): Rows['options'] => ({
   '--match-head': { line, typed: '--match-head abcdef' },
   '--max-errors': { line: `${line} --interval 1s`, typed: '--max-errors 2', setting: { answer: failsLater } },
   '--fail-on-paused': { line, typed: '--fail-on-paused' },
+  '--notify': { line, typed: '--notify', setting: { terminal: true } },
   ...setOption,
 })
 
@@ -443,7 +444,18 @@ const table: Readonly<Record<string, Rows>> = {
         'j.xml': '<testsuite><testcase name="alpha" file="src/a.ts"><failure/></testcase></testsuite>',
       },
     },
-    options: { ...rangeOptions, ...setOption },
+    options: {
+      ...rangeOptions,
+      ...setOption,
+      '--window-only': {
+        typed: '--window-only',
+        setting: {
+          files: {
+            'j.xml': '<testsuite><testcase name="new" classname="A"><failure/></testcase></testsuite>',
+          },
+        },
+      },
+    },
   },
   'flaky gate': {
     line: 'flaky gate --max 2',
@@ -455,6 +467,7 @@ const table: Readonly<Record<string, Rows>> = {
       '--max': { line: 'flaky gate', typed: '--max 2' },
       '--baseline': '--baseline known.txt',
       '--on-unavailable': { typed: '--on-unavailable pass', setting: { answer: refusing } },
+      '--window-only': '--window-only',
     },
   },
   guard: {

@@ -146,6 +146,14 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'match', lines: ['flaky match junit.xml'], setting: { files: { 'junit.xml': junitReport } } },
     { title: 'gate', lines: ['flaky gate --max 200', 'flaky gate --max 10'] },
   ],
+  'pr-wait': [
+    { title: 'merged', before: ['pr submit 3'], lines: ['pr wait 3'] },
+    { title: 'failed', before: ['pr submit 9'], lines: ['pr wait 9'] },
+    { title: 'cancelled', before: ['pr submit 8'], lines: ['pr wait 8'] },
+    { title: 'timed out', before: ['queue pause', 'pr submit 7'], lines: ['pr wait 7 --timeout 5m'] },
+    { title: 'several', before: ['pr submit 3 9 6'], lines: ['pr wait 3 9 6'] },
+    { title: 'submit --wait', lines: ['pr submit 3 --wait'] },
+  ],
   doctor: [
     {
       title: 'all pass',

@@ -1,7 +1,7 @@
 import { listFailingTests, type TestOrder } from '../../api/operations/failing-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
-import { choiceOption, type Input, negatableFlag, option } from '../../cli/inputs.ts'
+import { choiceOption, type Input, option } from '../../cli/inputs.ts'
 import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
 import { rangeInput } from '../../cli/time-range-options.ts'
@@ -14,7 +14,7 @@ import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
-import { testFilterInputs } from './tests/filter-inputs.ts'
+import { quarantinedInput, testFilterInputs } from './tests/filter-inputs.ts'
 import { failingTestColumns, failingTestEnding } from './tests/list-view.ts'
 import { specsOf, testTable } from './tests/test-table.ts'
 
@@ -76,11 +76,7 @@ export const reportInputs = {
   pageSize: pageSizeInput('Tests'),
   pageToken: pageTokenInput,
   maxPages: maxPagesInput,
-  quarantined: negatableFlag({
-    name: 'quarantined',
-    summary: 'Only quarantined tests',
-    opposite: 'Only tests that are not quarantined',
-  }),
+  quarantined: quarantinedInput,
   minRate: option({
     name: 'min-failure-rate',
     value: 'x',

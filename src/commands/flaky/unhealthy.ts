@@ -1,14 +1,14 @@
 import { listUnhealthyTests, unhealthyStatuses } from '../../api/operations/unhealthy-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
-import { choiceOption, type Input, negatableFlag } from '../../cli/inputs.ts'
+import { choiceOption, type Input } from '../../cli/inputs.ts'
 import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
-import { testFilterInputs } from './tests/filter-inputs.ts'
+import { quarantinedInput, testFilterInputs } from './tests/filter-inputs.ts'
 import { statusListEnding } from './tests/list-view.ts'
 import {
   idColumn,
@@ -70,11 +70,7 @@ export const flakyUnhealthyCommand = defineOperationCommand({
     pageSize: pageSizeInput('Tests'),
     pageToken: pageTokenInput,
     maxPages: maxPagesInput,
-    quarantined: negatableFlag({
-      name: 'quarantined',
-      summary: 'Only quarantined tests',
-      opposite: 'Only tests that are not quarantined',
-    }),
+    quarantined: quarantinedInput,
     ...testFilterInputs,
   },
   view: ({ records }) => ({
