@@ -644,6 +644,10 @@ describe('the prose for a terminal', () => {
     ])
   })
 
+  test.each(['CANCELLED', 'MERGED'])('of %s names no failing check', state => {
+    expect(proseOf({ record: record(state), run: tested }).join('\n')).not.toContain('failed')
+  })
+
   test('of what was never submitted says so first', () => {
     expect(proseOf({})[0]).toBe('#7 was never submitted to the queue for main')
     expect(proseOf({ record: record('SOMETHING_NEW') })[0]).toMatch(/^#7 SOMETHING_NEW for 3m/)

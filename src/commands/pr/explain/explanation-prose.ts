@@ -42,11 +42,13 @@ function headline(explanation: Explanation, url: string, now: number): StyledLin
 
 /** Returns the lines about the test run: its failing checks with their pages, and how it was tested. */
 function testRunLines(explanation: Explanation): readonly StyledLine[] {
-  const { testRun, pr, targetBranch } = explanation
+  const { testRun, pr, targetBranch, state } = explanation
   if (testRun === null) return []
   const testing = describeTesting(testRun, pr, targetBranch, isOver(explanation))
+  // The checks of a cancelled run were cancelled, and a check that is not required does not stop a merge.
+  const failingChecks = state === 'CANCELLED' || state === 'MERGED' ? [] : testRun.failingChecks
   return [
-    ...testRun.failingChecks.map(
+    ...failingChecks.map(
       ({ name, url }): StyledLine =>
         url === undefined
           ? `  The check "${name}" failed.`
