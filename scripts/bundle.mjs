@@ -12,7 +12,10 @@ export const inputOptions = {
   transform: { target: 'node20.18', define: { MERGEQ_VERSION: JSON.stringify(version) } },
   // Undici's HTTP/2 client, which no connection here uses, loads node:http2: 6 of 62 ms of CPU for a request.
   // Conf's validator of schemas, which no settings file here has, is a tenth of the package.
-  resolve: { alias: { './client-h2.js': false, 'ajv/dist/2020.js': false, 'ajv-formats': false } },
+  // Env-ci runs git with execa: no variable of a CI system needs it, and nothing in the checkout may be run.
+  resolve: {
+    alias: { './client-h2.js': false, 'ajv/dist/2020.js': false, 'ajv-formats': false, execa: false },
+  },
   // A lazy import of a module that is loaded anyway costs nothing.
   checks: { ineffectiveDynamicImport: false },
 }

@@ -27,6 +27,9 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
       node: proc.versions.node,
       v8: proc.versions.v8,
       platform: proc.platform,
+      get nullDevice() {
+        return proc.getBuiltinModule('node:os').devNull
+      },
       user: proc.getuid?.(),
     },
     clock,

@@ -209,11 +209,11 @@ describe('what the checks find', () => {
     await doctor({
       spawn: (command, args, options) => {
         if (args[0] === '--version')
-          started.push({ command, cwd: options.cwd, token: options.env?.MERGEQ_TOKEN })
+          started.push({ command, ownDirectory: options.ownDirectory, token: options.env?.MERGEQ_TOKEN })
         return { code: 0, out: '' }
       },
     })
-    expect(started).toEqual([{ command: 'git', cwd: '/', token: undefined }])
+    expect(started).toEqual([{ command: 'git', ownDirectory: true, token: undefined }])
   })
 })
 

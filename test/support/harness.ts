@@ -81,6 +81,8 @@ export interface Setting {
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   /** Files that can be changed; what several command lines share. They stand before `files`. */
   readonly disk?: Map<string, string>
+  /** The platform; Linux by default. */
+  readonly platform?: string
   /** The id of the user; without one nobody asks who may use a file. */
   readonly user?: number
   /** Who may use paths. */
@@ -154,7 +156,8 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       version: '0.0.0-test',
       node: process.versions.node,
       v8: process.versions.v8,
-      platform: 'linux',
+      platform: setting.platform ?? 'linux',
+      nullDevice: '/dev/null',
       user: setting.user,
     },
     clock: {

@@ -183,6 +183,7 @@ const packages: Readonly<Record<string, string>> = {
   papaparse: 'output',
   'string-width': 'output',
   'supports-hyperlinks': 'host',
+  'cross-spawn': 'host',
   open: 'host',
   'lossless-json': 'json-text',
   conf: 'config',

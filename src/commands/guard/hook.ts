@@ -37,7 +37,7 @@ async function runGitRevParse(
 ): Promise<string | undefined> {
   const { code, out } = await host.spawn('git', ['-C', directory, 'rev-parse', ...args], {
     env: withoutTokens(host.env),
-    cwd: '/',
+    ownDirectory: true,
     output: 'capture',
     timeout: 5_000,
   })
