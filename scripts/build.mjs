@@ -73,15 +73,15 @@ const createClientDeclaration = `
 export declare function createClient(options?: ClientOptions): Client
 `
 
-/** Writes the library as an ES module, and its types, which are the same for both ways to load it. */
+/** Writes the library as an ES module, and its types: those of the ES module are those of the CommonJS module. */
 function writeLibrary(folder) {
   writeFileSync(
     join(folder, 'library.mjs'),
     "import library from './library.cjs'\n\nexport const { createClient } = library\n",
   )
   const types = readFileSync(join(src, 'library', 'types.ts'), 'utf8')
-  for (const ending of ['d.mts', 'd.cts'])
-    writeFileSync(join(folder, `library.${ending}`), types + createClientDeclaration)
+  writeFileSync(join(folder, 'library.d.cts'), types + createClientDeclaration)
+  writeFileSync(join(folder, 'library.d.mts'), "export * from './library.cjs'\n")
 }
 
 /** Returns the licence texts of the packages that these modules belong to. */

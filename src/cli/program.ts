@@ -172,7 +172,6 @@ function withRedaction(unfilteredHost: Host): RedactedHost {
         },
         read: () => input.read(),
         ask: (question, hidden) => input.ask(filterText(question, true), hidden),
-        keys: press => input.keys(press),
       },
       out: out.filtered,
       err: err.filtered,

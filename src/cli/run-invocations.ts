@@ -44,6 +44,8 @@ export interface RunOptions {
   readonly limits?: RequestLimits
   /** Runs right before a request is sent; an error that it throws is the error of the request. */
   beforeSend?(invocation: Invocation): Promise<void>
+  /** Runs after a successful response, before it is printed. */
+  beforePrint?(): Promise<void>
   /** Replaces an error with an error that says more. */
   explainError?(failure: MergeqError): Promise<MergeqError>
 }
@@ -85,7 +87,7 @@ async function execute(
   command: OperationCommand,
   invocation: Invocation,
   context: CommandContext,
-  { isSilent = false, limits = {}, beforeSend, explainError }: RunOptions,
+  { isSilent = false, limits = {}, beforeSend, beforePrint, explainError }: RunOptions,
   isAmongSeveral: boolean,
 ): Promise<PrintResult> {
   const { printer, options } = context
@@ -105,6 +107,7 @@ async function execute(
           : { createSink: (decoder, request) => createBodySink(decoder, request, context) }),
       },
     )
+    await beforePrint?.()
     const values = { ...invocation.values, ...params }
     return async () => ({
       code: isSilent

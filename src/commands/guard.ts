@@ -22,7 +22,7 @@ import {
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { extendError, isNotFound, MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { queueGetCommand } from './queue/get.ts'
+import { queueRequest } from './queue/get/queue-request.ts'
 
 /** The request for the pull request of a head branch. */
 const guardRequest = { operation: getSubmittedPullRequest, inputs: queueInputs }
@@ -98,7 +98,7 @@ async function createBlockedPushError(
   deadline: number,
   context: CommandContext,
 ): Promise<MergeqError> {
-  const [queueInvocation] = await readInvocations(queueGetCommand, context)
+  const [queueInvocation] = await readInvocations(queueRequest, context)
   const queue =
     queueInvocation === undefined
       ? undefined

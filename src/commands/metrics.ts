@@ -33,8 +33,8 @@ export const rawOption = flag({
   summary: 'Show every series on a terminal instead of a summary',
 })
 
-/** The largest number of queues in a summary that is printed once. */
-const maxQueues = 20
+/** The largest number of queues in a summary. */
+export const maxQueues = 20
 
 /** Prints the metrics: a summary or all series on a terminal, the text of the service on a pipe. */
 export function printMetrics(

@@ -12,6 +12,12 @@ export interface Host {
   readonly input: StandardInput
   readonly out: Output
   readonly err: Output
+  /**
+   * Reports what happens to the terminal, for a screen that is redrawn. Resolves to a function that ends this
+   * and restores the terminal. With `press`, keys are not echoed; Ctrl-C still interrupts the process, and
+   * Ctrl-Z suspends it, except on Windows.
+   */
+  watchTerminal(events: TerminalEvents): Promise<() => void>
   readonly files: Files
   /** Aborted by SIGHUP, SIGINT or SIGTERM; the reason is a MergeqError with the exit code of the signal. */
   readonly interrupted: AbortSignal
@@ -53,11 +59,24 @@ export interface StandardInput {
   read(): AsyncIterable<Uint8Array>
   /** Prompts for a line, without echo when `hidden`. Resolves to undefined at the end of the input. */
   ask(question: string, hidden?: boolean): Promise<string | undefined>
+}
+
+/** What happens to a terminal while a screen is shown. */
+export interface TerminalEvents {
   /**
-   * Calls `press` for each pressed key, without echo, until the returned function is called. Ctrl-C still
-   * interrupts the process.
+   * A key was pressed. A key without a character is the sequence of the terminal, such as `ESC [ A` for the
+   * up arrow. Without this function, the keys are not read.
    */
-  keys(press: (key: string) => void): () => void
+  press?(key: string): void
+  /** The size of the terminal has changed. */
+  resize(): void
+  /**
+   * The process is about to be suspended (Ctrl-Z): restores the terminal for the shell. The process is
+   * suspended when the returned promise resolves or rejects.
+   */
+  suspend(): Promise<void>
+  /** The process continues, or was not suspended after all. */
+  resume(): void
 }
 
 /** Standard output or standard error. */

@@ -35,6 +35,7 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
     clock,
     random: Math.random,
     input: createInput(proc, interrupted),
+    watchTerminal: async events => (await import('./terminal.ts')).watchTerminal(proc, events),
     out: createOutput(proc, 'stdout', interrupted),
     err: createOutput(proc, 'stderr', interrupted),
     files,
@@ -106,23 +107,6 @@ const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardIn
     } finally {
       lines.close()
       if (hidden) proc.stderr.write('\n')
-    }
-  },
-  keys(press) {
-    const { stdin } = proc
-    const take = (piece: Uint8Array) => {
-      for (const key of piece.toString()) {
-        if (key === '\u0003') proc.kill(proc.pid, 'SIGINT')
-        else press(key)
-      }
-    }
-    // A terminal that is closed also sends a signal.
-    stdin.on('error', () => undefined)
-    stdin.setRawMode(true)
-    stdin.on('data', take)
-    return () => {
-      stdin.off('data', take).pause()
-      stdin.setRawMode(false)
     }
   },
 })

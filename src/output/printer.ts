@@ -5,7 +5,7 @@ import { csv, csvHeader, markdownHead, markdownRows, tsv } from './delimited.ts'
 import { createJsonArray, createJsonList, type JsonList } from './json-list.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { FieldSelection } from './selected-fields.ts'
-import type { TableRenderer } from './table.ts'
+import type { TableRenderer } from './table-renderer.ts'
 import { parts, receiptColumns, type View, widthRows } from './view.ts'
 
 /** A result that can be printed in any format. */

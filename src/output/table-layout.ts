@@ -25,24 +25,22 @@ export const maxCellWidth = (rows: readonly (readonly string[])[], index: number
  * have no values, or as long as the others do not fit at their smallest widths. Then the widest columns
  * that may be cut are narrowed until the table fits. A table of columns that may not be cut may be wider.
  *
- * @param rows the texts of the cells
- * @param isEmpty whether a column has no values
+ * @param contentWidths the width of the widest cell of each column; 0 for a column without values
  */
 export function layoutColumns(
   columns: readonly Column[],
-  rows: readonly (readonly string[])[],
+  contentWidths: readonly number[],
   maxWidth: number,
-  isEmpty: (index: number) => boolean,
 ): readonly ColumnLayout[] {
   const natural = columns.map(({ title, format }, index) => {
-    const width = maxCellWidth(rows, index, textWidth(title))
+    const width = Math.max(contentWidths[index] ?? 0, textWidth(title))
     return canBeCut(format) ? Math.min(maxWidth, width) : width
   })
   const smallest = columns.map(({ format }, index) =>
     Math.min(natural[index] ?? 0, minWidths[format] ?? Number.POSITIVE_INFINITY),
   )
   let shown = columns.flatMap(({ priority }, index) =>
-    priority !== undefined && isEmpty(index) ? [] : [{ index, priority: priority ?? 0 }],
+    priority !== undefined && contentWidths[index] === 0 ? [] : [{ index, priority: priority ?? 0 }],
   )
   const totalWidth = (widths: readonly number[]) =>
     shown.reduce((sum, { index }) => sum + (widths[index] ?? 0) + columnGap, -columnGap)

@@ -107,7 +107,7 @@ describe('what the body finally says is what is read back and named', () => {
   test('in headings', async () => {
     const answer = () => ({ body: JSON.stringify(queue) })
     const { out } = await mergeq('queue get --set targetBranch=prod', { env: where, answer, terminal: true })
-    expect(out).toContain('Queue for prod in')
+    expect(out).toContain('acme/web prod')
   })
 
   test('in the question before a queue is deleted', async () => {

@@ -156,20 +156,17 @@ describe('metrics watch on a terminal', () => {
       rows,
     })
     expect(code).toBe(0)
-    const frame = out.split('\u001B[?7l').at(-1) ?? ''
+    const frame = out.split('\u001B[?7h')[0]?.split('\u001B[?7l').at(-1) ?? ''
     return frame.replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '').split('\r\n')
   }
   const many = Array.from({ length: 9 }, (_, index) => queueOf('acme/web', `b${index}`, index)).join('')
 
-  test('the queues that do not fit are counted, and the last line says how to quit', async () => {
+  test('the lines that do not fit are counted, and the last line says how to quit', async () => {
     const lines = await lastFrame([many], 14)
-    expect(lines.filter(line => line.includes('last hour'))).toEqual([
-      'acme/web b7, last hour',
-      'acme/web b8, last hour',
-    ])
-    expect(lines).toContain('7 queues with less activity. To list all queues, run: mergeq queue list')
-    expect(lines.join('\n')).toContain(' to quit.')
-    expect(lines.length).toBeLessThanOrEqual(14)
+    expect(lines[0]).toBe('acme/web b0, last hour')
+    expect(lines.at(-3)).toMatch(/^\d+ more below$/)
+    expect(lines.at(-1)).toMatch(/ to quit\.$/)
+    expect(lines).toHaveLength(14)
   })
 
   test('the depths since the start: a low line while the queue is empty, a gap while it has none', async () => {

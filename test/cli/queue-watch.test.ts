@@ -67,30 +67,32 @@ describe.each(['document', 'hosted'] as const)('the story of a queue, %s', diale
 
   const terminal = { terminal: true, inputTerminal: true, rows: 14, columns: 70 }
 
-  test('on a terminal it draws until q is pressed', async () => {
+  test('on a terminal it draws on the alternate screen until q is pressed, and prints the last frame', async () => {
     const keys = ['x', 'x', 'x', 'q']
-    const { code, out, sleeps } = await story('queue watch --interval 2s --color never', {
+    const { code, out, sleeps, requests } = await story('queue watch --interval 2s --color never', {
       ...terminal,
       keys,
     })
     expect(code).toBe(0)
+    expect(requests).toEqual([])
     expect(sleeps).toEqual(Array(3).fill(1_000))
-    const last = out.split('\u001B[?7l').at(-1) ?? ''
-    expect(last.replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '').split('\r\n')).toEqual([
-      'Queue for main in github.com/acme/web: RUNNING',
-      expect.stringMatching(/^testing 1 of 1, 1 queued$/),
-      expect.stringMatching(/^last merge #8, \ds ago$/),
-      expect.stringMatching(/^POSITION {2}PR {2}STATE/),
-      expect.stringMatching(/^ {7}1 {2}#9 {2}◐ testing {2}medium/),
-      '',
-      expect.stringMatching(/^#8 TESTING -> MERGED, \ds ago$/),
-      expect.stringMatching(/^#9 PENDING -> TESTING, position 1, \ds ago$/),
-      'Updated 1s ago, every 2s. Press q to quit.',
-      '',
-    ])
-    expect(out).toMatch(/^\u001B\[\?25l/)
-    expect(out).toMatch(/\u001B\[\?25h$/)
-    expect(out).not.toMatch(/\u001B\[[\d;]*[HJ](?<!\u001B\[J)/)
+    const [, last = ''] = out.split('\u001B[?1049l')
+    const frames = out.split('\u001B[?7l')
+    const table = [
+      expect.stringMatching(/^acme\/web main {2}● RUNNING {3}testing 1\/1 {3}waiting 0$/),
+      expect.stringMatching(/^ {3}PR {2}STATE {14}FOR {2}PRIORITY {2}.*TITLE$/),
+      expect.stringMatching(/^1 {2}#9 {2}◐ testing {10}\ds {3}medium {4}/),
+      expect.stringMatching(/^LEFT {2}✓ #8 merged \ds ago$/),
+    ]
+    expect(last.split('\n')).toEqual([...table, ''])
+    expect(
+      (frames.at(-1) ?? '')
+        .split('\u001B[?7h')[0]
+        ?.replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '')
+        .split('\r\n'),
+    ).toEqual([...table, '', 'Updated 1s ago, every 2s. Press q to quit.'])
+    expect(out).toMatch(/^\u001B\[\?1049h\u001B\[\?25l/)
+    expect(out.split('\u001B[?1049l')[0]).toMatch(/\u001B\[\?7h\u001B\[\?25h$/)
   })
 
   test.each([
@@ -110,14 +112,20 @@ describe.each(['document', 'hosted'] as const)('the story of a queue, %s', diale
 describe('how a watch ends', () => {
   const at = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
   const good = { body: JSON.stringify(queue('RUNNING', entry(7, 'TESTING'))) }
+  const broken = { status: 503 }
+  /** Answers in order; the metrics, which only a screen reads, cannot be read. */
+  const createAnswer = (answers: readonly Answer[]) => {
+    let index = 0
+    return ({ path }: Seen): Answer =>
+      isMetrics(path) ? broken : (answers[Math.min(index++, answers.length - 1)] ?? {})
+  }
+  const isMetrics = (path: string) => path.startsWith('/v1/getMergeQueueMetrics')
   const watch = (line: string, answers: readonly Answer[], setting: Setting = {}) =>
     mergeq(`queue watch --interval 1s ${line}`, {
       env: at,
-      answer: (_, index) => answers[Math.min(index, answers.length - 1)] ?? {},
+      answer: createAnswer(answers),
       ...setting,
     })
-  const broken = { status: 503 }
-
   test.each(['', '-o ndjson', 'terminal'])('a queue that is gone ends it with 5: %s', async how => {
     const terminal = how === 'terminal'
     const { code, out, err } = await watch(terminal ? '' : how, [good, { status: 404 }], {
@@ -126,7 +134,7 @@ describe('how a watch ends', () => {
     })
     expect(code).toBe(5)
     expect(err).toContain('404 (not found) for the queue for main')
-    if (terminal) expect(out).toMatch(/\u001B\[\?25h$/)
+    if (terminal) expect(out).toMatch(/\u001B\[\?25h\u001B\[\?1049l\S*acme\/web main.*\n$/s)
   })
 
   test.each([401, 403])('%i ends it at once with 4', async status => {
@@ -179,12 +187,13 @@ describe('how a watch ends', () => {
       const { code, requests, sleeps } = await watch('--max-errors 4', [good, broken], {
         terminal: how !== '',
       })
-      expect({ code, requests: requests.length }).toEqual({ code: 7, requests: 5 })
+      const reads = requests.filter(({ path }) => !isMetrics(path))
+      expect({ code, reads: reads.length }).toEqual({ code: 7, reads: 5 })
       expect(sleeps.reduce((sum, one) => sum + one, 0)).toBe(1_000 + 2_000 + 4_000 + 8_000)
     },
   )
 
-  test('on a terminal a failed reading is reported in the block', async () => {
+  test('on a terminal a failed reading is reported on the screen', async () => {
     const { out } = await watch('--for 3s --color never', [good, broken], { terminal: true, columns: 120 })
     expect(out).toMatch(/\r\n\S+ could not process the request for \S.* \(503\).*.*\u001B\[K/)
   })
@@ -271,11 +280,11 @@ describe('how a watch ends', () => {
       terminal: true,
       signal: stop.signal,
       answer: (_, index) => {
-        if (index === 2) stop.abort(new MergeqError('interrupted', 'stopped by SIGTERM.', { exit: 143 }))
+        if (index === 3) stop.abort(new MergeqError('interrupted', 'stopped by SIGTERM.', { exit: 143 }))
         return good
       },
     })
     expect(code).toBe(143)
-    expect(out).toMatch(/^\u001B\[\?25l.*\u001B\[\?25h$/s)
+    expect(out).toMatch(/^\u001B\[\?1049h\u001B\[\?25l.*\u001B\[\?25h\u001B\[\?1049l\S*acme\/web main.*\n$/s)
   })
 })

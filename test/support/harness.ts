@@ -183,12 +183,12 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         err.push(question)
         return typed.shift()
       },
-      keys(listener) {
-        press = listener
-        return () => {
-          press = undefined
-        }
-      },
+    },
+    watchTerminal: async events => {
+      press = events.press
+      return () => {
+        press = undefined
+      }
     },
     out: { ...sink(out, setting.terminal ?? false), hasLinks: async () => setting.hasLinks ?? false },
     err: { ...sink(err, setting.terminal ?? false), canRedraw: setting.redraws ?? false },

@@ -31,7 +31,7 @@ export function piecesIn(text: string, secret = token): readonly string[] {
   )
 }
 
-const ownSequences = /\u001B\[(?:[\d;]*m|\d*[AGJK]|\?(?:7|25|2026)[hl])|\r\n|\r(?=\u001B)/g
+const ownSequences = /\u001B\[(?:[\d;]*m|\d*[AGJK]|H|\?(?:7|25|1049|2026)[hl])|\r\n|\r(?=\u001B)/g
 export const controlCharacters =
   /[\0-\x08\x0B-\x1F\x7F-\x9F\u00AD\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]|[\u{E0000}-\u{E0FFF}]/u
 

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import width from 'string-width'
 import { describe, expect, test } from 'vitest'
+import { scrollWith } from '../../src/cli/watch/scroll-keys.ts'
+import { createQueueScreen } from '../../src/commands/queue/watch/live-screen.ts'
 import {
   departedEntries,
   departureChange,
@@ -10,8 +12,10 @@ import {
   snapshotOf,
 } from '../../src/domain/queue-changes.ts'
 import type { JsonObject } from '../../src/json.ts'
-import { createLiveBlock } from '../../src/output/live-block.ts'
-import { drawFrame } from '../../src/output/table.ts'
+import { createAlternateScreen } from '../../src/output/alternate-screen.ts'
+import { drawFrame } from '../../src/output/frame.ts'
+import { forTerminal } from '../../src/output/sanitize.ts'
+import { plainText } from '../../src/output/styled-text.ts'
 import { truncateLine } from '../../src/output/text-width.ts'
 import { table, type View } from '../../src/output/view.ts'
 import { noon } from '../support/harness.ts'
@@ -108,8 +112,14 @@ describe('what changed between two looks', () => {
   })
 })
 
-describe('the block', () => {
-  const page = (columns: number, rows: number) => ({ columns, rows, color: true, now: noon })
+describe('a frame', () => {
+  const page = (columns: number, rows: number) => ({
+    columns,
+    rows,
+    color: true,
+    now: noon,
+    offset: 0,
+  })
   const columns = [
     ['POSITION', 'position', 'number'],
     ['PR', 'prNumber', 'pr'],
@@ -156,9 +166,10 @@ describe('the block', () => {
         fc.array(title, { maxLength: 4 }),
         fc.integer({ min: 1, max: 130 }),
         fc.integer({ min: 1, max: 40 }),
-        (records, heading, foot, most, rows) => {
-          const lines = drawFrame(shapeOf(records, heading), foot, page(most, rows))
-          expect(lines.length).toBeLessThanOrEqual(Math.max(0, rows - 1))
+        fc.integer({ min: 0, max: 40 }),
+        (records, heading, foot, most, rows, offset) => {
+          const { lines } = drawFrame(shapeOf(records, heading), foot, { ...page(most, rows), offset })
+          expect(lines.length).toBeLessThanOrEqual(rows)
           for (const line of lines) {
             expect(width(line)).toBeLessThan(Math.max(1, most))
             expect(line.replaceAll(/\u001B\[\d+m/g, '')).not.toMatch(/\p{Cc}/u)
@@ -169,11 +180,55 @@ describe('the block', () => {
     )
   })
 
-  test('rows that do not fit are counted', () => {
-    const records = Array.from({ length: 30 }, (_, index) => ({ prNumber: index, position: index + 1 }))
-    const lines = drawFrame(shapeOf(records, ['head']), ['', 'foot'], { ...page(60, 12), color: false })
-    expect(lines).toHaveLength(11)
-    expect(lines.slice(-3)).toEqual(['… and 24 more', '', 'foot'])
+  const thirty = Array.from({ length: 30 }, (_, index) => ({ prNumber: index + 1, position: index + 1 }))
+  const scrolled = (offset: number, view = shapeOf(thirty, ['head'])) =>
+    drawFrame(view, ['', 'foot'], { ...page(60, 12), color: false, offset, scrollHint: 'j, k' })
+  const numbers = (lines: readonly string[]) => lines.flatMap(line => /#(\d+)/.exec(line)?.slice(1) ?? [])
+
+  test('rows that do not fit are counted and scrolled, below the heading and the titles', () => {
+    const [top, middle, end] = [scrolled(0), scrolled(9), scrolled(99)]
+    for (const { lines, pageSize } of [top, middle, end]) {
+      expect({ count: lines.length, pageSize }).toEqual({ count: 12, pageSize: 7 })
+      expect([lines[0], lines[1]?.trim().slice(0, 8)]).toEqual(['head', 'POSITION'])
+      expect(lines.slice(-2)).toEqual(['', 'foot'])
+    }
+    expect(top.lines.at(-3)).toBe('23 more below (j, k)')
+    expect(middle.lines.at(-3)).toBe('9 more above, 14 more below (j, k)')
+    expect(end.lines.at(-3)).toBe('23 more above (j, k)')
+    expect(numbers(middle.lines)).toEqual(['10', '11', '12', '13', '14', '15', '16'])
+    expect(numbers(end.lines).at(-1)).toBe('30')
+    expect(end.offset).toBe(23)
+  })
+
+  test('a view without rows is scrolled by its lines', () => {
+    const lines = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`)
+    const { lines: visible } = scrolled(3, { heading: lines, columns: [], rows: [] })
+    expect(visible).toEqual([...lines.slice(3, 12), '3 more above, 8 more below (j, k)', '', 'foot'])
+  })
+
+  test('columns keep their places when what they hold becomes shorter or is gone', () => {
+    const optional: View['columns'] = [
+      { title: 'PR', format: 'pr' },
+      { title: 'STATE', format: 'state' },
+      { title: 'AUTHOR', format: 'plain', priority: 1 },
+      { title: 'TITLE', format: 'text' },
+    ]
+    const draw = (row: View['rows'][number], minWidths?: readonly number[]) =>
+      drawFrame({ columns: optional, rows: [row] }, [], {
+        ...page(90, 12),
+        color: false,
+        ...(minWidths === undefined ? {} : { minWidths }),
+      })
+    const first = draw([1234, 'TESTING', 'barbara', 'Title'])
+    const second = draw([5, 'PENDING_FAILURE', null, 'Title'], first.widths)
+    expect(first.lines).toEqual([
+      'PR     STATE              AUTHOR   TITLE',
+      '#1234  ◐ testing          barbara  Title',
+    ])
+    expect(second.lines).toEqual([
+      'PR     STATE              AUTHOR   TITLE',
+      '#5     ! pending failure  -        Title',
+    ])
   })
 
   test('a cut keeps the colours whole', () => {
@@ -181,21 +236,83 @@ describe('the block', () => {
     expect(truncateLine('\u001B[32mok\u001B[39m end', 20)).toBe('\u001B[32mok\u001B[39m end')
   })
 
-  test('each drawing is one write, over the lines that are there: those that a narrower one broke, and a lower one scrolled away', async () => {
+  test('each is one write on the alternate screen; the end restores the normal screen, once', async () => {
     const writes: string[] = []
-    const block = await createLiveBlock({ write: async text => void writes.push(String(text)) })
-    await block.draw(['a'.repeat(70), 'b'], { columns: 80, rows: 24 })
-    await block.draw(['c', 'd', 'e'], { columns: 40, rows: 24 })
-    await block.draw(['f'], { columns: 40, rows: 3 })
-    await block.draw(['g'], { columns: 40, rows: 20 })
-    await block.close()
-    await block.close()
+    const screen = createAlternateScreen({ write: async text => void writes.push(String(text)) })
+    await screen.leave()
+    await screen.draw(['a', 'b'])
+    await screen.draw(['c'])
+    await screen.leave()
+    await screen.leave()
+    await screen.draw(['d'])
     expect(writes).toEqual([
-      `\u001B[?25l\r\u001B[?7l${'a'.repeat(70)}\u001B[K\r\nb\u001B[K\r\n\u001B[J\u001B[?7h`,
-      '\u001B[3A\r\u001B[?7lc\u001B[K\r\nd\u001B[K\r\ne\u001B[K\r\n\u001B[J\u001B[?7h',
-      '\u001B[2A\r\u001B[?7lf\u001B[K\r\n\u001B[J\u001B[?7h',
-      '\u001B[2A\r\u001B[?7lg\u001B[K\r\n\u001B[J\u001B[?7h',
-      '\u001B[?25h',
+      '\u001B[?1049h\u001B[?25l\u001B[?7l\u001B[Ha\u001B[K\r\nb\u001B[K\u001B[J',
+      '\u001B[?7l\u001B[Hc\u001B[K\u001B[J',
+      '\u001B[?7h\u001B[?25h\u001B[?1049l',
+      '\u001B[?1049h\u001B[?25l\u001B[?7l\u001B[Hd\u001B[K\u001B[J',
     ])
+    expect(writes.map(forTerminal)).toEqual(writes)
+  })
+})
+
+test.each([
+  ['j', 6],
+  ['\u001B[B', 6],
+  ['k', 4],
+  ['\u001B[A', 4],
+  ['\u001BOA', 4],
+  [' ', 15],
+  ['\u001B[6~', 15],
+  ['\u001B[5~', 0],
+  ['g', 0],
+  ['x', undefined],
+])('the key %j scrolls from 5 to %s', (key, expected) => {
+  expect(scrollWith(key, 5, 10)).toBe(expected)
+})
+
+describe('the screen of a queue', () => {
+  const repo = { host: 'github.com', owner: 'acme', name: 'web' }
+  const left = (pr: number, to: string | null, minutes: number): QueueChange => ({
+    pr,
+    from: 'TESTING',
+    to,
+    at: new Date(noon - minutes * 60_000).toISOString(),
+    position: null,
+  })
+  const screenOf = (...updates: readonly (readonly QueueChange[])[]) => {
+    const screen = createQueueScreen({ repo, targetBranch: 'main' }, '')
+    for (const changes of updates)
+      screen.update({ queue: queue('RUNNING', entry(5, 'TESTING')), changes }, noon)
+    return (columns: number) => screen.draw(noon, columns).foot.map(plainText)
+  }
+  const testing = { ...left(5, 'TESTING', 0), from: 'PENDING', position: 1 }
+  const paused = { ...left(1, 'PAUSED', 0), pr: null }
+
+  test('names what left since the beginning, newest first, and counts what does not fit', () => {
+    const foot = screenOf(
+      [left(2, 'MERGED', 5)],
+      [left(3, 'MERGED', 3), testing, paused],
+      [left(4, 'FAILED', 2)],
+    )
+    expect(foot(80)).toEqual(['LEFT  ✗ #4 failed 2m ago   ✓ #3 merged 3m ago   ✓ #2 merged 5m ago'])
+    expect(foot(60)).toEqual(['LEFT  ✗ #4 failed 2m ago   ✓ #3 merged 3m ago   1 more'])
+    expect(foot(20)).toEqual(['LEFT  ✗ #4 failed 2m ago   2 more'])
+  })
+
+  test('names those whose state is unknown, or that are not ready', () => {
+    expect(screenOf([left(2, null, 1), left(3, 'NOT_READY', 2), left(6, 'Hovering', 3)])(90)).toEqual([
+      'LEFT  #2 left 1m ago   ○ #3 not ready 2m ago   #6 Hovering 3m ago',
+    ])
+  })
+
+  test.each(['2026-01-05T11:00:00', '2026-01-05T13:00:00Z'])(
+    'counts from the reading if it left at %s',
+    at => {
+      expect(screenOf([{ ...left(2, 'MERGED', 0), at }])(80)).toEqual(['LEFT  ✓ #2 merged 0s ago'])
+    },
+  )
+
+  test('has no such line while nothing has left', () => {
+    expect(screenOf([testing])(80)).toEqual([])
   })
 })

@@ -1,16 +1,17 @@
 import type { ServiceClient, ServiceLogger } from '../../api/service-client.ts'
 import { isContinuousIntegration } from '../../config/continuous-integration.ts'
 import { formatAge } from '../../domain/format.ts'
+import { createAlternateScreen } from '../../output/alternate-screen.ts'
 import { shouldColor } from '../../output/color.ts'
-import { createLiveBlock } from '../../output/live-block.ts'
+import type { StyledLine } from '../../output/styled-text.ts'
 import type { View } from '../../output/view.ts'
 import type { CommandContext } from '../context.ts'
 import { canPrompt } from '../prompt.ts'
+import { scrollWith } from './scroll-keys.ts'
 import type { WatchRenderer } from './watch-renderer.ts'
 
 /**
- * Whether a watch redraws a block on the terminal: for the table format, outside CI, on a terminal that can
- * move the cursor.
+ * Whether a watch redraws a screen: for the table format, outside CI, on a terminal that can move the cursor.
  */
 export const isLive = ({ options, host }: CommandContext): boolean =>
   host.out.terminal &&
@@ -20,19 +21,20 @@ export const isLive = ({ options, host }: CommandContext): boolean =>
   options.fields.length === 0 &&
   !options.verbose
 
-/** Milliseconds between redraws, which show growing ages and follow the size of the terminal. */
+/** Milliseconds between redraws, which show growing ages. */
 const redrawInterval = 1_000
 
-/** The content of the block that is redrawn. */
+/** The content of the screen that is redrawn. */
 export interface LiveScreen<Update> {
   /** Takes the result of a reading; `now` is in milliseconds since 1970. */
   update(update: Update, now: number): void
-  /** Returns the table and the lines below it. */
-  draw(now: number): { readonly view: View; readonly foot: readonly string[] }
+  /** Returns the table, and the lines below it, for a terminal of this width. */
+  draw(now: number, columns: number): { readonly view: View; readonly foot: readonly StyledLine[] }
 }
 
 /**
- * Creates the renderer that redraws a block every second, until a person presses q. `interval` is the time
+ * Creates the renderer that redraws the alternate screen every second and on every key, until a person
+ * presses q. When it is closed, the last frame is printed on the normal screen. `interval` is the time
  * between readings, in milliseconds.
  */
 export async function createLiveRenderer<Update>(
@@ -40,28 +42,75 @@ export async function createLiveRenderer<Update>(
   interval: number,
   context: CommandContext,
 ): Promise<WatchRenderer<Update>> {
-  const { host } = context
-  const { clock, out, env, input } = host
+  const { host, secrets } = context
+  const { clock, out, env } = host
   const { drawFrame } = await import('../../output/table.ts')
-  const block = await createLiveBlock(out)
-  const color = shouldColor({ color: context.options.color, env, terminal: out.terminal })
-  let notice: string | undefined
-  let readAt = clock.now()
+  const terminal = createAlternateScreen(out)
+  const style = {
+    color: shouldColor({ color: context.options.color, env, terminal: out.terminal }),
+    links: (await out.hasLinks?.()) ?? false,
+    redact: secrets.redact,
+  }
+  let [notice, readAt]: [string | undefined, number] = [undefined, clock.now()]
+  let [offset, pageSize, minWidths]: [number, number, readonly number[]] = [0, 1, []]
+  let [hasFrame, isSuspended] = [false, false]
+  const hasKeys = canPrompt(context)
   const quit = new AbortController()
   const quitPromise = new Promise<never>((_, reject) =>
     quit.signal.addEventListener('abort', () => reject(quit.signal.reason)),
   )
   quitPromise.catch(() => undefined)
   const stopSignal = AbortSignal.any([host.interrupted, quit.signal])
-  const releaseKeys = canPrompt(context)
-    ? input.keys(key => {
-        if (/^q$/i.test(key)) quit.abort()
-      })
-    : undefined
+
+  /** Returns a frame of what was read last, with further lines below it. */
+  const createFrame = (more: readonly StyledLine[], size: { rows: number; scrollHint?: string }) => {
+    const { columns } = out
+    const now = clock.now()
+    const { view, foot } = screen.draw(now, columns - 1)
+    return drawFrame(view, [...foot, ...more], { ...style, ...size, columns, now, offset, minWidths })
+  }
+  const draw = async () => {
+    if (isSuspended) return
+    hasFrame = true
+    const age = formatAge(clock.now() - readAt)
+    const key = hasKeys ? 'q' : 'Ctrl-C'
+    const status = `Updated ${age} ago, every ${formatAge(interval)}. Press ${key} to quit.`
+    const frame = createFrame(['', ...(notice === undefined ? [] : [notice]), status], {
+      rows: out.rows,
+      ...(hasKeys ? { scrollHint: 'arrow keys or j and k scroll' } : {}),
+    })
+    offset = frame.offset
+    pageSize = frame.pageSize
+    minWidths = frame.widths
+    await terminal.draw(frame.lines)
+  }
+  /** Draws again after an event. An error of the output is thrown by the next regular frame. */
+  const redraw = () => {
+    if (hasFrame) draw().catch(() => undefined)
+  }
+  const press = (key: string) => {
+    if (/^q$/i.test(key)) quit.abort()
+    const scrolled = scrollWith(key, offset, pageSize)
+    if (scrolled === undefined) return
+    offset = scrolled
+    redraw()
+  }
+  const releaseTerminal = await host.watchTerminal({
+    ...(hasKeys ? { press } : {}),
+    resize: redraw,
+    async suspend() {
+      isSuspended = true
+      await terminal.leave()
+    },
+    resume() {
+      isSuspended = false
+      redraw()
+    },
+  })
   const setNotice = async (text: string) => {
     notice = text
   }
-  // Other output to the terminal would corrupt the block.
+  // Other output to the terminal would corrupt the screen.
   const silentLogger: ServiceLogger = {
     debug: async () => undefined,
     info: setNotice,
@@ -72,15 +121,6 @@ export async function createLiveRenderer<Update>(
   }
   const client = context.client()
   let currentClient: ServiceClient = client
-
-  const draw = async () => {
-    const now = clock.now()
-    const { columns, rows } = out
-    const { view, foot } = screen.draw(now)
-    const statusLine = `Updated ${formatAge(now - readAt)} ago, every ${formatAge(interval)}. Press ${releaseKeys === undefined ? 'Ctrl-C' : 'q'} to quit.`
-    const footLines = ['', ...foot, ...(notice === undefined ? [] : [notice]), statusLine]
-    await block.draw(drawFrame(view, footLines, { columns, rows, color, now }), { columns, rows })
-  }
 
   return {
     client: () => currentClient,
@@ -111,8 +151,11 @@ export async function createLiveRenderer<Update>(
     untilQuit: work => Promise.race([work, quitPromise]),
     hasQuit: () => quit.signal.aborted,
     async close() {
-      releaseKeys?.()
-      await block.close()
+      releaseTerminal()
+      await terminal.leave()
+      if (!hasFrame) return
+      const { lines } = createFrame([], { rows: out.rows - 1 })
+      await out.write(`${lines.join('\n')}\n`)
     },
   }
 }

@@ -9,16 +9,16 @@ import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../.
 import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
 import { numberText, type Sample, seriesText } from '../../domain/metrics/exposition.ts'
 import { histogramOf } from '../../domain/metrics/histogram.ts'
-import { type MetricsSummary, summarizeMetrics } from '../../domain/metrics/summary.ts'
+import { summarizeMetrics } from '../../domain/metrics/summary.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
-import { linesView, type View } from '../../output/view.ts'
-import { printMetrics, rawOption, sampleRecord } from '../metrics.ts'
+import { linesView } from '../../output/view.ts'
+import { maxQueues, printMetrics, rawOption, sampleRecord } from '../metrics.ts'
 import { metricsRequest } from './request/metrics-request.ts'
 import { createDepthHistory } from './view/depth-history.ts'
 import { formatLabels, type Labels, seriesView } from './view/series-view.ts'
-import { type SummaryOptions, summaryView } from './view/summary-view.ts'
+import { summaryView } from './view/summary-view.ts'
 
 /** The value of a series; a histogram has points for its sum and its count, and none for its buckets. */
 interface Point {
@@ -116,23 +116,8 @@ function createChangePrinter({
   }
 }
 
-/** Lines of the screen that show no queue, and the smallest number of lines of a queue. */
-const [otherLines, minLinesOfQueue] = [5, 3]
-
-/** Returns the summary with as many queues as the terminal has rows for, and at least one. */
-function fitSummary(summary: MetricsSummary, rows: number, options: Omit<SummaryOptions, 'maxQueues'>): View {
-  for (let maxQueues = Math.ceil(rows / minLinesOfQueue); ; maxQueues--) {
-    const view = summaryView(summary, { ...options, maxQueues })
-    if (maxQueues <= 1 || (view.heading ?? []).length <= rows - otherLines) return view
-  }
-}
-
 /** Creates the screen: the summary of `mergeq metrics` with the last depths of each queue, or all series. */
-function createMetricsScreen(
-  raw: boolean,
-  branch: string | undefined,
-  { host: { out } }: CommandContext,
-): LiveScreen<MetricsUpdate> {
+function createMetricsScreen(raw: boolean, branch: string | undefined): LiveScreen<MetricsUpdate> {
   const history = createDepthHistory()
   let samples: readonly Sample[] | undefined
   return {
@@ -140,14 +125,13 @@ function createMetricsScreen(
       samples = update.samples
       history.add(summarizeMetrics(samples).queues)
     },
-    draw() {
-      const { columns, rows } = out
+    draw(_, columns) {
       const view =
         samples === undefined
           ? linesView(['No metrics have been read yet.'])
           : raw && samples.length > 0
             ? seriesView(samples, columns)
-            : fitSummary(summarizeMetrics(samples), rows, { columns, branch, depthHistory: history.of })
+            : summaryView(summarizeMetrics(samples), { columns, maxQueues, branch, depthHistory: history.of })
       return { view, foot: [] }
     },
   }
@@ -192,7 +176,7 @@ export const metricsWatchCommand = defineCommand({
     }
     const renderer = isLive(context)
       ? await createLiveRenderer(
-          createMetricsScreen(values.raw, invocation.values.branch, context),
+          createMetricsScreen(values.raw, invocation.values.branch),
           values.interval,
           context,
         )

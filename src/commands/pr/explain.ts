@@ -8,6 +8,7 @@ import type { Invocation } from '../../cli/invocation.ts'
 import { openPage } from '../../cli/open-page.ts'
 import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
+import { repeatedOptions } from '../../cli/repeated-options.ts'
 import { webInput } from '../../cli/web-input.ts'
 import { explainPullRequest } from '../../domain/explain/explain-pull-request.ts'
 import type { UnreadSource } from '../../domain/explain/explanation.ts'
@@ -34,12 +35,8 @@ type ExplainInvocation = Invocation<typeof explainRequest.inputs>
  */
 function formatRepeatedOptions({ values: { repo } }: ExplainInvocation, { args }: CommandContext): string {
   const [reference = ''] = args.get('pr') ?? []
-  const options = ['--repo', '--target-branch', '--base-url', '--profile'].flatMap(name => {
-    const [value] = args.get(name) ?? []
-    return value === undefined ? [] : [` ${name} ${shellWord(value)}`]
-  })
   const isUrl = reference.includes('/') && !args.has('--repo')
-  return [...(isUrl ? [` --repo ${shellWord(repositoryName(repo))}`] : []), ...options].join('')
+  return `${isUrl ? ` --repo ${shellWord(repositoryName(repo))}` : ''}${repeatedOptions(args)}`
 }
 
 /** Reads what an explanation needs, and prints the explanation. */

@@ -9,7 +9,7 @@ import { repositoryName } from '../../domain/values/repository.ts'
 import { parseDuration } from '../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
-import { queueGetCommand } from './get.ts'
+import { queueRequest } from './get/queue-request.ts'
 
 const columns: readonly ColumnSpec[] = [
   ['CHECK', 'check'],
@@ -31,7 +31,7 @@ const conditionRecord: RecordFields = {
 export const queueCheckCommand = defineCommand({
   command: 'queue check',
   summary: 'Check the health of a queue',
-  request: queueGetCommand,
+  request: queueRequest,
   exitKinds: ['check-failed'],
   output: {
     table: 'one row per condition',

@@ -18,7 +18,7 @@ import {
   readItems,
 } from './file/plan.ts'
 import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
-import { queueGetCommand } from './get.ts'
+import { queueRequest } from './get/queue-request.ts'
 
 /** A record is a setting that differs. */
 export const differenceRecord: RecordFields = {
@@ -98,7 +98,7 @@ export async function printPlans(
 export const queueDiffCommand = defineCommand({
   command: 'queue diff',
   summary: 'Compare queue settings with files',
-  request: queueGetCommand,
+  request: queueRequest,
   readsRequests: true,
   fields: differenceRecord,
   exitKinds: ['differs'],

@@ -14,7 +14,7 @@ import { stringifyJson } from '../../json-text.ts'
 import { rawText } from '../../output/printer.ts'
 import { queueName, readLive, resolveQueue } from './file/plan.ts'
 import { isQueueFileName, parseQueueText, queueFileInputs, readQueueText } from './file/read-files.ts'
-import { queueGetCommand } from './get.ts'
+import { queueRequest } from './get/queue-request.ts'
 
 /** The comment at the top of a new YAML file. */
 const fileComment =
@@ -75,7 +75,7 @@ async function prepareExport(file: string | undefined, context: CommandContext) 
 export const queueExportCommand = defineCommand({
   command: 'queue export',
   summary: 'Export queue settings to a file for version control',
-  request: queueGetCommand,
+  request: queueRequest,
   readsRequests: true,
   output: 'the settings as YAML, or as JSON with --json; nothing with --file',
   inputs: {

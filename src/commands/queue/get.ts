@@ -1,10 +1,14 @@
+import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineOperationCommand } from '../../cli/command.ts'
+import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
+import type { CommandContext } from '../../cli/context.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
-import { queueInputs } from '../../cli/queue-inputs.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
-import { get, getArray, getString, isObject } from '../../json.ts'
+import type { Invocation } from '../../cli/invocation.ts'
+import { repeatedOptions } from '../../cli/repeated-options.ts'
+import { runInvocations } from '../../cli/run-invocations.ts'
+import { positionEntries } from '../../domain/queue-entries.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
+import { queueRequest } from './get/queue-request.ts'
 
 const columns: readonly ColumnSpec[] = [
   ['POSITION', 'position', 'number'],
@@ -19,34 +23,66 @@ const columns: readonly ColumnSpec[] = [
 /** The fields of a queue; the rows of the table are its pull requests. */
 export const queueRecord = serviceRecord(getQueue, columns, 'enqueuedPullRequests')
 
+/**
+ * Prints a queue: a screen on a terminal, with what the metrics say about its last hour, and a table
+ * elsewhere. Returns the exit code.
+ */
+export async function printQueue(
+  invocations: readonly Invocation<typeof queueRequest.inputs>[],
+  context: CommandContext,
+): Promise<number> {
+  const { options, host, args } = context
+  const [invocation] = invocations
+  const isTable = options.format === 'table' && options.fields.length === 0
+  const hasScreen = isTable && (host.out.terminal || options.isTableForced)
+  const screen = hasScreen ? await import('./get/queue-screen.ts') : undefined
+  const readActivity = async () => {
+    if (!isTable || !host.out.terminal || invocation === undefined) return undefined
+    const { readQueueActivity } = await import('./get/queue-activity.ts')
+    return readQueueActivity(context.client(), invocation.values)
+  }
+  // Read at the same time as the queue.
+  const reading = readActivity()
+  let activity: Awaited<typeof reading>
+  const command = defineOperationCommand({
+    ...queueRequest,
+    summary: '',
+    examples: [],
+    view({ records: [queue = {}] }, values) {
+      return {
+        ...table(positionEntries(queue), columns),
+        ...(screen && {
+          terminalView: () =>
+            screen.queueScreen(queue, {
+              ...values,
+              activity,
+              columns: host.out.columns,
+              repeatedOptions: repeatedOptions(args),
+            }),
+        }),
+      }
+    },
+  })
+  return runInvocations(command, invocations, context, {
+    async beforePrint() {
+      activity = await reading
+    },
+  })
+}
+
 /** `mergeq queue get`: a queue and the pull requests in it. */
-export const queueGetCommand = defineOperationCommand({
+export const queueGetCommand = defineCommand({
   command: 'queue get',
-  summary: 'Show a queue: its state, settings and pull requests',
+  summary: 'Show a queue: its state and pull requests',
   operation: getQueue,
-  inputs: queueInputs,
+  request: queueRequest,
+  inputs: {},
+  operations: [getMergeQueueMetrics],
   fields: queueRecord,
-  view({ records: [queue = {}] }, { repo, targetBranch }) {
-    const entries = getArray(queue, 'enqueuedPullRequests')
-    const positions = entries.map((entry, index) =>
-      isObject(entry) ? { ...entry, position: index + 1 } : entry,
-    )
-    const setting = (key: string) =>
-      (get(queue, key) ?? undefined) === undefined ? [] : [`${key} ${get(queue, key)}`]
-    const facts = [getString(queue, 'state') ?? '-', ...['mode', 'concurrency', 'batch'].flatMap(setting)]
-    return {
-      ...table(positions, columns),
-      heading: [
-        `Queue for ${targetBranch} in ${repositoryName(repo)}: ${facts.join(', ')}`,
-        ...(entries.length === 0
-          ? ['No pull requests are queued. Pull requests that are not ready are not listed.']
-          : []),
-      ],
-    }
-  },
   examples: [
     'mergeq queue get',
     'mergeq queue get --json | jq -r .state',
     'mergeq queue get --fields state,mode',
   ],
+  run: (_, context, invocations) => printQueue(invocations, context),
 })

@@ -59,7 +59,7 @@ export const queueListCommand = defineCommand({
       invocation.values,
       invocation,
     )
-    const { summarizeMetrics } = await import('../../domain/metrics/summary.ts')
+    const { summarizeMetrics } = await import('../../domain/metrics/last-hour.ts')
     const { queues } = summarizeMetrics(readSamplesIn(response.bytes))
     await context.printer.print({
       records: queues.map(toRecord),

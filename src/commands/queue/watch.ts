@@ -1,12 +1,13 @@
 import { callOperation } from '../../api/call.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { RequestLimits, ServiceClient } from '../../api/service-client.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
 import { combineFields } from '../../cli/fields/record-fields.ts'
 import type { Invocation } from '../../cli/invocation.ts'
-import { runInvocations } from '../../cli/run-invocations.ts'
+import { repeatedOptions } from '../../cli/repeated-options.ts'
 import { createLiveRenderer, isLive } from '../../cli/watch/live-renderer.ts'
 import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
 import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
@@ -20,12 +21,13 @@ import {
 } from '../../domain/queue-changes.ts'
 import type { QueueEntry } from '../../domain/queue-entries.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
-import { queueGetCommand, queueRecord } from './get.ts'
-import { createQueueScreen } from './watch/live-screen.ts'
+import type { QueueActivity } from './get/queue-activity.ts'
+import { queueRequest } from './get/queue-request.ts'
+import { printQueue, queueRecord } from './get.ts'
 import { changeRecord, createChangePrinter, type QueueUpdate } from './watch/print-changes.ts'
 
 /** The queue to watch. */
-type QueueInvocation = Invocation<typeof queueGetCommand.inputs>
+type QueueInvocation = Invocation<typeof queueRequest.inputs>
 
 /** How often the record of a pull request that left is read before its outcome counts as unknown. */
 const maxAttempts = 3
@@ -70,7 +72,7 @@ function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate
     const snapshot = snapshotOf(queue)
     if (lastSnapshot === undefined) {
       lastSnapshot = snapshot
-      return [queue, undefined]
+      return { queue, changes: undefined }
     }
     const changes = queueChanges(lastSnapshot, snapshot, unlistedStates, client.host.clock.now())
     const departures: readonly Departure[] = [
@@ -90,7 +92,31 @@ function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate
     for (const change of departureChanges)
       if (change?.to === 'NOT_READY' && change.pr !== null) unlistedStates.set(change.pr, change.to)
     lastSnapshot = snapshot
-    return [queue, [...departureChanges.flatMap(change => change ?? []), ...changes]]
+    return { queue, changes: [...departureChanges.flatMap(change => change ?? []), ...changes] }
+  }
+}
+
+/** How long the metrics of a queue are shown before they are read again, in milliseconds. */
+const maxActivityAge = 30_000
+
+/** Returns a reader that also reads the metrics of the queue, at the same time and not each time. */
+async function withActivity(
+  readQueue: WatchReader<QueueUpdate>,
+  { values }: QueueInvocation,
+): Promise<WatchReader<QueueUpdate>> {
+  const { readQueueActivity } = await import('./get/queue-activity.ts')
+  let activity: QueueActivity | undefined
+  let readAt = Number.NEGATIVE_INFINITY
+  return async (client, limits, isLast) => {
+    const now = client.host.clock.now()
+    const isCurrent = now - readAt < maxActivityAge
+    if (!isCurrent) readAt = now
+    const [update, newActivity] = await Promise.all([
+      readQueue(client, limits, isLast),
+      isCurrent ? activity : readQueueActivity(client, values),
+    ])
+    activity = newActivity
+    return { ...update, activity }
   }
 }
 
@@ -98,9 +124,9 @@ function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate
 export const queueWatchCommand = defineCommand({
   command: 'queue watch',
   summary: 'Watch a queue and show every change',
-  request: queueGetCommand,
+  request: queueRequest,
   inputs: watchInputs('the queue', '10s'),
-  operations: [getSubmittedPullRequest],
+  operations: [getSubmittedPullRequest, getMergeQueueMetrics],
   fields: combineFields(changeRecord, { ...queueRecord, columns: [] }),
   output: {
     table: 'a live view on a terminal; elsewhere one line per change',
@@ -115,8 +141,7 @@ export const queueWatchCommand = defineCommand({
   validate: checkWatchInputs,
   async run(values, context, invocations) {
     const { options } = context
-    if (values.once && options.format !== 'ndjson')
-      return runInvocations(queueGetCommand, invocations, context)
+    if (values.once && options.format !== 'ndjson') return printQueue(invocations, context)
     if (options.format === 'json')
       throw usageError(
         '`mergeq queue watch` cannot print JSON, because its output is a stream.',
@@ -124,9 +149,15 @@ export const queueWatchCommand = defineCommand({
       )
     const [invocation] = invocations
     if (invocation === undefined) return 0
-    const renderer = isLive(context)
-      ? await createLiveRenderer(createQueueScreen(invocation.values), values.interval, context)
-      : createStreamRenderer(createChangePrinter(invocation.values, context), context)
-    return watchLoop(createQueueReader(invocation), values, renderer, context)
+    const { values: queue } = invocation
+    const readQueue = createQueueReader(invocation)
+    if (!isLive(context)) {
+      const renderer = createStreamRenderer(createChangePrinter(queue, context), context)
+      return watchLoop(readQueue, values, renderer, context)
+    }
+    const { createQueueScreen } = await import('./watch/live-screen.ts')
+    const screen = createQueueScreen(queue, repeatedOptions(context.args))
+    const renderer = await createLiveRenderer(screen, values.interval, context)
+    return watchLoop(await withActivity(readQueue, invocation), values, renderer, context)
   },
 })

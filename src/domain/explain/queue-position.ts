@@ -1,14 +1,9 @@
 import { get, getNumber, getString } from '../../json.ts'
 import { pluralize } from '../format.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
+import { canResume, queueStateMessage } from '../queue-state-message.ts'
 import { normalizeState } from '../states.ts'
 import { type Facts, type Finding, joinSome, shorten } from './finding.ts'
-
-const messageByState: Readonly<Record<string, string>> = {
-  PAUSED: 'The queue is paused: no tests start and nothing merges.',
-  DRAINING: 'The queue is draining: running tests finish and merge, but no new tests start.',
-  SWITCHING_MODES: 'The queue is switching modes: no tests start until the switch is complete.',
-}
 
 /**
  * Returns a finding about a queue that is not RUNNING. `blockingStates` are the queue states that block this
@@ -17,7 +12,7 @@ const messageByState: Readonly<Record<string, string>> = {
 export function queueStateFindings({ queue }: Facts, blockingStates: readonly string[]): readonly Finding[] {
   const state = normalizeState(getString(queue, 'state') ?? '')
   if (state === '' || state === 'RUNNING') return []
-  const message = Object.hasOwn(messageByState, state) ? messageByState[state] : undefined
+  const message = queueStateMessage(state)
   if (message === undefined)
     return [{ code: 'queue-state', message: `The queue is in the unknown state '${shorten(state)}'.` }]
   const resume = { command: 'mergeq queue resume', why: 'Resumes testing and merging.' }
@@ -26,7 +21,7 @@ export function queueStateFindings({ queue }: Facts, blockingStates: readonly st
       code: `queue-${state.toLowerCase().replaceAll('_', '-')}`,
       message,
       blocks: blockingStates.includes(state),
-      steps: state === 'SWITCHING_MODES' ? [] : [resume],
+      steps: canResume(state) ? [resume] : [],
     },
   ]
 }

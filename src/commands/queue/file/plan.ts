@@ -16,11 +16,11 @@ import { parseRepository, repositoryName } from '../../../domain/values/reposito
 import { isNotFound, toMergeqError, usageError } from '../../../errors.ts'
 import type { Json } from '../../../json.ts'
 import { stringifyJson } from '../../../json-text.ts'
-import { queueGetCommand } from '../get.ts'
+import { queueRequest } from '../get/queue-request.ts'
 import { type LoadedQueueFile, readQueueFiles, withOverrides } from './read-files.ts'
 
 /** The invocation that reads a queue. */
-export type QueueInvocation = Invocation<typeof queueGetCommand.inputs>
+export type QueueInvocation = Invocation<typeof queueRequest.inputs>
 
 /** A queue file, and the invocation that reads the live queue. */
 export interface QueueFileItem extends LoadedQueueFile {
@@ -78,7 +78,7 @@ export async function resolveQueue(
     () => context.settings.require('targetBranch'),
     targetBranch ?? '',
   )
-  const [invocation] = await readInvocations(queueGetCommand, context, args)
+  const [invocation] = await readInvocations(queueRequest, context, args)
   if (invocation === undefined) throw usageError('No queue was given.')
   return invocation
 }

@@ -1,19 +1,20 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import type { RecordFields } from '../../../cli/fields/record-fields.ts'
-import type { InputValues } from '../../../cli/inputs.ts'
-import type { queueInputs } from '../../../cli/queue-inputs.ts'
 import { pluralize } from '../../../domain/format.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import { testSlots } from '../../../domain/queue-entries.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { getArray, getString, type Json, type JsonObject } from '../../../json.ts'
 import { singleRecord } from '../../../output/printer.ts'
+import type { QueueActivity, QueueName } from '../get/queue-activity.ts'
 
-/** The queue that is watched. */
-export type WatchedQueue = InputValues<typeof queueInputs>
-
-/** The record of a queue, and its changes since the previous reading (undefined for the first reading). */
-export type QueueUpdate = readonly [queue: JsonObject, changes: readonly QueueChange[] | undefined]
+/** A reading of a queue. */
+export interface QueueUpdate {
+  readonly queue: JsonObject
+  /** The changes since the previous reading; undefined for the first reading. */
+  readonly changes: readonly QueueChange[] | undefined
+  readonly activity?: QueueActivity | undefined
+}
 
 /** Formats how many pull requests are under test: `testing 1 of 2`. */
 function formatTestSlots(queue: Json): string {
@@ -24,14 +25,12 @@ function formatTestSlots(queue: Json): string {
     : `testing ${testing.length} of ${concurrency}`
 }
 
-/** Returns two lines: the queue with its state, and the number of pull requests under test and queued. */
-export const queueSummary = (queue: JsonObject, { repo, targetBranch }: WatchedQueue): readonly string[] => [
-  `Queue for ${targetBranch} in ${repositoryName(repo)}: ${getString(queue, 'state') ?? '-'}`,
-  `${formatTestSlots(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} queued`,
-]
+/** Returns a sentence: the queue with its state, and the number of pull requests under test and queued. */
+const queueSummary = (queue: JsonObject, { repo, targetBranch }: QueueName): string =>
+  `Queue for ${targetBranch} in ${repositoryName(repo)}: ${getString(queue, 'state') ?? '-'}, ${formatTestSlots(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} queued.`
 
 /** Returns the first record of a stream; the fields that this program adds replace those of the service. */
-const queueEvent = (queue: JsonObject, { repo, targetBranch }: WatchedQueue, at: string): JsonObject => {
+const queueEvent = (queue: JsonObject, { repo, targetBranch }: QueueName, at: string): JsonObject => {
   const { type: _, at: __, ...rest } = queue
   return { type: 'queue', at, repo: repositoryName(repo), targetBranch, ...rest }
 }
@@ -58,7 +57,7 @@ const columns = [
 
 /** Creates a function that prints a record for each change, and prints or logs the first reading. */
 export function createChangePrinter(
-  watched: WatchedQueue,
+  watched: QueueName,
   context: CommandContext,
 ): (update: QueueUpdate) => Promise<void> {
   const { printer, logger, host } = context
@@ -70,11 +69,11 @@ export function createChangePrinter(
         ...(change === undefined ? {} : { sentence: describeChange(change) }),
       })),
     )
-  return async ([queue, changes]) => {
+  return async ({ queue, changes }) => {
     if (changes !== undefined)
       for (const change of changes) await print({ type: 'change', ...change }, change)
     else if (context.options.format === 'ndjson')
       await print(queueEvent(queue, watched, new Date(host.clock.now()).toISOString()))
-    else await logger.info(`${queueSummary(queue, watched).join(', ')}.`)
+    else await logger.info(queueSummary(queue, watched))
   }
 }

@@ -1,0 +1,57 @@
+import { callOperation } from '../../../api/call.ts'
+import { getMergeQueueMetrics, samplesIn } from '../../../api/operations/queue-metrics.ts'
+import { type ServiceClient, type ServiceLogger, withMaxRetries } from '../../../api/service-client.ts'
+import type { InputValues } from '../../../cli/inputs.ts'
+import type { queueInputs } from '../../../cli/queue-inputs.ts'
+
+/** A queue: its repository and its target branch. */
+export type QueueName = InputValues<typeof queueInputs>
+
+/** What the metrics of a queue add to its record. */
+export interface QueueActivity {
+  /** The usual time in the queue, in the words of `usualRangeText`; undefined if nothing merged. */
+  readonly usualText: string | undefined
+  /** How many pull requests wait to become ready; undefined if the metrics do not say. */
+  readonly notReady: number | undefined
+}
+
+/** The time limit of the request, in milliseconds. */
+const timeLimit = 1_000
+
+/**
+ * Reads the metrics of a queue with a single request of at most a second. Never rejects: undefined if the
+ * metrics cannot be read.
+ */
+export async function readQueueActivity(
+  client: ServiceClient,
+  { repo, targetBranch }: QueueName,
+): Promise<QueueActivity | undefined> {
+  const logger: ServiceLogger = {
+    debug: text => client.logger.debug(text),
+    info: async () => undefined,
+    warn: async () => undefined,
+    infoOnce: async () => undefined,
+    warnOnce: async () => undefined,
+    withSpinner: (_, work) => work(),
+  }
+  try {
+    const limits = { ...withMaxRetries(client, 0), timeout: () => timeLimit }
+    const params = { repo, branch: targetBranch }
+    const { response } = await callOperation({ ...client, logger }, getMergeQueueMetrics, params, { limits })
+    const samples = samplesIn(response.bytes)
+    const { summarizeMetrics, usualRangeText, usualTimeInQueue } = await import(
+      '../../../domain/metrics/last-hour.ts'
+    )
+    const name = `${repo.owner}/${repo.name}`.toLowerCase()
+    const queue = summarizeMetrics(samples).queues.find(
+      queue => queue.branch === targetBranch && (queue.repo ?? name).toLowerCase() === name,
+    )
+    const usual = usualTimeInQueue(samples, repo, targetBranch)
+    return {
+      usualText: usual && usualRangeText(usual),
+      notReady: queue?.numbers.awaitingMergeability,
+    }
+  } catch {
+    return undefined
+  }
+}

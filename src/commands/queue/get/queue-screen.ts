@@ -1,0 +1,103 @@
+import { pluralize } from '../../../domain/format.ts'
+import { positionEntries, queueEntries, testSlots } from '../../../domain/queue-entries.ts'
+import { canResume, queueStateMessage } from '../../../domain/queue-state-message.ts'
+import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
+import { type Repository, repositoryName } from '../../../domain/values/repository.ts'
+import { getString, type JsonObject } from '../../../json.ts'
+import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
+import { type ColumnSpec, table, type View } from '../../../output/view.ts'
+import type { QueueActivity, QueueName } from './queue-activity.ts'
+
+/** How a queue is shown on a terminal. */
+export interface QueueScreenOptions extends QueueName {
+  /** The width of the terminal. */
+  readonly columns: number
+  readonly activity: QueueActivity | undefined
+  /** The options of the command line that name the queue, each after a space. */
+  readonly repeatedOptions: string
+}
+
+/** The name of a repository as people write it: with its host only if that is not github.com. */
+const shortName = (repo: Repository): string =>
+  repo.host === 'github.com' ? `${repo.owner}/${repo.name}` : repositoryName(repo)
+
+/** Formats how many pull requests are under test: `testing 1/2`. */
+function testingText(queue: JsonObject): string {
+  const { testing, concurrency, isBatching } = testSlots(queue)
+  if (concurrency === undefined) return `testing ${testing.length}`
+  return isBatching
+    ? `testing ${testing.length} in batches, ${pluralize(concurrency, 'run')} at a time`
+    : `testing ${testing.length}/${concurrency}`
+}
+
+/** A piece of a line that is never broken. */
+type Piece = readonly (string | Span)[]
+
+/** Joins pieces with gaps, as many on each line as fit; the second and further lines are indented. */
+function joinPieces(pieces: readonly Piece[], columns: number): readonly StyledLine[] {
+  const lines: Piece[] = []
+  for (const piece of pieces) {
+    const last = lines.at(-1)
+    const longer = last === undefined ? piece : [...last, '   ', ...piece]
+    if (last === undefined || plainText(longer).length > columns)
+      lines.push(last === undefined ? piece : ['  ', ...piece])
+    else lines[lines.length - 1] = longer
+  }
+  return lines
+}
+
+/** Returns what the state of a queue means, and how to resume the queue; nothing for a queue that runs. */
+function stateLines(state: string, { columns, repeatedOptions }: QueueScreenOptions): readonly StyledLine[] {
+  const message = queueStateMessage(state)
+  if (message === undefined) return []
+  const lines = [message, ...(canResume(state) ? [`To resume: mergeq queue resume${repeatedOptions}`] : [])]
+  const line = lines.join(' ')
+  return (line.length <= columns ? [line] : lines).map(text => [styled(text, 'yellow')])
+}
+
+/** Returns the lines above the table: the queue with its state and numbers, and how to resume it. */
+function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly StyledLine[] {
+  const { repo, targetBranch, columns, activity, repeatedOptions } = options
+  const state = getString(queue, 'state') ?? '-'
+  const entries = queueEntries(queue)
+  const count = (name: string) => entries.filter(entry => entry.state === name).length
+  const notReady = count('NOT_READY') || (activity?.notReady ?? 0)
+  const pieces: readonly Piece[] = [
+    [styled(`${shortName(repo)} ${targetBranch}`, 'bold'), '  ', stateSpan(state)],
+    [testingText(queue)],
+    [`waiting ${count('PENDING')}`],
+    ...(notReady > 0 ? [[`not ready ${notReady}`]] : []),
+    ...(activity?.usualText === undefined ? [] : [[activity.usualText]]),
+  ]
+  return [
+    ...joinPieces(pieces, columns),
+    ...stateLines(state, options),
+    ...(entries.length > 0
+      ? []
+      : [
+          'No pull requests are queued. Pull requests that are not ready are not listed.',
+          `To see the state of one: mergeq pr get 7${repeatedOptions}`,
+        ]),
+  ]
+}
+
+const columnSpecs: readonly ColumnSpec[] = [
+  ['', 'position', 'number'],
+  ['PR', 'prNumber', 'pr'],
+  ['STATE', 'state', 'state'],
+  ['FOR', 'stateChangedAt', 'age', 1],
+  ['PRIORITY', 'priorityName', 'plain', 2],
+  ['AUTHOR', 'prAuthor', 'plain', 3],
+  ['TITLE', 'prTitle', 'text'],
+]
+
+/** Returns the view of a queue for a terminal: its state and numbers, then its pull requests. */
+export function queueScreen(queue: JsonObject, options: QueueScreenOptions): View {
+  const { columns, rows } = table(positionEntries(queue), columnSpecs)
+  const link = (pr: unknown) => (typeof pr === 'number' ? urlOfPullRequest(options.repo, pr) : undefined)
+  return {
+    heading: headingLines(queue, options),
+    columns: columns.map(column => (column.format === 'pr' ? { ...column, link } : column)),
+    rows,
+  }
+}

@@ -1,0 +1,108 @@
+import { memoize } from '../domain/memoize.ts'
+import { pullRequestStates } from '../domain/states.ts'
+import { renderLines } from './render-line.ts'
+import { type StyledLine, stateSpan, styled } from './styled-text.ts'
+import { createTableRenderer, type TableOptions } from './table-renderer.ts'
+import { textWidth, truncateLine } from './text-width.ts'
+import type { View } from './view.ts'
+
+/** The terminal that a frame is drawn for, and what is scrolled to. */
+export interface FrameOptions extends TableOptions {
+  /** The rows of the terminal. */
+  readonly rows: number
+  /** The number of items above the first visible item. */
+  readonly offset: number
+  /** How to scroll, in parentheses after the number of rows that are not visible. */
+  readonly scrollHint?: string
+}
+
+/** What a terminal shows at a time. */
+export interface Frame {
+  /** The lines: at most as many as the terminal has rows, and narrower than the terminal. */
+  readonly lines: readonly string[]
+  /** The number of items above the first visible item, at most as many as leave the page full. */
+  readonly offset: number
+  /** The number of visible items, at least 1. */
+  readonly pageSize: number
+  /** The widths of the columns; as `minWidths` of the next frame, they keep the columns in their places. */
+  readonly widths: readonly number[]
+}
+
+/** The width of the longest state of a pull request, so that a change of state moves no column. */
+const maxStateWidth = memoize(() =>
+  Math.max(...pullRequestStates.map(state => textWidth(stateSpan(state).text))),
+)
+
+/** What a frame scrolls: the rows of a table, or the lines of a view without rows. */
+interface Items {
+  readonly count: number
+  linesOf(index: number): readonly string[]
+}
+
+/** Returns the first visible item, and the item after the last visible one, for a number of lines. */
+function findVisible({ count, linesOf }: Items, maxLines: number, offset: number): readonly [number, number] {
+  let [first, used] = [count, 0]
+  while (first > 0 && used + linesOf(first - 1).length <= maxLines) {
+    first--
+    used += linesOf(first).length
+  }
+  first = Math.min(offset, first)
+  let end = first
+  for (used = 0; end < count; end++) {
+    used += linesOf(end).length
+    if (used > maxLines) break
+  }
+  return [first, end]
+}
+
+/** Returns the line that counts the items that are not visible. */
+function hiddenText(above: number, below: number, hint: string | undefined): StyledLine {
+  const parts = [...(above > 0 ? [`${above} more above`] : []), ...(below > 0 ? [`${below} more below`] : [])]
+  return [styled(`${parts.join(', ')}${hint === undefined ? '' : ` (${hint})`}`, 'dim')]
+}
+
+/**
+ * Draws a view and the lines below it for a terminal. Rows that do not fit are scrolled, below the heading
+ * and the titles of the columns; of a view without rows, the heading is. A line counts the rows that are not
+ * visible.
+ */
+export function drawFrame(view: View, footer: readonly StyledLine[], options: FrameOptions): Frame {
+  const size = { ...options, columns: options.columns - 1 }
+  const toLines = (text: string) => text.split('\n').slice(0, -1)
+  const draw = (lines: readonly StyledLine[]) => toLines(renderLines(lines, size))
+  const heading = draw(view.heading ?? [])
+  const foot = draw([...(view.footer ?? []), ...footer])
+  const minWidths = view.columns.map(({ format }, index) =>
+    Math.max(options.minWidths?.[index] ?? 0, format === 'state' ? maxStateWidth() : 0),
+  )
+  const hasRows = view.rows.length > 0
+  const table = createTableRenderer({ ...view, heading: [] }, { ...size, minWidths })
+  const fixed = hasRows ? [...heading, ...toLines(table.start)] : []
+  const drawn = new Map<number, readonly string[]>()
+  const items: Items = {
+    count: hasRows ? view.rows.length : heading.length,
+    linesOf(index) {
+      if (!hasRows) return heading.slice(index, index + 1)
+      const lines = drawn.get(index) ?? toLines([...table.draw(view.rows.slice(index, index + 1))].join(''))
+      drawn.set(index, lines)
+      return lines
+    },
+  }
+  const space = Math.max(0, options.rows - fixed.length - foot.length)
+  let [first, end] = findVisible(items, space, options.offset)
+  const isScrolled = first > 0 || end < items.count
+  // The line that counts the others needs a row as well.
+  if (isScrolled) [first, end] = findVisible(items, Math.max(0, space - 1), options.offset)
+  const visible = Array.from({ length: end - first }, (_, index) => items.linesOf(first + index)).flat()
+  const hidden = isScrolled
+    ? draw([hiddenText(first, items.count - end, options.scrollHint)]).slice(0, 1)
+    : []
+  return {
+    lines: [...fixed, ...visible, ...hidden, ...foot]
+      .slice(0, options.rows)
+      .map(line => truncateLine(line, size.columns)),
+    offset: first,
+    pageSize: Math.max(1, end - first),
+    widths: table.contentWidths,
+  }
+}
