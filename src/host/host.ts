@@ -19,7 +19,10 @@ export interface Host {
    */
   watchTerminal(events: TerminalEvents): Promise<() => void>
   readonly files: Files
-  /** Aborted by SIGHUP, SIGINT or SIGTERM; the reason is a MergeqError with the exit code of the signal. */
+  /**
+   * Aborted by SIGHUP, SIGINT, SIGTERM or Ctrl-Break; the reason is a MergeqError with the exit code of the
+   * signal.
+   */
   readonly interrupted: AbortSignal
   /** Opens a URL in the browser of this machine; rejects when no browser can be started. */
   openUrl(url: string): Promise<void>

@@ -3,6 +3,7 @@ import { MergeqError } from '../errors.ts'
 import { files } from './files.ts'
 import type { Clock, Host, Output, StandardInput } from './host.ts'
 import { openUrl } from './open-url.ts'
+import { interrupt } from './signals.ts'
 import { spawn } from './spawn.ts'
 
 /**
@@ -99,7 +100,7 @@ const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardIn
     if (hidden) proc.stderr.write(question)
     const lines = createInterface({ input: proc.stdin, output: echo, terminal: true })
     const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
-    lines.once('SIGINT', () => proc.kill(proc.pid, 'SIGINT'))
+    lines.once('SIGINT', () => interrupt(proc))
     try {
       return await Promise.race([lines.question(hidden ? '' : question, { signal: interrupted }), closed])
     } catch (error) {
