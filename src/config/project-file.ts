@@ -1,4 +1,5 @@
 import { memoize } from '../domain/memoize.ts'
+import { requireUtf8 } from '../domain/values/utf8-text.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
@@ -69,7 +70,7 @@ export function projectFileSource(host: Host): SettingSource {
     const text = await host.files.read(path, maxFileSize).catch(error => {
       throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
     })
-    return { path, document: parseProjectFile(path, text ?? '') }
+    return { path, document: parseProjectFile(path, requireUtf8(text ?? '', path)) }
   })
   return {
     async find(name) {

@@ -200,7 +200,9 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       },
       read: async path => {
         const text = fileAt(path)
-        return text === undefined ? undefined : decoder.decode(bytes(text))
+        return text === undefined
+          ? undefined
+          : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes(text))
       },
       exists: async path => fileAt(path) !== undefined,
       list: async folder =>
