@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import type { Environment } from './host.ts'
+import { windowsEnvironment } from './windows-environment.ts'
 
 /** Where a program is looked up. */
 export interface LookupOptions {
@@ -17,11 +18,8 @@ const defaultEndings = '.COM;.EXE;.BAT;.CMD'
 const defaultDirectories = '/usr/bin:/bin'
 
 /** Returns an environment variable; on Windows upper and lower case are the same. */
-export function readVariable(name: string, env: Environment, platform: string): string | undefined {
-  if (platform !== 'win32' || env[name] !== undefined) return env[name]
-  const key = Object.keys(env).find(key => key.toUpperCase() === name.toUpperCase())
-  return key === undefined ? undefined : env[key]
-}
+export const readVariable = (name: string, env: Environment, platform: string): string | undefined =>
+  (platform === 'win32' ? windowsEnvironment(env) : env)[name]
 
 /** Whether a path names a directory whatever the working directory and the current drive are. */
 const isFixed = (path: string, platform: string): boolean =>

@@ -5,6 +5,7 @@ import type { Clock, Host, Output, StandardInput } from './host.ts'
 import { openUrl } from './open-url.ts'
 import { interrupt } from './signals.ts'
 import { spawn } from './spawn.ts'
+import { windowsEnvironment } from './windows-environment.ts'
 
 /**
  * The variables that child processes and libraries must not see: tokens, and the switch that would disable
@@ -21,7 +22,7 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
   for (const name of hiddenVariables) delete proc.env[name]
   return {
     argv: proc.argv.slice(2),
-    env,
+    env: proc.platform === 'win32' ? windowsEnvironment(env) : env,
     cwd: workingDirectory(proc),
     runtime: {
       version,

@@ -7,6 +7,7 @@ import { runProgram } from '../../src/cli/program.ts'
 import type { RunnableCommand } from '../../src/cli/registered-command.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import type { Access, Host, Spawned, SpawnOptions } from '../../src/host/host.ts'
+import { windowsEnvironment } from '../../src/host/windows-environment.ts'
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { allCommands } from './commands.ts'
 
@@ -143,14 +144,15 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   const fileAt = (path: string) => setting.disk?.get(path) ?? setting.files?.[path]
   const bytes = (text: string | Uint8Array) =>
     typeof text === 'string' ? new TextEncoder().encode(text) : text
+  const variables = {
+    MERGEQ_TOKEN: 'test-token',
+    LANG: 'C.UTF-8',
+    ...(service === undefined ? {} : { MERGEQ_BASE_URL: service.baseUrl }),
+    ...setting.env,
+  }
   const host: Host = {
     argv: typeof line === 'string' ? splitWords(line) : line,
-    env: {
-      MERGEQ_TOKEN: 'test-token',
-      LANG: 'C.UTF-8',
-      ...(service === undefined ? {} : { MERGEQ_BASE_URL: service.baseUrl }),
-      ...setting.env,
-    },
+    env: setting.platform === 'win32' ? windowsEnvironment(variables) : variables,
     cwd: '/repo',
     runtime: {
       version: '0.0.0-test',

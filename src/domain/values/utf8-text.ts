@@ -1,8 +1,8 @@
 import { usageError } from '../../errors.ts'
 
 /**
- * Returns whether a text that was decoded as UTF-8 is UTF-16: its mark is no UTF-8, and without a mark every
- * second byte of an ASCII text is zero.
+ * Returns whether a text that was decoded as UTF-8 is UTF-16: its mark is not UTF-8, and without a mark
+ * every second byte of an ASCII text is zero.
  */
 export const isUtf16 = (text: string): boolean => /^(?:\uFFFD\uFFFD|[^\0]\0[^\0]\0|\0[^\0]\0[^\0])/.test(text)
 
