@@ -12,9 +12,9 @@ export function configDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>)
   if ((env.MERGEQ_CONFIG_DIR ?? '') !== '')
     return isAbsolute(env.MERGEQ_CONFIG_DIR) ? env.MERGEQ_CONFIG_DIR : undefined
   if (runtime.platform === 'win32') return isAbsolute(env.APPDATA) ? `${env.APPDATA}\\mergeq` : undefined
+  if (isAbsolute(env.XDG_CONFIG_HOME)) return `${env.XDG_CONFIG_HOME}/mergeq`
   if (runtime.platform === 'darwin')
     return isAbsolute(env.HOME) ? `${env.HOME}/Library/Preferences/mergeq` : undefined
-  if (isAbsolute(env.XDG_CONFIG_HOME)) return `${env.XDG_CONFIG_HOME}/mergeq`
   return isAbsolute(env.HOME) ? `${env.HOME}/.config/mergeq` : undefined
 }
 
