@@ -218,6 +218,7 @@ export const createParseContext = (settings: Config, { host, logger }: ParseIo):
   now: host.clock.now(),
   isTerminal: host.out.terminal,
   open: path => openInput(path, host, settings, logger.info),
+  expandFiles: async (path, ending) => (await import('./file-paths.ts')).expandFiles(path, ending, host),
   withSpinner: logger.withSpinner,
 })
 

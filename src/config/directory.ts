@@ -1,4 +1,5 @@
 import type { Host } from '../host/host.ts'
+import { joinPath } from './file-paths.ts'
 
 const isAbsolute = (path: string | undefined): path is string =>
   path !== undefined && (path.startsWith('/') || /^[A-Za-z]:[\\/]|^\\\\/.test(path))
@@ -32,7 +33,5 @@ export function cacheDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>):
 /** Returns the path of the file with the stored settings, or undefined when there is no directory for it. */
 export function configFile(host: Pick<Host, 'env' | 'runtime'>): string | undefined {
   const directory = configDirectory(host)
-  return directory === undefined
-    ? undefined
-    : `${directory}${host.runtime.platform === 'win32' ? '\\' : '/'}config.json`
+  return directory === undefined ? undefined : joinPath(directory, 'config.json', host.runtime.platform)
 }

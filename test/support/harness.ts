@@ -141,6 +141,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   const typed = [...(setting.typed ?? [])]
   const keys = [...(setting.keys ?? [])]
   let press: ((key: string) => void) | undefined
+  const separator = setting.platform === 'win32' ? '\\' : '/'
   const fileAt = (path: string) => setting.disk?.get(path) ?? setting.files?.[path]
   const bytes = (text: string | Uint8Array) =>
     typeof text === 'string' ? new TextEncoder().encode(text) : text
@@ -209,7 +210,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       exists: async path => fileAt(path) !== undefined,
       list: async folder =>
         [...(setting.disk?.keys() ?? []), ...Object.keys(setting.files ?? {})].flatMap(path =>
-          path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [],
+          path.startsWith(`${folder}${separator}`) ? [path.slice(folder.length + 1)] : [],
         ),
       createExecutable: async path => setting.onChange?.('createExecutable', path),
       createDirectory: async path => setting.onChange?.('createDirectory', path),

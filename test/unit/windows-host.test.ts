@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { accessProblems } from '../../src/config/file-access.ts'
+import { joinPath, platformPath } from '../../src/config/file-paths.ts'
 import { withoutTokens } from '../../src/config/run-git.ts'
 import { files } from '../../src/host/files.ts'
 import { changeFile } from '../../src/host/held-file.ts'
@@ -104,4 +105,24 @@ describe('settings outside the profile of a Windows user', () => {
       ])
     },
   )
+})
+
+describe('paths', () => {
+  test('have the separator of the platform', () => {
+    expect([
+      joinPath('C:\\repo', '.mergeq.json', 'win32'),
+      joinPath('C:\\', '.git', 'win32'),
+      joinPath('/repo', '.mergeq.json', 'darwin'),
+      joinPath('/', '.git', 'linux'),
+      platformPath('C:/repo/.git/hooks/pre-push', 'win32'),
+      platformPath('/repo/a\\b', 'linux'),
+    ]).toEqual([
+      'C:\\repo\\.mergeq.json',
+      'C:\\.git',
+      '/repo/.mergeq.json',
+      '/.git',
+      'C:\\repo\\.git\\hooks\\pre-push',
+      '/repo/a\\b',
+    ])
+  })
 })

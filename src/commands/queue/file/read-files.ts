@@ -2,6 +2,7 @@ import type { CommandContext } from '../../../cli/context.ts'
 import { flag, option } from '../../../cli/inputs.ts'
 import type { ParsedArgs } from '../../../config/args.ts'
 import { createParseContext } from '../../../config/config.ts'
+import { joinPath } from '../../../config/file-paths.ts'
 import { parseQueueFile, type QueueFile, readSetting, type SourceNode } from '../../../domain/queue-file.ts'
 import { textParser } from '../../../domain/values/text.ts'
 import { requireUtf8 } from '../../../domain/values/utf8-text.ts'
@@ -106,7 +107,7 @@ export async function readQueueFiles(
   const paths = names
     .filter(isQueueFileName)
     .sort()
-    .map(name => `${folder}/${name}`)
+    .map(name => joinPath(folder, name, context.host.runtime.platform))
   if (names.length > 0 && paths.length === 0)
     throw usageError(`${path} contains no .yaml, .yml or .json file.`)
   const files: LoadedQueueFile[] = []
