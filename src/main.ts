@@ -1,23 +1,19 @@
 import { runProgram } from './cli/program.ts'
 import { commandGroups } from './commands/index.ts'
-import { MergeqError, signalExitCodes } from './errors.ts'
 import { createNodeHost } from './host/node-host.ts'
+import { interruptionOf } from './host/signals.ts'
 
 declare const MERGEQ_VERSION: string
 
 /** Runs the command line of this process and sets the exit code of the process. */
 export async function main(): Promise<void> {
-  const interruption = new AbortController()
-  for (const { signal, code: exit } of signalExitCodes)
-    process.once(signal, () =>
-      interruption.abort(new MergeqError('interrupted', `stopped by ${signal}.`, { exit })),
-    )
+  const interrupted = interruptionOf(process)
   // With this listener, a write beyond the file size limit (`ulimit -f`) fails with EFBIG. Otherwise, the
   // listener of proper-lockfile (signal-exit) would end the program.
   process.on('SIGXFSZ', () => undefined)
-  const host = createNodeHost(process, MERGEQ_VERSION, interruption.signal)
+  const host = createNodeHost(process, MERGEQ_VERSION, interrupted)
   process.exitCode = await runProgram(host, commandGroups)
   // A reader that stopped reading leaves output pending, which would keep the process alive. So would a DNS
   // lookup after its time limit: the shell waits for the end of a completion.
-  if (interruption.signal.aborted || host.argv[0] === '__complete') process.exit()
+  if (interrupted.aborted || host.argv[0] === '__complete') process.exit()
 }

@@ -79,6 +79,8 @@ async function readAuthorities(
   })
   if (own === undefined)
     throw usageError(`${option}: the file ${path} does not exist.`, 'Specify a PEM file with certificates.')
-  const others = await files.read(env.NODE_EXTRA_CA_CERTS || '/dev/null').catch(() => undefined)
+  const others = env.NODE_EXTRA_CA_CERTS
+    ? await files.read(env.NODE_EXTRA_CA_CERTS).catch(() => undefined)
+    : undefined
   return others === undefined || others === '' ? [own] : [own, others]
 }

@@ -3,6 +3,7 @@ import type { ParseContext } from '../config/parse-context.ts'
 import { formatInteger } from '../domain/format.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository, repositoryName } from '../domain/values/repository.ts'
+import { requireUtf8 } from '../domain/values/utf8-text.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import type { Input } from './inputs.ts'
@@ -18,7 +19,9 @@ async function withInput(typed: readonly string[], context: ParseContext): Promi
     text += decoder.decode(piece, { stream: true })
     if (text.length > maxInputLength) throw tooMany()
   }
-  const lines = (text + decoder.decode()).split(/\r?\n/).filter(line => line.trim() !== '')
+  const lines = requireUtf8(text + decoder.decode(), 'Standard input')
+    .split(/\r?\n/)
+    .filter(line => line.trim() !== '')
   const words = typed.flatMap(word => (word === '-' ? lines.flatMap(wordsIn) : [word]))
   if (lines.length === 0)
     throw usageError(

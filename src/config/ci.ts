@@ -86,13 +86,13 @@ async function readSystem(system: CiSystem, env: Environment, files: Files): Pro
 const hostOf = (server = ''): string => parseUrl(server)?.host || server
 
 /** Returns the facts about the CI job, or undefined outside CI. */
-async function readCi({ env: hostEnv, files }: Host): Promise<CiInfo | undefined> {
+async function readCi({ env: hostEnv, files, runtime }: Host): Promise<CiInfo | undefined> {
   const env = withoutTokens(hostEnv)
   const system = findCiSystem(env)
   if (system !== undefined) return readSystem(system, env, files)
   if (!isContinuousIntegration(env)) return undefined
   const { readEnvCi } = await import('./other-ci-systems.ts')
-  return readEnvCi(env)
+  return readEnvCi(env, runtime.nullDevice)
 }
 
 /** Matches the test branches of the merge queue, and of the merge queue of GitHub. */

@@ -1,4 +1,5 @@
 import type { Host } from '../host/host.ts'
+import { joinPath } from './file-paths.ts'
 
 const isAbsolute = (path: string | undefined): path is string =>
   path !== undefined && (path.startsWith('/') || /^[A-Za-z]:[\\/]|^\\\\/.test(path))
@@ -12,9 +13,9 @@ export function configDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>)
   if ((env.MERGEQ_CONFIG_DIR ?? '') !== '')
     return isAbsolute(env.MERGEQ_CONFIG_DIR) ? env.MERGEQ_CONFIG_DIR : undefined
   if (runtime.platform === 'win32') return isAbsolute(env.APPDATA) ? `${env.APPDATA}\\mergeq` : undefined
+  if (isAbsolute(env.XDG_CONFIG_HOME)) return `${env.XDG_CONFIG_HOME}/mergeq`
   if (runtime.platform === 'darwin')
     return isAbsolute(env.HOME) ? `${env.HOME}/Library/Preferences/mergeq` : undefined
-  if (isAbsolute(env.XDG_CONFIG_HOME)) return `${env.XDG_CONFIG_HOME}/mergeq`
   return isAbsolute(env.HOME) ? `${env.HOME}/.config/mergeq` : undefined
 }
 
@@ -32,7 +33,5 @@ export function cacheDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>):
 /** Returns the path of the file with the stored settings, or undefined when there is no directory for it. */
 export function configFile(host: Pick<Host, 'env' | 'runtime'>): string | undefined {
   const directory = configDirectory(host)
-  return directory === undefined
-    ? undefined
-    : `${directory}${host.runtime.platform === 'win32' ? '\\' : '/'}config.json`
+  return directory === undefined ? undefined : joinPath(directory, 'config.json', host.runtime.platform)
 }

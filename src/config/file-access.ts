@@ -1,9 +1,9 @@
-import type { Host } from '../host/host.ts'
+import type { Environment, Host } from '../host/host.ts'
 
 /** A problem with the permissions or the owner of the stored settings. */
 export interface AccessProblem {
   readonly path: string
-  readonly kind: 'owner' | 'file' | 'folder'
+  readonly kind: 'owner' | 'file' | 'folder' | 'place'
   /**
    * What is wrong, as the rest of a sentence that begins with the path: `belongs to another user (uid 1000;
    * this is uid 0)`.
@@ -20,15 +20,28 @@ const formatMode = (mode: number): string => (mode & 0o777).toString(8).padStart
 
 const root = 0
 
+/** Returns the problem of a settings file outside the profile of a Windows user. */
+function placeProblems(env: Environment, path: string): readonly AccessProblem[] {
+  const normalize = (text: string) => `${text.replaceAll('/', '\\').toLowerCase()}\\`.replace(/\\+$/, '\\')
+  const profiles = [env.USERPROFILE, env.APPDATA, env.LOCALAPPDATA].flatMap(directory =>
+    directory ? [normalize(directory)] : [],
+  )
+  if (profiles.length === 0 || profiles.some(profile => normalize(path).startsWith(profile))) return []
+  const description = 'is outside your user profile, where other users may read it'
+  return [{ path: parentDirectory(path), kind: 'place', description, isForeign: false }]
+}
+
 /**
  * Returns the problems with the permissions of a settings file: another user owns it, others can read or
  * write it, or others can replace it because they own or can write its directory. Returns no problems on
- * systems without user ids (Windows).
+ * systems without user ids; on Windows a directory outside the profile of the user is a problem, because only
+ * the profile is closed to other users.
  */
 export async function accessProblems(
-  { files, runtime: { user } }: Pick<Host, 'files' | 'runtime'>,
+  { files, env = {}, runtime: { user, platform } }: Pick<Host, 'files' | 'runtime'> & Partial<Host>,
   path: string,
 ): Promise<readonly AccessProblem[]> {
+  if (platform === 'win32') return placeProblems(env, path)
   if (user === undefined) return []
   const userId: number = user
   const problems: AccessProblem[] = []

@@ -16,14 +16,15 @@ interface EnvCiResult {
 /**
  * Returns what env-ci reports about a job of another system, or undefined. The repository is not among it:
  * its host is not known, and the git checkout has both. env-ci would run git for some systems, in the
- * checkout and with the whole environment: its search path contains no git.
+ * checkout and with the whole environment: its search path contains no git, and no program can start in the
+ * null device, so that none in the working directory or at the root of a drive is run.
  */
-export async function readEnvCi(env: Environment): Promise<CiInfo | undefined> {
+export async function readEnvCi(env: Environment, nullDevice: string): Promise<CiInfo | undefined> {
   // @ts-expect-error env-ci brings no types.
   const { default: envCi } = await import('env-ci')
   const detect = (): EnvCiResult => {
     try {
-      return envCi({ env: { ...env, PATH: '/dev/null' }, cwd: '/' })
+      return envCi({ env: { ...env, PATH: nullDevice }, cwd: nullDevice })
     } catch {
       return {}
     }

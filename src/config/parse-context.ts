@@ -19,6 +19,11 @@ export interface ParseContext {
   outputFormat(): Promise<Format>
   /** Reads a file, or standard input for `-`. Throws a usage error when the input cannot be read. */
   open(path: string): AsyncIterable<Uint8Array>
+  /**
+   * Returns the files that a typed path names: those of a directory that have the ending, and on Windows
+   * those that match a pattern. Throws a usage error if there are none.
+   */
+  expandFiles(path: string, ending: string): Promise<readonly string[]>
   /** Runs `work` and shows a spinner with `text` on an interactive terminal until it ends. */
   withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
 }

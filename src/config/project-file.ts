@@ -1,7 +1,9 @@
 import { memoize } from '../domain/memoize.ts'
+import { requireUtf8 } from '../domain/values/utf8-text.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
+import { joinPath } from './file-paths.ts'
 import type { SettingKey } from './setting-definitions.ts'
 import type { SettingSource } from './setting-source.ts'
 
@@ -20,16 +22,16 @@ const parentDirectory = (directory: string): string => directory.replace(/[\\/][
  * Returns the path of the nearest project file, from the working directory up to the root of the git
  * checkout. Outside a checkout only the working directory counts.
  */
-async function findProjectFile({ cwd, files }: Host): Promise<string | undefined> {
+async function findProjectFile({ cwd, files, runtime: { platform } }: Host): Promise<string | undefined> {
   if (cwd === undefined) return undefined
   const paths: string[] = []
   for (let directory = cwd; ; directory = parentDirectory(directory)) {
-    const path = `${directory === '/' ? '' : directory}/${fileName}`
+    const path = joinPath(directory, fileName, platform)
     if (await files.exists(path)) paths.push(path)
-    if (await files.exists(`${directory === '/' ? '' : directory}/.git`)) return paths[0]
+    if (await files.exists(joinPath(directory, '.git', platform))) return paths[0]
     if (parentDirectory(directory) === directory || !/[\\/]/.test(directory)) break
   }
-  return paths.find(path => path === `${cwd === '/' ? '' : cwd}/${fileName}`)
+  return paths.find(path => path === joinPath(cwd, fileName, platform))
 }
 
 function parseProjectFile(path: string, text: string): JsonObject {
@@ -69,7 +71,7 @@ export function projectFileSource(host: Host): SettingSource {
     const text = await host.files.read(path, maxFileSize).catch(error => {
       throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
     })
-    return { path, document: parseProjectFile(path, text ?? '') }
+    return { path, document: parseProjectFile(path, requireUtf8(text ?? '', path)) }
   })
   return {
     async find(name) {

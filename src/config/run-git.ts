@@ -32,14 +32,14 @@ const gitVariables: Environment = {
 const repositoryVariables =
   /^GIT_(?:DIR|COMMON_DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_.*|NAMESPACE|PREFIX|CONFIG)$/
 
-/**
- * git is started here and enters the checkout with `-C`, so that a program called git in the checkout is
- * never run.
- */
-const neutralDirectory = '/'
-
 /** The subcommands used here run none of these; the options rule it out. */
-const safeOptions = ['--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null']
+const safeOptions = ({ runtime }: Host): readonly string[] => [
+  '--no-pager',
+  '-c',
+  'core.fsmonitor=false',
+  '-c',
+  `core.hooksPath=${runtime.nullDevice}`,
+]
 
 /**
  * The results of git commands by host: each command runs once, however many pull requests a command handles.
@@ -48,7 +48,7 @@ const resultCache = new WeakMap<Host, Map<string, Promise<Spawned | undefined>>>
 
 /**
  * Returns the result of a git command in the checkout, or undefined if the working directory was removed. git
- * may not fetch anything.
+ * enters the checkout with `-C`, and may not fetch anything.
  */
 function spawnGit(host: Host, args: readonly string[]): Promise<Spawned | undefined> {
   const cached = resultCache.get(host) ?? new Map<string, Promise<Spawned | undefined>>()
@@ -59,14 +59,14 @@ function spawnGit(host: Host, args: readonly string[]): Promise<Spawned | undefi
 
   async function run() {
     if (host.cwd === undefined) return undefined
-    return host.spawn('git', ['-C', host.cwd, ...safeOptions, ...args], {
+    return host.spawn('git', ['-C', host.cwd, ...safeOptions(host), ...args], {
       env: {
         ...withoutTokens(host.env),
         ...gitVariables,
         GIT_ALLOW_PROTOCOL: 'none',
         GIT_NO_LAZY_FETCH: '1',
       },
-      cwd: neutralDirectory,
+      ownDirectory: true,
       output: 'capture',
       timeout: localTimeLimit,
     })
@@ -77,7 +77,7 @@ function spawnGit(host: Host, args: readonly string[]): Promise<Spawned | undefi
 export async function readGitVersion(host: Host): Promise<string | undefined> {
   const { code, out } = await host.spawn('git', ['--version'], {
     env: { ...withoutTokens(host.env), ...gitVariables },
-    cwd: neutralDirectory,
+    ownDirectory: true,
     output: 'capture',
     timeout: localTimeLimit,
   })
@@ -123,10 +123,10 @@ export async function lsRemote(host: Host, remote: string, pattern: string): Pro
     env: {
       ...Object.fromEntries(inherited),
       ...gitVariables,
-      GIT_DIR: '/dev/null',
+      GIT_DIR: host.runtime.nullDevice,
       GIT_ALLOW_PROTOCOL: 'https:ssh',
     },
-    cwd: neutralDirectory,
+    ownDirectory: true,
     output: 'capture',
     timeout: lookupTimeLimit,
   })

@@ -1,4 +1,5 @@
 import { hintWithSuggestion } from '../domain/similar-name.ts'
+import { isUtf16 } from '../domain/values/utf8-text.ts'
 import { isMergeqError, type MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type JsonObject } from '../json.ts'
@@ -79,7 +80,8 @@ export async function readDocument(host: Host, target: string, path: string): Pr
 /** Returns the document in the text of a settings file; an empty one when there is no file. */
 function parseDocument(text: string | undefined, path: string): JsonObject {
   if (text === undefined) return {}
-  const document = text.startsWith('\uFEFF') ? undefined : parseJson(text)
+  if (isUtf16(text)) throw unreadableError(path, 'it is encoded as UTF-16, not UTF-8')
+  const document = parseJson(text)
   if (document === undefined)
     throw unreadableError(path, text.trim() === '' ? 'it is empty' : 'it contains invalid JSON')
   if (!isObject(document)) throw unreadableError(path, 'it must contain a JSON object')

@@ -18,6 +18,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { changeFile } from './held-file.ts'
 import type { Access, Files } from './host.ts'
 
 // Small files are read and written synchronously: this happens at every start, and the thread pool would
@@ -146,7 +147,7 @@ async function replaceFile(path: string, text: string, mode = 0o666): Promise<vo
     // A full disk may truncate the file without an error.
     if (readFileSync(temporaryFile, 'utf8') !== text)
       throw new Error('the written file has different content (is the disk full?)')
-    renameSync(temporaryFile, target)
+    await changeFile(target, () => renameSync(temporaryFile, target))
   } finally {
     rmSync(temporaryFile, { force: true })
   }
@@ -164,8 +165,8 @@ export const files: Files = {
   },
   resolveLink,
   access: readAccess,
-  rename: async (from, to) => renameSync(from, to),
+  rename: (from, to) => changeFile(to, () => renameSync(from, to)),
   replace: replaceFile,
-  remove: async path => rmSync(path, { force: true }),
+  remove: path => changeFile(path, () => rmSync(path, { force: true })),
   removeDirectory,
 }

@@ -19,7 +19,10 @@ export interface Host {
    */
   watchTerminal(events: TerminalEvents): Promise<() => void>
   readonly files: Files
-  /** Aborted by SIGHUP, SIGINT or SIGTERM; the reason is a MergeqError with the exit code of the signal. */
+  /**
+   * Aborted by SIGHUP, SIGINT, SIGTERM or Ctrl-Break; the reason is a MergeqError with the exit code of the
+   * signal.
+   */
   readonly interrupted: AbortSignal
   /** Opens a URL in the browser of this machine; rejects when no browser can be started. */
   openUrl(url: string): Promise<void>
@@ -37,6 +40,8 @@ export interface Runtime {
   readonly node: string
   readonly v8: string
   readonly platform: string
+  /** The path that has no content and no entries: `\\\\.\\nul` on Windows. */
+  readonly nullDevice: string
   /** The id of the current user; undefined on systems without user ids (Windows). */
   readonly user?: number | undefined
 }
@@ -149,7 +154,11 @@ export interface Access {
 /** How a program is run. */
 export interface SpawnOptions {
   readonly env: Environment
-  readonly cwd?: string
+  /**
+   * Whether the program runs in its own directory and is looked up in the absolute entries of PATH only, so
+   * that a file in the working directory is never run because of its name.
+   */
+  readonly ownDirectory?: boolean
   /** `inherit` passes the standard streams on; `capture` collects standard output and standard error. */
   readonly output: 'inherit' | 'capture'
   /** The time limit in milliseconds; the program is killed afterwards. */
@@ -175,6 +184,8 @@ export interface Spawned {
   readonly err?: string
   /** Whether the program could not be started. */
   readonly notFound?: boolean
+  /** The error of the operating system when the program could not be started, such as `EACCES`. */
+  readonly startError?: string
   /** Whether the program was killed because its time limit was reached. */
   readonly timedOut?: boolean
 }

@@ -3,7 +3,9 @@ import { MergeqError } from '../errors.ts'
 import { files } from './files.ts'
 import type { Clock, Host, Output, StandardInput } from './host.ts'
 import { openUrl } from './open-url.ts'
+import { interrupt } from './signals.ts'
 import { spawn } from './spawn.ts'
+import { windowsEnvironment } from './windows-environment.ts'
 
 /**
  * The variables that child processes and libraries must not see: tokens, and the switch that would disable
@@ -20,13 +22,16 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
   for (const name of hiddenVariables) delete proc.env[name]
   return {
     argv: proc.argv.slice(2),
-    env,
+    env: proc.platform === 'win32' ? windowsEnvironment(env) : env,
     cwd: workingDirectory(proc),
     runtime: {
       version,
       node: proc.versions.node,
       v8: proc.versions.v8,
       platform: proc.platform,
+      get nullDevice() {
+        return proc.getBuiltinModule('node:os').devNull
+      },
       user: proc.getuid?.(),
     },
     clock,
@@ -96,7 +101,7 @@ const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardIn
     if (hidden) proc.stderr.write(question)
     const lines = createInterface({ input: proc.stdin, output: echo, terminal: true })
     const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
-    lines.once('SIGINT', () => proc.kill(proc.pid, 'SIGINT'))
+    lines.once('SIGINT', () => interrupt(proc))
     try {
       return await Promise.race([lines.question(hidden ? '' : question, { signal: interrupted }), closed])
     } catch (error) {

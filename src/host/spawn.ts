@@ -1,3 +1,5 @@
+import { dirname } from 'node:path'
+import { findProgram } from './find-program.ts'
 import type { Spawned, SpawnOptions } from './host.ts'
 
 const signalNumbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }
@@ -22,20 +24,40 @@ function ignoreInterrupts(): () => void {
   }
 }
 
+/** Returns the error of the system with which a program could not be started. */
+const startErrorOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'UNKNOWN'
+
 /** Runs a program without a shell and resolves when it has ended or could not be started. */
 export async function spawn(
   command: string,
   args: readonly string[],
-  { env, cwd, output, timeout, until, handlesInterrupt = false }: SpawnOptions,
+  { env, ownDirectory = false, output, timeout, until, handlesInterrupt = false }: SpawnOptions,
 ): Promise<Spawned> {
+  const { platform } = process
+  const path = findProgram(command, { env, platform, allowsRelative: !ownDirectory })
+  if (path === undefined) return { code: 127, out: '', err: '', notFound: true, startError: 'ENOENT' }
   const { spawn: start } = await import('node:child_process')
+  const {
+    file,
+    args: words,
+    ...verbatim
+  } = platform === 'win32'
+    ? (await import('./start-command.ts')).startCommand(path, args, env)
+    : { file: path, args }
   const listenAgain = handlesInterrupt ? ignoreInterrupts() : () => undefined
+  const failure = (error: unknown, out = '', err = ''): Spawned => ({
+    code: 127,
+    out,
+    err,
+    notFound: true,
+    startError: startErrorOf(error),
+  })
   const result = await new Promise<Spawned>(resolve => {
     const capture = output === 'capture'
     // The program gets its own process group, so that its children end with it: git leaves helpers running.
     // On a terminal the group is shared, because another group would not get its signals and input.
-    const hasOwnGroup =
-      process.platform !== 'win32' && (capture || (until !== undefined && !process.stdin.isTTY))
+    const hasOwnGroup = platform !== 'win32' && (capture || (until !== undefined && !process.stdin.isTTY))
     const sendSignal = (name: NodeJS.Signals) => {
       try {
         if (child.pid !== undefined) process.kill(hasOwnGroup ? -child.pid : child.pid, name)
@@ -43,11 +65,12 @@ export async function spawn(
         // The program has ended already.
       }
     }
-    const child = start(command, [...args], {
+    const child = start(file, [...words], {
+      ...verbatim,
       env: { ...env },
       stdio: capture ? ['ignore', 'pipe', 'pipe'] : 'inherit',
       detached: hasOwnGroup,
-      ...(cwd === undefined ? {} : { cwd }),
+      ...(ownDirectory ? { cwd: dirname(path) } : {}),
     })
     const kill = () => sendSignal('SIGKILL')
     let timedOut = false
@@ -75,11 +98,12 @@ export async function spawn(
       err = (err + piece).slice(0, maxErrorLength)
     })
     child.once('exit', () => setTimeout(() => child.stderr?.destroy(), errorGrace).unref())
-    child.once('error', () => resolve({ code: 127, out, err, notFound: true }))
+    child.once('error', error => resolve(failure(error, out, err)))
     child.once('close', (code, signal) =>
       resolve({ code: code ?? 128 + (signalNumbers[signal ?? ''] ?? 0), out, err, timedOut }),
     )
-  })
+    // Node throws some errors of the system instead of reporting them, such as ENOTDIR and E2BIG.
+  }).catch(failure)
   listenAgain()
   return result
 }

@@ -1,4 +1,5 @@
 import type { TerminalEvents } from './host.ts'
+import { interrupt } from './signals.ts'
 
 /** Matches a key: the sequence of a terminal, such as `ESC [ A` for the up arrow, or a character. */
 const keys = /\u001B(?:\[[\d;]*[A-Za-z~]|O[A-Za-z])|./gsu
@@ -40,7 +41,7 @@ export function watchTerminal(proc: NodeJS.Process, { press, ...events }: Termin
   }
   const readKeys = (piece: Uint8Array) => {
     for (const [key] of piece.toString().matchAll(keys)) {
-      if (key === '\u0003') proc.kill(proc.pid, 'SIGINT')
+      if (key === '\u0003') interrupt(proc)
       else if (key === '\u001A') suspend()
       else press?.(key)
     }

@@ -133,6 +133,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
       if (isMergeqError(error))
         return { sentState: 'ambiguous', retryable: error.details.overLimit !== true, error }
       return classifyError(error, {
+        node: runtime.node,
         operation: request.operation,
         host: url.host,
         proxy: proxyOf(url),

@@ -25,6 +25,8 @@ export interface RequestInfo {
   readonly began: boolean
   /** The time limit of the attempt, in milliseconds. */
   readonly limit: number
+  /** The version of Node. */
+  readonly node: string
 }
 
 interface Errno {
@@ -53,6 +55,12 @@ const unreachable = /^(ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/
 const timedOut = /^UND_ERR_(HEADERS|BODY)_TIMEOUT$|^ETIMEDOUT$/
 const notHttp = /^HPE_|^UND_ERR_HEADERS_OVERFLOW$|^UND_ERR_RES_/
 
+/** Whether a version of Node can use the certificate store of the system: 22.15, and 23.9 or later. */
+function hasSystemStore(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major === 22 ? minor >= 15 : major === 23 ? minor >= 9 : major > 23
+}
+
 const nothingSent = 'Nothing was sent; it is safe to try again.'
 const checkNetwork = `Check the network and the base URL. ${nothingSent}`
 
@@ -62,7 +70,7 @@ const checkNetwork = `Check the network and the base URL. ${nothingSent}`
  */
 export function classifyError(
   error: unknown,
-  { operation, host, proxy, began, limit }: RequestInfo,
+  { operation, host, proxy, began, limit, node }: RequestInfo,
 ): TransportError {
   const { name = '', code = '', message: errorMessage = '', hostname, port } = innermostError(error)
   const transportError = (
@@ -121,7 +129,7 @@ export function classifyError(
     return transportError(
       'not-sent',
       `The certificate of ${host} is not trusted (${code})`,
-      `If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS. ${nothingSent}`,
+      `If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS${hasSystemStore(node) ? ', or use the certificate store of the system: NODE_OPTIONS=--use-system-ca' : ''}. ${nothingSent}`,
       { retryable: false, failedStep: 'tls' },
     )
   if (!began && proxy !== undefined)

@@ -26,7 +26,10 @@ const commandExists = (path: string): boolean =>
 
 /** Checks that the parser accepts a command line. */
 async function isAccepted(line: string): Promise<void> {
-  const host = { argv: splitWords(line), runtime: { version: '1', node: '20', v8: '11', platform: 'linux' } }
+  const host = {
+    argv: splitWords(line),
+    runtime: { version: '1', node: '20', v8: '11', platform: 'linux', nullDevice: '/dev/null' },
+  }
   await parseCommandLine(host, commandGroups, allCommands, new Map())
 }
 

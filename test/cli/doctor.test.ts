@@ -209,11 +209,11 @@ describe('what the checks find', () => {
     await doctor({
       spawn: (command, args, options) => {
         if (args[0] === '--version')
-          started.push({ command, cwd: options.cwd, token: options.env?.MERGEQ_TOKEN })
+          started.push({ command, ownDirectory: options.ownDirectory, token: options.env?.MERGEQ_TOKEN })
         return { code: 0, out: '' }
       },
     })
-    expect(started).toEqual([{ command: 'git', cwd: '/', token: undefined }])
+    expect(started).toEqual([{ command: 'git', ownDirectory: true, token: undefined }])
   })
 })
 
@@ -294,4 +294,18 @@ describe('on a terminal', () => {
     ])
       expect(out).toContain(sign)
   })
+})
+
+test('on Windows, settings outside the profile are a warning, and a token has a name in any case', async () => {
+  const { out } = await mergeq('doctor --json', {
+    platform: 'win32',
+    env: {
+      MERGEQ_TOKEN: '',
+      mergeq_token: 'secret-token',
+      MERGEQ_CONFIG_DIR: 'C:\\shared',
+      USERPROFILE: 'C:\\Users\\dev',
+    },
+  })
+  expect(out).toContain('C:\\\\shared is outside your user profile, where other users may read it')
+  expect(out).toContain('Set MERGEQ_CONFIG_DIR to a directory in your user profile, or unset it.')
 })

@@ -448,3 +448,47 @@ describe('files that are not JUnit XML', () => {
     expect(JSON.parse(out)).toMatchObject({ operation: 'flaky-tests/list-failing-tests' })
   })
 })
+
+describe('several reports', () => {
+  const failing = (name: string) => junit(['web.Cart', name])
+  const counted = async (line: string, files: Readonly<Record<string, string>>, platform = 'linux') => {
+    const { code, out, err } = await mergeq(`flaky match ${line} ${where} --json`, {
+      files,
+      platform,
+      answer: answerOf(known('one', { classname: 'web.Cart' }), known('two', { classname: 'web.Cart' })),
+    })
+    return { code, names: code === 0 ? verdictsIn(out) : err }
+  }
+
+  test('of a directory are read in the order of their names', async () => {
+    const files = { 'reports/b.xml': failing('two'), 'reports/a.XML': failing('one'), 'reports/c.txt': 'no' }
+    for (const path of ['reports', 'reports/'])
+      expect(await counted(path, files)).toEqual({ code: 0, names: ['one: known', 'two: known'] })
+    expect(await counted('reports', { 'reports/c.txt': 'no' })).toEqual({
+      code: 2,
+      names: expect.stringContaining('"reports contains no .xml file."'),
+    })
+  })
+
+  test('of a pattern are read on Windows, whose shells do not expand it', async () => {
+    const files = {
+      'C:\\reports\\test-1.xml': failing('one'),
+      'C:\\reports\\TEST-2.xml': failing('two'),
+      'C:\\reports\\test-10.xml': 'no',
+      'C:\\reports\\test.xml.txt': 'no',
+    }
+    expect(await counted("'C:\\reports\\test-?.xml'", files, 'win32')).toEqual({
+      code: 0,
+      names: ['two: known', 'one: known'],
+    })
+    expect(await counted("'C:\\reports\\*.json'", files, 'win32')).toEqual({
+      code: 2,
+      names: expect.stringContaining('No file matches C:\\\\reports\\\\*.json.'),
+    })
+  })
+
+  test('of a pattern are a file name elsewhere', async () => {
+    const files = { 'reports/a*.xml': failing('one'), 'reports/ab.xml': 'no' }
+    expect(await counted("'reports/a*.xml'", files)).toEqual({ code: 0, names: ['one: known'] })
+  })
+})

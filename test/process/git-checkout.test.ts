@@ -100,6 +100,7 @@ function open(
       ...env,
     },
     cwd,
+    runtime: { platform: 'linux', nullDevice: '/dev/null' },
     spawn(command: string, args: readonly string[], options: SpawnOptions) {
       started.push({ args, options })
       return spawn(command, args, options)
@@ -409,7 +410,7 @@ describe('The pull request whose head is the current commit', () => {
       ['ls-remote', '--', 'git@github.com:acme/web.git', 'refs/pull/*/head'],
     ])
     expect(asked[0]?.options.timeout).toBeLessThanOrEqual(10_000)
-    expect(called('cwd')).toBe('/\n')
+    expect(called('cwd')).toBe(`${env.PATH.split(':')[0]}\n`)
     expect(called('env')).toMatch(/^GIT_DIR=\/dev\/null$/m)
     expect(called('env')).toMatch(/^GIT_ALLOW_PROTOCOL=https:ssh$/m)
     expect(called('env')).not.toMatch(/GIT_COMMON_DIR|secret-/)
@@ -725,7 +726,8 @@ describe('nothing that a repository can configure is run', () => {
       mkdirSync(join(folder, '.git', 'objects'))
       await everything(folder)
       const { countParents } = await import('../../src/config/run-git.ts')
-      const host = { cwd: folder, env: bareEnvironment(home()), spawn } as unknown as Host
+      const runtime = { platform: 'linux', nullDevice: '/dev/null' }
+      const host = { cwd: folder, env: bareEnvironment(home()), runtime, spawn } as unknown as Host
       expect(await countParents(host, head())).toBeUndefined()
     }
     expect(existsSync(mark)).toBe(false)

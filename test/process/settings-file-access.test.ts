@@ -27,7 +27,10 @@ describe('on this machine', () => {
   const problemsAt = async (path: string) =>
     (
       await accessProblems(
-        { files, runtime: { version: '', node: '', v8: '', platform: 'linux', user } },
+        {
+          files,
+          runtime: { version: '', node: '', v8: '', platform: 'linux', nullDevice: '/dev/null', user },
+        },
         path,
       )
     ).map(({ description, path }) => `${path} ${description}`)

@@ -338,6 +338,21 @@ describe('the config commands', () => {
       '/dir/config.json\n',
     ],
     [
+      'HOME on macOS',
+      { platform: 'darwin', env: { HOME: '/Users/me' } },
+      '/Users/me/Library/Preferences/mergeq/config.json\n',
+    ],
+    [
+      'XDG_CONFIG_HOME on macOS',
+      { platform: 'darwin', env: { HOME: '/Users/me', XDG_CONFIG_HOME: '/xdg' } },
+      '/xdg/mergeq/config.json\n',
+    ],
+    [
+      'APPDATA on Windows, in any case',
+      { platform: 'win32', env: { AppData: 'C:\\Users\\me' } },
+      'C:\\Users\\me\\mergeq\\config.json\n',
+    ],
+    [
       'an empty XDG_CONFIG_HOME',
       { env: { HOME: '/home/me', XDG_CONFIG_HOME: '' } },
       '/home/me/.config/mergeq/config.json\n',

@@ -493,7 +493,7 @@ const broken: readonly (readonly [string, (file: string) => void])[] = [
   ['a number of many digits', file => writeFileSync(file, '12345678901234567890')],
   ['empty', file => writeFileSync(file, '')],
   ['only blank', file => writeFileSync(file, ' \n')],
-  ['JSON behind a BOM', file => writeFileSync(file, '\uFEFF{}')],
+  ['UTF-16', file => writeFileSync(file, '\uFEFF{}', 'utf16le')],
   ['NULs', file => writeFileSync(file, '\0'.repeat(4_096))],
   ['a folder', file => mkdirSync(file)],
   [

@@ -285,7 +285,12 @@ describe('a token that cannot be one is refused here, by code point and position
     expect({ code, out }).toEqual({ code: 0, out: '3\n' })
   })
 
-  test.each(bad)('standard input with %s', async (_, value, code, position) => {
+  test('a byte order mark before a token on standard input is left out', async () => {
+    const { run } = openPlace()
+    expect((await run([...login, '--no-verify'], { input: `\uFEFF${token}\r\n` })).code).toBe(0)
+  })
+
+  test.each(bad.slice(1))('standard input with %s', async (_, value, code, position) => {
     const { home, run } = openPlace()
     expect(await run([...login, '--no-verify'], { input: value })).toEqual({
       code: 2,

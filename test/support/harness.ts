@@ -7,6 +7,7 @@ import { runProgram } from '../../src/cli/program.ts'
 import type { RunnableCommand } from '../../src/cli/registered-command.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import type { Access, Host, Spawned, SpawnOptions } from '../../src/host/host.ts'
+import { windowsEnvironment } from '../../src/host/windows-environment.ts'
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { allCommands } from './commands.ts'
 
@@ -81,6 +82,8 @@ export interface Setting {
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   /** Files that can be changed; what several command lines share. They stand before `files`. */
   readonly disk?: Map<string, string>
+  /** The platform; Linux by default. */
+  readonly platform?: string
   /** The id of the user; without one nobody asks who may use a file. */
   readonly user?: number
   /** Who may use paths. */
@@ -142,23 +145,26 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   const typed = [...(setting.typed ?? [])]
   const keys = [...(setting.keys ?? [])]
   let press: ((key: string) => void) | undefined
+  const separator = setting.platform === 'win32' ? '\\' : '/'
   const fileAt = (path: string) => setting.disk?.get(path) ?? setting.files?.[path]
   const bytes = (text: string | Uint8Array) =>
     typeof text === 'string' ? new TextEncoder().encode(text) : text
+  const variables = {
+    MERGEQ_TOKEN: 'test-token',
+    LANG: 'C.UTF-8',
+    ...(service === undefined ? {} : { MERGEQ_BASE_URL: service.baseUrl }),
+    ...setting.env,
+  }
   const host: Host = {
     argv: typeof line === 'string' ? splitWords(line) : line,
-    env: {
-      MERGEQ_TOKEN: 'test-token',
-      LANG: 'C.UTF-8',
-      ...(service === undefined ? {} : { MERGEQ_BASE_URL: service.baseUrl }),
-      ...setting.env,
-    },
+    env: setting.platform === 'win32' ? windowsEnvironment(variables) : variables,
     cwd: '/repo',
     runtime: {
       version: '0.0.0-test',
       node: process.versions.node,
       v8: process.versions.v8,
-      platform: 'linux',
+      platform: setting.platform ?? 'linux',
+      nullDevice: '/dev/null',
       user: setting.user,
     },
     clock: {
@@ -203,12 +209,14 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       },
       read: async path => {
         const text = fileAt(path)
-        return text === undefined ? undefined : decoder.decode(bytes(text))
+        return text === undefined
+          ? undefined
+          : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes(text))
       },
       exists: async path => fileAt(path) !== undefined,
       list: async folder =>
         [...(setting.disk?.keys() ?? []), ...Object.keys(setting.files ?? {})].flatMap(path =>
-          path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [],
+          path.startsWith(`${folder}${separator}`) ? [path.slice(folder.length + 1)] : [],
         ),
       createExecutable: async path => setting.onChange?.('createExecutable', path),
       createDirectory: async path => setting.onChange?.('createDirectory', path),

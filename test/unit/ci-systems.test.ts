@@ -36,6 +36,7 @@ function worldOf(
   const host = {
     env,
     cwd: '/repo',
+    runtime: { platform: 'linux', nullDevice: '/dev/null' },
     files: {
       read: async (path: string) => {
         if (path === '/a/fifo') throw new Error('it is not a regular file')

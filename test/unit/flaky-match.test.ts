@@ -135,6 +135,16 @@ describe('the dialects of test runners', () => {
   })
 })
 
+test('a file name that macOS wrote in decomposed form is the same file', async () => {
+  const [failed] = await read(
+    '<testsuite><testcase name="a" file="src/u\u0308ber.test.ts"><failure/></testcase></testsuite>',
+    64,
+  )
+  const matching = createMatcher(failed === undefined ? [] : [failed])
+  matching.take({ id: '1', name: 'a', file_path: 'src/\u00FCber.test.ts' })
+  expect(matching.matches().map(({ test }) => test?.id)).toEqual(['1'])
+})
+
 describe('big runs', () => {
   test('50,000 cases, 2,500 failures and 50,000 known tests take seconds', async () => {
     const xml = `<testsuite name="s">${Array.from(

@@ -183,6 +183,7 @@ const packages: Readonly<Record<string, string>> = {
   papaparse: 'output',
   'string-width': 'output',
   'supports-hyperlinks': 'host',
+  'cross-spawn': 'host',
   open: 'host',
   'lossless-json': 'json-text',
   conf: 'config',
@@ -320,6 +321,22 @@ const namedOperations = ({ path, text }: File): readonly string[] =>
   genericDirectories.includes(directoryOf(path))
     ? operations.filter(name => text.includes(name)).map(name => `${path} names ${name}`)
     : []
+
+/** What works on one platform only: device files, the root directory, and signals to the own process. */
+const platformBound = (file: File): readonly string[] => {
+  const found = nodesOf(file).flatMap(([node, parent]) => {
+    const text = node.type === 'TemplateElement' ? JSON.stringify(node.value) : literalValue(node)
+    // Scripts for POSIX shells run only on systems with device files.
+    if (file.path !== 'cli/completion/scripts.ts' && text?.includes('/dev/')) return ['a device file']
+    if (text === '/' && parent?.type === 'Property' && isNode(parent.key) && parent.key.name === 'cwd')
+      return ['the root as working directory']
+    return []
+  })
+  const kills = /\b(?:process|proc)\.kill\((?:process|proc)\.pid/.test(file.text)
+    ? ['a signal to itself']
+    : []
+  return [...new Set([...found, ...kills])].map(what => `${file.path} uses ${what}`)
+}
 
 const anyTypes = (file: File) =>
   nodesOf(file).some(([{ type }]) => type === 'TSAnyKeyword') ? [`${file.path} uses any`] : []
@@ -497,6 +514,7 @@ const fileRules: readonly (readonly [rule: string, check: (file: File) => readon
   ['does not use `console`', consoleUses],
   ['does not name an operation in a generic directory', namedOperations],
   ['does not use `any`', anyTypes],
+  ['works on every platform', platformBound],
   ['does not cast in domain/, api/ and output/', casts],
   ['declares no class but MergeqError', classes],
   ['has no default export and no enum', defaultsAndEnums],
@@ -683,6 +701,20 @@ describe('each rule can fail', () => {
       ['http/x.ts names submitPullRequest'],
     ],
     ['not: an operation in api/', namedOperations, { path: 'api/x.ts', text: "'getQueue'" }, []],
+    [
+      'a device file, the root and a signal to itself',
+      platformBound,
+      { path: 'main.ts', text: "a('/dev/null', `/dev/tty`, { cwd: '/' }); proc.kill(proc.pid)" },
+      ['a device file', 'the root as working directory', 'a signal to itself'].map(
+        what => `main.ts uses ${what}`,
+      ),
+    ],
+    [
+      'not: a development branch and a child',
+      platformBound,
+      { path: 'main.ts', text: "a('dev/x', '/'); process.kill(child.pid) // /dev/null" },
+      [],
+    ],
     ['any', anyTypes, { path: 'main.ts', text: 'const a: readonly any[] = []' }, ['main.ts uses any']],
     ['not: any as a word', anyTypes, { path: 'main.ts', text: "const any = 'any' // any" }, []],
     ['as', casts, { path: 'output/x.ts', text: 'const a = 1 as unknown' }, ['output/x.ts casts']],

@@ -8,6 +8,7 @@ import { canPrompt } from '../../cli/prompt.ts'
 import { defaultOrigin, parseToken, refuseForeignAddress } from '../../config/api-token.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
 import { shellWord } from '../../domain/shell-quote.ts'
+import { requireUtf8 } from '../../domain/values/utf8-text.ts'
 import { usageError } from '../../errors.ts'
 import { describeVerification, verifyToken } from './verification/verify-token.ts'
 
@@ -39,7 +40,7 @@ async function readTokenInput({ host }: CommandContext): Promise<string> {
     if (bytesRead > maxInputBytes) throw usageError('Standard input is too long for a token.')
     text += decoder.decode(chunk, { stream: true })
   }
-  return text + decoder.decode()
+  return requireUtf8(text + decoder.decode(), 'Standard input')
 }
 
 /** Returns where the tokens of a service are made, as lines for a person. */

@@ -39,7 +39,7 @@ const filesArgument: Input<readonly JUnitResults[]> = {
       name: 'junit.xml',
       required: true,
       variadic: true,
-      summary: 'JUnit XML files (- for standard input)',
+      summary: 'JUnit XML files, or a directory of them (- for standard input)',
       file: true,
     },
   ],
@@ -48,7 +48,8 @@ const filesArgument: Input<readonly JUnitResults[]> = {
     if (paths.includes('')) throw usageError('The name of a JUnit XML file must not be empty.')
     const { parseJUnit } = await import('./match/junit.ts')
     const results: JUnitResults[] = []
-    for (const path of paths) {
+    const expanded = await Promise.all(paths.map(path => context.expandFiles(path, '.xml')))
+    for (const path of new Set(expanded.flat())) {
       const file = path === '-' ? 'standard input' : path
       results.push({ file, ...(await parseJUnit(context.open(path), file)) })
     }

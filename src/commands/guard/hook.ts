@@ -1,5 +1,6 @@
 import type { CommandContext } from '../../cli/context.ts'
 import { printPreview } from '../../cli/preview.ts'
+import { joinPath, platformPath } from '../../config/file-paths.ts'
 import { withoutTokens } from '../../config/run-git.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
@@ -37,7 +38,7 @@ async function runGitRevParse(
 ): Promise<string | undefined> {
   const { code, out } = await host.spawn('git', ['-C', directory, 'rev-parse', ...args], {
     env: withoutTokens(host.env),
-    cwd: '/',
+    ownDirectory: true,
     output: 'capture',
     timeout: 5_000,
   })
@@ -50,12 +51,13 @@ async function findHookPath(host: Host): Promise<string> {
   const { cwd } = host
   const root = cwd && ((await runGitRevParse(host, cwd, '--show-toplevel')) ?? cwd)
   const path = root && (await runGitRevParse(host, root, '--git-path', 'hooks/pre-push'))
-  if (path === undefined)
+  if (root === undefined || path === undefined)
     throw usageError(
       'The working directory is not in a git checkout.',
       'Run the command in the checkout that you push from.',
     )
-  return /^(?:\/|[A-Za-z]:)/.test(path) ? path : `${root}/${path}`
+  const { platform } = host.runtime
+  return platformPath(/^(?:\/|[A-Za-z]:)/.test(path) ? path : joinPath(root, path, platform), platform)
 }
 
 /** Prints what was done, as a sentence or as a record, and returns the exit code 0. */

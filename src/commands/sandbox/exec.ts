@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { printPreview } from '../../cli/preview.ts'
-import { usageError } from '../../errors.ts'
+import { type MergeqError, usageError } from '../../errors.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import type { ScenarioReport } from '../../sandbox/scenario-report.ts'
 import { describeSandbox, openSandbox, portOption, sandboxOptions } from './server/start-options.ts'
@@ -41,6 +41,27 @@ async function logReport(
     )
 }
 
+/** What a system error says about a program; ENOENT is a program that was not found. */
+const startErrors: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ENOTDIR: 'a part of its path is not a directory',
+  EISDIR: 'it is a directory',
+  ENAMETOOLONG: 'its name is too long',
+  E2BIG: 'its arguments are too long',
+  ENOEXEC: 'it is not a program',
+  EFTYPE: 'it is not a program',
+}
+
+function startFailure(program: string, startError = 'ENOENT'): MergeqError {
+  if (startError === 'ENOENT')
+    return usageError(`Command not found: ${program}.`, 'Check the command name and your PATH.')
+  return usageError(
+    `The command cannot be started: ${program} (${startErrors[startError] ?? startError}).`,
+    'Check the command name and its permissions.',
+  )
+}
+
 /** `sandbox exec`: runs a command against a sandbox and returns the exit code of the command. */
 export const sandboxExecCommand = defineCommand({
   command: 'sandbox exec',
@@ -57,17 +78,13 @@ export const sandboxExecCommand = defineCommand({
     const sandbox = await openSandbox(values, port, context)
     const { interrupted, spawn } = context.host
     try {
-      const { code, notFound } = await spawn(program, args, {
+      const { code, notFound, startError } = await spawn(program, args, {
         env: sandbox.environment,
         output: 'inherit',
         until: interrupted,
       })
       if (interrupted.aborted) throw interrupted.reason
-      if (notFound === true)
-        throw usageError(
-          `Command not found: ${sanitizeLine(program)}.`,
-          'Check the command name and your PATH.',
-        )
+      if (notFound === true) throw startFailure(sanitizeLine(program), startError)
       await logReport(sandbox.report(), values.scenario, context)
       return code
     } finally {

@@ -1,4 +1,5 @@
 import { parseUuid } from '../../../domain/values/text.ts'
+import { requireUtf8 } from '../../../domain/values/utf8-text.ts'
 import { toMergeqError, usageError } from '../../../errors.ts'
 import { getString, isObject, type Json } from '../../../json.ts'
 import { parseJson } from '../../../json-text.ts'
@@ -9,7 +10,7 @@ import { parseJson } from '../../../json-text.ts'
  * usage error that names file and line for anything else.
  */
 export function readBaseline(baseline: string, file: string): ReadonlySet<string> {
-  const content = baseline.replace(/^\uFEFF/, '')
+  const content = requireUtf8(baseline, file)
   const isJson = /^\s*[[{]/.test(content)
   const document = isJson ? parseJson(content) : undefined
   if (document !== undefined) return new Set(collectIds(document, `${file}:1`))

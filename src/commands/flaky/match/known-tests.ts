@@ -21,7 +21,10 @@ interface Candidate {
 const normalizeText = (name: string): string => name.normalize('NFC').replace(/\s+/g, ' ').trim()
 
 const splitPath = (path: string): readonly string[] =>
-  path.split(/[\\/]+/).filter(part => part !== '' && part !== '.')
+  path
+    .normalize('NFC')
+    .split(/[\\/]+/)
+    .filter(part => part !== '' && part !== '.')
 
 /** Whether two paths name the same file; either path may start at a higher folder. */
 function isSameFile(path: string, otherPath: string): boolean {

@@ -2,8 +2,10 @@ import type { CommandContext } from '../../../cli/context.ts'
 import { flag, option } from '../../../cli/inputs.ts'
 import type { ParsedArgs } from '../../../config/args.ts'
 import { createParseContext } from '../../../config/config.ts'
+import { joinPath } from '../../../config/file-paths.ts'
 import { parseQueueFile, type QueueFile, readSetting, type SourceNode } from '../../../domain/queue-file.ts'
 import { textParser } from '../../../domain/values/text.ts'
+import { requireUtf8 } from '../../../domain/values/utf8-text.ts'
 import { toMergeqError, usageError } from '../../../errors.ts'
 import type { Json } from '../../../json.ts'
 import { parseJson } from '../../../json-text.ts'
@@ -67,7 +69,7 @@ export async function readQueueText(path: string, context: CommandContext): Prom
         'Specify a queue file or a directory of queue files.',
       )
     })
-  const decoder = new TextDecoder()
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let text = ''
   for await (const chunk of createParseContext(context.settings, context).open(path)) {
     text += decoder.decode(chunk, { stream: true })
@@ -85,7 +87,7 @@ const displayName = (path: string): string => (path === '-' ? 'standard input' :
 
 async function parseSource(text: string, path: string): Promise<SourceNode> {
   const { parseYaml } = await import('./yaml.ts')
-  const plainText = text.replace(/^\uFEFF/, '')
+  const plainText = requireUtf8(text, displayName(path))
   const source = parseYaml(plainText, displayName(path))
   if (isJsonFileName(path) && parseJson(plainText) === undefined)
     throw usageError(`${path}:1: invalid JSON.`, 'Fix the file, or rename it to end in .yaml.')
@@ -105,7 +107,7 @@ export async function readQueueFiles(
   const paths = names
     .filter(isQueueFileName)
     .sort()
-    .map(name => `${folder}/${name}`)
+    .map(name => joinPath(folder, name, context.host.runtime.platform))
   if (names.length > 0 && paths.length === 0)
     throw usageError(`${path} contains no .yaml, .yml or .json file.`)
   const files: LoadedQueueFile[] = []

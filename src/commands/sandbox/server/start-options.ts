@@ -1,5 +1,6 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import { choiceOption, type InputValues, option, repeatableOption } from '../../../cli/inputs.ts'
+import { withoutTokens } from '../../../config/run-git.ts'
 import { defaultScenario, scenarioNames } from '../../../domain/scenario-names.ts'
 import { integerParser, parseDecimal } from '../../../domain/values/numbers.ts'
 import { parseRepository, repositoryName } from '../../../domain/values/repository.ts'
@@ -93,7 +94,6 @@ export async function openSandbox(
     now: () => clock.now(),
     readScenario: path => files.read(path),
   })
-  const { TRUNK_API_TOKEN: _, ...envWithoutToken } = env
   const variables = {
     MERGEQ_BASE_URL: sandbox.baseUrl,
     MERGEQ_TOKEN: sandbox.token,
@@ -101,7 +101,7 @@ export async function openSandbox(
     MERGEQ_TARGET_BRANCH: sandbox.targetBranch,
     MERGEQ_ORG: sandbox.org,
   }
-  const environment: Environment = { ...envWithoutToken, ...variables }
+  const environment: Environment = { ...withoutTokens(env), ...variables }
   return { ...sandbox, variables, environment }
 }
 

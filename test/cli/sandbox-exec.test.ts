@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { mergeq } from '../support/harness.ts'
+
+test.each([
+  ['ENOENT', 'Command not found: tool.\n  Check the command name and your PATH.\n'],
+  ['EACCES', 'permission denied'],
+  ['ENOTDIR', 'a part of its path is not a directory'],
+  ['ENAMETOOLONG', 'its name is too long'],
+  ['E2BIG', 'its arguments are too long'],
+  ['EINVAL', 'EINVAL'],
+  ['UNKNOWN', 'UNKNOWN'],
+])('a command that cannot be started with %s is a usage error', async (startError, text) => {
+  const message = text.includes('\n')
+    ? text
+    : `The command cannot be started: tool (${text}).\n  Check the command name and its permissions.\n`
+  expect(
+    await mergeq('sandbox exec -- tool --option', {
+      spawn: () => ({ code: 127, out: '', notFound: true, startError }),
+    }),
+  ).toMatchObject({ code: 2, out: '', err: `mergeq: ${message}` })
+})

@@ -1,0 +1,46 @@
+import { EventEmitter } from 'node:events'
+import { expect, test } from 'vitest'
+import { interrupt, interruptionOf } from '../../src/host/signals.ts'
+import { watchTerminal } from '../../src/host/terminal.ts'
+
+/** A process that records what ends it. */
+function fakeProcess() {
+  const ended: unknown[] = []
+  const stdin = Object.assign(new EventEmitter(), {
+    setRawMode: () => stdin,
+    pause: () => stdin,
+  })
+  const proc = Object.assign(new EventEmitter(), {
+    platform: 'win32',
+    stdin,
+    stdout: new EventEmitter(),
+    exit: (code: number) => ended.push(code),
+    kill: (...args: unknown[]) => ended.push(args),
+  })
+  return { proc: proc as unknown as NodeJS.Process, stdin, ended }
+}
+
+test.each([
+  ['SIGHUP', 129],
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGBREAK', 149],
+] as const)('%s interrupts with exit code %i', (signal, exit) => {
+  const { proc } = fakeProcess()
+  const interrupted = interruptionOf(proc)
+  proc.emit(signal, signal)
+  expect(interrupted.reason).toMatchObject({ kind: 'interrupted', message: `stopped by ${signal}.`, exit })
+})
+
+test('Ctrl-C in raw mode interrupts without a signal; the second ends the process', () => {
+  const { proc, stdin, ended } = fakeProcess()
+  const interrupted = interruptionOf(proc)
+  const idle = { resize: () => undefined, suspend: async () => undefined, resume: () => undefined }
+  const stop = watchTerminal(proc, { press: () => undefined, ...idle })
+  stdin.emit('data', Buffer.from('\u0003'))
+  expect(interrupted.reason).toMatchObject({ exit: 130 })
+  expect(ended).toEqual([])
+  interrupt(proc)
+  expect(ended).toEqual([130])
+  stop()
+})
