@@ -2,9 +2,10 @@
 // commands that it replaces, and prints one table with the targets. Slow results do not change the exit code;
 // a failing command does.
 //
-// --readme writes the quoted figures into the README, with the machine and the date.
+// --readme writes the quoted figures into the README, with the machine and the date. --beside adds the figures of
+// an earlier run, for another version of Node, that --json wrote.
 //
-//     npm run bench -- [--rounds 21] [--node <path>] [--json <file>] [--readme]
+//     npm run bench -- [--rounds 21] [--node <path>] [--json <file>] [--readme [--beside <file>]]
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -27,6 +28,7 @@ const { values: options } = parseArgs({
     node: { type: 'string', default: process.execPath },
     json: { type: 'string' },
     readme: { type: 'boolean', default: false },
+    beside: { type: 'string' },
   },
 })
 const rounds = Number(options.rounds)
@@ -159,8 +161,9 @@ try {
   if (options.readme) {
     const file = join(root, 'README.md')
     const machineText = `${machine.cores} x ${machine.cpu}, ${machine.system}`
-    const machineLine = `Node ${version}, ${machineText}, ${date.slice(0, 10)}: medians of ${rounds} rounds.`
-    const summary = formatSummary(figures, baseline)
+    const machineLine = `${machineText}, ${date.slice(0, 10)}: medians of ${rounds} rounds.`
+    const earlier = options.beside === undefined ? [] : [JSON.parse(readFileSync(options.beside, 'utf8'))]
+    const summary = formatSummary([{ node: version, figures }, ...earlier], baseline)
     const section = `<!-- bench -->\n\n${machineLine}\n\n${summary}\n\n<!-- /bench -->`
     writeFileSync(
       file,

@@ -21,6 +21,12 @@ const chunkName = id =>
     ? relative(src, id).replace(/\.ts$/, '').split(sep).join('-')
     : basename(packageFolderOf(id) ?? id)
 
+/** Modules that few commands load, although several files import them: they must not be in what all load. */
+const rarelyLoaded = ['domain/explain', 'domain/metrics', 'output/render-line.ts'].map(path =>
+  join(src, path),
+)
+const isShared = id => isSource(id) && !rarelyLoaded.some(path => id.startsWith(path))
+
 let startModules
 /** Returns whether `main.ts` imports a module statically, itself or through other modules. */
 function isLoadedAtStart(id, context) {
@@ -56,7 +62,7 @@ async function bundleInto(dir) {
             priority: 1,
           },
           // What at least three files import: a request then loads 9 files instead of 25.
-          { name: 'shared', test: isSource, minShareCount: 3 },
+          { name: 'shared', test: isShared, minShareCount: 3 },
         ],
       },
     },

@@ -99,16 +99,22 @@ export function formatTable(figures) {
 
 const formatMarkdownRow = row => `| ${row.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
 
-/** The figures that the README quotes, as a Markdown table. */
-export const formatSummary = (figures, baseline) =>
+/**
+ * The figures that the README quotes, as a Markdown table with a column for each run. Each run has the version
+ * of Node and its figures; the first run names the rows.
+ */
+export const formatSummary = (runs, baseline) =>
   [
-    ['what', 'result', 'in multiples of'],
-    ['---', '---:', '---'],
-    ...figures
+    ['what', ...runs.map(({ node }) => `Node ${node}`), 'in multiples of'],
+    ['---', ...runs.map(() => '---:'), '---'],
+    ...runs[0].figures
       .filter(({ quoted, figure }) => quoted === true && figure !== undefined)
-      .map(({ what, figure, unit, target }) => {
-        const against = target.against ?? baseline
-        return [what, formatFigure(figure, unit), /x$/.test(unit) ? against : '']
+      .map(({ what, unit, target }) => {
+        const results = runs.map(({ figures }) => {
+          const { figure } = figures.find(row => row.what === what) ?? {}
+          return formatFigure(figure, unit)
+        })
+        return [what, ...results, /x$/.test(unit) ? (target.against ?? baseline) : '']
       }),
   ]
     .map(formatMarkdownRow)

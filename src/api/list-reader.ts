@@ -53,7 +53,13 @@ export interface ListResult {
   readonly isBroken: boolean
   /** Why the list ended early, without a full stop; undefined where an error or an option ended it. */
   readonly problem: string | undefined
-  /** Restarts, repeated rows, hidden records, and whether there are more. */
+  /** Whether `limit` or a single page left records out. */
+  readonly isLimited: boolean
+  /** How many records there are, returned or not; undefined where that was not read. */
+  readonly total: number | undefined
+  /** How many records the filters hid. */
+  readonly hidden: number
+  /** Restarts, repeated rows, and hidden records. */
   readonly notes: readonly string[]
   /** The last document without its records, and its page object. */
   readonly envelope: JsonObject
@@ -84,6 +90,9 @@ export interface ListReader<S extends object> {
   finish(why?: string): ListResult
 }
 
+/** How many records are collected beyond a limit before the records over the limit are dropped. */
+const maxSortedLater = 1_000
+
 /** Creates the reader of a list whose segments are requested one after another. */
 export function createListReader<S extends object>(
   segments: readonly S[],
@@ -96,10 +105,10 @@ export function createListReader<S extends object>(
   /** The ids of all records, each with the pass in which it was last seen. */
   const seenIds = new Map<string, number>()
   let newIds: string[] = []
-  const collected: JsonObject[] = []
+  let collected: JsonObject[] = []
   const hidden = new Map<string, number>()
   const restarts: string[] = []
-  let [shown, repeated] = [0, 0]
+  let [shown, repeated, wantedCount] = [0, 0, 0]
   let [limited, isOnePageOver] = [false, false]
   let [lastPage, envelope]: [JsonObject, JsonObject] = [{}, {}]
   const next = () => (limited || isOnePageOver ? undefined : cursor.next())
@@ -136,6 +145,7 @@ export function createListReader<S extends object>(
       const unseen = records.filter((_, index) => sightings[index]?.isFirst)
       repeated += records.length - unseen.length
       const wanted = unseen.filter(isKept)
+      wantedCount += wanted.length
       const token = protocol.nextToken(response)
       cursor.advance(
         token,
@@ -147,6 +157,8 @@ export function createListReader<S extends object>(
       }
       if (order !== undefined) {
         for (const record of wanted) collected.push(record)
+        // Of a long list, only the records that the limit keeps stay in memory.
+        if (collected.length > limit + maxSortedLater) collected = collected.sort(order).slice(0, limit)
         return []
       }
       const room = limit - shown
@@ -177,22 +189,25 @@ export function createListReader<S extends object>(
     },
     finish(why) {
       const problem = cursor.problem() ?? why
-      const sorted = order === undefined ? [] : collected.sort(order)
-      if (sorted.length > limit) limited = true
-      const records = sorted.slice(0, limit)
+      const records = order === undefined ? [] : collected.sort(order).slice(0, limit)
+      const isReadToEnd = cursor.isOver() && problem === undefined && !limited
+      if (order !== undefined && wantedCount > limit) limited = true
       shown += records.length
       const complete = (cursor.isOver() || isOnePageOver) && !limited && problem === undefined
       const notes = [...restarts]
       if (repeated > 0) notes.push(`Omitted ${pluralize(repeated, 'duplicate row')}.`)
       if (hidden.size > 0) notes.push(describeHidden(hidden, noun))
-      if (limited) notes.push(`This list is incomplete: there are more ${noun}s.`)
       return {
         records,
         shown,
         pages: cursor.pages(),
         complete,
-        isBroken: !complete && !limited,
+        // A sorted list that ended early is broken whatever its limit: other records may belong in it.
+        isBroken: problem !== undefined || (!complete && !limited),
         problem: cursor.problem(),
+        isLimited: limited,
+        hidden: [...hidden.values()].reduce((sum, count) => sum + count, 0),
+        total: isReadToEnd ? wantedCount : undefined,
         notes,
         envelope,
         page: lastPage,

@@ -20,7 +20,16 @@ export interface PaginationEnd {
   readonly complete: boolean
   /** Whether the list ended early for another reason than an option. */
   readonly isBroken: boolean
+  /** How many records were printed, with `records`. */
+  readonly shown: number
+  /** How many records there are, printed or not; undefined where that was not read. */
+  readonly total: number | undefined
+  /** How many records the filters hid. */
+  readonly hidden: number
+  /** All sentences about the list: its summary, what else happened, and whether there are more records. */
   readonly notes: readonly string[]
+  /** The sentences about restarts, repeated rows and hidden records. */
+  readonly incidents: readonly string[]
   /** Why the list ended early, without a full stop; undefined where an error or an option ended it. */
   readonly problem: string | undefined
   /** The members beside the records in the one document for all pages. */
@@ -89,6 +98,16 @@ export const toIso = (time: number): string => new Date(time).toISOString()
 /** A range in messages: `<start> to <end>` in ISO 8601. */
 export const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
 
+/** Returns the sentences about a list at its end. */
+const sentencesOf = (
+  { notes, isLimited }: ListResult,
+  summary: string,
+  { noun }: ListContent,
+): Pick<PaginationEnd, 'notes' | 'incidents'> => ({
+  incidents: notes,
+  notes: [summary, ...notes, ...(isLimited ? [`This list is incomplete: there are more ${noun}s.`] : [])],
+})
+
 /** The pages of the lists of tests whose member is `tests`. */
 export const pagesOfTests = createTestPages('tests', 'id')
 
@@ -135,7 +154,7 @@ export function paginateTests(plan: PaginationPlan): Paginator {
       const summary = `${pluralize(tests + result.shown, 'test')} failed from ${describeRange(range)}${before}.`
       return {
         ...result,
-        notes: [summary, ...result.notes],
+        ...sentencesOf(result, summary, failingTestPages.content),
         envelope: pagesOfTests.envelope(result, { start: toIso(range.start), end: toIso(range.end) }),
       }
     },
@@ -163,7 +182,11 @@ export function paginateList<S extends object>(
     content: protocol.content,
     finish(why) {
       const result = reader.finish(why)
-      return { ...result, notes: [describe(result), ...result.notes], envelope: envelope(result) }
+      return {
+        ...result,
+        ...sentencesOf(result, describe(result), protocol.content),
+        envelope: envelope(result),
+      }
     },
   }
 }

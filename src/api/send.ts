@@ -3,7 +3,6 @@ import { extendError, type MergeqError, toMergeqError } from '../errors.ts'
 import type { HttpResponse } from '../http/http-client.ts'
 import type { BodySink } from '../http/stream-body.ts'
 import { type DecodedResponse, notJsonError, type ResponseBody } from './decode.ts'
-import { errorFromResponse } from './error-response.ts'
 import type { Operation } from './operation.ts'
 import type { Params, ParamValues } from './param.ts'
 import { isComplete, isOk, type ReadResponse, readResponse } from './read-response.ts'
@@ -49,7 +48,7 @@ export async function sendRequest<P extends Params>(
   const received = await receive(client, request, token?.value, options)
   const decoded =
     received.streamedBytes === undefined
-      ? decodeResponse(operation, request, received, params, token?.source)
+      ? await decodeResponse(operation, request, received, params, token?.source)
       : { records: [], bytes: received.bytes, isStreamed: true }
   return { response: decoded, date: dateOf(received) }
 }
@@ -143,17 +142,18 @@ const truncate = (body: string): string =>
   body.length > maxShownBody ? `${body.slice(0, maxShownBody)}… (${body.length} characters)` : body
 
 /** Decodes a response. Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
-function decodeResponse<P extends Params>(
+async function decodeResponse<P extends Params>(
   { decoder, errors, isHostedOnly, narrow }: Operation<P>,
   request: Request,
   response: ReceivedResponse,
   params: ParamValues<P>,
   token: string | undefined,
-): DecodedResponse {
+): Promise<DecodedResponse> {
   const { operation, isChange, resource } = request
   const { host, pathname: path } = new URL(request.url)
   const { attempts } = response
   if (!isOk(response)) {
+    const { errorFromResponse } = await import('./error-response.ts')
     const failure = errorFromResponse(response, {
       ...resource,
       operation,

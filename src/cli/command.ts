@@ -1,5 +1,6 @@
 import type { DecodedResponse } from '../api/decode.ts'
 import type { Operation } from '../api/operation.ts'
+import type { PaginationEnd } from '../api/pagination.ts'
 import type { Params, ParamValue } from '../api/param.ts'
 import type { ErrorKind } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
@@ -57,6 +58,9 @@ export interface Confirmation {
   readonly expectedInput: string
 }
 
+/** What ends a list on a terminal: lines below the table, or a sentence instead of an empty table. */
+export type ListEnding = Pick<View, 'footer' | 'sentence'>
+
 /** The inputs of an operation's params: every required param has one. */
 export type ParamInputs<P extends Params> = {
   readonly [K in keyof P as undefined extends ParamValue<P[K]> ? never : K]: Input<ParamValue<P[K]>>
@@ -77,6 +81,11 @@ export interface OperationCommand<P extends Params = Params, F extends Inputs = 
    * before the change is sent, only for such a person, and an error that it throws is ignored.
    */
   readBefore?(values: InputValues<F>, context: CommandContext): Promise<JsonObject | undefined>
+  /**
+   * Returns what ends a list on a terminal, instead of the notes about its range and length on standard
+   * error; undefined where the notes say it.
+   */
+  listEnding?(end: PaginationEnd, values: InputValues<F>, context: CommandContext): ListEnding | undefined
   /** The question before something is destroyed; undefined when nothing is asked. */
   confirm?(runs: readonly InputValues<F>[]): Confirmation | undefined
 }

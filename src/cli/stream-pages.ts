@@ -4,7 +4,7 @@ import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import { pluralize } from '../domain/format.ts'
 import { type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import type { OperationCommand } from './command.ts'
+import type { ListEnding, OperationCommand } from './command.ts'
 import type { CommandContext } from './context.ts'
 import type { Invocation, RequestDefinition } from './invocation.ts'
 import { openResumeFile } from './resume-file.ts'
@@ -68,6 +68,7 @@ function createPageOutput(
   { values }: Invocation,
   { key }: Paginator['content'],
   { options, printer }: CommandContext,
+  endingOf: (finish: PaginationEnd) => ListEnding | undefined,
 ): PageOutput {
   if (options.format === 'json') {
     const list = printer.list(key)
@@ -85,16 +86,21 @@ function createPageOutput(
       isOpen: () => isOpen,
     }
   }
-  const print = (records: readonly JsonObject[]) =>
+  const print = (records: readonly JsonObject[], ending?: ListEnding) =>
     printer.print({
       records,
       document: () => null,
-      view: printed => view({ records: printed, bytes: new Uint8Array() }, values),
+      view(printed) {
+        const rows = view({ records: printed, bytes: new Uint8Array() }, values)
+        return ending === undefined
+          ? rows
+          : { ...rows, terminalView: () => ({ ...(rows.terminalView?.() ?? rows), ...ending }) }
+      },
     })
   return {
-    take: print,
-    async end({ records }) {
-      await print(records)
+    take: records => print(records),
+    async end(finish) {
+      await print(finish.records, endingOf(finish))
       await printer.end()
     },
     isOpen: () => false,
@@ -112,7 +118,12 @@ export async function streamPages(
 ): Promise<number> {
   const { logger, host } = context
   const resume = await openResumeFile(command, invocation, pages, context)
-  const output = createPageOutput(command, invocation, pages.content, context)
+  // Selected fields are a table without anything around it.
+  const endsOnScreen =
+    host.out.terminal && context.options.format === 'table' && context.options.fields.length === 0
+  const endingOf = (finish: PaginationEnd) =>
+    endsOnScreen ? command.listEnding?.(finish, invocation.values, context) : undefined
+  const output = createPageOutput(command, invocation, pages.content, context, endingOf)
   const failure = await readPages(command, invocation, pages, context, async records => {
     await resume?.begin()
     await output.take(records)
@@ -128,7 +139,8 @@ export async function streamPages(
   await resume?.close()
   const finish = pages.finish(failure?.message)
   await output.end(finish)
-  for (const note of finish.notes) await logger.info(note)
+  const notes = endingOf(finish) === undefined ? finish.notes : finish.incidents
+  for (const note of notes) await logger.info(note)
   if (!finish.isBroken) return 0
   if (resume !== undefined) await logger.info(resume.resumeHint)
   throw incompleteListError(failure, finish.problem, command.command)

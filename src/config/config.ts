@@ -219,6 +219,7 @@ export const createParseContext = (settings: Config, { host, logger }: ParseIo):
   isTerminal: host.out.terminal,
   rewritesPaths: host.runtime.platform === 'win32' && Boolean(host.env.MSYSTEM),
   note: logger.info,
+  outputFormat: () => settings.require('output'),
   open: path => openInput(path, host, settings, logger.info),
   expandFiles: async (path, ending) => (await import('./file-paths.ts')).expandFiles(path, ending, host),
   withSpinner: logger.withSpinner,

@@ -1,3 +1,4 @@
+import type { Format } from '../domain/output-formats.ts'
 import type { SettingName, SettingValues } from './input-settings.ts'
 
 /** The services that an input may use while it reads its value: settings, the current time and files. */
@@ -18,6 +19,8 @@ export interface ParseContext {
   readonly rewritesPaths: boolean
   /** Prints a note on standard error, unless --quiet is set. */
   note(text: string): Promise<void>
+  /** Returns the format that `--output` or a setting gives. `--json` replaces it and is not considered. */
+  outputFormat(): Promise<Format>
   /** Reads a file, or standard input for `-`. Throws a usage error when the input cannot be read. */
   open(path: string): AsyncIterable<Uint8Array>
   /**

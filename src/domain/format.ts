@@ -58,6 +58,15 @@ export function elapsedSince(date: string | undefined, now: number): number | un
 }
 
 /**
+ * Returns the time since a date, such as `3m`. A date that is in the future, invalid or without a time zone
+ * is returned unchanged.
+ */
+export function ageOf(date: string, now: number, suffix = ''): string {
+  const elapsed = elapsedSince(date, now)
+  return elapsed === undefined ? date : `${formatAge(elapsed)}${suffix}`
+}
+
+/**
  * How long a state has lasted: ` for 3m`; of a state that is final, ` 3m ago`. A date without a known age is
  * named: ` since 2026-01-05T12:00:00`. Empty without a date.
  */

@@ -1,11 +1,13 @@
 import { getString, type JsonObject } from '../json.ts'
+import { type DepartureDetails, departureDetails } from './departure.ts'
 import { type QueueEntry, queueEntries } from './queue-entries.ts'
 import { normalizeState } from './states.ts'
 
 /**
  * A state change of a pull request or, if `pr` is null, of the queue: one line of `queue watch -o ndjson`.
+ * The details are those of a pull request that left the queue, as far as the service gives them.
  */
-export interface QueueChange {
+export interface QueueChange extends DepartureDetails {
   readonly pr: number | null
   /** The previous state; null if the pull request was not in the queue before. */
   readonly from: string | null
@@ -66,7 +68,8 @@ export function departureChange(entry: QueueEntry, record: JsonObject | undefine
   const state = normalizeState(getString(record, 'state') ?? '')
   const to = state === '' || state === entry.state ? null : state
   const at = changeTime(to === null ? undefined : record, now)
-  return { pr: entry.pr, from: entry.state || null, to, at, position: null }
+  const details = departureDetails(to === null ? entry.record : (record ?? {}))
+  return { pr: entry.pr, from: entry.state || null, to, at, position: null, ...details }
 }
 
 /** Formats a change for people: `#7 PENDING -> TESTING, position 2`. */

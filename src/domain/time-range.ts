@@ -1,4 +1,5 @@
 import { usageError } from '../errors.ts'
+import { pluralize } from './format.ts'
 import { maxWindow } from './limits.ts'
 import { parseDuration, parseInstant } from './values/time.ts'
 
@@ -20,6 +21,24 @@ export function windows({ start, end }: TimeRange): readonly TimeRange[] {
 }
 
 const defaultLength = 86_400_000
+
+/**
+ * Returns a range in words: `last 24 hours`, `last 7 days`, or its dates in UTC where it does not end now, or
+ * is not of whole minutes.
+ */
+export function describeInWords({ start, end }: TimeRange, endsNow: boolean): string {
+  const minutes = (end - start) / 60_000
+  const formatDate = (time: number) => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
+  if (!endsNow) return `${formatDate(start)} to ${formatDate(end)} UTC`
+  if (!Number.isInteger(minutes)) return `since ${formatDate(start)} UTC`
+  const [noun, length] =
+    minutes % 1440 === 0 && minutes > 1440
+      ? ['day', minutes / 1440]
+      : minutes % 60 === 0
+        ? ['hour', minutes / 60]
+        : ['minute', minutes]
+  return length === 1 ? `last ${noun}` : `last ${pluralize(length, noun)}`
+}
 
 /**
  * Parses an instant, or a duration that is subtracted from `now`, and returns milliseconds since 1970. Throws

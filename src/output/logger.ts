@@ -4,13 +4,16 @@ import { errorJson, errorText } from './error-text.ts'
 import type { Writer } from './printer.ts'
 import { withSpinner } from './progress.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
-import type { Screen } from './spinner.ts'
+import type { Screen, Spinner, SpinnerText } from './spinner.ts'
+import type { StyledLine } from './styled-text.ts'
 import { wrapLines } from './wrap-lines.ts'
 
 /** Where messages are written. They are wrapped at the columns of a terminal, and nowhere else. */
 export interface LogWriter extends Writer {
   readonly terminal?: boolean
   readonly columns?: number
+  /** Resolves to whether the output is a terminal that supports links (OSC 8). */
+  hasLinks?(): Promise<boolean>
 }
 
 /** Writes messages to standard error; results go to standard output. Write errors are ignored. */
@@ -27,11 +30,17 @@ export interface Logger {
   warnOnce(text: string): Promise<void>
   /** Writes a remark unless `--quiet` is set, at most once for the same text. */
   infoOnce(text: string): Promise<void>
+  /** Writes a remark with styles and links unless `--quiet` is set. For terminals only. */
+  infoLine(line: StyledLine): Promise<void>
+  /** Whether `withSpinner` shows a spinner. */
+  readonly hasSpinner: boolean
   /**
    * Runs `work` and shows a spinner with `text` until it ends, where the logger has a screen. Of several
-   * tasks at a time, the first has the spinner. Returns what `work` returns.
+   * tasks at a time, the first has the spinner. Messages are written above it. Returns what `work` returns.
    */
-  withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
+  withSpinner<T>(text: SpinnerText, work: () => Promise<T>): Promise<T>
+  /** Clears the line of the spinner, so that other output begins there. */
+  clearSpinner(): void
 }
 
 /** Which messages a logger writes, whether errors are JSON, and where it shows a spinner. */
@@ -56,7 +65,12 @@ export function createLogger(
   sink: LogWriter,
   { quiet, verbose, json, color = false, screen }: LoggerOptions,
 ): Logger {
-  const writeUnwrapped = (text: string) => sink.write(text).catch(() => undefined)
+  let spinner: Spinner | undefined
+  const clearSpinner = () => spinner?.clear()
+  const writeUnwrapped = (text: string) => {
+    clearSpinner()
+    return sink.write(text).catch(() => undefined)
+  }
   const wrap = (text: string) =>
     sink.terminal === true && sink.columns !== undefined ? wrapLines(text, sink.columns) : text
   const write = (text: string) => writeUnwrapped(wrap(text))
@@ -72,7 +86,7 @@ export function createLogger(
       await log(text)
     }
   }
-  let hasSpinner = false
+  let isSpinning = false
   return {
     warn,
     info,
@@ -86,13 +100,24 @@ export function createLogger(
     },
     warnOnce: once(warn),
     infoOnce: once(info),
+    async infoLine(line) {
+      if (quiet) return
+      const { renderLine } = await import('./render-line.ts')
+      const links = (await sink.hasLinks?.()) ?? false
+      await write(`${renderLine(line, { color, links })}\n`)
+    },
+    hasSpinner: screen !== undefined,
+    clearSpinner,
     async withSpinner(text, work) {
-      if (screen === undefined || hasSpinner) return work()
-      hasSpinner = true
+      if (screen === undefined || isSpinning) return work()
+      isSpinning = true
       try {
-        return await withSpinner(screen, color, text, work)
+        return await withSpinner(screen, color, text, work, started => {
+          spinner = started
+        })
       } finally {
-        hasSpinner = false
+        isSpinning = false
+        spinner = undefined
       }
     },
   }

@@ -6,7 +6,7 @@ import { createJsonArray, createJsonList, type JsonList } from './json-list.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { FieldSelection } from './selected-fields.ts'
 import type { TableRenderer } from './table-renderer.ts'
-import { parts, receiptColumns, type View, widthRows } from './view.ts'
+import { hasOnlyLines, hasOnlyRows, mergeViews, parts, receiptColumns, type View, widthRows } from './view.ts'
 
 /** A result that can be printed in any format. */
 export interface Printable {
@@ -135,7 +135,10 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
       // A failed change has an empty sentence: its error is on standard error.
       if (view.sentence !== undefined)
         await writer.write(view.sentence === '' ? '' : `${sanitizeLine(view.sentence)}\n`)
-      else await keep(view)
+      else if (hasOnlyLines(view) && keptViews.length === 0) {
+        const { renderLines } = await import('./render-line.ts')
+        await writer.write(renderLines(view.heading ?? [], await readTableOptions()))
+      } else await keep(view)
     } else if (view.raw !== undefined) await writer.write(view.raw)
     else {
       const colorize = options.color ? (await import('./render-line.ts')).colorizeState : undefined
@@ -227,17 +230,6 @@ const withTextBlocks = (view: View): View =>
         ...view,
         rows: [...view.rows, ...view.textBlocks.map(({ title, head, text }) => [title, `${head}: ${text}`])],
       }
-
-/** Whether a view is a table without anything above or below it. */
-const hasOnlyRows = ({ heading, textBlocks, footer }: View): boolean =>
-  heading === undefined && textBlocks === undefined && footer === undefined
-
-/** Merges views with the same columns into a single view, unless more than one has lines around its table. */
-function mergeViews(views: readonly View[]): readonly View[] {
-  const [first, ...rest] = views
-  if (first === undefined || first.footer !== undefined || !rest.every(hasOnlyRows)) return views
-  return [{ ...first, rows: views.flatMap(({ rows }) => rows) }]
-}
 
 /** Returns the view of a receipt: `pr, ok, delivery, message` (docs/reference/cli.md, "Tables"). */
 export const receiptView = (receipt: JsonObject, sentence: string): View => ({

@@ -1,8 +1,14 @@
 import ora, { type Options } from 'ora'
+import { renderLine } from './render-line.ts'
+import type { StyledLine } from './styled-text.ts'
+import { textWidth } from './text-width.ts'
 
 /** A spinner that is shown on a terminal. */
 export interface Spinner {
-  setText(text: string): void
+  /** Reads the text again. */
+  refresh(): void
+  /** Clears the line; the spinner appears again with its next frame. */
+  clear(): void
   stop(): void
 }
 
@@ -12,6 +18,11 @@ export interface Screen {
   readonly rows: number
   write(text: string): Promise<void>
 }
+
+/** Returns the current text of a spinner. `columns` is the width that the terminal has for it. */
+export type SpinnerText = (columns: number) => StyledLine
+
+const [noWrap, wrap] = ['\u001B[?7l', '\u001B[?7h']
 
 /** The largest number of pending writes; with more, the terminal is too slow for every frame. */
 const maxPendingWrites = 8
@@ -23,7 +34,13 @@ const maxPendingWrites = 8
 function createScreenStream(screen: Screen) {
   let pendingWrites = 0
   const drainListeners = new Set<() => void>()
-  const write = (text: string | Uint8Array): boolean => {
+  /** The text that the terminal shows, and the columns of the terminal at that time. */
+  let [lastText, lastColumns] = ['', screen.columns]
+  const write = (text: string): boolean => {
+    const width = textWidth(text)
+    if (width > 0) [lastText, lastColumns] = [text, screen.columns]
+    // A terminal that has just become narrower must not wrap a text that was made for its former width.
+    const output = width > 0 && width <= screen.columns ? `${noWrap}${text}${wrap}` : text
     pendingWrites++
     const done = () => {
       pendingWrites--
@@ -32,8 +49,18 @@ function createScreenStream(screen: Screen) {
       drainListeners.clear()
       for (const listener of listeners) listener()
     }
-    void screen.write(typeof text === 'string' ? text : new TextDecoder().decode(text)).then(done, done)
+    void screen.write(output).then(done, done)
     return pendingWrites <= maxPendingWrites
+  }
+  /**
+   * Returns the sequence that moves to the first row of the last text: a terminal that became narrower has
+   * wrapped it, and ora clears only the rows that it had before.
+   */
+  const unwrap = (): string => {
+    const rowsAt = (columns: number) => Math.max(1, Math.ceil(textWidth(lastText) / Math.max(1, columns)))
+    const added = rowsAt(screen.columns) - rowsAt(lastColumns)
+    lastText = ''
+    return added > 0 ? `\u001B[${added}A\u001B[1G\u001B[J` : ''
   }
   const moveSequence = (distance: number, [forward, backward]: readonly [string, string]): string =>
     distance === 0 ? '' : `\u001B[${Math.abs(distance)}${distance > 0 ? forward : backward}`
@@ -46,7 +73,7 @@ function createScreenStream(screen: Screen) {
       return screen.rows
     },
     write,
-    cursorTo: (column: number) => write(`\u001B[${column + 1}G`),
+    cursorTo: (column: number) => write(`${unwrap()}\u001B[${column + 1}G`),
     moveCursor: (_: number, down: number) => write(moveSequence(down, ['B', 'A'])),
     clearLine: () => write('\u001B[0K'),
     once: (_: string, listener: () => void) => void drainListeners.add(listener),
@@ -57,14 +84,18 @@ function createScreenStream(screen: Screen) {
 /** ora uses only the members that `createScreenStream` provides. */
 const isOraStream = (stream: object): stream is NonNullable<Options['stream']> => 'write' in stream
 
+/** The columns of the spinner itself, and one that stays free: a full line would wrap on some terminals. */
+const reservedColumns = 3
+
 /**
  * Starts a spinner. The cursor stays visible and standard input is not read, so that nothing has to be
  * restored when the process ends.
  */
-export function startSpinner(screen: Screen, text: string, color: boolean): Spinner {
+export function startSpinner(screen: Screen, text: SpinnerText, color: boolean): Spinner {
   const stream = createScreenStream(screen)
+  const render = () => renderLine(text(Math.max(1, screen.columns - reservedColumns)), { color })
   const spinner = ora({
-    text,
+    text: render(),
     ...(color ? {} : { color: false }),
     ...(isOraStream(stream) ? { stream } : {}),
     isEnabled: true,
@@ -72,9 +103,10 @@ export function startSpinner(screen: Screen, text: string, color: boolean): Spin
     discardStdin: false,
   }).start()
   return {
-    setText(text) {
-      spinner.text = text
+    refresh() {
+      spinner.text = render()
     },
+    clear: () => void spinner.clear(),
     stop: () => void spinner.stop(),
   }
 }

@@ -14,6 +14,10 @@ export type StyledLine = string | readonly (string | Span)[]
 /** Returns a text with a style. */
 export const styled = (text: string, style: Style): Span => ({ text, style })
 
+/** Returns a text with a style, if there is one. */
+const spanOf = (text: string, style: Style | undefined): Span =>
+  style === undefined ? { text } : { text, style }
+
 /** Returns a text that links to a URL; without a URL, the text alone. */
 export const linkSpan = (text: string, url: string | undefined): Span =>
   url === undefined ? { text } : { text, link: url }
@@ -24,6 +28,9 @@ export function stateSpan(state: string): Span {
   const words = stateWords(state)
   return style === undefined ? { text: words } : { text: `${style.sign} ${words}`, style: style.style }
 }
+
+/** Returns the words of a state in its color, without the sign. */
+export const wordsSpan = (state: string): Span => spanOf(stateWords(state), stateStyle(state)?.style)
 
 /** Returns the sign of a state in its color; empty for an unknown state. */
 export function signSpan(state: string): Span {

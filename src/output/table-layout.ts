@@ -21,9 +21,10 @@ export const maxCellWidth = (rows: readonly (readonly string[])[], index: number
   rows.reduce((max, row) => Math.max(max, textWidth(row[index] ?? '')), min)
 
 /**
- * Returns the columns that fit a terminal with their widths. Columns with a priority are left out if they
- * have no values, or as long as the others do not fit at their smallest widths. Then the widest columns
- * that may be cut are narrowed until the table fits. A table of columns that may not be cut may be wider.
+ * Returns the columns that fit a terminal with their widths. Columns that need room are left out where there
+ * is none. Columns with a priority are left out if they have no values, or as long as the others do not fit
+ * at their smallest widths. Then the widest columns that may be cut are narrowed until the table fits, those
+ * that yield before the others. A table of columns that may not be cut may be wider.
  *
  * @param contentWidths the width of the widest cell of each column; 0 for a column without values
  */
@@ -44,20 +45,34 @@ export function layoutColumns(
   )
   const totalWidth = (widths: readonly number[]) =>
     shown.reduce((sum, { index }) => sum + (widths[index] ?? 0) + columnGap, -columnGap)
-  while (totalWidth(smallest) > maxWidth) {
-    const last = Math.max(...shown.map(({ priority }) => priority))
-    if (last <= 0) break
-    const dropped = shown.findLastIndex(({ priority }) => priority === last)
-    shown = shown.filter((_, place) => place !== dropped)
+  const dropWhileWider = (widths: readonly number[], canDrop: (index: number) => boolean) => {
+    while (totalWidth(widths) > maxWidth) {
+      const candidates = shown.filter(({ index }) => canDrop(index))
+      const last = Math.max(0, ...candidates.map(({ priority }) => priority))
+      const dropped = candidates.findLast(({ priority }) => priority === last)
+      if (last === 0 || dropped === undefined) break
+      shown = shown.filter(column => column !== dropped)
+    }
   }
+  const rooms = new Set(columns.flatMap(({ needsRoom }) => needsRoom ?? []))
+  for (const room of [...rooms].sort((a, b) => b - a)) {
+    const roomy = columns.map(({ format }, index) =>
+      Math.min(natural[index] ?? 0, canBeCut(format) ? room : Number.POSITIVE_INFINITY),
+    )
+    dropWhileWider(roomy, index => columns[index]?.needsRoom === room)
+  }
+  dropWhileWider(smallest, () => true)
   const widths = [...natural]
-  const canShrink = shown.filter(({ index }) => (widths[index] ?? 0) > (smallest[index] ?? 0))
-  for (let over = totalWidth(widths) - maxWidth; over > 0; over--) {
-    const widest = canShrink
-      .filter(({ index }) => (widths[index] ?? 0) > (smallest[index] ?? 0))
-      .reduce((found, { index }) => ((widths[index] ?? 0) > (widths[found] ?? -1) ? index : found), -1)
-    if (widest === -1) break
-    widths[widest] = (widths[widest] ?? 0) - 1
+  const narrow = (minimums: readonly number[]) => {
+    for (let over = totalWidth(widths) - maxWidth; over > 0; over--) {
+      const widest = shown
+        .filter(({ index }) => (widths[index] ?? 0) > (minimums[index] ?? 0))
+        .reduce((found, { index }) => ((widths[index] ?? 0) > (widths[found] ?? -1) ? index : found), -1)
+      if (widest === -1) break
+      widths[widest] = (widths[widest] ?? 0) - 1
+    }
   }
+  narrow(columns.map(({ yieldsTo }) => yieldsTo ?? maxWidth))
+  narrow(smallest)
   return shown.map(({ index }) => ({ index, width: widths[index] ?? 0 }))
 }

@@ -1,5 +1,5 @@
 import Table from 'cli-table3'
-import { elapsedSince, formatAge, formatRate } from '../domain/format.ts'
+import { ageOf, formatRate } from '../domain/format.ts'
 import type { Json } from '../json.ts'
 import { formatCell } from './delimited.ts'
 import { applyLink, applyStyle, createChalk, renderLines, type TerminalStyle } from './render-line.ts'
@@ -19,15 +19,6 @@ export interface TableOptions extends TerminalStyle {
    * even if it has no values.
    */
   readonly minWidths?: readonly number[]
-}
-
-/**
- * Returns the time since a date, such as `3m`. A date that is in the future, invalid or without a time zone
- * is returned unchanged.
- */
-export function ageOf(date: string, now: number, suffix = ''): string {
-  const elapsed = elapsedSince(date, now)
-  return elapsed === undefined ? date : `${formatAge(elapsed)}${suffix}`
 }
 
 function cellText(
@@ -80,7 +71,9 @@ export function createTableRenderer(
 ): TableRenderer {
   const { color, links = false, minWidths = [] } = options
   const texts = (row: View['rows'][number]) =>
-    columns.map(({ format }, index) => cellText(row[index], format, options))
+    columns.map(({ format, isSparse }, index) =>
+      isSparse === true && formatCell(row[index]) === '' ? '' : cellText(row[index], format, options),
+    )
   const sample = firstRows.slice(0, widthRows)
   const sampleTexts = sample.map(texts)
   const contentWidths = columns.map((_, index) => {

@@ -29,6 +29,15 @@ export interface Column {
    * without values always are. A column without a number is always shown.
    */
   readonly priority?: number
+  /**
+   * The column is shown only where texts in other columns keep this width, in characters, or need less. The
+   * column must have a priority.
+   */
+  readonly needsRoom?: number
+  /** Whether a missing value is an empty cell instead of `-`, because it is missing in most rows. */
+  readonly isSparse?: boolean
+  /** The width to which the column is narrowed before any other column is, in characters. */
+  readonly yieldsTo?: number
   /** Returns the URL that a value of the column links to, on a terminal that has links. */
   link?(value: Json | undefined): string | undefined
 }
@@ -110,6 +119,21 @@ export const keyValueTable = (record: Json, columnSpecs: readonly ColumnSpec[]):
   ],
   rows: columnSpecs.map(([title, path]) => [title, get(record, path)]),
 })
+
+/** Whether a view is a table without anything above or below it. */
+export const hasOnlyRows = ({ heading, textBlocks, footer }: View): boolean =>
+  heading === undefined && textBlocks === undefined && footer === undefined
+
+/** Whether a view is lines without a table: nothing in it depends on later results. */
+export const hasOnlyLines = ({ columns, rows, textBlocks, footer }: View): boolean =>
+  columns.length === 0 && rows.length === 0 && textBlocks === undefined && footer === undefined
+
+/** Merges views with the same columns into a single view, unless more than one has lines around its table. */
+export function mergeViews(views: readonly View[]): readonly View[] {
+  const [first, ...rest] = views
+  if (first === undefined || first.footer !== undefined || !rest.every(hasOnlyRows)) return views
+  return [{ ...first, rows: views.flatMap(({ rows }) => rows) }]
+}
 
 /** The columns of a receipt (docs/reference/cli.md, "Tables"). */
 export const receiptColumns: readonly Column[] = [

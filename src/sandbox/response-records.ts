@@ -36,6 +36,10 @@ const seedPartsFor = ({ seed, repo }: Queue, number: number) => [seed, repositor
 export const getTitle = (queue: Queue, number: number): string =>
   pick(createRandom('title', ...seedPartsFor(queue, number))(), titles)
 
+/** Returns the invented author of a pull request. */
+const getAuthor = (queue: Queue, number: number): string =>
+  pick(createRandom('author', ...seedPartsFor(queue, number))(), authors)
+
 /**
  * Formats the fields that a pull request has both in its own record and in the record of its queue
  * (docs/reference/service.md, "getSubmittedPullRequest" and "getQueue").
@@ -63,7 +67,7 @@ function formatSummary(
           skipTheLine: priority === 0,
           prSha: getHeadCommit(queue, number).sha,
           prBaseBranch: queue.targetBranch,
-          prAuthor: pick(createRandom('author', ...seedParts)(), authors),
+          prAuthor: getAuthor(queue, number),
         }
       : {}),
   }
@@ -98,23 +102,25 @@ export function formatPullRequest(
 
 /**
  * Formats the timeline: the newest event first, FAILED as `failure`
- * (docs/reference/service.md, "getSubmittedPullRequest"). The rest is the sandbox's own.
+ * (docs/reference/service.md, "getSubmittedPullRequest"). The rest is the sandbox's own: every pull request
+ * is submitted by its author.
  */
 const formatTimeline = (
-  { transitions, runs }: Queue,
+  queue: Queue,
   { number }: PullRequest,
   { hasObservedFields, formatState, formatTime }: Dialect,
 ): readonly JsonObject[] =>
-  transitions
+  queue.transitions
     .filter(transition => transition.number === number)
     .map(({ at, to, reason }) => {
-      const run = [...runs.values()].findLast(
+      const run = [...queue.runs.values()].findLast(
         ({ tested, startedAt }) => startedAt <= at && tested.includes(number),
       )
       return {
         timestamp: formatTime(at),
         state: formatState(to === 'FAILED' ? 'FAILURE' : to),
         reason: reason.replaceAll(/\W+/g, '_').toLowerCase(),
+        ...(to === 'NOT_READY' ? { actor: getAuthor(queue, number) } : {}),
         ...(hasObservedFields && run !== undefined && to === 'TESTING'
           ? { testRun: { branch: getTestBranch(run), status: run.status } }
           : {}),

@@ -75,7 +75,9 @@ const statuses: readonly (readonly [status: number, exit: number, kind: string])
 describe('each status of a read', () => {
   test.each(statuses)('%i is exit %i', async (status, exit, kind) => {
     for (const [words, operation] of reads) {
-      const person = await mergeq(words, { answer: always(status, status === 304 ? '' : 'No.') })
+      const person = await mergeq(words, {
+        answer: always(status, status === 304 ? '' : 'No.'),
+      })
       expect({ code: person.code, out: person.out, requests: person.requests.length }).toEqual({
         code: exit,
         out: '',
@@ -387,10 +389,18 @@ describe('success', () => {
   test.each(bodies)('%i with %j is success for a change', async (status, body) => {
     for (const [words, operation, more] of changes) {
       if (operation === 'updateQueue' && body.includes('ok')) continue
-      const person = await mergeq(words, { answer: always(status, body), terminal: true })
+      const person = await mergeq(words, {
+        answer: always(status, body),
+        terminal: true,
+        env: { NO_COLOR: '1' },
+      })
       expect({ code: person.code, err: person.err, lines: person.out.split('\n').length }).toEqual({
         code: 0,
-        err: '',
+        // The next command, for a person.
+        err:
+          operation === 'submitPullRequest'
+            ? `To follow it: mergeq pr wait 7 --repo acme/web --target-branch main\n`
+            : '',
         lines: 2,
       })
       const script = await mergeq(`${words} --json`, { answer: always(status, body) })
@@ -548,11 +558,11 @@ describe('a queue that is not empty', () => {
     )
   })
 
-  test('one that lists none says that not ready pull requests are not listed', async () => {
+  test('one that lists none says that not ready pull requests are not listed, and asks for them', async () => {
     const outcome = await mergeq(words, { answer: answer(409, []) })
     expect({ code: outcome.code, paths: paths(outcome) }).toEqual({
       code: 6,
-      paths: ['deleteQueue', 'getQueue'],
+      paths: ['deleteQueue', 'getQueue', 'listPullRequests'],
     })
     expect(outcome.err).toMatch(/not ready/)
   })

@@ -230,7 +230,7 @@ describe('the headings of the table are names', () => {
     const { code, out, err } = await mergeq(`queue get ${where} --fields position --json`, { answer })
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(JSON.parse(err).error.hint).toMatch(
-      /^Fields: .*\nColumns: PR, STATE, PRIORITY, SINCE, AUTHOR, TITLE$/,
+      /^Fields: .*\nColumns: PR, STATE, PRIORITY, SINCE, AUTHOR, TITLE, FOR$/,
     )
   })
 

@@ -3,7 +3,7 @@ import type { FailedTest } from '../../src/commands/flaky/match/junit.ts'
 import { createMatcher } from '../../src/commands/flaky/match/known-tests.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { junit } from '../support/flaky-match.ts'
-import { type Answer, mergeq, openStory, type Setting } from '../support/harness.ts'
+import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
 
 const where = '-R acme/web --org acme'
 
@@ -18,9 +18,13 @@ const known = (name: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 })
 
+/** A service that lists these failing tests, and has no list of flaky and broken tests. */
 const answerOf =
   (...tests: readonly JsonObject[]) =>
-  (): Answer => ({ body: JSON.stringify({ tests, page: { next_page_token: '' } }) })
+  ({ path }: Seen): Answer =>
+    path.endsWith('/list-failing-tests')
+      ? { body: JSON.stringify({ tests, page: { next_page_token: '' } }) }
+      : { status: 404 }
 
 const match = (xml: string | Uint8Array, setting: Setting = {}, flags = '') =>
   mergeq(`flaky match junit.xml ${where} ${flags}`, { files: { 'junit.xml': xml }, ...setting })
@@ -62,6 +66,16 @@ describe('verdicts', () => {
           org_url_slug: 'acme',
           start_time: '2026-01-04T12:00:00.000Z',
           end_time: '2026-01-05T12:00:00.000Z',
+          page_query: { page_size: 100, page_token: '' },
+        },
+      },
+      // The new test may be flaky or broken without a failure in the range.
+      {
+        path: '/v1/flaky-tests/list-unhealthy-tests',
+        body: {
+          repo: { host: 'github.com', owner: 'acme', name: 'web' },
+          org_url_slug: 'acme',
+          status: 'FLAKY',
           page_query: { page_size: 100, page_token: '' },
         },
       },
@@ -231,7 +245,7 @@ describe('verdicts', () => {
       '--color never',
     )
     expect(out.split('\n')).toHaveLength(3)
-    expect(out).toMatch(/^xy\|z \| row \| +✗ new /m)
+    expect(out).toMatch(/^✗ new +xy\|z \| row \|$/m)
   })
 })
 

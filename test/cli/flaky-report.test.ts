@@ -443,7 +443,7 @@ describe('flaky get', () => {
     expect(out.slice(out.indexOf('\n\n') + 1)).toBe(
       [
         '',
-        'failure 1: 1 time, last 2026-01-05T11:00:00Z',
+        'failure 1: 1 time, last 1h ago',
         '  expected 3',
         '    received 2',
         '    at cart.ts:3',

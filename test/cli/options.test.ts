@@ -137,6 +137,7 @@ const waitOptions = (line: string, withSeveral: Row): Rows['options'] => ({
   '--match-head': { line, typed: '--match-head abcdef' },
   '--max-errors': { line: `${line} --interval 1s`, typed: '--max-errors 2', setting: { answer: failsLater } },
   '--fail-on-paused': { line, typed: '--fail-on-paused' },
+  '--notify': { line, typed: '--notify', setting: { terminal: true } },
   ...setOption,
 })
 
@@ -420,7 +421,14 @@ const table: Readonly<Record<string, Rows>> = {
     },
   },
   'flaky link': { line: `flaky link ${id} KAN-123`, options: setOption },
-  'flaky get': { line: `flaky get ${id}`, options: setOption },
+  'flaky get': {
+    line: `flaky get ${id}`,
+    options: {
+      ...setOption,
+      '--web': '--web',
+      '--window': { line: 'flaky get cart', typed: '--window 30d' },
+    },
+  },
   'flaky report': {
     line: 'flaky report',
     options: {
@@ -436,7 +444,18 @@ const table: Readonly<Record<string, Rows>> = {
         'j.xml': '<testsuite><testcase name="alpha" file="src/a.ts"><failure/></testcase></testsuite>',
       },
     },
-    options: { ...rangeOptions, ...setOption },
+    options: {
+      ...rangeOptions,
+      ...setOption,
+      '--window-only': {
+        typed: '--window-only',
+        setting: {
+          files: {
+            'j.xml': '<testsuite><testcase name="new" classname="A"><failure/></testcase></testsuite>',
+          },
+        },
+      },
+    },
   },
   'flaky gate': {
     line: 'flaky gate --max 2',
@@ -448,6 +467,7 @@ const table: Readonly<Record<string, Rows>> = {
       '--max': { line: 'flaky gate', typed: '--max 2' },
       '--baseline': '--baseline known.txt',
       '--on-unavailable': { typed: '--on-unavailable pass', setting: { answer: refusing } },
+      '--window-only': '--window-only',
     },
   },
   guard: {

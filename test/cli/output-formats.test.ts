@@ -196,9 +196,10 @@ const answers: Readonly<Record<string, readonly [words: string, rows: readonly R
         '',
         onTerminal,
         text(
-          'NAME        STATUS   RATE 7D  PRS 7D  QUARANTINED  OWNERS       ID',
-          'cart total  ! flaky     0.25       3  yes          @acme/web,…  2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
-          'login       -              -       -  -            -            3c4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
+          'RATE  PRS  OWNER            STATUS   TEST                     ID',
+          ' 25%    3  @acme/web, acme  ! flaky  cart total  quarantined  2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
+          '   -    -  -                -        login                    3c4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
+          '2 tests, last 24 hours, worst first. To show one: mergeq flaky get "cart total"',
         ),
       ],
       [
@@ -822,8 +823,18 @@ describe('shapes', () => {
   // Tables show a dash, or leave out a column without values; a sheet leaves out the line.
   test.each([
     [`pr get 7 8 ${where}`, 'getSubmittedPullRequest', { state: 'PENDING' }, /#7 +● pending +-\n/],
-    [`flaky get ${id} ${org}`, 'flaky-tests/get-test-details', { test: { id } }, /^name +-$/m],
-    [`flaky list ${org}`, 'flaky-tests/list-failing-tests', { tests: [{ id }], page: {} }, /NAME[\s\S]*\n- /],
+    [
+      `flaky get ${id} ${org}`,
+      'flaky-tests/get-test-details',
+      { test: { id } },
+      /^a test without a name\n {2}id {6}\w{8}-/,
+    ],
+    [
+      `flaky list ${org}`,
+      'flaky-tests/list-failing-tests',
+      { tests: [{ id }], page: {} },
+      /^RATE.*\n +- +- +- /,
+    ],
   ])('%s shows a dash for a field that is missing', async (words, operation, document, expected) => {
     const { out } = await mergeq(`${words} --color never`, {
       answer: serve({ [operation]: document }),

@@ -37,10 +37,16 @@ describe.each(['document', 'hosted'] as const)('the story of a queue, %s', diale
     })
     expect(first.enqueuedPullRequests).toHaveLength(2)
     for (const { at } of changes) expect(Date.parse(at)).toBeGreaterThan(noon)
+    // The records of the document dialect have no author.
+    const by = (name: string) =>
+      dialect === 'hosted' ? { author: name, submittedBy: name } : { submittedBy: name }
     expect(changes.map(({ at: _, ...change }) => change)).toEqual([
-      { type: 'change', pr: 8, from: 'TESTING', to: 'MERGED', position: null },
+      { type: 'change', pr: 8, from: 'TESTING', to: 'MERGED', position: null, ...by('barbara') },
       { type: 'change', pr: 9, from: 'PENDING', to: 'TESTING', position: 1 },
-      { type: 'change', pr: 9, from: 'TESTING', to: 'FAILED', position: null },
+      {
+        ...{ type: 'change', pr: 9, from: 'TESTING', to: 'FAILED', position: null },
+        ...{ ...by('edsger'), reason: 'its_tests_failed' },
+      },
     ])
   })
 
@@ -105,7 +111,9 @@ describe.each(['document', 'hosted'] as const)('the story of a queue, %s', diale
     const { code, out } = await story(`queue watch --interval 1s --for 6s --color never ${flags}`, setting)
     expect(code).toBe(0)
     expect(out).not.toContain('\u001B')
-    if (flags !== '--fields pr,to') expect(out).toMatch(/^#8 TESTING -> MERGED$/m)
+    if (flags === '--fields pr,to') return
+    expect(out).toMatch(/^#8 TESTING -> MERGED: submitted by barbara$/m)
+    expect(out).toMatch(/^#9 TESTING -> FAILED: its_tests_failed, submitted by edsger$/m)
   })
 })
 
@@ -219,8 +227,9 @@ describe('how a watch ends', () => {
   })
 
   test.each([
-    [1, /^\S+\t7\tTESTING\tMERGED\t\n$/, 2],
-    [2, /^\S+\t7\tTESTING\tMERGED\t\n$/, 3],
+    // The last request asks for the timeline.
+    [1, /^\S+\t7\tTESTING\tMERGED\t\n$/, 3],
+    [2, /^\S+\t7\tTESTING\tMERGED\t\n$/, 4],
     [9, /^\S+\t7\tTESTING\t\t\n$/, 3],
   ])('a record that cannot be read %i times is asked for again', async (failures, expected, asked) => {
     let [looks, records] = [0, 0]
@@ -249,7 +258,7 @@ describe('how a watch ends', () => {
     expect(out).toMatch(/^\S+\t7\tTESTING\tPENDING\t1\n$/)
   })
 
-  test('a record is read once for each that leaves', async () => {
+  test('a record is read once for each that leaves; a timeline that is not given, once', async () => {
     const { requests } = await mergeq('queue watch --interval 1s --for 3s', {
       env: at,
       answer: ({ path }, index) =>
@@ -258,7 +267,14 @@ describe('how a watch ends', () => {
           : { body: JSON.stringify({ ...queue('RUNNING'), state: 'MERGED' }) },
     })
     const records = requests.filter(({ path }) => path === '/v1/getSubmittedPullRequest')
-    expect(records.map(({ body }) => JSON.parse(body).pr.number).sort()).toEqual([1, 2, 3, 4, 5, 6])
+    const bodies = records.map(({ body }) => JSON.parse(body))
+    expect(
+      bodies
+        .filter(body => !('includeTimeline' in body))
+        .map(({ pr }) => pr.number)
+        .sort(),
+    ).toEqual([...[1, 2, 3, 4, 5, 6]])
+    expect(bodies).toHaveLength(7)
   })
 
   test.each([

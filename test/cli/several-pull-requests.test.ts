@@ -201,12 +201,16 @@ describe('queue delete', () => {
 
   test.each([
     ['', 'deletes the queue for main in github\\.com/acme/web', []],
-    ['--cancel-all', 'cancels 2 queued pull requests and deletes the queue for main in \\S+', ['getQueue']],
+    [
+      '--cancel-all',
+      'cancels 2 queued pull requests and deletes the queue for main in \\S+',
+      ['getQueue', 'listPullRequests'],
+    ],
     ['--drain-first', 'drains the queue and deletes the queue for main in \\S+', []],
     [
       '--drain-first --cancel-all',
       'drains the queue, cancels 2 queued pull requests and deletes the queue for main in \\S+',
-      ['getQueue'],
+      ['getQueue', 'listPullRequests'],
     ],
   ])('the prompt with %j names the damage; a no changes nothing', async (words, damage, sent) => {
     const { code, err, requests } = await run(

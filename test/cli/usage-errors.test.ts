@@ -41,7 +41,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ['metrics now', /argument|now/],
     [`queue get main ${at}`, /argument|main/],
     [`flaky gate --max 1 --resume-file f ${org}`, /--resume-file/],
-    [`flaky get ${org}`, /test-id/],
+    [`flaky get ${org}`, /argument 'test'/],
     ['api', /operation/],
     ['help nothing', /nothing/],
     [`metrics --set a=1`, /--set/],
@@ -117,7 +117,8 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ...['0', '-1', '1e9', 'abc', '101', '1.5', ''].map(
       word => [`flaky list ${org} --page-size '${word}'`, /--page-size/] as const,
     ),
-    ...['0', '-1', 'abc', '1e9'].map(word => [`flaky list ${org} --limit ${word}`, /--limit/] as const),
+    ...['-1', 'abc', '1e9'].map(word => [`flaky list ${org} --limit ${word}`, /--limit/] as const),
+    [`flaky report ${org} --limit 0`, /--limit/],
     ...['0', '-1', 'abc'].map(word => [`flaky list ${org} --max-pages ${word}`, /--max-pages/] as const),
     [`flaky list ${org} --min-failure-rate high`, /--min-failure-rate/],
     [`flaky list ${org} --sort size`, /size/],
@@ -142,9 +143,12 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   ],
   'a test id': [
     ...[`{${id}}`, id.slice(1), '../x', `${id}0`, id.replaceAll('-', '')].map(
-      word => [`flaky get '${word}' ${org}`, /not a test ID/] as const,
+      word => [`flaky link '${word}' KAN-1 -R acme/web`, /not a test ID/] as const,
     ),
-    [['flaky', 'get', '', ...org.split(' ')], /not a test ID/],
+    [['flaky', 'link', '', 'KAN-1', '-R', 'acme/web'], /not a test ID/],
+    [['flaky', 'get', '', ...org.split(' ')], /The test must not be empty/],
+    [`flaky get cart --window 0 ${org}`, /--window must be longer than 0/],
+    [`flaky get cart --window soon ${org}`, /--window: 'soon' is not a duration/],
   ],
   'a repository': [
     ...['o', '/n', 'o/../n', 'o/', 'o//n', 'o/n/', '../n'].map(
@@ -357,7 +361,7 @@ describe('what an error reports', () => {
     `--json queue get ${at} --retries many`,
     `queue get ${at} -o json --timeout 5`,
     `queue get ${at} -o ndjson --timeout 5`,
-    `flaky get x ${org} --json`,
+    `flaky get '' ${org} --json`,
     'queue update --json -R acme/web -b main',
     '--json pr sbumit',
     'pr sbumit --json',
@@ -688,7 +692,7 @@ describe('help and version', () => {
         '--sort',
       ],
     ],
-    ['flaky get', ['test-id', ' /flaky-tests/get-test-details']],
+    ['flaky get', ['<test>', '--window', ' /flaky-tests/get-test-details']],
   ])('%s --help names %j and has examples', async (words, names) => {
     for (const flag of ['--help', '--help -h', '--help -q', `${at} --help`]) {
       const { code, out, err, requests } = await typed(`${words} ${flag}`)

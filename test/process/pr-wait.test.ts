@@ -409,7 +409,7 @@ describe('one pull request', () => {
       pulls: { 7: walk },
       setting: { terminal: true },
     })
-    expect(out).toBe('#7 merged after 8s.\n')
+    expect(out).toBe('✓ #7 merged after 8s\n')
   })
 
   test('the built program, stopped during several reads', async () => {

@@ -99,8 +99,8 @@ describe('control sequences for a terminal', () => {
       expectPlainText(out)
       const lines = out.split(/\r?\n/).filter(line => line !== '')
       const heads = flags === '' ? 0 : flags === '-o markdown' ? 2 : 1
-      // There are as many rows as items.
-      expect(lines).toHaveLength(heads + 3)
+      // There are as many rows as items; a terminal has a line below them.
+      expect(lines).toHaveLength(heads + 3 + (terminal ? 1 : 0))
       expect(lines[heads + 1]).toMatch(/before .*after/)
     }
   })
@@ -228,12 +228,12 @@ describe('control sequences for a terminal', () => {
         answer: () => ({ body: JSON.stringify(listOf(...all.map(evil => `before ${evil} after`))) }),
       }),
     )
-    const { code, out } = await home.run(on(service.baseUrl(), 'flaky list -q'), { terminal: 120 })
+    const { code, out } = await home.run(on(service.baseUrl(), 'flaky list -q --limit 0'), { terminal: 120 })
     checkGeneralRules({ code, out, err: '' }, { code: 0, format: 'table', colored: true })
     expectPlainText(out)
     expect(out).toMatch(colors)
     for (const [color] of out.matchAll(colors)) expect(color).toMatch(/^\x1B\[(?:1|22|3\d|39)m$/)
-    expect(out.split('\n')).toHaveLength(all.length + 2)
+    expect(out.split('\n')).toHaveLength(all.length + 3)
   })
 
   testWith('tmux')(
@@ -566,7 +566,7 @@ describe('cells and rows', () => {
       `x${cluster.repeat(60)}`,
     ])
     const { out } = await runAndCheck(
-      'flaky list -q --fields name,failure_rate_last_7d --color never',
+      'flaky list -q --limit 0 --fields name,failure_rate_last_7d --color never',
       { code: 0, format: 'table' },
       {
         answer: answered(listOf(...names)),

@@ -17,6 +17,7 @@ export const specialRuns: Readonly<Record<string, SpecialRun>> = {
   'mergeq flaky list --since 30d -o ndjson --resume-file walk.json --max-pages 2 > part-1.ndjson': {
     code: 17,
   },
+  'mergeq flaky get "cart totals merges"': { code: 2 },
   'mergeq flaky match --since 7d reports/*.xml': { code: 21 },
   [bounds]: { before: merged },
   'mergeq sandbox simulate --from-metrics --concurrency 1,2,4': { before: merged },

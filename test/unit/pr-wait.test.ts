@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { describeEnd } from '../../src/commands/pr/wait/describe-end.ts'
+import { describeEnd, type WaitEnd } from '../../src/commands/pr/wait/describe-end.ts'
 import { outcomeOfRecord, pullRequestStates } from '../../src/domain/states.ts'
 import {
   advance,
@@ -10,6 +10,7 @@ import {
   type WaitOutcome,
   type WaitState,
 } from '../../src/domain/wait-state.ts'
+import { plainText } from '../../src/output/styled-text.ts'
 import { noon } from '../support/harness.ts'
 import type { Json } from '../support/pr-wait.ts'
 
@@ -166,62 +167,70 @@ describe('what a reading means', () => {
 })
 
 describe('the sentence about the end of a wait', () => {
+  const sentenceOf = (state: WaitState, end: WaitEnd, seconds: number) =>
+    plainText(describeEnd({ pr: 7, url: 'https://a.example/7', state, end, elapsed: seconds * 1_000 }))
   const first = { isFirstReading: true }
   const head = { expected: '4f2a9c1d3e', found: '81d0e33a52' }
   const failing = { submission: { from: noon, to: noon }, missingSince: noon }
   test.each([
-    [{ outcome: 'merged', ...first }, { state: 'MERGED' }, 0, '#7 is already merged.'],
-    [{ outcome: 'merged' }, { state: 'MERGED' }, 412, '#7 merged after 6m52s.'],
-    [{ outcome: 'merged' }, { state: 'MERGED' }, 11_045, '#7 merged after 3h04m.'],
+    [{ outcome: 'merged', ...first }, { state: 'MERGED' }, 0, '#7 is already merged'],
+    [{ outcome: 'merged' }, { state: 'MERGED' }, 412, '#7 merged after 6m52s'],
+    [{ outcome: 'merged' }, { state: 'MERGED' }, 11_045, '#7 merged after 3h04m'],
     [
       { outcome: 'reached' },
       { state: 'TESTING' },
       60,
-      '#7 reached the requested state after 1m00s (TESTING).',
+      '#7 reached the requested state after 1m00s (testing)',
     ],
     [
       { outcome: 'reached', ...first },
       { state: 'MERGED' },
       0,
-      '#7 has already reached the requested state (MERGED).',
+      '#7 has already reached the requested state (merged)',
     ],
-    [{ outcome: 'left' }, { state: 'FAILED' }, 20, '#7 left the queue after 20s (FAILED).'],
-    [{ outcome: 'left', ...first }, { state: 'FAILED' }, 0, '#7 has already left the queue (FAILED).'],
-    [{ outcome: 'failed' }, { state: 'FAILED' }, 184, '#7 failed after 3m04s.'],
-    [{ outcome: 'failed', ...first }, { state: 'FAILED' }, 0, '#7 has already failed.'],
-    [{ outcome: 'cancelled' }, { state: 'CANCELLED' }, 20, '#7 was cancelled after 20s.'],
-    [{ outcome: 'cancelled', ...first }, { state: 'CANCELLED' }, 0, '#7 is already cancelled.'],
+    [{ outcome: 'left' }, { state: 'FAILED' }, 20, '#7 left the queue after 20s (failed)'],
+    [{ outcome: 'left', ...first }, { state: 'FAILED' }, 0, '#7 has already left the queue (failed)'],
+    [{ outcome: 'failed' }, { state: 'FAILED' }, 184, '#7 failed after 3m04s'],
+    [{ outcome: 'failed', ...first }, { state: 'FAILED' }, 0, '#7 has already failed'],
+    [{ outcome: 'cancelled' }, { state: 'CANCELLED' }, 20, '#7 was cancelled after 20s'],
+    [{ outcome: 'cancelled', ...first }, { state: 'CANCELLED' }, 0, '#7 is already cancelled'],
     [
       { outcome: 'timed-out' },
       { state: 'PENDING' },
       20,
-      'The wait for #7 timed out after 20s, still PENDING.',
+      'The wait for #7 timed out after 20s, still pending',
     ],
     [
       { outcome: 'timed-out' },
       { missingSince: noon },
       20,
-      'The wait for #7 timed out after 20s (not submitted).',
+      'The wait for #7 timed out after 20s (not submitted)',
     ],
-    [{ outcome: 'timed-out' }, failing, 20, 'The wait for #7 timed out after 20s (not visible yet).'],
-    [{ outcome: 'timed-out' }, {}, 20, 'The wait for #7 timed out after 20s (state unknown).'],
+    [{ outcome: 'timed-out' }, failing, 20, 'The wait for #7 timed out after 20s (not visible yet)'],
+    [{ outcome: 'timed-out' }, {}, 20, 'The wait for #7 timed out after 20s (state unknown)'],
     [
       { outcome: 'stale', head },
       { state: 'PENDING' },
       20,
-      'The head of #7 moved: expected 4f2a9c1, found 81d0e33.',
+      'The head of #7 moved: expected 4f2a9c1, found 81d0e33',
     ],
-    [{ outcome: 'pending' }, { state: 'TESTING' }, 0, '#7 is still TESTING.'],
-    [{ outcome: 'pending' }, { missingSince: noon }, 0, '#7 has not finished (not submitted).'],
-    [{ outcome: 'pending', isSkipped: true }, {}, 0, 'mergeq did not wait for #7.'],
-    [{ outcome: 'error' }, { missingSince: noon }, 90, '#7 could not be checked (not submitted).'],
+    [{ outcome: 'pending' }, { state: 'TESTING' }, 0, '#7 is still testing'],
+    [
+      { outcome: 'pending', isPaused: true },
+      { state: 'PENDING' },
+      0,
+      '#7 is still pending: the queue is paused',
+    ],
+    [{ outcome: 'pending' }, { missingSince: noon }, 0, '#7 has not finished (not submitted)'],
+    [{ outcome: 'pending', isSkipped: true }, {}, 0, 'mergeq did not wait for #7'],
+    [{ outcome: 'error' }, { missingSince: noon }, 90, '#7 could not be checked (not submitted)'],
   ] as const)('%j %j after %d s', (end, state, seconds, sentence) => {
-    expect(describeEnd(7, state, end, seconds)).toBe(sentence)
+    expect(sentenceOf(state, end, seconds)).toBe(sentence)
   })
 
   test('a head that differs after its first seven digits is shown whole', () => {
     const similar = { expected: '4f2a9c1d3e', found: '4f2a9c1fff' }
-    const sentence = describeEnd(7, { state: 'PENDING' }, { outcome: 'stale', head: similar }, 20)
-    expect(sentence).toBe('The head of #7 moved: expected 4f2a9c1d3e, found 4f2a9c1fff.')
+    const sentence = sentenceOf({ state: 'PENDING' }, { outcome: 'stale', head: similar }, 20)
+    expect(sentence).toBe('The head of #7 moved: expected 4f2a9c1d3e, found 4f2a9c1fff')
   })
 })

@@ -39,6 +39,19 @@ const orders = {
 /** A key by which tests are sorted: pull requests impacted, failure rate, last failure, or name. */
 export type TestOrder = keyof typeof orders
 
+/** The params of every list of tests: its pages, the number of tests, and the filters of mergeq. */
+export const testListParams = {
+  ...organizationParams,
+  limit: localParam<number | undefined>(),
+  pageSize: localParam<number | undefined>({ fills: ['page_query.page_size'] }),
+  /** Requests the one page that this token names. */
+  pageToken: localParam<string | undefined>({ fills: ['page_query.page_token'] }),
+  maxPages: localParam<number | undefined>(),
+  owner: localParam<string | undefined>(),
+  name: localParam<RegExp | undefined>(),
+  path: localParam<RegExp | undefined>(),
+}
+
 /** How many tests a page has at most. */
 export const defaultPageSize = 100
 /** How many pages of a list are requested at most. */
@@ -51,18 +64,10 @@ export const listFailingTests = defineOperation({
   fields: testFields,
   documentFields: testListFields,
   params: {
-    ...organizationParams,
+    ...testListParams,
     range: localParam<TimeRange>({ required: true, fills: ['start_time', 'end_time'] }),
-    limit: localParam<number | undefined>(),
-    pageSize: localParam<number | undefined>({ fills: ['page_query.page_size'] }),
-    /** Requests the one page that this token names. */
-    pageToken: localParam<string | undefined>({ fills: ['page_query.page_token'] }),
-    maxPages: localParam<number | undefined>(),
-    owner: localParam<string | undefined>(),
     quarantined: localParam<boolean | undefined>(),
     minRate: localParam<number | undefined>(),
-    name: localParam<RegExp | undefined>(),
-    path: localParam<RegExp | undefined>(),
     /** Collects all tests, then sorts them; without it, tests are returned as they arrive. */
     sort: localParam<TestOrder | undefined>(),
   },

@@ -3,9 +3,8 @@ import { repositoryName } from '../../domain/values/repository.ts'
 import type { PageProtocol } from '../list-reader.ts'
 import { defineOperation } from '../operation.ts'
 import { paginateList } from '../pagination.ts'
-import { localParam } from '../param.ts'
 import { createTestPages } from '../test-pages.ts'
-import { defaultMaxPages, defaultPageSize, organizationParams } from './failing-tests.ts'
+import { defaultMaxPages, defaultPageSize, testListParams } from './failing-tests.ts'
 import { quarantinedTestFields, quarantinedTestListFields } from './service-fields.ts'
 import { createTestFilters } from './test-filters.ts'
 
@@ -25,17 +24,7 @@ export const listQuarantinedTests = defineOperation({
   fields: quarantinedTestFields,
   documentFields: quarantinedTestListFields,
   isHostedOnly: true,
-  params: {
-    ...organizationParams,
-    limit: localParam<number | undefined>(),
-    pageSize: localParam<number | undefined>({ fills: ['page_query.page_size'] }),
-    /** Requests the one page that this token names. */
-    pageToken: localParam<string | undefined>({ fills: ['page_query.page_token'] }),
-    maxPages: localParam<number | undefined>(),
-    owner: localParam<string | undefined>(),
-    name: localParam<RegExp | undefined>(),
-    path: localParam<RegExp | undefined>(),
-  },
+  params: testListParams,
   decoder: pages.decoder,
   errors: {
     subject: 'the quarantined tests',

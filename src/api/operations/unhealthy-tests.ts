@@ -4,7 +4,7 @@ import type { PageProtocol } from '../list-reader.ts'
 import { defineOperation } from '../operation.ts'
 import { pagesOfTests, paginateList } from '../pagination.ts'
 import { localParam } from '../param.ts'
-import { defaultMaxPages, defaultPageSize, organizationParams } from './failing-tests.ts'
+import { defaultMaxPages, defaultPageSize, testListParams } from './failing-tests.ts'
 import { testFields, testListFields } from './service-fields.ts'
 import { createTestFilters } from './test-filters.ts'
 
@@ -36,18 +36,10 @@ export const listUnhealthyTests = defineOperation({
   documentFields: testListFields,
   isHostedOnly: true,
   params: {
-    ...organizationParams,
+    ...testListParams,
     /** Only this status; without it, one request after another for each status. */
     status: localParam<UnhealthyStatus | undefined>({ fills: ['status'] }),
-    limit: localParam<number | undefined>(),
-    pageSize: localParam<number | undefined>({ fills: ['page_query.page_size'] }),
-    /** Requests the one page that this token names; only together with a status. */
-    pageToken: localParam<string | undefined>({ fills: ['page_query.page_token'] }),
-    maxPages: localParam<number | undefined>(),
-    owner: localParam<string | undefined>(),
     quarantined: localParam<boolean | undefined>(),
-    name: localParam<RegExp | undefined>(),
-    path: localParam<RegExp | undefined>(),
   },
   decoder: pagesOfTests.decoder,
   errors: {

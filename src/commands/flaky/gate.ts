@@ -1,8 +1,11 @@
 import { listFailingTests } from '../../api/operations/failing-tests.ts'
+import { listUnhealthyTests } from '../../api/operations/unhealthy-tests.ts'
 import { incompleteListError } from '../../api/pagination.ts'
 import { defineCommand } from '../../cli/command.ts'
+import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
+import type { Invocation } from '../../cli/invocation.ts'
 import { readPages } from '../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
@@ -13,12 +16,15 @@ import { stateSpan } from '../../output/styled-text.ts'
 import { linesView, table } from '../../output/view.ts'
 import { readBaseline } from './gate/baseline.ts'
 import { flakyListCommand } from './list.ts'
+import { readUnhealthyTests, windowOnlyInput } from './tests/read-unhealthy.ts'
 
 /**
  * The inputs that a gate shares with `flaky list`. Inputs that shorten or resume a list are left out, because
  * they would change the count.
  */
 const { limit, pageToken, sort, resumeFile, ...filters } = flakyListCommand.inputs
+
+const gateRequest = { command: 'flaky gate', operation: listFailingTests, inputs: filters }
 
 const unavailableChoices = ['pass', 'fail'] as const
 
@@ -35,9 +41,27 @@ const loadBaseline = (file: Input<string | undefined>): Input<ReadonlySet<string
   },
 })
 
+/**
+ * Returns how many flaky and broken tests did not fail in the range; undefined where the service does not
+ * list them. Their records have no failure rates, so with a minimum rate nothing is read.
+ */
+async function countOthers(
+  isCounted: (id: string) => boolean,
+  { values, overrides }: Invocation<typeof gateRequest.inputs>,
+  context: CommandContext,
+): Promise<number | undefined> {
+  const { range: _, minRate, ...selection } = values
+  if (minRate !== undefined) return undefined
+  let count = 0
+  const { isAvailable } = await readUnhealthyTests(selection, { overrides }, context, tests => {
+    count += tests.filter(test => !isCounted((getString(test, 'id') ?? '').toLowerCase())).length
+  })
+  return isAvailable ? count : undefined
+}
+
 /** The record is the verdict. */
 const verdictRecord: RecordFields = {
-  names: ['ok', 'failing', 'max', 'baseline', 'complete', 'reason'],
+  names: ['ok', 'failing', 'max', 'baseline', 'complete', 'reason', 'notInWindow'],
   columns: [
     ['OK', 'ok'],
     ['FAILING', 'failing', 'number'],
@@ -50,7 +74,8 @@ const verdictRecord: RecordFields = {
 export const flakyGateCommand = defineCommand({
   command: 'flaky gate',
   summary: 'Check the number of failing tests against a limit',
-  request: { command: 'flaky gate', operation: listFailingTests, inputs: filters },
+  request: gateRequest,
+  operations: [listUnhealthyTests],
   exitKinds: ['check-failed'],
   fields: verdictRecord,
   output: {
@@ -81,6 +106,7 @@ export const flakyGateCommand = defineCommand({
       default: 'fail',
       choices: unavailableChoices,
     }),
+    windowOnly: windowOnlyInput,
   },
   examples: [
     'mergeq flaky gate --since 24h --max 10 --no-quarantined',
@@ -89,7 +115,7 @@ export const flakyGateCommand = defineCommand({
   validate({ max }) {
     if (max === undefined) throw usageError('--max is required.', 'For example: --max 10')
   },
-  async run({ max = 0, baseline, onUnavailable }, context, [invocation]) {
+  async run({ max = 0, baseline, onUnavailable, windowOnly }, context, [invocation]) {
     if (invocation === undefined) return 0
     const pages = listFailingTests.pagination?.(invocation.values)
     if (pages === undefined) return 0
@@ -123,7 +149,15 @@ export const flakyGateCommand = defineCommand({
         : []),
     ]
     const reason = reasons.join('; ')
-    const verdict = { ok, failing: tests.length, max, baseline: baselineCount, complete, reason }
+    const ids = new Set(tests.map(test => (getString(test, 'id') ?? '').toLowerCase()))
+    const others =
+      windowOnly || readError !== undefined
+        ? undefined
+        : await countOthers(id => ids.has(id) || baseline.has(id), invocation, context)
+    const verdict = {
+      ...{ ok, failing: tests.length, max, baseline: baselineCount, complete, reason },
+      ...(others === undefined ? {} : { notInWindow: others }),
+    }
     await context.printer.print({
       records: [verdict],
       document: ([first = {}]) => ({
@@ -136,6 +170,7 @@ export const flakyGateCommand = defineCommand({
     })
     await context.printer.end()
     for (const note of notes) await context.logger.info(note)
+    if (others !== undefined && others > 0) await context.logger.info(describeOthers(others))
     if (isBroken && isExceeded && !isPassed)
       await context.logger.info(incompleteListError(readError, finish.problem).message)
     if (isExceeded)
@@ -150,3 +185,7 @@ export const flakyGateCommand = defineCommand({
     return 0
   },
 })
+
+/** Says how many flaky and broken tests the gate does not count. */
+const describeOthers = (count: number): string =>
+  `${pluralize(count, 'more test')} ${count === 1 ? 'is' : 'are'} flaky or broken, but did not fail in this range. The gate does not count ${count === 1 ? 'it' : 'them'}.`

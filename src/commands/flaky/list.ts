@@ -1,17 +1,22 @@
-import { listFailingTests } from '../../api/operations/failing-tests.ts'
+import { listFailingTests, type TestOrder } from '../../api/operations/failing-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
-import { choiceOption, negatableFlag, option } from '../../cli/inputs.ts'
-import { maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
+import { choiceOption, type Input, option } from '../../cli/inputs.ts'
+import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
 import { rangeInput } from '../../cli/time-range-options.ts'
+import type { ParsedArgs } from '../../config/args.ts'
+import type { ParseContext } from '../../config/parse-context.ts'
 import { maxWindow } from '../../domain/limits.ts'
+import { describeInWords, type TimeRange } from '../../domain/time-range.ts'
 import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
-import { testFilterInputs } from './tests/filter-inputs.ts'
+import { quarantinedInput, testFilterInputs } from './tests/filter-inputs.ts'
+import { failingTestColumns, failingTestEnding } from './tests/list-view.ts'
+import { specsOf, testTable } from './tests/test-table.ts'
 
 /**
  * A test whose status has a value: without a value, the reason replaces it
@@ -21,6 +26,81 @@ const withStatus = (test: JsonObject): JsonObject =>
   getString(test, 'status.value') === undefined
     ? { ...test, status: { value: getString(test, 'status.reason') } }
     : test
+
+/** The options that a list and a report have: how many tests, and in which order. */
+const limitOption = option({
+  name: 'limit',
+  value: 'n',
+  summary: 'Maximum number of tests',
+  parse: integerParser(1, Number.MAX_SAFE_INTEGER),
+})
+const sortOption = choiceOption({
+  name: 'sort',
+  value: 'key',
+  summary: 'Fetch all tests, then sort by impact, rate, recent or name',
+  choices: ['impact', 'rate', 'recent', 'name'],
+})
+
+/** Whether the list is the table of a terminal, and neither one page nor a part of a resumed list. */
+const isScreen = async (args: ParsedArgs, { isTerminal, outputFormat }: ParseContext): Promise<boolean> =>
+  isTerminal &&
+  !args.has('--json') &&
+  !args.has('--page-token') &&
+  !args.has('--resume-file') &&
+  (await outputFormat()) === 'table'
+
+const screenLimit = limitInput('tests')
+
+/** The number of tests: by default 30 on a terminal, otherwise all, which is undefined. */
+const listLimit: Input<number | undefined> = {
+  ...screenLimit,
+  read: async (args, context) =>
+    screenLimit.read(args, { ...context, isTerminal: await isScreen(args, context) }),
+}
+
+/** The order of the tests: by default worst first on a terminal, otherwise that of the service. */
+const listSort: Input<TestOrder | undefined> = {
+  definitions: sortOption.definitions.map(definition => ({
+    ...definition,
+    defaultText: 'impact on a terminal, otherwise the order of the service',
+  })),
+  read: async (args, context) =>
+    sortOption.read(args) ?? ((await isScreen(args, context)) ? 'impact' : undefined),
+}
+
+/** The inputs that select the tests of a report: it sorts and cuts by itself, and is printed at once. */
+export const reportInputs = {
+  ...organizationInputs,
+  range: rangeInput,
+  limit: limitOption,
+  pageSize: pageSizeInput('Tests'),
+  pageToken: pageTokenInput,
+  maxPages: maxPagesInput,
+  quarantined: quarantinedInput,
+  minRate: option({
+    name: 'min-failure-rate',
+    value: 'x',
+    summary: 'Only tests with at least this failure rate in the last 7 days',
+    parse: parseDecimal,
+  }),
+  ...testFilterInputs,
+  sort: sortOption,
+}
+
+/** Throws a usage error for a page token with a range that needs several requests. */
+export function checkPageToken({
+  pageToken,
+  range,
+}: {
+  readonly pageToken?: string | undefined
+  readonly range: TimeRange
+}) {
+  if (pageToken !== undefined && range.end - range.start > maxWindow)
+    throw usageError(
+      '--page-token requires a range of at most 7 days.',
+      'A page token is valid only for the range of the request that returned it. Use the same range.',
+    )
+}
 
 const columns: readonly ColumnSpec[] = [
   ['NAME', 'name'],
@@ -38,35 +118,9 @@ export const flakyListCommand = defineOperationCommand({
   summary: 'List the tests that failed in a time range',
   operation: listFailingTests,
   inputs: {
-    ...organizationInputs,
-    range: rangeInput,
-    limit: option({
-      name: 'limit',
-      value: 'n',
-      summary: 'Maximum number of tests',
-      parse: integerParser(1, Number.MAX_SAFE_INTEGER),
-    }),
-    pageSize: pageSizeInput('Tests'),
-    pageToken: pageTokenInput,
-    maxPages: maxPagesInput,
-    quarantined: negatableFlag({
-      name: 'quarantined',
-      summary: 'Only quarantined tests',
-      opposite: 'Only tests that are not quarantined',
-    }),
-    minRate: option({
-      name: 'min-failure-rate',
-      value: 'x',
-      summary: 'Only tests with at least this failure rate in the last 7 days',
-      parse: parseDecimal,
-    }),
-    ...testFilterInputs,
-    sort: choiceOption({
-      name: 'sort',
-      value: 'key',
-      summary: 'Fetch all tests, then sort by impact, rate, recent or name',
-      choices: ['impact', 'rate', 'recent', 'name'],
-    }),
+    ...reportInputs,
+    limit: listLimit,
+    sort: listSort,
     resumeFile: option({
       name: 'resume-file',
       value: 'file',
@@ -75,8 +129,15 @@ export const flakyListCommand = defineOperationCommand({
       parse: textParser('name of the file'),
     }),
   },
-  fields: serviceRecord(listFailingTests, columns),
-  view: ({ records }) => table(records.map(withStatus), columns),
+  fields: serviceRecord(listFailingTests, [...columns, ...specsOf(failingTestColumns([]))]),
+  view: ({ records }) => ({
+    ...table(records.map(withStatus), columns),
+    terminalView: () => testTable(records, failingTestColumns(records)),
+  }),
+  listEnding: (end, { sort, range, pageToken }, { args }) =>
+    sort === undefined || pageToken !== undefined
+      ? undefined
+      : failingTestEnding(end, sort, describeInWords(range, !args.has('--until') && !args.has('--end'))),
   check({ range, pageToken, limit, sort, resumeFile }) {
     const whole = { '--page-token': pageToken, '--limit': limit, '--sort': sort }
     for (const [flag, value] of Object.entries(whole))
@@ -85,11 +146,7 @@ export const flakyListCommand = defineOperationCommand({
           `--resume-file and ${flag} cannot be used together.`,
           'Only the complete list in its original order can be resumed. To split it into several runs, use --max-pages.',
         )
-    if (pageToken !== undefined && range.end - range.start > maxWindow)
-      throw usageError(
-        '--page-token requires a range of at most 7 days.',
-        'A page token is valid only for the range of the request that returned it. Use the same range.',
-      )
+    checkPageToken({ pageToken, range })
   },
   examples: [
     'mergeq flaky list --since 7d --sort impact --limit 20',

@@ -1,10 +1,12 @@
 import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { anyField, testFields } from '../../api/operations/service-fields.ts'
+import { listUnhealthyTests } from '../../api/operations/unhealthy-tests.ts'
 import { incompleteListError } from '../../api/pagination.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import type { Input } from '../../cli/inputs.ts'
+import type { Invocation } from '../../cli/invocation.ts'
 import { readPages } from '../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { MergeqError, usageError } from '../../errors.ts'
@@ -13,6 +15,8 @@ import { table } from '../../output/view.ts'
 import { flakyListCommand } from './list.ts'
 import type { FailedTest } from './match/junit.ts'
 import { createMatcher, type TestMatch } from './match/known-tests.ts'
+import { readUnhealthyTests, windowOnlyInput } from './tests/read-unhealthy.ts'
+import { idColumn, nameColumn, ownerColumn, specsOf, type TestColumn, testTable } from './tests/test-table.ts'
 
 /**
  * The verdicts on a failed test, worst first; `unknown` is a test that an incomplete list did not contain.
@@ -57,9 +61,14 @@ function toVerdict({ test, isQuarantined }: TestMatch, complete: boolean): Verdi
   return isQuarantined ? 'quarantined' : 'known'
 }
 
+/** A match, and whether the test of the service failed in the range. */
+interface FoundTest extends TestMatch {
+  readonly inWindow: boolean
+}
+
 /** Returns a failed test as `--json` lists it; `test` is the record of the service. */
 const toRecord = (
-  match: TestMatch,
+  match: FoundTest,
   complete: boolean,
   { redact }: CommandContext['secrets'],
 ): JsonObject => ({
@@ -70,6 +79,7 @@ const toRecord = (
   parent: match.failed.suites[0] ?? null,
   file: match.failed.file ?? getString(match.test, 'file_path') ?? null,
   test: match.test ?? null,
+  ...(match.inWindow ? {} : { inWindow: false }),
 })
 
 const columns = [
@@ -81,29 +91,63 @@ const columns = [
   ['FILE', 'file'],
 ] as const
 
+/** The columns on a terminal: a file and an ID are shown in full or not at all. */
+const screenColumns: readonly TestColumn[] = [
+  { title: 'VERDICT', format: 'state', path: 'verdict' },
+  { title: 'RATE', format: 'rate', priority: 4, path: 'test.failure_rate_last_7d' },
+  { ...ownerColumn, path: 'test.codeowners' },
+  nameColumn,
+  { title: 'FILE', format: 'id', priority: 8, needsRoom: 60, path: 'file' },
+  { ...idColumn, path: 'test.id' },
+]
+
 /** A record is a failed test; `test` is the record of the service. */
 const matchRecord: RecordFields = {
   names: [
-    ...['verdict', 'name', 'classname', 'parent', 'file', 'test'],
+    ...['verdict', 'name', 'classname', 'parent', 'file', 'test', 'inWindow'],
     ...testFields.map(field => `test.${field}`),
     `test${anyField}`,
   ],
-  columns,
+  columns: [...columns, ...specsOf(screenColumns)],
 }
 
 /** The inputs that a match shares with `flaky list`, without filters: a hidden test would count as new. */
 const { repo, org, range, pageSize, maxPages } = flakyListCommand.inputs
 
+const matchRequest = {
+  command: 'flaky match',
+  operation: listFailingTests,
+  inputs: { repo, org, range, pageSize, maxPages },
+}
+
+/**
+ * Returns the failed tests with their matches: those that failed in the range, and for the others the flaky
+ * and the broken tests that did not.
+ */
+async function findOthers(
+  found: readonly TestMatch[],
+  { values, overrides }: Invocation<typeof matchRequest.inputs>,
+  context: CommandContext,
+): Promise<readonly FoundTest[]> {
+  const others = createMatcher(found.filter(({ test }) => test === undefined).map(({ failed }) => failed))
+  const { repo, org, pageSize, maxPages } = values
+  await readUnhealthyTests({ repo, org, pageSize, maxPages }, { overrides }, context, tests => {
+    for (const test of tests) others.take(test)
+  })
+  const matches = new Map(others.matches().map(match => [match.failed, match]))
+  return found.map(match => {
+    const other = matches.get(match.failed)
+    return other?.test === undefined ? { ...match, inWindow: true } : { ...other, inWindow: false }
+  })
+}
+
 /** `flaky match`: classifies failed tests; throws a `check-failed` error if a failed test is new. */
 export const flakyMatchCommand = defineCommand({
   command: 'flaky match',
   summary: 'Classify failures in JUnit XML files as known, quarantined or new',
-  request: {
-    command: 'flaky match',
-    operation: listFailingTests,
-    inputs: { repo, org, range, pageSize, maxPages },
-  },
-  inputs: { files: filesArgument },
+  request: matchRequest,
+  operations: [listUnhealthyTests],
+  inputs: { files: filesArgument, windowOnly: windowOnlyInput },
   fields: matchRecord,
   exitKinds: ['check-failed'],
   output: {
@@ -116,7 +160,7 @@ export const flakyMatchCommand = defineCommand({
     'mergeq flaky match build/test-results/test/*.xml --json',
     'npx vitest run --reporter=junit | mergeq flaky match -',
   ],
-  async run({ files }, context, [invocation]) {
+  async run({ files, windowOnly }, context, [invocation]) {
     const { printer, logger } = context
     if (invocation === undefined) return 0
     for (const { file, cases } of files) if (cases === 0) await logger.warn(`${file} contains no test cases.`)
@@ -132,7 +176,13 @@ export const flakyMatchCommand = defineCommand({
     if (failure === 'closed') return 0
     const finish = hasFailures ? pages?.finish(failure?.message) : undefined
     const complete = finish?.complete ?? true
-    const matchRecords = matcher.matches().map(match => toRecord(match, complete, context.secrets))
+    const found = matcher.matches().map(match => ({ ...match, inWindow: true }))
+    const isUnmatched = found.some(({ test }) => test === undefined)
+    const matches =
+      windowOnly || !isUnmatched || failure !== undefined
+        ? found
+        : await findOthers(found, invocation, context)
+    const matchRecords = matches.map(match => toRecord(match, complete, context.secrets))
     const records = verdicts.flatMap(verdict => matchRecords.filter(record => record.verdict === verdict))
     const countOf = (verdict: Verdict) => matchRecords.filter(record => record.verdict === verdict).length
     const counts = Object.fromEntries(verdicts.map(verdict => [verdict, countOf(verdict)]))
@@ -141,10 +191,12 @@ export const flakyMatchCommand = defineCommand({
     await printer.print({
       records,
       document: tests => ({ counts: { failed: matchRecords.length, ...counts }, tests, window }),
-      view: tests => table(tests, columns),
+      view: tests => ({ ...table(tests, columns), terminalView: () => testTable(tests, screenColumns) }),
     })
     await printer.end()
     for (const note of finish?.notes ?? []) await logger.info(note)
+    const otherCount = matches.filter(({ inWindow }) => !inWindow).length
+    if (otherCount > 0) await logger.info(describeOthers(otherCount))
     const countTexts = verdicts
       .filter(verdict => countOf(verdict) > 0)
       .map(verdict => `${formatInteger(countOf(verdict))} ${verdict}`)
@@ -157,6 +209,12 @@ export const flakyMatchCommand = defineCommand({
     return 0
   },
 })
+
+/** Says how many known tests did not fail in the range. */
+const describeOthers = (count: number): string =>
+  count === 1
+    ? '1 failed test is known to be flaky or broken, but did not fail in this range before.'
+    : `${formatInteger(count)} failed tests are known to be flaky or broken, but did not fail in this range before.`
 
 /** Creates the error for failed tests that are new. */
 function newFailuresError(newCount: number, failedCount: number): MergeqError {

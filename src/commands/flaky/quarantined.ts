@@ -3,8 +3,19 @@ import { defineOperationCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
+import type { JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
 import { testFilterInputs } from './tests/filter-inputs.ts'
+import { statusListEnding } from './tests/list-view.ts'
+import {
+  nameColumn,
+  ownerColumn,
+  specsOf,
+  type TestColumn,
+  testTable,
+  variantColumn,
+} from './tests/test-table.ts'
 
 const columns: readonly ColumnSpec[] = [
   ['NAME', 'name', 'text'],
@@ -15,12 +26,22 @@ const columns: readonly ColumnSpec[] = [
   ['FILE', 'file', 'plain', 4],
 ]
 
+const screenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
+  { title: 'STATUS', format: 'state', path: 'status' },
+  { title: 'SINCE', format: 'time', priority: 4, path: 'status_last_updated_at' },
+  ownerColumn,
+  nameColumn,
+  variantColumn(tests),
+  { title: 'SETTING', format: 'id', priority: 8, needsRoom: 60, path: 'quarantine_setting' },
+  { title: 'FILE', format: 'id', priority: 9, needsRoom: 60, path: 'file' },
+]
+
 /** `mergeq flaky quarantined`: the tests whose failures are ignored. */
 export const flakyQuarantinedCommand = defineOperationCommand({
   command: 'flaky quarantined',
   summary: 'List the quarantined tests',
   operation: listQuarantinedTests,
-  fields: serviceRecord(listQuarantinedTests, columns),
+  fields: serviceRecord(listQuarantinedTests, [...columns, ...specsOf(screenColumns([]))]),
   inputs: {
     ...organizationInputs,
     limit: limitInput('tests'),
@@ -31,6 +52,11 @@ export const flakyQuarantinedCommand = defineOperationCommand({
   },
   // The ids of these records are not those of other lists
   // (docs/reference/service.md, "list-quarantined-tests").
-  view: ({ records }) => table(records, columns),
+  view: ({ records }) => ({
+    ...table(records, columns),
+    terminalView: () => testTable(records, screenColumns(records)),
+  }),
+  listEnding: (end, { pageToken, repo }) =>
+    pageToken === undefined ? statusListEnding(end, 'quarantined', repositoryName(repo)) : undefined,
   examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'cart*' --json"],
 })

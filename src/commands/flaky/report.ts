@@ -10,7 +10,7 @@ import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ReportFormat } from '../../output/failing-test-report.ts'
 import { rawText } from '../../output/printer.ts'
-import { flakyListCommand } from './list.ts'
+import { checkPageToken, flakyListCommand, reportInputs } from './list.ts'
 
 const formats = ['markdown', 'github', 'json'] as const
 
@@ -54,14 +54,16 @@ function resolveFormat(chosen: ReportFormat | undefined, { args, options }: Comm
   return chosen ?? outputFormat ?? defaultFormat
 }
 
-/** The inputs that a report shares with `flaky list`; a report is printed at once and cannot be resumed. */
-const { resumeFile: _, ...listInputs } = flakyListCommand.inputs
-
 /** `flaky report`: prints a summary of the failing tests for a CI job, worst first. */
 export const flakyReportCommand = defineCommand({
   command: 'flaky report',
   summary: 'Report failing tests as Markdown, GitHub annotations or JSON',
-  request: { ...flakyListCommand, inputs: listInputs },
+  request: {
+    command: 'flaky list',
+    operation: listFailingTests,
+    inputs: reportInputs,
+    check: checkPageToken,
+  },
   output: 'Markdown, GitHub annotations or one JSON document, depending on --format',
   inputs: {
     format: formatOption,

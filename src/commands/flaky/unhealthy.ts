@@ -1,12 +1,25 @@
 import { listUnhealthyTests, unhealthyStatuses } from '../../api/operations/unhealthy-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
-import { choiceOption, type Input, negatableFlag } from '../../cli/inputs.ts'
+import { choiceOption, type Input } from '../../cli/inputs.ts'
 import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
-import { testFilterInputs } from './tests/filter-inputs.ts'
+import { quarantinedInput, testFilterInputs } from './tests/filter-inputs.ts'
+import { statusListEnding } from './tests/list-view.ts'
+import {
+  idColumn,
+  nameColumn,
+  ownerColumn,
+  quarantinedColumn,
+  specsOf,
+  type TestColumn,
+  testTable,
+  variantColumn,
+} from './tests/test-table.ts'
 
 const typedStatus = choiceOption({
   name: 'status',
@@ -34,12 +47,22 @@ const columns: readonly ColumnSpec[] = [
   ['ID', 'id', 'id'],
 ]
 
+const screenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
+  { title: 'STATUS', format: 'state', path: 'status.value' },
+  { title: 'PRS', format: 'number', priority: 4, path: 'pull_requests_impacted_last_7d' },
+  ownerColumn,
+  nameColumn,
+  variantColumn(tests),
+  quarantinedColumn,
+  idColumn,
+]
+
 /** `mergeq flaky unhealthy`: the flaky tests and the broken tests, whether or not they failed lately. */
 export const flakyUnhealthyCommand = defineOperationCommand({
   command: 'flaky unhealthy',
   summary: 'List the flaky and broken tests',
   operation: listUnhealthyTests,
-  fields: serviceRecord(listUnhealthyTests, columns),
+  fields: serviceRecord(listUnhealthyTests, [...columns, ...specsOf(screenColumns([]))]),
   inputs: {
     ...organizationInputs,
     status: statusInput,
@@ -47,14 +70,17 @@ export const flakyUnhealthyCommand = defineOperationCommand({
     pageSize: pageSizeInput('Tests'),
     pageToken: pageTokenInput,
     maxPages: maxPagesInput,
-    quarantined: negatableFlag({
-      name: 'quarantined',
-      summary: 'Only quarantined tests',
-      opposite: 'Only tests that are not quarantined',
-    }),
+    quarantined: quarantinedInput,
     ...testFilterInputs,
   },
-  view: ({ records }) => table(records, columns),
+  view: ({ records }) => ({
+    ...table(records, columns),
+    terminalView: () => testTable(records, screenColumns(records)),
+  }),
+  listEnding: (end, { pageToken, repo, status }) =>
+    pageToken === undefined
+      ? statusListEnding(end, status?.toLowerCase() ?? 'flaky or broken', repositoryName(repo))
+      : undefined,
   check({ status, pageToken }) {
     if (pageToken !== undefined && status === undefined)
       throw usageError(

@@ -2,19 +2,18 @@ import { withDecoder } from '../../api/operation.ts'
 import { getSubmittedPullRequest, partialPullRequestDecoder } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
+import { withTimeline } from '../../api/read-timeline.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { Invocation } from '../../cli/invocation.ts'
 import { openPage } from '../../cli/open-page.ts'
 import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
-import { repeatedOptions } from '../../cli/repeated-options.ts'
+import { repeatedOptionsOf } from '../../cli/repeated-options.ts'
 import { webInput } from '../../cli/web-input.ts'
 import { explainPullRequest } from '../../domain/explain/explain-pull-request.ts'
 import type { UnreadSource } from '../../domain/explain/explanation.ts'
-import { shellWord } from '../../domain/shell-quote.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
 import { isNotFound } from '../../errors.ts'
 import { singleRecord } from '../../output/printer.ts'
 import { explanationJson, explanationRecord, explanationView } from './explain/explanation-view.ts'
@@ -29,15 +28,6 @@ const explainRequest = {
 
 /** The pull request to explain. */
 type ExplainInvocation = Invocation<typeof explainRequest.inputs>
-
-/**
- * Returns the options with which another command line refers to the same pull request, each after a space.
- */
-function formatRepeatedOptions({ values: { repo } }: ExplainInvocation, { args }: CommandContext): string {
-  const [reference = ''] = args.get('pr') ?? []
-  const isUrl = reference.includes('/') && !args.has('--repo')
-  return `${isUrl ? ` --repo ${shellWord(repositoryName(repo))}` : ''}${repeatedOptions(args)}`
-}
 
 /** Reads what an explanation needs, and prints the explanation. */
 async function explainOne(
@@ -55,10 +45,11 @@ async function explainOne(
   const [pullRequest, queue] = await Promise.all(reads)
   if (pullRequest.failure !== undefined && !isNotFound(pullRequest.failure)) throw pullRequest.failure
   const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
-  const testRun =
+  const record =
     pullRequest.document === undefined
-      ? {}
-      : await readTestRun(pullRequest.document, invocation.values, context)
+      ? undefined
+      : await withTimeline(context.client(), pullRequest.document, invocation.values, invocation)
+  const testRun = record === undefined ? {} : await readTestRun(record, invocation.values, context)
   const unread: readonly UnreadSource[] = [
     ...(queue.failure === undefined || hasNoQueue
       ? []
@@ -69,8 +60,8 @@ async function explainOne(
   const explanation = explainPullRequest({
     pr,
     targetBranch,
-    flags: formatRepeatedOptions(invocation, context),
-    record: pullRequest.document,
+    flags: repeatedOptionsOf(repo, context.args),
+    record,
     queue: hasNoQueue ? null : queue.document,
     run: testRun.run,
     unread,

@@ -1,6 +1,8 @@
 import { callOperation } from '../../api/call.ts'
 import { getSubmittedPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
+import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
 import { type RequestLimits, withMaxRetries } from '../../api/service-client.ts'
 import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
@@ -12,10 +14,12 @@ import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
 import { reportResults } from '../../cli/report-results.ts'
 import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
+import { isContinuousIntegration } from '../../config/continuous-integration.ts'
 import { parsePriority, priorities } from '../../domain/values/text.ts'
 import { kindOfOutcome } from '../../domain/wait-state.ts'
 import { isNotFound, MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
+import { styled } from '../../output/styled-text.ts'
 import { message } from '../../output/view.ts'
 import { createWaitLimits, readWaitOptions, type WaitOptions } from './wait/time-limits.ts'
 import { reportUnwaited, waitForAll } from './wait/wait-for-all.ts'
@@ -148,11 +152,30 @@ async function submitAndWait(
   return waitForAll(candidates, options, context, startedAt)
 }
 
+/** The largest number of pull requests that the suggested command names. */
+const maxSuggested = 10
+
+/** Names the command that follows the pull requests, to a person at a terminal. */
+async function suggestWait(
+  invocations: readonly SubmitInvocation[],
+  { host: { out, err, env }, options, logger, args }: CommandContext,
+): Promise<void> {
+  const [first] = invocations
+  const isSeen = out.terminal && err.terminal && options.format === 'table' && options.fields.length === 0
+  if (!isSeen || isContinuousIntegration(env)) return
+  if (first === undefined || invocations.length > maxSuggested) return
+  const { waitCommand } = await import('./wait/end-lines.ts')
+  const numbers = invocations.map(({ values }) => values.pr)
+  const command = waitCommand(numbers, { repo: first.values.repo, args })
+  const object = invocations.length === 1 ? 'it' : 'them'
+  await logger.infoLine([styled(`To follow ${object}: ${command}`, 'dim')])
+}
+
 /** `mergeq pr submit`: with --wait, it continues like `pr wait`. */
 export const prSubmitCommand = defineCommand({
   ...submitRequest,
   request: submitRequest,
-  operations: [getSubmittedPullRequest, getQueue],
+  operations: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
   exitKinds: Object.values(kindOfOutcome),
   output: {
     table: 'one sentence per pull request; on a pipe, a row with pr, ok, delivery, message',
@@ -176,7 +199,11 @@ export const prSubmitCommand = defineCommand({
     return printDryRun(submitPullRequest, invocations, context)
   },
   async run({ wait, ...values }, context, invocations) {
-    if (!wait) return runInvocations(submitRequest, invocations, context)
+    if (!wait) {
+      const code = await runInvocations(submitRequest, invocations, context)
+      if (code === 0) await suggestWait(invocations, context)
+      return code
+    }
     return submitAndWait(invocations, readWaitOptions(values, invocations.length, context), context)
   },
 })

@@ -1,5 +1,7 @@
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { printDryRun } from '../../cli/preview.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
@@ -22,13 +24,14 @@ export const prWaitCommand = defineCommand({
   summary: 'Wait for pull requests to merge, fail or be cancelled',
   request: waitRequest,
   inputs: waitInputs,
-  operations: [getQueue],
+  operations: [getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
   exitKinds: Object.values(kindOfOutcome),
   output: waitOutput,
   fields: waitRecord,
   examples: [
     'mergeq pr wait 123 --timeout 30m',
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',
+    'mergeq pr wait 123 --notify',
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
   async dryRun(values, context, invocations) {

@@ -12,6 +12,7 @@ import { canPrompt } from '../../cli/prompt.ts'
 import { queueInputs, yesInput } from '../../cli/queue-inputs.ts'
 import { reportResults } from '../../cli/report-results.ts'
 import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
+import { joinSome } from '../../domain/explain/finding.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { isUnderTest } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
@@ -21,6 +22,7 @@ import { get, getArray, getString, type Json } from '../../json.ts'
 import { message } from '../../output/view.ts'
 import { prCancelCommand } from '../pr/cancel.ts'
 import { createWaitLimits, readWaitTimeLimit } from '../pr/wait/time-limits.ts'
+import { notReadyOperation, readNotReady } from './delete/not-ready.ts'
 
 type Queue = InputValues<typeof queueInputs>
 
@@ -88,15 +90,26 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
   }
 }
 
-/**
- * Cancels all pull requests that the queue lists; a pull request that left it meanwhile is not an error.
- * Returns the exit code.
- */
-async function cancelAll(values: Queue, context: CommandContext): Promise<number> {
-  const numbers = (await readEntries(values, context)).flatMap(entry => {
+/** The numbers of the pull requests that the queue lists, and of those that are not ready. */
+async function readNumbers(
+  values: Queue,
+  context: CommandContext,
+): Promise<{ readonly queued: readonly number[]; readonly notReady: readonly number[] }> {
+  const queued = (await readEntries(values, context)).flatMap(entry => {
     const pr = get(entry, 'prNumber')
     return typeof pr === 'number' ? [pr] : []
   })
+  const notReady = (await readNotReady(values, context)) ?? []
+  return { queued, notReady: notReady.filter(pr => !queued.includes(pr)) }
+}
+
+/**
+ * Cancels all pull requests that the queue lists, and those that are not ready where the service lists them;
+ * a pull request that left the queue meanwhile is not an error. Returns the exit code.
+ */
+async function cancelAll(values: Queue, context: CommandContext): Promise<number> {
+  const { queued, notReady } = await readNumbers(values, context)
+  const numbers = [...queued, ...notReady]
   const runs = numbers.map(pr => ({ values: { ...values, pr, yes: true }, overrides: [] }))
   const command = { ...prCancelCommand, isOrdered: true }
   const all = await executeAll(command, runs, context, { isSilent: true })
@@ -111,6 +124,18 @@ async function cancelAll(values: Queue, context: CommandContext): Promise<number
   return code
 }
 
+/** Names pull requests that are not ready: `2 pull requests are not ready: #3, #5`. */
+const formatNotReady = (numbers: readonly number[]): string =>
+  `${pluralize(numbers.length, 'pull request')} ${numbers.length === 1 ? 'is' : 'are'} not ready: ${joinSome(numbers.map(pr => `#${pr}`))}`
+
+/** Says what --cancel-all cancels: `cancels 3 pull requests (1 pull request is not ready: #5)`. */
+async function describeCancellation(values: Queue, context: CommandContext): Promise<string> {
+  const { queued, notReady } = await readNumbers(values, context)
+  return notReady.length === 0
+    ? `cancels ${pluralize(queued.length, 'queued pull request')}`
+    : `cancels ${pluralize(queued.length + notReady.length, 'pull request')} (${formatNotReady(notReady)})`
+}
+
 /** Explains why a queue could not be deleted: which pull requests it still lists, and what to do. */
 const explainError =
   (values: Queue, context: CommandContext) =>
@@ -120,10 +145,13 @@ const explainError =
     if (delivery === 'unknown' || (status !== 400 && status !== 409)) return failure
     const entries = await readEntries(values, context).catch(() => undefined)
     if (entries === undefined) return failure
+    const notReady = entries.length === 0 ? await readNotReady(values, context) : undefined
     const listed =
-      entries.length === 0
-        ? 'no pull requests are listed, but pull requests that are not ready are never listed'
-        : `${pluralize(entries.length, 'pull request')} queued: ${names(entries)}`
+      notReady !== undefined && notReady.length > 0
+        ? formatNotReady(notReady)
+        : entries.length === 0
+          ? 'no pull requests are listed, but pull requests that are not ready are never listed'
+          : `${pluralize(entries.length, 'pull request')} queued: ${names(entries)}`
     return new MergeqError(
       'refused',
       `${failure.message.replace(/\.$/, '')}. The queue is not empty (${listed}).`,
@@ -131,7 +159,9 @@ const explainError =
         ...failure.details,
         hint:
           entries.length === 0
-            ? 'Cancel them by number, then try again: mergeq pr cancel <pr>'
+            ? notReady === undefined || notReady.length === 0
+              ? 'Cancel them by number, then try again: mergeq pr cancel <pr>'
+              : 'To cancel them first, add --cancel-all.'
             : 'To cancel the queued pull requests first, add --cancel-all. To let running tests finish first, add --drain-first.',
       },
     )
@@ -147,9 +177,7 @@ async function confirmDeletion(
   const { repo, targetBranch } = values
   const steps = [
     ...(drainFirst ? ['drains the queue'] : []),
-    ...(cancels
-      ? [`cancels ${pluralize((await readEntries(values, context)).length, 'queued pull request')}`]
-      : []),
+    ...(cancels ? [await describeCancellation(values, context)] : []),
     `deletes the queue for ${targetBranch} in ${repositoryName(repo)}`,
   ]
   const text = `This ${steps.slice(0, -1).join(', ')} and ${steps.at(-1)}. Type ${targetBranch} to confirm:`
@@ -179,10 +207,14 @@ export const deleteRequest = defineOperationCommand({
 export const queueDeleteCommand = defineCommand({
   ...deleteRequest,
   request: deleteRequest,
-  operations: [updateQueue, getQueue, cancelPullRequest],
+  operations: [updateQueue, getQueue, cancelPullRequest, notReadyOperation],
   exitKinds: ['timed-out'],
   inputs: {
-    cancelAll: flag({ name: 'cancel-all', summary: 'Cancel all queued pull requests first' }),
+    cancelAll: flag({
+      name: 'cancel-all',
+      summary:
+        'Cancel all queued pull requests first, and those that are not ready if the service lists them',
+    }),
     drainFirst: flag({
       name: 'drain-first',
       summary: 'Drain the queue first: start no new tests, and wait for running tests',

@@ -21,7 +21,11 @@ const columns: readonly ColumnSpec[] = [
 ]
 
 /** The fields of a queue; the rows of the table are its pull requests. */
-export const queueRecord = serviceRecord(getQueue, columns, 'enqueuedPullRequests')
+export const queueRecord = serviceRecord(
+  getQueue,
+  [...columns, ['FOR', 'stateChangedAt', 'age']],
+  'enqueuedPullRequests',
+)
 
 /**
  * Prints a queue: a screen on a terminal, with what the metrics say about its last hour, and a table

@@ -2,6 +2,7 @@ import { callOperation } from '../../api/call.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { withTimeline } from '../../api/read-timeline.ts'
 import type { RequestLimits, ServiceClient } from '../../api/service-client.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
@@ -51,7 +52,8 @@ async function readDeparture(
   try {
     const params = { ...values, pr: entry.pr }
     const { response } = await callOperation(client, getSubmittedPullRequest, params, { limits })
-    return departureChange(entry, response.records[0], clock.now())
+    const [record = {}] = response.records
+    return departureChange(entry, await withTimeline(client, record, params, { limits }), clock.now())
   } catch (error) {
     const failure = toMergeqError(error)
     if (isPermanent(failure)) throw failure
@@ -131,7 +133,8 @@ export const queueWatchCommand = defineCommand({
   output: {
     table: 'a live view on a terminal; elsewhere one line per change',
     json: 'the current queue; requires --once',
-    ndjson: 'one {"type":"queue"} line, then {"type":"change","pr","from","to","at","position"} lines',
+    ndjson:
+      'one {"type":"queue"} line, then {"type":"change","pr","from","to","at","position"} lines; of a pull request that left also "author","submittedBy","reason","actor" if known',
   },
   examples: [
     'mergeq queue watch',

@@ -1,8 +1,8 @@
-import { getArray, getString, isObject, type JsonObject } from '../../json.ts'
+import { getArray, getString, type JsonObject } from '../../json.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { isFailedOrCancelled, normalizeState, terminalOutcome } from '../states.ts'
 import type { ExplainSources, Explanation, ExplanationVerdict } from './explanation.ts'
-import { type Facts, type Finding, manualStep, type NextStep } from './finding.ts'
+import { type Finding, factsOf, manualStep, type NextStep } from './finding.ts'
 import { stateFindings } from './state-findings.ts'
 import { assessResubmission } from './submit-again.ts'
 import type { TestRun } from './test-run.ts'
@@ -107,9 +107,7 @@ export function explainPullRequest({
   const state = normalizeState(getString(current, 'state') || getString(entry?.record, 'state') || '')
   const details = current ?? {}
   const queueState = getString(queue, 'state')
-  const newestEvent = getArray(details, 'timeline')[0]
-  const latest = isObject(newestEvent) ? newestEvent : details
-  const facts: Facts = { pr, record: details, latest, queue: queue ?? {}, entry }
+  const facts = factsOf(pr, targetBranch, details, queue ?? {})
   const findings: Finding[] =
     current === undefined
       ? [{ code: 'never-submitted', message: `It was never submitted to the queue for ${targetBranch}.` }]

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../json.ts'
+import { getArray, isObject, type JsonObject } from '../../json.ts'
 import { pluralize } from '../format.ts'
-import type { QueueEntry } from '../queue-entries.ts'
+import { type QueueEntry, queueEntries } from '../queue-entries.ts'
 
 /** A next step: a command line of mergeq, or, if `command` is null, an action outside mergeq. */
 export interface NextStep {
@@ -12,6 +12,8 @@ export interface NextStep {
 export interface Finding {
   readonly code: string
   readonly message: string
+  /** A few words for a line that has no room for the message: `queue paused`. Without text of the service. */
+  readonly short?: string
   /** Whether waiting does not help: a person has to act. */
   readonly blocks?: boolean
   readonly steps?: readonly NextStep[]
@@ -20,11 +22,25 @@ export interface Finding {
 /** The documents that findings are made from; a missing document is an empty object. */
 export interface Facts {
   readonly pr: number
+  readonly targetBranch: string
   readonly record: JsonObject
   /** The newest event of the record's timeline, or the record itself if it has no timeline. */
   readonly latest: JsonObject
   readonly queue: JsonObject
   readonly entry: QueueEntry | undefined
+}
+
+/** Returns what findings about a pull request are made from; `record` is its newest record. */
+export function factsOf(pr: number, targetBranch: string, record: JsonObject, queue: JsonObject): Facts {
+  const newestEvent = getArray(record, 'timeline')[0]
+  return {
+    pr,
+    targetBranch,
+    record,
+    latest: isObject(newestEvent) ? newestEvent : record,
+    queue,
+    entry: queueEntries(queue).find(entry => entry.pr === pr),
+  }
 }
 
 /** Returns a text with at most `max` characters; a longer text ends in an ellipsis. */

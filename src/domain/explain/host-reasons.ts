@@ -8,6 +8,23 @@ const blockReasons: Readonly<Record<string, string>> = {
   awaiting_required_check: 'A required check of the pull request has not finished.',
   undetermined: 'The merge is blocked; the service could not determine why.',
 }
+
+/** Returns a kind of block reason in a few words; undefined for a kind that has none. */
+function shortReason(kind: string, targetBranch: string): string | undefined {
+  switch (kind) {
+    case 'behind_base':
+      return `behind ${targetBranch}`
+    case 'merge_conflict':
+      return `conflicts with ${targetBranch}`
+    case 'failing_required_check':
+      return 'a required check fails'
+    case 'awaiting_required_check':
+      return 'waits for a required check'
+    default:
+      return undefined
+  }
+}
+
 const transientReasons = ['awaiting_required_check', 'undetermined']
 
 /**
@@ -26,7 +43,7 @@ export function extractNames(value: Json | undefined): readonly string[] {
  * Returns findings from the details that the record, or the newest event of its timeline, gives about the
  * code host (docs/reference/service.md, "getSubmittedPullRequest").
  */
-export function hostFindings({ record, latest }: Facts): readonly Finding[] {
+export function hostFindings({ record, latest, targetBranch }: Facts): readonly Finding[] {
   const detail = (key: string) =>
     [get(record, key), get(latest, key)].find(value => extractNames(value).length > 0)
   const kinds = getArray({ blockReasons: detail('blockReasons') ?? [] }, 'blockReasons').flatMap(extractNames)
@@ -35,12 +52,16 @@ export function hostFindings({ record, latest }: Facts): readonly Finding[] {
     return names.length === 0 ? [] : [{ code, message: format(joinSome(names)) }]
   }
   return [
-    ...[...new Set(kinds)].slice(0, 10).map(kind => ({
-      code: 'block-reason',
-      message: Object.hasOwn(blockReasons, kind) ? (blockReasons[kind] ?? kind) : `It is blocked: ${kind}.`,
-      blocks: !transientReasons.includes(kind),
-      steps: transientReasons.includes(kind) ? [] : [manualStep('Fix this on its branch, then push.')],
-    })),
+    ...[...new Set(kinds)].slice(0, 10).map(kind => {
+      const short = shortReason(kind, targetBranch)
+      return {
+        code: 'block-reason',
+        message: Object.hasOwn(blockReasons, kind) ? (blockReasons[kind] ?? kind) : `It is blocked: ${kind}.`,
+        ...(short === undefined ? {} : { short }),
+        blocks: !transientReasons.includes(kind),
+        steps: transientReasons.includes(kind) ? [] : [manualStep('Fix this on its branch, then push.')],
+      }
+    }),
     ...sentence('conflict-culprit', 'conflictCulprit', names => `It conflicts with ${names}.`),
     ...sentence(
       'failure-causes',

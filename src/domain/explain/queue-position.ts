@@ -20,6 +20,7 @@ export function queueStateFindings({ queue }: Facts, blockingStates: readonly st
     {
       code: `queue-${state.toLowerCase().replaceAll('_', '-')}`,
       message,
+      short: `queue ${state.toLowerCase().replaceAll('_', ' ')}`,
       blocks: blockingStates.includes(state),
       steps: canResume(state) ? [resume] : [],
     },

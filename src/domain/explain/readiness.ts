@@ -17,6 +17,7 @@ const findingByMergeability: Readonly<Record<string, Finding | undefined>> = {
   in_progress: {
     code: 'mergeability-in-progress',
     message: 'GitHub is still checking whether it can be merged.',
+    short: 'GitHub still checks it',
   },
   unspecified: {
     code: 'mergeability-unknown',
@@ -25,6 +26,7 @@ const findingByMergeability: Readonly<Record<string, Finding | undefined>> = {
   not_mergeable: {
     code: 'not-mergeable',
     message: 'GitHub blocks the merge (conflicts, checks or reviews).',
+    short: 'GitHub blocks the merge',
     blocks: true,
     steps: [
       manualStep(
@@ -49,6 +51,7 @@ export function readinessFindings(facts: Facts): readonly Finding[] {
       message: isKnown
         ? 'The queue is waiting for its impacted targets; none were uploaded for its head commit.'
         : 'The queue needs its impacted targets; the service does not report whether they were uploaded.',
+      ...(isKnown ? { short: 'waits for impacted targets' } : {}),
       blocks: isKnown,
       steps: [uploadStep(facts)],
     })
@@ -58,6 +61,7 @@ export function readinessFindings(facts: Facts): readonly Finding[] {
     findings.push({
       code: 'base-branch',
       message: `Its base branch${base === undefined ? '' : ` (${shorten(base)})`} is not the target branch of this queue.`,
+      short: 'wrong base branch',
       blocks: true,
       steps: [manualStep('Change its base branch, or submit it to the queue for its base branch.')],
     })

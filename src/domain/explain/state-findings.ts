@@ -1,4 +1,5 @@
 import { getNumber, isObject } from '../../json.ts'
+import { departureDetails } from '../departure.ts'
 import { pluralize } from '../format.ts'
 import { isFailedOrCancelled, isKnownState, terminalOutcome } from '../states.ts'
 import { type Facts, type Finding, shorten } from './finding.ts'
@@ -74,9 +75,16 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
     case 'PENDING_FAILURE':
       return [...first, ...checks, ...queueStateFindings(facts, []), ...position, ...hostReasons]
     case 'FAILED':
-      return [...first, ...checks.filter(({ code }) => code === 'failing-checks'), ...hostReasons]
+      return [
+        ...first,
+        ...checks.filter(({ code }) => code === 'failing-checks'),
+        ...hostReasons,
+        ...submitterFindings(facts),
+      ]
+    case 'CANCELLED':
+      return [...first, ...hostReasons, ...submitterFindings(facts)]
     case 'MERGED':
-      return first
+      return [...first, ...submitterFindings(facts)]
     case '':
       // A pull request that is not submitted does not wait to become ready.
       return facts.record.isCurrentlySubmittedToQueue === false || !isObject(facts.record.readiness)
@@ -85,6 +93,14 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
     default:
       return [...first, ...hostReasons]
   }
+}
+
+/** Returns a finding about who submitted a pull request that left the queue, or else about its author. */
+function submitterFindings({ record }: Facts): readonly Finding[] {
+  const { submittedBy, author } = departureDetails(record)
+  if (submittedBy !== undefined)
+    return [{ code: 'submitted-by', message: `It was submitted by ${shorten(submittedBy)}.` }]
+  return author === undefined ? [] : [{ code: 'author', message: `Its author is ${shorten(author)}.` }]
 }
 
 /**

@@ -21,12 +21,15 @@ export function parsePriority(text: string): string | number {
   )
 }
 
+/** Whether a text is a UUID, the id of a test. */
+export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+
 /**
  * Checks that a text is a UUID, the id of a test, and returns the text unchanged; throws a usage error if
  * not.
  */
 export function parseUuid(text: string): string {
-  if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text))
+  if (!isUuid(text))
     throw usageError(
       `'${text}' is not a test ID.`,
       'A test ID is a UUID. To list the IDs, run: mergeq flaky list',

@@ -1,4 +1,4 @@
-import { option } from '../../../cli/inputs.ts'
+import { negatableFlag, option } from '../../../cli/inputs.ts'
 import { parseGlob } from '../../../domain/values/glob.ts'
 import { textParser } from '../../../domain/values/text.ts'
 
@@ -23,3 +23,10 @@ export const testFilterInputs = {
     parse: word => parseGlob(word, true),
   }),
 }
+
+/** The options for tests that are or are not quarantined. */
+export const quarantinedInput = negatableFlag({
+  name: 'quarantined',
+  summary: 'Only quarantined tests',
+  opposite: 'Only tests that are not quarantined',
+})

@@ -1,4 +1,4 @@
-import { shorten } from '../../../domain/explain/finding.ts'
+import { factsOf, shorten } from '../../../domain/explain/finding.ts'
 import { readinessFindings } from '../../../domain/explain/readiness.ts'
 import { describeSince } from '../../../domain/format.ts'
 import { isFailedOrCancelled, normalizeState, terminalOutcome } from '../../../domain/states.ts'
@@ -35,7 +35,7 @@ export function pullRequestSheet(
   const isOver = terminalOutcome(state) !== undefined
   const problems =
     state === 'NOT_READY'
-      ? readinessFindings({ pr: pr ?? 0, record, latest: record, queue: {}, entry: undefined })
+      ? readinessFindings(factsOf(pr ?? 0, getString(record, 'prBaseBranch') ?? '', record, {}))
       : []
   const properties: readonly (readonly [string, StyledLine | undefined])[] = [
     ['priority', priorityText(record)],

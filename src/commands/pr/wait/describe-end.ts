@@ -1,5 +1,8 @@
+import type { FailingCheck } from '../../../domain/explain/test-run.ts'
+import { formatDuration } from '../../../domain/format.ts'
 import type { WaitOutcome, WaitState } from '../../../domain/wait-state.ts'
 import type { MergeqError } from '../../../errors.ts'
+import { linkSpan, type Span, signSpan, styled, wordsSpan } from '../../../output/styled-text.ts'
 
 /** How the wait for a pull request ended. */
 export interface WaitEnd {
@@ -10,69 +13,98 @@ export interface WaitEnd {
   readonly isSkipped?: boolean
   /** Whether the first reading ended the wait: nothing changed while the command waited. */
   readonly isFirstReading?: boolean
+  /** Whether the queue is paused. */
+  readonly isPaused?: boolean
   /** The head commit that was expected, and the head commit that the service reports. */
   readonly head?: { readonly expected: string | undefined; readonly found: string | undefined }
 }
 
-/** Formats seconds in up to two units, as in `20s`, `6m52s` and `3h04m`. */
-function formatElapsed(seconds: number): string {
-  const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3_600)]
-  const padded = (number: number) => String(number).padStart(2, '0')
-  if (hours > 0) return `${hours}h${padded(minutes % 60)}m`
-  return minutes > 0 ? `${minutes}m${padded(seconds % 60)}s` : `${seconds}s`
+/** The end of a wait as a terminal shows it. */
+export interface EndedWait {
+  readonly pr: number
+  /** The page of the pull request. */
+  readonly url: string
+  readonly state: WaitState
+  readonly end: WaitEnd
+  /** How long the wait lasted, in milliseconds. */
+  readonly elapsed: number
+  /** The failing checks of a pull request that failed; undefined if they are not known. */
+  readonly failingChecks?: readonly FailingCheck[] | undefined
 }
 
-/** Returns the last known state, or why no state is known. */
-function stateText({ state, missingSince, submission }: WaitState): string {
-  if (state !== undefined) return state
+/** Pieces of a line. */
+export type Pieces = readonly (string | Span)[]
+
+/** Returns the last known state in its color, or why no state is known. */
+function stateOf({ state, missingSince, submission }: WaitState): string | Span {
+  if (state !== undefined) return wordsSpan(state)
   if (missingSince === undefined) return 'state unknown'
   return submission === undefined ? 'not submitted' : 'not visible yet'
 }
 
 /** Returns the first seven digits of two commits, or more if these are equal. */
-function shortCommits(expected = '', found = ''): readonly [string, string] {
+export function shortCommits(expected = '', found = ''): readonly [string, string] {
   const length = expected.slice(0, 7) === found.slice(0, 7) ? 64 : 7
   return [expected.slice(0, length), found.slice(0, length)]
 }
 
-/** Returns the sentence about the end of a wait: `#7 merged after 6m52s.`, `#7 is already merged.` */
-export function describeEnd(
-  pr: number,
-  state: WaitState,
-  { outcome, isSkipped = false, isFirstReading = false, head }: WaitEnd,
-  elapsedSeconds: number,
-): string {
-  const after = `after ${formatElapsed(elapsedSeconds)}`
-  const current = stateText(state)
-  if (isSkipped) return `mergeq did not wait for #${pr}.`
+/** Returns the sentence about the end of a wait: `#7 merged after 6m52s`, `#7 is already merged`. */
+export function describeEnd({ pr, url, state, end, elapsed }: EndedWait): Pieces {
+  const { outcome, isSkipped = false, isFirstReading = false, isPaused = false, head } = end
+  const after = ` after ${formatDuration(elapsed)}`
+  const [number, current] = [linkSpan(`#${pr}`, url), stateOf(state)]
+  const isKnown = state.state !== undefined
+  const pause = isPaused ? ': the queue is paused' : ''
+  if (isSkipped) return ['mergeq did not wait for ', number]
   switch (outcome) {
     case 'merged':
-      return isFirstReading ? `#${pr} is already merged.` : `#${pr} merged ${after}.`
+      return isFirstReading
+        ? [number, ' is already ', styled('merged', 'green')]
+        : [number, ' ', styled('merged', 'green'), after]
     case 'reached':
       return isFirstReading
-        ? `#${pr} has already reached the requested state (${current}).`
-        : `#${pr} reached the requested state ${after} (${current}).`
+        ? [number, ' has already reached the requested state (', current, ')']
+        : [number, ' reached the requested state', after, ' (', current, ')']
     case 'left':
       return isFirstReading
-        ? `#${pr} has already left the queue (${current}).`
-        : `#${pr} left the queue ${after} (${current}).`
+        ? [number, ' has already left the queue (', current, ')']
+        : [number, ' left the queue', after, ' (', current, ')']
     case 'failed':
-      return isFirstReading ? `#${pr} has already failed.` : `#${pr} failed ${after}.`
+      return isFirstReading
+        ? [number, ' has already ', styled('failed', 'red')]
+        : [number, ' ', styled('failed', 'red'), after]
     case 'cancelled':
-      return isFirstReading ? `#${pr} is already cancelled.` : `#${pr} was cancelled ${after}.`
+      return isFirstReading ? [number, ' is already cancelled'] : [number, ' was cancelled', after]
     case 'timed-out':
-      return state.state === undefined
-        ? `The wait for #${pr} timed out ${after} (${current}).`
-        : `The wait for #${pr} timed out ${after}, still ${current}.`
+      return isKnown
+        ? ['The wait for ', number, ' timed out', after, ', still ', current, pause]
+        : ['The wait for ', number, ' timed out', after, ' (', current, ')', pause]
     case 'stale': {
       const [expected, found] = shortCommits(head?.expected, head?.found)
-      return `The head of #${pr} moved: expected ${expected}, found ${found}.`
+      return ['The head of ', number, ` moved: expected ${expected}, found ${found}`]
     }
     case 'pending':
-      return state.state === undefined
-        ? `#${pr} has not finished (${current}).`
-        : `#${pr} is still ${current}.`
+      return [number, ...(isKnown ? [' is still ', current] : [' has not finished (', current, ')']), pause]
     case 'error':
-      return `#${pr} could not be checked (${current}).`
+      return [number, ' could not be checked (', current, ')']
+  }
+}
+
+/** Returns the sign of the end of a wait in its color. */
+export function signOfEnd({ state: { state = '' }, end: { outcome, isSkipped = false } }: EndedWait): Span {
+  switch (outcome) {
+    case 'merged':
+    case 'failed':
+    case 'cancelled':
+      return signSpan(outcome)
+    case 'stale':
+      return signSpan('STALE')
+    case 'error':
+      return signSpan('FAILED')
+    default: {
+      const sign = signSpan(isSkipped ? 'SKIPPED' : state)
+      // A state that is not known has no sign.
+      return sign.text === '' ? signSpan('WARN') : sign
+    }
   }
 }

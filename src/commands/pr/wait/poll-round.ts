@@ -17,7 +17,7 @@ import {
   type TargetReading,
   type WaitTarget,
 } from './read-targets.ts'
-import { describeTargets, type WaitReporter } from './reporter.ts'
+import type { WaitReporter } from './reporter.ts'
 import type { WaitOptions } from './time-limits.ts'
 
 /** The result of one round of polls. */
@@ -50,8 +50,7 @@ export async function runPollRound(
   reporter: WaitReporter,
   context: CommandContext,
 ): Promise<PollRoundResult> {
-  const progress = `waiting for ${describeTargets(targets)}`
-  const { readings, queues } = await readTargets(targets, progress, readOptions, context)
+  const { readings, queues } = await readTargets(targets, readOptions, context)
   for (const [name, queue] of queues) await warnQueueState(name, queue, context)
   const updates: readonly TargetUpdate[] = targets.map((target, index) => {
     const reading = readings[index]
@@ -63,7 +62,7 @@ export async function runPollRound(
     if (change !== undefined) {
       if (!isKnownState(change.to))
         await context.logger.warnOnce(`Unknown state ${change.to}; still waiting.`)
-      await reporter.reportChange(target, change)
+      await reporter.reportChange(target, change, end !== undefined)
     }
     if (end !== undefined) await reporter.reportEnd(target, end)
   }
@@ -98,7 +97,7 @@ function updateTarget(
     return { target: { ...target, errors }, ...(isGivenUp ? { end: { outcome: 'error', failure } } : {}) }
   }
   const { state, change, outcome } = advance(target.state, reading.observation, options)
-  const nextTarget = { ...target, state, errors: 0 }
+  const nextTarget = { ...target, state, errors: 0, record: reading.observation.record, queue }
   const isStuck = options.failOnPaused && getString(queue, 'state') === 'PAUSED'
   const isFirstReading = target.state.state === undefined && target.state.missingSince === undefined
   const end: WaitEnd | undefined =
@@ -106,6 +105,7 @@ function updateTarget(
       ? { outcome, failure: reading.failure ?? submissionNotVisibleError(nextTarget) }
       : (outcome ?? (isStuck ? 'pending' : undefined)) && {
           outcome: outcome ?? 'pending',
+          isPaused: outcome === undefined,
           isFirstReading: isFirstReading && state.submission === undefined,
           head: { expected: options.head, found: getString(reading.observation.record, 'prSha') },
         }

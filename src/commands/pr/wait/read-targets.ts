@@ -21,6 +21,10 @@ export interface WaitTarget {
   readonly state: WaitState
   /** How many consecutive readings have failed. */
   readonly errors: number
+  /** The record of the last reading; undefined if the service did not know the pull request. */
+  readonly record?: JsonObject | undefined
+  /** The queue, if the last round read it. */
+  readonly queue?: JsonObject | undefined
 }
 
 /** What a reading showed of a pull request, or the error that prevented the reading. */
@@ -57,16 +61,15 @@ export interface ReadOptions {
  * Reads the states of pull requests: one request for a queue and all pull requests that the queue lists, and
  * one request for each pull request that no queue lists. A single pull request is read without its queue,
  * unless its state has not changed and only the queue shows why (docs/reference/cli.md, "Waiting"). When the
- * service refuses to show a queue, each pull request is read by itself. The spinner shows `progress`. Throws
- * only when a signal interrupts the command.
+ * service refuses to show a queue, each pull request is read by itself. Throws only when a signal interrupts
+ * the command.
  */
 export async function readTargets(
   targets: readonly WaitTarget[],
-  progress: string,
   options: ReadOptions,
   context: CommandContext,
 ): Promise<TargetReadings> {
-  const callOptions = { progress, limits: options.limits }
+  const callOptions = { limits: options.limits }
   const listings = new Map<string, QueueListing | { readonly failure: MergeqError }>()
   for (const name of new Set(targets.map(queueName))) {
     const queueTargets = targets.filter(target => queueName(target) === name)

@@ -1,19 +1,27 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import { reportErrors } from '../../../cli/report-results.ts'
+import { isContinuousIntegration } from '../../../config/continuous-integration.ts'
+import type { FailingCheck } from '../../../domain/explain/test-run.ts'
 import { pluralize } from '../../../domain/format.ts'
-import { repositoryName } from '../../../domain/values/repository.ts'
+import { isJsonFormat } from '../../../domain/output-formats.ts'
+import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
+import { type Repository, repositoryName } from '../../../domain/values/repository.ts'
 import { kindOfOutcome, type StateChange } from '../../../domain/wait-state.ts'
 import { exitCodeOf, type MergeqError, mostSevere } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 import { singleRecord } from '../../../output/printer.ts'
-import type { View } from '../../../output/view.ts'
-import { describeEnd, type WaitEnd } from './describe-end.ts'
+import { linkSpan, type StyledLine, stateSpan } from '../../../output/styled-text.ts'
+import { linesView, type View } from '../../../output/view.ts'
+import type { EndedWait, WaitEnd } from './describe-end.ts'
 import type { WaitTarget } from './read-targets.ts'
 
 /** The output of a wait: state changes, heartbeats, and exactly one result for each pull request. */
 export interface WaitReporter {
-  /** Reports a state change: a record in NDJSON, a message on standard error otherwise. */
-  reportChange(target: WaitTarget, change: StateChange): Promise<void>
+  /**
+   * Reports a state change: a record in NDJSON, a message on standard error otherwise. `isEnd` is whether the
+   * change ends the wait: a terminal then shows the result alone.
+   */
+  reportChange(target: WaitTarget, change: StateChange, isEnd: boolean): Promise<void>
   /** Logs that the wait continues, unless a terminal shows it or output is less than five minutes old. */
   heartbeat(targets: readonly WaitTarget[]): Promise<void>
   /** Returns the milliseconds until the next heartbeat is due; infinity on a terminal. */
@@ -22,9 +30,15 @@ export interface WaitReporter {
   reportEnd(target: WaitTarget, end: WaitEnd): Promise<void>
   /** Prints every recorded result, even if results before it are missing. */
   flush(): Promise<void>
-  /** Logs the errors, the most severe last, and returns the most severe exit code. */
-  close(): Promise<number>
+  /**
+   * Logs the errors, the most severe last, and returns the most severe exit code. Where `notifies` is set,
+   * the terminal announces the end.
+   */
+  close(notifies: boolean): Promise<number>
 }
+
+/** The largest number of failing checks that are logged for a pull request. */
+const maxLoggedChecks = 5
 
 /** How long a wait stays without output, in milliseconds. */
 const maxSilence = 5 * 60_000
@@ -44,29 +58,54 @@ export function describeTargets(targets: readonly WaitTarget[]): string {
   return `${pluralize(targets.length, 'pull request')}: ${counts.join(', ')}`
 }
 
-/** Creates the reporter of a wait for these pull requests. `startedAt` is in milliseconds since 1970. */
+/** Reads the failing checks of a pull request that failed; undefined if they are not known. */
+type ReadFailingChecks = (target: WaitTarget) => Promise<readonly FailingCheck[] | undefined>
+
+/** The largest number of pull requests whose failing checks are read: each costs a request. */
+const maxFailingReads = 10
+
+/**
+ * Creates the reporter of a wait for these pull requests. `startedAt` is in milliseconds since 1970.
+ * `readFailingChecks` is called where the failing checks are shown.
+ */
 export function createReporter(
   invocations: readonly WaitTarget['invocation'][],
   startedAt: number,
   context: CommandContext,
+  readFailingChecks: ReadFailingChecks = async () => undefined,
 ): WaitReporter {
-  const { printer, logger, host, options } = context
+  const { printer, logger, host, options, args } = context
+  const { out, err, env, clock } = host
   const isStream = options.format === 'ndjson'
-  const results: ({ readonly record: JsonObject; readonly sentence: string } | undefined)[] = invocations.map(
-    () => undefined,
-  )
-  const [failures, codes]: [MergeqError[], number[]] = [[], []]
-  let [printedCount, lastOutputAt] = [0, startedAt]
+  const showsLines =
+    options.format === 'table' && options.fields.length === 0 && (out.terminal || options.isTableForced)
+  const hasReader = err.terminal && !isContinuousIntegration(env)
+  const results: ({ readonly record: JsonObject; readonly lines: readonly StyledLine[] } | undefined)[] =
+    invocations.map(() => undefined)
+  const [failures, codes, ended]: [MergeqError[], number[], EndedWait[]] = [[], [], []]
+  let [printedCount, lastOutputAt, failingReads] = [0, startedAt, 0]
   let defaultRepository: Promise<string | undefined> | undefined
 
   const print = async (index: number) => {
     const result = results[index]
-    if (result !== undefined) await printer.print(printable(result.record, result.sentence))
+    if (result !== undefined) await printer.print(printable(result.record, result.lines))
+  }
+  const linesOf = async (wait: EndedWait, repo: Repository) => {
+    const { endLines } = await import('./end-lines.ts')
+    return endLines(wait, { repo, args }, invocations.length === 1, out.columns)
+  }
+  /** Reads the failing checks where a person or the log of a CI job shows them. */
+  const failingChecksOf = async (target: WaitTarget, { outcome }: WaitEnd) => {
+    const isFailed = outcome === 'failed' || (outcome === 'left' && target.state.state === 'FAILED')
+    const isShown = showsLines || (!isJsonFormat(options.format) && !options.quiet)
+    if (!isFailed || !isShown || failingReads >= maxFailingReads) return undefined
+    failingReads++
+    return readFailingChecks(target)
   }
   return {
-    async reportChange({ invocation }, { from, to, at, position }) {
-      const now = host.clock.now()
-      const { pr } = invocation.values
+    async reportChange({ invocation }, { from, to, at, position }, isEnd) {
+      const now = clock.now()
+      const { pr, repo } = invocation.values
       if (isStream)
         await printer.print(
           printable({
@@ -78,45 +117,59 @@ export function createReporter(
             position: position ?? null,
           }),
         )
-      else
+      else if (!hasReader)
         await logger.info(
           `#${pr} ${from === undefined ? '' : `${from} -> `}${to}${position === undefined ? '' : `, position ${position}`}`,
         )
+      else if (!isEnd || !showsLines) {
+        const { formatOrdinal } = await import('../../../domain/explain/describe-explanation.ts')
+        await logger.infoLine([
+          linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)),
+          ' ',
+          ...(from === undefined ? [] : [stateSpan(from), ' -> ']),
+          stateSpan(to),
+          position === undefined ? '' : `, ${formatOrdinal(position)}`,
+        ])
+      }
       lastOutputAt = now
     },
     async heartbeat(targets) {
-      const now = host.clock.now()
-      if (host.err.terminal || now - lastOutputAt < maxSilence) return
+      const now = clock.now()
+      if (err.terminal || now - lastOutputAt < maxSilence) return
       lastOutputAt = now
       await logger.info(
         `Still waiting after ${Math.round((now - startedAt) / 60_000)} minutes for ${describeTargets(targets)}`,
       )
     },
     heartbeatDelay: () =>
-      host.err.terminal
-        ? Number.POSITIVE_INFINITY
-        : Math.max(1, lastOutputAt + maxSilence - host.clock.now()),
-    async reportEnd({ invocation, state }, end) {
+      err.terminal ? Number.POSITIVE_INFINITY : Math.max(1, lastOutputAt + maxSilence - clock.now()),
+    async reportEnd(target, end) {
+      const { invocation, state } = target
+      const { pr, repo } = invocation.values
       const { outcome, failure } = end
       const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
       const index = invocations.indexOf(invocation)
       defaultRepository ??= readDefaultRepository(context)
-      const elapsedSeconds = Math.round((host.clock.now() - startedAt) / 1_000)
+      const elapsed = clock.now() - startedAt
       const record = {
         type: 'result',
-        pr: invocation.values.pr,
+        pr,
         // A script needs the repository to pass such a result to another command.
-        ...(repositoryName(invocation.values.repo) === (await defaultRepository)
-          ? {}
-          : { repo: repositoryName(invocation.values.repo) }),
+        ...(repositoryName(repo) === (await defaultRepository) ? {} : { repo: repositoryName(repo) }),
         outcome,
         state: state.state ?? null,
-        elapsedSeconds,
+        elapsedSeconds: Math.round(elapsed / 1_000),
         exit,
       }
-      results[index] = { record, sentence: describeEnd(invocation.values.pr, state, end, elapsedSeconds) }
+      const failingChecks = await failingChecksOf(target, end)
+      const wait = { pr, url: urlOfPullRequest(repo, pr), state, end, elapsed, failingChecks }
+      ended.push(wait)
       codes.push(exit)
       if (failure !== undefined) failures.push(failure)
+      if (!showsLines)
+        for (const { name, url } of (failingChecks ?? []).slice(0, maxLoggedChecks))
+          await logger.info(`#${pr}: the check "${name}" failed${url === undefined ? '.' : `: ${url}`}`)
+      results[index] = { record, lines: showsLines ? await linesOf(wait, repo) : [] }
       if (isStream) await print(index)
       else for (; results[printedCount] !== undefined; printedCount++) await print(printedCount)
     },
@@ -124,9 +177,21 @@ export function createReporter(
       if (!isStream) for (; printedCount < results.length; printedCount++) await print(printedCount)
       await printer.end()
     },
-    async close() {
+    async close(notifies) {
+      const unfinished = ended.filter(({ end }) => ['timed-out', 'pending'].includes(end.outcome))
+      const [first] = invocations
+      if (showsLines && first !== undefined && invocations.length > 1 && unfinished.length > 0) {
+        const { stepLines, waitCommand } = await import('./end-lines.ts')
+        const numbers = unfinished.map(({ pr }) => pr)
+        const command = waitCommand(numbers, { repo: first.values.repo, args })
+        await printer.print(printable({}, stepLines([['To continue waiting', command]], out.columns)))
+      }
       await printer.end()
       await reportErrors(failures, context)
+      if (notifies) {
+        const { sendNotification } = await import('./notification.ts')
+        await sendNotification(ended, host)
+      }
       return mostSevere(codes)
     },
   }
@@ -139,20 +204,17 @@ const readDefaultRepository = ({ settings }: CommandContext): Promise<string | u
     () => undefined,
   )
 
-/** Wraps a record for the printer. */
-const printable = (record: JsonObject, sentence = '') =>
-  singleRecord(record, () => resultView(record, sentence))
+/** Wraps a record for the printer; `lines` replace its row on a terminal. */
+const printable = (record: JsonObject, lines: readonly StyledLine[] = []) =>
+  singleRecord(record, () => ({ ...resultRow(record), terminalView: () => linesView(lines) }))
 
-/** Returns the table row and the sentence of a result; of a state change, only NDJSON is printed. */
-function resultView({ pr, outcome, state, elapsedSeconds }: JsonObject, sentence: string): View {
-  return {
-    columns: [
-      { title: 'PR', format: 'pr' },
-      { title: 'OUTCOME', format: 'plain' },
-      { title: 'STATE', format: 'state' },
-      { title: 'SECONDS', format: 'number' },
-    ],
-    rows: [[pr, outcome, state ?? '', elapsedSeconds]],
-    sentence,
-  }
-}
+/** Returns the row of a result; of a state change, only NDJSON is printed. */
+const resultRow = ({ pr, outcome, state, elapsedSeconds }: JsonObject): View => ({
+  columns: [
+    { title: 'PR', format: 'pr' },
+    { title: 'OUTCOME', format: 'plain' },
+    { title: 'STATE', format: 'state' },
+    { title: 'SECONDS', format: 'number' },
+  ],
+  rows: [[pr, outcome, state ?? '', elapsedSeconds]],
+})

@@ -19,6 +19,8 @@ export interface WaitOptions extends WaitGoal {
   readonly limit: number
   /** Whether the first end without success ends the whole wait. */
   readonly stopsOnError: boolean
+  /** Whether the end is announced by the terminal (`--notify`). */
+  readonly notifies: boolean
 }
 
 const minute = 60_000
@@ -38,7 +40,7 @@ export function readWaitOptions(
   pullRequestCount: number,
   { args }: Pick<CommandContext, 'args'>,
 ): WaitOptions {
-  const { matchHead: head, until, interval, grace, maxErrors, failOnPaused } = values
+  const { matchHead: head, until, interval, grace, maxErrors, failOnPaused, notify } = values
   if (head !== undefined && pullRequestCount > 1)
     throw usageError(
       '--match-head works with only one pull request.',
@@ -53,6 +55,7 @@ export function readWaitOptions(
     failOnPaused,
     limit: readWaitTimeLimit(args),
     stopsOnError: args.has('--stop-on-error'),
+    notifies: notify,
   }
 }
 

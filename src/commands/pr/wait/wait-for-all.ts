@@ -1,10 +1,13 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { extendError, type MergeqError, toMergeqError } from '../../../errors.ts'
+import { getString } from '../../../json.ts'
 import { runPollRound } from './poll-round.ts'
+import { readFailingChecks } from './read-failing-checks.ts'
 import { queueName, type WaitTarget } from './read-targets.ts'
-import { createReporter, describeTargets, type WaitReporter } from './reporter.ts'
+import { createReporter, type WaitReporter } from './reporter.ts'
 import { createWaitLimits, type WaitOptions } from './time-limits.ts'
+import { withLiveLine } from './with-live-line.ts'
 
 /** A pull request to wait for, or the error that rules the wait out. */
 export interface WaitCandidate extends Pick<WaitTarget, 'invocation'> {
@@ -30,7 +33,6 @@ export async function waitForAll(
 ): Promise<number> {
   const { clock } = context.host
   const invocations = candidates.map(({ invocation }) => invocation)
-  const reporter = createReporter(invocations, startedAt, context)
   const remaining = () => startedAt + options.limit - clock.now()
   const readOptions = {
     needsQueue: options.failOnPaused,
@@ -38,32 +40,51 @@ export async function waitForAll(
     hasTime: () => options.limit === 0 || remaining() > 0,
     limits: (await createWaitLimits(options.limit, remaining, context)).poll,
   }
+  const reporter = createReporter(invocations, startedAt, context, async target =>
+    readOptions.hasTime() ? readFailingChecks(target, readOptions.limits, context) : undefined,
+  )
   let waiting: readonly WaitTarget[] = []
   for (const { invocation, recordBeforeSubmit, submission, failure } of candidates) {
     const target = { invocation, state: { recordBeforeSubmit, submission }, errors: 0 }
     if (failure === undefined) waiting = [...waiting, target]
     else await reporter.reportEnd(target, { outcome: 'error', failure, isSkipped: true })
   }
-  try {
-    while (waiting.length > 0) {
-      const result = await runPollRound(waiting, options, readOptions, reporter, context)
-      waiting = result.waiting
-      const isOver = remaining() <= 0
-      if (isOver || (result.hasFailure && options.stopsOnError)) {
-        const outcome = isOver && options.limit > 0 ? 'timed-out' : 'pending'
-        for (const target of waiting) await reporter.reportEnd(target, { outcome })
-        break
+  /** Runs a round; returns the milliseconds until the next round, or undefined when the wait is over. */
+  const runRound = async (): Promise<number | undefined> => {
+    const result = await runPollRound(waiting, options, readOptions, reporter, context)
+    waiting = result.waiting
+    const isOver = remaining() <= 0
+    if (isOver || (result.hasFailure && options.stopsOnError)) {
+      const outcome = isOver && options.limit > 0 ? 'timed-out' : 'pending'
+      for (const target of waiting) {
+        const isPaused = getString(target.queue, 'state') === 'PAUSED'
+        await reporter.reportEnd(target, { outcome, isPaused })
       }
-      if (waiting.length > 0)
-        await sleepBetweenPolls(Math.min(result.delay, remaining()), waiting, reporter, context)
+      return undefined
     }
+    return waiting.length === 0 ? undefined : Math.min(result.delay, remaining())
+  }
+  try {
+    let delay = waiting.length === 0 ? undefined : await runRound()
+    if (delay !== undefined)
+      await withLiveLine(
+        () => waiting,
+        { startedAt, limit: options.limit },
+        context,
+        async () => {
+          while (delay !== undefined) {
+            await sleepBetweenPolls(delay, waiting, reporter, context)
+            delay = await runRound()
+          }
+        },
+      )
   } catch (error) {
     const failure = toMergeqError(error)
     if (failure.kind !== 'interrupted') throw failure
     await reporter.flush()
     throw interruptedWaitError(failure, waiting)
   }
-  return reporter.close()
+  return reporter.close(options.notifies)
 }
 
 /** Prints a result for each pull request without a wait: a failed submission stopped the command. */
@@ -87,25 +108,19 @@ export async function reportUnwaited(
   await reporter.flush()
 }
 
-/** Sleeps `delay` milliseconds, with a spinner on a terminal and heartbeats elsewhere. */
+/** Sleeps `delay` milliseconds, with heartbeats elsewhere than on a terminal. */
 async function sleepBetweenPolls(
   delay: number,
   waiting: readonly WaitTarget[],
   reporter: WaitReporter,
-  context: CommandContext,
+  { host: { clock, interrupted } }: CommandContext,
 ): Promise<void> {
-  const { clock, interrupted } = context.host
   const wakeAt = clock.now() + delay
   await reporter.heartbeat(waiting)
-  await context.logger.withSpinner(
-    () => `Waiting for ${describeTargets(waiting)}`,
-    async () => {
-      for (let remaining = delay; remaining > 0; remaining = wakeAt - clock.now()) {
-        await clock.sleep(Math.min(remaining, reporter.heartbeatDelay()), interrupted)
-        await reporter.heartbeat(waiting)
-      }
-    },
-  )
+  for (let remaining = delay; remaining > 0; remaining = wakeAt - clock.now()) {
+    await clock.sleep(Math.min(remaining, reporter.heartbeatDelay()), interrupted)
+    await reporter.heartbeat(waiting)
+  }
 }
 
 /** How many pull requests the suggested command names at most. */

@@ -61,6 +61,10 @@ export const waitInputs = {
   matchHead,
   maxErrors: maxErrorsOption,
   failOnPaused: flag({ name: 'fail-on-paused', summary: 'Exit 8 if the queue is paused' }),
+  notify: flag({
+    name: 'notify',
+    summary: 'Ring the bell of the terminal and show a desktop notification at the end',
+  }),
 }
 
 /** A record of a wait is a result or, in NDJSON, also a state change. */
@@ -79,7 +83,8 @@ export const waitRecord: RecordFields = {
 
 /** What a wait prints in each format, for the help. */
 export const waitOutput = {
-  table: 'one sentence per pull request (on a pipe, one row); changes go to standard error',
+  table:
+    'the result of each pull request, with failing checks and next commands (on a pipe, one row); changes go to standard error',
   json: 'one result per pull request: {"type":"result","pr","outcome","state","elapsedSeconds","exit"}',
   ndjson: 'one line per change, {"type":"change","pr","from","to","at","position"}, then the results',
 }

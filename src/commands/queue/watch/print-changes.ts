@@ -1,5 +1,6 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import type { RecordFields } from '../../../cli/fields/record-fields.ts'
+import { describeDeparture } from '../../../domain/departure.ts'
 import { pluralize } from '../../../domain/format.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import { testSlots } from '../../../domain/queue-entries.ts'
@@ -37,7 +38,10 @@ const queueEvent = (queue: JsonObject, { repo, targetBranch }: QueueName, at: st
 
 /** A record is the queue, as the first reading shows it, or a change. */
 export const changeRecord: RecordFields = {
-  names: ['type', 'at', 'pr', 'from', 'to', 'position', 'repo', 'targetBranch'],
+  names: [
+    ...['type', 'at', 'pr', 'from', 'to', 'position', 'repo', 'targetBranch'],
+    ...['author', 'submittedBy', 'reason', 'actor'],
+  ],
   columns: [
     ['AT', 'at'],
     ['PR', 'pr', 'pr'],
@@ -55,6 +59,12 @@ const columns = [
   { title: 'POSITION', format: 'number' },
 ] as const
 
+/** Formats a change with what the service says about it: `#4 TESTING -> CANCELLED: pr_closed (ada)`. */
+function formatChange(change: QueueChange): string {
+  const departure = describeDeparture(change)
+  return departure === '' ? describeChange(change) : `${describeChange(change)}: ${departure}`
+}
+
 /** Creates a function that prints a record for each change, and prints or logs the first reading. */
 export function createChangePrinter(
   watched: QueueName,
@@ -66,7 +76,7 @@ export function createChangePrinter(
       singleRecord(record, () => ({
         columns,
         rows: change === undefined ? [] : [[change.at, change.pr, change.from, change.to, change.position]],
-        ...(change === undefined ? {} : { sentence: describeChange(change) }),
+        ...(change === undefined ? {} : { sentence: formatChange(change) }),
       })),
     )
   return async ({ queue, changes }) => {

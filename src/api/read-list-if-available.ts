@@ -1,0 +1,41 @@
+import type { MergeqError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import type { CallOptions } from './call.ts'
+import { callIfAvailable } from './call-if-available.ts'
+import type { Operation } from './operation.ts'
+import type { Params, ParamValues } from './param.ts'
+import type { ServiceClient } from './service-client.ts'
+
+/** How an extra list ended. */
+export interface ExtraListEnd {
+  /** Whether the service has the list and its first page was read. */
+  readonly isAvailable: boolean
+  /** Why the list ended early or could not be read, without a full stop; undefined for a whole list. */
+  readonly problem: string | undefined
+}
+
+/**
+ * Reads all pages of a list that not every service has, and passes the records of each to `take`. Throws only
+ * an error that every read would have, such as a rejected token.
+ */
+export async function readListIfAvailable<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  take: (records: readonly JsonObject[]) => void,
+  options: CallOptions = {},
+): Promise<ExtraListEnd> {
+  const pages = operation.pagination?.(params)
+  if (pages === undefined) return { isAvailable: false, problem: undefined }
+  for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
+    const { result, failure } = await callIfAvailable(client, operation, params, { ...options, pageQuery })
+    if (result !== undefined) take(pages.take(result.response))
+    else if (failure === undefined || !pages.recover(failure)) {
+      const problem = failure === undefined ? undefined : withoutPeriod(failure)
+      return { isAvailable: pages.hasStarted(), problem }
+    }
+  }
+  return { isAvailable: true, problem: pages.finish().problem }
+}
+
+const withoutPeriod = ({ message }: MergeqError): string => message.replace(/\.$/, '')

@@ -1,0 +1,106 @@
+import { formatOrdinal } from '../../../domain/explain/describe-explanation.ts'
+import { shortReason } from '../../../domain/explain/short-reason.ts'
+import { formatAge, formatDuration, pluralize } from '../../../domain/format.ts'
+import { type UsualTimeInQueue, usualTimeText } from '../../../domain/metrics/usual-time.ts'
+import { queueEntries } from '../../../domain/queue-entries.ts'
+import { isUnderTest } from '../../../domain/states.ts'
+import { get, getString, type JsonObject } from '../../../json.ts'
+import { plainText, type Span, type StyledLine, wordsSpan } from '../../../output/styled-text.ts'
+import { textWidth } from '../../../output/text-width.ts'
+import type { Pieces } from './describe-end.ts'
+import type { WaitTarget } from './read-targets.ts'
+
+/** The times of a wait, in milliseconds; `now` and `startedAt` since 1970. */
+export interface LiveTimes {
+  readonly now: number
+  readonly startedAt: number
+  /** The time limit of the whole wait; 0 if the wait has none. */
+  readonly limit: number
+  readonly usual?: UsualTimeInQueue | undefined
+}
+
+/** A part of the live line. On a narrow terminal the parts with the highest `rank` are left out first. */
+interface Part {
+  readonly pieces: Pieces
+  readonly rank: number
+}
+
+/** The space between what is known of the pull request and the times. */
+const gap = '    '
+
+/** Returns a state as words, and for a state under test how long it has lasted: `testing 4m`. */
+function stateWithAge(record: JsonObject | undefined, state: string, now: number): Pieces {
+  const age = now - Date.parse(getString(record, 'stateChangedAt') ?? '')
+  return isUnderTest(state) && age >= 0 ? [wordsSpan(state), ` ${formatAge(age)}`] : [wordsSpan(state)]
+}
+
+/** Returns the parts about one pull request: its state, its place in the queue, and what holds it back. */
+function targetParts({ invocation, state, record, queue = {} }: WaitTarget, now: number): readonly Part[] {
+  const { pr, targetBranch } = invocation.values
+  const known = state.state
+  if (known === undefined)
+    return [
+      {
+        pieces: [`#${pr} ${state.submission === undefined ? 'not found in the queue' : 'not visible yet'}`],
+        rank: 0,
+      },
+    ]
+  const entries = queueEntries(queue)
+  const { position } = state
+  const ahead = entries.find(entry => entry.position === (position ?? 0) - 1)
+  const reason = record && shortReason(pr, targetBranch, record, queue)
+  const parts: Part[] = [{ pieces: [`#${pr} `, ...stateWithAge(record, known, now)], rank: 0 }]
+  if (reason !== undefined) parts.push({ pieces: [`, ${reason}`], rank: 1 })
+  if (position !== undefined)
+    parts.push({ pieces: [`, ${formatOrdinal(position)} of ${Math.max(position, entries.length)}`], rank: 2 })
+  // The lanes of a parallel queue do not wait for each other.
+  if (ahead !== undefined && get(queue, 'mode') !== 'parallel')
+    parts.push({
+      pieces: [`, behind #${ahead.pr} (`, ...stateWithAge(ahead.record, ahead.state, now), ')'],
+      rank: 4,
+    })
+  return parts
+}
+
+/** Returns how many of several pull requests are in each state. */
+function countParts(targets: readonly WaitTarget[]): readonly Part[] {
+  const states = targets.map(({ state }) => state.state ?? '')
+  const counts = [...new Set(states)].map((state): readonly (string | Span)[] => [
+    `${states.filter(other => other === state).length} `,
+    state === '' ? 'not visible yet' : wordsSpan(state),
+  ])
+  const pieces = counts.flatMap((count, index) => (index === 0 ? count : [', ', ...count]))
+  return [{ pieces: [`${pluralize(targets.length, 'pull request')}: `, ...pieces], rank: 0 }]
+}
+
+/** Returns the parts about the times of the wait. */
+function timeParts({ now, startedAt, limit, usual }: LiveTimes): readonly Part[] {
+  const elapsed = now - startedAt
+  return [
+    { pieces: [`${gap}${formatDuration(elapsed)} elapsed`], rank: 3 },
+    ...(usual === undefined ? [] : [{ pieces: [`, ${usualTimeText(usual)}`], rank: 5 }]),
+    ...(limit > 0
+      ? [{ pieces: [`, times out in ${formatAge(Math.max(0, limit - elapsed))}`], rank: 6 }]
+      : []),
+  ]
+}
+
+/**
+ * Returns the line that a terminal shows during a wait: `#141 pending, 3rd of 12, behind #131 (testing 4m)
+ * 6m12s elapsed, usually 14m, times out in 38m`. It fits `columns` columns, unless the state alone is wider.
+ */
+export function liveLine(targets: readonly WaitTarget[], times: LiveTimes, columns: number): StyledLine {
+  const [target, ...others] = targets
+  if (target === undefined) return ''
+  let parts = [
+    ...(others.length === 0 ? targetParts(target, times.now) : countParts(targets)),
+    ...timeParts(times),
+  ]
+  const lineOf = () => parts.flatMap(({ pieces }) => pieces)
+  while (textWidth(plainText(lineOf())) > columns) {
+    const lastRank = Math.max(...parts.map(({ rank }) => rank))
+    if (lastRank === 0) break
+    parts = parts.filter(({ rank }) => rank !== lastRank)
+  }
+  return lineOf()
+}

@@ -1,0 +1,71 @@
+import { get, getArray, getString, isObject, type Json, type JsonObject } from '../json.ts'
+import { isFailedOrCancelled, normalizeState, terminalOutcome } from './states.ts'
+
+/**
+ * What the record of a pull request that left the queue says about that, as far as the service says it
+ * (docs/reference/service.md, "getSubmittedPullRequest").
+ */
+export interface DepartureDetails {
+  /** The author of the pull request. */
+  readonly author?: string
+  /** Who submitted it, from the timeline. */
+  readonly submittedBy?: string
+  /** The words of the service on why it left: `pr_closed`. */
+  readonly reason?: string
+  /** Who or what made it leave. */
+  readonly actor?: string
+}
+
+/** Returns a name: a text, or the first name in an object, whose structure is not documented. */
+function nameIn(value: Json | undefined): string | undefined {
+  const name = isObject(value)
+    ? ['login', 'name', 'username'].map(key => getString(value, key)).find(text => (text ?? '') !== '')
+    : value
+  return typeof name === 'string' && name !== '' ? name : undefined
+}
+
+/** The normalized state of an event; the timeline calls FAILED `failure`. */
+function stateOf(event: JsonObject): string {
+  const state = normalizeState(getString(event, 'state') ?? '')
+  return /^failure$/i.test(state) ? 'FAILED' : state
+}
+
+/**
+ * Returns the event of the last submission: the oldest event since the pull request last left the queue
+ * before. Undefined if the timeline does not contain it.
+ */
+function submissionIn(events: readonly JsonObject[]): JsonObject | undefined {
+  const start = events.findIndex(event => terminalOutcome(stateOf(event)) === undefined)
+  if (start < 0) return undefined
+  const earlier = events.slice(start)
+  const end = earlier.findIndex(event => terminalOutcome(stateOf(event)) !== undefined)
+  const first = earlier.slice(0, end < 0 ? earlier.length : end).at(-1)
+  return first !== undefined && stateOf(first) === 'NOT_READY' ? first : undefined
+}
+
+/** Returns what a record says about how its pull request left the queue, and who submitted it. */
+export function departureDetails(record: JsonObject): DepartureDetails {
+  const state = normalizeState(getString(record, 'state') ?? '')
+  const events = getArray(record, 'timeline').filter(isObject)
+  const [newest] = events
+  const end = newest !== undefined && stateOf(newest) === state ? newest : record
+  const hasLeft = terminalOutcome(state) !== undefined
+  const entries: readonly (readonly [keyof DepartureDetails, string | undefined])[] = [
+    ['author', nameIn(get(record, 'prAuthor'))],
+    ['submittedBy', hasLeft ? nameIn(get(submissionIn(events), 'actor')) : undefined],
+    ['reason', isFailedOrCancelled(state) ? nameIn(get(end, 'reason')) : undefined],
+    ['actor', hasLeft ? nameIn(get(end, 'actor')) : undefined],
+  ]
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+}
+
+/** Formats who submitted a pull request: `submitted by ada`, else `author ada`; empty if neither is known. */
+export const describeSubmitter = ({ submittedBy, author }: DepartureDetails): string =>
+  submittedBy === undefined ? (author === undefined ? '' : `author ${author}`) : `submitted by ${submittedBy}`
+
+/** Formats how a pull request left: `pr_closed (ada), submitted by bob`; empty if nothing is known. */
+export function describeDeparture(details: DepartureDetails): string {
+  const { reason, actor } = details
+  const cause = reason === undefined ? (actor ?? '') : `${reason}${actor === undefined ? '' : ` (${actor})`}`
+  return [cause, describeSubmitter(details)].filter(text => text !== '').join(', ')
+}

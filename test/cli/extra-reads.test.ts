@@ -1,0 +1,419 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/json.ts'
+import { junit } from '../support/flaky-match.ts'
+import { type Answer, mergeq, type Outcome, openStory, type Seen, type Setting } from '../support/harness.ts'
+import { entry, queue, record } from '../support/pr-explain.ts'
+
+/** Answers by the name of the operation; a function sees the body that was sent. */
+type Answers = Readonly<Record<string, Answer | ((body: JsonObject) => Answer)>>
+
+const json = (body: unknown): Answer => ({ body: JSON.stringify(body) })
+const nameOf = ({ path }: Pick<Seen, 'path'>) => path.slice(path.lastIndexOf('/') + 1)
+
+const service =
+  (answers: Answers) =>
+  (seen: Seen): Answer => {
+    const answer = answers[nameOf(seen)] ?? { status: 404, body: 'Not Found' }
+    return typeof answer === 'function' ? answer(JSON.parse(seen.body)) : answer
+  }
+
+const where = '-R acme/web -b main'
+const org = '-R acme/web --org acme'
+const run = (line: string, answers: Answers, setting: Setting = {}) =>
+  mergeq(line, { answer: service(answers), ...setting })
+const namesOf = ({ requests }: Outcome) => requests.map(nameOf)
+
+const timeline = [
+  { state: 'cancelled', timestamp: '2026-01-05T11:57:00Z', reason: 'pr_closed', actor: { login: 'ada' } },
+  { state: 'testing', timestamp: '2026-01-05T11:50:00Z' },
+  { state: 'not_ready', timestamp: '2026-01-05T11:40:00Z', actor: 'grace' },
+  { state: 'failure', timestamp: '2026-01-05T11:30:00Z', actor: 'ci' },
+  { state: 'not_ready', timestamp: '2026-01-05T11:20:00Z', actor: 'linus' },
+]
+
+/** A pull request that was cancelled; its timeline comes when it is requested. */
+const cancelled = (body: JsonObject): Answer =>
+  json(record('CANCELLED', { prAuthor: 'linus', ...(body.includeTimeline === true ? { timeline } : {}) }))
+
+describe('queue watch', () => {
+  /** A queue that has these pull requests at the first reading, and none afterwards. */
+  const emptied = (...numbers: readonly number[]) => {
+    let looks = 0
+    return () => json(queue('RUNNING', looks++ === 0 ? numbers.map(pr => entry(pr, 'TESTING')) : []))
+  }
+  const watch = `queue watch --interval 1s --for 1s ${where}`
+  const changesIn = (out: string) =>
+    out
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map(line => JSON.parse(line))
+
+  test('says how a pull request left and who submitted it, from the timeline', async () => {
+    const { code, out } = await run(`${watch} -o ndjson`, {
+      getQueue: emptied(7),
+      getSubmittedPullRequest: cancelled,
+    })
+    expect({ code, changes: changesIn(out) }).toEqual({
+      code: 0,
+      changes: [
+        {
+          ...{ type: 'change', pr: 7, from: 'TESTING', to: 'CANCELLED', at: '2026-01-05T11:57:00Z' },
+          ...{ position: null, author: 'linus', submittedBy: 'grace', reason: 'pr_closed', actor: 'ada' },
+        },
+      ],
+    })
+  })
+
+  test('as a sentence; a pipe has the same columns as before', async () => {
+    const answers = { getSubmittedPullRequest: cancelled }
+    const people = await run(`${watch} -o table`, { ...answers, getQueue: emptied(7) })
+    expect(people.out).toBe('#7 TESTING -> CANCELLED: pr_closed (ada), submitted by grace\n')
+    const pipe = await run(watch, { ...answers, getQueue: emptied(7) })
+    expect(pipe.out).toBe('2026-01-05T11:57:00Z\t7\tTESTING\tCANCELLED\t\n')
+  })
+
+  test('the record alone names the author', async () => {
+    const { out } = await run(`${watch} -o table`, {
+      getQueue: emptied(7),
+      getSubmittedPullRequest: () => json(record('MERGED', { prAuthor: 'linus' })),
+    })
+    expect(out).toBe('#7 TESTING -> MERGED: author linus\n')
+  })
+
+  test.each([
+    ['400', { status: 400, body: 'unknown field includeTimeline' }],
+    ['404', { status: 404, body: 'Not Found' }],
+    ['a record without a timeline', json(record('MERGED'))],
+  ])('asks once for a timeline that the service does not have: %s', async (_, refusal) => {
+    const { code, out, requests } = await run(`${watch} -o ndjson`, {
+      getQueue: emptied(1, 2, 3, 4, 5, 6),
+      getSubmittedPullRequest: body => (body.includeTimeline === true ? refusal : json(record('MERGED'))),
+    })
+    expect(code).toBe(0)
+    expect(changesIn(out).map(({ pr, to, ...more }) => [pr, to, Object.keys(more)])).toEqual(
+      [1, 2, 3, 4, 5, 6].map(pr => [pr, 'MERGED', ['type', 'from', 'at', 'position']]),
+    )
+    expect(requests.filter(({ body }) => body.includes('includeTimeline'))).toHaveLength(1)
+  })
+
+  test('a timeline that fails otherwise is not told; a rejected token ends the watch', async () => {
+    const answers = (status: number): Answers => ({
+      getQueue: emptied(7),
+      getSubmittedPullRequest: body => (body.includeTimeline === true ? { status } : json(record('MERGED'))),
+    })
+    const failed = await run(watch, answers(500))
+    expect({ code: failed.code, out: failed.out }).toEqual({
+      code: 0,
+      out: '2026-01-05T11:57:00Z\t7\tTESTING\tMERGED\t\n',
+    })
+    expect(failed.err).not.toContain('500')
+    expect((await run(watch, answers(401))).code).toBe(4)
+  })
+})
+
+describe('pr explain', () => {
+  const answers = { getQueue: json(queue('RUNNING')), getSubmittedPullRequest: cancelled }
+
+  test('says why a pull request left and who submitted it', async () => {
+    const { code, out } = await run(`pr explain 7 --json ${where}`, answers)
+    expect(code).toBe(0)
+    expect(JSON.parse(out).reasons.slice(1)).toEqual([
+      { code: 'service-says', message: 'The service says: pr_closed (ada).' },
+      { code: 'submitted-by', message: 'It was submitted by grace.' },
+    ])
+  })
+
+  test('names the author where the service has no timeline, and says no more than before', async () => {
+    const { out, requests } = await run(`pr explain 7 --json ${where}`, {
+      ...answers,
+      getSubmittedPullRequest: body =>
+        body.includeTimeline === true ? { status: 400 } : json(record('MERGED', { prAuthor: 'linus' })),
+    })
+    expect(JSON.parse(out).reasons).toEqual([
+      { code: 'merged', message: 'It was merged.' },
+      { code: 'author', message: 'Its author is linus.' },
+    ])
+    expect(requests.filter(({ body }) => body.includes('includeTimeline'))).toHaveLength(1)
+  })
+
+  test('does not ask again for a timeline that --set has requested, or while it is in the queue', async () => {
+    const asked = await run(`pr explain 7 --set includeTimeline=true ${where}`, answers)
+    expect(namesOf(asked).sort()).toEqual(['getQueue', 'getSubmittedPullRequest'])
+    const waiting = await run(`pr explain 7 ${where}`, {
+      ...answers,
+      getSubmittedPullRequest: json(record('PENDING')),
+    })
+    expect(namesOf(waiting).sort()).toEqual(['getQueue', 'getSubmittedPullRequest'])
+  })
+
+  test('ignores the timeline of a newer submission', async () => {
+    const { out } = await run(`pr explain 7 --json ${where}`, {
+      ...answers,
+      getSubmittedPullRequest: body =>
+        body.includeTimeline === true
+          ? json(record('TESTING', { timeline: [{ state: 'testing', reason: 'started' }] }))
+          : json(record('CANCELLED')),
+    })
+    expect(JSON.parse(out)).toMatchObject({ verdict: 'dropped', state: 'CANCELLED' })
+    expect(out).not.toContain('started')
+  })
+})
+
+const notReady = (...numbers: readonly number[]) =>
+  json({
+    pullRequests: [
+      ...numbers.map(prNumber => ({ prNumber, state: 'not_ready' })),
+      // A service that does not select by state.
+      { prNumber: 99, state: 'merged' },
+    ],
+    nextCursor: null,
+  })
+
+describe('queue delete', () => {
+  const refused: Answers = {
+    getQueue: json(queue('RUNNING')),
+    deleteQueue: { status: 400, body: 'The queue is not empty.' },
+  }
+
+  test('names the pull requests that are not ready where the queue seems empty', async () => {
+    const outcome = await run(`queue delete --yes ${where}`, {
+      ...refused,
+      listPullRequests: notReady(3, 5),
+    })
+    expect(outcome.code).toBe(6)
+    expect(outcome.err).toContain('The queue is not empty (2 pull requests are not ready: #3, #5).\n')
+    expect(outcome.err).toContain('  To cancel them first, add --cancel-all.\n')
+    expect(namesOf(outcome)).toEqual(['deleteQueue', 'getQueue', 'listPullRequests'])
+  })
+
+  test.each([
+    ['without the operation', { status: 404 }],
+    ['that fails', { status: 500 }],
+    ['that returns no list', { body: '{}' }],
+  ])('a service %s: as before', async (_, answer) => {
+    const { code, err } = await run(`queue delete --yes ${where}`, { ...refused, listPullRequests: answer })
+    expect(code).toBe(6)
+    expect(err).toContain(
+      'no pull requests are listed, but pull requests that are not ready are never listed',
+    )
+  })
+
+  test('--cancel-all counts those that are not ready in the prompt, and cancels them too', async () => {
+    const answers: Answers = {
+      getQueue: json(queue('RUNNING', [entry(7, 'PENDING')])),
+      listPullRequests: notReady(5),
+      cancelPullRequest: { body: 'OK' },
+      deleteQueue: { body: 'OK' },
+    }
+    const outcome = await run(`queue delete --cancel-all ${where}`, answers, {
+      terminal: true,
+      inputTerminal: true,
+      typed: ['main'],
+    })
+    expect(outcome.code).toBe(0)
+    expect(outcome.err).toMatch(
+      /^This cancels 2 pull requests \(1 pull request is not ready: #5\) and deletes the queue for main in github\.com\/acme\/web\. Type main to confirm: /,
+    )
+    expect(outcome.err).toContain('Cancelled #7, #5.\n')
+    const cancels = outcome.requests.filter(seen => nameOf(seen) === 'cancelPullRequest')
+    expect(cancels.map(({ body }) => JSON.parse(body).pr.number)).toEqual([7, 5])
+  })
+
+  test('a service without the operation is asked once in a run', async () => {
+    const outcome = await run(`queue delete --cancel-all ${where}`, refused, {
+      terminal: true,
+      inputTerminal: true,
+      typed: ['main'],
+      env: { NO_COLOR: '1' },
+    })
+    expect(outcome.code).toBe(6)
+    expect(namesOf(outcome).filter(name => name === 'listPullRequests')).toHaveLength(1)
+  })
+
+  test('a rejected token ends the command, as it does in any read', async () => {
+    const { code, requests } = await run(`queue delete --cancel-all --yes ${where}`, {
+      getQueue: json(queue('RUNNING', [entry(7, 'PENDING')])),
+      listPullRequests: { status: 401 },
+    })
+    expect({ code, sent: requests.map(nameOf) }).toEqual({ code: 4, sent: ['getQueue', 'listPullRequests'] })
+  })
+})
+
+const tests = (...all: readonly JsonObject[]) => json({ tests: all, page: { next_page_token: '' } })
+const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+const testOf = (number: number, more: JsonObject = {}): JsonObject => ({
+  id: idOf(number),
+  name: `test ${number}`,
+  classname: 'Cart',
+  quarantined: false,
+  ...more,
+})
+/** A list of flaky tests, and none that is broken. */
+const flaky =
+  (...all: readonly JsonObject[]) =>
+  ({ status }: JsonObject) =>
+    status === 'FLAKY' ? tests(...all) : tests()
+
+describe('flaky match', () => {
+  const xml = junit(['Cart', 'test 1'], ['Cart', 'test 2'], ['Cart', 'test 3'])
+  const match = (flags: string, answers: Answers) =>
+    run(`flaky match junit.xml --retries 0 ${org} ${flags}`, answers, { files: { 'junit.xml': xml } })
+  const answers: Answers = {
+    'list-failing-tests': tests(testOf(1)),
+    'list-unhealthy-tests': flaky(testOf(1, { name: 'other' }), testOf(2), testOf(3, { quarantined: true })),
+  }
+
+  test('a test that is flaky or broken is known, although it did not fail in the range', async () => {
+    const { code, out, err } = await match('--json', answers)
+    expect(code).toBe(0)
+    const { counts, tests: matches } = JSON.parse(out)
+    expect(counts).toEqual({ failed: 3, new: 0, unknown: 0, known: 2, quarantined: 1 })
+    expect(matches.map(({ name, verdict, inWindow }: JsonObject) => [name, verdict, inWindow])).toEqual([
+      ['test 1', 'known', undefined],
+      ['test 2', 'known', false],
+      ['test 3', 'quarantined', false],
+    ])
+    expect(err).toContain(
+      '2 failed tests are known to be flaky or broken, but did not fail in this range before.\n',
+    )
+    const { out: picked } = await match('-o ndjson --fields name,inWindow', answers)
+    expect(picked).toContain('{"name":"test 2","inWindow":false}\n')
+  })
+
+  test('--window-only reads only what failed in the range', async () => {
+    const outcome = await match('--window-only', answers)
+    expect({ code: outcome.code, sent: namesOf(outcome) }).toEqual({ code: 21, sent: ['list-failing-tests'] })
+    expect(outcome.out).toMatch(/^test 2\tnew\t/)
+  })
+
+  test('nothing more is read where every failure is known already', async () => {
+    const outcome = await match('', { 'list-failing-tests': tests(testOf(1), testOf(2), testOf(3)) })
+    expect({ code: outcome.code, sent: namesOf(outcome) }).toEqual({ code: 0, sent: ['list-failing-tests'] })
+  })
+
+  test('where the service lists none of them, everything is as before after one request', async () => {
+    const outcome = await match('', { 'list-failing-tests': tests(testOf(1)) })
+    const before = await match('--window-only', { 'list-failing-tests': tests(testOf(1)) })
+    expect({ code: outcome.code, out: outcome.out, err: outcome.err }).toEqual({
+      code: before.code,
+      out: before.out,
+      err: before.err,
+    })
+    expect(namesOf(outcome)).toEqual(['list-failing-tests', 'list-unhealthy-tests'])
+  })
+
+  test('a list that fails is told, and nothing is hidden; a rejected token is an error', async () => {
+    const failed = await match('', { ...answers, 'list-unhealthy-tests': { status: 500 } })
+    expect(failed.code).toBe(21)
+    expect(failed.err).toMatch(/^The list of flaky and broken tests is incomplete: .*\(500\)\.$/m)
+    const rejected = await match('', { ...answers, 'list-unhealthy-tests': { status: 401 } })
+    expect({ code: rejected.code, out: rejected.out }).toEqual({ code: 4, out: '' })
+  })
+})
+
+describe('flaky gate', () => {
+  const gate = (flags: string, answers: Answers, setting: Setting = {}) =>
+    run(`flaky gate --max 1 --retries 0 ${org} ${flags}`, answers, setting)
+  const answers: Answers = {
+    'list-failing-tests': tests(testOf(1)),
+    'list-unhealthy-tests': flaky(testOf(1), testOf(2), testOf(3, { codeowners: ['@a'] })),
+  }
+
+  test('tells how many tests are flaky or broken beside those that failed, and does not count them', async () => {
+    const { code, out, err } = await gate('--json', answers)
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ ok: true, failing: 1, max: 1, notInWindow: 2 })
+    expect(err).toContain(
+      '2 more tests are flaky or broken, but did not fail in this range. The gate does not count them.\n',
+    )
+  })
+
+  test('its filters and its baseline hold for them too', async () => {
+    const owned = await gate('--owner @a -o ndjson', answers)
+    expect(JSON.parse(owned.out)).toMatchObject({ failing: 0, notInWindow: 1 })
+    const baseline = await gate('--baseline known.txt -o ndjson', answers, {
+      files: { 'known.txt': `${idOf(2)}\n` },
+    })
+    expect(JSON.parse(baseline.out)).toMatchObject({ failing: 1, notInWindow: 1 })
+  })
+
+  test.each([
+    ['--window-only', answers, ['list-failing-tests']],
+    // Their records have no failure rates.
+    ['--min-failure-rate 0.1', answers, ['list-failing-tests']],
+    [
+      '',
+      { 'list-failing-tests': tests(testOf(1)) } satisfies Answers,
+      ['list-failing-tests', 'list-unhealthy-tests'],
+    ],
+  ])('as before with %j, or where the service lists none of them', async (flags, given, sent) => {
+    const outcome = await gate(`${flags} --json`, given)
+    expect({ code: outcome.code, sent: namesOf(outcome) }).toEqual({ code: 0, sent })
+    expect(JSON.parse(outcome.out)).not.toHaveProperty('notInWindow')
+    expect(outcome.err).not.toContain('more test')
+  })
+
+  test('a rejected token is an error', async () => {
+    const { code } = await gate('', { ...answers, 'list-unhealthy-tests': { status: 401 } })
+    expect(code).toBe(4)
+  })
+})
+
+describe.each(['document', 'hosted'] as const)('questions that people have, %s', dialect => {
+  /** Runs command lines against a sandbox whose #9 fails. */
+  const tell = async (lines: readonly string[], after: number) => {
+    const story = await openStory({ dialect, scenario: 'failure' })
+    for (const line of lines) expect((await story.mergeq(line)).code, line).toBe(0)
+    story.clock.now += after
+    return story
+  }
+
+  test('what merged today', async () => {
+    const story = await tell(['pr submit 4 5 9'], 60_000)
+    const { code, out } = await story.mergeq('pr list --state merged --since 24h --json')
+    const none = await story.mergeq('pr list --state merged --since 1s --json')
+    await story.close()
+    expect(code).toBe(0)
+    // As `jq -r '.pullRequests[].prNumber'` does.
+    const merged = JSON.parse(out).pullRequests.map(({ prNumber }: JsonObject) => prNumber)
+    expect(merged.sort()).toEqual([4, 5])
+    expect(JSON.parse(none.out).pullRequests).toEqual([])
+  })
+
+  test('why did it leave', async () => {
+    const story = await tell(['pr submit 4 9'], 60_000)
+    const { code, out } = await story.mergeq('pr explain 9')
+    const people = await story.mergeq('pr explain 9', {
+      terminal: true,
+      columns: 100,
+      env: { NO_COLOR: '1' },
+    })
+    await story.close()
+    expect(code).toBe(0)
+    expect(out).toMatch(/^verdict\tdropped\nstate\tFAILED\n/)
+    expect(out).toContain('reason\tThe service says: its_tests_failed.\n')
+    expect(out).toContain('reason\tIt was submitted by edsger.\n')
+    expect(people.out).toContain('  It was submitted by edsger.\n')
+  })
+
+  test('which tests are flaky but did not fail this week', async () => {
+    const story = await tell([], 0)
+    const idsOf = async (line: string) => {
+      const { code, out } = await story.mergeq(`${line} -o ndjson --fields id`)
+      expect(code).toBe(0)
+      return out
+        .trim()
+        .split('\n')
+        .map(text => JSON.parse(text).id)
+    }
+    const unhealthy = await idsOf('flaky unhealthy --status flaky')
+    const failed = new Set(await idsOf('flaky list --since 1d'))
+    const quiet = unhealthy.filter(id => !failed.has(id))
+    const gate = await story.mergeq('flaky gate --since 1d --max 100000 --json')
+    const broken = (await idsOf('flaky unhealthy --status broken')).filter(id => !failed.has(id))
+    await story.close()
+    expect(quiet.length).toBeGreaterThan(0)
+    expect(JSON.parse(gate.out).notInWindow).toBe(quiet.length + broken.length)
+  })
+})
