@@ -13,7 +13,7 @@ export const inputOptions = {
   // Three parts of packages are replaced:
   // - Undici's HTTP/2 client, which no connection here uses, loads node:http2: 6 of 62 ms of CPU for a request.
   // - Conf's validator of schemas, which no settings file here has: 41 KB of the package.
-  // - Env-ci's execa runs git: no variable of a CI system needs it, and nothing in the checkout may be run.
+  // - Env-ci runs git with execa: no variable of a CI system needs it, and nothing in the checkout may be run.
   resolve: {
     alias: {
       './client-h2.js': false,

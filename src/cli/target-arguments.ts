@@ -6,6 +6,7 @@ import { maxBodySize } from '../domain/limits.ts'
 import { createStringArray, type StringArray } from '../domain/values/string-array.ts'
 import { parseJsonStrings, parseLines, readTargets, type TargetParser } from '../domain/values/target-list.ts'
 import { usageError } from '../errors.ts'
+import { sanitizeLine } from '../output/sanitize.ts'
 import type { Input } from './inputs.ts'
 
 /** The argument and options that give targets; exactly one of them must be typed. */
@@ -37,6 +38,19 @@ async function readInput(
       }),
   )
   return targetsOf(list, read, isWhole)
+}
+
+/** Matches what Git Bash makes of `//a:one` and of `/a:one`. */
+const rewrittenPath = /^(?:\/(?!\/)|[A-Za-z]:[\\/])/
+
+/** Encodes typed targets. Prints a note if the shell seems to have rewritten one of them. */
+async function encodeTyped(words: readonly string[], context: ParseContext): Promise<ImpactedTargets> {
+  const rewritten = context.rewritesPaths ? words.find(word => rewrittenPath.test(word)) : undefined
+  if (rewritten !== undefined)
+    await context.note(
+      `Git Bash may have rewritten the target ${sanitizeLine(rewritten)}. To send targets unchanged, set MSYS_NO_PATHCONV=1 or use --from.`,
+    )
+  return encodeTargets(words)
 }
 
 const shown = (name: string): string => (name === 'target' ? 'Targets as arguments' : name)
@@ -73,7 +87,7 @@ export const targetArguments: Input<ImpactedTargets> = {
     const words = args.get(source) ?? []
     if (source === '--all') return encodeTargets('ALL')
     if (source === '--none') return encodeTargets([])
-    if (source === 'target') return encodeTargets(words)
+    if (source === 'target') return encodeTyped(words, context)
     return readInput(words[0] ?? '', source, source === '--from' ? parseLines : parseJsonStrings, context)
   },
 }

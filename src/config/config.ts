@@ -217,6 +217,8 @@ export const createParseContext = (settings: Config, { host, logger }: ParseIo):
   readExplicit: name => settings.readExplicit(name) as Promise<SettingValues[typeof name] | undefined>,
   now: host.clock.now(),
   isTerminal: host.out.terminal,
+  rewritesPaths: host.runtime.platform === 'win32' && Boolean(host.env.MSYSTEM),
+  note: logger.info,
   outputFormat: () => settings.require('output'),
   open: path => openInput(path, host, settings, logger.info),
   expandFiles: async (path, ending) => (await import('./file-paths.ts')).expandFiles(path, ending, host),

@@ -15,6 +15,10 @@ export interface ParseContext {
   readonly now: number
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean
+  /** Whether the shell may have rewritten arguments that look like paths, as Git Bash does. */
+  readonly rewritesPaths: boolean
+  /** Prints a note on standard error, unless --quiet is set. */
+  note(text: string): Promise<void>
   /** Returns the format that `--output` or a setting gives. `--json` replaces it and is not considered. */
   outputFormat(): Promise<Format>
   /** Reads a file, or standard input for `-`. Throws a usage error when the input cannot be read. */

@@ -295,3 +295,27 @@ describe('a pull request from a fork', () => {
     }
   })
 })
+
+describe('targets that Git Bash rewrote', () => {
+  const run = (target: string, env: Readonly<Record<string, string>>, platform = 'win32') =>
+    mergeq(['pr', 'targets', '7', target, '--no-sha', '-R', 'acme/web', '-b', 'main'], {
+      platform,
+      env,
+      answer: () => ({ body: '{}' }),
+    })
+  const note = (target: string) =>
+    `Git Bash may have rewritten the target ${target}. To send targets unchanged, set MSYS_NO_PATHCONV=1 or use --from.\n`
+
+  test.each(['/a:one', 'C:/Program Files/Git/a:one'])('%s is noted', async target => {
+    expect((await run(target, { MSYSTEM: 'MINGW64' })).err).toContain(note(target))
+  })
+
+  test('other targets, shells and platforms get no note', async () => {
+    for (const ran of [
+      await run('//a:one', { MSYSTEM: 'MINGW64' }),
+      await run('/a:one', {}),
+      await run('/a:one', { MSYSTEM: 'MINGW64' }, 'linux'),
+    ])
+      expect(ran.err).not.toContain('Git Bash')
+  })
+})
