@@ -106,5 +106,5 @@ describe.each(guides)('%s', path => {
       expect(Object.keys(runners)).toContain(block.language)
     })
   }
-  test('has a heading', () => expect(readFileSync(path, 'utf8')).toMatch(/^(?:---\n[^]*?\n---\n\n)?# /))
+  test('has a heading', () => expect(readFileSync(path, 'utf8')).toMatch(/^(?:---\n[\s\S]*?\n---\n\n)?# /))
 })
