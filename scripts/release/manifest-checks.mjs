@@ -41,6 +41,7 @@ export function checkMetadata({ root }) {
   const pages = [
     'README.md',
     'CHANGELOG.md',
+    'Dockerfile',
     ...filesBelow(root, 'docs', /\.md$/),
     ...filesBelow(root, '.github', /\.yml$/),
   ]

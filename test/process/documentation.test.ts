@@ -78,6 +78,8 @@ describe.each(guides)('%s', path => {
       }
     },
     async text() {},
+    // test/process/analytics.test.ts runs these.
+    async sql() {},
     async json({ text }) {
       writeFileSync(join(folder, 'mine.json'), text)
     },

@@ -10,7 +10,7 @@ const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-release-test-')))
 const original = join(place, 'original')
 const root = join(place, 'copy')
 const parts = [
-  ...['package.json', 'package-lock.json', 'README.md', 'CHANGELOG.md', 'LICENSE'],
+  ...['package.json', 'package-lock.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'Dockerfile'],
   ...['bin', 'dist', 'man', 'docs', '.github'],
 ]
 
