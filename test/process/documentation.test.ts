@@ -78,6 +78,8 @@ describe.each(guides)('%s', path => {
       }
     },
     async text() {},
+    // test/process/analytics.test.ts runs these.
+    async sql() {},
     async json({ text }) {
       writeFileSync(join(folder, 'mine.json'), text)
     },
@@ -106,5 +108,5 @@ describe.each(guides)('%s', path => {
       expect(Object.keys(runners)).toContain(block.language)
     })
   }
-  test('has a heading', () => expect(readFileSync(path, 'utf8')).toMatch(/^# /))
+  test('has a heading', () => expect(readFileSync(path, 'utf8')).toMatch(/^(?:---\n[\s\S]*?\n---\n\n)?# /))
 })

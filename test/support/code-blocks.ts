@@ -11,10 +11,11 @@ export interface Block {
 
 /** The documents that people read, by their paths. */
 export const documents: readonly string[] = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
+  ...['README.md', 'CONTRIBUTING.md', 'RELEASING.md', 'SECURITY.md', 'CHANGELOG.md'],
   ...readdirSync('docs')
     .filter(name => name.endsWith('.md'))
     .map(name => `docs/${name}`),
+  'docs/skill/SKILL.md',
 ]
 
 /** The fenced blocks of a document, in order. */

