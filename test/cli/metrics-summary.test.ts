@@ -98,7 +98,7 @@ ${histogram('mq_pr_time_in_queue_1h_seconds', main, Array(9).fill('NaN'))}`
     expect(out).toMatch(/\n\n2 other series\. To print all series, run: mergeq metrics --raw\n$/)
     expect(
       await printed('metrics', 'up 1\n', { columns: 100 }),
-    ).toBe(`No metrics of a queue found. Does the queue exist, and was it active in the last hour?
+    ).toBe(`No queue metrics found. Does the queue exist, and was it active in the last hour?
 To look up a queue, run: mergeq queue get
 
 1 other series. To print all series, run: mergeq metrics --raw
