@@ -59,7 +59,7 @@ describe('the summary on a terminal', () => {
     })
     for (const line of out.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(columns)
     expect(out).toContain('acme/platform-tools release/2026.01, last hour\n')
-    expect(out).toMatch(/depth 23 {3}testing 4 {3}awaiting mergeability 4\n/)
+    expect(out).toMatch(/depth 23 {3}testing 4 {3}not ready 4\n/)
   })
 
   test('a narrow terminal has the numbers of now on a line of their own', async () => {

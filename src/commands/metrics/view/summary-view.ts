@@ -46,7 +46,7 @@ function numberLines({ numbers, bisecting }: QueueMetrics, columns: number): rea
   const now = joinPieces([
     labeled('depth', depth) + (bisecting > 0 ? ` (${formatInteger(bisecting)} in bisection)` : ''),
     labeled('testing', testing),
-    ...(awaitingMergeability > 0 ? [labeled('awaiting mergeability', awaitingMergeability)] : []),
+    ...(awaitingMergeability > 0 ? [labeled('not ready', awaitingMergeability)] : []),
   ])
   const line = ['  ', ...lastHour, gap, gap, ...now]
   return plainText(line).length <= columns
