@@ -42,7 +42,7 @@ export const globalOptions: readonly OptionDefinition[] = [
   { name: '--profile', value: 'name', ...describeSetting('profile'), values: 'profiles' },
   { name: '--output', short: '-o', value: 'format', ...describeSetting('output') },
   { name: '--json', summary: 'Same as --output json' },
-  { name: '--fields', value: 'a,b.c', summary: 'Print only these fields; help lists them' },
+  { name: '--fields', value: 'a,b.c', summary: 'Print only these fields; --fields help lists them' },
   { name: '--dry-run', summary: 'Show what would be sent or changed without doing it' },
   { name: '--timeout', value: 'duration', ...describeSetting('timeout') },
   { name: '--retries', value: 'n', ...describeSetting('retries') },

@@ -171,7 +171,7 @@ async function printResponse(
   }
   const namedView = createView(response, values, before)
   if (values.web === true && namedView.page === undefined)
-    await context.logger.warn('The service names no page to open.')
+    await context.logger.warn('The response contains no page URL.')
   else if (values.web === true && namedView.page !== undefined) {
     const { openPage } = await import('./open-page.ts')
     await openPage(namedView.page, context)

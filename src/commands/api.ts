@@ -171,7 +171,7 @@ export const apiCommand = defineCommand({
       short: 'F',
       value: 'key=value',
       summary:
-        'Add a field to the request body; dots in the key separate nested keys; the value is JSON, or else text',
+        'Add a field to the request body; dots in the key separate nested keys; the value is JSON, otherwise text',
       parse: textParser('field'),
     }),
     raw: repeatableOption({

@@ -14,7 +14,7 @@ export const commandGroups: readonly CommandGroup[] = [
   },
   {
     name: 'metrics',
-    summary: 'Show merge queue metrics, on a pipe in the Prometheus text format',
+    summary: 'Show merge queue metrics (Prometheus text format on a pipe)',
     isCommand: true,
     load: async () => (await import('./metrics/index.ts')).metricsCommands,
   },

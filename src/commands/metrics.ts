@@ -77,7 +77,7 @@ export function printMetrics(
 /** `mergeq metrics`: the metrics of merge queues. */
 export const metricsCommand = defineCommand({
   command: 'metrics',
-  summary: 'Show merge queue metrics, on a pipe in the Prometheus text format',
+  summary: 'Show merge queue metrics (Prometheus text format on a pipe)',
   operation: getMergeQueueMetrics,
   request: metricsRequest,
   inputs: { raw: rawOption },

@@ -61,6 +61,6 @@ export async function explainMissingRemote(host: Host, repo: Repository | undefi
   if (failure !== undefined) return failure
   if (((await runGit(host, 'remote', '-v')) ?? '').trim() === '') return 'the checkout has no remote'
   return repo === undefined
-    ? 'no remote is called origin or upstream'
+    ? 'no remote is named origin or upstream'
     : `no remote of the checkout belongs to ${repositoryName(repo)}`
 }

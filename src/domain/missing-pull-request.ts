@@ -29,7 +29,7 @@ export function missingPullRequestError(
   const subject = branch === undefined ? commit && `commit ${commit.slice(0, 7)}` : `branch ${branch}`
   const byCommit = commit === undefined ? 'By commit' : `By commit ${commit.slice(0, 7)}`
   const reasons = [
-    ['By CI job', isCiJob ? 'it names no pull request' : undefined],
+    ['By CI job', isCiJob ? 'the job has no pull request number' : undefined],
     ['By commit and branch', problem],
     [byCommit, commitProblem],
     ['By branch', branchProblem],

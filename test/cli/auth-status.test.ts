@@ -87,7 +87,7 @@ describe('`auth login` says where tokens are made before it prompts', () => {
 
   test('for the hosted service', async () => {
     expect((await login('')).err).toMatch(
-      /^Your organization has one API token\..*https:\/\/app\.trunk\.io.*\n.*trunk_v2_.*\nAPI token for https:\/\/api\.trunk\.io \(not shown\): .*mergeq:.* No token was entered/,
+      /^Copy the organization API token \(v1\).*https:\/\/app\.trunk\.io.*\n.*trunk_v2_.*\nAPI token for https:\/\/api\.trunk\.io \(not shown\): .*mergeq:.* No token was entered/,
     )
   })
 

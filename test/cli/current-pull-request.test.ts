@@ -285,7 +285,7 @@ describe('if no pull request is found, the error says what was tried and why it 
       'no remote is the one to ask',
       { 'remote -v': prints('one\tgit@x.com:a/b (fetch)\ntwo\tgit@x.com:a/c (fetch)\n') },
       `mergeq: No pull request was given.
-  By commit and branch: no remote is called origin or upstream.
+  By commit and branch: no remote is named origin or upstream.
 `,
     ],
     [
@@ -337,7 +337,9 @@ describe('if no pull request is found, the error says what was tried and why it 
 
   test('in a CI job that names none', async () => {
     const { err } = await inCheckout('pr get', {}, { env: { CI: 'true' }, answer: service(unknown) })
-    expect(err).toContain('branch fix-cart.\n  By CI job: it names no pull request.\n  By commit 2ff2b16: ')
+    expect(err).toContain(
+      'branch fix-cart.\n  By CI job: the job has no pull request number.\n  By commit 2ff2b16: ',
+    )
   })
 
   test('as JSON the lines are the hint', async () => {

@@ -178,7 +178,7 @@ describe('what the checks find', () => {
   test.each([
     ['{"status":"operational"}', 200, 'pass', 'operational'],
     ['{"status":"degraded performance"}', 200, 'warn', 'degraded performance'],
-    ['{"message":"no such operation"}', 404, 'pass', 'the service has no status'],
+    ['{"message":"no such operation"}', 404, 'pass', 'the service publishes no status'],
     ['no', 500, 'warn', /^skipped: /],
   ])('the status of the service: %s', async (body, status, result, found) => {
     const { code, row } = await doctor({

@@ -119,7 +119,7 @@ describe('pr explain', () => {
     const { code, out } = await run(`pr explain 7 --json ${where}`, answers)
     expect(code).toBe(0)
     expect(JSON.parse(out).reasons.slice(1)).toEqual([
-      { code: 'service-says', message: 'The service says: pr_closed (ada).' },
+      { code: 'service-says', message: 'The service says: the pull request was closed (ada).' },
       { code: 'submitted-by', message: 'It was submitted by grace.' },
     ])
   })
@@ -392,7 +392,7 @@ describe.each(['document', 'hosted'] as const)('questions that people have, %s',
     await story.close()
     expect(code).toBe(0)
     expect(out).toMatch(/^verdict\tdropped\nstate\tFAILED\n/)
-    expect(out).toContain('reason\tThe service says: its_tests_failed.\n')
+    expect(out).toContain('reason\tThe service says: the tests failed.\n')
     expect(out).toContain('reason\tIt was submitted by edsger.\n')
     expect(people.out).toContain('  It was submitted by edsger.\n')
   })

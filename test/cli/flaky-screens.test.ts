@@ -101,7 +101,7 @@ describe('flaky list on a terminal', () => {
     ])
     expect(lines).toHaveLength(33)
     expect(lines.slice(-2).join(' ')).toBe(
-      '30 of 116 tests, last 24 hours, worst first. To list all: --limit 0. To show one: mergeq flaky get "test number 115"',
+      '30 of 116 tests, last 24 hours, worst first. To list all, add --limit 0. To show one: mergeq flaky get "test number 115"',
     )
     expect([err, requests.length]).toEqual(['', 2])
   })
@@ -163,7 +163,7 @@ describe('flaky list on a terminal', () => {
     const { code, out, err } = await list('', [])
     expect({ code, out, err }).toEqual({
       code: 0,
-      out: 'No test failed in the last 24 hours. To look further back, run: mergeq flaky list --since 30d\n',
+      out: 'No test failed in the last 24 hours. To search further back, run: mergeq flaky list --since 30d\n',
       err: '',
     })
     const hidden = await list('--owner me', many(3))
@@ -242,7 +242,7 @@ describe('flaky quarantined and flaky unhealthy on a terminal', () => {
       })
     const cut = await run(many(40))
     expect(rows(cut.out).slice(-2).join(' ')).toContain(
-      `30 ${adjective} tests in github.com/acme/web. There are more. To list all: --limit 0`,
+      `30 ${adjective} tests in github.com/acme/web. There are more. To list all, add --limit 0`,
     )
     expect(cut.err).toBe('')
     const whole = await run(many(40), '--limit 0')

@@ -59,7 +59,7 @@ describe('the summary on a terminal', () => {
     })
     for (const line of out.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(columns)
     expect(out).toContain('acme/platform-tools release/2026.01, last hour\n')
-    expect(out).toMatch(/depth 23 {3}testing 4 {3}awaiting mergeability 4\n/)
+    expect(out).toMatch(/depth 23 {3}testing 4 {3}not ready 4\n/)
   })
 
   test('a narrow terminal has the numbers of now on a line of their own', async () => {
@@ -98,7 +98,7 @@ ${histogram('mq_pr_time_in_queue_1h_seconds', main, Array(9).fill('NaN'))}`
     expect(out).toMatch(/\n\n2 other series\. To print all series, run: mergeq metrics --raw\n$/)
     expect(
       await printed('metrics', 'up 1\n', { columns: 100 }),
-    ).toBe(`No metrics of a queue found. Does the queue exist, and was it active in the last hour?
+    ).toBe(`No queue metrics found. Does the queue exist, and was it active in the last hour?
 To look up a queue, run: mergeq queue get
 
 1 other series. To print all series, run: mergeq metrics --raw

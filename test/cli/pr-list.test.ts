@@ -40,7 +40,7 @@ describe('the list', () => {
       out: [1, 2, 3]
         .map(pr => `${pr}\tMERGED\t2026-01-05T11:57:00.000Z\tada\tmedium\tTitle ${pr}\n`)
         .join(''),
-      err: '3 pull requests of main in github.com/acme/web.\n',
+      err: '3 pull requests of the queue for main in github.com/acme/web.\n',
     })
     expect(asked(requests)).toEqual([
       ['/v1/listPullRequests', { take: 100 }],
@@ -119,7 +119,7 @@ describe('what is listed', () => {
       { since, state: 'MERGED', take: 100 },
     ])
     expect(err).toBe(
-      `4 pull requests of main in github.com/acme/web (FAILED, MERGED, ended since ${since}).\nOmitted 1 duplicate row.\n`,
+      `4 pull requests of the queue for main in github.com/acme/web (FAILED, MERGED, ended since ${since}).\nOmitted 1 duplicate row.\n`,
     )
   })
 

@@ -42,7 +42,7 @@ describe('pr testing --pr', () => {
     })
     expect({ code, document: JSON.parse(out) }).toEqual({ code: 0, document: run })
     expect(err).toBe(
-      `The service does not find test runs by pull request. Using ${id}, from ${source} in the record of #7.\n`,
+      `The service does not find test runs by pull request. Using test run ${id}, from the field ${source} of #7.\n`,
     )
     expect(asked(requests)).toEqual([
       ['getMergeQueueTestingDetails', { pr: { number: 7 } }],
@@ -86,14 +86,14 @@ describe('the sandbox in the hosted dialect', () => {
     story.clock.now += 1_500
     expect((await story.mergeq('api getMergeQueueTestingDetails -F pr.number=7')).code).toBe(6)
     const testing = await story.mergeq('pr testing --pr 7 --json')
-    expect(testing.err).toContain('from timeline in the record of #7')
+    expect(testing.err).toContain('from the field timeline of #7')
     expect(JSON.parse(testing.out)).toMatchObject({
       status: 'in_progress',
       testedPullRequests: [{ prNumber: 7 }],
     })
     story.clock.now += 20_000
     const merged = await story.mergeq('pr testing --pr 7 --json')
-    expect(merged.err).toContain('from verifiedByTestRun in the record of #7')
+    expect(merged.err).toContain('from the field verifiedByTestRun of #7')
   })
 
   test('requires the head commit of an upload, which help says', async () => {
@@ -103,7 +103,7 @@ describe('the sandbox in the hosted dialect', () => {
     expect(err).toContain('pr.sha must be a non-empty string.')
     expect((await story.mergeq('pr targets 7 //a --sha 4f2a')).code).toBe(0)
     expect((await mergeq('pr targets --help')).out.replaceAll(/\s+/g, ' ')).toContain(
-      'Send the targets without a head commit; the hosted service refuses that',
+      'Send the targets without a head commit (rejected by the hosted service)',
     )
   })
 

@@ -109,7 +109,7 @@ describe('queue get on a terminal', () => {
     const { out } = await show(queue('RUNNING'), { metrics: '' })
     expect(out).toBe(`acme/web main  ● RUNNING   testing 0/2   waiting 0
 No pull requests are queued. Pull requests that are not ready are not listed.
-To see the state of one: mergeq pr get 7
+To check a pull request: mergeq pr get 7
 `)
   })
 

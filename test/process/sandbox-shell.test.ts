@@ -93,7 +93,7 @@ describe('`sandbox shell` without a terminal', () => {
     })
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toBe(
-      'mergeq: The shell cannot be started: /no/such/shell.\n  Set SHELL to the path of your shell, such as /bin/sh.\n',
+      'mergeq: The shell could not be started: /no/such/shell.\n  Set SHELL to the path of your shell, such as /bin/sh.\n',
     )
   })
 

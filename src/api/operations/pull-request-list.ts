@@ -105,7 +105,7 @@ export const listPullRequests = defineOperation({
         filters: author === undefined ? [] : [{ flag: '--author', keeps: isBy(author) }],
       },
       {
-        describe: ({ shown }) => `${pluralize(shown, 'pull request')} of ${queue}${selection}.`,
+        describe: ({ shown }) => `${pluralize(shown, 'pull request')} of the queue for ${queue}${selection}.`,
         envelope({ pages, complete, envelope: { nextCursor, ...others } }) {
           // The cursor of the last of several requests continues one state only.
           const cursor = pages === 1 && nextCursor !== undefined ? { nextCursor } : {}

@@ -17,7 +17,7 @@ export async function listFields(
   const { names, columns, rowsIn } = fields
   if (names.length === 0 && columns.length === 0)
     throw usageError(
-      `The fields of this \`mergeq ${command}\` are not known before the response.`,
+      `The fields of this \`mergeq ${command}\` are known only after the response.`,
       'To see them, run the command without --fields.',
     )
   const pathOf = (path: string) => (rowsIn === undefined ? path : `${rowsIn}.${path}`)

@@ -47,7 +47,7 @@ async function readTokenInput({ host }: CommandContext): Promise<string> {
 const tokenSource = (origin: string): readonly string[] =>
   origin === defaultOrigin
     ? [
-        'Your organization has one API token. Copy it from the settings at https://app.trunk.io: it is the organization API token (v1).',
+        'Copy the organization API token (v1) from the settings at https://app.trunk.io. Each organization has one.',
         'API keys that begin with trunk_v2_ do not work here. More: https://docs.trunk.io/api/authentication/legacy',
       ]
     : [`To get an API token for ${origin}, ask the administrator of this service.`]

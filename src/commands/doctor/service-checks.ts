@@ -81,7 +81,7 @@ async function checkStatus({ status }: CheckSession): Promise<CheckOutcome> {
   if (read.kind === 'operational') return pass('operational')
   if (read.kind === 'outage')
     return warn(read.text, 'Try again later. If commands fail, the service may be the reason.')
-  return isNotFound(read.failure) ? pass('the service has no status') : skip(read.failure.message)
+  return isNotFound(read.failure) ? pass('the service publishes no status') : skip(read.failure.message)
 }
 
 /** The checks that send a request. */
@@ -112,7 +112,7 @@ export const serviceChecks: readonly Check[] = [
   },
   {
     check: 'service status',
-    description: 'what the service says about its health, where it has a status',
+    description: 'the status that the service publishes, if any',
     needs: ['TLS'],
     run: checkStatus,
   },

@@ -97,7 +97,7 @@ export const flakyGetCommand = defineCommand({
       name: 'window',
       value: 'duration',
       default: '7d',
-      summary: 'How far back to search for the words of a name, or the beginning of an ID',
+      summary: 'How far back to search for a name or the beginning of an ID',
       parse: parseDuration,
     }),
   },

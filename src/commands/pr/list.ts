@@ -67,7 +67,7 @@ export const prListCommand = defineOperationCommand({
     author: option({
       name: 'author',
       value: 'name',
-      summary: 'Only pull requests of this author; mergeq reads all of them and filters',
+      summary: 'Only pull requests of this author (filtered by mergeq, not by the service)',
       parse: textParser('author'),
     }),
     limit: limitInput('pull requests'),

@@ -30,7 +30,7 @@ const onePullRequest: Input<number> = {
 const commit: Input<string | undefined> = {
   definitions: [
     { name: '--sha', value: 'sha', summary: 'Head commit that the targets belong to' },
-    { name: '--no-sha', summary: 'Send the targets without a head commit; the hosted service refuses that' },
+    { name: '--no-sha', summary: 'Send the targets without a head commit (rejected by the hosted service)' },
   ],
   setting: 'sha',
   async read(args, context) {

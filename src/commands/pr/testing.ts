@@ -58,7 +58,7 @@ const testingRequest = defineOperationCommand({
     pr: option({
       name: 'pr',
       value: 'n',
-      summary: 'Find the test run by pull request; on the hosted service, through its record',
+      summary: 'Find the test run of this pull request',
       values: 'pull-requests',
       parse: word => parsePullRequest(word).number,
     }),
@@ -89,7 +89,7 @@ const withTestBranchHint = (result: RunResult, pr: number): RunResult =>
     : {
         ...result,
         failure: extendError(result.failure, {
-          hint: `The service finds a test run only by its ID, and the record of #${pr} names none. The names of test branches end in the ID. To list them, run: git ls-remote origin 'refs/heads/trunk-merge/pr-${pr}/*'`,
+          hint: `The service finds a test run only by its ID. The record of #${pr} contains no test run ID. A test branch name ends in the ID. To list the test branches, run: git ls-remote origin 'refs/heads/trunk-merge/pr-${pr}/*'`,
         }),
       }
 
@@ -115,7 +115,7 @@ export const prTestingCommand = defineCommand({
       return reportResults(getMergeQueueTestingDetails, invocations, explained, context)
     }
     await context.logger.info(
-      `The service does not find test runs by pull request. Using ${found.id}, from ${found.source} in the record of #${pr}.`,
+      `The service does not find test runs by pull request. Using test run ${found.id}, from the field ${found.source} of #${pr}.`,
     )
     const values = { ...invocation.values, pr: undefined, testRun: found.id }
     return runInvocations(testingRequest, [{ ...invocation, values }], context)

@@ -213,7 +213,7 @@ export const queueDeleteCommand = defineCommand({
     cancelAll: flag({
       name: 'cancel-all',
       summary:
-        'Cancel all queued pull requests first, and those that are not ready if the service lists them',
+        'Cancel all queued pull requests first, and pull requests that are not ready if the service lists them',
     }),
     drainFirst: flag({
       name: 'drain-first',

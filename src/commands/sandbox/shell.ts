@@ -41,7 +41,7 @@ export const sandboxShellCommand = defineCommand({
       if (interrupted.aborted) throw interrupted.reason
       if (notFound === true)
         throw usageError(
-          `The shell cannot be started: ${sanitizeLine(program)}.`,
+          `The shell could not be started: ${sanitizeLine(program)}.`,
           'Set SHELL to the path of your shell, such as /bin/sh.',
         )
       await context.logger.info('The sandbox has ended.')

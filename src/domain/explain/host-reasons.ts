@@ -25,6 +25,18 @@ function shortReason(kind: string, targetBranch: string): string | undefined {
   }
 }
 
+/** Known values of `reason` in words (docs/reference/service.md, "getSubmittedPullRequest"). */
+const knownReasons: Readonly<Record<string, string>> = {
+  a_commit_was_pushed: 'a commit was pushed',
+  it_was_cancelled: 'the pull request was cancelled',
+  it_was_not_ready_for_too_long: 'the pull request was not ready for too long',
+  its_test_run_failed: 'the test run failed',
+  its_test_run_took_too_long: 'the test run took too long',
+  its_tests_failed: 'the tests failed',
+  its_tests_took_too_long: 'the tests took too long',
+  pr_closed: 'the pull request was closed',
+}
+
 const transientReasons = ['awaiting_required_check', 'undetermined']
 
 /**
@@ -71,7 +83,8 @@ export function hostFindings({ record, latest, targetBranch }: Facts): readonly 
     ...sentence('waiting-for', 'waitingFor', names => `It is waiting for ${names}.`),
     ...sentence('service-says', 'reason', names => {
       const [actor] = extractNames(detail('actor'))
-      return `The service says: ${names}${actor === undefined ? '' : ` (${actor})`}.`
+      const words = Object.hasOwn(knownReasons, names) ? knownReasons[names] : names
+      return `The service says: ${words}${actor === undefined ? '' : ` (${actor})`}.`
     }),
   ]
 }

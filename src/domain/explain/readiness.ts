@@ -17,7 +17,7 @@ const findingByMergeability: Readonly<Record<string, Finding | undefined>> = {
   in_progress: {
     code: 'mergeability-in-progress',
     message: 'GitHub is still checking whether it can be merged.',
-    short: 'GitHub still checks it',
+    short: 'GitHub is still checking it',
   },
   unspecified: {
     code: 'mergeability-unknown',

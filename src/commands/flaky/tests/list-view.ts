@@ -79,7 +79,7 @@ export function failingTestEnding(
       sentence:
         hidden > 0
           ? noMatchSentence(hidden, 'test', `that failed ${when}`)
-          : `No test failed ${when}. To look further back, run: mergeq flaky list --since 30d`,
+          : `No test failed ${when}. To search further back, run: mergeq flaky list --since 30d`,
     }
   }
   const count =
@@ -91,7 +91,7 @@ export function failingTestEnding(
     footer: [
       [
         shown === 1 ? `${count}, ${range}.` : `${count}, ${range}, ${orderTexts[sort]}.`,
-        complete || isBroken ? '' : ' To list all: --limit 0.',
+        complete || isBroken ? '' : ' To list all, add --limit 0.',
         words === undefined
           ? ''
           : ` To show one: mergeq flaky get ${/\s/.test(words) ? `"${words}"` : words}`,
@@ -115,7 +115,7 @@ export function statusListEnding(
     return {
       footer: [
         `${pluralize(shown, `${adjective} test`)} in ${where}.`,
-        ...(complete || isBroken ? [] : ['There are more. To list all: --limit 0']),
+        ...(complete || isBroken ? [] : ['There are more. To list all, add --limit 0']),
       ],
     }
   if (isBroken) return undefined

@@ -46,7 +46,7 @@ function numberLines({ numbers, bisecting }: QueueMetrics, columns: number): rea
   const now = joinPieces([
     labeled('depth', depth) + (bisecting > 0 ? ` (${formatInteger(bisecting)} in bisection)` : ''),
     labeled('testing', testing),
-    ...(awaitingMergeability > 0 ? [labeled('awaiting mergeability', awaitingMergeability)] : []),
+    ...(awaitingMergeability > 0 ? [labeled('not ready', awaitingMergeability)] : []),
   ])
   const line = ['  ', ...lastHour, gap, gap, ...now]
   return plainText(line).length <= columns
@@ -117,7 +117,7 @@ function findBusiest(queues: readonly QueueMetrics[], max: number): readonly Que
 
 /** The lines that replace a summary without queues. */
 const emptyLines = (otherSeries: number, branch: string | undefined): readonly string[] => [
-  `${otherSeries === 0 ? 'No metrics' : 'No metrics of a queue'} found${branch === undefined ? '' : ` for branch ${branch}`}. Does the queue exist, and was it active in the last hour?`,
+  `${otherSeries === 0 ? 'No metrics' : 'No queue metrics'} found${branch === undefined ? '' : ` for branch ${branch}`}. Does the queue exist, and was it active in the last hour?`,
   branch === undefined
     ? 'To look up a queue, run: mergeq queue get'
     : 'To list the queues that have metrics, run: mergeq queue list',

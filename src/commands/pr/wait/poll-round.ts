@@ -127,7 +127,7 @@ const submissionNotVisibleError = ({
 
 /** What a queue state that holds pull requests back means for them. */
 const queueStateEffects = new Map([
-  ['PAUSED', 'nothing is tested or merged until the queue is resumed'],
+  ['PAUSED', 'no tests start and nothing merges until the queue is resumed'],
   ['DRAINING', 'no new tests start'],
 ])
 

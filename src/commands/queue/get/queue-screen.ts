@@ -76,7 +76,7 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
       ? []
       : [
           'No pull requests are queued. Pull requests that are not ready are not listed.',
-          `To see the state of one: mergeq pr get 7${repeatedOptions}`,
+          `To check a pull request: mergeq pr get 7${repeatedOptions}`,
         ]),
   ]
 }
