@@ -132,7 +132,7 @@ const targetsIn = (list: Json | undefined): Resource['targets'] =>
   list === 'ALL' || Array.isArray(list) ? { list, number: list.length } : undefined
 
 /** A part of a body as the service reads it; undefined where it is missing or is not JSON. */
-function jsonOf(node: BodyValue | undefined): Json | undefined {
+export function jsonOf(node: BodyValue | undefined): Json | undefined {
   if (node === undefined) return undefined
   try {
     const value: Json = JSON.parse(bodyText(encode({ value: node })))

@@ -1,3 +1,4 @@
+import type { BodyOverride } from '../api/body-overrides.ts'
 import type { DecodedResponse } from '../api/decode.ts'
 import type { Operation } from '../api/operation.ts'
 import type { PaginationEnd } from '../api/pagination.ts'
@@ -74,8 +75,16 @@ export interface OperationCommand<P extends Params = Params, F extends Inputs = 
   readonly inputs: F
   /** Whether several requests are sent one after another, because their order matters to the service. */
   readonly isOrdered?: boolean
-  /** @param before what `readBefore` returned */
-  view(response: DecodedResponse, values: InputValues<F>, before?: JsonObject): View
+  /**
+   * @param before what `readBefore` returned
+   * @param overrides what `--set` replaced in the body
+   */
+  view(
+    response: DecodedResponse,
+    values: InputValues<F>,
+    before?: JsonObject,
+    overrides?: readonly BodyOverride[],
+  ): View
   /**
    * Returns the record that a change replaces, so that a person at a terminal sees what changed. It is called
    * before the change is sent, only for such a person, and an error that it throws is ignored.

@@ -36,7 +36,9 @@ export async function confirm(
   const lines = textWidth(text) <= columns ? text : text.replace(lastSentence, '\n')
   const question = wrapLines(lines, Math.max(24, columns))
   const input = (await context.host.input.ask(`${question} `))?.trim() ?? ''
-  const isConfirmed =
-    confirmation.expectedInput === 'y' ? /^y(es)?$/i.test(input) : input === confirmation.expectedInput
-  if (!isConfirmed) throw new MergeqError('usage', 'Nothing was changed.')
+  const { expectedInput } = confirmation
+  const isConfirmed = expectedInput === 'y' ? /^y(es)?$/i.test(input) : input === expectedInput
+  if (isConfirmed) return
+  const problem = expectedInput === 'y' || input === '' ? '' : `'${input}' is not '${expectedInput}'. `
+  throw new MergeqError('usage', `${problem}Nothing was changed.`)
 }

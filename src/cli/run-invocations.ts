@@ -13,7 +13,6 @@ import { createBodySink } from './body-sink.ts'
 import type { OperationCommand } from './command.ts'
 import { mapConcurrent, maxConcurrent } from './concurrency.ts'
 import type { CommandContext } from './context.ts'
-import type { Inputs, InputValues } from './inputs.ts'
 import type { Invocation } from './invocation.ts'
 import { type RunResult, reportResults } from './report-results.ts'
 import { streamPages } from './stream-pages.ts'
@@ -112,7 +111,12 @@ async function execute(
     return async () => ({
       code: isSilent
         ? 0
-        : await printResponse(command, values, { response, resource, delivery, before }, context),
+        : await printResponse(
+            command,
+            { values, overrides: invocation.overrides },
+            { response, resource, delivery, before },
+            context,
+          ),
     })
   } catch (error) {
     const original = toMergeqError(error)
@@ -156,7 +160,7 @@ interface PrintedCall extends Pick<CallResult<Params>, 'response' | 'resource' |
 /** Prints the response to a request, or the receipt of a change without a response. Returns the exit code. */
 async function printResponse(
   { operation, view: createView }: OperationCommand,
-  values: InputValues<Inputs>,
+  { values, overrides }: Invocation,
   { response, resource, delivery, before }: PrintedCall,
   context: CommandContext,
 ): Promise<number> {
@@ -169,7 +173,7 @@ async function printResponse(
     )
     return 0
   }
-  const namedView = createView(response, values, before)
+  const namedView = createView(response, values, before, overrides)
   if (values.web === true && namedView.page === undefined)
     await context.logger.warn('The response contains no page URL.')
   else if (values.web === true && namedView.page !== undefined) {

@@ -182,8 +182,12 @@ describe('queue delete', () => {
       listPullRequests: notReady(3, 5),
     })
     expect(outcome.code).toBe(6)
-    expect(outcome.err).toContain('The queue is not empty (2 pull requests are not ready: #3, #5).\n')
-    expect(outcome.err).toContain('  To cancel them first, add --cancel-all.\n')
+    expect(outcome.err).toMatch(
+      /^mergeq: .*\(400\): The queue is not empty \(2 pull requests are not ready: #3, #5\)\.\n/,
+    )
+    expect(outcome.err).toContain(
+      '  Cancel them, then try again: mergeq pr cancel 3 5 --repo acme/web --target-branch main --yes\n',
+    )
     expect(namesOf(outcome)).toEqual(['deleteQueue', 'getQueue', 'listPullRequests'])
   })
 
@@ -199,7 +203,7 @@ describe('queue delete', () => {
     )
   })
 
-  test('--cancel-all counts those that are not ready in the prompt, and cancels them too', async () => {
+  test('--cancel-all names those that are not ready in the prompt, and does not cancel them', async () => {
     const answers: Answers = {
       getQueue: json(queue('RUNNING', [entry(7, 'PENDING')])),
       listPullRequests: notReady(5),
@@ -213,11 +217,11 @@ describe('queue delete', () => {
     })
     expect(outcome.code).toBe(0)
     expect(outcome.err).toMatch(
-      /^This cancels 2 pull requests \(1 pull request is not ready: #5\) and deletes the queue for main in github\.com\/acme\/web\. Type main to confirm: /,
+      /^This cancels 1 queued pull request \(not cancelled: 1 pull request is not ready: #5\) and deletes the queue for main in github\.com\/acme\/web\. Type main to confirm: /,
     )
-    expect(outcome.err).toContain('Cancelled #7, #5.\n')
+    expect(outcome.err).toContain('Cancelled #7.\n')
     const cancels = outcome.requests.filter(seen => nameOf(seen) === 'cancelPullRequest')
-    expect(cancels.map(({ body }) => JSON.parse(body).pr.number)).toEqual([7, 5])
+    expect(cancels.map(({ body }) => JSON.parse(body).pr.number)).toEqual([7])
   })
 
   test('a service without the operation is asked once in a run', async () => {
@@ -232,11 +236,14 @@ describe('queue delete', () => {
   })
 
   test('a rejected token ends the command, as it does in any read', async () => {
-    const { code, requests } = await run(`queue delete --cancel-all --yes ${where}`, {
-      getQueue: json(queue('RUNNING', [entry(7, 'PENDING')])),
+    const { code, requests } = await run(`queue delete --yes ${where}`, {
+      ...refused,
       listPullRequests: { status: 401 },
     })
-    expect({ code, sent: requests.map(nameOf) }).toEqual({ code: 4, sent: ['getQueue', 'listPullRequests'] })
+    expect({ code, sent: requests.map(nameOf) }).toEqual({
+      code: 4,
+      sent: ['deleteQueue', 'getQueue', 'listPullRequests'],
+    })
   })
 })
 

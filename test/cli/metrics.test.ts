@@ -395,10 +395,12 @@ describe('how metrics watch ends', () => {
     const [refused, faulty, mended] = [
       await watch('', [good, { status: 401 }]),
       await watch('--max-errors 3', [good, { status: 503 }]),
-      await watch('--max-errors 2 --for 9s', [{ status: 503 }, good, { status: 503 }, good]),
+      await watch('--max-errors 2 --for 9s', [good, { status: 503 }, good, { status: 503 }, good]),
     ]
     expect([refused.code, faulty.code, mended.code]).toEqual([4, 7, 0])
     expect([refused.requests.length, faulty.requests.length]).toEqual([2, 4])
+    const first = await watch('--retries 0', [{ status: 503 }, good])
+    expect({ code: first.code, requests: first.requests.length }).toEqual({ code: 7, requests: 1 })
     expect((await watch('--json', [good])).code).toBe(2)
     expect((await watch('--once --for 1s', [good])).code).toBe(2)
   })

@@ -151,7 +151,7 @@ const watchOptions = (line: string): Rows['options'] => ({
   '--once': { line: `${line} --for 5s`, typed: '--once' },
   '--interval': { line: `${line} --for 5s`, typed: '--interval 2s' },
   '--for': { line: `${line} --max-errors 1`, typed: '--for 1s', setting: { answer: failsLater } },
-  '--max-errors': { line, typed: '--max-errors 2', setting: { answer: refusing } },
+  '--max-errors': { line, typed: '--max-errors 2', setting: { answer: failsLater } },
 })
 
 const rangeOptions = {

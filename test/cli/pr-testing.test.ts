@@ -36,12 +36,13 @@ describe('pr testing --pr', () => {
     ['verifiedByTestRun', { state: 'merged', verifiedByTestRun: id }],
     ['timeline', { state: 'failed', timeline: [{ testRun: { branch: `trunk-merge/pr-7/${id}` } }] }],
     ['timeline', { state: 'tests_passed', timeline: [{ testsPassed: { testRunId: id } }, { testRun: {} }] }],
-  ])('otherwise uses the run that the record names, and says where: %s', async (source, record) => {
+  ])('otherwise uses the run that the record names, and says where with -v: %s', async (source, record) => {
     const { code, out, err, requests } = await mergeq(`pr testing --pr 7 ${where} --json`, {
       answer: byIdOnly(record),
     })
-    expect({ code, document: JSON.parse(out) }).toEqual({ code: 0, document: run })
-    expect(err).toBe(
+    expect({ code, err, document: JSON.parse(out) }).toEqual({ code: 0, err: '', document: run })
+    const verbose = await mergeq(`pr testing --pr 7 ${where} -v`, { answer: byIdOnly(record) })
+    expect(verbose.err).toContain(
       `The service does not find test runs by pull request. Using test run ${id}, from the field ${source} of #7.\n`,
     )
     expect(asked(requests)).toEqual([
@@ -52,13 +53,25 @@ describe('pr testing --pr', () => {
   })
 
   test.each([
-    ['a record without a run', { state: 'pending' }],
+    ['a record without a run', { state: 'testing' }],
     ['no record', undefined],
   ])('with %s the refusal says how to find the id', async (_, record) => {
     const { code, out, err } = await mergeq(`pr testing --pr 7 ${where}`, { answer: byIdOnly(record) })
     expect({ code, out }).toEqual({ code: 6, out: '' })
     expect(err).toContain('testRunId is required.\n')
     expect(err).toContain("git ls-remote origin 'refs/heads/trunk-merge/pr-7/*'")
+  })
+
+  test.each([
+    ['pending', 'pending'],
+    ['not_ready', 'not ready'],
+  ])('of a pull request that is %s says that it has no test run yet', async (state, words) => {
+    const { code, out, err } = await mergeq(`pr testing --pr 7 ${where}`, { answer: byIdOnly({ state }) })
+    expect({ code, out, err }).toEqual({
+      code: 6,
+      out: '',
+      err: `mergeq: #7 has no test run yet (${words}).\n  To see what it waits for, run: mergeq pr explain 7 --repo acme/web --target-branch main\n`,
+    })
   })
 
   test('another error is reported as it is', async () => {
@@ -85,14 +98,14 @@ describe('the sandbox in the hosted dialect', () => {
     await story.mergeq('pr submit 7')
     story.clock.now += 1_500
     expect((await story.mergeq('api getMergeQueueTestingDetails -F pr.number=7')).code).toBe(6)
-    const testing = await story.mergeq('pr testing --pr 7 --json')
+    const testing = await story.mergeq('pr testing --pr 7 --json -v')
     expect(testing.err).toContain('from the field timeline of #7')
     expect(JSON.parse(testing.out)).toMatchObject({
       status: 'in_progress',
       testedPullRequests: [{ prNumber: 7 }],
     })
     story.clock.now += 20_000
-    const merged = await story.mergeq('pr testing --pr 7 --json')
+    const merged = await story.mergeq('pr testing --pr 7 --json -v')
     expect(merged.err).toContain('from the field verifiedByTestRun of #7')
   })
 

@@ -152,6 +152,7 @@ describe('how a watch ends', () => {
 
   test('failed readings are reported and do not end it; a good one forgives them', async () => {
     const { code, err, requests } = await watch('--max-errors 3 --for 1m', [
+      good,
       broken,
       broken,
       good,
@@ -161,12 +162,30 @@ describe('how a watch ends', () => {
     ])
     expect(code).toBe(0)
     expect(requests.length).toBeGreaterThan(6)
-    expect(err.match(/\(failed polls in a row: (\d)\)/g)).toEqual([
-      '(failed polls in a row: 1)',
-      '(failed polls in a row: 2)',
-      '(failed polls in a row: 1)',
-      '(failed polls in a row: 2)',
+    expect(err.match(/\(failed polls in a row: .*\)/g)).toEqual([
+      '(failed polls in a row: 1; next attempt in 2s)',
+      '(failed polls in a row: 2; next attempt in 4s)',
+      '(failed polls in a row: 1; next attempt in 2s)',
+      '(failed polls in a row: 2; next attempt in 4s)',
     ])
+  })
+
+  test.each([false, true])(
+    'a first reading that fails ends it as `queue get` ends (terminal %s)',
+    async terminal => {
+      const { code, out, err, requests } = await watch('', [broken], { terminal })
+      const reads = requests.filter(({ path }) => !isMetrics(path))
+      expect({ code, out, reads: reads.length }).toEqual({ code: 7, out: '', reads: 4 })
+      expect(err).not.toContain('failed polls in a row')
+    },
+  )
+
+  test('a rate limit of the first reading does not end it', async () => {
+    const limited = { status: 429, headers: { 'retry-after': '20' } }
+    const { code, err, requests } = await watch('--retries 0 --for 1m', [limited, good])
+    expect(code).toBe(0)
+    expect(requests.length).toBeGreaterThan(1)
+    expect(err).toContain('(failed polls in a row: 1; next attempt in 20s)')
   })
 
   test('--once -o ndjson is repeated as any reading is, and fails as one does', async () => {

@@ -774,7 +774,6 @@ describe('several requests', () => {
     expect(code).toBe(0)
     expect(sent(requests)).toEqual([
       `getQueue {${on}}`,
-      `listPullRequests {${on},"state":"NOT_READY","take":100}`,
       `cancelPullRequest {${on},"pr":{"number":7}}`,
       `cancelPullRequest {${on},"pr":{"number":8}}`,
       `deleteQueue {${on}}`,

@@ -220,7 +220,9 @@ describe('queue delete', () => {
     )
     expect({ code, sent: requests.map(operationOf) }).toEqual({ code: 2, sent })
     expect(err).toMatch(
-      new RegExp(`This ${damage}\\. Type main to confirm: mergeq: Nothing was changed\\.\\n$`),
+      new RegExp(
+        `This ${damage}\\. Type main to confirm: mergeq: 'no' is not 'main'\\. Nothing was changed\\.\\n$`,
+      ),
     )
   })
 })

@@ -4,6 +4,7 @@ import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { type Input, option } from '../../cli/inputs.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
+import { repeatedOptions } from '../../cli/repeated-options.ts'
 import { type RunResult, reportResults } from '../../cli/report-results.ts'
 import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
 import { webInput } from '../../cli/web-input.ts'
@@ -82,16 +83,21 @@ const testingRequest = defineOperationCommand({
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing --pr 123 --json'],
 })
 
+/** The states of a pull request whose tests have not begun. */
+const untestedStates: readonly string[] = ['NOT_READY', 'PENDING']
+
 /** The error where neither the service nor the record of the pull request leads to a test run. */
-const withTestBranchHint = (result: RunResult, pr: number): RunResult =>
-  result.failure === undefined
-    ? result
-    : {
-        ...result,
-        failure: extendError(result.failure, {
-          hint: `The service finds a test run only by its ID. The record of #${pr} contains no test run ID. A test branch name ends in the ID. To list the test branches, run: git ls-remote origin 'refs/heads/trunk-merge/pr-${pr}/*'`,
-        }),
-      }
+function explainResult(result: RunResult, pr: number, state: string, args: ParsedArgs): RunResult {
+  const { failure } = result
+  if (failure === undefined) return result
+  if (untestedStates.includes(state)) {
+    const hint = `To see what it waits for, run: mergeq pr explain ${pr}${repeatedOptions(args)}`
+    const text = `#${pr} has no test run yet (${state.toLowerCase().replaceAll('_', ' ')}).`
+    return { ...result, failure: extendError(failure, { hint }, text) }
+  }
+  const hint = `The service finds a test run only by its ID. The record of #${pr} contains no test run ID. A test branch name ends in the ID. To list the test branches, run: git ls-remote origin 'refs/heads/trunk-merge/pr-${pr}/*'`
+  return { ...result, failure: extendError(failure, { hint }) }
+}
 
 /**
  * `mergeq pr testing`: a test run and its checks. A service that finds no run by pull request refuses with
@@ -109,12 +115,12 @@ export const prTestingCommand = defineCommand({
     const { pr } = invocation?.values ?? {}
     if (invocation === undefined || pr === undefined || results[0]?.failure?.details.status !== 400)
       return reportResults(getMergeQueueTestingDetails, invocations, results, context)
-    const found = await findTestRun({ ...invocation.values, pr }, context)
+    const { run: found, state = '' } = await findTestRun({ ...invocation.values, pr }, context)
     if (found === undefined) {
-      const explained = results.map(result => withTestBranchHint(result, pr))
+      const explained = results.map(result => explainResult(result, pr, state, context.args))
       return reportResults(getMergeQueueTestingDetails, invocations, explained, context)
     }
-    await context.logger.info(
+    await context.logger.debug(
       `The service does not find test runs by pull request. Using test run ${found.id}, from the field ${found.source} of #${pr}.`,
     )
     const values = { ...invocation.values, pr: undefined, testRun: found.id }

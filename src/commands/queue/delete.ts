@@ -10,6 +10,7 @@ import { flag, type InputValues } from '../../cli/inputs.ts'
 import { printDryRun } from '../../cli/preview.ts'
 import { canPrompt } from '../../cli/prompt.ts'
 import { queueInputs, yesInput } from '../../cli/queue-inputs.ts'
+import { repeatedOptions } from '../../cli/repeated-options.ts'
 import { reportResults } from '../../cli/report-results.ts'
 import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
 import { joinSome } from '../../domain/explain/finding.ts'
@@ -90,26 +91,20 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
   }
 }
 
-/** The numbers of the pull requests that the queue lists, and of those that are not ready. */
-async function readNumbers(
-  values: Queue,
-  context: CommandContext,
-): Promise<{ readonly queued: readonly number[]; readonly notReady: readonly number[] }> {
-  const queued = (await readEntries(values, context)).flatMap(entry => {
+/** The numbers of the pull requests that the queue lists. */
+async function readNumbers(values: Queue, context: CommandContext): Promise<readonly number[]> {
+  return (await readEntries(values, context)).flatMap(entry => {
     const pr = get(entry, 'prNumber')
     return typeof pr === 'number' ? [pr] : []
   })
-  const notReady = (await readNotReady(values, context)) ?? []
-  return { queued, notReady: notReady.filter(pr => !queued.includes(pr)) }
 }
 
 /**
- * Cancels all pull requests that the queue lists, and those that are not ready where the service lists them;
- * a pull request that left the queue meanwhile is not an error. Returns the exit code.
+ * Cancels all pull requests that the queue lists; one that left the queue meanwhile is not an error. Returns
+ * the exit code.
  */
 async function cancelAll(values: Queue, context: CommandContext): Promise<number> {
-  const { queued, notReady } = await readNumbers(values, context)
-  const numbers = [...queued, ...notReady]
+  const numbers = await readNumbers(values, context)
   const runs = numbers.map(pr => ({ values: { ...values, pr, yes: true }, overrides: [] }))
   const command = { ...prCancelCommand, isOrdered: true }
   const all = await executeAll(command, runs, context, { isSilent: true })
@@ -128,13 +123,20 @@ async function cancelAll(values: Queue, context: CommandContext): Promise<number
 const formatNotReady = (numbers: readonly number[]): string =>
   `${pluralize(numbers.length, 'pull request')} ${numbers.length === 1 ? 'is' : 'are'} not ready: ${joinSome(numbers.map(pr => `#${pr}`))}`
 
-/** Says what --cancel-all cancels: `cancels 3 pull requests (1 pull request is not ready: #5)`. */
+/**
+ * Says what --cancel-all cancels, and what it does not:
+ * `cancels 3 queued pull requests (not cancelled: 1 pull request is not ready: #5)`.
+ */
 async function describeCancellation(values: Queue, context: CommandContext): Promise<string> {
-  const { queued, notReady } = await readNumbers(values, context)
-  return notReady.length === 0
-    ? `cancels ${pluralize(queued.length, 'queued pull request')}`
-    : `cancels ${pluralize(queued.length + notReady.length, 'pull request')} (${formatNotReady(notReady)})`
+  const queued = await readNumbers(values, context)
+  const notReady = ((await readNotReady(values, context)) ?? []).filter(pr => !queued.includes(pr))
+  const cancels = `cancels ${pluralize(queued.length, 'queued pull request')}`
+  return notReady.length === 0 ? cancels : `${cancels} (not cancelled: ${formatNotReady(notReady)})`
 }
+
+/** The command that cancels pull requests of the queue. */
+const cancelCommand = (numbers: readonly number[], { args }: CommandContext): string =>
+  `mergeq pr cancel ${numbers.join(' ')}${repeatedOptions(args)} --yes`
 
 /** Explains why a queue could not be deleted: which pull requests it still lists, and what to do. */
 const explainError =
@@ -152,19 +154,17 @@ const explainError =
         : entries.length === 0
           ? 'no pull requests are listed, but pull requests that are not ready are never listed'
           : `${pluralize(entries.length, 'pull request')} queued: ${names(entries)}`
-    return new MergeqError(
-      'refused',
-      `${/queue is not empty\.$/i.test(failure.message) ? failure.message.slice(0, -1) : `${failure.message} The queue is not empty`} (${listed}).`,
-      {
-        ...failure.details,
-        hint:
-          entries.length === 0
-            ? notReady === undefined || notReady.length === 0
-              ? 'Cancel them by number, then try again: mergeq pr cancel <pr>'
-              : 'To cancel them first, add --cancel-all.'
-            : 'To cancel the queued pull requests first, add --cancel-all. To let running tests finish first, add --drain-first.',
-      },
-    )
+    const text = failure.message.replace(/\.$/, '')
+    const problem = /the queue is not empty$/i.test(text) ? text : `${text}. The queue is not empty`
+    return new MergeqError('refused', `${problem} (${listed}).`, {
+      ...failure.details,
+      hint:
+        entries.length > 0
+          ? 'To cancel the queued pull requests first, add --cancel-all. To let running tests finish first, add --drain-first.'
+          : notReady === undefined || notReady.length === 0
+            ? 'Cancel them by number, then try again: mergeq pr cancel <pr>'
+            : `Cancel them, then try again: ${cancelCommand(notReady, context)}`,
+    })
   }
 
 /** Returns the question that says what the command is about to do; the queue is read to count its entries. */
@@ -212,8 +212,7 @@ export const queueDeleteCommand = defineCommand({
   inputs: {
     cancelAll: flag({
       name: 'cancel-all',
-      summary:
-        'Cancel all queued pull requests first, and pull requests that are not ready if the service lists them',
+      summary: 'Cancel all queued pull requests first, except those that are not ready',
     }),
     drainFirst: flag({
       name: 'drain-first',

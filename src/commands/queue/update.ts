@@ -8,7 +8,7 @@ import { repositoryName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { keyValueTable, message, type View } from '../../output/view.ts'
-import { describeUpdate, readQueue } from './settings/describe-update.ts'
+import { describeUpdate, overriddenSettings, readQueue } from './settings/describe-update.ts'
 import { queueSettings } from './settings/queue-setting-options.ts'
 
 /** The settings of a queue's record, a row for each. */
@@ -33,15 +33,23 @@ export const queueUpdateCommand = defineOperationCommand({
   operation: updateQueue,
   inputs: { ...queueInputs, ...queueSettings },
   fields: { ...receiptRecord, names: [...queueSettingFields, ...receiptRecord.names] },
+  output: {
+    table:
+      'one sentence; on a pipe, a row for each setting that the service returns, or else a row with pr, ok, delivery, message',
+    json: 'the document from the service, or else a receipt: {"operation","repo","targetBranch","pr","ok","delivery"}',
+    ndjson: 'the same, on one line',
+  },
   readBefore: readQueue,
-  view: ({ records: [queue] }, { repo, targetBranch, ...sent }, before) => ({
+  view: ({ records: [queue] }, { repo, targetBranch, ...sent }, before, overrides = []) => ({
     ...(queue === undefined ? message('') : settingsTable(queue)),
     ...(queue === undefined
       ? { sentence: `Updated the queue for ${targetBranch} in ${repositoryName(repo)}.` }
       : { heading: [`Updated the queue for ${targetBranch} in ${repositoryName(repo)}:`] }),
     ...(before === undefined
       ? {}
-      : { sentence: `${targetBranch}: ${describeUpdate(settingsOf(sent), before, queue ?? {})}` }),
+      : {
+          sentence: `${targetBranch}: ${describeUpdate({ ...settingsOf(sent), ...overriddenSettings(overrides) }, before, queue ?? {})}`,
+        }),
   }),
   check({ repo, targetBranch, ...settings }, overrides) {
     const { requiredStatuses, deleteRequiredStatuses, ...others } = settings

@@ -36,24 +36,32 @@ interface TestedPullRequest {
   readonly targetBranch: string
 }
 
-/**
- * Returns the ID of the newest test run that the record of a pull request or its timeline names, and which of
- * the two; undefined where neither names one or the record could not be read.
- */
+/** What the record of a pull request says about its test run. */
+interface RecordedRun {
+  /** The state of the pull request in upper case; undefined where the record could not be read. */
+  readonly state?: string
+  /** The newest test run that the record or its timeline names, and which of the two. */
+  readonly run?: { readonly id: string; readonly source: string }
+}
+
+/** Reads which test run the record of a pull request names. A failed read is ignored. */
 export async function findTestRun(
   { pr, repo, targetBranch }: TestedPullRequest,
   context: Pick<CommandContext, 'client'>,
   options: CallOptions = {},
-): Promise<{ readonly id: string; readonly source: string } | undefined> {
+): Promise<RecordedRun> {
   const operation = withDecoder(getSubmittedPullRequest, partialPullRequestDecoder)
   const overrides = [{ path: ['includeTimeline'], value: true }]
   const { document } = await readDocument(operation, { repo, targetBranch, pr }, context, {
     ...options,
     overrides,
   })
-  const id = document === undefined ? undefined : testRunOf(document)
-  if (id === undefined) return undefined
-  return { id, source: getString(document, 'verifiedByTestRun') === id ? 'verifiedByTestRun' : 'timeline' }
+  if (document === undefined) return {}
+  const state = normalizeState(getString(document, 'state') ?? '')
+  const id = testRunOf(document)
+  if (id === undefined) return { state }
+  const source = getString(document, 'verifiedByTestRun') === id ? 'verifiedByTestRun' : 'timeline'
+  return { state, run: { id, source } }
 }
 
 /** The states of a pull request whose tests failed. */
@@ -77,7 +85,7 @@ async function readUnnamedRun(
       ? undefined
       : { id: branch.slice(branch.lastIndexOf('/') + 1), document: byNumber.document }
   if (byNumber.failure?.details.status !== 400) return undefined
-  const found = await findTestRun(tested, context, options)
+  const { run: found } = await findTestRun(tested, context, options)
   if (found === undefined) return undefined
   const { document } = await readDocument(
     getMergeQueueTestingDetails,

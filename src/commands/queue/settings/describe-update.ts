@@ -1,5 +1,7 @@
+import type { BodyOverride } from '../../../api/body-overrides.ts'
 import { callOperation } from '../../../api/call.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
+import { jsonOf } from '../../../api/request.ts'
 import { withMaxRetries } from '../../../api/service-client.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { pluralize } from '../../../domain/format.ts'
@@ -19,6 +21,18 @@ export async function readQueue(
   const { response } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
   return response.records[0]
 }
+
+const resourceKeys: readonly string[] = ['repo', 'targetBranch']
+
+/** Returns the settings that `--set` replaced, by their paths: `{ 'a.b': 1 }` for `a.b=1`. */
+export const overriddenSettings = (
+  overrides: readonly BodyOverride[],
+): Readonly<Record<string, Json | undefined>> =>
+  Object.fromEntries(
+    overrides
+      .filter(({ path: [key = ''] }) => !resourceKeys.includes(key))
+      .map(({ path, value }) => [path.join('.'), jsonOf(value)]),
+  )
 
 /** The name of a setting as its option: `batchingMinSize` is `batching-min-size`. */
 const optionName = (key: string): string => key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
@@ -54,15 +68,14 @@ export function describeUpdate(
             Object.hasOwn(before, key) &&
             !isSame(before[key], after[key]),
         )
-  return [...keys, ...others]
-    .map(key => {
-      const [name, value] = [optionName(key), formatValue(after[key] ?? sent[key])]
-      if (before === undefined || !Object.hasOwn(before, key)) return `${name} ${value}`
-      return isSame(before[key], after[key] ?? sent[key])
-        ? `${name} ${value} (unchanged)`
-        : `${name} ${formatValue(before[key])} -> ${value}`
-    })
-    .join(', ')
+  const texts = [...keys, ...others].map(key => {
+    const [name, value] = [optionName(key), formatValue(after[key] ?? sent[key])]
+    if (before === undefined || !Object.hasOwn(before, key)) return `${name} ${value}`
+    return isSame(before[key], after[key] ?? sent[key])
+      ? `${name} ${value} (unchanged)`
+      : `${name} ${formatValue(before[key])} -> ${value}`
+  })
+  return texts.join(', ') || 'no setting changed'
 }
 
 const verbs: Readonly<Record<string, string>> = {
