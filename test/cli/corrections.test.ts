@@ -158,6 +158,34 @@ describe('a misspelt command or option is answered with the whole command line',
   })
 
   test.each([
+    ['queue update --batch=true', '--batch takes no value.', 'Did you mean: mergeq queue update --batch'],
+    ['queue update --batch=false', '--batch takes no value.', 'Did you mean: mergeq queue update --no-batch'],
+    [
+      'queue update --no-batch=False',
+      '--no-batch takes no value.',
+      'Did you mean: mergeq queue update --batch',
+    ],
+    ['pr cancel 7 --yes=true', '--yes takes no value.', 'Did you mean: mergeq pr cancel 7 --yes'],
+    ['pr cancel 7 --yes=false', '--yes takes no value.', 'To see the usage, run: mergeq pr cancel --help'],
+    [
+      'queue update --batch=5',
+      '--batch takes no value.',
+      'To see the usage, run: mergeq queue update --help',
+    ],
+  ])('%s: a flag takes no value', async (typed, message, hint) => {
+    const { code, err } = await mergeq(typed)
+    expect({ code, err }).toEqual({ code: 2, err: `mergeq: ${message}\n  ${hint}\n` })
+  })
+
+  test.each(['queue update --batch=x', 'queue update --batch=true', 'queue update --json=', 'queue --batch'])(
+    '%s: the hint is never the command line that was typed',
+    async typed => {
+      const hint = await hintOf(typed)
+      expect(hint.split('\n').filter(line => line.endsWith(`: mergeq ${typed}`))).toEqual([])
+    },
+  )
+
+  test.each([
     ['help exit-code', 'help exit-codes'],
     ['help pr view', 'help pr get'],
     ['help sumbit', 'help pr submit'],

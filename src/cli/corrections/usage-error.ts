@@ -16,6 +16,12 @@ interface ParserError {
 const askForLine = (line: string | undefined): string | undefined =>
   line === undefined ? undefined : `Did you mean: ${line}`
 
+/** Returns the hint; undefined if it repeats the command line that was typed, which is wrong. */
+function withoutTypedLine(hint: string | undefined, argv: readonly string[]): string | undefined {
+  const line = formatCommandLine(argv)
+  return line !== undefined && hint?.endsWith(`: ${line}`) === true ? undefined : hint
+}
+
 /** Returns the question for words that name no command; undefined if no command is similar. */
 function hintForCommand(
   argv: readonly string[],
@@ -73,7 +79,7 @@ export function toUsageError(
   if (unknownWord !== undefined)
     return usageError(
       `unknown command '${unknownWord}'.`,
-      hintForCommand(argv, typed, known) ??
+      withoutTypedLine(hintForCommand(argv, typed, known), argv) ??
         `To list the commands, run: mergeq ${[group ?? [], '--help'].flat().join(' ')}`,
     )
   const problem = message
@@ -94,7 +100,7 @@ export function toUsageError(
       : code === 'commander.excessArguments'
         ? hintForArgument(argv, typed, known)
         : undefined
-  return usageError(isKnown ? `${option} takes no value.` : `${text}.`, hint ?? usage)
+  return usageError(isKnown ? `${option} takes no value.` : `${text}.`, withoutTypedLine(hint, argv) ?? usage)
 }
 
 /**
