@@ -51,8 +51,16 @@ export const looksLikeDuration = (text: string): boolean => /^\d+(ms|[smhdw])/.t
  * Parses an instant, or a duration that is subtracted from `now`, and returns milliseconds since 1970. Throws
  * a usage error for any other text.
  */
-export const parseMoment = (text: string, now: number): number =>
-  looksLikeDuration(text) ? now - parseDuration(text) : parseInstant(text)
+export function parseMoment(text: string, now: number): number {
+  try {
+    return looksLikeDuration(text) ? now - parseDuration(text) : parseInstant(text)
+  } catch {
+    throw usageError(
+      `'${text}' is neither a duration nor a date.`,
+      'Use a duration (90s, 12h, 7d, 2w) or a date (2026-01-05, 2026-01-05T12:00:00Z).',
+    )
+  }
+}
 
 /**
  * Parses a range of time (docs/reference/cli.md, "Lists of failing tests") from the texts of its start and

@@ -1,5 +1,6 @@
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
 import { type MergeqError, usageError } from '../../errors.ts'
+import { shells } from '../completion/shells.ts'
 import { globalOptions } from '../global-options.ts'
 import { isOption } from '../inputs.ts'
 import { findTypedCommand, type NamedCommand, type TypedCommand } from '../typed-command.ts'
@@ -99,7 +100,9 @@ export function toUsageError(
       ? hintForOption(option, argv, typed, known.commands)
       : code === 'commander.excessArguments'
         ? hintForArgument(argv, typed, known)
-        : undefined
+        : code === 'commander.missingArgument' && typed.command?.command === 'completion'
+          ? `Specify the shell: ${shells.join(', ')}. For bash, run: source <(mergeq completion bash)`
+          : undefined
   return usageError(isKnown ? `${option} takes no value.` : `${text}.`, withoutTypedLine(hint, argv) ?? usage)
 }
 
