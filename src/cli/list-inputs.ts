@@ -53,3 +53,11 @@ export function limitInput(noun: string): Input<number | undefined> {
     },
   }
 }
+
+/**
+ * Returns the line below a list on a terminal that a limit cut.
+ *
+ * @param count the records that are shown, such as `30 flaky tests`
+ */
+export const cutListSentence = (count: string): string =>
+  `Showing ${count}; there are more. To list all, add --limit 0.`

@@ -107,6 +107,9 @@ function createPageOutput(
   }
 }
 
+/** Returns a sentence whose times have whole seconds: `2026-01-05T12:00:00Z`. */
+const withoutMilliseconds = (note: string): string => note.replaceAll(/(T\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1Z')
+
 /**
  * Requests all pages of a list and prints them. Returns exit code 0; throws an error for an incomplete list.
  */
@@ -140,7 +143,8 @@ export async function streamPages(
   const finish = pages.finish(failure?.message)
   await output.end(finish)
   const notes = endingOf(finish) === undefined ? finish.notes : finish.incidents
-  for (const note of notes) await logger.info(note)
+  const isScreen = host.out.terminal && !isContinuousIntegration(host.env)
+  for (const note of notes) await logger.info(isScreen ? withoutMilliseconds(note) : note)
   if (!finish.isBroken) return 0
   if (resume !== undefined) await logger.info(resume.resumeHint)
   throw incompleteListError(failure, finish.problem, command.command)

@@ -1,5 +1,5 @@
 import type { ResponseBody, ResponseDecoder } from '../api/decode.ts'
-import { type Operation, operationMethod, operationName } from '../api/operation.ts'
+import { type Operation, type OperationErrors, operationMethod, operationName } from '../api/operation.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import type { BodyValue, Param } from '../api/param.ts'
 import { unknownRecovery } from '../api/recovery-rules.ts'
@@ -17,6 +17,7 @@ import {
 import { runOperationCommand } from '../cli/run-command.ts'
 import { createParseContext } from '../config/config.ts'
 import { maxListResponseSize } from '../domain/limits.ts'
+import { suggestName } from '../domain/similar-name.ts'
 import { textParser } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
@@ -110,6 +111,14 @@ const inputFor = (name: SettingParam, { location }: Param<unknown>): Input<unkno
 /** The operation of the service with this name; undefined for a name that mergeq does not know. */
 const findOperation = (name: string): Operation | undefined =>
   serviceOperations.find(({ route }) => operationName(route) === name)
+
+/** Returns what to do about a 404 for a name that mergeq does not know. */
+function unknownOperationErrors(name: string): OperationErrors {
+  const names = serviceOperations.map(({ route }) => operationName(route))
+  const question = suggestName(name, names) ?? suggestName(`get${name}`, names) ?? ''
+  const hint = `mergeq knows no operation named '${name}'. ${question}`.trimEnd()
+  return { hint: status => (status === 404 ? hint : undefined) }
+}
 
 /** The method that was typed, else the operation's own; of an unknown operation, POST with a body. */
 function resolveMethod(
@@ -223,6 +232,7 @@ export const apiCommand = defineCommand({
           knownOperation === undefined ? resolvedMethod === 'POST' && unknownRecovery : knownOperation.effect,
         params: { ...Object.fromEntries(settings), body: { location: 'body' } },
         decoder: createRawDecoder(include),
+        ...(knownOperation === undefined ? { errors: unknownOperationErrors(name) } : {}),
         isHostedOnly: knownOperation?.isHostedOnly === true,
         isPublic: knownOperation?.isPublic === true,
       },

@@ -5,6 +5,7 @@ import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository } from '../domain/values/repository.ts'
 import { choiceParser, textParser } from '../domain/values/text.ts'
 import { parseDuration } from '../domain/values/time.ts'
+import { usageError } from '../errors.ts'
 import { parseBaseUrl } from './base-url.ts'
 
 /** The definition of a setting: its option, its environment variables, and the parser of its value. */
@@ -36,6 +37,16 @@ function checkPullRequest(text: string): string {
   return text
 }
 
+/** Returns an output format. Throws a usage error for any other text. */
+function parseFormat(text: string): (typeof formats)[number] {
+  if (/^ya?ml$/i.test(text))
+    throw usageError(
+      `'${text}' is not valid; must be one of: ${formats.join(', ')}.`,
+      'To print the settings of a queue as YAML, run: mergeq queue export',
+    )
+  return choiceParser(formats)(text)
+}
+
 const mebibyte = 1024 * 1024
 
 const setting = <T>(definition: SettingDefinition<T>): SettingDefinition<T> => definition
@@ -59,7 +70,7 @@ export const settingDefinitions = {
     key: 'target-branch',
     env: ['MERGEQ_TARGET_BRANCH'],
     summary: 'Branch that the queue merges into',
-    hint: 'Use --target-branch <branch> or set MERGEQ_TARGET_BRANCH. The project file, the profile, the CI job and git do not provide a target branch.',
+    hint: 'Use --target-branch <branch> or set MERGEQ_TARGET_BRANCH. The project file, the profile, the CI job and git do not provide a target branch.\nTo read the default branch of the remote into git, run: git remote set-head origin -a\nTo list the queues, run: mergeq queue list',
     parse: textParser('target branch'),
   }),
   org: setting({
@@ -113,7 +124,7 @@ export const settingDefinitions = {
     default: 'table',
     summary: `Output format: ${formats.join(', ')}`,
     choices: formats,
-    parse: choiceParser(formats),
+    parse: parseFormat,
   }),
   profile: setting({
     flag: '--profile',

@@ -22,15 +22,19 @@ export function windows({ start, end }: TimeRange): readonly TimeRange[] {
 
 const defaultLength = 86_400_000
 
+const formatDate = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
+
+/** Returns the time since a moment in words: `since 2026-01-05 09:30 UTC`. */
+export const describeMoment = (time: number): string => `since ${formatDate(time)} UTC`
+
 /**
  * Returns a range in words: `last 24 hours`, `last 7 days`, or its dates in UTC where it does not end now, or
  * is not of whole minutes.
  */
 export function describeInWords({ start, end }: TimeRange, endsNow: boolean): string {
   const minutes = (end - start) / 60_000
-  const formatDate = (time: number) => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
   if (!endsNow) return `${formatDate(start)} to ${formatDate(end)} UTC`
-  if (!Number.isInteger(minutes)) return `since ${formatDate(start)} UTC`
+  if (!Number.isInteger(minutes)) return describeMoment(start)
   const [noun, length] =
     minutes % 1440 === 0 && minutes > 1440
       ? ['day', minutes / 1440]
@@ -40,12 +44,23 @@ export function describeInWords({ start, end }: TimeRange, endsNow: boolean): st
   return length === 1 ? `last ${noun}` : `last ${pluralize(length, noun)}`
 }
 
+/** Whether a text begins like a duration, not like an instant. */
+export const looksLikeDuration = (text: string): boolean => /^\d+(ms|[smhdw])/.test(text) || text === '0'
+
 /**
  * Parses an instant, or a duration that is subtracted from `now`, and returns milliseconds since 1970. Throws
  * a usage error for any other text.
  */
-export const parseMoment = (text: string, now: number): number =>
-  /^\d+(ms|[smhdw])/.test(text) || text === '0' ? now - parseDuration(text) : parseInstant(text)
+export function parseMoment(text: string, now: number): number {
+  try {
+    return looksLikeDuration(text) ? now - parseDuration(text) : parseInstant(text)
+  } catch {
+    throw usageError(
+      `'${text}' is neither a duration nor a date.`,
+      'Use a duration (90s, 12h, 7d, 2w) or a date (2026-01-05, 2026-01-05T12:00:00Z).',
+    )
+  }
+}
 
 /**
  * Parses a range of time (docs/reference/cli.md, "Lists of failing tests") from the texts of its start and

@@ -43,6 +43,18 @@ describe('`auth status` asks the service whether it accepts the token', () => {
     expect(err).toMatch(/^mergeq: The token could not be verified: 127\.0\.0\.1:9 refused the connection\.\n/)
   })
 
+  test.each([
+    [token, /^token ends with +b6aa$/m],
+    ['short', /^origin +\S+\nverification +skipped$/m],
+  ])('on a terminal the row of the last characters says what ends so: %s', async (value, row) => {
+    const { out } = await mergeq('auth status --no-verify --color never', {
+      env: { MERGEQ_TOKEN: value },
+      terminal: true,
+    })
+    expect(out).toMatch(row)
+    expect(out).not.toMatch(/^ends with/m)
+  })
+
   test('a redirect is no answer of the service, and the token does not follow it', async () => {
     const { code, requests } = await mergeq('auth status --retries 0', {
       env: { MERGEQ_TOKEN: token },

@@ -161,6 +161,66 @@ describe('a misspelt command or option is answered with the whole command line',
   })
 
   test.each([
+    ['queue update --batch=true', '--batch takes no value.', 'Did you mean: mergeq queue update --batch'],
+    ['queue update --batch=false', '--batch takes no value.', 'Did you mean: mergeq queue update --no-batch'],
+    [
+      'queue update --no-batch=False',
+      '--no-batch takes no value.',
+      'Did you mean: mergeq queue update --batch',
+    ],
+    ['pr cancel 7 --yes=true', '--yes takes no value.', 'Did you mean: mergeq pr cancel 7 --yes'],
+    ['pr cancel 7 --yes=false', '--yes takes no value.', 'To see the usage, run: mergeq pr cancel --help'],
+    [
+      'queue update --batch=5',
+      '--batch takes no value.',
+      'To see the usage, run: mergeq queue update --help',
+    ],
+  ])('%s: a flag takes no value', async (typed, message, hint) => {
+    const { code, err } = await mergeq(typed)
+    expect({ code, err }).toEqual({ code: 2, err: `mergeq: ${message}\n  ${hint}\n` })
+  })
+
+  test.each([
+    [
+      'completion',
+      'Specify the shell: bash, zsh, fish, powershell. For bash, run: source <(mergeq completion bash)',
+    ],
+    ['pr cancel 70,#71', 'Separate pull requests with spaces: 70 71'],
+    ['pr get 7 -o yaml', 'To print the settings of a queue as YAML, run: mergeq queue export'],
+    [
+      'flaky list -R acme/web --org acme --since yesterday',
+      'Use a duration (90s, 12h, 7d, 2w) or a date (2026-01-05, 2026-01-05T12:00:00Z).',
+    ],
+    [
+      'pr list -R acme/web -b main --since 7days',
+      'Use a duration (90s, 12h, 7d, 2w) or a date (2026-01-05, 2026-01-05T12:00:00Z).',
+    ],
+    [
+      'queue get -R acme/web',
+      'run: git remote set-head origin -a\nTo list the queues, run: mergeq queue list',
+    ],
+  ])('%s: the hint has what to type', async (typed, hint) => {
+    expect(await hintOf(typed)).toContain(hint)
+  })
+
+  test.each([
+    ['queue', "mergeq knows no operation named 'queue'. Did you mean getQueue?"],
+    ['getQueues', "mergeq knows no operation named 'getQueues'. Did you mean getQueue?"],
+  ])('api %s: is sent, and a 404 names the nearest operation', async (name, hint) => {
+    const { err, requests } = await mergeq(`api ${name}`, { answer: () => ({ status: 404 }) })
+    expect(requests).toHaveLength(1)
+    expect(err).toContain(hint)
+  })
+
+  test.each(['queue update --batch=x', 'queue update --batch=true', 'queue update --json=', 'queue --batch'])(
+    '%s: the hint is never the command line that was typed',
+    async typed => {
+      const hint = await hintOf(typed)
+      expect(hint.split('\n').filter(line => line.endsWith(`: mergeq ${typed}`))).toEqual([])
+    },
+  )
+
+  test.each([
     ['help exit-code', 'help exit-codes'],
     ['help pr view', 'help pr get'],
     ['help sumbit', 'help pr submit'],

@@ -6,7 +6,7 @@ const working: Answer = { body: '', headers: date(0) }
 
 /** A machine where every check passes. */
 const healthy: Setting = {
-  env: { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', HOME: '/home/ada' },
+  env: { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme', HOME: '/home/ada' },
   answer: () => working,
   spawn: (_, args) => ({ code: args[0] === '--version' ? 0 : 1, out: 'git version 2.39.5\n' }),
 }
@@ -47,9 +47,23 @@ test('on a healthy machine every check passes', async () => {
     'CI',
     'repository',
     'target branch',
+    'organization',
   ])
   expect(row('TLS')?.found).toBe('not used: the base URL is http')
   expect(row('git')?.found).toBe('git version 2.39.5')
+})
+
+test('without an organization the check is skipped, and nothing fails', async () => {
+  const { code, row } = await doctor({ env: { MERGEQ_ORG: '' } })
+  expect({ code, row: row('organization') }).toEqual({
+    code: 0,
+    row: {
+      check: 'organization',
+      result: 'warn',
+      found: 'skipped: needed only for flaky commands',
+      fix: 'mergeq config set org <slug>',
+    },
+  })
 })
 
 describe('a check that cannot run because another failed is skipped, and says why', () => {
@@ -219,7 +233,7 @@ describe('what the checks find', () => {
 
 test('on a pipe there is one row per check', async () => {
   const { out } = await mergeq('doctor', healthy)
-  expect(out.split('\n')).toHaveLength(15)
+  expect(out.split('\n')).toHaveLength(16)
   expect(out).toContain('\ngit\tpass\tgit version 2.39.5\t\n')
 })
 
@@ -244,13 +258,13 @@ describe('on a terminal', () => {
     const { code, out } = await screen(120)
     expect({ code, out }).toEqual({
       code: 0,
-      out: '✓ versions, settings, base URL, proxy, token, DNS, TLS,\n  service, clock, service status, git, CI, repository, target branch\n✓ No problems were found.\n',
+      out: '✓ versions, settings, base URL, proxy, token, DNS, TLS, service,\n  clock, service status, git, CI, repository, target branch, organization\n✓ No problems were found.\n',
     })
   })
 
   test('what was skipped, the warnings and the failures follow, each with its fix', async () => {
-    expect((await screen(80, sick)).out).toBe(`✓ versions, settings, base URL, proxy, DNS,
-  TLS, service status, CI, target branch
+    expect((await screen(80, sick)).out).toBe(`✓ versions, settings, base URL, proxy, DNS, TLS,
+  service status, CI, target branch, organization
 - service, clock skipped: the token check failed
 ! warn  git: git cannot be run
   Install git (https://git-scm.com/downloads), or use --repo and

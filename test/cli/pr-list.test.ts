@@ -56,6 +56,26 @@ describe('the list', () => {
     ])
   })
 
+  test.each([
+    ['--limit 2', 'Showing 2 pull requests; there are more. To list all, add --limit 0.'],
+    ['', '3 pull requests of main in github.com/acme/web.'],
+    ['--since 24h', '3 pull requests of main in github.com/acme/web (ended in the last 24 hours).'],
+    [
+      '--since 2026-01-05 --author ada',
+      '3 pull requests of main in github.com/acme/web (ended since 2026-01-05 00:00 UTC, by ada).',
+    ],
+    [
+      '--state not-ready --author nobody',
+      'No pull requests of main in github.com/acme/web (not-ready, by nobody).',
+    ],
+  ])('on a terminal, %s ends with one sentence', async (flags, sentence) => {
+    const { out } = await mergeq(`pr list ${where} --color never ${flags}`, {
+      answer: flags.includes('state') ? pages({ NOT_READY: [[record(1), record(2)]] }) : two,
+      terminal: true,
+    })
+    expect(out.replaceAll(/\s+/g, ' ').trimEnd().slice(-sentence.length)).toBe(sentence)
+  })
+
   test('is one document as JSON, with the fields of the service and what it covers', async () => {
     const { out } = await mergeq(`pr list ${where} --json`, { answer: two })
     expect(JSON.parse(out)).toEqual({

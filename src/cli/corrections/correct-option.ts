@@ -40,6 +40,24 @@ function findOption(option: string, definitions: readonly OptionDefinition[]): s
     : undefined
 }
 
+/** Whether an option of the command, or of every command, takes no value. */
+const isFlag = (option: string, definitions: readonly OptionDefinition[]): boolean =>
+  [...definitions, ...globalOptions].some(({ name, value }) => name === option && value === undefined)
+
+/**
+ * Returns the flag that `--batch=true` or `--batch=false` means: the flag itself, or its opposite. Undefined
+ * for another value, and for `false` where the flag has no opposite.
+ */
+function flagFor(
+  option: string,
+  value: string,
+  definitions: readonly OptionDefinition[],
+): string | undefined {
+  if (value === 'true') return option
+  const opposite = option.startsWith('--no-') ? `--${option.slice(5)}` : `--no-${option.slice(2)}`
+  return value === 'false' && isFlag(opposite, definitions) ? opposite : undefined
+}
+
 /**
  * Returns the hint for an unknown option: the whole command line with the option that was probably meant.
  * Returns undefined if no option is similar, or if the command line must not be repeated.
@@ -73,6 +91,12 @@ export function hintForOption(
     const without = argv.toSpliced(at, 1)
     const moved = words.map(({ word, index }) => ({ word, index: index > at ? index - 1 : index }))
     return asQuestion(correctedLine(without, moved, { target: watch, replaced: pathLength }, commands))
+  }
+  if (value !== undefined && isFlag(option, command?.definitions ?? [])) {
+    const meant = flagFor(option, value.toLowerCase(), command?.definitions ?? [])
+    return meant === undefined
+      ? undefined
+      : asQuestion(formatCommandLine(argv.toSpliced(at, 1, meant)), meant)
   }
   const found = findOption(option, [...(command?.definitions.filter(isOption) ?? []), ...globalOptions])
   if (found === undefined) return undefined

@@ -1,5 +1,6 @@
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
 import { type MergeqError, usageError } from '../../errors.ts'
+import { shells } from '../completion/shells.ts'
 import { globalOptions } from '../global-options.ts'
 import { isOption } from '../inputs.ts'
 import { findTypedCommand, type NamedCommand, type TypedCommand } from '../typed-command.ts'
@@ -15,6 +16,12 @@ interface ParserError {
 
 const askForLine = (line: string | undefined): string | undefined =>
   line === undefined ? undefined : `Did you mean: ${line}`
+
+/** Returns the hint; undefined if it repeats the command line that was typed, which is wrong. */
+function withoutTypedLine(hint: string | undefined, argv: readonly string[]): string | undefined {
+  const line = formatCommandLine(argv)
+  return line !== undefined && hint?.endsWith(`: ${line}`) === true ? undefined : hint
+}
 
 /** Returns the question for words that name no command; undefined if no command is similar. */
 function hintForCommand(
@@ -73,7 +80,7 @@ export function toUsageError(
   if (unknownWord !== undefined)
     return usageError(
       `unknown command '${unknownWord}'.`,
-      hintForCommand(argv, typed, known) ??
+      withoutTypedLine(hintForCommand(argv, typed, known), argv) ??
         `To list the commands, run: mergeq ${[group ?? [], '--help'].flat().join(' ')}`,
     )
   const problem = message
@@ -93,8 +100,10 @@ export function toUsageError(
       ? hintForOption(option, argv, typed, known.commands)
       : code === 'commander.excessArguments'
         ? hintForArgument(argv, typed, known)
-        : undefined
-  return usageError(isKnown ? `${option} takes no value.` : `${text}.`, hint ?? usage)
+        : code === 'commander.missingArgument' && typed.command?.command === 'completion'
+          ? `Specify the shell: ${shells.join(', ')}. For bash, run: source <(mergeq completion bash)`
+          : undefined
+  return usageError(isKnown ? `${option} takes no value.` : `${text}.`, withoutTypedLine(hint, argv) ?? usage)
 }
 
 /**

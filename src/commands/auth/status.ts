@@ -20,6 +20,11 @@ const facts = [
   ['verification', 'verification'],
 ] as const
 
+/** The same on a terminal. */
+const screenFacts = facts.map(
+  ([title, path]) => [title === 'ends with' ? 'token ends with' : title, path] as const,
+)
+
 /** Whether the service accepts a token, and the error if it does not or could not be asked. */
 interface Verification {
   readonly verification: 'accepted' | 'rejected' | 'unavailable'
@@ -81,7 +86,14 @@ export const authStatusCommand = defineCommand({
     await context.printer.print({
       records: [record],
       document: ([first = {}]) => first,
-      view: () => keyValueTable(record, facts),
+      view: () => ({
+        ...keyValueTable(record, facts),
+        terminalView: () =>
+          keyValueTable(
+            record,
+            screenFacts.filter(([, path]) => record[path] !== ''),
+          ),
+      }),
     })
     await context.printer.end()
     if (failure !== undefined) throw failure

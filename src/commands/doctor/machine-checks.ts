@@ -5,7 +5,15 @@ import { readGitVersion } from '../../config/run-git.ts'
 import type { SettingKey } from '../../config/setting-definitions.ts'
 import { shellWord } from '../../domain/shell-quote.ts'
 import { parseUrl } from '../../url.ts'
-import { type Check, type CheckOutcome, type CheckSession, errorOutcome, pass, warn } from './doctor-check.ts'
+import {
+  type Check,
+  type CheckOutcome,
+  type CheckSession,
+  errorOutcome,
+  pass,
+  skip,
+  warn,
+} from './doctor-check.ts'
 
 /** The oldest supported version of Node. */
 const minNodeVersion = [20, 18, 1] as const
@@ -105,6 +113,13 @@ const checkSetting =
     }
   }
 
+/** Checks the organization slug; without one the check is skipped, because most commands need none. */
+async function checkOrganization(session: CheckSession): Promise<CheckOutcome> {
+  const fix = 'mergeq config set org <slug>'
+  const outcome = await checkSetting('org', fix)(session)
+  return outcome.found === 'none' ? { ...skip('needed only for flaky commands'), fix } : outcome
+}
+
 /** The checks that need no other check, and come before the checks of the service. */
 export const setupChecks: readonly Check[] = [
   {
@@ -147,5 +162,10 @@ export const directoryChecks: readonly Check[] = [
       'targetBranch',
       'Use --target-branch <branch>, or run: mergeq config set target-branch <branch>',
     ),
+  },
+  {
+    check: 'organization',
+    description: 'the organization slug, which the flaky commands need',
+    run: checkOrganization,
   },
 ]

@@ -4,7 +4,7 @@ import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import type { JsonObject } from '../../json.ts'
+import { getString, type JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
 import { testFilterInputs } from './tests/filter-inputs.ts'
 import { statusListEnding } from './tests/list-view.ts'
@@ -26,13 +26,24 @@ const columns: readonly ColumnSpec[] = [
   ['FILE', 'file', 'plain', 4],
 ]
 
+/** Returns a setting as a terminal shows it: `auto` for `AUTO_QUARANTINE`; another word stays as it is. */
+const settingWord = (setting: string | undefined): string | undefined =>
+  setting === 'AUTO_QUARANTINE' ? 'auto' : setting === 'ALWAYS_QUARANTINE' ? 'always' : setting
+
 const screenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
   { title: 'STATUS', format: 'state', path: 'status' },
   { title: 'SINCE', format: 'time', priority: 4, path: 'status_last_updated_at' },
   ownerColumn,
   nameColumn,
   variantColumn(tests),
-  { title: 'SETTING', format: 'id', priority: 8, needsRoom: 60, path: 'quarantine_setting' },
+  {
+    title: 'SETTING',
+    format: 'id',
+    priority: 8,
+    needsRoom: 32,
+    path: 'quarantine_setting',
+    show: record => settingWord(getString(record, 'quarantine_setting')),
+  },
   { title: 'FILE', format: 'id', priority: 9, needsRoom: 60, path: 'file' },
 ]
 

@@ -2,12 +2,15 @@ import { listPullRequests } from '../../api/operations/pull-request-list.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { type Input, option, repeatableOption } from '../../cli/inputs.ts'
-import { limitInput, maxPagesInput, pageSizeInput } from '../../cli/list-inputs.ts'
+import { cutListSentence, limitInput, maxPagesInput, pageSizeInput } from '../../cli/list-inputs.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
+import { pluralize } from '../../domain/format.ts'
 import { pullRequestStates } from '../../domain/states.ts'
-import { parseMoment } from '../../domain/time-range.ts'
+import { describeInWords, describeMoment, looksLikeDuration, parseMoment } from '../../domain/time-range.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
 import { choiceParser, textParser } from '../../domain/values/text.ts'
+import { parseDuration } from '../../domain/values/time.ts'
 import { type ColumnSpec, table, withLinks } from '../../output/view.ts'
 
 /** The states as they are typed: `not-ready`. */
@@ -55,6 +58,18 @@ const columns: readonly ColumnSpec[] = [
   ['TITLE', 'prTitle', 'text'],
 ]
 
+/**
+ * Returns the time since a moment in words: `in the last 24 hours`, or `since 2026-01-05 00:00 UTC`.
+ *
+ * @param since milliseconds since 1970
+ * @param typed the moment as it was typed
+ */
+function describeSince(since: number, typed: string): string {
+  if (!looksLikeDuration(typed)) return describeMoment(since)
+  const words = describeInWords({ start: since, end: since + parseDuration(typed) }, true)
+  return words.startsWith('last') ? `in the ${words}` : words
+}
+
 /** `mergeq pr list`: the pull requests of a queue, including finished ones. */
 export const prListCommand = defineOperationCommand({
   command: 'pr list',
@@ -76,6 +91,19 @@ export const prListCommand = defineOperationCommand({
   },
   fields: serviceRecord(listPullRequests, columns),
   view: ({ records }, { repo }) => withLinks(table(records, columns), pr => urlOfPullRequest(repo, pr)),
+  listEnding({ shown, complete, isBroken }, { repo, targetBranch, states = [], since, author }, { args }) {
+    if (isBroken) return undefined
+    const typed = args.get('--since')?.[0] ?? ''
+    const conditions = [
+      ...states.map(state => state.toLowerCase().replaceAll('_', '-')),
+      ...(since === undefined ? [] : [`ended ${describeSince(since, typed)}`]),
+      ...(author === undefined ? [] : [`by ${author}`]),
+    ].join(', ')
+    const queue = `${targetBranch} in ${repositoryName(repo)}${conditions === '' ? '' : ` (${conditions})`}`
+    if (shown === 0) return { sentence: `No pull requests of ${queue}.` }
+    const count = pluralize(shown, 'pull request')
+    return { footer: [complete ? `${count} of ${queue}.` : cutListSentence(count)] }
+  },
   examples: [
     'mergeq pr list --state merged --since 24h',
     'mergeq pr list --state not-ready --state pending --author ada',

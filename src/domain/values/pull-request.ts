@@ -21,6 +21,11 @@ export function parsePullRequest(text: string): { readonly number: number; reado
   const [, host, path, number = ''] = pullRequestUrl.exec(text) ?? []
   if (host !== undefined && path !== undefined && looksLikeHost(host) && isPullRequestReference(number))
     return { number: Number(number), repo: `${host}/${path}` }
+  if (/^#?\d+(?:,#?\d+)+$/.test(text))
+    throw usageError(
+      `'${text}' is not a pull request.`,
+      `Separate pull requests with spaces: ${text.replaceAll(/[#,]+/g, ' ').trim()}`,
+    )
   if (!isPullRequestReference(text) || host !== undefined)
     throw usageError(
       `'${text}' is not a pull request.`,

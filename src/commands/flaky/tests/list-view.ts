@@ -1,5 +1,6 @@
 import type { PaginationEnd } from '../../../api/pagination.ts'
 import type { ListEnding } from '../../../cli/command.ts'
+import { cutListSentence } from '../../../cli/list-inputs.ts'
 import { formatInteger, pluralize } from '../../../domain/format.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 import {
@@ -111,13 +112,10 @@ export function statusListEnding(
   adjective: string,
   where: string,
 ): ListEnding | undefined {
-  if (shown > 0)
-    return {
-      footer: [
-        `${pluralize(shown, `${adjective} test`)} in ${where}.`,
-        ...(complete || isBroken ? [] : ['There are more. To list all, add --limit 0']),
-      ],
-    }
+  if (shown > 0) {
+    const count = pluralize(shown, `${adjective} test`)
+    return { footer: [complete || isBroken ? `${count} in ${where}.` : cutListSentence(count)] }
+  }
   if (isBroken) return undefined
   return {
     sentence:
