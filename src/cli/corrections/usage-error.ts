@@ -16,7 +16,7 @@ interface ParserError {
 const askForLine = (line: string | undefined): string | undefined =>
   line === undefined ? undefined : `Did you mean: ${line}`
 
-/** Returns the line for `queue set concurrency 4`; undefined if the third word is no setting with a value. */
+/** Returns the line for `queue set concurrency 4`; undefined for another third word. */
 function lineForSetting(
   argv: readonly string[],
   words: TypedCommand<NamedCommand>['words'],
