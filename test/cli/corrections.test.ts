@@ -134,6 +134,8 @@ describe('a misspelt command or option is answered with the whole command line',
     ['pr submit 7 --prio high', 'pr submit 7 --priority high'],
     ['pr submit 7 --prio=high', 'pr submit 7 --priority=high'],
     ['pr submit 7 --priorty high', 'pr submit 7 --priority high'],
+    ['queue set concurrency 4', 'queue update --concurrency 4'],
+    ['queue set pendingFailureDepth 4', 'queue update --pending-failure-depth 4'],
     ['queue get --jsn', 'queue get --json'],
     ['queue get --repository acme/web', 'queue get --repo acme/web'],
     ['queue get -B main', 'queue get --target-branch main'],
@@ -147,6 +149,10 @@ describe('a misspelt command or option is answered with the whole command line',
   ])('%s', async (typed, meant) => {
     expect(await hintOf(typed)).toBe(`Did you mean: mergeq ${meant}`)
     await isAccepted(meant)
+  })
+
+  test('other words after `queue set` are not repeated', async () => {
+    expect(await hintOf('queue set speed 4')).toBe('Did you mean: mergeq queue update')
   })
 
   test.each([

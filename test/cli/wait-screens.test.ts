@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openStory, type Setting } from '../support/harness.ts'
+import { mergeq, openStory, type Setting } from '../support/harness.ts'
 import { type Course, runWithHistory } from '../support/pr-wait.ts'
 
 const person: Setting = { terminal: true, env: { NO_COLOR: '1' } }
@@ -247,5 +247,29 @@ describe('pr submit without --wait', () => {
       setting: person,
     })
     expect(err).not.toContain('To follow')
+  })
+})
+
+describe('the first reading of a wait', () => {
+  const where = '-R acme/web -b main'
+
+  test('of a pull request that is already merged is one line, in CI too', async () => {
+    const { out, err } = await mergeq(`pr wait 7 ${where}`, {
+      answer: () => ({ body: JSON.stringify({ state: 'merged', stateChangedAt: '2026-01-05T11:00:00Z' }) }),
+      terminal: true,
+      env: { NO_COLOR: '1', CI: '1' },
+    })
+    expect(out).toContain('#7 is already merged')
+    expect(err).not.toContain('#7 MERGED')
+  })
+
+  test.each(['', '--json'])('that finds nothing says once how long the wait bears that %s', async format => {
+    const { code, err } = await mergeq(`pr wait 77 --grace 90s ${format} ${where}`, {
+      answer: () => ({ status: 404 }),
+    })
+    expect(code).toBe(5)
+    expect(err.match(/.*not visible yet.*/g)).toEqual([
+      '#77 is not visible yet; waiting up to 1m30s (--grace).',
+    ])
   })
 })

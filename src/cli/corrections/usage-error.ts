@@ -5,7 +5,7 @@ import { globalOptions } from '../global-options.ts'
 import { isOption } from '../inputs.ts'
 import { findTypedCommand, type NamedCommand, type TypedCommand } from '../typed-command.ts'
 import { correctedLine, formatCommandLine } from './command-line.ts'
-import { correctCommand, type KnownCommands } from './correct-command.ts'
+import { type CommandCorrection, correctCommand, type KnownCommands } from './correct-command.ts'
 import { hintForOption, looksLikeFields } from './correct-option.ts'
 
 /** What the parser found: its message, and the code of the kind of error. */
@@ -23,6 +23,23 @@ function withoutTypedLine(hint: string | undefined, argv: readonly string[]): st
   return line !== undefined && hint?.endsWith(`: ${line}`) === true ? undefined : hint
 }
 
+/** Returns the line for `queue set concurrency 4`; undefined for another third word. */
+function lineForSetting(
+  argv: readonly string[],
+  words: TypedCommand<NamedCommand>['words'],
+  correction: CommandCorrection,
+  { commands }: KnownCommands,
+): string | undefined {
+  const [, , setting] = words
+  if (setting === undefined) return undefined
+  const option = `--${setting.word.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
+  const update = commands.find(({ command }) => command === correction.target)
+  const isSetting = update?.definitions.some(({ name, value }) => name === option && value !== undefined)
+  return isSetting === true
+    ? correctedLine(argv.with(setting.index, option), words, correction, commands)
+    : undefined
+}
+
 /** Returns the question for words that name no command; undefined if no command is similar. */
 function hintForCommand(
   argv: readonly string[],
@@ -32,6 +49,9 @@ function hintForCommand(
   const texts = words.map(({ word }) => word)
   const correction = correctCommand(texts, known)
   if (correction === undefined) return undefined
+  const [, , setting, value] = words
+  if (correction.target === 'queue update' && setting !== undefined && value !== undefined)
+    return askForLine(lineForSetting(argv, words, correction, known) ?? `mergeq ${correction.target}`)
   return askForLine(correctedLine(argv, words, correction, known.commands) ?? `mergeq ${correction.target}`)
 }
 

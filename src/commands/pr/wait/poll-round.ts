@@ -1,4 +1,6 @@
 import type { CommandContext } from '../../../cli/context.ts'
+import { joinSome } from '../../../domain/explain/finding.ts'
+import { formatDuration } from '../../../domain/format.ts'
 import { isKnownState } from '../../../domain/states.ts'
 import {
   advance,
@@ -70,6 +72,7 @@ export async function runPollRound(
   if (options.head !== undefined && readings.some(hasUnknownHead))
     await context.logger.warnOnce('The service does not report the head commit; --match-head is not checked.')
   const failures = readings.flatMap(reading => ('observation' in reading ? [] : [reading.failure]))
+  await reportInvisible(targets, waiting, options, context)
   if (waiting.length > 0) await reportPollErrors(failures, waiting, options, context)
   return {
     waiting,
@@ -136,6 +139,31 @@ async function warnQueueState(name: string, queue: JsonObject, context: CommandC
   const state = getString(queue, 'state') ?? ''
   const effect = queueStateEffects.get(state)
   if (effect !== undefined) await context.logger.warnOnce(`The queue for ${name} is ${state}: ${effect}.`)
+}
+
+/**
+ * Logs which pull requests the service did not find for the first time in this round, and how long the wait
+ * bears that. A submission by this command is expected to show late.
+ */
+async function reportInvisible(
+  before: readonly WaitTarget[],
+  waiting: readonly WaitTarget[],
+  { grace }: WaitOptions,
+  { logger }: CommandContext,
+): Promise<void> {
+  if (grace <= 0) return
+  const known = new Set(
+    before.flatMap(({ invocation, state }) => (state.missingSince === undefined ? [] : [invocation])),
+  )
+  const numbers = waiting.flatMap(({ invocation, state: { missingSince, state, submission } }) =>
+    missingSince === undefined || state !== undefined || submission !== undefined || known.has(invocation)
+      ? []
+      : [`#${invocation.values.pr}`],
+  )
+  if (numbers.length > 0)
+    await logger.info(
+      `${joinSome(numbers)} ${numbers.length === 1 ? 'is' : 'are'} not visible yet; waiting up to ${formatDuration(grace)} (--grace).`,
+    )
 }
 
 /** Logs the errors of failed polls, each message once in a round. */

@@ -19,7 +19,7 @@ import type { WaitTarget } from './read-targets.ts'
 export interface WaitReporter {
   /**
    * Reports a state change: a record in NDJSON, a message on standard error otherwise. `isEnd` is whether the
-   * change ends the wait: a terminal then shows the result alone.
+   * change ends the wait: where a person reads the result, it is shown alone.
    */
   reportChange(target: WaitTarget, change: StateChange, isEnd: boolean): Promise<void>
   /** Logs that the wait continues, unless a terminal shows it or output is less than five minutes old. */
@@ -117,11 +117,12 @@ export function createReporter(
             position: position ?? null,
           }),
         )
+      else if (isEnd && showsLines && (hasReader || from === undefined)) lastOutputAt = now
       else if (!hasReader)
         await logger.info(
           `#${pr} ${from === undefined ? '' : `${from} -> `}${to}${position === undefined ? '' : `, position ${position}`}`,
         )
-      else if (!isEnd || !showsLines) {
+      else {
         const { formatOrdinal } = await import('../../../domain/explain/describe-explanation.ts')
         await logger.infoLine([
           linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)),
