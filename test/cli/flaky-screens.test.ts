@@ -163,7 +163,7 @@ describe('flaky list on a terminal', () => {
     const { code, out, err } = await list('', [])
     expect({ code, out, err }).toEqual({
       code: 0,
-      out: 'No test failed in the last 24 hours. To search further back, run: mergeq flaky list --since 30d\n',
+      out: 'No test failed in the last 24 hours. To search further back, run:\nmergeq flaky list --since 30d\n',
       err: '',
     })
     const hidden = await list('--owner me', many(3))
@@ -248,7 +248,8 @@ describe('flaky quarantined and flaky unhealthy on a terminal', () => {
     const whole = await run(many(40), '--limit 0')
     expect(rows(whole.out).at(-1)).toBe(`40 ${adjective} tests in github.com/acme/web.`)
     const none = await run([])
-    expect([none.out, none.err]).toEqual([
+    // The sentence is wrapped at the width of the terminal.
+    expect([none.out.replace(/\n(?=.)/, ' '), none.err]).toEqual([
       `No test in github.com/acme/web is ${adjective}. To list the tests that failed, run: mergeq flaky list\n`,
       '',
     ])
