@@ -56,7 +56,7 @@ export function parseMoment(text: string, now: number): number {
     return looksLikeDuration(text) ? now - parseDuration(text) : parseInstant(text)
   } catch {
     throw usageError(
-      `'${text}' is neither a duration nor a date.`,
+      `'${text}' is not a duration or a date.`,
       'Use a duration (90s, 12h, 7d, 2w) or a date (2026-01-05, 2026-01-05T12:00:00Z).',
     )
   }

@@ -192,6 +192,16 @@ describe('a misspelt command or option is answered with the whole command line',
       'Specify the shell: bash, zsh, fish, powershell. For bash, run: source <(mergeq completion bash)',
     ],
     ['pr cancel 70,#71', 'Separate pull requests with spaces: 70 71'],
+    [
+      'pr list -R acme/web -b main --state open',
+      'For open pull requests: --state not-ready --state pending --state testing --state tests-passed --state pending-failure',
+    ],
+    [
+      'pr list -R acme/web -b main --state closed',
+      'For closed pull requests: --state merged --state failed --state cancelled',
+    ],
+    ['pr list -R acme/web -b main --state queued', 'For queued pull requests: --state not-ready'],
+    ['pr list -R acme/web -b main --state all', 'For all pull requests, omit --state.'],
     ['pr get 7 -o yaml', 'To print the settings of a queue as YAML, run: mergeq queue export'],
     [
       'flaky list -R acme/web --org acme --since yesterday',

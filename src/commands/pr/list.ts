@@ -11,17 +11,42 @@ import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { choiceParser, textParser } from '../../domain/values/text.ts'
 import { parseDuration } from '../../domain/values/time.ts'
+import { usageError } from '../../errors.ts'
 import { type ColumnSpec, table, withLinks } from '../../output/view.ts'
 
 /** The states as they are typed: `not-ready`. */
 const stateNames = pullRequestStates.map(state => state.toLowerCase().replaceAll('_', '-'))
+
+const closedStates = ['merged', 'failed', 'cancelled']
+const openStates = stateNames.filter(name => !closedStates.includes(name))
+
+/** The states that another word means: `open` with gh. */
+const statesMeant: ReadonlyMap<string, readonly string[]> = new Map([
+  ['open', openStates],
+  ['queued', openStates],
+  ['closed', closedStates],
+])
+
+/** Returns a state as it is typed. Throws a usage error for any other text. */
+function parseState(text: string): string {
+  const word = text.toLowerCase()
+  const states = statesMeant.get(word)
+  const hint =
+    word === 'all'
+      ? 'For all pull requests, omit --state.'
+      : states === undefined
+        ? undefined
+        : `For ${word} pull requests: ${states.map(state => `--state ${state}`).join(' ')}`
+  if (hint !== undefined) throw usageError(`'${text}' is not a state.`, hint)
+  return choiceParser(stateNames)(text.replaceAll('_', '-'))
+}
 
 const typedStates = repeatableOption({
   name: 'state',
   value: 'state',
   summary: 'Only pull requests in this state',
   choices: stateNames,
-  parse: text => choiceParser(stateNames)(text.replaceAll('_', '-')),
+  parse: parseState,
 })
 
 /** The states that were typed, each once, as the service spells them. */
