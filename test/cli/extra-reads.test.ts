@@ -216,7 +216,8 @@ describe('queue delete', () => {
       typed: ['main'],
     })
     expect(outcome.code).toBe(0)
-    expect(outcome.err).toMatch(
+    // The prompt is wrapped at the width of the terminal.
+    expect(outcome.err.replace(/\s+/g, ' ')).toMatch(
       /^This cancels 1 queued pull request \(not cancelled: 1 pull request is not ready: #5\) and deletes the queue for main in github\.com\/acme\/web\. Type main to confirm: /,
     )
     expect(outcome.err).toContain('Cancelled #7.\n')

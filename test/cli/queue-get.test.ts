@@ -206,13 +206,4 @@ describe.each(['document', 'hosted'] as const)('the screens of a queue, %s', dia
     await expect(golden).toMatchFileSnapshot(`../golden/${dialect}/queue-screens-${columns}.txt`)
   })
 })
-
-test.each([
-  ['', '', 'The queue for main is empty (RUNNING).\n'],
-  ['-q', '', ''],
-])('an empty queue on a pipe is a note on standard error %s', async (more, expectedOut, expectedErr) => {
-  const { code, out, err } = await mergeq(`queue get -R acme/web -b main ${more}`, {
-    answer: () => ({ body: '{"state":"running","enqueuedPullRequests":[]}' }),
-  })
-  expect({ code, out, err }).toEqual({ code: 0, out: expectedOut, err: expectedErr })
 })

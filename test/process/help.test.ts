@@ -52,6 +52,8 @@ describe('every list in prose is whole', () => {
       'LOCALAPPDATA',
       'NODE_TLS_REJECT_UNAUTHORIZED',
       'GIT_CONFIG_COUNT',
+      // Git Bash sets it.
+      'MSYSTEM',
     ]
     const environment = (await helpText('help environment')).replace(/\s+/g, ' ')
     const settings = Object.values(settingDefinitions).flatMap(({ env }) => env)

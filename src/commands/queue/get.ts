@@ -7,7 +7,6 @@ import type { Invocation } from '../../cli/invocation.ts'
 import { repeatedOptions } from '../../cli/repeated-options.ts'
 import { runInvocations } from '../../cli/run-invocations.ts'
 import { positionEntries } from '../../domain/queue-entries.ts'
-import { getString } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
 import { queueRequest } from './get/queue-request.ts'
 
@@ -49,15 +48,12 @@ export async function printQueue(
   // Read at the same time as the queue.
   const reading = readActivity()
   let activity: Awaited<typeof reading>
-  let emptyNote: string | undefined
   const command = defineOperationCommand({
     ...queueRequest,
     summary: '',
     examples: [],
     view({ records: [queue = {}] }, values) {
       const entries = positionEntries(queue)
-      if (entries.length === 0 && invocation?.overrides.length === 0)
-        emptyNote = `The queue for ${values.targetBranch} is empty (${getString(queue, 'state') ?? 'unknown state'}).`
       return {
         ...table(entries, columns),
         ...(screen && {
@@ -72,13 +68,11 @@ export async function printQueue(
       }
     },
   })
-  const code = await runInvocations(command, invocations, context, {
+  return runInvocations(command, invocations, context, {
     async beforePrint() {
       activity = await reading
     },
   })
-  if (code === 0 && isTable && !hasScreen && emptyNote !== undefined) await context.logger.info(emptyNote)
-  return code
 }
 
 /** `mergeq queue get`: a queue and the pull requests in it. */
