@@ -206,4 +206,3 @@ describe.each(['document', 'hosted'] as const)('the screens of a queue, %s', dia
     await expect(golden).toMatchFileSnapshot(`../golden/${dialect}/queue-screens-${columns}.txt`)
   })
 })
-})

@@ -50,6 +50,7 @@ describe('every list in prose is whole', () => {
       'PATH',
       'APPDATA',
       'LOCALAPPDATA',
+      'USERPROFILE',
       'NODE_TLS_REJECT_UNAUTHORIZED',
       'GIT_CONFIG_COUNT',
       // Git Bash sets it.
