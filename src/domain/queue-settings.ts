@@ -119,3 +119,7 @@ export const queueSettingTypes = {
 
 /** The key of a queue setting in the request body of updateQueue. */
 export type QueueSettingName = keyof typeof queueSettingTypes
+
+/** Returns the name of a setting's option, without dashes: `batching-min-size` for `batchingMinSize`. */
+export const settingOption = (key: string): string =>
+  key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
