@@ -60,7 +60,7 @@ async function readRecord(
 }
 
 /** The request of `pr submit`, without a wait. */
-export const submitRequest = defineOperationCommand({
+const submitRequest = defineOperationCommand({
   command: 'pr submit',
   summary: 'Submit pull requests to the queue for testing and merging',
   operation: submitPullRequest,

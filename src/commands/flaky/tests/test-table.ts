@@ -60,7 +60,7 @@ export const testTable = (records: readonly JsonObject[], columns: readonly Test
   ),
 })
 
-/** Returns the view of a list of tests: `columns`, and on a terminal the columns that `screenColumns` returns. */
+/** Returns the view of a list of tests; on a terminal it has the columns that `screenColumns` returns. */
 export const testListView = (
   records: readonly JsonObject[],
   columns: readonly ColumnSpec[],
