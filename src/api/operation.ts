@@ -11,7 +11,7 @@ export type Route = `${'GET' | 'POST'} /${string}`
  * Who found a body too large: the limit of docs/reference/service.md, "Limits", or the service itself (status
  * 413).
  */
-export type BodyLimitSource = 'limit' | 'service'
+type BodyLimitSource = 'limit' | 'service'
 
 /**
  * What is known when a change got no response and the service was read again
@@ -44,7 +44,7 @@ export type RecoveryResult =
   | { readonly refused: string; readonly isDated?: boolean }
 
 /** The operation that reads back what a change should have changed. */
-export interface ReadBack {
+interface ReadBack {
   readonly operation: Operation
   /** Its params: the body of the change must name every one of them. */
   readonly params: readonly string[]

@@ -3,7 +3,7 @@ import type { HttpClient } from '../http/http-client.ts'
 import { limitRetries, type RetryPolicy } from '../http/retry-policy.ts'
 
 /** Options that hold for every call of a client. */
-export interface ServiceClientOptions {
+interface ServiceClientOptions {
   /** Milliseconds that an attempt may take; undefined is the default of a read or of a change. */
   readonly timeout?: number | undefined
   /**

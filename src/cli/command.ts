@@ -26,7 +26,7 @@ export type CommandRunner = (
 ) => Promise<number>
 
 /** The outputs of a command line that runs in this process. */
-export interface RunnerOutput {
+interface RunnerOutput {
   /** Whether standard output counts as a terminal. */
   readonly terminal: boolean
   out(text: string | Uint8Array): Promise<void>

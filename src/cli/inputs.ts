@@ -53,7 +53,7 @@ export interface OptionDefinition {
 }
 
 /** What splits the arguments of a command into requests. */
-export interface SplitContext extends ParseContext {
+interface SplitContext extends ParseContext {
   /**
    * Returns the pull request of a command that names none. If there is none, throws a usage error with the
    * reasons.
@@ -88,7 +88,7 @@ export function formatArgument({ name, required, variadic }: OptionDefinition): 
 }
 
 /** Runs a parser; an error that it throws begins with the name of the option. */
-export function inContextOf<T>(name: string, parse: () => T): T {
+function inContextOf<T>(name: string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/json.ts'
+import { getNumber, type JsonObject } from '../../src/json.ts'
 import { junit } from '../support/flaky-match.ts'
 import { type Answer, mergeq, type Outcome, openStory, type Seen, type Setting } from '../support/harness.ts'
-import { entry, queue, record } from '../support/pr-explain.ts'
+import { entry, queue, record, uuid } from '../support/pr-explain.ts'
 
 /** Answers by the name of the operation; a function sees the body that was sent. */
 type Answers = Readonly<Record<string, Answer | ((body: JsonObject) => Answer)>>
@@ -157,6 +157,39 @@ describe('pr explain', () => {
     })
     expect(JSON.parse(out)).toMatchObject({ verdict: 'dropped', state: 'CANCELLED' })
     expect(out).not.toContain('started')
+  })
+})
+
+describe('the test run of a pull request whose record names none', () => {
+  const answers: Answers = {
+    getQueue: json(queue('RUNNING')),
+    getSubmittedPullRequest: ({ pr, includeTimeline }) => {
+      const number = getNumber(pr, 'number')
+      const failed = record('FAILED', { prNumber: number ?? 0 })
+      return json(
+        includeTimeline === true ? { ...failed, timeline: [{ state: 'failure', testRunId: uuid }] } : failed,
+      )
+    },
+    getMergeQueueTestingDetails: body => (body.pr === undefined ? json({}) : { status: 400 }),
+  }
+  const readsByNumber = ({ requests }: Outcome) =>
+    requests.filter(seen => nameOf(seen) === 'getMergeQueueTestingDetails' && seen.body.includes('"pr"'))
+
+  test('pr wait requests it by number once where the service rejects that, and uses the timelines', async () => {
+    const outcome = await run(`pr wait 7 8 9 -o table --color never ${where}`, answers)
+    expect(outcome.code).toBe(3)
+    expect(readsByNumber(outcome)).toHaveLength(1)
+    expect(outcome.requests.filter(({ body }) => body.includes('includeTimeline'))).toHaveLength(3)
+  })
+
+  test('pr explain reads the timeline once', async () => {
+    const without = await run(`pr explain 7 ${where}`, {
+      ...answers,
+      getSubmittedPullRequest: ({ includeTimeline }) =>
+        json(record('FAILED', includeTimeline === true ? { timeline: [{ state: 'failure' }] } : {})),
+    })
+    expect(without.requests.filter(({ body }) => body.includes('includeTimeline'))).toHaveLength(1)
+    expect(readsByNumber(without)).toHaveLength(1)
   })
 })
 

@@ -123,6 +123,12 @@ describe('--web', () => {
     })
   })
 
+  test('of pr explain reads only the record of the pull request', async () => {
+    const { urls, requests } = await opened('pr explain 7 --web', answering({ ...record, state: 'FAILED' }))
+    expect(urls).toEqual(['https://github.com/acme/web/pull/7'])
+    expect(requests.map(({ path }) => path)).toEqual(['/v1/getSubmittedPullRequest'])
+  })
+
   test('opens nothing where the service refuses, and nothing that is not a web page', async () => {
     expect((await opened('pr get 7 --web', () => ({ status: 404 }))).urls).toEqual([])
     const run = { checkSuites: [{ checkRuns: [{ name: 'a', url: 'file:///etc/passwd' }] }] }

@@ -4,27 +4,24 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { serveScript } from '../support/harness.ts'
 import { bareEnvironment, launcher } from '../support/programs.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const token = 'tok_4f2a9c1e77d0b6aa'
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
 
-const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-package-')))
-afterAll(() => rmSync(place, { recursive: true, force: true }))
+const place = temporaryFolder('mergeq-package-')
 
 const folder = (...names: readonly string[]): string => {
   const path = join(place, ...names)

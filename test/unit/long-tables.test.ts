@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/json.ts'
 import { createPrinter, type PrinterOptions } from '../../src/output/printer.ts'
-import { drawTable } from '../../src/output/table.ts'
 import { table, type View } from '../../src/output/view.ts'
+import { drawTable } from '../support/draw-table.ts'
 
 const page = { columns: 60, color: false, now: 0 }
 const columns = [

@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseSamples } from '../../src/domain/metrics/exposition.ts'
 import { summarizeMetrics } from '../../src/domain/metrics/summary.ts'
+import { bisection, main } from '../support/metrics-text.ts'
 
 const summarize = (text: string) => summarizeMetrics(parseSamples(text))
-const main = 'repo="acme/web",branch="main",queue_type="main"'
-const bisection = 'repo="acme/web",branch="main",queue_type="bisection"'
 
 describe('summarizeMetrics', () => {
   test('the numbers of a queue, with its bisections, and the times of those that merged', () => {

@@ -6,9 +6,9 @@ import { hasUnicode, toAscii } from '../../src/output/ascii.ts'
 import { renderLine, renderLines } from '../../src/output/render-line.ts'
 import { forTerminal } from '../../src/output/sanitize.ts'
 import { linkSpan, plainText, stateSpan, styled } from '../../src/output/styled-text.ts'
-import { drawTable } from '../../src/output/table.ts'
 import { textWidth } from '../../src/output/text-width.ts'
 import type { View } from '../../src/output/view.ts'
+import { drawTable } from '../support/draw-table.ts'
 import { mergeq, noon } from '../support/harness.ts'
 
 const plain = { color: false, now: noon }

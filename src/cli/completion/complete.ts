@@ -22,7 +22,7 @@ export interface CompletionCandidate {
  * What the shell does in addition to offering the candidates: it completes the names of files or of commands,
  * adds no space after the candidate, or does nothing.
  */
-export type CompletionDirective = 'files' | 'commands' | 'nospace' | 'nofiles'
+type CompletionDirective = 'files' | 'commands' | 'nospace' | 'nofiles'
 
 /** Values that must be looked up, because the definitions of the commands do not contain them. */
 export interface ValueLookup {

@@ -31,7 +31,7 @@ export type FieldsDefinition = RecordFields | ((typed: TypedArgs) => RecordField
 type TypedArgs = ReadonlyMap<string, readonly string[]>
 
 /** The columns of a receipt (docs/reference/cli.md, "Tables"). */
-export const receiptColumnSpecs: readonly ColumnSpec[] = [
+const receiptColumnSpecs: readonly ColumnSpec[] = [
   ['PR', 'pr', 'pr'],
   ['OK', 'ok'],
   ['DELIVERY', 'delivery'],
