@@ -21,6 +21,7 @@ import { isNotFound, MergeqError, toMergeqError, usageError } from '../../errors
 import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { styled } from '../../output/styled-text.ts'
 import { message } from '../../output/view.ts'
+import { explainFinished } from './state/explain-finished.ts'
 import { createWaitLimits, readWaitOptions, type WaitOptions } from './wait/time-limits.ts'
 import { reportUnwaited, waitForAll } from './wait/wait-for-all.ts'
 import { waitInputs, waitRecord } from './wait/wait-inputs.ts'
@@ -75,6 +76,7 @@ export const submitRequest = defineOperationCommand({
     )
     return response.records[0]
   },
+  explainError: explainFinished(['ok']),
   view: (_, { pr, targetBranch, priority }, before) =>
     message(
       before?.isCurrentlySubmittedToQueue === true
