@@ -1,12 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  numberText,
-  parseExposition,
-  parseSamples,
-  type Sample,
-  seriesText,
-} from '../../src/domain/metrics/exposition.ts'
+import { numberText, parseSamples, type Sample, seriesText } from '../../src/domain/metrics/exposition.ts'
 import { isRead } from '../support/prometheus-text.ts'
 
 const label = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_]{0,8}$/).filter(name => name !== '__name__')
@@ -64,15 +58,6 @@ describe('read back', () => {
       'é',
     )
     fc.assert(fc.property(fc.string({ unit: pieces, maxLength: 40 }), text => void isRead(text)))
-  })
-
-  test('HELP is read without its escapes', () => {
-    const { help } = parseExposition('# HELP a one\\ntwo \\\\ "three"\n# HELP b\n#HELP c  near\n')
-    expect([...help]).toEqual([
-      ['a', 'one\ntwo \\ "three"'],
-      ['b', ''],
-      ['c', 'near'],
-    ])
   })
 
   test('parts belong to a histogram or a summary, and to nothing else', () => {
