@@ -42,7 +42,8 @@ export function seriesText(name: string, labels: Readonly<Record<string, string>
   return pairs.length === 0 ? name : `${name}{${pairs.join(', ')}}`
 }
 
-const escapeLabel = (text: string): string =>
+/** Returns the value of a label as the text format writes it between quotes. */
+export const escapeLabel = (text: string): string =>
   text.replaceAll(/[\\"\n]/g, char => (char === '\n' ? '\\n' : `\\${char}`))
 
 /** Yields the lines of a text; an array of all lines would take more memory than the text. */
