@@ -19,7 +19,7 @@ const sample: fc.Arbitrary<Sample> = fc.record({
 const plain = (samples: readonly Sample[]) => samples.map(one => ({ ...one, labels: { ...one.labels } }))
 
 describe('read back', () => {
-  test('whatever is written in the format, with blank lines, comments, time stamps and either line end', () => {
+  test('any text in the format, with blank lines, comments, timestamps and either line ending', () => {
     const between = fc.constantFrom('', '\n', '# only a comment\n', ' \t \n', '\r\n')
     const stamp = fc.option(fc.maxSafeInteger(), { nil: undefined })
     const end = fc.constantFrom('\n', '\r\n')
@@ -38,7 +38,7 @@ describe('read back', () => {
     )
   })
 
-  test('any text is read or refused, never anything else', () => {
+  test('any other text is read or rejected', () => {
     const pieces = fc.constantFrom(
       'a',
       '{',
