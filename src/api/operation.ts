@@ -83,6 +83,12 @@ export interface OperationErrors {
   hint?(status: number, resource: Resource): string | undefined
 }
 
+/** Returns the hint of an operation that helps after a 404 only. */
+export const hintIfNotFound =
+  (hint: string) =>
+  (status: number): string | undefined =>
+    status === 404 ? hint : undefined
+
 /** An operation of the service: how it is requested, and how its response is read. */
 export interface Operation<P extends Params = Params, R extends Route = Route> {
   readonly route: R

@@ -66,3 +66,14 @@ export const withMaxRetries = (
   { retryPolicy }: Pick<ServiceClient, 'retryPolicy'>,
   maxRetries: number,
 ): RequestLimits => ({ retryPolicy: limitRetries(retryPolicy, maxRetries) })
+
+/** Returns the client without messages and progress, for an extra read whose failure is not reported. */
+export const withoutMessages = (client: ServiceClient): ServiceClient => {
+  const ignore = async () => undefined
+  const { debug } = client.logger
+  const withSpinner: ServiceLogger['withSpinner'] = (_, work) => work()
+  return {
+    ...client,
+    logger: { debug, info: ignore, warn: ignore, infoOnce: ignore, warnOnce: ignore, withSpinner },
+  }
+}

@@ -15,7 +15,8 @@ export interface AccessProblem {
   readonly isForeign: boolean
 }
 
-const parentDirectory = (path: string): string => path.replace(/[\\/][^\\/]*$/, '') || '/'
+/** Returns the directory of a file or directory; `/` at the root. */
+export const parentDirectory = (path: string): string => path.replace(/[\\/][^\\/]*$/, '') || '/'
 const formatMode = (mode: number): string => (mode & 0o777).toString(8).padStart(3, '0')
 
 const root = 0

@@ -235,7 +235,7 @@ describe('the headings of the table are names', () => {
     })
   })
 
-  test('a heading without a field is no name in JSON', async () => {
+  test('a heading without a field is not a name in JSON', async () => {
     const { code, out, err } = await mergeq(`queue get ${where} --fields position --json`, { answer })
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(JSON.parse(err).error.hint).toMatch(

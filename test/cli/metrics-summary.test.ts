@@ -42,7 +42,7 @@ const queueOf = (repo: string, branch: string, depth: number) =>
   `mq_depth_current{repo="${repo}",branch="${branch}",queue_type="main"} ${depth}\n`
 
 describe('the summary on a terminal', () => {
-  test('a few lines for each queue; a histogram without observations has none', async () => {
+  test('a few lines for each queue; a histogram without observations has no line', async () => {
     expect(await printed('metrics', text)).toBe(`acme/web main, last hour
   merged 60   failed 0   cancelled 4   restarts 2      depth 23   testing 4
   time in queue   p50 8m20s   p95 42m00s   ▃█▃▁▁

@@ -176,7 +176,7 @@ describe('a change on a terminal says what changed', () => {
     expect(await run(line)).toMatchObject({ code: 0, out: expected })
   })
 
-  test('and asks nothing more for a pipe, JSON or fields', async () => {
+  test('but sends no extra request for a pipe, JSON or fields', async () => {
     for (const [line, more] of [
       ['queue pause', { terminal: false }],
       ['queue pause --json', {}],

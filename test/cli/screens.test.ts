@@ -132,7 +132,7 @@ describe.each(Object.entries(screens))('the screens of %s', (name, list) => {
       }
   })
 
-  test('have no sequence at all where TERM is dumb', async () => {
+  test('have no escape sequence if TERM is dumb', async () => {
     for (const [screen] of all)
       expect(
         await drawScreen(screen, { dialect: 'document', columns: 80, env: { TERM: 'dumb' } }),

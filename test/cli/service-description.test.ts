@@ -38,7 +38,7 @@ test('the description has the operations of this program, and no other', () => {
   )
 })
 
-test('the description accepts what it describes, and refuses what it does not', () => {
+test('the description accepts valid messages and rejects others', () => {
   const repo = { host: 'github.com', owner: 'acme', name: 'web' }
   const send = (body: object, more: Partial<WireRequest> = {}) =>
     requestErrors({

@@ -92,7 +92,7 @@ describe('settings that someone else may have written', () => {
     expect([theirs.requests.length, ours.requests.length]).toEqual([0, 1])
   })
 
-  test('a token that is stored beside the address goes where its own origin is', async () => {
+  test('a token that is stored next to the base URL is sent to its own origin only', async () => {
     const service = await serve()
     const tokens = { [new URL(service.baseUrl).origin]: 'tok_stored_beside_it' }
     const host = stored(service, foreign[0]?.[1], { env: { MERGEQ_TOKEN: '' } }, tokens)

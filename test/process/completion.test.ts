@@ -235,7 +235,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', shell => {
   const complete = async (line: string, env: Readonly<Record<string, string>>, driver = drivers[shell]) =>
     offersIn(await drive(shell, driver([line]), env)).get(line)
 
-  testWith(shell)('settings that cannot be read, a FIFO or nothing at all, change nothing', async () => {
+  testWith(shell)('settings that cannot be read do not change completions', async () => {
     const fifo = join(place, `fifo ${shell}`)
     mkdirSync(fifo)
     await execa('mkfifo', [join(fifo, 'config.json')])
@@ -509,7 +509,7 @@ describe('`mergeq __complete`', () => {
     expect(out).toMatch(/^pr\t/)
   })
 
-  testWith('sh')('an output that cannot be written is no error', async () => {
+  testWith('sh')('an output that cannot be written is not an error', async () => {
     const line = `"${process.execPath}" "${launcher}" __complete -- pr '' >&-`
     const { exitCode, stderr } = await execa('sh', ['-c', line], { env: withPrograms, extendEnv: false })
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })

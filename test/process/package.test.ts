@@ -92,7 +92,7 @@ describe('the package', () => {
     await install(folder('ein Projekt'))
   }, 60_000)
 
-  test('holds what is run, what is read, and nothing else', () => {
+  test('contains the program and its documents, and nothing else', () => {
     const allowed =
       /^(?:bin\/(?:mergeq\.js|code-cache\.js|package\.json)|dist\/(?:[a-z-]+\.cjs|library\.(?:mjs|d\.[cm]ts)|LICENSES\.txt)|man\/mergeq\.1|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
     expect(packed.filter(path => !allowed.test(path))).toEqual([])

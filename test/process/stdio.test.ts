@@ -368,7 +368,7 @@ describe('a terminal', () => {
     },
   )
 
-  testWith('tmux')('a question stands on the terminal while it waits for its answer', async () => {
+  testWith('tmux')('a prompt is visible while it waits for the answer', async () => {
     const service = await silent()
     const screen = kept(openTmuxScreen(home, on(service.baseUrl(), 'queue delete')))
     await screen.waitForLine(/Type main to confirm/)
@@ -425,7 +425,7 @@ describe('a terminal', () => {
     expect(out).toBe('')
   })
 
-  testWith('script')('the spinner of a list tells the pages so far', async () => {
+  testWith('script')('the spinner of a list shows the pages so far', async () => {
     const service = await serve(
       slowly(350, (_, index) => page(someTests(1, index), index < 3 ? `${index}` : '')),
     )

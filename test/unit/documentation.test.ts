@@ -12,7 +12,7 @@ describe('all documents', () => {
       .replace(/[^\w\- ]/g, '')
       .replaceAll(' ', '-')
 
-  test.each(documents)('%s: what it links to is there', path => {
+  test.each(documents)('%s: its links resolve', path => {
     for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
       const [file = '', anchor] = target.split('#')
       const to = file === '' ? path : normalize(join(dirname(path), file))
@@ -28,7 +28,7 @@ describe('all documents', () => {
     expect(readFileSync(path, 'utf8')).not.toMatch(/\/(?:home|root|work|Users)\/|registry\.[\w.-]+\.\w+/)
   })
 
-  test('what is not run, or not as it stands, is still in them', () => {
+  test('command lines listed as exceptions are still in the documents', () => {
     const lines = documents
       .flatMap(blocksOf)
       .flatMap(block => [...linesOf(block), ...transcriptsOf(block).map(([line]) => line)])

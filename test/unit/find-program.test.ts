@@ -75,7 +75,7 @@ describe('a program outside Windows', () => {
 describe('how Windows starts a program', () => {
   const env = { SYSTEMROOT: 'D:\\Windows' }
 
-  test('an .exe file is started as it is', () => {
+  test('an .exe file is started directly', () => {
     expect(startCommand('C:\\a b\\git.EXE', ['%PATH%', 'a "b"'], env)).toEqual({
       file: 'C:\\a b\\git.EXE',
       args: ['%PATH%', 'a "b"'],
@@ -83,7 +83,7 @@ describe('how Windows starts a program', () => {
     })
   })
 
-  test('a .cmd file goes through the cmd.exe of Windows, with escaped words', () => {
+  test('a .cmd file is started by the cmd.exe of Windows, with escaped words', () => {
     expect(
       startCommand('C:/Program Files/nodejs/npm.cmd', ['test', 'a b', '%X%&calc', 'say "hi"\\'], env),
     ).toEqual({

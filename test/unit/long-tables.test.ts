@@ -83,7 +83,7 @@ describe('a table that is printed while it is read', () => {
     table(records(index * 100, index * 100 + 100), columns),
   )
 
-  test('waits for a thousand rows, and then goes on as they come', async () => {
+  test('waits for a thousand rows, and then prints rows as they arrive', async () => {
     const written = await printed(pages)
     expect(written.map(text => text.split('\n').length - 1)).toEqual([
       0, 0, 0, 0, 0, 0, 0, 0, 0, 1_001, 1_101, 1_201, 1_201,

@@ -39,7 +39,7 @@ describe('usualTimeInQueue', () => {
     })
   })
 
-  test('a time in the highest bucket is not known', () => {
+  test('a time in the highest bucket is undefined', () => {
     expect(usual(histogram([0, 0, 0, 20, 20, 20, 20, 20, 40]))).toEqual({
       median: 900_000,
       p95: undefined,
@@ -73,7 +73,7 @@ describe('usualTimeInQueue', () => {
     expect(usual(busy, bisection)).toMatchObject({ median: 60_000, count: 40 })
   })
 
-  test('a label that the service does not send is no obstacle, and the case of the name is ignored', () => {
+  test('a missing label is accepted, and the case of the name is ignored', () => {
     expect(usual(histogram([0, 0, 0, 5, 15, 19, 20, 20, 20], 'branch="main"'))).toEqual(usual(busy))
     expect(usual(busy.replaceAll('acme/web', 'Acme/Web'))).toEqual(usual(busy))
   })
