@@ -83,3 +83,27 @@ test('pr testing --pr asks for the pull request of the repository in a URL', asy
   expect(code).toBe(2)
   expect(err).toContain('name different repositories')
 })
+
+describe('a suggested command runs nothing that the service made up', () => {
+  const hostile = '$(reboot)'
+
+  test('as a head commit', async () => {
+    const { out } = await mergeq('pr wait 7 --match-head 4f2a9c1 -R acme/web -b main', {
+      ...person,
+      answer: inState({ state: 'testing', prSha: hostile }),
+    })
+    expect(out).toContain('The head of #7 moved')
+    expect(commandsIn(out)).toEqual([])
+  })
+
+  test('as a test branch', async () => {
+    const { out } = await mergeq('pr explain 7 -R acme/web -b main', {
+      ...person,
+      answer: seen =>
+        seen.path.endsWith('TestingDetails')
+          ? json({ testBranch: `x/${hostile}`, status: 'failed' })
+          : inState({ state: 'failed' })(seen),
+    })
+    expect(commandsIn(out)).toEqual(['mergeq pr submit 7 --repo acme/web --target-branch main'])
+  })
+})
