@@ -107,3 +107,26 @@ describe('a suggested command runs nothing that the service made up', () => {
     expect(commandsIn(out)).toEqual(['mergeq pr submit 7 --repo acme/web --target-branch main'])
   })
 })
+
+test.each([
+  ['flaky list', 'mergeq flaky get "Address form" --repo acme/api --org acme'],
+  ['flaky list --limit 1', 'mergeq flaky get "Address form" --repo acme/api --org acme'],
+])('%s suggests a command for the same repository and organization', async (line, command) => {
+  const { out } = await mergeq(`${line} -R acme/api --org acme`, {
+    ...person,
+    answer: () => json({ tests: [{ id: 'x', name: 'Address form submits' }], page: {} }),
+  })
+  expect(commandsIn(out)).toEqual([command])
+})
+
+test.each([
+  ['flaky list', 'mergeq flaky list --since 30d --repo acme/api --org acme'],
+  ['flaky unhealthy', 'mergeq flaky list --repo acme/api --org acme'],
+  ['flaky quarantined', 'mergeq flaky list --repo acme/api --org acme'],
+])('%s suggests a command for the same repository where it is empty', async (line, command) => {
+  const { out } = await mergeq(`${line} -R acme/api --org acme`, {
+    ...person,
+    answer: () => json({ tests: [], quarantined_tests: [], page: {} }),
+  })
+  expect(commandsIn(out)).toEqual([command])
+})
