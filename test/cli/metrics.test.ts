@@ -4,7 +4,7 @@ import { checkMetrics, suggestNames } from '../../src/domain/metrics/check-metri
 import { parseSamples } from '../../src/domain/metrics/exposition.ts'
 import { parseExpression } from '../../src/domain/metrics/expression.ts'
 import { histogramsIn } from '../../src/domain/metrics/histogram.ts'
-import { toMergeqError } from '../../src/errors.ts'
+import { MergeqError, toMergeqError } from '../../src/errors.ts'
 import { bar, sparkline } from '../../src/output/charts.ts'
 import { type Answer, mergeq, openStory, type Setting } from '../support/harness.ts'
 
@@ -466,4 +466,22 @@ test('a histogram of 50,000 buckets takes time in proportion to them', () => {
     { bound: 0, count: 0 },
     { bound: 1, count: 1 },
   ])
+})
+
+test('a signal leaves whole JSON of the metrics', async () => {
+  const stop = new AbortController()
+  const lines = Array.from({ length: 20_000 }, (_, index) => `a{branch="b${index}"} ${index}\n`).join('')
+  const screen: string[] = []
+  const push = screen.push.bind(screen)
+  screen.push = piece => {
+    stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.'))
+    return push(piece)
+  }
+  const { code, out } = await mergeq('metrics --json', {
+    signal: stop.signal,
+    screen,
+    answer: () => ({ body: lines }),
+  })
+  expect(code).toBe(130)
+  expect(JSON.parse(out).length).toBeLessThan(20_000)
 })
