@@ -28,7 +28,12 @@ export async function readListIfAvailable<P extends Params>(
   const pages = operation.pagination?.(params)
   if (pages === undefined) return { isAvailable: false, problem: undefined }
   for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
-    const { result, failure } = await callIfAvailable(client, operation, params, { ...options, pageQuery })
+    const { result, failure } = await callIfAvailable(client, operation, params, {
+      ...options,
+      pageQuery,
+      // A service that has sent a page has the operation.
+      ...(pages.hasStarted() ? { missingStatuses: [] } : {}),
+    })
     if (result !== undefined) take(pages.take(result.response))
     else if (failure === undefined || !pages.recover(failure)) {
       const problem = failure === undefined ? undefined : withoutPeriod(failure)

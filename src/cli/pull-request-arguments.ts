@@ -105,7 +105,9 @@ export const pullRequestArguments: Input<number> = {
   async split(args, context) {
     const typed = args.get('pr') ?? [await context.currentPullRequest()]
     const words = typed.includes('-') ? await withInput(typed, context) : typed
-    return words.map(word => argsForPullRequest(args, word))
+    const requests = words.map(word => argsForPullRequest(args, word))
+    // A restart that is sent twice would begin twice.
+    return [...new Map(requests.map(each => [`${each.get('--repo')} ${each.get('pr')}`, each])).values()]
   },
   read: pullRequestNumber,
 }

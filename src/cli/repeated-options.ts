@@ -2,20 +2,37 @@ import type { ParsedArgs } from '../config/args.ts'
 import { shellWord } from '../domain/shell-quote.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 
+/** The options that name the service and the queue. */
+const queueOptions = ['--repo', '--target-branch', '--base-url', '--profile']
+
+/** The options that name the service and the tests of a repository. */
+export const testPlaceOptions = ['--repo', '--org', '--base-url', '--profile']
+
 /**
- * Returns the options of a command line that name the service and the queue, each after a space: another
- * command line with them refers to the same queue.
+ * Returns the options of a command line that name the service and the queue, or the options with other names,
+ * each after a space: another command line with them refers to the same.
  */
-export const repeatedOptions = (args: ParsedArgs): string =>
-  ['--repo', '--target-branch', '--base-url', '--profile']
+export const repeatedOptions = (args: ParsedArgs, names: readonly string[] = queueOptions): string =>
+  names
     .flatMap(name => {
       const [value] = args.get(name) ?? []
       return value === undefined ? [] : [` ${name} ${shellWord(value)}`]
     })
     .join('')
 
-/** Returns what `repeatedOptions` returns, with the repository of a pull request if a URL named it. */
-export function repeatedOptionsOf(repo: Repository, args: ParsedArgs): string {
-  const isUrl = (args.get('pr') ?? []).some(reference => reference.includes('/')) && !args.has('--repo')
-  return `${isUrl ? ` --repo ${shellWord(repositoryName(repo))}` : ''}${repeatedOptions(args)}`
+/**
+ * Returns what `repeatedOptions` returns, with the repository of a pull request if a URL or a receipt on
+ * standard input named it, and with the queue if `--set` named it.
+ */
+export function repeatedOptionsOf(
+  { repo, targetBranch }: { readonly repo: Repository; readonly targetBranch: string },
+  args: ParsedArgs,
+): string {
+  const references = [...(args.get('pr') ?? []), ...(args.get('--pr') ?? [])]
+  const isSet = (args.get('--set') ?? []).some(field => /^(?:repo|targetBranch)[.=]/.test(field))
+  const named = new Map(args)
+  if (isSet || (references.some(word => word === '-' || word.includes('/')) && !args.has('--repo')))
+    named.set('--repo', [repositoryName(repo)])
+  if (isSet) named.set('--target-branch', [targetBranch])
+  return repeatedOptions(named)
 }

@@ -143,7 +143,7 @@ async function readBefore(
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
   const { host, options } = context
-  if (command.readBefore === undefined || !host.out.terminal) return undefined
+  if (command.readBefore === undefined || !host.out.terminal || options.retries === 0) return undefined
   if (options.format !== 'table' || options.fields.length > 0) return undefined
   try {
     return await command.readBefore(values, context)
@@ -192,11 +192,11 @@ async function printResponse(
     return 0
   }
   const namedView = createView(response, values, before, overrides)
-  if (values.web === true && namedView.page === undefined)
-    await context.logger.warn('The response contains no page URL.')
-  else if (values.web === true && namedView.page !== undefined) {
+  const { page = '' } = namedView
+  if (values.web === true && page === '') await context.logger.warn('The response contains no page URL.')
+  else if (values.web === true) {
     const { openPage } = await import('./open-page.ts')
-    await openPage(namedView.page, context)
+    await openPage(page, context)
     return exitCodeOf(namedView.exit ?? 'ok')
   }
   const view = isNamed(resourceOfParams(values), resource) ? namedView : withoutNames(namedView, operation)

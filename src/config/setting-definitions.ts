@@ -4,7 +4,7 @@ import { integerParser, parseByteSize } from '../domain/values/numbers.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository } from '../domain/values/repository.ts'
 import { choiceParser, textParser } from '../domain/values/text.ts'
-import { parseDuration } from '../domain/values/time.ts'
+import { parseTimeLimit } from '../domain/values/time.ts'
 import { usageError } from '../errors.ts'
 import { parseBaseUrl } from './base-url.ts'
 
@@ -139,7 +139,7 @@ export const settingDefinitions = {
     env: ['MERGEQ_TIMEOUT'],
     defaultText: `${attemptLimit / 1_000}s, ${changeLimit / 1_000}s for changes, 60m for waits`,
     summary: 'Time limit for each request, or for the whole wait',
-    parse: parseDuration,
+    parse: parseTimeLimit,
   }),
   retries: setting({
     flag: '--retries',

@@ -1,5 +1,6 @@
-/** An integer with a comma between its thousands: `8,412`. */
-export const formatInteger = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',')
+/** A number with a comma between its thousands: `8,412`. */
+export const formatInteger = (number: number): string =>
+  String(number).replace(/^-?\d+/, digits => digits.replace(/\B(?=(\d{3})+$)/g, ','))
 
 /** A number and its noun, in the plural unless the number is 1: `1 test`, `8,412 tests`. */
 export const pluralize = (number: number, noun: string): string =>

@@ -11,7 +11,7 @@ export interface QueueChange extends DepartureDetails {
   readonly pr: number | null
   /** The previous state; null if the pull request was not in the queue before. */
   readonly from: string | null
-  /** The new state; null if the pull request left the queue and its final state is unknown. */
+  /** The new state; null if the state is unknown, with a position null if the pull request left the queue. */
   readonly to: string | null
   /** RFC 3339: the service's time of the change, or, if it gives none, when the change was observed. */
   readonly at: string
@@ -51,7 +51,9 @@ export function queueChanges(
   const queueChange = { pr: null, from: before.state || null, to: after.state || null, at, position: null }
   const entryChanges = [...after.entries.values()].flatMap(({ pr, state, position, record }) => {
     const from = before.entries.get(pr)?.state ?? unlistedStates.get(pr) ?? null
-    return from === state ? [] : [{ pr, from, to: state || null, at: changeTime(record, now), position }]
+    return from === state
+      ? []
+      : [{ pr, from: from || null, to: state || null, at: changeTime(record, now), position }]
   })
   return [...(before.state === after.state ? [] : [queueChange]), ...entryChanges]
 }
@@ -77,5 +79,6 @@ export const describeChange = ({ pr, from, to, position }: QueueChange): string 
   [
     pr === null ? 'The queue:' : `#${pr}`,
     ...(from === null ? [] : [`${from} ->`]),
-    `${to ?? 'left the queue'}${position === null ? '' : `, position ${position}`}`,
+    // An entry that is still listed, and the queue itself, have not left: the service reports no state.
+    `${to ?? (pr === null || position !== null ? 'unknown state' : 'left the queue')}${position === null ? '' : `, position ${position}`}`,
   ].join(' ')

@@ -31,6 +31,7 @@ export function watchTerminal(proc: NodeJS.Process, { press, ...events }: Termin
     if (isSuspended || proc.platform === 'win32') return
     isSuspended = true
     await events.suspend().catch(() => undefined)
+    if (!isSuspended) return
     setRawMode(false)
     // Without a listener the signal suspends. It goes to the whole job: a shell waits for all its processes.
     proc.off('SIGTSTP', suspend)
@@ -52,6 +53,7 @@ export function watchTerminal(proc: NodeJS.Process, { press, ...events }: Termin
   // A terminal that is closed also sends a signal.
   if (press !== undefined) stdin.on('error', () => undefined).on('data', readKeys)
   return () => {
+    isSuspended = false
     proc.off('SIGTSTP', suspend).off('SIGCONT', resume)
     stdout.off('resize', events.resize)
     if (press !== undefined) stdin.off('data', readKeys).pause()

@@ -17,7 +17,7 @@ export interface JsonList {
 export function createJsonArray(
   write: (text: string) => Promise<void>,
   pretty: boolean,
-): { add(records: readonly JsonObject[]): Promise<void>; end(): Promise<void> } {
+): { add(records: readonly JsonObject[]): Promise<void>; end(): Promise<void>; hasBegun(): boolean } {
   let isEmpty = true
   return {
     async add(records) {
@@ -26,6 +26,7 @@ export function createJsonArray(
       await write(`${isEmpty ? '[' : ','}${text.slice(1, pretty ? -2 : -1)}`)
       isEmpty = false
     },
+    hasBegun: () => !isEmpty,
     end: () => write(isEmpty ? '[]\n' : pretty ? '\n]\n' : ']\n'),
   }
 }

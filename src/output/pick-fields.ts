@@ -1,4 +1,4 @@
-import { get, type Json, type JsonObject } from '../json.ts'
+import { get, isObject, type Json, type JsonObject } from '../json.ts'
 
 /** Returns a record with the named fields only, nested as before. */
 export function pickFields(record: JsonObject, fields: readonly string[]): JsonObject {
@@ -17,7 +17,10 @@ function setNested(target: Record<string, Json>, path: readonly string[], value:
     target[key] = value
     return
   }
-  const child: Record<string, Json> = Object.assign(Object.create(null), target[key])
+  const selected = target[key]
+  // A list that is selected as a whole contains the fields of its items.
+  if (selected !== undefined && !isObject(selected)) return
+  const child: Record<string, Json> = Object.assign(Object.create(null), selected)
   target[key] = child
   setNested(child, rest, value)
 }

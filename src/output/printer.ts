@@ -198,11 +198,17 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
     },
     async printAll(batches, createView) {
       const array = createJsonArray(text => writer.write(text), pretty)
-      for (const records of batches) {
-        if (format === 'json') await array.add(selectFields({ records }))
-        else await printer.print({ records, document: () => null, view: createView })
-        // Let signals be handled and the spinner be drawn.
-        await new Promise(resolve => setImmediate(resolve))
+      try {
+        for (const records of batches) {
+          if (format === 'json') await array.add(selectFields({ records }))
+          else await printer.print({ records, document: () => null, view: createView })
+          // Let signals be handled and the spinner be drawn.
+          await new Promise(resolve => setImmediate(resolve))
+        }
+      } catch (error) {
+        // A document that a signal cuts is whole JSON, too.
+        if (array.hasBegun()) await array.end().catch(() => undefined)
+        throw error
       }
       if (format === 'json') await array.end()
       // Prints the header of a table without rows.

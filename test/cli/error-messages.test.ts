@@ -650,6 +650,16 @@ describe('errors for scripts', () => {
     })
     expect(errorOf({ err }).message).toMatch(/within 0\.05s/)
   })
+
+  test.each(['25d', '10000w'])(
+    'a time limit of %s, longer than that of any timer, is not over at once',
+    async limit => {
+      const { code, err, requests } = await mergeq(`pr get 7 ${where} --timeout ${limit}`, {
+        answer: () => ({ body: '{"state":"testing"}' }),
+      })
+      expect({ code, err, sent: requests.length }).toEqual({ code: 0, err: '', sent: 1 })
+    },
+  )
 })
 
 describe('several pull requests', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { getNumber, type JsonObject } from '../../src/json.ts'
+import { getNumber, getString, type JsonObject } from '../../src/json.ts'
 import { junit } from '../support/flaky-match.ts'
 import { type Answer, mergeq, type Outcome, openStory, type Seen, type Setting } from '../support/harness.ts'
 import { entry, queue, record, uuid } from '../support/pr-explain.ts'
@@ -350,6 +350,18 @@ describe('flaky match', () => {
     expect(failed.err).toMatch(/^The list of flaky and broken tests is incomplete: .*\(500\)\.$/m)
     const rejected = await match('', { ...answers, 'list-unhealthy-tests': { status: 401 } })
     expect({ code: rejected.code, out: rejected.out }).toEqual({ code: 4, out: '' })
+  })
+
+  test('a list that breaks off with a 404 is told, too', async () => {
+    const { code, err } = await match('', {
+      ...answers,
+      'list-unhealthy-tests': ({ page_query: query }) =>
+        getString(query, 'page_token') === ''
+          ? json({ tests: [testOf(2)], page: { next_page_token: 'b' } })
+          : { status: 404, body: 'gone' },
+    })
+    expect(code).toBe(21)
+    expect(err).toMatch(/^The list of flaky and broken tests is incomplete: .*404.*$/m)
   })
 })
 

@@ -204,6 +204,21 @@ describe('a field that a record lacks', () => {
   })
 })
 
+test('a list is whole where a field of its items is selected too', async () => {
+  const { out } = await mergeq(
+    'pr get 7 -R acme/web -b main --json --fields timeline,timeline.reason,readiness.a,readiness',
+    {
+      answer: () => ({
+        body: '{"state":"merged","timeline":[{"reason":"x","at":1}],"readiness":{"a":1,"b":2}}',
+      }),
+    },
+  )
+  expect(JSON.parse(out)).toEqual({
+    timeline: [{ reason: 'x', at: 1 }],
+    readiness: { a: 1, b: 2 },
+  })
+})
+
 describe('the headings of the table are names', () => {
   const list = (flags: string, setting: Setting = {}) =>
     mergeq(['flaky', 'list', ...org.split(' '), '--color', 'never', '--fields', ...flags.split('|')], {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { mergeq, openStory, type Seen, type Setting, type Story } from '../support/harness.ts'
 
-const where = '-R acme/web --org acme --retries 0'
-const screen = { terminal: true, env: { NO_COLOR: '1' } }
+const where = '--retries 0'
+const screen = { terminal: true, env: { NO_COLOR: '1', MERGEQ_REPO: 'acme/web', MERGEQ_ORG: 'acme' } }
 
 interface TestRecord {
   readonly id: string

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { checkMetrics, suggestNames } from '../../src/domain/metrics/check-metrics.ts'
 import { parseSamples } from '../../src/domain/metrics/exposition.ts'
 import { parseExpression } from '../../src/domain/metrics/expression.ts'
-import { toMergeqError } from '../../src/errors.ts'
+import { histogramsIn } from '../../src/domain/metrics/histogram.ts'
+import { MergeqError, toMergeqError } from '../../src/errors.ts'
 import { bar, sparkline } from '../../src/output/charts.ts'
 import { type Answer, mergeq, openStory, type Setting } from '../support/harness.ts'
 
@@ -452,4 +453,35 @@ describe('metrics of one branch', () => {
     const { code } = await mergeq('metrics -b main', { answer: () => ({ body: `${text}<oops>\n` }) })
     expect(code).toBe(15)
   })
+})
+
+test('a histogram of 50,000 buckets takes time in proportion to them', () => {
+  const buckets = Array.from({ length: 50_000 }, (_, bound) => `h_bucket{le="${bound}"} ${bound}`)
+  const samples = parseSamples(`# TYPE h histogram\n${buckets.toReversed().join('\n')}\nh_sum 3\n`)
+  const start = performance.now()
+  const [histogram] = histogramsIn(samples).values()
+  expect(performance.now() - start).toBeLessThan(3_000)
+  expect(histogram).toMatchObject({ name: 'h', sum: 3, count: undefined })
+  expect(histogram?.buckets.slice(0, 2)).toEqual([
+    { bound: 0, count: 0 },
+    { bound: 1, count: 1 },
+  ])
+})
+
+test('a signal leaves whole JSON of the metrics', async () => {
+  const stop = new AbortController()
+  const lines = Array.from({ length: 20_000 }, (_, index) => `a{branch="b${index}"} ${index}\n`).join('')
+  const screen: string[] = []
+  const push = screen.push.bind(screen)
+  screen.push = piece => {
+    stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.'))
+    return push(piece)
+  }
+  const { code, out } = await mergeq('metrics --json', {
+    signal: stop.signal,
+    screen,
+    answer: () => ({ body: lines }),
+  })
+  expect(code).toBe(130)
+  expect(JSON.parse(out).length).toBeLessThan(20_000)
 })

@@ -135,6 +135,20 @@ describe('--web', () => {
     const { code, urls } = await opened('pr testing 6e1d9f0a --web', answering(run))
     expect({ code, urls }).toEqual({ code: 16, urls: [] })
   })
+
+  test('an empty URL is no page', async () => {
+    const runOf = (...urls: readonly string[]) => ({
+      checkSuites: [{ checkRuns: urls.map((url, index) => ({ name: `check-${index}`, url })) }],
+    })
+    const page = 'https://ci.example/a'
+    expect((await opened('pr testing 6e1d9f0a --web', answering(runOf('', page)))).urls).toEqual([page])
+    const { code, err, urls } = await opened('pr testing 6e1d9f0a --web', answering(runOf('')))
+    expect({ code, err, urls }).toEqual({
+      code: 0,
+      err: 'mergeq: The response contains no page URL.\n',
+      urls: [],
+    })
+  })
 })
 
 describe('a change on a terminal says what changed', () => {
@@ -268,6 +282,32 @@ describe('a rejected change of a finished pull request on a terminal says so', (
     expect(paths(await run(line, rejecting('MERGED'), more))).toEqual(['/v1/cancelPullRequest'])
   })
 })
+
+test('--retries 0 sends one request for a submission on a terminal', async () => {
+  const { requests, out } = await mergeq('pr submit 7 --retries 0', {
+    env,
+    terminal: true,
+    answer: () => ({ body: 'OK' }),
+  })
+  expect(requests.map(({ path }) => path)).toEqual(['/v1/submitPullRequest'])
+  expect(out).toBe('Submitted #7 to the queue for main.\n')
+})
+
+test.each(['constructor', '__proto__', 'new status'])(
+  'a test run with the status %s is shown',
+  async status => {
+    const { code, out } = await mergeq('pr testing 6e1d9f0a', {
+      env: { ...env, NO_COLOR: '1' },
+      terminal: true,
+      columns: 200,
+      answer: answering({ status, testBranch: 'x' }),
+    })
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: `Test run ${status} for unknown pull requests, on x\n`,
+    })
+  },
+)
 
 test.each(['document', 'hosted'] as const)(
   'a test run on a terminal, %s dialect: failures first',

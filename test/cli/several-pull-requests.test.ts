@@ -6,6 +6,17 @@ const dialects = ['document', 'hosted'] as const
 
 const operationOf = ({ path }: Pick<Seen, 'path'>): string => path.replace('/v1/', '')
 
+test('a pull request that is named twice is processed once', async () => {
+  const { code, out, requests } = await run('pr restart 7 8 #7 7 --json', () => ({ body: 'OK' }))
+  expect({ code, sent: numbersIn(requests).toSorted() }).toEqual({ code: 0, sent: [7, 8] })
+  expect(documentsIn(out).map(({ pr }) => pr)).toEqual([7, 8])
+  const url = 'https://github.com/acme/api/pull/7'
+  const other = await run(`pr restart ${url} ${url}/ https://github.com/acme/cli/pull/7`, () => ({
+    body: 'OK',
+  }))
+  expect(numbersIn(other.requests)).toEqual([7, 7])
+})
+
 describe('one failure', () => {
   const refusing = (seen: Seen): Answer => (numberIn(seen) === 8 ? { status: 422 } : { body: 'OK' })
 

@@ -106,6 +106,10 @@ describe('what changed between two looks', () => {
     expect(describeChange({ ...change, from: null, to: 'PENDING', position: 2 })).toBe(
       '#7 PENDING, position 2',
     )
+    expect(describeChange({ ...change, position: 2 })).toBe('#7 TESTING -> unknown state, position 2')
+    expect(describeChange({ ...change, pr: null, from: 'RUNNING' })).toBe(
+      'The queue: RUNNING -> unknown state',
+    )
     expect(describeChange({ ...change, pr: null, from: 'RUNNING', to: 'PAUSED' })).toBe(
       'The queue: RUNNING -> PAUSED',
     )

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { interrupt, interruptionOf } from '../../src/host/signals.ts'
 import { watchTerminal } from '../../src/host/terminal.ts'
 
@@ -43,4 +43,27 @@ test('Ctrl-C in raw mode interrupts without a signal; the second ends the proces
   interrupt(proc)
   expect(ended).toEqual([130])
   stop()
+})
+
+test('a terminal that was released while the job was suspended is left alone', async () => {
+  vi.useFakeTimers()
+  try {
+    const { proc } = fakeProcess()
+    const modes: boolean[] = []
+    Object.assign(proc, { platform: 'linux' })
+    Object.assign(proc.stdin, { setRawMode: (isRaw: boolean) => modes.push(isRaw) })
+    const resume = vi.fn()
+    const idle = { resize: () => undefined, suspend: async () => undefined, resume }
+    const stop = watchTerminal(proc, { press: () => undefined, ...idle })
+    proc.emit('SIGTSTP', 'SIGTSTP')
+    await vi.advanceTimersByTimeAsync(1)
+    // The job continues with a signal that ends it.
+    stop()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(resume).not.toHaveBeenCalled()
+    expect(modes.at(-1)).toBe(false)
+    expect(proc.listenerCount('SIGTSTP')).toBe(0)
+  } finally {
+    vi.useRealTimers()
+  }
 })

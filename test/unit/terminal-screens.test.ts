@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatAge, formatDuration, formatRate } from '../../src/domain/format.ts'
+import { formatAge, formatDuration, formatInteger, formatRate } from '../../src/domain/format.ts'
 import { pullRequestStates, queueStates } from '../../src/domain/states.ts'
 import { hasUnicode, toAscii } from '../../src/output/ascii.ts'
 import { renderLine, renderLines } from '../../src/output/render-line.ts'
@@ -201,4 +201,15 @@ test('an error has a red prefix and a dimmed hint on a terminal with colors', as
     env: { NO_COLOR: '1' },
   })
   expect(plainError).not.toContain('\u001B')
+})
+
+test('the commas of a number are before its decimal point', () => {
+  expect([1234567, -1234567, 999, 1234.5678, 0.3333, 1e21].map(formatInteger)).toEqual([
+    '1,234,567',
+    '-1,234,567',
+    '999',
+    '1,234.5678',
+    '0.3333',
+    '1e+21',
+  ])
 })

@@ -137,7 +137,12 @@ export const flakyListCommand = defineOperationCommand({
   listEnding: (end, { sort, range, pageToken }, { args }) =>
     sort === undefined || pageToken !== undefined
       ? undefined
-      : failingTestEnding(end, sort, describeInWords(range, !args.has('--until') && !args.has('--end'))),
+      : failingTestEnding(
+          end,
+          sort,
+          describeInWords(range, !args.has('--until') && !args.has('--end')),
+          args,
+        ),
   check({ range, pageToken, limit, sort, resumeFile }) {
     const whole = { '--page-token': pageToken, '--limit': limit, '--sort': sort }
     for (const [flag, value] of Object.entries(whole))

@@ -70,9 +70,9 @@ export const flakyUnhealthyCommand = defineOperationCommand({
     ...testFilterInputs,
   },
   view: ({ records }) => testListView(records, columns, screenColumns),
-  listEnding: (end, { pageToken, repo, status }) =>
+  listEnding: (end, { pageToken, repo, status }, { args }) =>
     pageToken === undefined
-      ? statusListEnding(end, status?.toLowerCase() ?? 'flaky or broken', repositoryName(repo))
+      ? statusListEnding(end, status?.toLowerCase() ?? 'flaky or broken', repositoryName(repo), args)
       : undefined,
   check({ status, pageToken }) {
     if (pageToken !== undefined && status === undefined)

@@ -76,7 +76,7 @@ async function explainOne(invocation: ExplainInvocation, context: CommandContext
   const explanation = explainPullRequest({
     pr,
     targetBranch,
-    flags: repeatedOptionsOf(repo, context.args),
+    flags: repeatedOptionsOf(invocation.values, context.args),
     record,
     queue: hasNoQueue ? null : queue.document,
     run: testRun.run,

@@ -153,13 +153,14 @@ async function suggestWait(
   invocations: readonly SubmitInvocation[],
   { host: { out, err, env }, options, logger, args }: CommandContext,
 ): Promise<void> {
-  const [first] = invocations
   const isSeen = out.terminal && err.terminal && options.format === 'table' && options.fields.length === 0
   if (!isSeen || isContinuousIntegration(env)) return
-  if (first === undefined || invocations.length > maxSuggested) return
+  if (invocations.length === 0 || invocations.length > maxSuggested) return
   const { waitCommand } = await import('./wait/end-lines.ts')
-  const numbers = invocations.map(({ values }) => values.pr)
-  const command = waitCommand(numbers, { repo: first.values.repo, args })
+  const command = waitCommand(
+    invocations.map(({ values }) => values),
+    args,
+  )
   const object = invocations.length === 1 ? 'it' : 'them'
   await logger.infoLine([styled(`To follow ${object}: ${command}`, 'dim')])
 }

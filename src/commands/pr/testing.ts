@@ -3,8 +3,9 @@ import { getMergeQueueTestingDetails } from '../../api/operations/testing-detail
 import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { type Input, option } from '../../cli/inputs.ts'
+import { argsForPullRequest } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
-import { repeatedOptions } from '../../cli/repeated-options.ts'
+import { repeatedOptionsOf } from '../../cli/repeated-options.ts'
 import { type RunResult, reportResults } from '../../cli/report-results.ts'
 import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
 import { webInput } from '../../cli/web-input.ts'
@@ -41,6 +42,14 @@ const testRunInput: Input<string | undefined> = {
   },
 }
 
+const typedPullRequest = option({
+  name: 'pr',
+  value: 'n',
+  summary: 'Find the test run of this pull request',
+  values: 'pull-requests',
+  parse: word => parsePullRequest(word).number,
+})
+
 const columns: readonly ColumnSpec[] = [
   ['KIND', 'kind'],
   ['NAME', 'name'],
@@ -56,13 +65,13 @@ const testingRequest = defineOperationCommand({
   inputs: {
     ...queueInputs,
     testRun: testRunInput,
-    pr: option({
-      name: 'pr',
-      value: 'n',
-      summary: 'Find the test run of this pull request',
-      values: 'pull-requests',
-      parse: word => parsePullRequest(word).number,
-    }),
+    pr: {
+      ...typedPullRequest,
+      async split(args) {
+        const [word] = args.get('--pr') ?? []
+        return [word === undefined ? args : argsForPullRequest(args, word)]
+      },
+    } satisfies Input<number | undefined>,
     web: webInput,
   },
   // A row is made from several fields: a check run and a status have other names for the same thing.
@@ -87,11 +96,11 @@ const testingRequest = defineOperationCommand({
 const untestedStates: readonly string[] = ['NOT_READY', 'PENDING']
 
 /** The error where neither the service nor the record of the pull request leads to a test run. */
-function explainResult(result: RunResult, pr: number, state: string, args: ParsedArgs): RunResult {
+function explainResult(result: RunResult, pr: number, state: string, options: string): RunResult {
   const { failure } = result
   if (failure === undefined) return result
   if (untestedStates.includes(state)) {
-    const hint = `To see what it waits for, run: mergeq pr explain ${pr}${repeatedOptions(args)}`
+    const hint = `To see what it waits for, run: mergeq pr explain ${pr}${options}`
     const text = `#${pr} has no test run yet (${state.toLowerCase().replaceAll('_', ' ')}).`
     return { ...result, failure: extendError(failure, { hint }, text) }
   }
@@ -117,7 +126,8 @@ export const prTestingCommand = defineCommand({
       return reportResults(getMergeQueueTestingDetails, invocations, results, context)
     const { run: found, state = '' } = await findTestRun({ ...invocation.values, pr }, context)
     if (found === undefined) {
-      const explained = results.map(result => explainResult(result, pr, state, context.args))
+      const options = repeatedOptionsOf(invocation.values, context.args)
+      const explained = results.map(result => explainResult(result, pr, state, options))
       return reportResults(getMergeQueueTestingDetails, invocations, explained, context)
     }
     await context.logger.debug(

@@ -1,5 +1,6 @@
 import { getArray, getString, type JsonObject } from '../../json.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
+import { shellWord } from '../shell-quote.ts'
 import { isFailedOrCancelled, normalizeState, terminalOutcome } from '../states.ts'
 import type { ExplainSources, Explanation, ExplanationVerdict } from './explanation.ts'
 import { type Finding, factsOf, manualStep, type NextStep } from './finding.ts'
@@ -45,7 +46,7 @@ function stepsFor(
   const showChecks =
     run === undefined
       ? []
-      : [{ command: `mergeq pr testing ${run.id}`, why: 'Shows the checks of its test run.' }]
+      : [{ command: `mergeq pr testing ${shellWord(run.id)}`, why: 'Shows the checks of its test run.' }]
   const submit = (why: string) => ({ command: `mergeq pr submit ${pr}`, why })
   switch (verdict) {
     case 'merged':

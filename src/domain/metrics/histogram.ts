@@ -33,25 +33,28 @@ export const histogramOf = ({ name, type, labels }: Sample): string | undefined 
 /** Returns the histograms among the samples by their series, in the order of their first samples. */
 export function histogramsIn(samples: readonly Sample[]): ReadonlyMap<string, Histogram> {
   const histograms = new Map<string, Histogram>()
+  const bucketsOf = new Map<string, Bucket[]>()
   for (const sample of samples) {
     const series = histogramOf(sample)
     if (series === undefined) continue
     const { name, labels, value } = sample
+    const buckets = bucketsOf.get(series) ?? []
+    bucketsOf.set(series, buckets)
     const histogram = histograms.get(series) ?? {
       name: name.replace(partSuffix, ''),
       labels: withoutBound(labels),
-      buckets: [],
+      buckets,
       sum: undefined,
       count: undefined,
     }
     const bound = name.endsWith('_bucket') ? parseNumber(labels.le ?? '') : undefined
-    if (bound !== undefined)
-      histograms.set(series, { ...histogram, buckets: [...histogram.buckets, { bound, count: value }] })
-    else if (name.endsWith('_sum')) histograms.set(series, { ...histogram, sum: value })
+    if (bound !== undefined) {
+      buckets.push({ bound, count: value })
+      histograms.set(series, histogram)
+    } else if (name.endsWith('_sum')) histograms.set(series, { ...histogram, sum: value })
     else if (name.endsWith('_count')) histograms.set(series, { ...histogram, count: value })
   }
-  for (const [series, { buckets, ...rest }] of histograms)
-    histograms.set(series, { ...rest, buckets: buckets.toSorted((one, other) => one.bound - other.bound) })
+  for (const buckets of bucketsOf.values()) buckets.sort((one, other) => one.bound - other.bound)
   return histograms
 }
 

@@ -31,6 +31,15 @@ export function parseDuration(text: string): number {
   return total
 }
 
+/** The longest delay of a timer, in milliseconds: 24 days. A timer with a longer delay ends at once. */
+const maxTimerDelay = 2 ** 31 - 1
+
+/**
+ * Parses the time limit of a request, a duration, and returns milliseconds, at most 24 days. Throws a usage
+ * error for any other text.
+ */
+export const parseTimeLimit = (text: string): number => Math.min(parseDuration(text), maxTimerDelay)
+
 const minInterval = 1_000
 const maxInterval = 86_400_000
 

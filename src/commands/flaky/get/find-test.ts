@@ -1,6 +1,7 @@
 import { listFailingTests } from '../../../api/operations/failing-tests.ts'
 import { incompleteListError } from '../../../api/pagination.ts'
 import type { CommandContext } from '../../../cli/context.ts'
+import { repeatedOptions, testPlaceOptions } from '../../../cli/repeated-options.ts'
 import { readPages } from '../../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../../domain/format.ts'
 import { shellWord } from '../../../domain/shell-quote.ts'
@@ -65,17 +66,6 @@ function idLengthOf(tests: readonly FoundTest[]): number {
   return length
 }
 
-/** Returns the options with which another command line means the same tests, each after a space. */
-const repeatedOptions = ({ args }: CommandContext, names: readonly string[]): string =>
-  names
-    .flatMap(name => {
-      const [value] = args.get(name) ?? []
-      return value === undefined ? [] : [` ${name} ${shellWord(value)}`]
-    })
-    .join('')
-
-const placeOptions = ['--repo', '--org', '--base-url', '--profile']
-
 /**
  * Returns the ID of the only test that matches a text, of the tests that failed in a range. Throws a usage
  * error that lists the tests if several match, a `not-found` error if none does, and an `incomplete` error if
@@ -106,7 +96,7 @@ export async function findTest(text: string, search: TestSearch, context: Comman
 }
 
 function noMatchError(text: string, { range }: TestSearch, context: CommandContext): MergeqError {
-  const place = repeatedOptions(context, placeOptions)
+  const place = repeatedOptions(context.args, testPlaceOptions)
   return new MergeqError(
     'not-found',
     `No test that failed in the ${describeInWords(range, true)} matches '${text}'.`,
@@ -128,7 +118,7 @@ function severalMatchesError(
   const sorted = [...tests].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   const rest = sorted.length - maxListed
   const example = (sorted[0]?.id ?? '').slice(0, length)
-  const options = repeatedOptions(context, [...placeOptions, '--window'])
+  const options = repeatedOptions(context.args, [...testPlaceOptions, '--window'])
   return usageError(
     `${pluralize(tests.length, 'test')} match '${text}'.`,
     [

@@ -1,6 +1,8 @@
 import type { PaginationEnd } from '../../../api/pagination.ts'
 import type { ListEnding } from '../../../cli/command.ts'
 import { cutListSentence } from '../../../cli/list-inputs.ts'
+import { repeatedOptions, testPlaceOptions } from '../../../cli/repeated-options.ts'
+import type { ParsedArgs } from '../../../config/args.ts'
 import { formatInteger, pluralize } from '../../../domain/format.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 import {
@@ -63,12 +65,15 @@ const noMatchSentence = (hidden: number, noun: string, which: string): string =>
  * Returns the line below the failing tests on a terminal, or the sentence if there are none.
  *
  * @param range the range of time in words, such as `last 24 hours`
+ * @param args what was typed: suggested commands are about the same repository
  */
 export function failingTestEnding(
   { records, shown, total, hidden, complete, isBroken }: PaginationEnd,
   sort: keyof typeof orderTexts,
   range: string,
+  args: ParsedArgs,
 ): ListEnding | undefined {
+  const options = repeatedOptions(args, testPlaceOptions)
   if (shown === 0) {
     if (isBroken) return undefined
     const when = range.startsWith('last')
@@ -80,7 +85,7 @@ export function failingTestEnding(
       sentence:
         hidden > 0
           ? noMatchSentence(hidden, 'test', `that failed ${when}`)
-          : `No test failed ${when}. To search further back, run: mergeq flaky list --since 30d`,
+          : `No test failed ${when}. To search further back, run: mergeq flaky list --since 30d${options}`,
     }
   }
   const count =
@@ -95,7 +100,7 @@ export function failingTestEnding(
         complete || isBroken ? '' : ' To list all, add --limit 0.',
         words === undefined
           ? ''
-          : ` To show one: mergeq flaky get ${/\s/.test(words) ? `"${words}"` : words}`,
+          : ` To show one: mergeq flaky get ${/\s/.test(words) ? `"${words}"` : words}${options}`,
       ],
     ],
   }
@@ -106,11 +111,13 @@ export function failingTestEnding(
  *
  * @param adjective the status in words, such as `quarantined`
  * @param where the name of the repository
+ * @param args what was typed: a suggested command is about the same repository
  */
 export function statusListEnding(
   { shown, hidden, complete, isBroken }: PaginationEnd,
   adjective: string,
   where: string,
+  args: ParsedArgs,
 ): ListEnding | undefined {
   if (shown > 0) {
     const count = pluralize(shown, `${adjective} test`)
@@ -121,6 +128,6 @@ export function statusListEnding(
     sentence:
       hidden > 0
         ? noMatchSentence(hidden, `${adjective} test`, `in ${where}`)
-        : `No test in ${where} is ${adjective}. To list the tests that failed, run: mergeq flaky list`,
+        : `No test in ${where} is ${adjective}. To list the tests that failed, run: mergeq flaky list${repeatedOptions(args, testPlaceOptions)}`,
   }
 }

@@ -11,7 +11,7 @@ import { parseTestRun, type TestRun, testRunOf, testsPullRequest } from '../../.
 import { isUnderTest, normalizeState } from '../../../domain/states.ts'
 import type { Repository } from '../../../domain/values/repository.ts'
 import { isPermanent, type MergeqError, toMergeqError } from '../../../errors.ts'
-import { getString, type JsonObject } from '../../../json.ts'
+import { get, getString, type JsonObject } from '../../../json.ts'
 
 /** Reads a document. Returns the error of a failed read, but throws an error that every read would have. */
 export async function readDocument<P extends Params>(
@@ -87,8 +87,8 @@ async function readUnnamedRun(
   if (byNumber.failure !== undefined) return undefined
   if (byNumber.result !== undefined) {
     const [document = {}] = byNumber.result.response.records
-    const branch = getString(document, 'testBranch') ?? ''
-    return branch === '' ? undefined : { id: branch.slice(branch.lastIndexOf('/') + 1), document }
+    const id = testRunOf({ testRun: { branch: get(document, 'testBranch') ?? null } })
+    return id === undefined ? undefined : { id, document }
   }
   const id = testRunOf(await addTimeline(client, record, tested, options))
   if (id === undefined) return undefined

@@ -9,7 +9,7 @@ const isFailed = (check: JsonObject): boolean => stateStyle(getString(check, 'st
 
 /** Returns the page of a test run: of its first failed check, or else of its first check. */
 export const pageOf = (checks: readonly JsonObject[]): string | undefined =>
-  [...checks.filter(isFailed), ...checks].map(check => getString(check, 'url')).find(url => url !== undefined)
+  [...checks.filter(isFailed), ...checks].map(check => getString(check, 'url')).find(Boolean)
 
 /** Returns the pull requests that were tested, each as a link to its page. */
 function testedLine(run: JsonObject, repo: Repository): StyledLine {
@@ -30,16 +30,16 @@ function testedLine(run: JsonObject, repo: Repository): StyledLine {
 const piecesOf = (line: StyledLine) => (typeof line === 'string' ? [line] : line)
 
 /** The states of a run, each with the state of a pull request that looks the same. */
-const runStates: Readonly<Record<string, string>> = {
-  in_progress: 'TESTING',
-  succeeded: 'SUCCESS',
-  failed: 'FAILED',
-  cancelled: 'CANCELLED',
-}
+const runStates: ReadonlyMap<string, string> = new Map([
+  ['in_progress', 'TESTING'],
+  ['succeeded', 'SUCCESS'],
+  ['failed', 'FAILED'],
+  ['cancelled', 'CANCELLED'],
+])
 
 function statusPieces(status: string | undefined): StyledLine {
   if (status === undefined) return 'unknown status'
-  const known = runStates[status.toLowerCase()]
+  const known = runStates.get(status.toLowerCase())
   if (known === undefined) return status
   const { text, ...look } = stateSpan(known)
   return [{ ...look, text: `${text.split(' ')[0]} ${status.toLowerCase().replaceAll('_', ' ')}` }]

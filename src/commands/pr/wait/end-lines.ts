@@ -1,7 +1,8 @@
-import { repeatedOptionsOf } from '../../../cli/repeated-options.ts'
+import { repeatedOptions, repeatedOptionsOf } from '../../../cli/repeated-options.ts'
 import type { ParsedArgs } from '../../../config/args.ts'
 import { shellWord } from '../../../domain/shell-quote.ts'
-import type { Repository } from '../../../domain/values/repository.ts'
+import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
+import { type Repository, repositoryName } from '../../../domain/values/repository.ts'
 import { linkSpan, plainText, type StyledLine, styled } from '../../../output/styled-text.ts'
 import { textWidth } from '../../../output/text-width.ts'
 import { describeEnd, type EndedWait, type Pieces, shortCommits, signOfEnd } from './describe-end.ts'
@@ -9,22 +10,34 @@ import { describeEnd, type EndedWait, type Pieces, shortCommits, signOfEnd } fro
 /** A next step: what it is for, and the command. */
 type Step = readonly [purpose: string, command: string]
 
-/** What the commands of next steps repeat of the command line. */
-export interface RepeatedArgs {
+/** A pull request of a queue. */
+export interface QueuedPullRequest {
+  readonly pr: number
   readonly repo: Repository
-  readonly args: ParsedArgs
+  readonly targetBranch: string
 }
 
-/** Returns the command that continues the wait for pull requests. */
-export function waitCommand(pullRequests: readonly number[], { repo, args }: RepeatedArgs): string {
+/** Returns the command that continues the wait for pull requests; those of several repositories have URLs. */
+export function waitCommand(pullRequests: readonly QueuedPullRequest[], args: ParsedArgs): string {
   const [until] = args.get('--until') ?? []
   const goal = until === undefined ? '' : ` --until ${shellWord(until)}`
-  return `mergeq pr wait ${pullRequests.join(' ')}${goal}${repeatedOptionsOf(repo, args)}`
+  const [first] = pullRequests
+  const isOneRepository = new Set(pullRequests.map(({ repo }) => repositoryName(repo))).size <= 1
+  const references = pullRequests.map(({ pr, repo }) => (isOneRepository ? pr : urlOfPullRequest(repo, pr)))
+  const options =
+    first !== undefined && isOneRepository ? repeatedOptionsOf(first, args) : repeatedOptions(args)
+  return `mergeq pr wait ${references.join(' ')}${goal}${options}`
 }
 
 /** Returns what a person can do after the end of a wait. */
-function nextSteps({ pr, state, end }: EndedWait, repeated: RepeatedArgs, isOnly: boolean): readonly Step[] {
-  const options = repeatedOptionsOf(repeated.repo, repeated.args)
+function nextSteps(
+  { state, end }: EndedWait,
+  target: QueuedPullRequest,
+  args: ParsedArgs,
+  isOnly: boolean,
+): readonly Step[] {
+  const { pr } = target
+  const options = repeatedOptionsOf(target, args)
   const details: Step = ['Details', `mergeq pr explain ${pr}${options}`]
   const submit = `mergeq pr submit ${pr}${options}`
   if (end.isSkipped) return []
@@ -36,6 +49,8 @@ function nextSteps({ pr, state, end }: EndedWait, repeated: RepeatedArgs, isOnly
       return [details, ['To submit it again', submit]]
     case 'stale': {
       const [, found] = shortCommits(end.head?.expected, end.head?.found)
+      // The commit is a text of the service.
+      if (!/^[\da-f]+$/i.test(found)) return []
       return [['To wait for this head', `mergeq pr wait ${pr} --match-head ${found}${options}`]]
     }
     case 'timed-out':
@@ -44,7 +59,7 @@ function nextSteps({ pr, state, end }: EndedWait, repeated: RepeatedArgs, isOnly
         return [['To submit it', submit]]
       return [
         // For several pull requests a single command follows all results.
-        ...(isOnly ? [['To continue waiting', waitCommand([pr], repeated)] as const] : []),
+        ...(isOnly ? [['To continue waiting', waitCommand([target], args)] as const] : []),
         ...(end.isPaused
           ? [['To resume the queue', `mergeq queue resume${options}`] as const]
           : isOnly
@@ -95,14 +110,18 @@ function checkLines(headline: Pieces, ended: EndedWait, columns: number): readon
 
 /**
  * Returns the end of a wait for a terminal: what happened, the failing checks with their pages, and the next
- * commands. `isOnly` is whether the command waits for this pull request alone.
+ * commands, which repeat `args`. `isOnly` is whether the command waits for this pull request alone.
  */
 export function endLines(
   ended: EndedWait,
-  repeated: RepeatedArgs,
+  target: QueuedPullRequest,
+  args: ParsedArgs,
   isOnly: boolean,
   columns: number,
 ): readonly StyledLine[] {
   const headline = [signOfEnd(ended), ' ', ...describeEnd(ended)]
-  return [...checkLines(headline, ended, columns), ...stepLines(nextSteps(ended, repeated, isOnly), columns)]
+  return [
+    ...checkLines(headline, ended, columns),
+    ...stepLines(nextSteps(ended, target, args, isOnly), columns),
+  ]
 }

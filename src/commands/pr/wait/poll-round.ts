@@ -1,3 +1,4 @@
+import { resourceCommand } from '../../../api/resource-command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { joinSome } from '../../../domain/explain/finding.ts'
 import { formatDuration } from '../../../domain/format.ts'
@@ -115,16 +116,23 @@ function updateTarget(
   return { target: nextTarget, ...(change && { change }), ...(end && { end }) }
 }
 
+/** Returns the state of an earlier attempt in parentheses, and since when, as far as they are known. */
+function describeAttempt(record: JsonObject): string {
+  const [state, since] = ['state', 'stateChangedAt'].map(key => getString(record, key))
+  if (state === undefined) return ''
+  return ` (${state}${since === undefined ? '' : ` since ${since}`})`
+}
+
 /** Creates the error for a submission that did not show within the grace period, only an earlier attempt. */
 const submissionNotVisibleError = ({
-  invocation,
+  invocation: { values },
   state: { recordBeforeSubmit = {}, ignoredRecord = recordBeforeSubmit },
 }: WaitTarget): MergeqError =>
   new MergeqError(
     'not-found',
-    `#${invocation.values.pr} was submitted, but the service still shows only the previous attempt: ${getString(ignoredRecord, 'state')} since ${getString(ignoredRecord, 'stateChangedAt')}.`,
+    `#${values.pr} was submitted, but the service still shows only the previous attempt${describeAttempt(ignoredRecord)}.`,
     {
-      hint: `To check the current state, run: mergeq pr get ${invocation.values.pr}\nTo wait longer for the submission to appear, increase --grace.`,
+      hint: `To check the current state, run: ${resourceCommand('mergeq pr get', values)}\nTo wait longer for the submission to appear, increase --grace.`,
     },
   )
 

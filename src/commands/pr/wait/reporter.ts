@@ -5,7 +5,7 @@ import type { FailingCheck } from '../../../domain/explain/test-run.ts'
 import { pluralize } from '../../../domain/format.ts'
 import { isJsonFormat } from '../../../domain/output-formats.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
-import { type Repository, repositoryName } from '../../../domain/values/repository.ts'
+import { repositoryName } from '../../../domain/values/repository.ts'
 import { kindOfOutcome, type StateChange } from '../../../domain/wait-state.ts'
 import { exitCodeOf, type MergeqError, mostSevere } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
@@ -83,6 +83,7 @@ export function createReporter(
   const results: ({ readonly record: JsonObject; readonly lines: readonly StyledLine[] } | undefined)[] =
     invocations.map(() => undefined)
   const [failures, codes, ended]: [MergeqError[], number[], EndedWait[]] = [[], [], []]
+  const unfinished: WaitTarget['invocation']['values'][] = []
   let [printedCount, lastOutputAt, failingReads] = [0, startedAt, 0]
   let defaultRepository: Promise<string | undefined> | undefined
 
@@ -90,9 +91,9 @@ export function createReporter(
     const result = results[index]
     if (result !== undefined) await printer.print(printable(result.record, result.lines))
   }
-  const linesOf = async (wait: EndedWait, repo: Repository) => {
+  const linesOf = async (wait: EndedWait, { values }: WaitTarget['invocation']) => {
     const { endLines } = await import('./end-lines.ts')
-    return endLines(wait, { repo, args }, invocations.length === 1, out.columns)
+    return endLines(wait, values, args, invocations.length === 1, out.columns)
   }
   /** Reads the failing checks where a person or the log of a CI job shows them. */
   const failingChecksOf = async (target: WaitTarget, { outcome }: WaitEnd) => {
@@ -166,11 +167,12 @@ export function createReporter(
       const wait = { pr, url: urlOfPullRequest(repo, pr), state, end, elapsed, failingChecks }
       ended.push(wait)
       codes.push(exit)
+      if (outcome === 'timed-out' || outcome === 'pending') unfinished.push(invocation.values)
       if (failure !== undefined) failures.push(failure)
       if (!showsLines)
         for (const { name, url } of (failingChecks ?? []).slice(0, maxLoggedChecks))
           await logger.info(`#${pr}: the check "${name}" failed${url === undefined ? '.' : `: ${url}`}`)
-      results[index] = { record, lines: showsLines ? await linesOf(wait, repo) : [] }
+      results[index] = { record, lines: showsLines ? await linesOf(wait, invocation) : [] }
       if (isStream) await print(index)
       else for (; results[printedCount] !== undefined; printedCount++) await print(printedCount)
     },
@@ -179,13 +181,10 @@ export function createReporter(
       await printer.end()
     },
     async close(notifies) {
-      const unfinished = ended.filter(({ end }) => ['timed-out', 'pending'].includes(end.outcome))
-      const [first] = invocations
-      if (showsLines && first !== undefined && invocations.length > 1 && unfinished.length > 0) {
+      if (showsLines && invocations.length > 1 && unfinished.length > 0) {
         const { stepLines, waitCommand } = await import('./end-lines.ts')
-        const numbers = unfinished.map(({ pr }) => pr)
-        const command = waitCommand(numbers, { repo: first.values.repo, args })
-        await printer.print(printable({}, stepLines([['To continue waiting', command]], out.columns)))
+        const step = ['To continue waiting', waitCommand(unfinished, args)] as const
+        await printer.print(printable({}, stepLines([step], out.columns)))
       }
       await printer.end()
       await reportErrors(failures, context)

@@ -1,5 +1,5 @@
+import { resourceCommand } from '../../../api/resource-command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import { repositoryName } from '../../../domain/values/repository.ts'
 import { extendError, type MergeqError, toMergeqError } from '../../../errors.ts'
 import { getString } from '../../../json.ts'
 import { runPollRound } from './poll-round.ts'
@@ -133,10 +133,8 @@ function interruptedWaitError(failure: MergeqError, waiting: readonly WaitTarget
       .filter(target => queueName(target) === name)
       .map(({ invocation }) => invocation.values)
     const numbers = queueValues.length > maxNumbers ? '<pr>...' : queueValues.map(({ pr }) => pr).join(' ')
-    const queueOptions = queueValues
-      .slice(0, 1)
-      .map(({ repo, targetBranch }) => `-R ${repositoryName(repo)} -b ${targetBranch}`)
-    return `mergeq pr cancel ${numbers} ${queueOptions}`
+    const { pr: _, ...queue } = queueValues[0] ?? {}
+    return resourceCommand(`mergeq pr cancel ${numbers}`, queue)
   })
   const isSeen = waiting.every(({ state }) => state.state !== undefined)
   const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'

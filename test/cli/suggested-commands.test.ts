@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { MergeqError } from '../../src/errors.ts'
+import { mergeq, type Seen, type Setting } from '../support/harness.ts'
+
+const person: Setting = { terminal: true, columns: 200, env: { NO_COLOR: '1', MERGEQ_TARGET_BRANCH: 'main' } }
+const json = (value: unknown) => ({ body: JSON.stringify(value) })
+
+/** A service whose pull requests are in this state, and in no queue. */
+const inState =
+  (record: object) =>
+  ({ path }: Seen) =>
+    path.endsWith('getQueue') ? json({ state: 'running', enqueuedPullRequests: [] }) : json(record)
+const testing = inState({ state: 'testing' })
+
+/** The command lines in a text, each up to two spaces or the end of its line. */
+const commandsIn = (text: string) => text.match(/mergeq (?:pr|flaky|queue) .*?(?= {2}|$)/gm) ?? []
+
+const [web, api] = ['https://github.com/acme/web/pull/1', 'https://github.com/acme/api/pull/2']
+
+describe('a suggested command names the same pull request', () => {
+  test('of several repositories', async () => {
+    const { out } = await mergeq(`pr wait ${web} ${api} --timeout 0`, { ...person, answer: testing })
+    expect(commandsIn(out)).toEqual([`mergeq pr wait ${web} ${api}`])
+    const { err } = await mergeq(`pr submit ${web} ${api}`, {
+      ...person,
+      answer: ({ path }) => (path.endsWith('submitPullRequest') ? { body: 'OK' } : { status: 404 }),
+    })
+    expect(commandsIn(err)).toEqual([`mergeq pr wait ${web} ${api}`])
+  })
+
+  test('whose repository a receipt on standard input names', async () => {
+    const { out } = await mergeq('pr wait - --timeout 0', {
+      ...person,
+      input: '{"pr":7,"repo":"github.com/acme/api","ok":false}\n',
+      answer: testing,
+    })
+    expect(commandsIn(out)).toEqual([
+      'mergeq pr wait 7 --repo github.com/acme/api',
+      'mergeq pr explain 7 --repo github.com/acme/api',
+    ])
+  })
+
+  test('of the queue that --set names', async () => {
+    const { err } = await mergeq("pr submit 7 -R acme/web --set targetBranch='release 1'", {
+      ...person,
+      answer: ({ path }) => (path.endsWith('submitPullRequest') ? { body: 'OK' } : { status: 404 }),
+    })
+    expect(commandsIn(err)).toEqual([
+      "mergeq pr wait 7 --repo github.com/acme/web --target-branch 'release 1'",
+    ])
+  })
+
+  test('after a signal, with a branch that a shell would read otherwise', async () => {
+    const stop = new AbortController()
+    const { err } = await mergeq(['pr', 'wait', '7', '-R', 'acme/web', '-b', "it's;x"], {
+      signal: stop.signal,
+      answer: seen => {
+        stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.'))
+        return testing(seen)
+      },
+    })
+    expect(commandsIn(err)).toEqual(["mergeq pr cancel 7 -R github.com/acme/web -b 'it'\\''s;x'"])
+  })
+
+  test('whose submission does not become visible', async () => {
+    const { err } = await mergeq('pr submit 7 --wait --grace 1s -R acme/web -b main', {
+      answer: ({ path }) =>
+        path.endsWith('submitPullRequest') ? { body: 'OK' } : json({ state: 'cancelled' }),
+    })
+    expect(err).toContain('the service still shows only the previous attempt (CANCELLED).\n')
+    expect(commandsIn(err)).toEqual(['mergeq pr get 7 -R github.com/acme/web -b main'])
+  })
+})
+
+test('pr testing --pr asks for the pull request of the repository in a URL', async () => {
+  const answer = () => json({ status: 'failed', testedPullRequests: [{ prNumber: 2 }] })
+  const { requests } = await mergeq(`pr testing --pr ${api}`, {
+    env: { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' },
+    answer,
+  })
+  expect(requests.map(({ body }) => JSON.parse(body).repo.name)).toEqual(['api'])
+  const { code, err } = await mergeq(`pr testing --pr ${api} -R acme/web -b main`, { answer })
+  expect(code).toBe(2)
+  expect(err).toContain('name different repositories')
+})
+
+describe('a suggested command runs nothing that the service made up', () => {
+  const hostile = '$(reboot)'
+
+  test('as a head commit', async () => {
+    const { out } = await mergeq('pr wait 7 --match-head 4f2a9c1 -R acme/web -b main', {
+      ...person,
+      answer: inState({ state: 'testing', prSha: hostile }),
+    })
+    expect(out).toContain('The head of #7 moved')
+    expect(commandsIn(out)).toEqual([])
+  })
+
+  test('as a test branch', async () => {
+    const { out } = await mergeq('pr explain 7 -R acme/web -b main', {
+      ...person,
+      answer: seen =>
+        seen.path.endsWith('TestingDetails')
+          ? json({ testBranch: `x/${hostile}`, status: 'failed' })
+          : inState({ state: 'failed' })(seen),
+    })
+    expect(commandsIn(out)).toEqual(['mergeq pr submit 7 --repo acme/web --target-branch main'])
+  })
+})
+
+test.each([
+  ['flaky list', 'mergeq flaky get "Address form" --repo acme/api --org acme'],
+  ['flaky list --limit 1', 'mergeq flaky get "Address form" --repo acme/api --org acme'],
+])('%s suggests a command for the same repository and organization', async (line, command) => {
+  const { out } = await mergeq(`${line} -R acme/api --org acme`, {
+    ...person,
+    answer: () => json({ tests: [{ id: 'x', name: 'Address form submits' }], page: {} }),
+  })
+  expect(commandsIn(out)).toEqual([command])
+})
+
+test.each([
+  ['flaky list', 'mergeq flaky list --since 30d --repo acme/api --org acme'],
+  ['flaky unhealthy', 'mergeq flaky list --repo acme/api --org acme'],
+  ['flaky quarantined', 'mergeq flaky list --repo acme/api --org acme'],
+])('%s suggests a command for the same repository where it is empty', async (line, command) => {
+  const { out } = await mergeq(`${line} -R acme/api --org acme`, {
+    ...person,
+    answer: () => json({ tests: [], quarantined_tests: [], page: {} }),
+  })
+  expect(commandsIn(out)).toEqual([command])
+})
