@@ -77,7 +77,7 @@ async function* readStream(path: string, timeout: number, signal: AbortSignal): 
   }
 }
 
-/** The longest delay of a timer of Node, in milliseconds: 24 days. A longer delay would end at once. */
+/** The longest delay of a timer of Node, in milliseconds: 24 days. A longer delay would end immediately. */
 const maxTimerDelay = 2 ** 31 - 1
 
 /**

@@ -21,7 +21,7 @@ const maxSinglePiece = 64 * 1024
 /** The size of the pieces of a larger body, in bytes. Each piece that is sent restarts the upload timer. */
 const chunkSize = 256 * 1024
 
-/** The longest delay of a timer of Node, in milliseconds: 24 days. A longer delay would end at once. */
+/** The longest delay of a timer of Node, in milliseconds: 24 days. A longer delay would end immediately. */
 const maxTimerDelay = 2 ** 31 - 1
 
 /** The interval at which received bytes are counted, in milliseconds. */
