@@ -21,8 +21,9 @@ import { suggestName } from '../domain/similar-name.ts'
 import { textParser } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import { parseJson, stringifyJson } from '../json-text.ts'
+import { stringifyJson } from '../json-text.ts'
 import { table } from '../output/view.ts'
+import { readInputBody } from './api/input-body.ts'
 
 /** Parses an operation name, a path below the base address. Throws a usage error for any other text. */
 function parseOperationName(text: string): string {
@@ -64,16 +65,6 @@ function prependHead({ status, headers, bytes }: ResponseBody): Uint8Array {
   result.set(head)
   result.set(bytes, head.length)
   return result
-}
-
-/** Reads the body of --input and encodes its values. Throws a usage error unless it is a JSON object. */
-async function readBody(input: AsyncIterable<Uint8Array>): Promise<Record<string, BodyValue>> {
-  const decoder = new TextDecoder()
-  let json = ''
-  for await (const chunk of input) json += decoder.decode(chunk, { stream: true })
-  const document = parseJson(json + decoder.decode())
-  if (!isObject(document)) throw usageError('--input: the body must be a JSON object.')
-  return encodeValues(document)
 }
 
 /** Encodes the values of an object for a request body; numbers keep all their digits. */
@@ -213,7 +204,9 @@ export const apiCommand = defineCommand({
     const set = [...typed, ...raw.map(quoteValue)]
     const knownOperation = findOperation(name)
     const body =
-      input === undefined ? {} : await readBody(createParseContext(context.settings, context).open(input))
+      input === undefined
+        ? {}
+        : encodeValues(await readInputBody(createParseContext(context.settings, context).open(input), name))
     const hasBody = input !== undefined || set.length > 0
     const resolvedMethod = resolveMethod(knownOperation, hasBody, method)
     if (resolvedMethod === 'GET' && hasBody)

@@ -176,7 +176,7 @@ export interface Difference {
  */
 export const differences = (live: JsonObject, file: JsonObject): readonly Difference[] =>
   Object.entries(file).flatMap(([setting, value]) => {
-    const [actual, expected] = [live[setting] ?? null, value ?? null]
+    const [actual, expected] = [(Object.hasOwn(live, setting) ? live[setting] : null) ?? null, value ?? null]
     return isSameSetting(setting, actual, expected) ? [] : [{ setting, live: actual, file: expected }]
   })
 

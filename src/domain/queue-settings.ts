@@ -1,5 +1,5 @@
 import { type MergeqError, usageError } from '../errors.ts'
-import type { Json } from '../json.ts'
+import { isObject, type Json } from '../json.ts'
 import { integerParser, maxInteger } from './values/numbers.ts'
 import { choiceParser, textParser } from './values/text.ts'
 
@@ -22,6 +22,11 @@ interface ChoiceSettingType<T> extends TextualSettingType<T> {
   readonly choices: readonly string[]
 }
 
+/** Whether a value is a number; one that a double cannot hold is an instance of a class. */
+const isNumber = (value: Json): boolean =>
+  typeof value === 'number' ||
+  (typeof value === 'object' && value !== null && !Array.isArray(value) && !isObject(value))
+
 const isString = (value: Json): value is string => typeof value === 'string'
 
 const typeError = (value: Json, expected: string): MergeqError =>
@@ -36,7 +41,7 @@ function integerType(min: number): TextualSettingType<number> {
   return {
     parse,
     fromJson(value) {
-      if (typeof value !== 'number') throw typeError(value, 'a number; write the number without quotes')
+      if (!isNumber(value)) throw typeError(value, 'a number; write the number without quotes')
       return parse(String(value))
     },
   }

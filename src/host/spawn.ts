@@ -2,8 +2,6 @@ import { dirname } from 'node:path'
 import { findProgram } from './find-program.ts'
 import type { Spawned, SpawnOptions } from './host.ts'
 
-const signalNumbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }
-
 /** The characters of standard error that are kept. */
 const maxErrorLength = 64 * 1024
 
@@ -38,6 +36,7 @@ export async function spawn(
   const path = findProgram(command, { env, platform, allowsRelative: !ownDirectory })
   if (path === undefined) return { code: 127, out: '', err: '', notFound: true, startError: 'ENOENT' }
   const { spawn: start } = await import('node:child_process')
+  const { constants } = await import('node:os')
   const windows = platform === 'win32' ? await import('./start-command.ts') : undefined
   const { file, args: words, ...verbatim } = windows?.startCommand(path, args, env) ?? { file: path, args }
   const listenAgain = handlesInterrupt ? ignoreInterrupts() : () => undefined
@@ -101,7 +100,7 @@ export async function spawn(
     child.once('exit', () => setTimeout(() => child.stderr?.destroy(), errorGrace).unref())
     child.once('error', error => resolve(failure(error, out, err)))
     child.once('close', (code, signal) =>
-      resolve({ code: code ?? 128 + (signalNumbers[signal ?? ''] ?? 0), out, err, timedOut }),
+      resolve({ code: code ?? 128 + (signal === null ? 0 : constants.signals[signal]), out, err, timedOut }),
     )
     // Node throws some errors of the system instead of reporting them, such as ENOTDIR and E2BIG.
   }).catch(failure)

@@ -1,3 +1,4 @@
+import { parseToken } from '../config/api-token.ts'
 import type { SettingKey } from '../config/setting-definitions.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import type { SettingSource } from '../config/setting-source.ts'
@@ -41,7 +42,7 @@ export const settingReaders = {
 /** The readers of the options of `createClient`. */
 export const clientReaders = {
   ...settingReaders,
-  token: textReader(text => text),
+  token: textReader(text => (text.trim() === '' ? text : parseToken(text, 'option').value)),
   signal: optionReader(
     'AbortSignal',
     (value): value is AbortSignal => value instanceof AbortSignal,

@@ -52,7 +52,8 @@ export function createHostClient(options: ClientOptions, host: Host): Client {
     <M extends MethodName>({ call }: MethodDefinition<M>) =>
     async (callOptions?: MethodOptions<M>): Promise<MethodResult<M>> => {
       const { document, failure } = await call(callOptions ?? {}, settings, (given, changes) =>
-        createCallClient(sourceOf(given), clientHost, secrets, { changes }),
+        // What git says is kept for each host: another call reads the checkout again.
+        createCallClient(sourceOf(given), { ...clientHost }, secrets, { changes }),
       ).catch((error: unknown) => ({ document: null, failure: toMergeqError(error) }))
       if (failure !== undefined) throw toPublicError(failure, secrets.redact, document)
       // The types describe the responses of the service; the decoders check what they declare as present.

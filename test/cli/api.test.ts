@@ -23,6 +23,24 @@ const send = async (line: string) => {
   }
 }
 
+test.each([
+  [
+    Buffer.from('{"note":"\xe9"}', 'latin1'),
+    2,
+    'mergeq: --input: the body contains bytes that are not UTF-8.\n',
+  ],
+  [
+    Buffer.from('{"note":"\xc3', 'latin1'),
+    2,
+    'mergeq: --input: the body contains bytes that are not UTF-8.\n',
+  ],
+  [Buffer.alloc(40 * 1024 * 1024 + 1, ' '), 6, 'mergeq: The request has 41,943,041 bytes or more; '],
+])('--input that is not UTF-8 or too long is refused, and nothing is sent', async (input, code, text) => {
+  const outcome = await mergeq('api getQueue --input -', { env, answer, input })
+  expect(outcome).toMatchObject({ code, out: '', requests: [] })
+  expect(outcome.err.startsWith(text)).toBe(true)
+})
+
 describe('a known operation gets its method, and what settings give', () => {
   test.each([
     ['listPullRequests', { repo, targetBranch: 'main' }],

@@ -205,6 +205,17 @@ describe('a value of the wrong type is a usage error, and nothing is sent', () =
         )
   })
 
+  test('a token with a wrong character is refused and not repeated, and an empty one counts as left out', () => {
+    expect(() => createHostClient({ token: 'tok_4f2a9c1e77\nx' }, host)).toThrow(
+      expect.objectContaining({
+        kind: 'usage',
+        message:
+          'createClient: token: Invalid token (option): it contains the character U+000A at position 15.',
+      }),
+    )
+    expect(createHostClient({ token: ' ' }, host)).toBeDefined()
+  })
+
   test('an address with a password is not repeated', () => {
     const baseUrl = 'https://user:secret@example.com'
     expect(() => createHostClient({ baseUrl }, host)).toThrow(

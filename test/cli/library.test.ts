@@ -215,6 +215,25 @@ test('a signal ends a call that is under way', async () => {
   await expect(call(client, 'getQueue')).rejects.toMatchObject({ kind: 'interrupted' })
 })
 
+test('each call reads the checkout again', async () => {
+  const heads = ['1'.repeat(40), '2'.repeat(40)]
+  const service = await serveScript(ok)
+  open.push(service)
+  const { baseUrl, requests } = service
+  const host = {
+    ...createNodeHost(bare, '0.0.0-test', never),
+    cwd: '/repo',
+    spawn: async (_: string, args: readonly string[]) =>
+      args.includes('rev-parse') ? { code: 0, out: `${heads.shift()}\n` } : { code: 1, out: '' },
+  }
+  const client = createHostClient({ baseUrl, token: 'tok_4f2a9c1e77', repo: 'acme/web' }, host)
+  const targets = { pr: 7, targets: ['web'], targetBranch: 'main' }
+  for (const head of [...heads]) {
+    await client.setImpactedTargets(targets)
+    expect(JSON.parse(requests.at(-1)?.body ?? '').pr).toEqual({ number: 7, sha: head })
+  }
+})
+
 test('on the sandbox, from submit to merged', async () => {
   const sandbox = await startSandbox({ now: () => Date.now() })
   open.push(sandbox)

@@ -298,6 +298,16 @@ describe('what is sent', () => {
     expect(updateBody(differences({ ...is, concurrency: 5 }, file), file)).toEqual({ batch: true })
   })
 
+  test('a setting with the name of a member that every object has is like any other', async () => {
+    const setting = withFile('settings: {toString: 1, __proto__: {}}', { answer: queueThat() })
+    const { code, out, err } = await mergeq(`queue diff -f q.yaml --allow-unknown ${where}`, setting)
+    expect({ code, out }).toEqual({
+      code: 20,
+      out: 'main\ttoString\tnull\t1\nmain\t__proto__\tnull\t{}\n',
+    })
+    expect(err).toContain('2 settings differ')
+  })
+
   test('a number with many digits is sent unchanged', async () => {
     const setting = withFile('settings: {huge: 9007199254740993}', { answer: queueThat() })
     const { requests } = await mergeq(`queue apply -f q.yaml --yes --allow-unknown ${where}`, setting)
@@ -512,7 +522,11 @@ describe('what a file may hold', () => {
     ],
     ['a number too small', 'settings:\n  concurrency: 0', "'0' is not a whole number from 1 to 4294967295"],
     ['a number too large', 'settings:\n  concurrency: 4294967296', "'4294967296' is not a whole number"],
-    ['a number far too large', 'settings:\n  concurrency: 90071992547409931', 'is not a number'],
+    [
+      'a number far too large',
+      'settings:\n  concurrency: 90071992547409931',
+      "'90071992547409931' is not a whole",
+    ],
     ['yes for true', 'settings:\n  batch: yes', 'q.yaml:2: batch: "yes" is not true or false.'],
     [
       'a word that is none',
@@ -650,6 +664,12 @@ describe('what a file may hold', () => {
 
   test.each([
     ['no file', 'queue diff', {}, 'No file was given.'],
+    [
+      'text that is not UTF-8',
+      'queue diff -f q.yaml',
+      { 'q.yaml': Buffer.from('settings: {enqueueingLabel: "\xe9"}', 'latin1') },
+      'q.yaml contains bytes that are not UTF-8.',
+    ],
     ['a file that is not there', 'queue diff -f no.yaml', {}, 'no.yaml does not exist.'],
     [
       'a folder without one',

@@ -207,6 +207,13 @@ describe('reads are repeated', () => {
     })
   })
 
+  test.each(['pr get 7', 'pr cancel 7'])('a time limit longer than a timer of Node: %s', async line => {
+    await withFaultServer({ pulls }, async server => {
+      const { code, earlierLines: notes } = await runAndCheck(server, `${line} --timeout 30d`)
+      expect({ code, notes }).toEqual({ code: 0, notes: [] })
+    })
+  })
+
   test.each(reads)('503 with --retries 0: $line', async ({ line, operation }) => {
     await withFaultServer({ pulls, script: { [operation]: unavailable } }, async server => {
       const { code, sleeps, earlierLines: notes } = await runAndCheck(server, `${line} --retries 0`)

@@ -197,6 +197,13 @@ describe('the action', () => {
     expect(await job.use({ with: { token: 'sandbox', command: 'pr get 99' } })).toBe(5)
   }, 90_000)
 
+  test('exposes an output that does not end with a newline', async () => {
+    const job = newJob()
+    const command = 'api getQueue'
+    expect(await job.use({ id: 'get', with: { token: 'sandbox', command } })).toBe(0)
+    expect(JSON.parse(job.outputs.get?.json ?? '')).toMatchObject({ branch: 'release/2.4' })
+  }, 60_000)
+
   test('runs no part of a command as a shell, and takes no token with a line break', async () => {
     const job = newJob()
     const command = 'api status $(touch ran) `touch ran` ; touch ran "&& touch ran"'

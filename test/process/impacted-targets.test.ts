@@ -165,7 +165,7 @@ describe('the program itself', () => {
   })
 
   test('a FIFO whose writer comes late, and a process substitution', async () => {
-    const late = await shell('mkfifo late; (sleep 0.3; echo //a > late) & mergeq --from late')
+    const late = await shell('mkfifo late; (sleep 0.3; echo //a > late) & mergeq --from late --timeout 30d')
     expect(late.sent).toEqual([expect.stringContaining('["//a"]')])
     const substituted = await shell('mergeq --from <(sleep 0.3; echo //b)')
     expect(substituted.sent).toEqual([expect.stringContaining('["//b"]')])

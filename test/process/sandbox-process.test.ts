@@ -137,6 +137,16 @@ test.each([
   expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH')
 })
 
+test.each([
+  ['SIGSEGV', 139],
+  ['SIGABRT', 134],
+  ['SIGPIPE', 141],
+  ['SIGKILL', 137],
+])('sandbox exec of a command that ends with %s exits with %i', async (signal, code) => {
+  const { exitCode } = await mergeq(['sandbox', 'exec', '--', 'sh', '-c', `kill -${signal.slice(3)} $$`])
+  expect(exitCode).toBe(code)
+})
+
 describe.each(dialects)('raw requests in the %s dialect', dialect => {
   it('are refused like the service refuses them', async () => {
     const { send, baseUrl } = await start('--dialect', dialect)

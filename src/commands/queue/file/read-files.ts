@@ -88,6 +88,9 @@ const displayName = (path: string): string => (path === '-' ? 'standard input' :
 async function parseSource(text: string, path: string): Promise<SourceNode> {
   const { parseYaml } = await import('./yaml.ts')
   const plainText = requireUtf8(text, displayName(path))
+  // Each byte that is not UTF-8 was decoded as this character.
+  if (plainText.includes('\uFFFD'))
+    throw usageError(`${displayName(path)} contains bytes that are not UTF-8.`, 'Save the text as UTF-8.')
   const source = parseYaml(plainText, displayName(path))
   if (isJsonFileName(path) && parseJson(plainText) === undefined)
     throw usageError(`${path}:1: invalid JSON.`, 'Fix the file, or rename it to end in .yaml.')
