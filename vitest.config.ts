@@ -17,6 +17,9 @@ export default defineConfig({
       project('cli', { isolate: false }),
       // Only these tests run the built program.
       project('process', { globalSetup: ['test/support/build.ts'] }),
+      ...(process.platform === 'win32'
+        ? [project('windows', { globalSetup: ['test/support/build.ts'] })]
+        : []),
     ],
     maxWorkers: '100%',
     reporters: ['default', './scripts/tally.mjs'],
