@@ -18,7 +18,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { changeFile } from './held-file.ts'
+import { changeFile, readHeldFile } from './held-file.ts'
 import type { Access, Files } from './host.ts'
 
 // Small files are read and written synchronously: this happens at every start, and the thread pool would
@@ -29,7 +29,7 @@ async function readText(path: string, maxBytes = Number.POSITIVE_INFINITY): Prom
   if (stat === undefined) return undefined
   if (!stat.isFile()) throw new Error('it is not a regular file')
   if (stat.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
-  return readFileSync(path, 'utf8')
+  return readHeldFile(path, () => readFileSync(path, 'utf8'))
 }
 
 /** The size of the pieces of a file, in bytes. */

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 /** The errors with which Windows refuses to change a file that another program has open. */
 const heldErrors = ['EBUSY', 'EPERM', 'EACCES']
 
-/** How long a change of a file is repeated, in milliseconds: virus scanners and editors hold it briefly. */
+/** How long a change is repeated, in milliseconds: virus scanners and editors hold it briefly. */
 const retryTime = 2_000
 const retryInterval = 50
 
@@ -14,22 +14,31 @@ const isReadOnly = (path: string): boolean =>
 
 /**
  * Changes a file. On Windows a change is repeated for two seconds while another program holds the file. Then
- * it throws an error that says so; for a read-only file it throws at once.
+ * it throws an error with the code EBUSY that says so; for a read-only file it throws at once.
  */
-export async function changeFile<T>(
+export const changeFile = <T>(path: string, change: () => T, platform?: string, sleep?: typeof wait) =>
+  repeatWhileHeld(path, change, heldErrors, platform, sleep)
+
+/** Reads a file. On Windows this is repeated like a change while another program does not share the file. */
+export const readHeldFile = <T>(path: string, read: () => T, platform?: string, sleep?: typeof wait) =>
+  repeatWhileHeld(path, read, ['EBUSY'], platform, sleep)
+
+async function repeatWhileHeld<T>(
   path: string,
-  change: () => T,
+  action: () => T,
+  errors: readonly string[],
   platform: string = process.platform,
   sleep = wait,
 ): Promise<T> {
   for (let waited = 0; ; waited += retryInterval)
     try {
-      return change()
+      return action()
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-      if (platform !== 'win32' || !heldErrors.includes(code)) throw error
-      if (isReadOnly(path)) throw new Error(`${path} is read-only`)
-      if (waited >= retryTime) throw new Error(`${path} is in use by another program (${code})`)
+      if (platform !== 'win32' || !errors.includes(code)) throw error
+      if (errors === heldErrors && isReadOnly(path)) throw new Error(`${path} is read-only`)
+      if (waited >= retryTime)
+        throw Object.assign(new Error(`${path} is in use by another program (${code})`), { code: 'EBUSY' })
       await sleep(retryInterval)
     }
 }

@@ -39,7 +39,9 @@ export const endCommand = (pid: number, env: Environment): StartCommand => ({
  */
 export function startCommand(file: string, args: readonly string[], env: Environment): StartCommand {
   if (/\.(?:exe|com)$/i.test(file)) return { file, args, windowsVerbatimArguments: false }
-  const path = escapeCommand(file.replaceAll('/', '\\'))
+  const backslashed = file.replaceAll('/', '\\')
+  // Quotes do not keep cmd.exe from expanding variables.
+  const path = /[%!]/.test(backslashed) ? escapeCommand(backslashed) : `"${backslashed}"`
   const words = args.map(text => escapeArgument(text, packageScript.test(file)))
   return {
     file: systemProgram('cmd.exe', env),

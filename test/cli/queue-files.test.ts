@@ -17,6 +17,7 @@ import { files } from '../../src/host/files.ts'
 import { isObject, type Json, type JsonObject } from '../../src/json.ts'
 import { parseJson, stringifyJson } from '../../src/json-text.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from '../support/harness.ts'
+import { testOnPosix } from '../support/programs.ts'
 
 const dialects = ['document', 'hosted'] as const
 
@@ -794,23 +795,26 @@ describe('export', () => {
     expect(parseQueueFile(parseYaml(out, 'q'), 'q').settings).toMatchObject({ newThing: label, 'k\u200B': 1 })
   })
 
-  test('a real file is replaced in one step: its mode and a link to it stay, and no other file is left', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'mergeq-code-'))
-    try {
-      writeFileSync(join(folder, 'q.yaml'), 'old', { mode: 0o640 })
-      symlinkSync('q.yaml', join(folder, 'link.yaml'))
-      await files.replace(join(folder, 'link.yaml'), 'new\n')
-      await files.replace(join(folder, 'fresh.yaml'), 'fresh\n')
-      expect(readFileSync(join(folder, 'q.yaml'), 'utf8')).toBe('new\n')
-      expect(statSync(join(folder, 'q.yaml')).mode & 0o777).toBe(0o640)
-      expect(readdirSync(folder).sort()).toEqual(['fresh.yaml', 'link.yaml', 'q.yaml'])
-      await expect(files.replace(folder, 'x')).rejects.toThrow('it is not a regular file')
-      await expect(files.replace(join(folder, 'no/q.yaml'), 'x')).rejects.toThrow('ENOENT')
-      expect(readdirSync(folder).sort()).toEqual(['fresh.yaml', 'link.yaml', 'q.yaml'])
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
-  })
+  testOnPosix(
+    'a real file is replaced in one step: its mode and a link to it stay, and no other file is left',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'mergeq-code-'))
+      try {
+        writeFileSync(join(folder, 'q.yaml'), 'old', { mode: 0o640 })
+        symlinkSync('q.yaml', join(folder, 'link.yaml'))
+        await files.replace(join(folder, 'link.yaml'), 'new\n')
+        await files.replace(join(folder, 'fresh.yaml'), 'fresh\n')
+        expect(readFileSync(join(folder, 'q.yaml'), 'utf8')).toBe('new\n')
+        expect(statSync(join(folder, 'q.yaml')).mode & 0o777).toBe(0o640)
+        expect(readdirSync(folder).sort()).toEqual(['fresh.yaml', 'link.yaml', 'q.yaml'])
+        await expect(files.replace(folder, 'x')).rejects.toThrow('it is not a regular file')
+        await expect(files.replace(join(folder, 'no/q.yaml'), 'x')).rejects.toThrow('ENOENT')
+        expect(readdirSync(folder).sort()).toEqual(['fresh.yaml', 'link.yaml', 'q.yaml'])
+      } finally {
+        rmSync(folder, { recursive: true })
+      }
+    },
+  )
 })
 
 /** Settings that the sandbox takes, and some that nobody knows. */

@@ -171,7 +171,7 @@ describe('doctor', () => {
   })
 })
 
-describe('auth login on Windows', () => {
+describe('settings on Windows', () => {
   const place = mkdtempSync(join(tmpdir(), 'mergeq-place-'))
   afterAll(() => rmSync(place, { recursive: true }))
   // conf writes the settings without the simulated host.
@@ -196,5 +196,21 @@ describe('auth login on Windows', () => {
 
   test('does not warn in the profile', async () => {
     expect(await login({ USERPROFILE: tmpdir() })).toMatchObject({ code: 0, err: stored })
+  })
+
+  test('settings that another program holds are named, and not overwritten', async () => {
+    const reason = `${join(place, 'config.json')} is in use by another program (EBUSY)`
+    const held = Object.assign(new Map<string, string>(), {
+      get: (path: string) => {
+        if (path === join(place, 'config.json')) throw Object.assign(new Error(reason), { code: 'EBUSY' })
+      },
+    })
+    expect(
+      await mergeq('config set timeout 9s', { disk: held, env: { MERGEQ_CONFIG_DIR: place } }),
+    ).toMatchObject({
+      code: 16,
+      out: '',
+      err: `mergeq: The settings file cannot be read: ${reason}.\n  Close the program that uses it, and try again.\n`,
+    })
   })
 })

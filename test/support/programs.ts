@@ -27,3 +27,9 @@ const isInstalled = (program: string): boolean => {
  */
 export const testWith = (program: string) =>
   isInstalled(program) || process.env.MERGEQ_TEST_NO_SKIP === '1' ? test : test.skip
+
+/**
+ * A test of what Windows does not have: scripts that begin with `#!`, links that every user may create,
+ * permission bits.
+ */
+export const testOnPosix = process.platform === 'win32' ? test.skip : test

