@@ -183,6 +183,16 @@ describe('the width of standard error', () => {
     ['  To see it, run: mergeq pr get 7', 24, '  To see it, run:\n  mergeq pr get 7'],
     ['run: mergeq pr get 7 -R acme/web', 12, 'run: mergeq\npr get 7 -R\nacme/web'],
     ['a\n\nb', 3, 'a\n\nb'],
+    [`  go on  ${'word '.repeat(6)}end`, 33, `  go on  word word word word word\n         word end`],
+    [`✓ #7 ${'word '.repeat(6)}end`, 33, `✓ #7 word word word word word\n  word end`],
+    [
+      '\u001B[32m✓\u001B[39m #7 is a pull request that merged',
+      30,
+      '\u001B[32m✓\u001B[39m #7 is a pull request that\n  merged',
+    ],
+    // A word that does not fit beside the first text has the whole width.
+    [`  page  https://example.com/a/long/path`, 32, `  page\n  https://example.com/a/long/path`],
+    [`  page  some words`, 14, `  page  some\n  words`],
   ])('%j in %i columns', (text, columns, expected) => {
     expect(wrapLines(text, columns)).toBe(expected)
   })
