@@ -27,7 +27,7 @@ export const maxCellWidth = (rows: readonly (readonly string[])[], index: number
  * that yield before the others. A table of columns that may not be cut may be wider.
  *
  * @param contentWidths the width of the widest cell of each column; 0 for a column without values
- * @param wordWidths the width to which a column that wraps is narrowed at most, where that is not its smallest
+ * @param wordWidths the width below which a column that wraps is not narrowed
  */
 export function layoutColumns(
   columns: readonly Column[],
