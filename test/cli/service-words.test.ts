@@ -153,7 +153,7 @@ describe('api --include', () => {
 })
 
 describe('the width of standard error', () => {
-  const answer = { status: 400, body: 'word '.repeat(60) }
+  const answer = { status: 403, body: 'word '.repeat(60) }
 
   test.each([40, 60, 80])('is that of the terminal: %i columns', async columns => {
     const { err } = await run(`queue get ${where}`, answer, {
@@ -167,6 +167,29 @@ describe('the width of standard error', () => {
       (await run(`queue get ${where}`, answer)).err
         .replace(/127\S+/, err.match(/127\S+/)?.[0] ?? '')
         .replace(/\s+/g, ' '),
+    )
+  })
+
+  test.each([
+    [404, '{"error":{"message":"There is no such queue."}}', 'There is no such queue.', true],
+    [400, 'the branch is\nunknown', 'the branch is unknown.', true],
+    // Fewer words say too little on their own, and a proxy also writes the words of a 503.
+    [400, 'bad request', 'bad request.', false],
+    [503, 'no healthy upstream today', 'no healthy upstream today.', false],
+  ])('%i %j: the reason of the service stands first on a terminal', async (status, body, reason, isFirst) => {
+    const line = `queue get ${where} --retries 0`
+    const [seen, piped] = await Promise.all(
+      [{ terminal: true, columns: 300, env: { NO_COLOR: '1' } }, {}].map(setting =>
+        run(line, { status, body }, setting),
+      ),
+    )
+    const host = /127\S+/
+    const [text = '', ...hints] = piped?.err.replace(host, 'host').split('\n') ?? []
+    expect(text).toMatch(new RegExp(`^mergeq: host .*: ${reason}$`))
+    expect(seen?.err.replace(host, 'host').split('\n')).toEqual(
+      isFirst
+        ? [`mergeq: ${reason}`, text.replace('mergeq:', ' ').replace(`: ${reason}`, '.'), ...hints]
+        : [text, ...hints],
     )
   })
 

@@ -1,4 +1,4 @@
-import { pluralize } from '../../domain/format.ts'
+import { pluralizeFirst } from '../../domain/format.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import type { PageProtocol } from '../list-reader.ts'
 import { defineOperation } from '../operation.ts'
@@ -42,7 +42,7 @@ export const listQuarantinedTests = defineOperation({
         filters: createTestFilters(filters, 'file'),
       },
       {
-        describe: ({ shown }) => `${pluralize(shown, 'quarantined test')} in ${repositoryName(repo)}.`,
+        describe: ({ shown }) => `${pluralizeFirst(shown, 'quarantined test')} in ${repositoryName(repo)}.`,
         envelope: result => pages.envelope(result, {}),
       },
     ),

@@ -1,4 +1,4 @@
-import { pluralize } from '../../domain/format.ts'
+import { pluralizeFirst } from '../../domain/format.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import type { PageProtocol } from '../list-reader.ts'
 import { defineOperation } from '../operation.ts'
@@ -60,7 +60,7 @@ export const listUnhealthyTests = defineOperation({
         filters: createTestFilters(filters),
       },
       {
-        describe: ({ shown }) => `${pluralize(shown, `${adjective} test`)} in ${repositoryName(repo)}.`,
+        describe: ({ shown }) => `${pluralizeFirst(shown, `${adjective} test`)} in ${repositoryName(repo)}.`,
         envelope: result => pagesOfTests.envelope(result, {}),
       },
     )
