@@ -1,4 +1,4 @@
-import { formatInteger, pluralize } from '../domain/format.ts'
+import { formatInteger, pluralizeFirst } from '../domain/format.ts'
 import type { PagePosition } from '../domain/page-cursor.ts'
 import { type TimeRange, windows } from '../domain/time-range.ts'
 import { MergeqError, withPeriod } from '../errors.ts'
@@ -151,7 +151,7 @@ export function paginateTests(plan: PaginationPlan): Paginator {
       const result = reader.finish(why)
       const { pages, tests } = earlier
       const before = pages === 0 ? '' : ` (${formatInteger(tests)} printed by earlier runs)`
-      const summary = `${pluralize(tests + result.shown, 'test')} failed from ${describeRange(range)}${before}.`
+      const summary = `${pluralizeFirst(tests + result.shown, 'test')} failed from ${describeRange(range)}${before}.`
       return {
         ...result,
         ...sentencesOf(result, summary, failingTestPages.content),

@@ -6,6 +6,10 @@ export const formatInteger = (number: number): string =>
 export const pluralize = (number: number, noun: string): string =>
   `${formatInteger(number)} ${noun}${number === 1 ? '' : 's'}`
 
+/** Returns a number with a noun at the start of a sentence: `No tests`, `1 test`, `2 tests`. */
+export const pluralizeFirst = (number: number, noun: string): string =>
+  number === 0 ? `No ${noun}s` : pluralize(number, noun)
+
 /** A number of bytes in bytes, KiB or MiB: `812 bytes`, `1.3 MiB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return pluralize(bytes, 'byte')

@@ -1,17 +1,38 @@
-import type { MergeqError } from '../errors.ts'
+import { type MergeqError, withPeriod } from '../errors.ts'
 import type { Json } from '../json.ts'
 import { stringifyJson } from '../json-text.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 
+/** How an error is printed for people. */
+interface ErrorTextOptions {
+  /** Whether the name of the API operation is included. */
+  readonly verbose: boolean
+  /** Whether the reason that the service gave stands on the first line, before the request that it rejected. */
+  readonly isReasonFirst: boolean
+}
+
+/** The least number of words that say why the service rejected a request. */
+const minReasonWords = 3
+
+/** Returns the reason that the service gave and the rest of the message; the message alone without a reason. */
+function splitMessage({ kind, message, details }: MergeqError): readonly [string, string?] {
+  const reason = withPeriod(details.serviceMessage?.replace(/\s+/g, ' ') ?? '')
+  const isReason = reason.split(' ').length >= minReasonWords && message.endsWith(`: ${reason}`)
+  return isReason && (kind === 'not-found' || kind === 'refused')
+    ? [reason, `${message.slice(0, -reason.length - 2)}.`]
+    : [message]
+}
+
 /**
  * Returns an error for people: `mergeq: ` and the message, then the indented hint
- * (docs/reference/cli.md, "Error messages"). The name of the API operation is included only with `verbose`.
+ * (docs/reference/cli.md, "Error messages").
  */
-export function errorText({ message, details }: MergeqError, verbose = false): string {
-  const { hint, operation } = details
+export function errorText(error: MergeqError, { verbose, isReasonFirst }: ErrorTextOptions): string {
+  const { hint, operation } = error.details
   const prefix = verbose && operation !== undefined ? `${operation}: ` : ''
-  const indentedHint = hint === undefined ? '' : `${sanitizeLines(hint).replace(/^/gm, '  ')}\n`
-  return `mergeq: ${sanitizeLine(`${prefix}${message}`)}\n${indentedHint}`
+  const [first, rest] = isReasonFirst ? splitMessage(error) : [error.message]
+  const further = [rest, hint].flatMap(text => (text === undefined ? [] : sanitizeLines(text).split('\n')))
+  return [`mergeq: ${sanitizeLine(`${prefix}${first}`)}`, ...further.map(line => `  ${line}`), ''].join('\n')
 }
 
 /**

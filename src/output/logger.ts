@@ -95,7 +95,7 @@ export function createLogger(
     },
     error: error => {
       if (json) return writeUnwrapped(errorJson(error))
-      const text = wrap(errorText(error, verbose))
+      const text = wrap(errorText(error, { verbose, isReasonFirst: sink.terminal === true }))
       return writeUnwrapped(color ? colorizeError(text) : text)
     },
     warnOnce: once(warn),

@@ -27,18 +27,23 @@ export const maxCellWidth = (rows: readonly (readonly string[])[], index: number
  * that yield before the others. A table of columns that may not be cut may be wider.
  *
  * @param contentWidths the width of the widest cell of each column; 0 for a column without values
+ * @param wordWidths the width below which a column that wraps is not narrowed
  */
 export function layoutColumns(
   columns: readonly Column[],
   contentWidths: readonly number[],
   maxWidth: number,
+  wordWidths: readonly number[],
 ): readonly ColumnLayout[] {
   const natural = columns.map(({ title, format }, index) => {
     const width = Math.max(contentWidths[index] ?? 0, textWidth(title))
     return canBeCut(format) ? Math.min(maxWidth, width) : width
   })
   const smallest = columns.map(({ format }, index) =>
-    Math.min(natural[index] ?? 0, minWidths[format] ?? Number.POSITIVE_INFINITY),
+    Math.min(
+      natural[index] ?? 0,
+      Math.max(wordWidths[index] ?? 0, minWidths[format] ?? Number.POSITIVE_INFINITY),
+    ),
   )
   let shown = columns.flatMap(({ priority }, index) =>
     priority !== undefined && contentWidths[index] === 0 ? [] : [{ index, priority: priority ?? 0 }],
@@ -74,5 +79,5 @@ export function layoutColumns(
   }
   narrow(columns.map(({ yieldsTo }) => yieldsTo ?? maxWidth))
   narrow(smallest)
-  return shown.map(({ index }) => ({ index, width: widths[index] ?? 0 }))
+  return shown.map(({ index }) => ({ index, width: Math.max(widths[index] ?? 0, wordWidths[index] ?? 0) }))
 }

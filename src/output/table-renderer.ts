@@ -6,7 +6,7 @@ import { applyLink, applyStyle, createChalk, renderLines, type TerminalStyle } f
 import { stateStyle } from './state-style.ts'
 import { stateSpan } from './styled-text.ts'
 import { canBeCut, columnGap, layoutColumns, maxCellWidth } from './table-layout.ts'
-import { breakLongWords, truncateCell } from './text-width.ts'
+import { breakLongWords, textWidth, truncateCell } from './text-width.ts'
 import { type ColumnFormat, type View, widthRows } from './view.ts'
 
 /** The terminal that a table is rendered for. */
@@ -46,6 +46,10 @@ function cellText(
   }
 }
 
+/** Returns the width of the longest URL in a text that a person may copy: at most 300 characters. */
+const maxUrlWidth = (text: string): number =>
+  Math.max(0, ...(text.match(/(?<!\S)https?:\/\/\S{1,300}(?!\S)/g) ?? []).map(textWidth))
+
 /** The number of rows in each layout: cli-table3 takes time in proportion to the square of its rows. */
 const layoutRows = 20
 
@@ -80,7 +84,13 @@ export function createTableRenderer(
     const isEmpty = sample.every(row => formatCell(row[index]) === '')
     return Math.max(isEmpty ? 0 : maxCellWidth(sampleTexts, index, 0), minWidths[index] ?? 0)
   })
-  const shown = layoutColumns(columns, contentWidths, options.columns).flatMap(({ index, width }) => {
+  const urlWidths = columns.map(({ format }, index) =>
+    format === 'prose'
+      ? sampleTexts.reduce((max, row) => Math.max(max, maxUrlWidth(row[index] ?? '')), 0)
+      : 0,
+  )
+  const layout = layoutColumns(columns, contentWidths, options.columns, urlWidths)
+  const shown = layout.flatMap(({ index, width }) => {
     const column = columns[index]
     return column === undefined ? [] : [{ index, width, column }]
   })

@@ -8,7 +8,7 @@ import { wrapLines } from './wrap-lines.ts'
  * `age` is the time since then (`4m`), `rate` is a percentage, `number` is aligned to the right, `pr` has a
  * number sign, and none of these is ever cut; nor is `id`. `text` takes the width that is left, at least 24
  * columns, and `plain` at least 8; both are cut at the end. `prose` wraps: between words, and inside a word
- * that is longer than the column.
+ * that is longer than the column, but not inside a URL.
  */
 export type ColumnFormat =
   | 'plain'

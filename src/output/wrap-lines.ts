@@ -9,12 +9,19 @@ const quotedCommand = /`mergeq [^`]*`/g
 /** Takes the place of the spaces of a command; no text for a terminal contains it. */
 const joiner = '\uE000'
 
+/** Matches the sign of a state and what follows it, or two texts with at least two spaces between them. */
+const twoColumns = /^([✓✗◐●○!?](?:\u001B\[\d+m)? |\S+(?: \S+)* {2,})(\S.*)$/
+
+/** The smallest width of the second of two texts, in columns. */
+const minRightWidth = 24
+
 /** Matches the styles and the indentation at the start of a line. */
 const lineStart = /^((?:\u001B\[[\d;]*m)*)( *)/
 
 /**
  * Returns a text whose lines are wrapped at `columns` columns, between words only: a longer word gets a line
- * of its own. Further lines of a wrapped line have its indentation.
+ * of its own. Further lines of a wrapped line have its indentation, or begin below what follows its sign or
+ * its first two spaces: `✓ #7 merged`, `mergeq pr wait 7  Waits until it merges`.
  */
 export const wrapLines = (text: string, columns: number): string =>
   text
@@ -24,6 +31,15 @@ export const wrapLines = (text: string, columns: number): string =>
 
 function wrapLine(line: string, columns: number): string {
   const [start = '', styles = '', indent = ''] = lineStart.exec(line) ?? []
+  const [, left = '', right = ''] = twoColumns.exec(line.slice(start.length)) ?? []
+  const column = indent.length + textWidth(left)
+  const rightWidth = columns - column
+  const isHanging =
+    rightWidth >= minRightWidth && right.split(' ').every(word => textWidth(word) <= rightWidth)
+  if (left !== '' && isHanging) {
+    const [first = '', ...rest] = wrapLine(right, rightWidth).split('\n')
+    return [`${start}${left}${first}`, ...rest.map(text => `${' '.repeat(column)}${text}`)].join('\n')
+  }
   const width = columns - indent.length
   const [command] = commandAtEnd.exec(line) ?? []
   const isWhole = command !== undefined && textWidth(command) <= width

@@ -265,17 +265,19 @@ describe('on a terminal', () => {
     spawn: () => ({ code: 127, out: '' }),
   }
 
-  test('what passed is on two lines, and the result on another', async () => {
+  test('what passed is one text, and the result another line', async () => {
     const { code, out } = await screen(120)
     expect({ code, out }).toEqual({
       code: 0,
-      out: '✓ versions, settings, base URL, proxy, token, DNS, TLS, service,\n  clock, service status, git, CI, repository, target branch, organization\n✓ No problems were found.\n',
+      out: '✓ versions, settings, base URL, proxy, token, DNS, TLS, service, clock, service status, git, CI, repository, target\n  branch, organization\n✓ No problems were found.\n',
     })
   })
 
   test('what was skipped, the warnings and the failures follow, each with its fix', async () => {
-    expect((await screen(80, sick)).out).toBe(`✓ versions, settings, base URL, proxy, DNS, TLS,
-  service status, CI, target branch, organization
+    expect(
+      (await screen(80, sick)).out,
+    ).toBe(`✓ versions, settings, base URL, proxy, DNS, TLS, service status, CI, target
+  branch, organization
 - service, clock skipped: the token check failed
 ! warn  git: git cannot be run
   Install git (https://git-scm.com/downloads), or use --repo and

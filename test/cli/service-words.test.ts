@@ -153,7 +153,7 @@ describe('api --include', () => {
 })
 
 describe('the width of standard error', () => {
-  const answer = { status: 400, body: 'word '.repeat(60) }
+  const answer = { status: 403, body: 'word '.repeat(60) }
 
   test.each([40, 60, 80])('is that of the terminal: %i columns', async columns => {
     const { err } = await run(`queue get ${where}`, answer, {
@@ -170,6 +170,29 @@ describe('the width of standard error', () => {
     )
   })
 
+  test.each([
+    [404, '{"error":{"message":"There is no such queue."}}', 'There is no such queue.', true],
+    [400, 'the branch is\nunknown', 'the branch is unknown.', true],
+    // Fewer words say too little on their own, and a proxy also writes the words of a 503.
+    [400, 'bad request', 'bad request.', false],
+    [503, 'no healthy upstream today', 'no healthy upstream today.', false],
+  ])('%i %j: the reason of the service stands first on a terminal', async (status, body, reason, isFirst) => {
+    const line = `queue get ${where} --retries 0`
+    const [seen, piped] = await Promise.all(
+      [{ terminal: true, columns: 300, env: { NO_COLOR: '1' } }, {}].map(setting =>
+        run(line, { status, body }, setting),
+      ),
+    )
+    const host = /127\S+/
+    const [text = '', ...hints] = piped?.err.replace(host, 'host').split('\n') ?? []
+    expect(text).toMatch(new RegExp(`^mergeq: host .*: ${reason}$`))
+    expect(seen?.err.replace(host, 'host').split('\n')).toEqual(
+      isFirst
+        ? [`mergeq: ${reason}`, text.replace('mergeq:', ' ').replace(`: ${reason}`, '.'), ...hints]
+        : [text, ...hints],
+    )
+  })
+
   test('of a pipe, and of a JSON error, is not limited', async () => {
     expect((await run(`queue get ${where}`, answer)).err.split('\n')).toHaveLength(3)
     const { err } = await run(`queue get ${where} --json`, answer, { terminal: true, columns: 40 })
@@ -183,6 +206,16 @@ describe('the width of standard error', () => {
     ['  To see it, run: mergeq pr get 7', 24, '  To see it, run:\n  mergeq pr get 7'],
     ['run: mergeq pr get 7 -R acme/web', 12, 'run: mergeq\npr get 7 -R\nacme/web'],
     ['a\n\nb', 3, 'a\n\nb'],
+    [`  go on  ${'word '.repeat(6)}end`, 33, `  go on  word word word word word\n         word end`],
+    [`✓ #7 ${'word '.repeat(6)}end`, 33, `✓ #7 word word word word word\n  word end`],
+    [
+      '\u001B[32m✓\u001B[39m #7 is a pull request that merged',
+      30,
+      '\u001B[32m✓\u001B[39m #7 is a pull request that\n  merged',
+    ],
+    // A word that does not fit beside the first text has the whole width.
+    [`  page  https://example.com/a/long/path`, 32, `  page\n  https://example.com/a/long/path`],
+    [`  page  some words`, 14, `  page  some\n  words`],
   ])('%j in %i columns', (text, columns, expected) => {
     expect(wrapLines(text, columns)).toBe(expected)
   })

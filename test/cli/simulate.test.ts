@@ -36,8 +36,10 @@ describe('sandbox simulate', () => {
         /^ {2}95% of the pull requests merge within \d+m, with \d+m of CI time per merge\.$/,
       ),
     ])
-    expect(err).toContain(
-      '1 setting cannot keep up with the load: the queue and the time to merge keep growing.',
+    expect(err).toBe(
+      `1 setting cannot keep up with the load: the queue and the time to merge keep growing.
+This is a model: constant load, no flaky tests, no conflicts, no priorities. To list all simplifications, add --json.
+`,
     )
   })
 

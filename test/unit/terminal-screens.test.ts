@@ -81,6 +81,19 @@ describe('the columns of a table', () => {
     )
   })
 
+  test('are as wide as a URL that wraps beside other words', () => {
+    const url = 'https://merge-queue.internal.example.com/v1'
+    const prose: View = {
+      columns: [
+        { title: 'KEY', format: 'id' },
+        { title: 'VALUE', format: 'prose' },
+      ],
+      rows: [['base-url', url]],
+    }
+    expect(linesOf(prose, 40)).toEqual(['KEY       VALUE', `base-url  ${url}`])
+    expect(linesOf({ ...prose, rows: [['base-url', url.slice(8)]] }, 40)[2]).toBe('          om/v1')
+  })
+
   test('redact a secret before they cut it', () => {
     const secret = 'abcdefghijklmnopqrstuvwxyz0123456789'
     const rows = [[7, 'TESTING', null, null, null, `token ${secret}`]]

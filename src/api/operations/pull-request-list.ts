@@ -1,4 +1,4 @@
-import { pluralize } from '../../domain/format.ts'
+import { pluralizeFirst } from '../../domain/format.ts'
 import { maxListResponseSize } from '../../domain/limits.ts'
 import { withNormalizedState } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
@@ -104,7 +104,8 @@ export const listPullRequests = defineOperation({
         filters: author === undefined ? [] : [{ flag: '--author', keeps: isBy(author) }],
       },
       {
-        describe: ({ shown }) => `${pluralize(shown, 'pull request')} of the queue for ${queue}${selection}.`,
+        describe: ({ shown }) =>
+          `${pluralizeFirst(shown, 'pull request')} of the queue for ${queue}${selection}.`,
         envelope({ pages, complete, envelope: { nextCursor, ...others } }) {
           // The cursor of the last of several requests continues one state only.
           const cursor = pages === 1 && nextCursor !== undefined ? { nextCursor } : {}

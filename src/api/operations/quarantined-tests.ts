@@ -1,4 +1,4 @@
-import { pluralize } from '../../domain/format.ts'
+import { pluralizeFirst } from '../../domain/format.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import type { PageProtocol } from '../list-reader.ts'
 import { defineOperation, hintIfNotFound } from '../operation.ts'
@@ -36,7 +36,7 @@ export const listQuarantinedTests = defineOperation({
       protocol,
       { ...params, filters: createTestFilters(params, 'file') },
       {
-        describe: ({ shown }) => `${pluralize(shown, 'quarantined test')} in ${repositoryName(repo)}.`,
+        describe: ({ shown }) => `${pluralizeFirst(shown, 'quarantined test')} in ${repositoryName(repo)}.`,
         envelope: result => pages.envelope(result, {}),
       },
     ),

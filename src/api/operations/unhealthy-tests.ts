@@ -1,4 +1,4 @@
-import { pluralize } from '../../domain/format.ts'
+import { pluralizeFirst } from '../../domain/format.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import type { PageProtocol } from '../list-reader.ts'
 import { defineOperation, hintIfNotFound } from '../operation.ts'
@@ -54,7 +54,7 @@ export const listUnhealthyTests = defineOperation({
       protocol,
       { ...params, filters: createTestFilters(params) },
       {
-        describe: ({ shown }) => `${pluralize(shown, `${adjective} test`)} in ${repositoryName(repo)}.`,
+        describe: ({ shown }) => `${pluralizeFirst(shown, `${adjective} test`)} in ${repositoryName(repo)}.`,
         envelope: result => pagesOfTests.envelope(result, {}),
       },
     )

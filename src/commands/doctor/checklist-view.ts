@@ -11,20 +11,9 @@ const byResult = (reports: readonly CheckReport[], result: CheckReport['result']
 
 const checkNames = (reports: readonly CheckReport[]): string => reports.map(({ check }) => check).join(', ')
 
-/** The longest list of checks on a single line: it fits a terminal of 80 columns. */
-const maxListWidth = 76
-
-/** Returns the names of the checks that passed, on one or two lines. */
-function passedLines(passed: readonly CheckReport[]): readonly StyledLine[] {
-  const names = checkNames(passed)
-  if (names === '') return []
-  const isOneLine = names.length <= maxListWidth
-  const end = isOneLine ? names.length : names.lastIndexOf(', ', names.length / 2) + 1
-  return [
-    [signSpan('PASS'), ` ${names.slice(0, end)}`],
-    ...(isOneLine ? [] : [`  ${names.slice(end).trimStart()}`]),
-  ]
-}
+/** Returns the names of the checks that passed, on one line. */
+const passedLines = (passed: readonly CheckReport[]): readonly StyledLine[] =>
+  passed.length === 0 ? [] : [[signSpan('PASS'), ` ${checkNames(passed)}`]]
 
 /** Returns the lines of a fix; a command that it ends with gets a line of its own. */
 const fixLines = (fix: string): readonly string[] =>
@@ -64,7 +53,7 @@ function closingLine(reports: readonly CheckReport[]): StyledLine {
 }
 
 /**
- * Returns the reports as a checklist for a terminal: what passed on one or two lines (with `verbose`, each
+ * Returns the reports as a checklist for a terminal: what passed on one line (with `verbose`, each
  * with what was found), then what was skipped, the warnings and the failures with their fixes, and a line
  * with the result.
  */

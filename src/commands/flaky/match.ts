@@ -8,7 +8,7 @@ import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import type { Input } from '../../cli/inputs.ts'
 import type { Invocation } from '../../cli/invocation.ts'
 import { readPages } from '../../cli/stream-pages.ts'
-import { formatInteger, pluralize } from '../../domain/format.ts'
+import { formatInteger, pluralize, pluralizeFirst } from '../../domain/format.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
@@ -203,7 +203,7 @@ export const flakyMatchCommand = defineCommand({
       .filter(verdict => countOf(verdict) > 0)
       .map(verdict => `${formatInteger(countOf(verdict))} ${verdict}`)
     await logger.info(
-      `${pluralize(matchRecords.length, 'failed test')}${countTexts.length > 0 ? `: ${countTexts.join(', ')}` : ''}.`,
+      `${pluralizeFirst(matchRecords.length, 'failed test')}${countTexts.length > 0 ? `: ${countTexts.join(', ')}` : ''}.`,
     )
     if (countOf('unknown') > 0) throw incompleteListError(failure, finish?.problem, 'flaky match')
     if (finish?.isBroken === true) await logger.info(incompleteListError(failure, finish.problem).message)

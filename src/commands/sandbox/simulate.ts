@@ -200,6 +200,10 @@ async function simulate(values: InputValues<typeof inputs>, context: CommandCont
     await logger.info(
       `${pluralize(overloaded.length, 'setting')} cannot keep up with the load: the queue and the time to merge keep growing.`,
     )
-  await logger.info(`These results come from a model: ${simulationLimits.join('; ')}.`)
+  await logger.info(
+    host.err.terminal
+      ? 'This is a model: constant load, no flaky tests, no conflicts, no priorities. To list all simplifications, add --json.'
+      : `These results come from a model: ${simulationLimits.join('; ')}.`,
+  )
   return 0
 }
