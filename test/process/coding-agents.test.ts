@@ -86,7 +86,7 @@ describe(path, () => {
     const others = codeIn(text.replace(/\n/g, ' ')).filter(
       code => /^(?:mergeq|queue) /.test(code) && !inTables.includes(code),
     )
-    const codes: Record<string, number> = {}
+    const codes: Record<string, number | undefined> = {}
     for (const code of others) {
       const line = code.startsWith('mergeq ') ? code : `mergeq ${code}`
       const words = line.split(' ').slice(1, 3)
