@@ -38,6 +38,8 @@ try {
   rmSync(out, { force: true })
   copyFileSync(process.execPath, out)
   chmodSync(out, 0o755)
+  // codesign refuses a program that is signed already, and the new content makes its signature invalid.
+  if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', out])
   await inject(out, 'NODE_SEA_BLOB', readFileSync(blob), {
     sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2',
     ...(process.platform === 'darwin' ? { machoSegmentName: 'NODE_SEA' } : {}),

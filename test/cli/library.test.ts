@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
@@ -38,6 +39,12 @@ test('there is a method for each operation', () => {
     route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
   )
   expect(Object.keys(client)).toEqual(names)
+})
+
+test('docs/library.md names every method', () => {
+  const guide = readFileSync('docs/library.md', 'utf8')
+  const client = createHostClient({}, createNodeHost(bare, '0.0.0-test', never))
+  for (const name of Object.keys(client)) expect(guide).toContain(`\`${name}\``)
 })
 
 describe('what is sent is what the command line sends', () => {

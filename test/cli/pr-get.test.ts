@@ -40,3 +40,10 @@ test('the same as JSON: the document as it came, its state in the spelling of th
   const { out } = await mergeq(`pr get 123 ${where} --json`, { answer })
   expect(out).toBe(`${JSON.stringify({ ...record, state: 'TESTING' })}\n`)
 })
+
+test('an unknown pull request ends with exit code 5', async () => {
+  const answer = () => ({ status: 404, body: 'not found' })
+  const { code, out, err, requests } = await mergeq('pr get 9 -R acme/web -b main', { answer })
+  expect({ code, out, requests: requests.length }).toEqual({ code: 5, out: '', requests: 1 })
+  expect(err).toMatch(/^mergeq: 127\.0\.0\.1:\d+ returned 404 \(not found\) for #9 /)
+})

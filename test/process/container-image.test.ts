@@ -4,6 +4,8 @@ import { validate } from 'dockerfile-utils'
 import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { findImageBuilder } from '../support/image-builder.ts'
+import { bareEnvironment } from '../support/programs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const text = readFileSync('Dockerfile', 'utf8')
@@ -101,4 +103,29 @@ describe('Dockerfile', () => {
     expect(JSON.parse(stdout)).toMatchObject({ state: 'RUNNING' })
     expect(existsSync(join(place, 'opt/mergeq/node_modules'))).toBe(false)
   }, 120_000)
+
+  // A program that builds images is not in .ci/run: MERGEQ_TEST_NO_SKIP does not apply.
+  test('is built and runs, where a program can build images', async context => {
+    const bases = stages.map(([from]) => from?.value.split(' ')[0] ?? '')
+    const builder = await findImageBuilder(place, bases)
+    if (builder === undefined) return context.skip('neither docker, podman nor buildah works here')
+    const work = join(place, 'checkout')
+    const git = (...words: readonly string[]) =>
+      execa('git', words, { cwd: work, env: bareEnvironment(place) })
+    mkdirSync(work)
+    await git('init', '--initial-branch', 'main')
+    await git('remote', 'add', 'origin', 'https://github.com/acme/web.git')
+    await builder.build()
+    try {
+      const run = (line: string) => builder.run(line.split(' '), work)
+      expect(await run('mergeq --version')).toBe(manifest.version)
+      expect(await run('id -u')).toBe('1000')
+      expect(await run('mergeq config get repo')).toBe('github.com/acme/web')
+      const queue = JSON.parse(await run('mergeq sandbox exec -- mergeq queue get -b main --json'))
+      expect(queue).toMatchObject({ state: 'RUNNING' })
+      await expect(run('npm --version')).rejects.toThrow()
+    } finally {
+      await builder.remove()
+    }
+  }, 900_000)
 })

@@ -89,6 +89,10 @@ describe.each(guides)('%s', path => {
       const { out } = await sh(['mergeq', 'metrics'], folder, env)
       for (const [series] of text.matchAll(/\bmq_\w+/g)) expect(out).toContain(`\n${series}{`)
     },
+    // An example of a test is a part of a test file, which runs.
+    async ts({ text }) {
+      expect(readFileSync('test/cli/pr-get.test.ts', 'utf8')).toContain(text)
+    },
     async js({ text }) {
       mkdirSync(join(folder, 'node_modules'), { recursive: true })
       rmSync(join(folder, 'node_modules/mergeq'), { force: true })

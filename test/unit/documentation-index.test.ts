@@ -12,6 +12,3 @@ test.each(['../README.md', '../CONTRIBUTING.md', '../CHANGELOG.md', '../RELEASIN
   'docs/README.md links %s',
   page => expect(index).toContain(`](${page})`),
 )
-
-test('README.md has less than 250 lines', () =>
-  expect(readFileSync('README.md', 'utf8').split('\n').length - 1).toBeLessThan(250))

@@ -12,6 +12,9 @@ const allowed: readonly (readonly [text: string, reason: string])[] = [
     'JSON keys: `mend` of `doctor --json` is `fix`. The check `base address` is `base URL`.',
     'old names, for those who update',
   ],
+  ['const answer = () =>', 'a setting of the test harness'],
+  ["-b main', { answer }", 'a setting of the test harness'],
+  ['`answer` is the service', 'a setting of the test harness'],
   ['goes back without losing what was typed', 'a form from which the user returns to the previous page'],
 ]
 

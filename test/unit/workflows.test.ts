@@ -12,6 +12,7 @@ interface Step {
 }
 
 interface Workflow {
+  readonly on?: unknown
   readonly permissions?: unknown
   readonly jobs: Readonly<
     Record<
@@ -66,6 +67,11 @@ test('CI runs .ci/run, with the programs that it needs', () => {
   const { text = '' } = workflows.find(({ path }) => path.endsWith('/ci.yml')) ?? {}
   expect(text).toContain('- run: bash .ci/run\n')
   expect(text).toContain(` ${programs.replace('promtool', 'prometheus')}\n`)
+})
+
+test('the tag of a version starts a release, and the tag of the action does not', () => {
+  const { document } = workflows.find(({ path }) => path.endsWith('/release.yml')) ?? {}
+  expect(document?.on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+*'] } })
 })
 
 test('Renovate has every dependency in one group', () => {
