@@ -344,7 +344,7 @@ describe('the tables of other words', () => {
     expect(Object.values(optionSynonyms).filter(name => !options.has(name.split('=')[0] ?? ''))).toEqual([])
   })
 
-  test('hold no word that is a command of the group', () => {
+  test('contain no command of the group', () => {
     for (const [group, rows] of Object.entries(commandSynonyms))
       for (const [target, words] of rows)
         if (!target.endsWith('<pr>') && !target.includes(' --'))
