@@ -3,7 +3,7 @@ import type { DecodedResponse } from '../api/decode.ts'
 import type { Operation } from '../api/operation.ts'
 import type { PaginationEnd } from '../api/pagination.ts'
 import type { Params, ParamValue } from '../api/param.ts'
-import type { ErrorKind } from '../errors.ts'
+import type { ErrorKind, MergeqError } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
 import type { JsonObject } from '../json.ts'
 import type { View } from '../output/view.ts'
@@ -90,6 +90,11 @@ export interface OperationCommand<P extends Params = Params, F extends Inputs = 
    * before the change is sent, only for such a person, and an error that it throws is ignored.
    */
   readBefore?(values: InputValues<F>, context: CommandContext): Promise<JsonObject | undefined>
+  /**
+   * Returns an error that says more about a change that the service rejected. It is called only for a person
+   * at a terminal; if it throws, the original error stays.
+   */
+  explainError?(failure: MergeqError, values: InputValues<F>, context: CommandContext): Promise<MergeqError>
   /**
    * Returns what ends a list on a terminal, instead of the notes about its range and length on standard
    * error; undefined where the notes say it.

@@ -7,7 +7,6 @@ import type { JsonObject } from '../json.ts'
 import type { ListEnding, OperationCommand } from './command.ts'
 import type { CommandContext } from './context.ts'
 import type { Invocation, RequestDefinition } from './invocation.ts'
-import { openResumeFile } from './resume-file.ts'
 
 /** Milliseconds between two progress messages in CI. */
 const progressInterval = 60_000
@@ -120,7 +119,9 @@ export async function streamPages(
   context: CommandContext,
 ): Promise<number> {
   const { logger, host } = context
-  const resume = await openResumeFile(command, invocation, pages, context)
+  const resume = context.args.has('--resume-file')
+    ? await (await import('./resume-file.ts')).openResumeFile(command, invocation, pages, context)
+    : undefined
   // Selected fields are a table without anything around it.
   const endsOnScreen =
     host.out.terminal && context.options.format === 'table' && context.options.fields.length === 0

@@ -219,6 +219,48 @@ describe('a change on a terminal says what changed', () => {
   })
 })
 
+describe('a rejected change of a finished pull request on a terminal says so', () => {
+  const place = '-R github.com/acme/web -b main'
+  const hint = `  Nothing was changed. For details, run: mergeq pr get 7 ${place}\n`
+  const rejecting =
+    (state: string, status = 404, more = {}) =>
+    ({ path }: Seen): Answer =>
+      path.endsWith('/getSubmittedPullRequest')
+        ? { body: JSON.stringify({ ...record, state, isCurrentlySubmittedToQueue: false, ...more }) }
+        : { status, body: 'no' }
+  const run = (line: string, answer: (seen: Seen) => Answer, more = {}) =>
+    mergeq(line, { env, terminal: true, columns: 200, answer, ...more })
+  const paths = ({ requests }: { requests: readonly Seen[] }) => requests.map(({ path }) => path)
+
+  test.each([
+    ['pr cancel 7', 'MERGED', 404, 5, '#7 is already merged.'],
+    ['pr cancel 7', 'failed', 404, 5, '#7 has already failed.'],
+    ['pr cancel 7', 'CANCELLED', 404, 5, '#7 is already cancelled.'],
+    ['pr restart 7', 'MERGED', 404, 5, '#7 is already merged.'],
+    ['pr submit 7', 'MERGED', 400, 6, '#7 is already merged.'],
+  ])('%s, %s', async (line, state, status, code, expected) => {
+    const outcome = await run(line, rejecting(state, status))
+    expect(outcome).toMatchObject({ code, out: '', err: `mergeq: ${expected}\n${hint}` })
+  })
+
+  test.each([
+    ['pr cancel 7', rejecting('PENDING', 404, { isCurrentlySubmittedToQueue: true })],
+    ['pr cancel 7', (): Answer => ({ status: 404, body: 'no' })],
+    ['pr submit 7', rejecting('FAILED', 400)],
+  ])('%s: another reason stays', async (line, answer) => {
+    expect((await run(line, answer)).err).toContain(': no.\n')
+  })
+
+  test.each([
+    ['pr cancel 7', { terminal: false }],
+    ['pr cancel 7 --json', {}],
+    ['pr cancel 7 --retries 0', {}],
+    ['pr cancel 7 --set targetBranch=prod', {}],
+  ])('%s with %j asks nothing more', async (line, more) => {
+    expect(paths(await run(line, rejecting('MERGED'), more))).toEqual(['/v1/cancelPullRequest'])
+  })
+})
+
 test.each(['document', 'hosted'] as const)(
   'a test run on a terminal, %s dialect: failures first',
   async dialect => {

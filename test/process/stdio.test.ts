@@ -827,13 +827,13 @@ describe('documents', () => {
 
   testWith('script')('a table says the zone of its times, in every locale and zone', async () => {
     // It lies ahead, so that it is shown as a time and not as so long ago.
-    const [said = '', ...others] = await inEach('pr get 7', '2126-01-05T11:57:00+02:00', 120)
+    const [said = '', ...others] = await inEach('pr get 7 -q', '2126-01-05T11:57:00+02:00', 120)
     expect(others).toEqual([])
     expect(said).toContain('2126-01-05T11:57:00+02:00')
   })
 
   testWith('script')('a time without a zone is not taken for one of this machine', async () => {
-    const [said = '', ...others] = await inEach('pr get 7', '2026-01-05T11:57:00', 120)
+    const [said = '', ...others] = await inEach('pr get 7 -q', '2026-01-05T11:57:00', 120)
     expect(others).toEqual([])
     expect(said).toContain('2026-01-05T11:57:00')
   })

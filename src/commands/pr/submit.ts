@@ -22,6 +22,7 @@ import { isNotFound, MergeqError, toMergeqError, usageError } from '../../errors
 import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { styled } from '../../output/styled-text.ts'
 import { message } from '../../output/view.ts'
+import { explainFinished } from './state/explain-finished.ts'
 import { createWaitLimits, readWaitOptions, type WaitOptions } from './wait/time-limits.ts'
 import { reportUnwaited, waitForAll } from './wait/wait-for-all.ts'
 import { waitInputs, waitRecord } from './wait/wait-inputs.ts'
@@ -83,6 +84,7 @@ const submitRequest = defineOperationCommand({
     } satisfies Input<boolean | undefined>,
   },
   readBefore: (values, context) => readRecord(values, withMaxRetries(context.client(), 0), context),
+  explainError: explainFinished(['ok']),
   view: (_, { pr, targetBranch, priority }, before) =>
     message(
       before?.isCurrentlySubmittedToQueue === true
