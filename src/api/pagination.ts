@@ -14,24 +14,12 @@ import {
 import { createTestPages } from './test-pages.ts'
 
 /** What is left to print when a list has ended. */
-export interface PaginationEnd {
-  /** Records that were collected for sorting. */
-  readonly records: readonly JsonObject[]
-  readonly complete: boolean
-  /** Whether the list ended early for another reason than an option. */
-  readonly isBroken: boolean
-  /** How many records were printed, with `records`. */
-  readonly shown: number
-  /** How many records there are, printed or not; undefined where that was not read. */
-  readonly total: number | undefined
-  /** How many records the filters hid. */
-  readonly hidden: number
+export interface PaginationEnd
+  extends Pick<ListResult, 'records' | 'complete' | 'isBroken' | 'shown' | 'total' | 'hidden' | 'problem'> {
   /** All sentences about the list: its summary, what else happened, and whether there are more records. */
   readonly notes: readonly string[]
   /** The sentences about restarts, repeated rows and hidden records. */
   readonly incidents: readonly string[]
-  /** Why the list ended early, without a full stop; undefined where an error or an option ended it. */
-  readonly problem: string | undefined
   /** The members beside the records in the one document for all pages. */
   readonly envelope: JsonObject
 }

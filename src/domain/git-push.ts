@@ -11,8 +11,6 @@ export interface PushedBranch {
   readonly isDeletion: boolean
   /** The commit that the branch points to at the remote before the push. */
   readonly from: string
-  /** The commit that the branch points to after the push; zeros for a deletion. */
-  readonly to: string
 }
 
 const refUpdate = /^(\S+) ([\da-f]{40,64}) (\S+) ([\da-f]{40,64})$/
@@ -36,7 +34,7 @@ export function parsePushes(text: string): readonly PushedBranch[] {
         )
       const branch = remote.startsWith('refs/heads/') ? remote.slice('refs/heads/'.length) : undefined
       if (branch === undefined || isZero(from) || to === from) return []
-      return [{ branch, isDeletion: isZero(to), from, to }]
+      return [{ branch, isDeletion: isZero(to), from }]
     })
 }
 

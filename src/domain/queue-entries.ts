@@ -1,4 +1,5 @@
 import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../json.ts'
+import { pluralize } from './format.ts'
 import { normalizeState } from './states.ts'
 
 /** A pull request in the list of a queue (docs/reference/service.md, "getQueue"). */
@@ -40,3 +41,16 @@ export const testSlots = (queue: Json): TestSlots => ({
   concurrency: getNumber(queue, 'concurrency'),
   isBatching: get(queue, 'batch') === true,
 })
+
+/**
+ * Formats how many pull requests are under test: `testing 1/2`.
+ *
+ * @param separator the text between the two numbers
+ */
+export function testSlotsText(queue: Json, separator: string): string {
+  const { testing, concurrency, isBatching } = testSlots(queue)
+  if (concurrency === undefined) return `testing ${testing.length}`
+  return isBatching
+    ? `testing ${testing.length} in batches, ${pluralize(concurrency, 'run')} at a time`
+    : `testing ${testing.length}${separator}${concurrency}`
+}

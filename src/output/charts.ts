@@ -13,18 +13,17 @@ export function bar(value: number, max: number, width: number): string {
 }
 
 /**
- * Returns a sparkline with a character for each value, scaled from `min` to `max`. A value other than 0 is
- * always visible, and NaN is a gap.
+ * Returns a sparkline with a character for each value, scaled from 0 or a smaller value to the largest value.
+ * A value other than 0 is always visible, and NaN is a gap.
  */
-export const sparkline = (
-  values: readonly number[],
-  max = values.filter(Number.isFinite).reduce((max, value) => Math.max(max, value), -Infinity),
-  min = values.filter(Number.isFinite).reduce((min, value) => Math.min(min, value), 0),
-): string =>
-  values
+export function sparkline(values: readonly number[]): string {
+  const finite = values.filter(Number.isFinite)
+  const [min, max] = [Math.min(0, ...finite), Math.max(...finite)]
+  return values
     .map(value => {
       if (Number.isNaN(value) || value === min) return value === min && value !== 0 ? heights[1] : heights[0]
       const share = value >= max ? 1 : value <= min ? 0 : (value - min) / (max - min)
       return heights[Math.max(1, Math.round(share * 8))] ?? heights[0]
     })
     .join('')
+}

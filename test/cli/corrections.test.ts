@@ -393,7 +393,7 @@ describe('the tables of other words', () => {
     expect(meant.filter(name => !options.has(name.split('=')[0] ?? ''))).toEqual([])
   })
 
-  test('hold no word that is a command of the group', () => {
+  test('contain no command of the group', () => {
     for (const [group, rows] of Object.entries(commandSynonyms))
       for (const [target, words] of rows)
         if (!target.endsWith('<pr>') && !target.includes(' --'))

@@ -127,7 +127,7 @@ describe('the guard', () => {
       0,
     ],
     ['nothing', '', serviceKnowing(), 0],
-  ])('lets go without a word: %s', async (_, input, answer, asked) => {
+  ])('allows the push silently: %s', async (_, input, answer, asked) => {
     const { code, out, err, requests } = await guard(input, answer)
     expect({ code, out, err, asked: requests.length }).toEqual({ code: 0, out: '', err: '', asked })
   })
@@ -155,18 +155,21 @@ describe('the guard', () => {
     ['a refused token', () => ({ status: 401 }), 4],
     ['a web page', () => ({ status: 404, body: '<html>' }), 5],
     ['no document', () => ({ body: 'OK' }), 15],
-  ])('trouble lets go with a line, --fail-closed does not: %s', async (_, answer: () => Answer, strict) => {
-    const open = await guard(line('fix'), answer)
-    expect({ code: open.code, out: open.out, asked: open.requests.length }).toEqual({
-      code: 0,
-      out: '',
-      asked: 1,
-    })
-    expect(open.err).toMatch(/^mergeq: The queue could not be checked, so the push continues: .*\n$/)
-    const closed = await guard(line('fix'), answer, '--fail-closed')
-    expect(closed.code).toBe(strict)
-    expect(closed.err).toMatch(/^mergeq: The push was blocked because .*\n[\s\S]*MERGEQ_GUARD=off git push/)
-  })
+  ])(
+    'an error allows the push with a warning, unless --fail-closed is set: %s',
+    async (_, answer: () => Answer, strict) => {
+      const open = await guard(line('fix'), answer)
+      expect({ code: open.code, out: open.out, asked: open.requests.length }).toEqual({
+        code: 0,
+        out: '',
+        asked: 1,
+      })
+      expect(open.err).toMatch(/^mergeq: The queue could not be checked, so the push continues: .*\n$/)
+      const closed = await guard(line('fix'), answer, '--fail-closed')
+      expect(closed.code).toBe(strict)
+      expect(closed.err).toMatch(/^mergeq: The push was blocked because .*\n[\s\S]*MERGEQ_GUARD=off git push/)
+    },
+  )
 
   test('nor does it stop for want of settings', async () => {
     for (const [env, message] of [
@@ -183,7 +186,7 @@ describe('the guard', () => {
     }
   })
 
-  test('MERGEQ_GUARD=off asks nothing; --dry-run shows what would be asked', async () => {
+  test('MERGEQ_GUARD=off sends nothing; --dry-run shows the request', async () => {
     const off = await mergeq('guard', {
       env: { ...where, MERGEQ_GUARD: 'off' },
       input: line('fix'),

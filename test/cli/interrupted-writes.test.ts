@@ -59,7 +59,7 @@ const changes: readonly (readonly [line: string, operation: string, what: string
 ]
 const files = { 'queue.yaml': 'repo: github.com/acme/web\ntargetBranch: main\nsettings:\n  concurrency: 3\n' }
 
-describe.each(signals)('%s while a change got no answer', (...signal) => {
+describe.each(signals)('%s during a change without a response', (...signal) => {
   test.each(changes)('`mergeq %s` of %s names %s and the command that shows its state', async (...row) => {
     const [line, operation, what, command] = row
     const { code, err } = await interrupted(line, signal, {

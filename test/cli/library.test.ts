@@ -112,7 +112,7 @@ describe('what is sent is what the command line sends', () => {
   })
 })
 
-describe('what comes back', () => {
+describe('results', () => {
   test('a read is the document, a change its receipt', async () => {
     const { client } = await clientOf(({ path }) => ({
       body: path.endsWith('getQueue') ? '{"state":"running","enqueuedPullRequests":[],"extra":1}' : 'OK',
@@ -145,7 +145,7 @@ describe('what comes back', () => {
     })
   })
 
-  test('a list that was cut rejects, and holds what was read', async () => {
+  test('an incomplete list rejects with the part that was read', async () => {
     const { client } = await clientOf(
       (_, index) =>
         index === 0 ? { body: '{"tests":[{"id":"a"}],"page":{"next_page_token":"x"}}' } : { status: 500 },

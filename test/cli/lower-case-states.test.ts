@@ -53,7 +53,7 @@ describe('a state that the service rejects is sent again in lower case', () => {
   })
 })
 
-describe('a refusal stays a refusal', () => {
+describe('a rejection stays a rejection', () => {
   const refused = async (
     line: string,
     answer: (seen: Seen, index: number) => { status?: number; body?: string },
@@ -90,7 +90,7 @@ describe('a refusal stays a refusal', () => {
     expect(states).toHaveLength(1)
   })
 
-  test('a lost answer to the second request is read back', async () => {
+  test('a second request without a response is read back', async () => {
     const answer = (seen: Seen) => {
       if (seen.path.endsWith('getQueue')) return { body: '{"state":"paused","enqueuedPullRequests":[]}' }
       const answered = strict(seen)

@@ -60,7 +60,7 @@ describe('the summary on a terminal', () => {
     expect(out).toMatch(/depth 23 {3}testing 4 {3}not ready 4\n/)
   })
 
-  test('a narrow terminal has the numbers of now on a line of their own', async () => {
+  test('a narrow terminal shows the current numbers on a separate line', async () => {
     expect(await printed('metrics', text, { columns: 60 })).toContain(`
   merged 60   failed 0   cancelled 4   restarts 2
   depth 23   testing 4
@@ -77,7 +77,7 @@ mq_pr_conclusions_1h_total{${bisection},conclusion="failed"} 3
     expect(out).toContain('depth 25 (2 in bisection)   testing 5\n')
   })
 
-  test('what is missing, NaN or infinite is not known', async () => {
+  test('missing, NaN and infinite values are shown as unknown', async () => {
     const body = `mq_depth_current{${main}} NaN
 mq_testing_slots_active{${main}} +Inf
 ${histogram('mq_pr_time_in_queue_1h_seconds', main, Array(9).fill('NaN'))}`

@@ -91,7 +91,7 @@ describe('metrics check', () => {
     )
   })
 
-  test('21 when one of several does not hold, and the first that does not is reported', async () => {
+  test('21 if one of several fails; the first that fails is reported', async () => {
     const { code, out, err } = await check('mq_depth_current > 3')
     expect(code).toBe(21)
     expect(out.split('\n').map(line => line.split('\t')[0])).toEqual(['pass', 'fail', ''])
@@ -100,7 +100,7 @@ describe('metrics check', () => {
     )
   })
 
-  test('on a terminal each verdict has a sign, and what does not hold is last', async () => {
+  test('on a terminal each result has a sign, and failures come last', async () => {
     const line = ['metrics', 'check', 'mq_depth_current < 5', 'max(mq_depth_current) == 12', '-R', 'acme/web']
     const { code, out } = await mergeq(line, { answer, terminal: true, columns: 120, env: { NO_COLOR: '1' } })
     expect({ code, out }).toEqual({
@@ -149,7 +149,7 @@ describe('metrics check', () => {
     expect(out).toContain('(no observations)')
   })
 
-  test('5 when a series is absent, with the nearest; what else was asked is answered', async () => {
+  test('5 if a series is absent, with the nearest name; the other expressions are still checked', async () => {
     const { code, out, err } = await check(['mq_queue_depth_current > 1', 'mq_depth_current > 50'])
     expect(code).toBe(5)
     expect(out.split('\n').map(line => line.split('\t')[0])).toEqual(['fail', 'fail', 'fail', ''])
@@ -392,7 +392,7 @@ describe('how metrics watch ends', () => {
       answer: (_, index) => answers[Math.min(index, answers.length - 1)] ?? {},
     })
 
-  test('as `queue watch`: a refused token at once, faults when there are too many in a row', async () => {
+  test('like `queue watch`: ends at once for a rejected token, otherwise after too many errors in a row', async () => {
     const [refused, faulty, mended] = [
       await watch('', [good, { status: 401 }]),
       await watch('--max-errors 3', [good, { status: 503 }]),

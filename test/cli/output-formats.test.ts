@@ -366,7 +366,7 @@ describe('more of the formats', () => {
     }
   })
 
-  test('api prints what came, untouched: states too', async () => {
+  test('api prints the response unchanged, states too', async () => {
     const body = '{ "state":"merged",\n  "x": 9007199254740993 }'
     const { code, out } = await mergeq(`api getQueue ${where}`, { answer: () => ({ body }) })
     expect({ code, out }).toEqual({ code: 0, out: body })
@@ -451,7 +451,7 @@ describe('untrusted text', () => {
     expect(out).not.toMatch(unsafe())
   })
 
-  test('on a terminal nothing arrives but our own colours', async () => {
+  test('on a terminal the only escape sequences are our colors', async () => {
     const title = hostile.map(([, name]) => name).join('')
     const { out } = await mergeq(`pr get 7 ${where}`, { answer: titled(title), ...onTerminal })
     expect(out.replaceAll(new RegExp(`${esc}\\[(1|2|22|3[1-6]|39)m`, 'g'), '')).not.toMatch(unsafe())
@@ -520,7 +520,7 @@ describe('untrusted text', () => {
     ['["-1+1"]', `"'-1+1"`],
     ['{"-":1}', '"{""-"":1}"'],
     ['"-12.5"', `"'-12.5"`],
-  ])('in CSV a negative number stays a number, and a text is defused: %s', async (value, cell) => {
+  ])('in CSV a negative number stays a number, and a formula becomes text: %s', async (value, cell) => {
     const answer = serve({ getSubmittedPullRequest: `{"state":"TESTING","prTitle":${value}}` })
     const { out } = await mergeq(`pr get 7 ${where} --fields prTitle -o csv`, { answer })
     expect(out).toBe(crlf('prTitle', cell))
@@ -543,7 +543,7 @@ describe('untrusted text', () => {
     expect(out).toBe(text('| prTitle |'.toLowerCase(), '| --- |', `| ${cell} |`))
   })
 
-  test('no one is mentioned by Markdown', async () => {
+  test('Markdown mentions no user', async () => {
     const { out } = await mergeq(`pr get 7 ${where} --fields prTitle -o markdown`, {
       answer: titled('@acme/web #7'),
     })
@@ -989,12 +989,12 @@ describe('colour', () => {
   test.each([
     ['--color always', {}],
     ['', { FORCE_COLOR: '1' }],
-  ])('tab-separated rows are coloured where that is forced: %j %j', async (flags, env) => {
+  ])('tab-separated rows are colored if that is forced: %j %j', async (flags, env) => {
     const { out } = await mergeq(`pr get 7 ${where} ${flags}`, { answer: serve(), env })
     expect(out).toContain(`\t${esc}[33mTESTING${esc}[39m\t`)
   })
 
-  test('what is for scripts is never coloured', async () => {
+  test('output for scripts is never colored', async () => {
     for (const flags of ['--json', '-o ndjson', '-o csv', '-o markdown']) {
       const { out } = await mergeq(`pr get 7 ${where} ${flags} --color always`, {
         answer: serve(),

@@ -71,7 +71,7 @@ describe('metrics in formats that read the text', () => {
     expect(cells.out).toBe(samples.map(({ value }) => `${value}\n`).join(''))
   })
 
-  test('print nothing where a later line cannot be read', async () => {
+  test('print nothing if a later line cannot be read', async () => {
     for (const format of ['--json', '-o ndjson', '-o csv', '-o markdown', '--fields name']) {
       const { code, out } = await mergeq(`metrics ${format}`, {
         answer: () => ({ body: `${lines(0, 2_500)}oops\n` }),

@@ -191,7 +191,7 @@ describe('what could not be read', () => {
     expect((await mergeq(line, { env: at, answer: answers({ getSubmittedPullRequest: page }) })).code).toBe(5)
   })
 
-  test('what was typed to name the queue is in the commands to go on with', async () => {
+  test('the suggested commands repeat the options that name the queue', async () => {
     const { out } = await mergeq("pr explain https://github.com/acme/api/pull/7 -b 'release 1' --json", {
       answer: answers({ getSubmittedPullRequest: { status: 404 }, getQueue: { status: 404 } }),
     })

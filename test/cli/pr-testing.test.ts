@@ -24,7 +24,7 @@ const asked = (requests: readonly Seen[]) =>
   })
 
 describe('pr testing --pr', () => {
-  test('asks by pull request, and once where the service supports that', async () => {
+  test('requests by pull request, only once if the service supports that', async () => {
     const { code, err, requests } = await mergeq(`pr testing --pr 7 ${where}`, {
       answer: () => ({ body: JSON.stringify(run) }),
     })
@@ -36,7 +36,7 @@ describe('pr testing --pr', () => {
     ['verifiedByTestRun', { state: 'merged', verifiedByTestRun: id }],
     ['timeline', { state: 'failed', timeline: [{ testRun: { branch: `trunk-merge/pr-7/${id}` } }] }],
     ['timeline', { state: 'tests_passed', timeline: [{ testsPassed: { testRunId: id } }, { testRun: {} }] }],
-  ])('otherwise uses the run that the record names, and says where with -v: %s', async (source, record) => {
+  ])('otherwise uses the run that the record names, and -v names the field: %s', async (source, record) => {
     const { code, out, err, requests } = await mergeq(`pr testing --pr 7 ${where} --json`, {
       answer: byIdOnly(record),
     })
@@ -109,7 +109,7 @@ describe('the sandbox in the hosted dialect', () => {
     expect(merged.err).toContain('from the field verifiedByTestRun of #7')
   })
 
-  test('requires the head commit of an upload, which help says', async () => {
+  test('requires the head commit of an upload, as the help says', async () => {
     story = await openStory({ dialect: 'hosted' })
     const { code, err } = await story.mergeq('pr targets 7 //a --no-sha')
     expect(code).toBe(6)

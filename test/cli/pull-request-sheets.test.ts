@@ -67,7 +67,7 @@ describe('pr get on a terminal', () => {
     expect(out).toMatch(expected)
   })
 
-  test('has links where the terminal has them', async () => {
+  test('has links if the terminal supports them', async () => {
     const { out } = await mergeq('pr get 7 8', {
       env,
       terminal: true,
@@ -129,7 +129,7 @@ describe('--web', () => {
     expect(requests.map(({ path }) => path)).toEqual(['/v1/getSubmittedPullRequest'])
   })
 
-  test('opens nothing where the service refuses, and nothing that is not a web page', async () => {
+  test('opens nothing if the service rejects the request, and nothing that is not a web page', async () => {
     expect((await opened('pr get 7 --web', () => ({ status: 404 }))).urls).toEqual([])
     const run = { checkSuites: [{ checkRuns: [{ name: 'a', url: 'file:///etc/passwd' }] }] }
     const { code, urls } = await opened('pr testing 6e1d9f0a --web', answering(run))

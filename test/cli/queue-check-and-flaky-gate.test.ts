@@ -113,7 +113,7 @@ describe.each(dialects)('gates in the %s dialect', dialect => {
     }))
 })
 
-describe('what is looked at', () => {
+describe('inputs of the checks', () => {
   test.each([
     [
       'fewer than the most',
@@ -190,7 +190,7 @@ describe('what is looked at', () => {
     })
   })
 
-  test("stalled goes by the service's clock, not by ours", async () => {
+  test('stalled is measured with the clock of the service, not ours', async () => {
     const answer = (): Answer => ({
       body: JSON.stringify(queue('RUNNING', entry(7, 'TESTING', at(1_800_000)))),
       headers: { date: new Date(noon).toUTCString() },
@@ -203,7 +203,7 @@ describe('what is looked at', () => {
 
 describe('queue check', () => {
   const where = '-R acme/web -b main'
-  test('on a terminal each verdict has a sign, what failed is last, and nothing is cut', async () => {
+  test('on a terminal each result has a sign, failures come last, and nothing is cut', async () => {
     const line = `queue check --max-depth 2 --stalled 1h --not-paused ${where}`
     const answer = () => ({
       body: JSON.stringify(queue('PAUSED', entry(7, 'PENDING_FAILURE', at(7_200_000)))),

@@ -85,7 +85,7 @@ describe.each(dialects)('a queue as code in the %s dialect', dialect => {
       })
     }))
 
-  test('a folder holds several queues; each is reported, and one digest covers all', () =>
+  test('a directory contains several queues; each is reported, and one digest covers all', () =>
     tell(dialect, async story => {
       const setting: Setting = {
         files: {
@@ -127,7 +127,7 @@ describe.each(dialects)('a queue as code in the %s dialect', dialect => {
       expect((await story.mergeq('queue diff -f q.yaml', empty)).code).toBe(0)
     }))
 
-  test("the queue's state is part of it only when that is asked for", () =>
+  test('the state of the queue is included only with --include-state', () =>
     tell(dialect, async story => {
       const paused = withFile('settings: {state: paused, batch: false}')
       const without = await story.mergeq('queue diff -f q.yaml', paused)
@@ -184,7 +184,7 @@ describe.each(dialects)('a queue as code in the %s dialect', dialect => {
       expect((await story.mergeq('queue get --json')).out).toBe(before)
     }))
 
-  test('a setting that the live queue has is known, and may be what was meant', () =>
+  test('a setting of the live queue is known, and may be suggested', () =>
     tell(dialect, async story => {
       expect((await story.mergeq('queue update --set futureThing=1')).code).toBe(0)
       const exact = withFile('settings: {futureThing: 2}')
@@ -196,7 +196,7 @@ describe.each(dialects)('a queue as code in the %s dialect', dialect => {
       })
     }))
 
-  test('--set lays a setting over those of the file, in the diff and in what is applied', () =>
+  test('--set overrides settings of the file, in the diff and when they are applied', () =>
     tell(dialect, async story => {
       const setting = withFile('settings: {concurrency: 1}')
       expect((await story.mergeq('queue diff -f q.yaml --set concurrency=2', setting)).out).toBe(
@@ -226,7 +226,7 @@ requiredStatuses  none  build, integration tests of the
       })
     }))
 
-  test('on a terminal it shows what would change and asks; a no sends nothing', () =>
+  test('on a terminal it shows the changes and asks; the answer no sends nothing', () =>
     tell(dialect, async story => {
       const terminal = { terminal: true, inputTerminal: true }
       const setting = withFile('settings: {concurrency: 2}', terminal)
@@ -292,7 +292,7 @@ describe('what is sent', () => {
     expect({ code: second.code, names: namesOf(second.requests) }).toEqual({ code: 0, names: ['getQueue'] })
   })
 
-  test('what would follow a change keeps the value of the file', async () => {
+  test('a setting derived from a changed setting keeps the value of the file', async () => {
     const file = { concurrency: 5, bisectionConcurrency: 2, batch: true }
     const is = { concurrency: 1, bisectionConcurrency: 2, batch: false }
     expect(updateBody(differences(is, file), file)).toEqual(file)
@@ -335,7 +335,7 @@ describe('what is sent', () => {
     }
   })
 
-  test('what the file says of the queue beats the environment, and a flag must not contradict it', async () => {
+  test('the queue that the file names overrides the environment, and an option must not contradict it', async () => {
     const text = 'repo: acme/api\ntargetBranch: next\nsettings: {}'
     const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
     const { requests } = await mergeq('queue diff -f q.yaml', withFile(text, { answer: queueThat(), env }))
@@ -373,7 +373,7 @@ describe('when the live settings move', () => {
       expect((await mergeq(`queue apply -f q.yaml --yes --if-match ${bad} ${where}`, setting)).code).toBe(2)
   })
 
-  test('what a person agreed to is what was shown: settings that move while they think are stale', async () => {
+  test('a person confirms what was shown: settings that change during the prompt are stale', async () => {
     const answer = queueThat((operation, index, queue) =>
       operation === 'getQueue' && index === 1
         ? { body: JSON.stringify({ ...queue, mode: 'parallel' }) }
@@ -392,7 +392,7 @@ describe('writes are reported as they happened', () => {
   const setting = (answer: ReturnType<typeof queueThat>) => withFile('settings: {batch: true}', { answer })
   const apply = `queue apply -f q.yaml --yes --json ${where}`
 
-  test('an update that got no clear answer is settled by reading', async () => {
+  test('an update without a clear response is confirmed by a read', async () => {
     let applied = false
     const { code, out } = await mergeq(
       apply,
@@ -499,7 +499,7 @@ describe('writes are reported as they happened', () => {
   })
 })
 
-describe('what a file may hold', () => {
+describe('contents of a file', () => {
   const bad: readonly (readonly [what: string, text: string, message: string | RegExp])[] = [
     ['nothing', '', 'q.yaml:1: the file is empty.'],
     ['a list', '- a', 'q.yaml:1: a queue file must be a mapping.'],
@@ -726,7 +726,7 @@ describe('export', () => {
   const answer = queueThat()
   const lines = `queue export ${where}`
 
-  test('leaves out what is read only, what has no value and what could not be set again', async () => {
+  test('omits settings that are read-only, have no value or cannot be set again', async () => {
     const odd = {
       ...live,
       notReadyTimeoutHours: null,
@@ -749,7 +749,7 @@ describe('export', () => {
     )
   })
 
-  test('a file keeps its comments, its order and what is none of our business', async () => {
+  test('a file keeps its comments, its order and its other contents', async () => {
     const before =
       '# ours\nrepo: acme/web # mind the name\n\nsettings:\n  # one at a time\n  concurrency: 4 # was 2\n  state: paused\n  requiredStatuses: [ci] # from CI\n  gone: 1\n\n  mode: "single"\n# the end\n'
     const disk = new Map([['q.yaml', before]])
@@ -783,11 +783,11 @@ describe('export', () => {
     expect(err).toContain(message)
   })
 
-  test('a queue that is not there is not found', async () => {
+  test('a missing queue is not found', async () => {
     expect((await mergeq(lines, { answer: () => ({ status: 404, body: 'Not Found' }) })).code).toBe(5)
   })
 
-  test('what cannot be seen is escaped, and comes back', async () => {
+  test('invisible characters are escaped, and read back unchanged', async () => {
     const label = 'a\u202Eb\u001B[31m\u0085c\uD800'
     const odd = { ...live, newThing: label, 'k\u200B': 1 }
     const { out } = await mergeq(lines, { answer: () => ({ body: JSON.stringify(odd) }) })
@@ -875,7 +875,7 @@ describe('properties', () => {
     },
   )
 
-  test('YAML: any document comes back as it was', () => {
+  test('YAML: any document is read back unchanged', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), document => {
         const settings = asObject(document)
@@ -886,7 +886,7 @@ describe('properties', () => {
     )
   })
 
-  test('YAML: a rewrite keeps every comment of what stays, and says what it should', () => {
+  test('YAML: a rewrite keeps the comments of unchanged settings, and has the new values', () => {
     const value = fc.oneof(
       fc.boolean(),
       fc.integer(),
@@ -917,7 +917,7 @@ describe('properties', () => {
     )
   })
 
-  test('settings: what was exported differs in nothing, and the digest does not know an order', async () => {
+  test('settings: exported settings have no differences, and the digest does not depend on the order', async () => {
     await fc.assert(
       fc.asyncProperty(settingsOfSome, async settings => {
         const { settings: exported, unreadable } = liveSettings({ ...live, ...asObject(settings) }, true)

@@ -263,7 +263,7 @@ describe('how a watch ends', () => {
     expect(out).toMatch(expected)
   })
 
-  test('one whose record could not be read, and that comes back, has not come from nowhere', async () => {
+  test('a pull request that returns after its record could not be read has its earlier state', async () => {
     let looks = 0
     const { out } = await mergeq('queue watch --interval 1s --for 4s', {
       env: at,

@@ -478,7 +478,7 @@ async function play({ command, scenario: one }: { readonly command: Command; rea
 const sequences = Number(process.env.MERGEQ_RANDOM_WRITES ?? 2_000)
 const seed = Number(process.env.MERGEQ_RANDOM_SEED ?? Date.now() % 2 ** 31)
 
-test(`no claim about a change contradicts what happened to it (seed ${seed})`, async () => {
+test(`no result of a change contradicts its history (seed ${seed})`, async () => {
   await fc.assert(
     fc.asyncProperty(sequence, async args => {
       const { wrong, model, outcome } = await play(args)

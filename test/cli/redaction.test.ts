@@ -217,7 +217,7 @@ describe('bytes that are passed on in pieces', () => {
     expect(through([...text])).toBe(whole)
   })
 
-  test('any text without a token comes out as it came, however it is cut', () => {
+  test('any text without a token stays unchanged in any number of pieces', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary-ascii', maxLength: 20 })), pieces => {
         expect(through(pieces)).toBe(pieces.join(''))
@@ -240,7 +240,7 @@ describe('bytes that are passed on in pieces', () => {
   })
 })
 
-describe('looking for a token, and for what acts, takes time in proportion to the text', () => {
+describe('the search for tokens and control sequences takes time in proportion to the text', () => {
   const redactor = createRedactor()
   redactor.hide(token)
   const megabyte = (piece: string) => piece.repeat(Math.ceil(1_000_000 / piece.length))
@@ -411,7 +411,7 @@ describe('text of an untrusted service does not act on a terminal', () => {
 describe('what was typed or found on this machine', () => {
   const evil = 'a\x1B]0;pwned\x07b\u202Ec\x9Bm'
 
-  test('the curl line of --dry-run holds nothing that acts, and still sends the same', async () => {
+  test('the curl command of --dry-run contains no control characters, and sends the same request', async () => {
     const { out } = await mergeq(
       [
         'pr',
@@ -431,7 +431,7 @@ describe('what was typed or found on this machine', () => {
     expect(JSON.parse(body)).toMatchObject({ impactedTargets: [evil], note: '\u202E\u0085\u2066' })
   })
 
-  test('a question is asked in plain text', async () => {
+  test('a prompt is plain text', async () => {
     const { err } = await mergeq('queue delete', {
       ...setting({ terminal: true, inputTerminal: true, typed: ['no'], answer: () => json({}) }),
       env: { ...queue, MERGEQ_TOKEN: token, MERGEQ_TARGET_BRANCH: `x${token}` },

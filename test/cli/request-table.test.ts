@@ -865,7 +865,7 @@ test('no operation is without a line', () => {
   expect(serviceOperations.map(({ route }) => route).filter(route => !covered.has(route))).toEqual([])
 })
 
-test('pr testing in the queue’s own CI job asks for the run of its test branch', async () => {
+test('pr testing in the CI job of the queue requests the run of its test branch', async () => {
   const run = '6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c'
   const { code, requests } = await mergeq('pr testing', {
     answer,

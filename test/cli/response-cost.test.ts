@@ -45,7 +45,7 @@ describe('a response over its limit is neither requested nor read again', () => 
     }),
   )
 
-  test('a change whose answer is over the limit is confirmed by a good reading', () =>
+  test('a change whose response is over the limit is confirmed by a read', () =>
     withFaultServer(
       { script: { submitPullRequest: { effect: 'now', respond: respondWith(200, deep(1_000)) } } },
       async server => {
@@ -94,7 +94,7 @@ describe('--max-answer', () => {
   )
 })
 
-describe('what an answer would cost', () => {
+describe('the cost of a response', () => {
   const bytesOf = (text: string) => new TextEncoder().encode(text)
   const excessOf = (text: string, more: Partial<ReturnType<typeof costLimits>> = {}) =>
     findExcessiveCost(bytesOf(text), { ...costLimits(mebibyte), ...more }, async () => undefined)
@@ -123,7 +123,7 @@ describe('what an answer would cost', () => {
     for (const text of ['', ' ', '<html>[[[', `"${'['.repeat(300)}"`, '# HELP {{{'])
       expect(await excessOf(text, { maxDepth: 1 })).toBeUndefined()
   })
-  test('a large answer is looked through in steps, and a signal ends that', async () => {
+  test('a large response is scanned in steps, and a signal ends the scan', async () => {
     const stop = new Error('stopped')
     const looking = findExcessiveCost(
       bytesOf(filled('1,', 9 * mebibyte, '[', ']')),

@@ -125,7 +125,7 @@ describe('reads are repeated', () => {
     })
   })
 
-  test('a change gives up at once, too, and was not applied', async () => {
+  test('a change also fails at once, and was not applied', async () => {
     await withFaultServer({ script: { submitPullRequest: rateLimited('3600') } }, async server => {
       const { code, sleeps, documents } = await runAndCheck(server, 'pr submit 7 --json')
       expect({ code, sleeps, requests: server.log.length }).toEqual({ code: 7, sleeps: [], requests: 1 })
@@ -194,7 +194,7 @@ describe('reads are repeated', () => {
     )
   })
 
-  test.each(reads)('the server never answers: $line', async ({ line, operation }) => {
+  test.each(reads)('the server never responds: $line', async ({ line, operation }) => {
     await withFaultServer({ pulls, script: { [operation]: withoutEffect(neverRespond) } }, async server => {
       const began = performance.now()
       const { code, sentence } = await runAndCheck(server, `${line} --timeout 300ms --retries 0`)
@@ -276,7 +276,7 @@ describe('changes are repeated only when they were not applied', () => {
     )
   })
 
-  test('applied, never answered: pr cancel', async () => {
+  test('applied, without a response: pr cancel', async () => {
     await withFaultServer(
       { pulls, script: { cancelPullRequest: [withEffect(neverRespond)] } },
       async server => {
@@ -424,7 +424,7 @@ describe('changes are repeated only when they were not applied', () => {
   test.each([
     ['503 with Retry-After: 1', respondWith(503, '', { 'retry-after': '1' })],
     ['408', respondWith(408)],
-  ] as const)('%s, then success: pr submit reads before it repeats', async (_, respond) => {
+  ] as const)('%s, then success: pr submit reads before the retry', async (_, respond) => {
     await withFaultServer({ script: { submitPullRequest: [withoutEffect(respond)] } }, async server => {
       const { code, out } = await runAndCheck(server, 'pr submit 7')
       expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^7\ttrue\tconfirmed\t/) })

@@ -173,7 +173,7 @@ describe('the server', () => {
     },
   )
 
-  it('refuses a body that is too large, with or without Content-Length, and keeps serving', async () => {
+  it('rejects a body that is too large, with or without Content-Length, and continues to serve', async () => {
     const sandbox = await start()
     const host = `localhost:${sandbox.port}`
     const large = new Uint8Array(maxBodySize + 1).fill(32)

@@ -122,7 +122,7 @@ describe.each(Object.entries(screens))('the screens of %s', (name, list) => {
       }
   })
 
-  test('are ASCII where the locale is not UTF-8', async () => {
+  test('are ASCII if the locale is not UTF-8', async () => {
     expect(hasUnicode({ LANG: 'C' }, 'linux')).toBe(false)
     for (const [screen, drawn] of all)
       for (const { text, dialect, columns } of drawn.filter(one => one.columns === 80)) {

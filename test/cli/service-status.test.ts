@@ -68,7 +68,7 @@ describe('an unavailable service at the default base URL', () => {
     ['there is no status', [404, 'Not Found']],
     ['the status cannot be read either', [503, 'outage']],
     ['a web page answers', [404, '<!doctype html><title>x</title>']],
-  ] as const)('without a report the error is as before: %s', async (_, status) => {
+  ] as const)('without a report the error stays the same: %s', async (_, status) => {
     const { code, err } = await run(`pr get 7 ${where} --retries 1 -q`, { status })
     expect({ code, err }).toEqual({ code: 7, err: plain })
     expect(operations()).toEqual(['getSubmittedPullRequest', 'getSubmittedPullRequest', 'status'])
@@ -80,7 +80,7 @@ describe('an unavailable service at the default base URL', () => {
     expect(err.match(/The service reports an outage: down\./g)).toHaveLength(2)
   })
 
-  test('a command with its own logic says it, too', async () => {
+  test('a command with its own logic reports it too', async () => {
     const { code, err } = await run(`queue check --max-depth 1 ${where} --retries 1`, {
       status: [200, 'down'],
     })

@@ -119,13 +119,13 @@ describe('settings that someone else may have written', () => {
       { [file]: { ...ownFile, mode: 0o664 }, [folder]: { ...ownFolder, mode: 0o775 } },
     ],
     ['the folder is root\u2019s', { [folder]: { ...ownFolder, owner: 0, mode: 0o755 } }],
-  ])('settings of our own decide: %s', async (_, access) => {
+  ])('settings of the user decide: %s', async (_, access) => {
     const service = await serve()
     expect(await mergeq(read, stored(service, access))).toMatchObject({ code: 0, err: '' })
     expect(service.requests).toHaveLength(1)
   })
 
-  test('where users have no ids nothing is asked', async () => {
+  test('no file is checked on a system without user IDs', async () => {
     const service = await serve()
     const { user: _, ...host } = stored(service, foreign[0]?.[1])
     expect((await mergeq(read, host)).code).toBe(0)
@@ -164,7 +164,7 @@ describe('doctor', () => {
     expect((await settingsRow({})).row).toMatchObject({ result: 'pass', found: file })
   })
 
-  test('asks the service where the address is not in doubt', async () => {
+  test('sends the request if the base URL is trusted', async () => {
     const { rows, service } = await settingsRow({ [file]: { ...ownFile, mode: 0o644 } })
     expect(service.requests.map(({ path }) => path)).toEqual(['/v1/getMergeQueueMetrics', '/v1/status'])
     expect(rows.map(({ check }) => check)).toContain('service')

@@ -392,7 +392,7 @@ describe('the base address', () => {
     ['https://h/v1#x', /fragment/],
     ['https://h/v1#', /fragment/],
   ]
-  test.each(refused)('%s is refused, from wherever it comes', async (base, why) => {
+  test.each(refused)('%s is rejected from any source', async (base, why) => {
     const sources: readonly (readonly [string, Setting])[] = [
       [`--base-url ${base}`, { env: { MERGEQ_TOKEN: '' } }],
       ['', { env: { MERGEQ_BASE_URL: base, MERGEQ_TOKEN: '' } }],

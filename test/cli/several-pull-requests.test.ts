@@ -30,7 +30,7 @@ describe('one failure', () => {
     ])
   })
 
-  test('stops the rest with --stop-on-error, and names what was not begun', async () => {
+  test('stops the rest with --stop-on-error, and names the pull requests that were not started', async () => {
     const { code, err, requests } = await run('pr cancel 7 8 9 --yes --stop-on-error', refusing)
     expect({ code, sent: numbersIn(requests) }).toEqual({ code: 6, sent: [7, 8] })
     expect(err).toMatch(/Done: #7\. Failed: #8\. Not started: #9\./)
@@ -86,7 +86,7 @@ describe('- takes up what an earlier run left', () => {
     ).toEqual(['web#8', 'app#9'])
   })
 
-  test('nothing is left to do where all went well', async () => {
+  test('no command is suggested if all succeeded', async () => {
     const { code, requests } = await run('pr submit -', () => ({ body: 'OK' }), {
       input: '{"type":"change","pr":7,"from":null,"to":"MERGED"}\n{"type":"result","pr":7,"exit":0}\n',
     })
@@ -130,7 +130,7 @@ describe.each(dialects)('in the %s dialect', dialect => {
     }
   })
 
-  test('queue delete --drain-first waits for what is tested, and lists what is left', async () => {
+  test('queue delete --drain-first waits for running tests, and lists the pull requests that are left', async () => {
     const story = await openStory({ dialect })
     try {
       await story.mergeq('pr submit 7 8 9')

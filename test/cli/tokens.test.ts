@@ -71,7 +71,7 @@ describe('a token is never taken as an argument, and not echoed', () => {
     `--token=${token} queue get`,
     `auth login --token=${token}`,
     `auth login --with-token=${token}`,
-  ])('nor is a flag that would hold one echoed with its value: %s', async line => {
+  ])('an option with a token is not echoed with its value: %s', async line => {
     const { code, err } = await mergeq(line)
     expect(code).toBe(2)
     expect(encodingsFound(err, token)).toEqual([])

@@ -109,7 +109,7 @@ describe('any text', () => {
   })
 })
 
-test('what a CI runner would act on parses back to the same on every page of a JSON list', async () => {
+test('commands for a CI runner keep their value on every page of a JSON list', async () => {
   const name = '::error::x ##[y]'
   const more = { '::group::': name }
   for (const terminal of [false, true]) {

@@ -401,7 +401,7 @@ describe('values that are not pull requests', () => {
     }
   })
 
-  test.each(commands)('pr %s refuses all where one of several is none', async command => {
+  test.each(commands)('pr %s rejects all if one of several is not a pull request', async command => {
     const outcome = await typed(
       ['pr', command, '7', '007', '8', '--yes', ...where].filter(
         word => command === 'cancel' || word !== '--yes',
@@ -534,7 +534,7 @@ describe('what is accepted', () => {
     expect(silent(outcome)).toEqual(refused)
   })
 
-  test('--set sends what no flag knows', async () => {
+  test('--set sends members without an option', async () => {
     for (const [set, sent] of [
       ['concurrency=abc', { concurrency: 'abc' }],
       ['unknown=1', { unknown: 1 }],
@@ -608,7 +608,7 @@ describe('questions', () => {
     expect(outcome.err).toContain(flag)
   })
 
-  test('--yes does it once, and says so', async () => {
+  test('--yes deletes with one request, and says so', async () => {
     const { code, out, requests } = await typed(`queue delete --yes ${at}`)
     expect({ code, out, requests: requests.length }).toEqual({
       code: 0,

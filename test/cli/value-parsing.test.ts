@@ -801,7 +801,7 @@ describe('listing failing tests', () => {
     expect(outcome.err).toMatch(/^3 tests .*2026-01-04T12:00:00.000Z to 2026-01-05T12:00:00.000Z/)
   })
 
-  test('tokens that go in a circle stop at the first one seen before', async () => {
+  test('tokens that repeat stop the list at the first one seen before', async () => {
     const circle = by({
       '': { ids: ['a'], next: 'A' },
       A: { ids: ['b'], next: 'B' },
@@ -946,7 +946,7 @@ describe('listing failing tests', () => {
     expect(outcome.err).toMatch(/incomplete/)
   })
 
-  test('tokens decide where the list ends, totals do not', async () => {
+  test('tokens decide when the list ends, not totals', async () => {
     const lie = { total_rows: 3, total_pages: 1, page_index: 0 }
     const outcome = await walk(
       ofIds,

@@ -192,7 +192,7 @@ describe('--notify', () => {
       expect((await runWithHistory(line, { pulls, setting })).err).not.toContain('\u0007')
   })
 
-  test('shows nothing active of a state that the service made up', async () => {
+  test('removes control sequences from an unknown state', async () => {
     const { err } = await runWithHistory('pr wait 7 --notify --timeout 1s', {
       pulls: { 7: [[0, `evil\u001B]0;x\u0007${'y'.repeat(400)}`]] },
       setting: person,

@@ -75,7 +75,7 @@ beforeEach(() => {
 test.each([
   ['pr submit 7 --wait --timeout 20s', 20_000],
   ['pr submit 7 --wait --timeout 90s', 90_000],
-])('%s: each attempt, also of a reading back, has what is left when it begins', async (line, whole) => {
+])('%s: each attempt, also of a read-back, gets the remaining time', async (line, whole) => {
   const { took, code } = await play(line, {
     changes: [{ kind: 'before', loss: 'reset' }],
     readings: [{ kind: 'none' }, ...Array.from({ length: 30 }, () => silence)],

@@ -39,7 +39,7 @@ describe('readings from a replica that is behind', () => {
       )
   })
 
-  test('a MERGED record of the attempt before does not refuse a cancel', () =>
+  test('a MERGED record of the previous submission does not reject a cancel', () =>
     withFaultServer(
       {
         pulls: { 7: pullRequest(7) },
@@ -153,7 +153,7 @@ describe('readings from a replica that is behind', () => {
     ))
 })
 
-describe('a refused replay proves nothing where the first sending would explain it', () => {
+describe('a rejected retry proves nothing if the first request explains it', () => {
   const rows: readonly (readonly [
     line: string,
     operation: string,

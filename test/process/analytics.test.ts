@@ -82,7 +82,7 @@ describe('docs/analytics.md', () => {
     ])
   })
 
-  test('which teams lose most', async () => {
+  test('which teams are affected most', async () => {
     const rows = await query(sqlBelow('Which teams lose most to failing tests?'))
     const expected = new Map<string, number>()
     for (const { codeowners, pull_requests_impacted_last_7d: count } of readTests(tests('2026-11-22T0900')))

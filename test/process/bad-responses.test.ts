@@ -64,7 +64,7 @@ describe('answers that are not JSON', () => {
       expect(err.match(/UTF-8/g)).toHaveLength(1)
     }))
 
-  test('over several pages the warning stays one', () => {
+  test('several pages cause only one warning', () => {
     const page = (token: string) =>
       withoutEffect(
         respondWith(
@@ -132,7 +132,7 @@ describe('answers that are not JSON', () => {
       const { code, out } = await runAndCheck(server, `${get.line} --json`)
       expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('[[[[]]]]') })
     }))
-  test.each([201, 10_000, 200_000])('%i levels are no answer', depth =>
+  test.each([201, 10_000, 200_000])('%i levels are an error', depth =>
     isBadResponse(respondWith(200, nested(depth))),
   )
 })
@@ -162,7 +162,7 @@ describe('answers without measure', () => {
     }),
   )
 
-  test('the socket is closed once the answer is too large', async () => {
+  test('the socket is closed as soon as the response is too large', async () => {
     let closed = 0
     const show: Responder = exchange => {
       exchange.socket.once('close', () => closed++)
@@ -210,7 +210,7 @@ describe('answers without measure', () => {
       },
     ],
   ]
-  test.each(dripping)('one byte at a time %s: the limit holds', (_, show) =>
+  test.each(dripping)('one byte at a time %s: the limit applies', (_, show) =>
     against(show, async server => {
       const began = performance.now()
       const { code, sentence } = await runAndCheck(server, `${get.line} --timeout 400ms --retries 0`)

@@ -54,7 +54,7 @@ test('the exit code of a command in a sandbox is passed on', async () => {
   expect(missing.stderr).toMatch(/^mergeq: .*no-such-program/)
 })
 
-test('a real token never reaches what runs in a sandbox', async () => {
+test('a real token is never passed to a program in a sandbox', async () => {
   const env = { MERGEQ_TOKEN: 'secret-one', TRUNK_API_TOKEN: 'secret-two' }
   const { stdout } = await sh('mergeq sandbox exec -- env', { env })
   expect(stdout).toContain('MERGEQ_TOKEN=sandbox')

@@ -105,7 +105,7 @@ describe('a damaged code cache', () => {
     expect(damaged?.equals(readFileSync(path)), 'what verifies is not written again').toBe(true)
   }, 60_000)
 
-  test('a file that was cut short, or that holds nothing, is replaced', async () => {
+  test('a truncated or empty file is replaced', async () => {
     const { home, files } = await openFilled()
     for (const size of [0, 3, 8, 100]) {
       for (const [path, bytes] of files) writeFileSync(path, bytes.subarray(0, size))

@@ -107,7 +107,7 @@ describe(path, () => {
     for (const code of named) expect(known).toContain(code)
   })
 
-  test('its rules are true in the sandbox: a held pull request is not to be submitted again', async () => {
+  test('its rules match the sandbox: a held pull request must not be submitted again', async () => {
     await sandbox.close()
     sandbox = await startSandbox({ speed: 1, now: Date.now, scenario: 'batch-failure' })
     env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox) }

@@ -261,7 +261,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', shell => {
     }
   })
 
-  testWith(shell)('the program that was typed is asked, wherever it is', async () => {
+  testWith(shell)('the script runs the program that was typed, at any path', async () => {
     writeProgram(join(home, 'mergeq'), "process.stdout.write('elsewhere\\n:nofiles\\n')")
     for (const program of ['~/mergeq', '../home/mergeq'])
       expect(await complete(`${program} `, environmentOf(shell))).toEqual(['elsewhere'])
@@ -465,7 +465,7 @@ describe('PowerShell', () => {
 })
 
 describe('`mergeq completion`', () => {
-  test.each(shells)('%s is what lies in the package, and needs no settings', async shell => {
+  test.each(shells)('%s prints the script of the package, and needs no settings', async shell => {
     const env = { MERGEQ_TOKEN: '', MERGEQ_OUTPUT: 'xml', MERGEQ_CONFIG_DIR: '/dev/null' }
     const { code, out, err, requests } = await mergeq(`completion ${shell}`, { env })
     expect({ code, err, requests }).toEqual({ code: 0, err: '', requests: [] })

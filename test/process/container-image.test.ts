@@ -57,7 +57,7 @@ describe('Dockerfile', () => {
     expect(install).toMatch(/--no-install-recommends .*\bgit\b.*rm -rf \/var\/lib\/apt\/lists/)
   })
 
-  test('what is ignored is not needed: the steps build and run mergeq as a user without rights', async () => {
+  test('the build needs no ignored file, and mergeq runs as a user without privileges', async () => {
     const source = join(place, 'source')
     for (const path of included) cpSync(resolve(path), join(source, path), { recursive: true })
     // `npm ci` would install the same packages again.

@@ -241,7 +241,7 @@ describe('settings from a checkout', () => {
   })
 })
 
-describe('where git reports nothing there are no settings, and no crash', () => {
+describe('without output of git there are no settings, and no crash', () => {
   test('no git program, no repository, no such folder', async () => {
     expect(await open(checkout(), { env: { PATH: join(place, 'empty') } }).all()).toEqual(nothing)
     expect(await open(home()).all()).toEqual(nothing)
@@ -430,7 +430,7 @@ describe('The pull request whose head is the current commit', () => {
     expect(await open(checkout(), { env }).find('pr')).toBe(pr)
   })
 
-  test('several do not name one, and the checkout says so', async () => {
+  test('several are ambiguous, and the error says so', async () => {
     const { env } = lookup(line(head(), 7) + line(other, 8) + line(head(), 123))
     const { find, source } = open(checkout(), { env })
     expect(await find('pr')).toBeUndefined()
@@ -616,7 +616,7 @@ describe('The pull request whose head is the current commit', () => {
     expect(Date.now() - started).toBeLessThan(3_000)
   })
 
-  test('without a commit or a remote no one is asked', async () => {
+  test('without a commit or a remote no request is sent', async () => {
     const fresh = join(place, 'fresh-2')
     git(place, 'init', '-q', fresh)
     git(fresh, 'remote', 'add', 'origin', 'https://github.com/acme/web')
@@ -764,14 +764,14 @@ describe('nothing that a repository can configure is run', () => {
 })
 
 describe('Asking costs little', () => {
-  test('nothing is started until something is asked, and nothing for other settings', async () => {
+  test('git is not started before a setting is read, nor for other settings', async () => {
     const { source, started } = open(checkout())
     for (const name of ['org', 'baseUrl', 'testRun', 'output', 'profile'] as const)
       expect(source.find(name)).toBeUndefined()
     expect(started).toEqual([])
   })
 
-  test('each question is asked once, also when several pull requests ask it', async () => {
+  test('each git command runs once, also for several pull requests', async () => {
     const { source, started } = open(checkout())
     for (const name of ['repo', 'targetBranch', 'sha', 'repo', 'targetBranch', 'sha'] as const)
       await source.find(name)

@@ -164,7 +164,7 @@ describe('the program itself', () => {
     expect(err).not.toMatch(/EBADF|\n\s+at /)
   })
 
-  test('a FIFO whose writer comes late, and a process substitution', async () => {
+  test('a FIFO with a late writer, and a process substitution', async () => {
     const late = await shell('mkfifo late; (sleep 0.3; echo //a > late) & mergeq --from late --timeout 30d')
     expect(late.sent).toEqual([expect.stringContaining('["//a"]')])
     const substituted = await shell('mergeq --from <(sleep 0.3; echo //b)')

@@ -77,19 +77,22 @@ describe('redirects', () => {
     ...[300, 301, 302, 303].map(status => ['pr submit 7', status, 'submitPullRequest'] as const),
   ]
 
-  test.each(changed)('%s answered %i is not followed, and never success', async (line, status, operation) => {
-    const names = [operation, `(${status})`, `http://127.0.0.1:${other.port}`]
-    const { out, requests } = await runAndCheck(
-      `${line} --json`,
-      { code: 15, format: 'json', names },
-      {
-        answer: away(status),
-      },
-    )
-    expect(JSON.parse(out)).toMatchObject({ ok: false, delivery: 'unknown', exit: 15 })
-    expect(requests).toHaveLength(1)
-    expect(other.connectionCount()).toBe(0)
-  })
+  test.each(changed)(
+    '%s with status %i is not followed, and never a success',
+    async (line, status, operation) => {
+      const names = [operation, `(${status})`, `http://127.0.0.1:${other.port}`]
+      const { out, requests } = await runAndCheck(
+        `${line} --json`,
+        { code: 15, format: 'json', names },
+        {
+          answer: away(status),
+        },
+      )
+      expect(JSON.parse(out)).toMatchObject({ ok: false, delivery: 'unknown', exit: 15 })
+      expect(requests).toHaveLength(1)
+      expect(other.connectionCount()).toBe(0)
+    },
+  )
 
   const asked = reads.flatMap(([line, operation]) =>
     [301, 302, 303, 307, 308].map(status => [line, status, operation] as const),
@@ -322,7 +325,7 @@ describe('proxies', () => {
     expect([proxy.connectRequests, proxy.otherRequests]).toEqual([[], []])
   })
 
-  testWith('openssl')('a name that begins like a loopback address is none: it is proxied', async () => {
+  testWith('openssl')('a name that begins like a loopback address is proxied', async () => {
     const { env, proxy, service } = await proxied()
     await run(getQueue(service.baseUrl('127.0.0.1.acme.test')), queueRead, {
       env: { ...env, HTTPS_PROXY: `http://${proxy.host}` },
@@ -518,7 +521,7 @@ describe('proxies', () => {
       expect(tiny.log()).toContain(`CONNECT ${target}`)
     })
 
-    testWith('tinyproxy')('tinyproxy lets through who logs in, and its 407 is reported once', async () => {
+    testWith('tinyproxy')('tinyproxy accepts valid credentials, and its 407 is reported once', async () => {
       const { env, proxy, base, came } = await proxied()
       const tiny = await openTinyproxy(proxy.host, 'someone:s3cret')
       await run(getQueue(base), queueRead, {
@@ -640,7 +643,7 @@ describe('certificates', () => {
     await both([], { ...defaults, NODE_EXTRA_CA_CERTS: second })
   })
 
-  testWith('openssl')('--ca-file and NODE_EXTRA_CA_CERTS hold side by side', async () => {
+  testWith('openssl')('--ca-file and NODE_EXTRA_CA_CERTS apply together', async () => {
     const { both, env, second } = await twoServices()
     await both(['--ca-file', second], env)
   })
@@ -656,7 +659,7 @@ describe('certificates', () => {
     await run([...getQueue(service.baseUrl(name)), '--ca-file', file], queueRead, options)
   })
 
-  testWith('openssl')('--ca-file holds behind a proxy, too', async () => {
+  testWith('openssl')('--ca-file also applies behind a proxy', async () => {
     const { authority, env, proxy, base } = await proxied()
     await run([...getQueue(base), '--ca-file', authority.file], queueRead, {
       env: { ...env, NODE_EXTRA_CA_CERTS: undefined, HTTPS_PROXY: `http://${proxy.host}` },
@@ -768,7 +771,7 @@ describe('certificates', () => {
 })
 
 describe('addresses', () => {
-  testWith('openssl')('--timeout holds while a service does not answer the handshake of TLS', async () => {
+  testWith('openssl')('--timeout applies while a service does not complete the TLS handshake', async () => {
     const silent = kept(await startRawServer('silence'))
     await run(
       ask(`https://${silent.host}/v1`, 'queue', 'get', '--retries', '0', '--timeout', '1s'),
@@ -809,7 +812,7 @@ describe('addresses', () => {
     },
   )
 
-  test('where one family refuses, the other is taken', async () => {
+  test('if one address family refuses, the other is used', async () => {
     const service = kept(await startTestServer({ answer: good }))
     await run(getQueue(service.baseUrl('localhost')), queueRead, {
       env: withHostNames(home, { localhost: ['::1', '127.0.0.1'] }),
@@ -907,16 +910,19 @@ describe('what we rely on in undici', () => {
     },
   )
 
-  test.each(['GET', 'POST'] as const)('a %s answered 503 or 429 is not repeated by itself', async method => {
-    const service = kept(
-      await startTestServer({
-        answer: (_, index) => ({ status: index === 0 ? 503 : 429, headers: { 'retry-after': '0' } }),
-      }),
-    )
-    expect((await send(service.baseUrl(), method)).status).toBe(503)
-    expect((await send(service.baseUrl(), method)).status).toBe(429)
-    expect(service.requests).toHaveLength(2)
-  })
+  test.each(['GET', 'POST'] as const)(
+    'a %s with status 503 or 429 is not retried by the client',
+    async method => {
+      const service = kept(
+        await startTestServer({
+          answer: (_, index) => ({ status: index === 0 ? 503 : 429, headers: { 'retry-after': '0' } }),
+        }),
+      )
+      expect((await send(service.baseUrl(), method)).status).toBe(503)
+      expect((await send(service.baseUrl(), method)).status).toBe(429)
+      expect(service.requests).toHaveLength(2)
+    },
+  )
 
   test('headers end at 16 KiB', async () => {
     const service = kept(
@@ -931,7 +937,7 @@ describe('what we rely on in undici', () => {
     await expect(send(service.baseUrl(), 'GET')).rejects.toMatchObject({ code: 'UND_ERR_HEADERS_OVERFLOW' })
   })
 
-  test('over 16 KiB of headers are no answer of this service, however they are cut up', async () => {
+  test('over 16 KiB of headers are an error, in any number of pieces', async () => {
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`x-${index}`, 'x'.repeat(64)]))
     for (const headers of [{ 'x-long': 'x'.repeat(17 * 1024) }, many]) {
       const service = kept(await startTestServer({ answer: () => ({ headers, body: queueDocument }) }))
@@ -941,7 +947,7 @@ describe('what we rely on in undici', () => {
     }
   })
 
-  test('a compressed body is handed over as it came: its size is ours to bound', async () => {
+  test('a compressed body is returned unchanged: the caller limits its size', async () => {
     const body = gzipSync(queueDocument)
     const service = kept(
       await startTestServer({ answer: () => ({ headers: { 'content-encoding': 'gzip' }, body }) }),
@@ -956,7 +962,7 @@ describe('what we rely on in undici', () => {
     })
   })
 
-  testWith('sh')('the environment of the process is not asked when the proxy was given', async () => {
+  testWith('sh')('the environment of the process is not read if the proxy was given', async () => {
     const proxy = kept(await startTestProxy({}))
     const args = { HTTPS_PROXY: `http://${proxy.host}` }
     try {
@@ -972,7 +978,7 @@ describe('what we rely on in undici', () => {
     }
   })
 
-  testWith('openssl')('HTTP/1.1 is spoken even where HTTP/2 is offered', async () => {
+  testWith('openssl')('HTTP/1.1 is used even if HTTP/2 is offered', async () => {
     const { env, service } = await secured()
     await run(getQueue(service.baseUrl(name)), queueRead, { env })
     expect(service.requests.at(-1)?.headers.get('connection')).toBe('keep-alive')

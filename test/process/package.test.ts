@@ -155,7 +155,7 @@ describe('the package', () => {
     expect(readdirSync(join(prefix, 'lib/node_modules'))).toEqual(['mergeq'])
   })
 
-  test('holds no key, no secret, and no path of the machine that built it', () => {
+  test('contains no key, no secret, and no path of the machine that built it', () => {
     for (const path of filesBelow(installed)) {
       const text = readFileSync(join(installed, path), 'utf8')
       for (const secret of [
@@ -390,7 +390,7 @@ describe('help and version need nothing', () => {
   ]
   const lines = ['--version', '--help', 'pr submit --help', 'pr', 'help exit-codes']
 
-  test.each(worlds)('under %s: at once, nothing on standard error, no file made', async (name, make, env) => {
+  test.each(worlds)('under %s: at once, without standard error or new files', async (name, make, env) => {
     const [home, work] = [folder('j14', name, 'home'), folder('j14', name, 'work')]
     make(home, work)
     const before = filesBelow(join(place, 'j14', name))

@@ -79,7 +79,7 @@ describe.each(untouched)('a long answer to %s', command => {
     expect(err).toContain('is larger than 64 MiB. Part of the response was printed.')
   })
 
-  test('hides a secret wherever the pieces of the answer end', async () => {
+  test('redacts a secret across any pieces of the response', async () => {
     const secret = 'tok_0123456789abcdef'
     const padded = `${long}\n${`# ${secret}\n`.repeat(5_000)}`
     const { env } = await serve(async response => {

@@ -233,7 +233,7 @@ describe('one pull request', () => {
     expect({ code: broken.code, asked: broken.asked.length }).toEqual({ code: 7, asked: 2 })
   })
 
-  test('a service that never answers does not hold it longer', async () => {
+  test('a service that never responds does not delay it', async () => {
     await withFaultServer(
       { script: { getSubmittedPullRequest: withoutEffect(neverRespond) } },
       async server => {
@@ -321,7 +321,7 @@ describe('one pull request', () => {
     expect({ code: nowhere.code, asked: nowhere.asked }).toEqual({ code: 2, asked: [] })
   })
 
-  test('--match-head where the service does not say the head: said once', async () => {
+  test('--match-head is reported once if the service does not return the head commit', async () => {
     const { code, err } = await runWithHistory('pr wait 7 --interval 2s --match-head 4f2a', {
       pulls: { 7: walk },
     })
@@ -481,7 +481,7 @@ describe('pr submit --wait', () => {
     ])
   })
 
-  test('where nothing but the last attempt ever shows, it says so', async () => {
+  test('reports that only the previous submission is visible', async () => {
     const course: Course = [[-3_600, 'FAILED']]
     const { code, err, seconds } = await runWithHistory('pr submit 7 --wait --interval 10s', {
       pulls: { 7: course },
@@ -492,7 +492,7 @@ describe('pr submit --wait', () => {
     )
   })
 
-  test('a new failure of the new attempt is an answer, even within a moment', async () => {
+  test('a new failure of the new submission is a result, even after a moment', async () => {
     const course: Course = [
       [-3_600, 'FAILED'],
       [2, 'FAILED'],
@@ -549,7 +549,7 @@ describe('pr submit --wait', () => {
     expect({ code: queued.code, out: queued.out }).toEqual({ code: 0, out: '7\treached\tTESTING\t10\n' })
   })
 
-  test('an end whose date does not settle whether it is newer is believed once readings must have caught up', async () => {
+  test('a final state with an ambiguous date counts once reads must be up to date', async () => {
     const clock = { now: noon }
     const { code, out } = await mergeq('pr submit 7 --wait --interval 2s --json', {
       clock,
@@ -581,7 +581,7 @@ describe('pr submit --wait', () => {
     expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({ exit: 6 })
   })
 
-  test('--timeout bounds the reading before, too, where the service is silent', async () => {
+  test('--timeout also limits the read before the submission if the service is silent', async () => {
     await withFaultServer(
       { script: { getSubmittedPullRequest: withoutEffect(neverRespond) } },
       async server => {

@@ -131,7 +131,7 @@ describe('quantiles', () => {
     expect(found).toEqual({ value, between })
   })
 
-  test('there is none of nothing, nor without a bucket for the rest', () => {
+  test('there is no quantile without observations, nor without a +Inf bucket', () => {
     for (const found of [
       of(0.5),
       of(0.5, [60, 0], [rest, 0]),
@@ -277,7 +277,7 @@ describe('quantiles', () => {
 describe('the recipe for Prometheus', () => {
   const [rules = ''] = /(?<=```yaml\n)[\s\S]*?(?=```)/.exec(readFileSync('docs/prometheus.md', 'utf8')) ?? []
 
-  testWith('promtool')('its rules are taken, and fire on what a queue in trouble says', async () => {
+  testWith('promtool')('its rules are valid, and fire for the metrics of a broken queue', async () => {
     const story = await openStory({ dialect: 'hosted', scenario: 'paused' })
     await story.mergeq('pr submit 1 2 3')
     story.clock.now += 20_000

@@ -137,7 +137,7 @@ describe('in a real terminal', () => {
     screen.close()
   })
 
-  testWith('tmux')('Ctrl-Z changes nothing where no shell could continue it', async () => {
+  testWith('tmux')('Ctrl-Z has no effect if no shell could continue the watch', async () => {
     const { screen, service } = await start(() => busy)
     await screen.waitForLine(/Press q to quit/)
     screen.press('C-z')
@@ -168,7 +168,7 @@ describe('in a real terminal', () => {
     screen.close()
   })
 
-  testWith('tmux')('q leaves at once while an answer is waited for', async () => {
+  testWith('tmux')('q quits at once during a request', async () => {
     let queueReads = 0
     const service = kept(
       await startTestServer({

@@ -62,7 +62,7 @@ const lines = [
   'flaky gate --max 0',
 ]
 
-describe('what any one answer may cost', () => {
+describe('the largest cost of a response', () => {
   const shapes = [
     ['deep', packed(deep(7 * mebibyte))],
     ['wide', packed(wide(7 * mebibyte))],

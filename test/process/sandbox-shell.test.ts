@@ -140,7 +140,7 @@ describe('`sandbox start`', () => {
     screen.close()
   })
 
-  testWith('tmux')('prints lines for PowerShell where that started it, and JSON with --json', async () => {
+  testWith('tmux')('prints lines for PowerShell if PowerShell started it, and JSON with --json', async () => {
     const screen = open({ PSModulePath: '/home/ann/.local/share/powershell/Modules' })
     await screen.waitForLine(/^\$env:MERGEQ_TOKEN = 'sandbox'$/)
     screen.close()

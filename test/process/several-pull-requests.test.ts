@@ -21,7 +21,7 @@ describe('a signal among several', () => {
     )
   }
 
-  test('a change: what was done, what was in flight, what was not begun', async () => {
+  test('a change: the summary of finished, running and unstarted requests', async () => {
     const { code, out, err, requests } = await stopped('pr submit 7 8 9 10 --json', 8)
     expect({ code, sent: numbersIn(requests) }).toEqual({ code: 130, sent: [7, 8] })
     expect(err.split('\n')[0]).toBe('mergeq: Stopped early. Done: #7. In progress: #8. Not started: #9, #10.')
@@ -50,7 +50,7 @@ describe('a signal among several', () => {
     expect(err).toMatch(/Done: #7\. In progress: #8\. Not started: #9, #10, #11, #12, #13\./)
   })
 
-  test('reads side by side: the signal is reported once, and is the fault of none of them', async () => {
+  test('concurrent reads: the signal is reported once, without a pull request', async () => {
     const stop = new AbortController()
     let asked = 0
     const { code, err } = await run(

@@ -122,11 +122,14 @@ describe('readers of standard output', () => {
     return { code: Number(code), out: ran.out, err: said }
   }
 
-  test.each(formats)('a reader that leaves after a line ends it quietly (%s)', async format => {
-    const service = await serve(largeList)
-    const { code, err, out } = await into('head -n 1', on(service.baseUrl(), list(format)))
-    expect({ code, err, lines: out.split('\n').length }).toEqual({ code: 0, err: '', lines: 2 })
-  })
+  test.each(formats)(
+    'a reader that closes the pipe after a line ends the command silently (%s)',
+    async format => {
+      const service = await serve(largeList)
+      const { code, err, out } = await into('head -n 1', on(service.baseUrl(), list(format)))
+      expect({ code, err, lines: out.split('\n').length }).toEqual({ code: 0, err: '', lines: 2 })
+    },
+  )
 
   test.each(['queue get', 'metrics', 'pr get 7 --json', '--help', 'help exit-codes'])(
     '%s into a reader that was never there ends quietly',
@@ -142,13 +145,13 @@ describe('readers of standard output', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' })
   })
 
-  test('a failure keeps its code and its message when the reader of the answer has left', async () => {
+  test('a failure keeps its code and its message after the reader closed the pipe', async () => {
     const service = await serve(() => ({ status: 404 }))
     const { code, err, out } = await into('true', on(service.baseUrl(), 'queue get'))
     checkGeneralRules({ code, out, err }, { code: 5, names: ['getQueue'] })
   })
 
-  test('changes go on when the reader of their receipts has left', async () => {
+  test('changes continue after the reader closed the pipe', async () => {
     const service = await serve(good)
     const { code, err } = await into('head -n 1', on(service.baseUrl(), 'pr submit 7 8 9 --json'))
     expect({ code, err, sent: service.requests.length }).toEqual({ code: 0, err: '', sent: 3 })
@@ -216,7 +219,7 @@ describe('readers of standard output', () => {
     })
   })
 
-  test('what is reported of a full disk ends with what to do', async () => {
+  test('the error for a full disk ends with a hint', async () => {
     const service = await serve(good)
     await run(on(service.baseUrl(), 'pr get 7'), { code: 16 }, { shell: '"$@" >/dev/full' })
   })
@@ -311,7 +314,7 @@ describe('a terminal', () => {
     },
   )
 
-  testWith('tmux')('a spinner says what is done, and leaves nothing behind', async () => {
+  testWith('tmux')('a spinner shows the progress, and leaves no text', async () => {
     const service = await serve(slowly(700, good))
     const screen = kept(openTmuxScreen(home, on(service.baseUrl(), 'queue get --fields state')))
     await screen.waitForLine(/Waiting for 127/)
@@ -695,7 +698,7 @@ describe('signals', () => {
     },
   )
 
-  test('a signal while no one reads standard output', async () => {
+  test('a signal while standard output is not read', async () => {
     const service = await serve(largeList)
     const asked = async () => {
       await service.waitForRequests(1)

@@ -167,7 +167,7 @@ describe('many at once', () => {
     expect(modeOf(folder)).toBe('700')
   })
 
-  test('the first write of all: a folder that none has made yet is made once', async () => {
+  test('the first write creates the directory once', async () => {
     const { folder, read, run } = openPlace()
     const keys = ['repo acme/web', 'target-branch main', 'org acme', 'retries 1', 'timeout 5s', 'color never']
     const ran = await Promise.all(keys.map(key => run(`config set ${key}`, { crowded: true })))
@@ -255,7 +255,7 @@ describe.concurrent('killed at any moment', () => {
     expect(readdirSync(folder)).toEqual(['config.json'])
   })
 
-  test('a lock that someone holds whose clock is ahead is waited for', { timeout: 20_000 }, async () => {
+  test('waits for a lock of a process whose clock is ahead', { timeout: 20_000 }, async () => {
     const { file, lay, run } = openPlace()
     lay({})
     mkdirSync(`${file}.lock`)
@@ -295,7 +295,7 @@ describe.concurrent('killed at any moment', () => {
     })
   })
 
-  test('a lock that someone holds and keeps fresh is waited for', async () => {
+  test('waits for a lock that is kept fresh', async () => {
     const { file, lay, run } = openPlace()
     lay({})
     mkdirSync(`${file}.lock`)
@@ -692,7 +692,7 @@ describe('the cache of what V8 compiled', () => {
     )
   })
 
-  test('on a runner none is made', async () => {
+  test('no cache is created on a runner', async () => {
     const service = await serve()
     const { home, run } = openPlace()
     const env = { MERGEQ_BASE_URL: service.baseUrl, MERGEQ_TOKEN: token, CI: 'true' }
@@ -700,7 +700,7 @@ describe('the cache of what V8 compiled', () => {
     expect(readdirSync(home)).toEqual([])
   })
 
-  test('what others could have put there is never run', async () => {
+  test('a file that another user could have written is never run', async () => {
     const service = await serve()
     const { home, place, run } = openPlace()
     const env = { MERGEQ_BASE_URL: service.baseUrl, MERGEQ_TOKEN: token }
@@ -739,7 +739,7 @@ describe('the cache of what V8 compiled', () => {
   })
 })
 
-describe('nothing is made on a read', () => {
+describe('a read creates no file', () => {
   const lines = [
     'config list',
     'config list --show-origin --json',
@@ -826,7 +826,7 @@ describe('a home that cannot be written', () => {
   })
 })
 
-describe('what cannot be a setting is refused, and the file is left alone', () => {
+describe('an invalid setting is rejected, and the file stays unchanged', () => {
   const wrong: readonly (readonly string[])[] = [
     ['repos', 'acme/web'],
     ['target_branch', 'main'],
@@ -964,7 +964,7 @@ describe('names are taken as they are', () => {
   })
 })
 
-describe('the same comes back, or it is refused', () => {
+describe('a value is read back unchanged, or rejected', () => {
   const values: readonly (readonly [string, string])[] = [
     ['-1', '-1'],
     ['an empty one', ''],
@@ -1010,7 +1010,7 @@ describe('the same comes back, or it is refused', () => {
     expect(err.length).toBeLessThan(4_096)
   })
 
-  test('settings that hold more than a megabyte are not made: the file can be read again', async () => {
+  test('settings of more than a megabyte are not written: the file stays readable', async () => {
     const { file, lay, run } = openPlace()
     lay({ filler: 'x'.repeat(1024 * 1024 - 100) })
     const { code } = await run(['config', 'set', 'target-branch', 'y'.repeat(4_000)])

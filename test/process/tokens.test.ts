@@ -141,7 +141,7 @@ describe('a token from standard input is stored without the white space around i
     ])
   })
 
-  test('what else is stored survives: other origins, profiles, and what is not known', async () => {
+  test('other stored data stays: other origins, profiles, and unknown keys', async () => {
     const service = await serve()
     const { run, store, stored } = openPlace()
     const before = {
@@ -189,7 +189,7 @@ describe('a token from standard input is stored without the white space around i
     expect(service.requests).toHaveLength(1)
   })
 
-  test('a token is not stored where no one listens who could check it: exit 7', async () => {
+  test('a token that cannot be verified is not stored: exit 7', async () => {
     const service = await serveScript(() => ({}))
     await service.close()
     const { home, run } = openPlace()
@@ -323,7 +323,7 @@ describe('a token that cannot be one is refused here, by code point and position
     expect(err).toContain('U+00A0 at position 21')
   })
 
-  test.each(['', ' \n', '\r\n'])('standard input that holds no token (%j) is refused', async input => {
+  test.each(['', ' \n', '\r\n'])('standard input without a token (%j) is rejected', async input => {
     const { home, run } = openPlace()
     const { code, err } = await run([...login, '--no-verify'], { input })
     expect(code).toBe(2)
@@ -673,7 +673,7 @@ describe('logged out', () => {
   }
   test('it is gone from the new file that a killed write left behind', () =>
     isGoneAfterLogout({ 'https://api.trunk.io': token }, leftover))
-  test('it is gone from what the library itself left behind when it was killed', () =>
+  test('it is gone from the file that the library left when it was killed', () =>
     isGoneAfterLogout({ 'https://api.trunk.io': token }, `${leftover}.tmp-1767614400abcdef`))
   test('it is also sent if the settings no longer contain a token', async () => {
     await isGoneAfterLogout({}, leftover)

@@ -88,7 +88,7 @@ const fillers: Readonly<Record<string, string>> = {
 describe('control sequences for a terminal', () => {
   const each = Object.entries(terminalText)
 
-  test.each(each)('%s in a name is gone from every format, and the text stays', async (_, evil) => {
+  test.each(each)('%s in a name is removed from every format, and the text stays', async (_, evil) => {
     const answer = answered(listOf('first', `before ${evil} after`, 'last'))
     for (const [flags, promised, terminal] of formats) {
       const { out } = await runAndCheck(`flaky list -q ${flags}`, promised, {
@@ -287,21 +287,24 @@ describe('text of the service in errors', () => {
     JSON.stringify({ message: everything }),
   ]
 
-  test.each(lines)('%s: a 400 is reported without what acts, in one sentence', async (line, operation) => {
-    for (const body of said)
-      for (const terminal of [false, true]) {
-        const answer = () => ({ status: 400, body })
-        const { err } = await runAndCheck(
-          line,
-          { code: 6, names: ['(400)'], colored: false },
-          { answer, terminal, env: { NO_COLOR: '1' } },
-        )
-        expectPlainText(err)
-        expect(err).not.toMatch(/pwned/)
-        expect(err).not.toContain(operation)
-        expect(err.match(/^mergeq: /gm)).toHaveLength(1)
-      }
-  })
+  test.each(lines)(
+    '%s: a 400 is reported in one sentence, without control sequences',
+    async (line, operation) => {
+      for (const body of said)
+        for (const terminal of [false, true]) {
+          const answer = () => ({ status: 400, body })
+          const { err } = await runAndCheck(
+            line,
+            { code: 6, names: ['(400)'], colored: false },
+            { answer, terminal, env: { NO_COLOR: '1' } },
+          )
+          expectPlainText(err)
+          expect(err).not.toMatch(/pwned/)
+          expect(err).not.toContain(operation)
+          expect(err.match(/^mergeq: /gm)).toHaveLength(1)
+        }
+    },
+  )
 
   test.each(lines)('%s --json: the message of a 400 is whole and escaped', async (line, operation) => {
     const answer = () => ({ status: 400, body: everything })
@@ -379,7 +382,7 @@ describe('text of the service in errors', () => {
     }
   })
 
-  test('what a service says of a change cannot hide that its outcome is unknown', async () => {
+  test('the message of a service cannot hide that the outcome of a change is unknown', async () => {
     const { err } = await runAndCheck(
       'pr submit 7',
       { code: 11, names: ['submitPullRequest'] },
@@ -390,7 +393,7 @@ describe('text of the service in errors', () => {
     expect(err).toMatch(/It is unknown whether the change was applied/)
   })
 
-  test('what a service says of a page cannot hide that the list is incomplete', async () => {
+  test('the message of a service cannot hide that a list is incomplete', async () => {
     const { err } = await runAndCheck(
       'flaky list --retries 0',
       { code: 17 },
@@ -670,7 +673,7 @@ describe('cells and rows', () => {
   )
 })
 
-describe('what a CI runner would act on', () => {
+describe('commands for a CI runner', () => {
   const commands = [
     '::error::pwned',
     '::error file=app.js,line=1,title=x::pwned',
@@ -769,7 +772,7 @@ describe('what a CI runner would act on', () => {
     expect(JSON.parse(json).prTitle).toBe(title)
   })
 
-  test('where no runner reads, the text is as it was', async () => {
+  test('outside a runner the text stays unchanged', async () => {
     const title = '::error::one ##[error]two ##vso[a.b]three'
     const { out } = await runAndCheck('pr get 7 --fields prTitle', { code: 0 }, { answer: tried(title) })
     expect(out).toBe(`${title}\n`)

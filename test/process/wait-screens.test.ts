@@ -54,7 +54,7 @@ async function startQueue(metrics: 'known' | 'missing' = 'known') {
 const spinner = '[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]'
 
 describe('the live line in a real terminal', () => {
-  testWith('tmux')('says what is known, fits the width, and leaves nothing behind', async () => {
+  testWith('tmux')('shows the state, fits the width, and leaves no text', async () => {
     const { service, words, merge } = await startQueue()
     const screen = kept(
       openTmuxScreen(home, words('pr wait 141 --interval 1s --notify'), {
@@ -84,7 +84,7 @@ describe('the live line in a real terminal', () => {
     screen.close()
   })
 
-  testWith('tmux')('leaves out the usual time where it cannot be read, and does not ask again', async () => {
+  testWith('tmux')('omits the usual time if it cannot be read, and does not request it again', async () => {
     const { service, words, merge } = await startQueue('missing')
     const screen = kept(
       openTmuxScreen(home, words('pr wait 141 --interval 1s'), { terminal: 120, env: { CI: undefined } }),

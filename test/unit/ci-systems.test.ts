@@ -297,7 +297,7 @@ describe('Values are only values', () => {
     expect(() => settingDefinitions.repo.parse(found?.value ?? '')).toThrow('is not a repository')
   })
 
-  test('numbers, commits and addresses that are none are not there', async () => {
+  test('invalid numbers, commits and URLs are omitted', async () => {
     const { host } = worldOf({
       ...jobOf('buildkite', 'pull request').env,
       BUILDKITE_REPO: 'ext::sh -c touch% /tmp/x',

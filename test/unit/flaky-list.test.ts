@@ -68,7 +68,7 @@ describe('windows of a range', () => {
 describe('the order of windows and pages', () => {
   const range = { start: noon - 20 * day, end: noon }
 
-  test('each window begins without a token, and ends where a page names none', () => {
+  test('each window begins without a token, and ends at a page without one', () => {
     const steps = createPageCursor(windows(range), { maxPages: 100, noun: 'test' })
     const seen: string[] = []
     for (let step = steps.next(); step !== undefined; step = steps.next()) {

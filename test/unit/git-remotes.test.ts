@@ -117,7 +117,7 @@ const spellings: readonly (readonly [address: string, repo: string | undefined])
 ]
 
 describe('the repository in the address of a remote', () => {
-  test('there are at least 40 spellings, none of them twice', () => {
+  test('there are at least 40 different spellings', () => {
     expect(new Set(spellings.map(([address]) => address)).size).toBe(spellings.length)
     expect(spellings.length).toBeGreaterThanOrEqual(40)
   })
@@ -127,7 +127,7 @@ describe('the repository in the address of a remote', () => {
     expect(remote && repositoryName(remote)).toBe(repo)
   })
 
-  test('what is named can be given to --repo, and names the same there', () => {
+  test('the result is valid for --repo, and names the same repository', () => {
     for (const [, repo] of spellings)
       if (repo !== undefined) expect(repositoryName(parseRepository(repo))).toBe(repo)
   })

@@ -97,7 +97,7 @@ describe('a table that is printed while it is read', () => {
     expect(written.at(-1)).toBe(drawTable(shapeOf(900), page))
   })
 
-  test('keeps what has a heading apart, in order', async () => {
+  test('keeps views with a heading separate, in order', async () => {
     const apart = { ...shapeOf(1), heading: ['Another'] }
     const written = await printed([...pages, apart, shapeOf(1)])
     expect(written.at(-1)).toBe(

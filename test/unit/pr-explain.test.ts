@@ -500,7 +500,7 @@ describe('what a reason names', () => {
       explainPullRequest({ ...nothing, flags: ' --repo acme/web', record: held }).submitAgain.why,
     ).toContain('`mergeq pr submit 7 --repo acme/web --priority 10 --no-batch`')
   })
-  test('what the service says is cut', () => {
+  test('the message of the service is cut', () => {
     const text = messages({ record: record('x'.repeat(100_000)) })
     expect(text.length).toBeLessThan(200)
   })
@@ -648,7 +648,7 @@ describe('the prose for a terminal', () => {
     expect(proseOf({ record: record(state), run: tested }).join('\n')).not.toContain('failed')
   })
 
-  test('of what was never submitted says so first', () => {
+  test('of a pull request that was never submitted says so first', () => {
     expect(proseOf({})[0]).toBe('#7 was never submitted to the queue for main')
     expect(proseOf({ record: record('SOMETHING_NEW') })[0]).toMatch(/^#7 SOMETHING_NEW for 3m/)
   })

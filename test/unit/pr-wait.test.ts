@@ -93,7 +93,7 @@ describe('what a reading means', () => {
       expect(advance(first.state, { record: other, at: noon }, aim).outcome).toBeDefined()
   })
 
-  test('a record of the attempt before is none of this one, also once the queue has listed it', () => {
+  test('a record of the previous submission does not count, even after the queue listed it', () => {
     const before = record('FAILED', { ...left, prSha: 'aaaa111' })
     const aim = { until: 'merged', grace: 90_000, head: 'bbbb222' } as const
     const first = advance({ recordBeforeSubmit: before }, { record: before, at: noon }, aim)

@@ -23,7 +23,7 @@ import { entry, queue } from '../support/queue-watch.ts'
 
 const now = '2026-01-05T12:00:00.000Z'
 
-describe('what changed between two looks', () => {
+describe('the changes between two reads', () => {
   const rows: readonly (readonly [
     string,
     JsonObject,
@@ -210,7 +210,7 @@ describe('a frame', () => {
     expect(visible).toEqual([...lines.slice(3, 12), '3 more above, 8 more below (j, k)', '', 'foot'])
   })
 
-  test('columns keep their places when what they hold becomes shorter or is gone', () => {
+  test('columns keep their places if their values become shorter or disappear', () => {
     const optional: View['columns'] = [
       { title: 'PR', format: 'pr' },
       { title: 'STATE', format: 'state' },
@@ -292,7 +292,7 @@ describe('the screen of a queue', () => {
   const testing = { ...left(5, 'TESTING', 0), from: 'PENDING', position: 1 }
   const paused = { ...left(1, 'PAUSED', 0), pr: null }
 
-  test('names what left since the beginning, newest first, and counts what does not fit', () => {
+  test('names the pull requests that left, newest first, and counts the others', () => {
     const foot = screenOf(
       [left(2, 'MERGED', 5)],
       [left(3, 'MERGED', 3), testing, paused],

@@ -136,7 +136,7 @@ describe('the states of a pull request', () => {
     expect(statesOf(queue, 3).filter(state => state === 'FAILED')).toHaveLength(2)
   })
 
-  it('determine what is refused: a submit after the merge, a cancel or restart outside the queue', () => {
+  it('determine which requests are rejected: a submit after the merge, a cancel or restart outside the queue', () => {
     const { queue, submit, end } = openQueue('happy')
     submit(1)
     end()

@@ -261,7 +261,7 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
     expect(repos({ repo: 'acme/api', repoHost: 'gitlab.com' })).toEqual([])
   })
 
-  it('marks and dates every answer', () => {
+  it('adds its header and a date to every response', () => {
     const { raw, send, metrics } = open()
     const answers = [
       raw({ headers: {} }),
@@ -286,7 +286,7 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
     expect(statuses.slice(20)).toEqual([200, 200, 200, 200])
   })
 
-  it('lets a change that was lost in an outage through when it is repeated', () => {
+  it('accepts the retry of a change that was lost in an outage', () => {
     const { send } = open({ scenario: 'outage' })
     const statuses = ['getQueue', 'submitPullRequest', 'getQueue', 'submitPullRequest'].map(
       operation => send(operation, onPr(1)).status,

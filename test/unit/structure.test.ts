@@ -566,7 +566,7 @@ describe('the source', () => {
     expect(undeclaredPackages(files, Object.keys(manifest.devDependencies))).toEqual([])
   })
 
-  test('every import of ours names an existing file', () => {
+  test('every relative import names an existing file', () => {
     const imported = files.flatMap(importsOf).filter(({ ours }) => ours)
     expect(imported.length).toBeGreaterThan(100)
     expect(imported.filter(({ to }) => !existsSync(join(root, 'src', to)))).toEqual([])

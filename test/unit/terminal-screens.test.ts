@@ -33,7 +33,7 @@ const view: View = {
 }
 
 describe('the columns of a table', () => {
-  test('that have no values and a priority are left out; the others are shown where there is room', () => {
+  test('with a priority and without values are omitted; the others are shown if there is room', () => {
     expect(linesOf(view, 120)).toEqual([
       'PR  STATE              FOR  AUTHOR   TITLE',
       '#5  ◐ testing          4m   barbara  Cache the suggestions of the search box',
@@ -54,11 +54,11 @@ describe('the columns of a table', () => {
     ])
   })
 
-  test('that may not be cut are whole where the terminal is too narrow', () => {
+  test('that must not be cut are complete on a narrow terminal', () => {
     expect(linesOf(view, 20)[2]).toBe('#6  ! pending failure  Speed up the order …')
   })
 
-  test('of any records fit the width or hold only what may not be cut', () => {
+  test('of any records fit the width or contain only values that must not be cut', () => {
     const cell = fc.string({ maxLength: 60 })
     fc.assert(
       fc.property(

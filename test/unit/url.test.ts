@@ -10,7 +10,7 @@ describe('parseUrl', () => {
     expect(parseUrl(text)?.href).toBe(href)
   })
 
-  test.each(['', 'acme/web', '/v1', 'https://', 'https://a b'])('%j is none', text => {
+  test.each(['', 'acme/web', '/v1', 'https://', 'https://a b'])('%j is not a URL', text => {
     expect(parseUrl(text)).toBe(undefined)
   })
 

@@ -72,7 +72,7 @@ describe('the live line of a wait', () => {
     [30, '#141 pending, 3rd of 12'],
     [20, '#141 pending'],
     [5, '#141 pending'],
-  ])('has at %i columns what fits', (columns, line) => {
+  ])('shows at %i columns what fits', (columns, line) => {
     expect(shown([queued], columns)).toBe(line)
   })
 
@@ -81,7 +81,7 @@ describe('the live line of a wait', () => {
       expect(textWidth(shown([queued], columns))).toBeLessThanOrEqual(columns)
   })
 
-  test('has no time that is not known, and no time limit where there is none', () => {
+  test('omits an unknown time and a missing time limit', () => {
     expect(shown([queued], 200, { usual: undefined, limit: 0 })).toBe(
       '#141 pending, 3rd of 12, behind #131 (testing 4m)    6m12s elapsed',
     )

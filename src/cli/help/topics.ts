@@ -1,18 +1,14 @@
+import type { SettingDefinition } from '../../config/setting-definitions.ts'
 import { type Format, outputFormats } from '../../domain/output-formats.ts'
 import { exitCodeList } from '../../errors.ts'
 import { alignColumns, indentText, wrapText } from './text-layout.ts'
 import type { Topic } from './topic-names.ts'
 
 /** A setting with everything that its documentation is generated from. */
-export interface DocumentedSetting {
-  /** The option for the setting: `--repo`. */
-  readonly flag?: string
-  /** The environment variables for the setting. */
-  readonly env: readonly string[]
-  readonly default?: string
-  readonly defaultText?: string
-  readonly summary: string
-}
+export type DocumentedSetting = Pick<
+  SettingDefinition<unknown>,
+  'flag' | 'env' | 'default' | 'defaultText' | 'summary'
+>
 
 /** The environment variables that belong to no setting, each with a description. */
 export const otherVariables: readonly (readonly [names: string, description: string])[] = [

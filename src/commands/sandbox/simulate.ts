@@ -13,15 +13,12 @@ import type { SimulatedLoad, SimulationResult } from '../../sandbox/simulation.t
 import { metricsRequest } from '../metrics/request/metrics-request.ts'
 import { keepsUp, simulationView } from './simulate/simulation-view.ts'
 
-/**
- * Creates a parser for a number from `min` to `max`; `isOpen` excludes `min`. It throws a usage error
- * otherwise.
- */
-const parseNumberBetween = (min: number, max: number, isOpen: boolean) => (text: string) => {
+/** Creates a parser for a number from 0 to `max`; `isOpen` excludes 0. It throws a usage error otherwise. */
+const parseNumberTo = (max: number, isOpen: boolean) => (text: string) => {
   const number = parseDecimal(text)
-  if (number < min || number > max || (isOpen && number === min))
+  if (number < 0 || number > max || (isOpen && number === 0))
     throw usageError(
-      `'${text}' is not a number ${isOpen ? `greater than ${min} and at most` : `from ${min} to`} ${max}.`,
+      `'${text}' is not a number ${isOpen ? 'greater than 0 and at most' : 'from 0 to'} ${max}.`,
     )
   return number
 }
@@ -39,20 +36,20 @@ const inputs = {
     name: 'prs-per-hour',
     value: 'n',
     summary: 'Pull requests submitted per hour',
-    parse: parseNumberBetween(0, 10_000, true),
+    parse: parseNumberTo(10_000, true),
   }),
   testMinutes: option({
     name: 'test-minutes',
     value: 'n',
     summary: 'Duration of a test run, in minutes',
-    parse: parseNumberBetween(0, 10_000, true),
+    parse: parseNumberTo(10_000, true),
   }),
   failureRate: option({
     name: 'failure-rate',
     value: 'x',
     defaultText: String(defaultFailureRate),
     summary: 'Share of pull requests that fail, 0 to 0.9',
-    parse: parseNumberBetween(0, 0.9, false),
+    parse: parseNumberTo(0.9, false),
   }),
   concurrency: option({
     name: 'concurrency',

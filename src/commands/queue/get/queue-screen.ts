@@ -1,5 +1,4 @@
-import { pluralize } from '../../../domain/format.ts'
-import { positionEntries, queueEntries, testSlots } from '../../../domain/queue-entries.ts'
+import { positionEntries, queueEntries, testSlotsText } from '../../../domain/queue-entries.ts'
 import { canResume, queueStateMessage } from '../../../domain/queue-state-message.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { type Repository, repositoryName } from '../../../domain/values/repository.ts'
@@ -21,15 +20,6 @@ export interface QueueScreenOptions extends QueueName {
 /** The name of a repository as people write it: with its host only if that is not github.com. */
 const shortName = (repo: Repository): string =>
   repo.host === 'github.com' ? `${repo.owner}/${repo.name}` : repositoryName(repo)
-
-/** Formats how many pull requests are under test: `testing 1/2`. */
-function testingText(queue: JsonObject): string {
-  const { testing, concurrency, isBatching } = testSlots(queue)
-  if (concurrency === undefined) return `testing ${testing.length}`
-  return isBatching
-    ? `testing ${testing.length} in batches, ${pluralize(concurrency, 'run')} at a time`
-    : `testing ${testing.length}/${concurrency}`
-}
 
 /** A piece of a line that is never broken. */
 type Piece = readonly (string | Span)[]
@@ -65,7 +55,7 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
   const notReady = count('NOT_READY') || (activity?.notReady ?? 0)
   const pieces: readonly Piece[] = [
     [styled(`${shortName(repo)} ${targetBranch}`, 'bold'), '  ', stateSpan(state)],
-    [testingText(queue)],
+    [testSlotsText(queue, '/')],
     [`waiting ${count('PENDING')}`],
     ...(notReady > 0 ? [[`not ready ${notReady}`]] : []),
     ...(activity?.usualText === undefined ? [] : [[activity.usualText]]),

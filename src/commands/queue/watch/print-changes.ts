@@ -1,11 +1,10 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import type { RecordFields } from '../../../cli/fields/record-fields.ts'
 import { describeDeparture } from '../../../domain/departure.ts'
-import { pluralize } from '../../../domain/format.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
-import { testSlots } from '../../../domain/queue-entries.ts'
+import { testSlotsText } from '../../../domain/queue-entries.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
-import { getArray, getString, type Json, type JsonObject } from '../../../json.ts'
+import { getArray, getString, type JsonObject } from '../../../json.ts'
 import { singleRecord } from '../../../output/printer.ts'
 import { table } from '../../../output/view.ts'
 import type { QueueActivity, QueueName } from '../get/queue-activity.ts'
@@ -18,18 +17,9 @@ export interface QueueUpdate {
   readonly activity?: QueueActivity | undefined
 }
 
-/** Formats how many pull requests are under test: `testing 1 of 2`. */
-function formatTestSlots(queue: Json): string {
-  const { testing, concurrency, isBatching } = testSlots(queue)
-  if (concurrency === undefined) return `testing ${testing.length}`
-  return isBatching
-    ? `testing ${testing.length} in batches, ${pluralize(concurrency, 'run')} at a time`
-    : `testing ${testing.length} of ${concurrency}`
-}
-
 /** Returns a sentence: the queue with its state, and the number of pull requests under test and queued. */
 const queueSummary = (queue: JsonObject, { repo, targetBranch }: QueueName): string =>
-  `Queue for ${targetBranch} in ${repositoryName(repo)}: ${getString(queue, 'state') ?? '-'}, ${formatTestSlots(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} queued.`
+  `Queue for ${targetBranch} in ${repositoryName(repo)}: ${getString(queue, 'state') ?? '-'}, ${testSlotsText(queue, ' of ')}, ${getArray(queue, 'enqueuedPullRequests').length} queued.`
 
 /** Returns the first record of a stream; the fields that this program adds replace those of the service. */
 const queueEvent = (queue: JsonObject, { repo, targetBranch }: QueueName, at: string): JsonObject => {
