@@ -7,7 +7,7 @@ import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 interface ErrorTextOptions {
   /** Whether the name of the API operation is included. */
   readonly verbose: boolean
-  /** Whether the reason that the service gave stands on the first line, before the request that it rejected. */
+  /** Whether the reason that the service gave is the first line, before the request that it rejected. */
   readonly isReasonFirst: boolean
 }
 

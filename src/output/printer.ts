@@ -206,7 +206,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
           await new Promise(resolve => setImmediate(resolve))
         }
       } catch (error) {
-        // A document that a signal cuts is whole JSON, too.
+        // After a signal the document is still valid JSON.
         if (array.hasBegun()) await array.end().catch(() => undefined)
         throw error
       }
