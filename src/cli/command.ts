@@ -8,7 +8,7 @@ import type { Environment } from '../host/host.ts'
 import type { JsonObject } from '../json.ts'
 import type { View } from '../output/view.ts'
 import type { CommandContext } from './context.ts'
-import type { FieldsDefinition } from './fields/record-fields.ts'
+import { type FieldsDefinition, receiptRecord } from './fields/record-fields.ts'
 import type { Input, Inputs, InputValues } from './inputs.ts'
 import type { Invocation, RequestDefinition } from './invocation.ts'
 
@@ -155,12 +155,20 @@ export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs =
   ): Promise<number>
 }
 
+/** The fields of a command that says nothing about them: a change prints receipts. */
+const defaultFields = ({
+  operation,
+}: {
+  readonly operation?: Operation
+}): Pick<CommandDescription, 'fields'> =>
+  operation !== undefined && operation.effect !== false ? { fields: receiptRecord } : {}
+
 /** Defines a command with its own logic; the values of `run` are typed from its inputs and its request. */
 export const defineCommand = <const F extends Inputs, const R extends Inputs = Inputs>(
   command: CommandDefinition<F, R>,
-): CommandDefinition<F, R> => command
+): CommandDefinition<F, R> => ({ ...defaultFields(command.request ?? command), ...command })
 
 /** Defines a command that is exactly one operation; its inputs must give every required param. */
 export const defineOperationCommand = <const P extends Params, const F extends ParamInputs<P> & Inputs>(
   command: OperationCommand<P, F>,
-): OperationCommand<P, F> => command
+): OperationCommand<P, F> => ({ ...defaultFields(command), ...command })

@@ -7,11 +7,14 @@ import type { Json } from '../json.ts'
 
 /**
  * The values that completion looks up while a command line is typed: in the checkout, in the stored settings,
- * or, for `pull-requests` and `tests`, at the service (docs/reference/cli.md, "Completion").
- * `setting-values` are the values of the setting that the argument before names.
+ * or at the service (docs/reference/cli.md, "Completion"). `recent-pull-requests` include those that failed,
+ * `queues` are the branches that have a queue and the branches of the remotes, and `setting-values` are the
+ * values of the setting that the argument before names.
  */
 export type ValueSource =
   | 'pull-requests'
+  | 'recent-pull-requests'
+  | 'queues'
   | 'tests'
   | 'branches'
   | 'repositories'

@@ -106,8 +106,9 @@ function createPageOutput(
   }
 }
 
-/** Returns a sentence whose times have whole seconds: `2026-01-05T12:00:00Z`. */
-const withoutMilliseconds = (note: string): string => note.replaceAll(/(T\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1Z')
+/** Returns a sentence whose times are as people read them: `2026-01-05 12:00 UTC`. */
+const withReadableTimes = (note: string): string =>
+  note.replaceAll(/(?<=\d)T(\d\d:\d\d):\d\d\.\d{3}Z/g, ' $1 UTC')
 
 /**
  * Requests all pages of a list and prints them. Returns exit code 0; throws an error for an incomplete list.
@@ -145,7 +146,7 @@ export async function streamPages(
   await output.end(finish)
   const notes = endingOf(finish) === undefined ? finish.notes : finish.incidents
   const isScreen = host.out.terminal && !isContinuousIntegration(host.env)
-  for (const note of notes) await logger.info(isScreen ? withoutMilliseconds(note) : note)
+  for (const note of notes) await logger.info(isScreen ? withReadableTimes(note) : note)
   if (!finish.isBroken) return 0
   if (resume !== undefined) await logger.info(resume.resumeHint)
   throw incompleteListError(failure, finish.problem, command.command)

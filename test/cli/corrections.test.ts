@@ -419,6 +419,7 @@ describe('options end at the first word of a command to run', () => {
     ['sandbox exec -- git --version', 'git --version'],
     ['sandbox exec --seed 2 git -h', 'git -h'],
     ['-q sandbox exec --speed=4 mergeq pr get 7 --json --help', 'mergeq pr get 7 --json --help'],
+    ['sandbox exec npm test --foo', 'npm test --foo'],
     ['sandbox exec npm test -- --watch', 'npm test -- --watch'],
     ['sandbox exec -- npm test -- --watch', 'npm test -- --watch'],
     ['sandbox exec git --seed 1 --seed 2', 'git --seed 1 --seed 2'],

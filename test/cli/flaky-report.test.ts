@@ -182,6 +182,15 @@ describe('annotations', () => {
     },
   )
 
+  test('on a terminal the note has the range in words, elsewhere its times', async () => {
+    const noteOf = async (terminal: boolean) =>
+      (await mergeq(`flaky report ${where} --since 3d`, { answer: pages([failing(1)]), terminal })).err
+    expect(await noteOf(true)).toBe('1 test failed in the last 3 days.\n')
+    expect(await noteOf(false)).toBe(
+      '1 test failed from 2026-01-02T12:00:00.000Z to 2026-01-05T12:00:00.000Z.\n',
+    )
+  })
+
   test('on a terminal inside a CI job they are commands, too', async () => {
     const { out } = await mergeq(`flaky report ${where} --format github`, {
       answer: pages([failing(1)]),

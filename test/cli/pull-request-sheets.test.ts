@@ -240,7 +240,15 @@ describe('a rejected change of a finished pull request on a terminal says so', (
     ['pr submit 7', 'MERGED', 400, 6, '#7 is already merged.'],
   ])('%s, %s', async (line, state, status, code, expected) => {
     const outcome = await run(line, rejecting(state, status))
-    expect(outcome).toMatchObject({ code, out: '', err: `mergeq: ${expected}\n${hint}` })
+    const place = 'for #7 in the queue for main in github.com/acme/web'
+    const refusal =
+      status === 404 ? `returned 404 (not found) ${place}` : `rejected the request ${place} (${status})`
+    const err = outcome.err.replace(/127\.0\.0\.1:\d+/, 'HOST')
+    expect({ ...outcome, err }).toMatchObject({
+      code,
+      out: '',
+      err: `mergeq: ${expected} HOST ${refusal}: no.\n${hint}`,
+    })
   })
 
   test.each([

@@ -100,7 +100,7 @@ describe('the release check', () => {
     [
       'a section with another name',
       'changelog',
-      () => edit('CHANGELOG.md', text => text.replace('### Fixed', '### Bugs')),
+      () => edit('CHANGELOG.md', text => text.replace('### Added', '### Bugs')),
       /the section 'Bugs' is not one of Added, Changed/,
     ],
     [

@@ -14,7 +14,7 @@ import { describe, expect, test } from 'vitest'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { checkGeneralRules, type ExpectedResult, runAndCheck } from '../support/command-checks.ts'
 import { testWith } from '../support/programs.ts'
-import { openTestFolder, type RunOptions, type Signal } from '../support/test-folder.ts'
+import { openTestFolder, quoteForShell, type RunOptions, type Signal } from '../support/test-folder.ts'
 import {
   closedPort,
   type ReceivedRequest,
@@ -710,6 +710,26 @@ describe('signals', () => {
       asked,
       { stderrUnread: true },
       { unread: true },
+    )
+  })
+
+  // Where a runner starts programs with sockets in the place of pipes, those of macOS hold 8 KiB.
+  testWith('perl')('a signal while no one reads a small socket', async () => {
+    const service = await serve(() => page(someTests(80)))
+    const asked = async () => {
+      await service.waitForRequests(1)
+      await pause(300)
+    }
+    const socket =
+      '$^F = 9; socketpair(my $reader, my $writer, AF_UNIX, SOCK_STREAM, PF_UNSPEC) or die;' +
+      'setsockopt($writer, SOL_SOCKET, SO_SNDBUF, 8192) or die; open(STDOUT, ">&", $writer) or die; exec @ARGV'
+    const shell = `exec perl -MSocket -e ${quoteForShell(socket)} "$@"`
+    await stopped(
+      on(service.baseUrl(), list('--json')),
+      ['SIGTERM', 143],
+      asked,
+      { stderrUnread: true },
+      { shell },
     )
   })
 

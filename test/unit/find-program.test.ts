@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { absoluteEntries, findProgram } from '../../src/host/find-program.ts'
 import { spawn } from '../../src/host/spawn.ts'
-import { startCommand } from '../../src/host/start-command.ts'
+import { endCommand, startCommand } from '../../src/host/start-command.ts'
 
 describe('a program on Windows', () => {
   const programs = [
@@ -101,6 +101,14 @@ describe('how Windows starts a program', () => {
   test('the arguments of a script of npm are escaped twice, because it passes them on', () => {
     const { args } = startCommand('C:\\x\\node_modules\\.bin\\vitest.cmd', ['a&b'], {})
     expect(args[3]).toBe('"C:\\x\\node_modules\\.bin\\vitest.cmd ^^^"a^^^&b^^^""')
+  })
+})
+
+test('Windows ends a program with what it started by its own taskkill.exe', () => {
+  expect(endCommand(42, { systemroot: 'D:\\Windows' })).toEqual({
+    file: 'D:\\Windows\\System32\\taskkill.exe',
+    args: ['/PID', '42', '/T', '/F'],
+    windowsVerbatimArguments: false,
   })
 })
 

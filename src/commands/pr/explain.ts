@@ -24,7 +24,16 @@ import { readDocument, readTestRun } from './test-run/read-test-run.ts'
 const explainRequest = {
   command: 'pr explain',
   operation: withDecoder(getSubmittedPullRequest, partialPullRequestDecoder),
-  inputs: { ...queueInputs, pr: pullRequestArgument },
+  inputs: {
+    ...queueInputs,
+    pr: {
+      ...pullRequestArgument,
+      definitions: pullRequestArgument.definitions.map(definition => ({
+        ...definition,
+        values: 'recent-pull-requests' as const,
+      })),
+    },
+  },
 }
 
 /** The pull request to explain. */

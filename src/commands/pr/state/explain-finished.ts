@@ -18,7 +18,8 @@ const sentences = { ok: 'is already merged', failed: 'has already failed', cance
 
 /**
  * Returns the error of a change that the service rejected because its pull request has already merged, failed
- * or been cancelled, after reading its record once; for any other reason the same error.
+ * or been cancelled, with this state before its message, after reading its record once; for any other reason
+ * the same error.
  *
  * @param outcomes the outcomes that explain the rejection
  */
@@ -37,5 +38,7 @@ export const explainFinished =
     const outcome = outcomes.find(name => name === outcomeOfRecord(response.records[0] ?? {}))
     if (outcome === undefined) return failure
     const hint = `Nothing was changed. For details, run: ${resourceCommand('mergeq pr get', resource)}`
-    return extendError(failure, { hint }, `#${pr} ${sentences[outcome]}.`)
+    const sentence = `#${pr} ${sentences[outcome]}.`
+    const message = failure.message.includes(sentence) ? failure.message : `${sentence} ${failure.message}`
+    return extendError(failure, { hint }, message)
   }
