@@ -10,13 +10,15 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 export const inputOptions = {
   platform: 'node',
   transform: { target: 'node20.18', define: { MERGEQ_VERSION: JSON.stringify(version) } },
-  // Three parts of packages are replaced:
+  // Four parts of packages are replaced:
   // - Undici's HTTP/2 client, which no connection here uses, loads node:http2: 6 of 62 ms of CPU for a request.
+  // - Undici's SOCKS client: a SOCKS proxy is refused before a connection is made.
   // - Conf's validator of schemas, which no settings file here has: 41 KB of the package.
   // - Env-ci runs git with execa: no variable of a CI system needs it, and nothing in the checkout may be run.
   resolve: {
     alias: {
       './client-h2.js': false,
+      './socks5-proxy-agent': false,
       'ajv/dist/2020.js': false,
       'ajv-formats': false,
       execa: false,

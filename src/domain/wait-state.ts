@@ -9,7 +9,7 @@ import { normalizeState, outcomeOfRecord, statesUnderTest } from './states.ts'
 export const milestones = ['merged', 'tests-passed', 'testing', 'left'] as const
 
 /** One of `milestones`. */
-export type Milestone = (typeof milestones)[number]
+type Milestone = (typeof milestones)[number]
 
 /** The possible outcomes of waiting for one pull request. */
 export type WaitOutcome =
@@ -62,7 +62,7 @@ export interface WaitObservation {
  * When a submission was sent, by the local clock, in milliseconds since 1970: not before `from`, not after
  * `to`.
  */
-export interface Submission {
+interface Submission {
   readonly from: number
   readonly to: number
 }

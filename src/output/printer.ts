@@ -13,6 +13,7 @@ import {
   parts,
   receiptColumns,
   sentenceText,
+  table,
   type View,
   widthRows,
 } from './view.ts'
@@ -240,7 +241,6 @@ const withTextBlocks = (view: View): View =>
 
 /** Returns the view of a receipt: `pr, ok, delivery, message` (docs/reference/cli.md, "Tables"). */
 export const receiptView = (receipt: JsonObject, sentence: string): View => ({
-  columns: receiptColumns,
-  rows: [[receipt.pr, receipt.ok, receipt.delivery, receipt.message ?? sentence]],
+  ...table([{ message: sentence, ...receipt }], receiptColumns),
   sentence,
 })

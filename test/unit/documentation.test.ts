@@ -28,7 +28,7 @@ describe('all documents', () => {
       .replace(/[^\w\- ]/g, '')
       .replaceAll(' ', '-')
 
-  test.each(pagesWithLinks)('%s: what it links to is there', path => {
+  test.each(pagesWithLinks)('%s: its links resolve', path => {
     const text = readFileSync(path, 'utf8')
     const relative = [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, target = '']) => target)
     const absolute = text.split(filePage).slice(1)
@@ -48,7 +48,7 @@ describe('all documents', () => {
     expect(readFileSync(path, 'utf8')).not.toMatch(/\/(?:home|root|work|Users)\/|registry\.[\w.-]+\.\w+/)
   })
 
-  test('what is not run, or not as it stands, is still in them', () => {
+  test('command lines listed as exceptions are still in the documents', () => {
     const lines = documents
       .flatMap(blocksOf)
       .flatMap(block => [...linesOf(block), ...transcriptsOf(block).map(([line]) => line)])

@@ -11,6 +11,10 @@ const allowed: readonly (readonly [text: string, reason: string])[] = [
   ['const answer = () =>', 'a setting of the test harness'],
   ["-b main', { answer }", 'a setting of the test harness'],
   ['`answer` is the service', 'a setting of the test harness'],
+  [
+    'JSON keys: `mend` of `doctor --json` is `fix`. The check `base address` is `base URL`.',
+    'old names, for those who update',
+  ],
   ['goes back without losing what was typed', 'a form from which the user returns to the previous page'],
 ]
 

@@ -15,6 +15,7 @@ import { explainPullRequest } from '../../domain/explain/explain-pull-request.ts
 import type { UnreadSource } from '../../domain/explain/explanation.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { isNotFound } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
 import { explanationJson, explanationRecord, explanationView } from './explain/explanation-view.ts'
 import { readDocument, readTestRun } from './test-run/read-test-run.ts'
@@ -23,32 +24,48 @@ import { readDocument, readTestRun } from './test-run/read-test-run.ts'
 const explainRequest = {
   command: 'pr explain',
   operation: withDecoder(getSubmittedPullRequest, partialPullRequestDecoder),
-  inputs: { ...queueInputs, pr: pullRequestArgument },
+  inputs: {
+    ...queueInputs,
+    pr: {
+      ...pullRequestArgument,
+      definitions: pullRequestArgument.definitions.map(definition => ({
+        ...definition,
+        values: 'recent-pull-requests' as const,
+      })),
+    },
+  },
 }
 
 /** The pull request to explain. */
 type ExplainInvocation = Invocation<typeof explainRequest.inputs>
 
-/** Reads what an explanation needs, and prints the explanation. */
-async function explainOne(
+/** Reads the record of a pull request; undefined if the pull request was never submitted. */
+async function readRecord(
   invocation: ExplainInvocation,
-  isWeb: boolean,
   context: CommandContext,
-): Promise<void> {
+): Promise<JsonObject | undefined> {
+  const { document, failure } = await readDocument(
+    explainRequest.operation,
+    invocation.values,
+    context,
+    invocation,
+  )
+  if (failure !== undefined && !isNotFound(failure)) throw failure
+  return document
+}
+
+/** Reads what an explanation needs, and prints the explanation. */
+async function explainOne(invocation: ExplainInvocation, context: CommandContext): Promise<void> {
   const { pr, repo, targetBranch } = invocation.values
   const reads = [
-    readDocument(explainRequest.operation, invocation.values, context, invocation),
+    readRecord(invocation, context),
     readDocument(getQueue, { repo, targetBranch }, context),
   ] as const
   // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
   await Promise.allSettled(reads)
-  const [pullRequest, queue] = await Promise.all(reads)
-  if (pullRequest.failure !== undefined && !isNotFound(pullRequest.failure)) throw pullRequest.failure
+  const [submitted, queue] = await Promise.all(reads)
   const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
-  const record =
-    pullRequest.document === undefined
-      ? undefined
-      : await withTimeline(context.client(), pullRequest.document, invocation.values, invocation)
+  const record = submitted && (await withTimeline(context.client(), submitted, invocation.values, invocation))
   const testRun = record === undefined ? {} : await readTestRun(record, invocation.values, context)
   const unread: readonly UnreadSource[] = [
     ...(queue.failure === undefined || hasNoQueue
@@ -56,7 +73,6 @@ async function explainOne(
       : [{ what: 'queue' as const, why: queue.failure.message }]),
     ...(testRun.unread === undefined ? [] : [testRun.unread]),
   ]
-  if (isWeb) return openPage(urlOfPullRequest(repo, pr), context)
   const explanation = explainPullRequest({
     pr,
     targetBranch,
@@ -71,6 +87,12 @@ async function explainOne(
       explanationView(explanation, urlOfPullRequest(repo, pr), context.host.clock.now()),
     ),
   )
+}
+
+/** Opens the page of a pull request after reading its record. */
+async function openOne(invocation: ExplainInvocation, context: CommandContext): Promise<void> {
+  await readRecord(invocation, context)
+  return openPage(urlOfPullRequest(invocation.values.repo, invocation.values.pr), context)
 }
 
 /** `pr explain`: explains the state of a pull request; the exit code is 0 for any verdict. */
@@ -92,7 +114,8 @@ export const prExplainCommand = defineCommand({
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
   async run({ web }, context, invocations) {
-    for (const invocation of invocations) await explainOne(invocation, web, context)
+    const run = web ? openOne : explainOne
+    for (const invocation of invocations) await run(invocation, context)
     await context.printer.end()
     return 0
   },

@@ -3,6 +3,7 @@ import { getSubmittedPullRequest, submitPullRequest } from '../../api/operations
 import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
+import type { ParamValues } from '../../api/param.ts'
 import { type RequestLimits, withMaxRetries } from '../../api/service-client.ts'
 import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
@@ -21,6 +22,7 @@ import { isNotFound, MergeqError, toMergeqError, usageError } from '../../errors
 import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { styled } from '../../output/styled-text.ts'
 import { message } from '../../output/view.ts'
+import { explainFinished } from './state/explain-finished.ts'
 import { createWaitLimits, readWaitOptions, type WaitOptions } from './wait/time-limits.ts'
 import { reportUnwaited, waitForAll } from './wait/wait-for-all.ts'
 import { waitInputs, waitRecord } from './wait/wait-inputs.ts'
@@ -41,8 +43,25 @@ function describeResubmission(pr: number, before: JsonObject, priority: number |
   return `#${pr} was already queued${change}.`
 }
 
+/** The current record of a pull request; undefined when it was never submitted. */
+async function readRecord(
+  { repo, targetBranch, pr }: ParamValues<typeof submitPullRequest.params>,
+  limits: RequestLimits,
+  context: CommandContext,
+): Promise<JsonObject | undefined> {
+  try {
+    const params = { repo, targetBranch, pr }
+    const { response } = await callOperation(context.client(), getSubmittedPullRequest, params, { limits })
+    return response.records[0]
+  } catch (error) {
+    const failure = toMergeqError(error)
+    if (isNotFound(failure)) return undefined
+    throw failure
+  }
+}
+
 /** The request of `pr submit`, without a wait. */
-export const submitRequest = defineOperationCommand({
+const submitRequest = defineOperationCommand({
   command: 'pr submit',
   summary: 'Submit pull requests to the queue for testing and merging',
   operation: submitPullRequest,
@@ -64,17 +83,8 @@ export const submitRequest = defineOperationCommand({
       read: args => (args.has('--no-batch') ? true : undefined),
     } satisfies Input<boolean | undefined>,
   },
-  async readBefore({ repo, targetBranch, pr }, context) {
-    const client = context.client()
-    const limits = withMaxRetries(client, 0)
-    const { response } = await callOperation(
-      client,
-      getSubmittedPullRequest,
-      { repo, targetBranch, pr },
-      { limits },
-    )
-    return response.records[0]
-  },
+  readBefore: (values, context) => readRecord(values, withMaxRetries(context.client(), 0), context),
+  explainError: explainFinished(['ok']),
   view: (_, { pr, targetBranch, priority }, before) =>
     message(
       before?.isCurrentlySubmittedToQueue === true
@@ -89,23 +99,6 @@ export const submitRequest = defineOperationCommand({
 })
 
 type SubmitInvocation = Invocation<typeof submitRequest.inputs>
-
-/** The current record of a pull request; undefined when it was never submitted. */
-async function readRecord(
-  { values: { repo, targetBranch, pr } }: SubmitInvocation,
-  limits: RequestLimits,
-  context: CommandContext,
-): Promise<JsonObject | undefined> {
-  try {
-    const params = { repo, targetBranch, pr }
-    const { response } = await callOperation(context.client(), getSubmittedPullRequest, params, { limits })
-    return response.records[0]
-  } catch (error) {
-    const failure = toMergeqError(error)
-    if (isNotFound(failure)) return undefined
-    throw failure
-  }
-}
 
 /**
  * Submits pull requests and waits for them. Each record is read before the submission, because an old record
@@ -132,7 +125,7 @@ async function submitAndWait(
       if (submission === undefined) return
       if (options.limit > 0 && remaining() <= 0)
         throw new MergeqError('timed-out', `Timed out before #${submission.values.pr} was submitted.`)
-      recordsBeforeSubmit.set(submission, await readRecord(submission, limits.forRead(), context))
+      recordsBeforeSubmit.set(submission, await readRecord(submission.values, limits.forRead(), context))
       submittedAt.set(submission, clock.now())
     },
   })
