@@ -19,6 +19,8 @@ LABEL org.opencontainers.image.title="mergeq" \
   org.opencontainers.image.description="Command line for a merge queue and its flaky tests" \
   org.opencontainers.image.source="https://github.com/mergeq/mergeq" \
   org.opencontainers.image.licenses="MIT"
+# Debian removes old versions of its packages: a build with exact versions would fail later.
+# hadolint ignore=DL3008
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends ca-certificates git libstdc++6 \
   && rm -rf /var/lib/apt/lists/* \

@@ -6,17 +6,7 @@ import { createJsonArray, createJsonList, type JsonList } from './json-list.ts'
 import { sanitizeLines } from './sanitize.ts'
 import type { FieldSelection } from './selected-fields.ts'
 import type { TableRenderer } from './table-renderer.ts'
-import {
-  hasOnlyLines,
-  hasOnlyRows,
-  mergeViews,
-  parts,
-  receiptColumns,
-  sentenceText,
-  table,
-  type View,
-  widthRows,
-} from './view.ts'
+import { hasOnlyLines, hasOnlyRows, mergeViews, parts, sentenceText, type View, widthRows } from './view.ts'
 
 /** A result that can be printed in any format. */
 export interface Printable {
@@ -244,9 +234,3 @@ const withTextBlocks = (view: View): View =>
         ...view,
         rows: [...view.rows, ...view.textBlocks.map(({ title, head, text }) => [title, `${head}: ${text}`])],
       }
-
-/** Returns the view of a receipt: `pr, ok, delivery, message` (docs/reference/cli.md, "Tables"). */
-export const receiptView = (receipt: JsonObject, sentence: string): View => ({
-  ...table([{ message: sentence, ...receipt }], receiptColumns),
-  sentence,
-})

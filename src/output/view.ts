@@ -1,4 +1,4 @@
-import { get, type Json } from '../json.ts'
+import { get, type Json, type JsonObject } from '../json.ts'
 import { sanitizeLine } from './sanitize.ts'
 import type { StyledLine } from './styled-text.ts'
 import { wrapLines } from './wrap-lines.ts'
@@ -180,3 +180,9 @@ export async function* parts<T>(
     yield items.slice(from, from + partLength)
   }
 }
+
+/** Returns the view of a receipt: `pr, ok, delivery, message` (docs/reference/cli.md, "Tables"). */
+export const receiptView = (receipt: JsonObject, sentence: string): View => ({
+  ...table([{ message: sentence, ...receipt }], receiptColumns),
+  sentence,
+})

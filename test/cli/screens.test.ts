@@ -78,7 +78,7 @@ test('a token in a title is redacted before the title is cut', async () => {
 describe.each(Object.entries(screens))('the screens of %s', (name, list) => {
   const all: (readonly [Screen, readonly Drawn[]])[] = []
 
-  test('are the golden screens, in both dialects and at every width', async () => {
+  test('are the golden screens, in both dialects and at every width', { timeout: 90_000 }, async () => {
     all.length = 0
     for (const screen of list) all.push([screen, await drawAll(screen)])
     const text = all.map(([{ title }, drawn]) => golden(title, drawn)).join('\n')
