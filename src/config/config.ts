@@ -241,7 +241,7 @@ async function* openInput(
     else yield* files.stream(path, (await settings.read('timeout')) ?? attemptLimit, interrupted)
   } catch (error) {
     if (isMergeqError(error)) throw error
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = (error instanceof Error ? error.message : String(error)).replace(/, \w+ '.*'$/, '')
     throw usageError(
       `${path === '-' ? 'Standard input' : path} cannot be read: ${reason}.`,
       'Check the file name and the file permissions.',

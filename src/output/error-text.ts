@@ -7,14 +7,14 @@ import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 interface ErrorTextOptions {
   /** Whether the name of the API operation is included. */
   readonly verbose: boolean
-  /** Whether the reason that the service gave is the first line, before the request that it rejected. */
+  /** Whether the reason of the service is on the first line, before the request. */
   readonly isReasonFirst: boolean
 }
 
 /** The least number of words that say why the service rejected a request. */
 const minReasonWords = 3
 
-/** Returns the reason that the service gave and the rest of the message; the message alone without a reason. */
+/** Returns the reason that the service gave and the rest of the message; else the message alone. */
 function splitMessage({ kind, message, details }: MergeqError): readonly [string, string?] {
   const reason = withPeriod(details.serviceMessage?.replace(/\s+/g, ' ') ?? '')
   const isReason = reason.split(' ').length >= minReasonWords && message.endsWith(`: ${reason}`)

@@ -32,14 +32,28 @@ interface Shown {
   readonly record?: JsonObject
   readonly queue?: JsonObject
   readonly isSubmitted?: boolean
+  /** Whether no reading has succeeded. */
+  readonly isUnread?: boolean
 }
 
-const target = ({ pr = 141, state, position, isSubmitted = false, ...documents }: Shown): WaitTarget => ({
+const target = ({
+  pr = 141,
+  state,
+  position,
+  isSubmitted = false,
+  isUnread = false,
+  ...documents
+}: Shown): WaitTarget => ({
   invocation: {
     values: { repo: parseRepository('acme/web'), targetBranch: 'main', pr },
     overrides: [],
   },
-  state: { state, position, ...(isSubmitted ? { submission: { from: noon, to: noon } } : {}) },
+  state: {
+    state,
+    position,
+    ...(state === undefined && !isUnread ? { missingSince: noon } : {}),
+    ...(isSubmitted ? { submission: { from: noon, to: noon } } : {}),
+  },
   errors: 0,
   ...(state === undefined ? {} : { record: entry(pr, state) }),
   ...documents,
@@ -131,8 +145,14 @@ describe('the live line of a wait', () => {
     ['a state that is not known', { state: 'PUZZLED' }, '#141 PUZZLED    6m12s elapsed'],
     ['a submission that does not show', { isSubmitted: true }, '#141 not visible yet    6m12s elapsed'],
     ['no submission', {}, '#141 not found in the queue    6m12s elapsed'],
+    ['no reading', { isUnread: true }, '#141 not checked yet    6m12s elapsed'],
   ])('says what holds it back: %s', (_, one, line) => {
     expect(shown([target(one)], 60, { usual: undefined, limit: 0 })).toBe(line)
+  })
+
+  test('says that nothing of several pull requests was read', () => {
+    const targets = [1, 2].map(pr => target({ pr, isUnread: true }))
+    expect(shown(targets, 40)).toBe('2 pull requests: 2 not checked yet')
   })
 
   test('counts the states of several pull requests', () => {

@@ -34,17 +34,20 @@ function stateWithAge(record: JsonObject | undefined, state: string, now: number
   return isUnderTest(state) && age >= 0 ? [wordsSpan(state), ` ${formatAge(age)}`] : [wordsSpan(state)]
 }
 
+/** Returns what is known of a pull request without a state: nothing was read, or it was not found. */
+const withoutState = ({ state: { missingSince, submission } }: WaitTarget): string =>
+  missingSince === undefined
+    ? 'not checked yet'
+    : submission === undefined
+      ? 'not found in the queue'
+      : 'not visible yet'
+
 /** Returns the parts about one pull request: its state, its place in the queue, and what holds it back. */
-function targetParts({ invocation, state, record, queue = {} }: WaitTarget, now: number): readonly Part[] {
+function targetParts(target: WaitTarget, now: number): readonly Part[] {
+  const { invocation, state, record, queue = {} } = target
   const { pr, targetBranch } = invocation.values
   const known = state.state
-  if (known === undefined)
-    return [
-      {
-        pieces: [`#${pr} ${state.submission === undefined ? 'not found in the queue' : 'not visible yet'}`],
-        rank: 0,
-      },
-    ]
+  if (known === undefined) return [{ pieces: [`#${pr} ${withoutState(target)}`], rank: 0 }]
   const entries = queueEntries(queue)
   const { position } = state
   const ahead = entries.find(entry => entry.position === (position ?? 0) - 1)
@@ -65,9 +68,10 @@ function targetParts({ invocation, state, record, queue = {} }: WaitTarget, now:
 /** Returns how many of several pull requests are in each state. */
 function countParts(targets: readonly WaitTarget[]): readonly Part[] {
   const states = targets.map(({ state }) => state.state ?? '')
+  const isUnread = targets.every(({ state }) => state.missingSince === undefined)
   const counts = [...new Set(states)].map((state): readonly (string | Span)[] => [
     `${states.filter(other => other === state).length} `,
-    state === '' ? 'not visible yet' : wordsSpan(state),
+    state !== '' ? wordsSpan(state) : isUnread ? 'not checked yet' : 'not visible yet',
   ])
   const pieces = counts.flatMap((count, index) => (index === 0 ? count : [', ', ...count]))
   return [{ pieces: [`${pluralize(targets.length, 'pull request')}: `, ...pieces], rank: 0 }]
