@@ -106,7 +106,11 @@ export const flakyReportCommand = defineCommand({
     const text = renderReport(
       { tests, complete, start: new Date(start).toISOString(), end: new Date(end).toISOString() },
       reportFormat,
-      { rows: limit ?? rows, characters: maxChars ?? characters, pretty: host.out.terminal },
+      {
+        rows: limit ?? rows,
+        characters: maxChars ?? characters,
+        pretty: host.out.terminal && context.options.format !== 'ndjson',
+      },
     )
     await printer.print(rawText(text, true))
     for (const note of notes) await logger.info(note)
