@@ -1,3 +1,5 @@
+import { pluralize } from './format.ts'
+
 /** The next page to request: its segment, and the token of the page, which is empty for the first page. */
 type PageRequest<S extends object> = S & { readonly token: string }
 
@@ -82,7 +84,7 @@ export function createPageCursor<S extends object>(
         token = nextToken
       }
       if (index < segments.length && pages >= maxPages)
-        problem ??= `the list has more than ${maxPages} pages (to read more, raise --max-pages)`
+        problem ??= `the list has more than ${pluralize(maxPages, 'page')} (to read more, raise --max-pages)`
     },
     restart() {
       if (token === '' || restartedIndex === index) return false

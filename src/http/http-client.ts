@@ -60,7 +60,7 @@ export interface HttpClient {
    * Throws a MergeqError whose `sentState` says how far the request got.
    */
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse & { readonly attempts: number }>
-  /** Closes all connections. */
+  /** Closes all connections; requests end, and are not sent again. */
   close(): Promise<void>
 }
 
@@ -75,6 +75,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   const proxyOf = ({ hostname }: URL) => (isLoopback(hostname) ? undefined : proxy?.host)
   let transportPromise: Promise<UndiciTransport> | undefined
   let retryCount = 0
+  const closing = new AbortController()
 
   /**
    * Opens the first connection while undici and TLS are loaded: loading takes longer than a packet needs to
@@ -154,6 +155,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   ): Promise<boolean> => {
     const { retryPolicy } = options
     const { maxRetries, maxRetriesPerClient, maxRetryAfter } = retryPolicy
+    if (closing.signal.aborted) return false
     const reason = await retryReason(result, request, options)
     if (reason === undefined || attempts > maxRetries || retryCount >= maxRetriesPerClient) return false
     const requestedDelay = 'status' in result ? retryAfter(result.headers, clock.now()) : undefined
@@ -161,8 +163,12 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     const delay = Math.max(backoff(retryPolicy, attempts, clientOptions.random()), requestedDelay ?? 0)
     retryCount++
     await clientOptions.notify(`${reason}; retrying in ${(delay / 1_000).toFixed(1)}s.`)
-    await clock.sleep(delay, interrupted)
-    return true
+    try {
+      await clock.sleep(delay, AbortSignal.any([interrupted, closing.signal]))
+    } catch (error) {
+      if (!closing.signal.aborted) throw error
+    }
+    return !closing.signal.aborted
   }
 
   return {
@@ -178,7 +184,10 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
         }
       })
     },
-    close: async () => (await transportPromise)?.pools.close(),
+    async close() {
+      closing.abort()
+      await (await transportPromise)?.pools.close()
+    },
   }
 }
 

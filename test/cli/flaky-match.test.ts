@@ -308,7 +308,8 @@ describe('a window that could not be read completely', () => {
   })
 
   test('the list is also incomplete if --max-pages is reached', async () => {
-    const { code, out } = await match(junit(['A', 'other']), { answer: cut(500) }, '--max-pages 1')
+    const { code, out, err } = await match(junit(['A', 'other']), { answer: cut(500) }, '--max-pages 1')
+    expect(err).toContain('the list has more than 1 page (to read more, raise --max-pages)')
     expect({ code, out }).toEqual({ code: 17, out: 'other\tunknown\t\t\t\t\n' })
   })
 

@@ -497,3 +497,17 @@ describe('flaky get', () => {
     expect(JSON.parse((await get('--json')).out)).toEqual({ test: record })
   })
 })
+
+test('-o ndjson is one line, on a terminal too', async () => {
+  const { code, out } = await mergeq(`flaky report ${where} -o ndjson`, {
+    terminal: true,
+    answer: () => ({ body: JSON.stringify({ tests: [failing(1)], page: {} }) }),
+  })
+  expect(code).toBe(0)
+  expect(
+    out
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line)),
+  ).toHaveLength(1)
+})

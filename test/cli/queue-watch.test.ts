@@ -309,6 +309,25 @@ describe('how a watch ends', () => {
     expect(err).toMatch(says)
   })
 
+  test('a signal restores the terminal at once, before a second signal can end the process', async () => {
+    const stop = new AbortController()
+    const screen: string[] = []
+    let restored: boolean | undefined
+    const { code } = await watch('', [good], {
+      terminal: true,
+      signal: stop.signal,
+      screen,
+      answer: (_, index) => {
+        if (index === 3) {
+          stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.'))
+          restored = screen.join('').endsWith('\u001B[?7h\u001B[?25h\u001B[?1049l')
+        }
+        return good
+      },
+    })
+    expect({ code, restored }).toEqual({ code: 130, restored: true })
+  })
+
   test('an interruption leaves the cursor to be seen', async () => {
     const stop = new AbortController()
     const { code, out } = await watch('', [good], {

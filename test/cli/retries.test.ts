@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { createHttpClient } from '../../src/http/http-client.ts'
 import { backoff, createRetryPolicy } from '../../src/http/retry-policy.ts'
 import { pullRequest, writeOperationNames } from '../support/fake-queue.ts'
 import { type LoggedRequest, withFaultServer } from '../support/fault-server.ts'
 import { runAndCheck } from '../support/fault-server-runs.ts'
-import { noon } from '../support/harness.ts'
+import { noon, serveScript } from '../support/harness.ts'
 import {
   neverRespond,
   normalBehavior,
@@ -446,4 +447,57 @@ describe('changes are repeated only when they were not applied', () => {
       expect(server.applied).toHaveLength(1)
     })
   })
+})
+
+test.each([
+  ['in flight', () => new Promise<never>(() => undefined), 0],
+  ['waiting for its next attempt', () => ({ status: 503 }), 1],
+] as const)('a client that is closed ends a request that is %s', async (_, answer, sleeps) => {
+  const service = await serveScript(answer)
+  const delays: number[] = []
+  const client = await createHttpClient({
+    env: {},
+    runtime: { version: '', node: '20', v8: '', platform: 'linux', nullDevice: '', user: undefined },
+    clock: {
+      now: Date.now,
+      sleep: (delay, signal) => {
+        delays.push(delay)
+        return new Promise((__, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+      },
+    },
+    random: () => 0,
+    authorities: [],
+    limit: 10_000,
+    interrupted: new AbortController().signal,
+    isLoopback: () => true,
+    notify: async () => undefined,
+  })
+  const sending = client.send(
+    {
+      operation: 'getQueue',
+      method: 'GET',
+      url: `${service.baseUrl}/getQueue`,
+      headers: {},
+      credential: 'none',
+      isChange: false,
+      maxResponseSize: 1_000,
+    },
+    {
+      token: undefined,
+      timeout: () => 10_000,
+      retryPolicy: createRetryPolicy(3),
+      onAttempt: () => undefined,
+      isComplete: async () => true,
+    },
+  )
+  const ended = sending.then(
+    ({ status }) => status,
+    () => 'failed',
+  )
+  while (service.requests.length === 0 || delays.length < sleeps)
+    await new Promise(resolve => setTimeout(resolve, 10))
+  await client.close()
+  expect(await ended).toBe(sleeps === 0 ? 'failed' : 503)
+  expect({ sent: service.requests.length, sleeps: delays.length }).toEqual({ sent: 1, sleeps })
+  await service.close()
 })

@@ -3,7 +3,7 @@ import { findTypedCommand, joinCommandLine, type NamedCommand, type TypedWord } 
 import type { CommandCorrection } from './correct-command.ts'
 
 /** Options that a person may follow with a secret: a hint does not repeat such a command line. */
-const secretOption = /^--?(?:\w+-)*(?:token|password|passwd|secret|key|bearer|header)(?:=|$)/i
+const secretOption = /^--?[\w-]*(?:token|password|passwd|secret|key|bearer|header)(?:=|$)/i
 
 /** Maximum length of a command line in a hint, in characters. */
 const maxLength = 500

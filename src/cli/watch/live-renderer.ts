@@ -107,6 +107,12 @@ export async function createLiveRenderer<Update>(
       redraw()
     },
   })
+  // Restored within the signal: a second one ends the process at once.
+  const restore = () => {
+    isSuspended = true
+    terminal.leave().catch(() => undefined)
+  }
+  host.interrupted.addEventListener('abort', restore, { once: true })
   const setNotice = async (text: string) => {
     notice = text
   }
@@ -151,6 +157,7 @@ export async function createLiveRenderer<Update>(
     untilQuit: work => Promise.race([work, quitPromise]),
     hasQuit: () => quit.signal.aborted,
     async close() {
+      host.interrupted.removeEventListener('abort', restore)
       releaseTerminal()
       await terminal.leave()
       if (!hasFrame) return

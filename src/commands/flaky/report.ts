@@ -107,7 +107,11 @@ export const flakyReportCommand = defineCommand({
     const text = renderReport(
       { tests, complete, start: new Date(start).toISOString(), end: new Date(end).toISOString() },
       reportFormat,
-      { rows: limit ?? rows, characters: maxChars ?? characters, pretty: host.out.terminal },
+      {
+        rows: limit ?? rows,
+        characters: maxChars ?? characters,
+        pretty: host.out.terminal && context.options.format !== 'ndjson',
+      },
     )
     await printer.print(rawText(text, true))
     for (const note of notesInWords(notes, values.range, context)) await logger.info(note)
