@@ -131,7 +131,9 @@ export const profileSource = (store: Store, profile: () => Promise<string>): Set
     const profileName = await profile()
     const document = await store.read().catch(() => undefined)
     if (document === undefined) return undefined
-    const value = profileIn(document, profileName)[key]
+    const stored = profileIn(document, profileName)[key]
+    // A person may have written a number without quotes.
+    const value = typeof stored === 'number' ? String(stored) : stored
     if (typeof value !== 'string') return undefined
     const flag = profileName === 'default' ? '' : ` --profile ${profileName}`
     // Only the base address decides where requests are sent.

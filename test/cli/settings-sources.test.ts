@@ -251,6 +251,13 @@ describe('each value comes from the first that has it: flag, environment, projec
     expect(other.err).toContain(`\`mergeq ${fix} --profile work\``)
   })
 
+  test('a stored number counts like its text', async () => {
+    expect((await mergeq('config get retries', profiles({ default: { retries: 0 } }))).out).toBe('0\n')
+    const { code, err } = await mergeq('config list', profiles({ default: { timeout: 30 } }))
+    expect(code).toBe(2)
+    expect(err).toContain(`timeout in ${file}: '30' is not a duration.`)
+  })
+
   test('a bad value in a project file names its key', async () => {
     const { err } = await mergeq('queue get -b main', { files: { '/repo/.mergeq.json': '{"output":"xml"}' } })
     expect(err).toContain("/repo/.mergeq.json: output: 'xml' ")

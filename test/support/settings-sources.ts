@@ -11,7 +11,7 @@ export const stored = (document: unknown): Pick<Setting, 'env' | 'files'> => ({
   env: { HOME: '/home/me' },
   files: { [file]: JSON.stringify(document) },
 })
-export const profiles = (of: Readonly<Record<string, Readonly<Record<string, string>>>>) =>
+export const profiles = (of: Readonly<Record<string, Readonly<Record<string, string | number>>>>) =>
   stored({ profiles: of })
 
 /** Two settings as one; the second wins. */
