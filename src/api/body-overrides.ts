@@ -1,5 +1,6 @@
 import { usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
+import { parseJson, stringifyJson } from '../json-text.ts'
 import type { BodyValue } from './param.ts'
 
 /** A value that replaces the value at a path of the body. */
@@ -28,7 +29,11 @@ export function parseOverride(word: string): BodyOverride {
 function parseValue(word: string): BodyValue {
   try {
     const value: Json = JSON.parse(word)
-    if (typeof value !== 'number' || String(value) === word.trim()) return value
+    const isExact =
+      typeof value === 'number'
+        ? String(value) === word.trim()
+        : stringifyJson(value) === stringifyJson(parseJson(word) ?? value)
+    if (isExact) return value
     const bytes = new TextEncoder().encode(word.trim())
     return { chunks: [bytes], bytes: bytes.length }
   } catch {

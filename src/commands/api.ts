@@ -67,13 +67,13 @@ function prependHead({ status, headers, bytes }: ResponseBody): Uint8Array {
   return result
 }
 
-/** Encodes the values of an object for a request body; numbers keep all their digits. */
+/** Encodes the values of an object, at any depth, for a request body; numbers keep all their digits. */
 export function encodeValues(document: JsonObject): Record<string, BodyValue> {
   const utf8 = new TextEncoder()
   const body: Record<string, BodyValue> = Object.create(null)
   for (const [key, value] of Object.entries(document)) {
     const bytes = utf8.encode(stringifyJson(value ?? null))
-    body[key] = { chunks: [bytes], bytes: bytes.length }
+    body[key] = isObject(value) ? encodeValues(value) : { chunks: [bytes], bytes: bytes.length }
   }
   return body
 }

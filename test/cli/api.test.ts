@@ -84,6 +84,17 @@ describe('fields', () => {
     expect((await send(`api something ${flags}`)).body).toEqual(body)
   })
 
+  test.each(['{"b":9007199254740993}', '[1e400]'])('a number in %s keeps its digits', async value => {
+    const { requests } = await mergeq(['api', 'something', '-F', `a=${value}`], { env, answer })
+    expect(requests[0]?.body).toBe(`{"a":${value}}`)
+  })
+
+  test('a field replaces one value inside the body of --input', async () => {
+    const input = '{"pr":{"number":7,"sha":"4f2a","id":9007199254740993},"list":[{"a":1}]}'
+    const { requests } = await mergeq('api something --input - -F pr.number=8', { env, answer, input })
+    expect(requests[0]?.body).toBe('{"pr":{"number":8,"sha":"4f2a","id":9007199254740993},"list":[{"a":1}]}')
+  })
+
   test('a field without a key is a usage error', async () => {
     const { code, err, requests } = await send('api something -f value')
     expect({ code, requests }).toEqual({ code: 2, requests: 0 })
