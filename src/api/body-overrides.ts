@@ -20,7 +20,7 @@ export function parseOverride(word: string): BodyOverride {
   if (equals < 1 || path.includes(''))
     throw usageError(
       `'${word}' does not have the form <path>=<value>.`,
-      'For example: --set concurrency=5 or --set pr.number=7',
+      'For example: concurrency=5 or pr.number=7',
     )
   return { path, value: parseValue(word.slice(equals + 1)) }
 }
