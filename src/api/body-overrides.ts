@@ -1,5 +1,6 @@
 import { usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
+import { parseJson, stringifyJson } from '../json-text.ts'
 import type { BodyValue } from './param.ts'
 
 /** A value that replaces the value at a path of the body. */
@@ -19,7 +20,7 @@ export function parseOverride(word: string): BodyOverride {
   if (equals < 1 || path.includes(''))
     throw usageError(
       `'${word}' does not have the form <path>=<value>.`,
-      'For example: --set concurrency=5 or --set pr.number=7',
+      'For example: concurrency=5 or pr.number=7',
     )
   return { path, value: parseValue(word.slice(equals + 1)) }
 }
@@ -28,7 +29,11 @@ export function parseOverride(word: string): BodyOverride {
 function parseValue(word: string): BodyValue {
   try {
     const value: Json = JSON.parse(word)
-    if (typeof value !== 'number' || String(value) === word.trim()) return value
+    const isExact =
+      typeof value === 'number'
+        ? String(value) === word.trim()
+        : stringifyJson(value) === stringifyJson(parseJson(word) ?? value)
+    if (isExact) return value
     const bytes = new TextEncoder().encode(word.trim())
     return { chunks: [bytes], bytes: bytes.length }
   } catch {

@@ -14,6 +14,10 @@ export const setOption = repeatableOption({
   parse: parseOverride,
 })
 
+/** Returns the option that was typed: `api` has its own options for the fields of a body. */
+const typedOption = (args: ParsedArgs): string =>
+  ['--field', '--raw-field'].find(name => args.has(name)) ?? '--set'
+
 /**
  * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed
  * already sets it.
@@ -23,7 +27,7 @@ export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params):
   for (const [index, { path }] of overrides.entries()) {
     const name = path.join('.')
     if (overrides.slice(0, index).some(set => overlaps(set.path, path)))
-      throw usageError(`--set was given twice for ${name}.`, 'Use each path only once.')
+      throw usageError(`${typedOption(args)} was given twice for ${name}.`, 'Use each path only once.')
     for (const [key, { setting, definitions }] of Object.entries(inputs)) {
       const { location = '', fills = [] } = params[key] ?? {}
       const names = [...definitions.map(({ name }) => name), setting && settingDefinition(setting).flag]
@@ -33,7 +37,7 @@ export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params):
       const paths = [...(location.startsWith('body.') ? [location.slice('body.'.length)] : []), ...fills]
       if (typed !== undefined && paths.some(inputPath => overlaps(inputPath.split('.'), path)))
         throw usageError(
-          `--set ${name} conflicts with ${typed}, which sets the same field.`,
+          `${typedOption(args)} ${name} conflicts with ${typed}, which sets the same field.`,
           'Use only one of them.',
         )
     }

@@ -1,4 +1,4 @@
-import type { ResponseBody, ResponseDecoder } from '../api/decode.ts'
+import { parseOverride } from '../api/body-overrides.ts'
 import { type Operation, type OperationErrors, operationMethod, operationName } from '../api/operation.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import type { BodyValue, Param } from '../api/param.ts'
@@ -15,8 +15,9 @@ import {
   settingInput,
 } from '../cli/inputs.ts'
 import { runOperationCommand } from '../cli/run-command.ts'
+import type { ParsedArgs } from '../config/args.ts'
 import { createParseContext } from '../config/config.ts'
-import { maxListResponseSize } from '../domain/limits.ts'
+import { settingDefinition } from '../config/setting-definitions.ts'
 import { suggestName } from '../domain/similar-name.ts'
 import { textParser } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
@@ -24,6 +25,7 @@ import { isObject, type JsonObject } from '../json.ts'
 import { stringifyJson } from '../json-text.ts'
 import { table } from '../output/view.ts'
 import { readInputBody } from './api/input-body.ts'
+import { createRawDecoder } from './api/raw-decoder.ts'
 
 /** Parses an operation name, a path below the base address. Throws a usage error for any other text. */
 function parseOperationName(text: string): string {
@@ -36,44 +38,13 @@ function parseOperationName(text: string): string {
   return name
 }
 
-/** Creates a decoder that keeps the body unchanged; `include` adds the status line and headers in front. */
-const createRawDecoder = (include: boolean): ResponseDecoder => ({
-  expects: 'anything',
-  maxBytes: maxListResponseSize,
-  read(body) {
-    const { bytes, document } = body
-    const rawBody = include ? prependHead(body) : bytes
-    return {
-      records: isObject(document) ? [document] : [],
-      document: ([record]) => record ?? document ?? null,
-      bytes,
-      rawBody,
-    }
-  },
-  ...(include ? { readError: prependHead } : {}),
-  streaming: {
-    formats: 'all',
-    begin: start => (include ? prependHead({ ...start, bytes: new Uint8Array(0) }) : new Uint8Array(0)),
-  },
-})
-
-/** Returns a response as text: status line, headers, an empty line and the body. */
-function prependHead({ status, headers, bytes }: ResponseBody): Uint8Array {
-  const lines = [`HTTP ${status}`, ...[...headers].map(([name, value]) => `${name}: ${value}`), '', '']
-  const head = new TextEncoder().encode(lines.join('\r\n'))
-  const result = new Uint8Array(head.length + bytes.length)
-  result.set(head)
-  result.set(bytes, head.length)
-  return result
-}
-
-/** Encodes the values of an object for a request body; numbers keep all their digits. */
+/** Encodes the values of an object, at any depth, for a request body; numbers keep all their digits. */
 export function encodeValues(document: JsonObject): Record<string, BodyValue> {
   const utf8 = new TextEncoder()
   const body: Record<string, BodyValue> = Object.create(null)
   for (const [key, value] of Object.entries(document)) {
     const bytes = utf8.encode(stringifyJson(value ?? null))
-    body[key] = { chunks: [bytes], bytes: bytes.length }
+    body[key] = isObject(value) ? encodeValues(value) : { chunks: [bytes], bytes: bytes.length }
   }
   return body
 }
@@ -81,15 +52,21 @@ export function encodeValues(document: JsonObject): Record<string, BodyValue> {
 const settingParams = ['repo', 'targetBranch', 'org'] as const
 type SettingParam = (typeof settingParams)[number]
 
-/** Returns the params of a known operation that settings give, unless the body has a value for them. */
+/**
+ * Returns the params of a known operation that settings give, unless the body has a value for them. The
+ * param of an option that was typed stays: a field that sets the same is an error.
+ */
 function settingParamsOf(
   knownOperation: Operation | undefined,
   body: Readonly<Record<string, BodyValue>>,
+  args: ParsedArgs,
 ): readonly (readonly [SettingParam, Param<unknown>])[] {
   return settingParams.flatMap(name => {
     const param = knownOperation?.params[name]
-    const isGiven = param === undefined || Object.hasOwn(body, (param.location ?? '').replace('body.', ''))
-    return isGiven ? [] : [[name, param] as const]
+    if (param === undefined) return []
+    const isGiven = Object.hasOwn(body, (param.location ?? '').replace('body.', ''))
+    const isTyped = args.has(settingDefinition(name).flag ?? '')
+    return isGiven && !isTyped ? [] : [[name, param] as const]
   })
 }
 
@@ -137,6 +114,12 @@ function responseFields(typed: ReadonlyMap<string, readonly string[]>): RecordFi
   }
 }
 
+/** Returns a field `key=value` unchanged. Throws a usage error for any other text. */
+function parseField(text: string): string {
+  parseOverride(quoteValue(text))
+  return textParser('field')(text)
+}
+
 /** Returns a field `key=value` with its value as a JSON string; a field without a key stays as it is. */
 function quoteValue(field: string): string {
   const equals = field.indexOf('=')
@@ -172,14 +155,14 @@ export const apiCommand = defineCommand({
       value: 'key=value',
       summary:
         'Add a field to the request body; dots in the key separate nested keys; the value is JSON, otherwise text',
-      parse: textParser('field'),
+      parse: parseField,
     }),
     raw: repeatableOption({
       name: 'raw-field',
       short: 'f',
       value: 'key=value',
       summary: 'Add a field to the request body as text, without parsing the value',
-      parse: textParser('field'),
+      parse: parseField,
     }),
     input: option({
       name: 'input',
@@ -215,7 +198,7 @@ export const apiCommand = defineCommand({
       ...body,
       ...Object.fromEntries(set.map(field => [field.split(/[.=]/)[0] ?? '', null])),
     }
-    const settings = settingParamsOf(knownOperation, bodyKeys)
+    const settings = settingParamsOf(knownOperation, bodyKeys, context.args)
     const request: OperationCommand = {
       command: 'api',
       summary: '',

@@ -1,5 +1,6 @@
 import { MergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
+import { createInterruption } from '../host/signals.ts'
 import type { Json } from '../json.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { createCallClient } from './call-client.ts'
@@ -15,12 +16,15 @@ type MethodResult<M extends MethodName> = Awaited<ReturnType<Client[M]>>
 /** Returns an output that is not a terminal and passes every text to `write`. */
 const createOutput = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
 
-/** Returns a signal that follows the signal of the caller, with an `interrupted` error as its reason. */
-function toInterruption(signal: AbortSignal): AbortSignal {
-  const interruption = new AbortController()
+/**
+ * Returns a signal that follows the signal of the caller, if there is one, with an `interrupted` error as its
+ * reason.
+ */
+function toInterruption(signal: AbortSignal | undefined): AbortSignal {
+  const interruption = createInterruption()
   const abort = () => interruption.abort(new MergeqError('interrupted', 'The call was aborted.'))
-  if (signal.aborted) abort()
-  else signal.addEventListener('abort', abort, { once: true })
+  if (signal?.aborted) abort()
+  else signal?.addEventListener('abort', abort, { once: true })
   return interruption.signal
 }
 
@@ -45,7 +49,7 @@ export function createHostClient(options: ClientOptions, host: Host): Client {
     env: token === undefined ? host.env : { ...host.env, MERGEQ_TOKEN: token },
     out: createOutput(async () => undefined),
     err: createOutput(async text => onNotice?.(secrets.redact(String(text)).trimEnd())),
-    interrupted: signal === undefined ? host.interrupted : toInterruption(signal),
+    interrupted: toInterruption(signal),
   }
 
   const method =

@@ -84,14 +84,41 @@ describe('fields', () => {
     expect((await send(`api something ${flags}`)).body).toEqual(body)
   })
 
+  test.each(['{"b":9007199254740993}', '[1e400]'])('a number in %s keeps its digits', async value => {
+    const { requests } = await mergeq(['api', 'something', '-F', `a=${value}`], { env, answer })
+    expect(requests[0]?.body).toBe(`{"a":${value}}`)
+  })
+
+  test('a field replaces one value inside the body of --input', async () => {
+    const input = '{"pr":{"number":7,"sha":"4f2a","id":9007199254740993},"list":[{"a":1}]}'
+    const { requests } = await mergeq('api something --input - -F pr.number=8', { env, answer, input })
+    expect(requests[0]?.body).toBe('{"pr":{"number":8,"sha":"4f2a","id":9007199254740993},"list":[{"a":1}]}')
+  })
+
   test('a field without a key is a usage error', async () => {
     const { code, err, requests } = await send('api something -f value')
     expect({ code, requests }).toEqual({ code: 2, requests: 0 })
-    expect(err).toContain("'value' does not have the form")
+    expect(err).toBe(
+      "mergeq: --raw-field: 'value' does not have the form <path>=<value>.\n  For example: concurrency=5 or pr.number=7\n",
+    )
   })
 
   test('the same field twice is a usage error', async () => {
-    expect(await send('api something -f a=1 -F a=2')).toMatchObject({ code: 2, requests: 0 })
+    const { code, err, requests } = await send('api something -f a=1 -F a=2')
+    expect({ code, requests }).toEqual({ code: 2, requests: 0 })
+    expect(err).toBe('mergeq: --field was given twice for a.\n  Use each path only once.\n')
+  })
+
+  test.each([
+    ['api getQueue -R acme/api -F repo.owner=x', '--field repo.owner', '--repo'],
+    ['api getQueue -b release -f targetBranch=x', '--raw-field targetBranch', '--target-branch'],
+    ['api flaky-tests/get-test-details --org x -F org_url_slug=y', '--field org_url_slug', '--org'],
+  ])('%s is a usage error', async (line, field, option) => {
+    const { code, err, requests } = await send(line)
+    expect({ code, requests }).toEqual({ code: 2, requests: 0 })
+    expect(err).toBe(
+      `mergeq: ${field} conflicts with ${option}, which sets the same field.\n  Use only one of them.\n`,
+    )
   })
 
   test('a GET has no fields', async () => {

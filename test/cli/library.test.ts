@@ -222,6 +222,20 @@ test('a signal ends a call that is under way', async () => {
   await expect(call(client, 'getQueue')).rejects.toMatchObject({ kind: 'interrupted' })
 })
 
+test.each([
+  ['without a signal', {}],
+  ['with a signal', { signal: new AbortController().signal }],
+])('many calls at the same time print no warning: %s', async (_, options) => {
+  const warnings: string[] = []
+  const note = ({ message }: Error) => warnings.push(message)
+  process.on('warning', note)
+  const { client } = await clientOf(ok, options)
+  await Promise.all(Array.from({ length: 12 }, () => client.getQueue().catch(() => undefined)))
+  await new Promise(setImmediate)
+  process.off('warning', note)
+  expect(warnings).toEqual([])
+})
+
 test('each call reads the checkout again', async () => {
   const heads = ['1'.repeat(40), '2'.repeat(40)]
   const service = await serveScript(ok)

@@ -252,9 +252,8 @@ describe('each value comes from the first that has it: flag, environment, projec
   })
 
   test('a stored number counts like its text', async () => {
-    const setting = profiles({ default: { retries: 0, timeout: 30 } })
-    expect((await mergeq('config get retries', setting)).out).toBe('0\n')
-    const { code, err } = await mergeq('queue get -R acme/web -b main', setting)
+    expect((await mergeq('config get retries', profiles({ default: { retries: 0 } }))).out).toBe('0\n')
+    const { code, err } = await mergeq('config list', profiles({ default: { timeout: 30 } }))
     expect(code).toBe(2)
     expect(err).toContain(`timeout in ${file}: '30' is not a duration.`)
   })
