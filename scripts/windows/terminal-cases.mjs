@@ -5,10 +5,12 @@ import { join } from 'node:path'
 /** The time limit of a case, in milliseconds. */
 const timeLimit = 60_000
 
-/** A program that ignores Ctrl-C, as its child does; both add to a file ten times a second. */
+/**
+ * A program that ignores Ctrl-C, and a child that Node would leave running; both add to a file ten times a second.
+ */
 const stubborn = `process.on('SIGINT', () => undefined)
 if (process.argv[2] === undefined)
-  require('node:child_process').spawn(process.execPath, [__filename, 'child'], { stdio: 'ignore' })
+  require('node:child_process').spawn(process.execPath, [__filename, 'child'], { stdio: 'ignore', detached: true })
 setInterval(() => require('node:fs').appendFileSync(__dirname + '/beats.txt', '.'), 100)
 setTimeout(() => console.log('started'), 1_000)
 `
