@@ -184,14 +184,13 @@ describe('each value comes from the first that has it: flag, environment, projec
     })
     expect(narrow.out).toContain(
       [
-        'KEY            VALUE           ORIGIN',
-        'repo           acme/web        /repo/.mergeq.',
-        '                               json',
-        'target-branch  main            profile',
-        '                               default',
-        'org            acme            MERGEQ_ORG',
-        'base-url       https://api.tr  default',
-        '               unk.io/v1',
+        'KEY            VALUE                    ORIGIN',
+        'repo           acme/web                 /repo/.merge',
+        '                                        q.json',
+        'target-branch  main                     profile',
+        '                                        default',
+        'org            acme                     MERGEQ_ORG',
+        'base-url       https://api.trunk.io/v1  default',
         '',
       ].join('\n'),
     )
