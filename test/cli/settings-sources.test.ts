@@ -191,7 +191,6 @@ describe('each value comes from the first that has it: flag, environment, projec
         '                                        default',
         'org            acme                     MERGEQ_ORG',
         'base-url       https://api.trunk.io/v1  default',
-        'output         table                    default',
         '',
       ].join('\n'),
     )
