@@ -205,9 +205,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
           await new Promise(resolve => setImmediate(resolve))
         }
       } catch (error) {
-        // A document that a signal cuts is whole JSON, too.
-        if (array.hasBegun()) await array.end().catch(() => undefined)
-        throw error
+        throw await array.endAfter(error)
       }
       if (format === 'json') await array.end()
       // Prints the header of a table without rows.
