@@ -13,12 +13,18 @@ export interface JsonList {
   end(around: JsonObject): Promise<void>
 }
 
+/** A JSON document that is a list, written while its records arrive. */
+interface JsonArray {
+  add(records: readonly JsonObject[]): Promise<void>
+  end(): Promise<void>
+  /** Ends the list after an error, unless nothing was written, and returns the error. Never rejects. */
+  endAfter(error: unknown): Promise<unknown>
+}
+
 /** Creates a JSON document that is a list, written while its records arrive. */
-export function createJsonArray(
-  write: (text: string) => Promise<void>,
-  pretty: boolean,
-): { add(records: readonly JsonObject[]): Promise<void>; end(): Promise<void>; hasBegun(): boolean } {
+export function createJsonArray(write: (text: string) => Promise<void>, pretty: boolean): JsonArray {
   let isEmpty = true
+  const end = () => write(isEmpty ? '[]\n' : pretty ? '\n]\n' : ']\n')
   return {
     async add(records) {
       if (records.length === 0) return
@@ -26,8 +32,11 @@ export function createJsonArray(
       await write(`${isEmpty ? '[' : ','}${text.slice(1, pretty ? -2 : -1)}`)
       isEmpty = false
     },
-    hasBegun: () => !isEmpty,
-    end: () => write(isEmpty ? '[]\n' : pretty ? '\n]\n' : ']\n'),
+    end,
+    async endAfter(error) {
+      if (!isEmpty) await end().catch(() => undefined)
+      return error
+    },
   }
 }
 

@@ -196,9 +196,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
           await new Promise(resolve => setImmediate(resolve))
         }
       } catch (error) {
-        // After a signal the document is still valid JSON.
-        if (array.hasBegun()) await array.end().catch(() => undefined)
-        throw error
+        throw await array.endAfter(error)
       }
       if (format === 'json') await array.end()
       // Prints the header of a table without rows.
