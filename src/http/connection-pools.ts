@@ -9,7 +9,7 @@ import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import type { Environment } from '../host/host.ts'
 import { connectLimit, type Preconnect } from './preconnect.ts'
-import { proxyFromEnvironment, readVariable } from './proxy.ts'
+import { bypassesProxy, proxyFromEnvironment } from './proxy.ts'
 
 // The proxy agent calls `connect` of its dispatchers; only the main module of undici adds that method.
 Object.assign(DispatcherBase.prototype, { connect: connectBy })
@@ -60,8 +60,8 @@ interface ProxyPool extends ConnectionPool {
 }
 
 /**
- * The connection pools: direct ones for loopback hosts, and for other hosts as the proxy of the environment
- * requires.
+ * The connection pools: direct ones for loopback hosts and the hosts of NO_PROXY, and for other hosts as the
+ * proxy of the environment requires.
  */
 export interface ConnectionPools {
   /** Returns the pool for an address; with `isFresh` a new pool whose connections are not shared. */
@@ -105,7 +105,8 @@ export function createConnectionPools(
       proxyTls: connect,
       httpProxy: proxy.href,
       httpsProxy: proxy.href,
-      noProxy: readVariable(env, 'NO_PROXY'),
+      // The hosts of NO_PROXY have a direct pool.
+      noProxy: '',
       clientFactory: factory,
     })
     return {
@@ -119,8 +120,8 @@ export function createConnectionPools(
     }
   }
   return {
-    poolFor({ hostname }, isFresh) {
-      const isDirect = isLoopback(hostname)
+    poolFor(url, isFresh) {
+      const isDirect = isLoopback(url.hostname) || bypassesProxy(url, env)
       const pool = (isFresh ? undefined : sharedPools.get(isDirect)) ?? createPool(isDirect)
       if (!isFresh) sharedPools.set(isDirect, pool)
       pool.allow()

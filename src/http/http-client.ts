@@ -4,14 +4,14 @@ import type { HttpResponse } from './attempt.ts'
 import { parseCertificates } from './certificates.ts'
 import type { HttpRequest } from './http-request.ts'
 import { connectLimit, preconnect } from './preconnect.ts'
-import { proxyFromEnvironment } from './proxy.ts'
+import { bypassesProxy, proxyFromEnvironment } from './proxy.ts'
 import { backoff, type RetryPolicy, retryAfter } from './retry-policy.ts'
 import type { BodySink } from './stream-body.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
 import type { UndiciTransport } from './undici.ts'
 
 export type { HttpResponse }
-export { proxyFromEnvironment }
+export { bypassesProxy, proxyFromEnvironment }
 
 /** The settings of an HTTP client. */
 export interface HttpClientOptions {
@@ -72,7 +72,8 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   const { env, runtime, clock, interrupted, isLoopback } = clientOptions
   const certificates = await parseCertificates(clientOptions.authorities)
   const proxy = proxyFromEnvironment(env)
-  const proxyOf = ({ hostname }: URL) => (isLoopback(hostname) ? undefined : proxy?.host)
+  const proxyOf = (url: URL) =>
+    isLoopback(url.hostname) || bypassesProxy(url, env) ? undefined : proxy?.host
   let transportPromise: Promise<UndiciTransport> | undefined
   let retryCount = 0
   const closing = new AbortController()

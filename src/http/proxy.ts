@@ -2,12 +2,14 @@ import { usageError } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
 import { parseUrl } from '../url.ts'
 
+/** The port of an https URL without a port. A proxy is used for https only. */
+const httpsPort = 443
+
 /**
  * Returns the value of an environment variable whose name is in lower or upper case; empty when the
  * variable is not set.
  */
-export const readVariable = (env: Environment, name: string): string =>
-  env[name.toLowerCase()] || env[name] || ''
+const readVariable = (env: Environment, name: string): string => env[name.toLowerCase()] || env[name] || ''
 
 /**
  * Returns the proxy in HTTPS_PROXY (or https_proxy), or undefined when the variable is not set. An address
@@ -22,5 +24,22 @@ export function proxyFromEnvironment(env: Environment): URL | undefined {
   throw usageError(
     'The value of HTTPS_PROXY is not an http or https URL.',
     'Set HTTPS_PROXY to a URL, for example http://proxy.example:3128.',
+  )
+}
+
+/**
+ * Returns whether a host is in NO_PROXY (or no_proxy): `*`, or names with an optional port, separated by
+ * commas or white space. A name includes its subdomains.
+ */
+export function bypassesProxy({ hostname, port }: URL, env: Environment): boolean {
+  const list = readVariable(env, 'NO_PROXY')
+  return (
+    list === '*' ||
+    list.split(/[,\s]/).some(entry => {
+      const [, name = entry, entryPort = port] = /^(.+):(\d+)$/.exec(entry) ?? []
+      const domain = name.replace(/^\*?\./, '').toLowerCase()
+      const isSamePort = Number(entryPort || httpsPort) === Number(port || httpsPort)
+      return isSamePort && (hostname === domain || (domain !== '' && hostname.endsWith(`.${domain}`)))
+    })
   )
 }

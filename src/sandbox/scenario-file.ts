@@ -1,3 +1,4 @@
+import { requireUtf8 } from '../domain/values/utf8-text.ts'
 import { toMergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { defaultSettings, isSetting, mergeSettings, readQueueState } from './engine/queue-configuration.ts'
@@ -174,8 +175,9 @@ function parseDocument(value: Json, name: string): Scenario {
  * @param name The name of the scenario, for errors: the path of the file.
  */
 export function parseScenario(text: string, name: string): Scenario {
+  const plainText = requireUtf8(text, `The scenario ${name}`)
   try {
-    return parseDocument(parseJson(text), name)
+    return parseDocument(parseJson(plainText), name)
   } catch (error) {
     throw usageError(
       `The scenario ${name} cannot be read: ${toMergeqError(error).message}`,

@@ -104,8 +104,13 @@ describe('a check that cannot run because another failed is skipped, and says wh
         setImmediate(() => callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND' })))
     })
     const { code, rows, row } = await doctor({
-      env: { MERGEQ_BASE_URL: 'https://mergeq.invalid' },
+      env: {
+        MERGEQ_BASE_URL: 'https://mergeq.invalid',
+        HTTPS_PROXY: 'proxy.example:3128',
+        NO_PROXY: '.invalid',
+      },
     })
+    expect(row('proxy')?.found).toBe('proxy.example:3128 (HTTPS_PROXY), not used for mergeq.invalid')
     expect(lookup).toHaveBeenCalled()
     lookup.mockRestore()
     expect({ code, dns: row('DNS')?.result }).toEqual({ code: 21, dns: 'fail' })

@@ -304,6 +304,23 @@ describe('proxies', () => {
     expect(proxy.connectRequests).toHaveLength(0)
   })
 
+  test('a host of NO_PROXY that closes the connection is named without the proxy', async () => {
+    const silent = kept(await startRawServer('reset'))
+    const env = {
+      ...withHostNames(home, { 'direct.test': ['127.0.0.1'] }),
+      HTTPS_PROXY: `http://127.0.0.1:${await closedPort()}`,
+      NO_PROXY: 'direct.test',
+    }
+    const { err } = await run(
+      ask(`https://direct.test:${silent.port}/v1`, 'queue', 'get', '--retries', '0'),
+      { code: 7 },
+      { env },
+    )
+    expect(err).toContain(
+      `mergeq: The connection to direct.test:${silent.port} was closed before the response was complete.\n`,
+    )
+  })
+
   const loopbacks = ['127.0.0.1', 'localhost', '[::1]', '127.1', '2130706433']
   testWith('openssl').each(loopbacks)('the loopback address %s is never proxied', async hostname => {
     const { proxy, env } = await proxied()

@@ -67,13 +67,14 @@ async function checkBaseUrl({ context: { settings } }: CheckSession): Promise<Ch
 
 async function checkProxy({ context: { host, settings } }: CheckSession): Promise<CheckOutcome> {
   try {
-    const { proxyFromEnvironment } = await import('../../http/http-client.ts')
+    const { bypassesProxy, proxyFromEnvironment } = await import('../../http/http-client.ts')
     const proxy = proxyFromEnvironment(host.env)
     if (proxy === undefined) return pass('none')
     const name = ['https_proxy', 'HTTPS_PROXY'].find(variable => (host.env[variable] ?? '') !== '')
     const baseUrl = await settings.require('baseUrl').catch(() => '')
-    const { hostname = '' } = parseUrl(baseUrl) ?? {}
-    return pass(`${proxy.host} (${name})${isLoopback(hostname) ? `, not used for ${hostname}` : ''}`)
+    const url = parseUrl(baseUrl)
+    const isUnused = url !== undefined && (isLoopback(url.hostname) || bypassesProxy(url, host.env))
+    return pass(`${proxy.host} (${name})${isUnused ? `, not used for ${url.hostname}` : ''}`)
   } catch (error) {
     return errorOutcome('fail', error)
   }
