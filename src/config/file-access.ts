@@ -15,9 +15,6 @@ export interface AccessProblem {
   readonly isForeign: boolean
 }
 
-/** What to do about settings outside the profile of a Windows user. */
-export const placeFix = 'Set MERGEQ_CONFIG_DIR to a directory in your user profile, or unset it.'
-
 const parentDirectory = (path: string): string => path.replace(/[\\/][^\\/]*$/, '') || '/'
 const formatMode = (mode: number): string => (mode & 0o777).toString(8).padStart(3, '0')
 

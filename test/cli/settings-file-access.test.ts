@@ -190,7 +190,7 @@ describe('settings on Windows', () => {
   test('warns that other users may read a token outside the profile', async () => {
     expect(await login({ USERPROFILE: 'Q:\\Users\\me' })).toMatchObject({
       code: 0,
-      err: `${stored}mergeq: ${place} is outside your user profile, where other users may read it. Set MERGEQ_CONFIG_DIR to a directory in your user profile, or unset it.\n`,
+      err: `${stored}mergeq: ${place} is outside your user profile, where other users may read it. To move the token, run: mergeq auth logout, set MERGEQ_CONFIG_DIR to a directory in your user profile, and log in again.\n`,
     })
   })
 
@@ -210,7 +210,9 @@ describe('settings on Windows', () => {
     ).toMatchObject({
       code: 16,
       out: '',
-      err: `mergeq: The settings file cannot be read: ${reason}.\n  Close the program that uses it, and try again.\n`,
+      err: expect.stringContaining(
+        `mergeq: The settings file ${join(place, 'config.json')} could not be written: ${reason}.`,
+      ),
     })
   })
 })
