@@ -199,10 +199,10 @@ describe('settings on Windows', () => {
   })
 
   test('settings that another program holds are named, and not overwritten', async () => {
-    const reason = `${join(place, 'config.json')} is in use by another program (EBUSY)`
     const held = Object.assign(new Map<string, string>(), {
       get: (path: string) => {
-        if (path === join(place, 'config.json')) throw Object.assign(new Error(reason), { code: 'EBUSY' })
+        if (path.endsWith('config.json'))
+          throw Object.assign(new Error(`${path} is in use by another program (EBUSY)`), { code: 'EBUSY' })
       },
     })
     expect(
@@ -210,8 +210,8 @@ describe('settings on Windows', () => {
     ).toMatchObject({
       code: 16,
       out: '',
-      err: expect.stringContaining(
-        `mergeq: The settings file ${join(place, 'config.json')} could not be written: ${reason}.`,
+      err: expect.stringMatching(
+        /^mergeq: The settings file \S*config\.json could not be written: \S*config\.json is in use by another program \(EBUSY\)\.\n {2}Nothing was changed\. /,
       ),
     })
   })
