@@ -24,47 +24,52 @@ const folder = process.env.MERGEQ_WINE_FOLDER || join(tmpdir(), 'mergeq-windows'
 const suites = values.suites.split(',')
 const selected = [...(values.title === undefined ? [] : ['-t', values.title]), ...positionals]
 
-const wine = open()
-prepareProject(wine.disk)
+const { wine, nodes } = prepare()
 const logs = join(folder, 'logs')
 mkdirSync(logs, { recursive: true })
 let isGood = true
-for (const [index, version] of values.nodes.split(',').entries()) {
-  const node = prepareNode(wine.disk, version)
+for (const [index, node] of nodes.entries()) {
   const wanted = suites.filter(suite => index === 0 || suite === 'windows' || suite === 'terminal')
-  if (wanted.length > 0) isGood = (await test(node, version, wanted)) && isGood
+  if (wanted.length > 0) isGood = (await test(node, wanted)) && isGood
 }
 process.exitCode = isGood ? 0 : 1
 
-/** Sets up Wine, or ends this process. */
-function open() {
+/** Sets up Wine, the project, and the versions of Node, or ends this process. */
+function prepare() {
   try {
-    return openWine(folder)
+    const wine = openWine(folder)
+    const nodes = values.nodes
+      .split(',')
+      .map(version => ({ version, place: prepareNode(wine.disk, version) }))
+    prepareProject(wine.disk)
+    return { wine, nodes }
   } catch (error) {
     console.log(`skipped: no Wine (${error.message})`)
     process.exit(process.env.MERGEQ_TEST_NO_SKIP === '1' ? 1 : 0)
   }
 }
 
-/** Runs suites on a version of Node. Resolves to whether all tests passed. */
-async function test(node, version, wanted) {
+/** Runs suites on a version of Node. Resolves to whether everything succeeded. */
+async function test({ version, place }, wanted) {
   const start = Date.now()
   for (const name of ['Local/Temp', 'Roaming/mergeq'])
     rmSync(join(wine.disk, 'users/root/AppData', name), { recursive: true, force: true })
   mkdirSync(join(wine.disk, 'users/root/AppData/Local/Temp'))
-  const windowsFolder = `C:\\${node.replaceAll('/', '\\')}`
+  const windowsFolder = `C:\\${place.replaceAll('/', '\\')}`
   const program = `${windowsFolder}\\node.exe`
-  const options = { cwd: 'project', variables: { WINEPATH: windowsFolder } }
-  const run = (name, words, show) =>
-    wine.run([program, ...words], { ...options, log: join(logs, `${version}-${name}.txt`), show })
-  await run('version', ['-p', '["Node", process.version, "for", process.platform].join(" ")'], true)
-  await run('build', ['scripts/build.mjs', '--quiet'], true)
+  const options = { cwd: 'project', variables: { WINEPATH: windowsFolder, NO_COLOR: '1' } }
+  const run = async (name, words) => {
+    const log = join(logs, `${version}-${name}.txt`)
+    return (await wine.run([program, ...words], { ...options, log })) === 0
+  }
+  await run('version', ['-p', '["Node", process.version, "for", process.platform].join(" ")'])
   const projects = wanted.filter(name => name !== 'terminal').map(name => `--project=${name}`)
   // Wine starts programs slowly.
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...projects, '--testTimeout=90000', '--retry=1']
-  const ended =
-    projects.length === 0 ? 0 : await run('tests', [...vitest, '--color=false', ...selected], true)
-  const failed = wanted.includes('terminal') ? await runTerminalCases(wine, program, options) : 0
+  let isGood = await run('build', ['scripts/build.mjs', '--quiet'])
+  if (projects.length > 0) isGood = (await run('tests', [...vitest, ...selected])) && isGood
+  if (wanted.includes('terminal') && selected.length === 0)
+    isGood = (await runTerminalCases(wine, program, options)) && isGood
   console.log(`${wine.version}, Node ${version}: ${Math.round((Date.now() - start) / 1_000)} seconds\n`)
-  return ended === 0 && failed === 0
+  return isGood
 }

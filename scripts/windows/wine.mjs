@@ -1,6 +1,15 @@
 // Wine in a folder of its own: a small Debian system with Wine, in which programs run as on Windows.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 /** The release of Debian whose Wine is 10. */
@@ -83,10 +92,10 @@ export function openWine(folder) {
     disk,
     /**
      * Runs a program of Windows in a folder below C:, given as on this machine, and resolves to its exit code. `log`
-     * is the file for its output: Node for Windows cannot write to a pipe of Linux. With `show` the output is also
-     * printed while it is written.
+     * is the file for its output, because Node for Windows cannot write to a pipe of Linux. The output is printed
+     * while it is written.
      */
-    async run(words, { cwd, variables = {}, log, show = false }) {
+    async run(words, { cwd, variables = {}, log }) {
       const output = openSync(log, 'w')
       const command = ['env', '-C', `/root/wine/drive_c/${cwd}`, 'wine', ...words]
       const child = spawn('unshare', enter(system, variables, command), { stdio: ['ignore', output, output] })
@@ -96,12 +105,13 @@ export function openWine(folder) {
         process.stdout.write(bytes.subarray(printed))
         printed = bytes.length
       }
-      const timer = show ? setInterval(print, 500) : undefined
+      const timer = setInterval(print, 500)
       const code = await new Promise(resolve =>
         child.once('exit', resolve).once('error', () => resolve(null)),
       )
       clearInterval(timer)
-      if (show) print()
+      print()
+      closeSync(output)
       return code
     },
     /**

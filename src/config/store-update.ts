@@ -79,6 +79,7 @@ export async function updateStore(host: Host, change: (before: JsonObject) => Js
     const target = await host.files.resolveLink(path)
     const release = await acquireLock(target, host)
     try {
+      await rejectHeldFile(target, host)
       await replaceFile(target, change(await readDocument(host, target, path)), host)
     } finally {
       await release().catch(() => undefined)
@@ -91,6 +92,12 @@ export async function updateStore(host: Host, change: (before: JsonObject) => Js
     })
   }
 }
+
+/** Rejects when another program does not share the file. `readDocument` names all other problems. */
+const rejectHeldFile = (target: string, { files }: Host) =>
+  files.read(target, maxStoreSize).catch(error => {
+    if (error instanceof Error && 'code' in error && error.code === 'EBUSY') throw error
+  })
 
 async function replaceFile(target: string, document: JsonObject, { files }: Host): Promise<void> {
   const directory = parentDirectory(target)

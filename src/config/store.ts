@@ -1,6 +1,6 @@
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { isUtf16 } from '../domain/values/utf8-text.ts'
-import { isMergeqError, MergeqError, usageError } from '../errors.ts'
+import { isMergeqError, type MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { parseJson } from '../json-text.ts'
@@ -71,10 +71,6 @@ export async function readDocument(host: Host, target: string, path: string): Pr
     return parseDocument(await host.files.read(target, maxStoreSize), path)
   } catch (error) {
     if (isMergeqError(error)) throw error
-    if (error instanceof Error && 'code' in error && error.code === 'EBUSY')
-      throw new MergeqError('output', `The settings file cannot be read: ${error.message}.`, {
-        hint: 'Close the program that uses it, and try again.',
-      })
     const problems = await accessProblems(host, path).catch(() => [])
     const ownerProblem = problems.find(({ kind }) => kind === 'owner')
     throw unreadableError(path, error instanceof Error ? error.message : String(error), ownerProblem)

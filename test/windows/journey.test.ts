@@ -182,10 +182,11 @@ describe('git', () => {
   }
   const offline = { MERGEQ_BASE_URL: 'http://127.0.0.1:9/v1', MERGEQ_RETRIES: '0' }
 
+  // It needs a user who may write to the root of the drive, as in CI.
   test('a git.exe of the working directory or of the root of the drive is never run', async () => {
     const checkout = join(work, 'untrusted')
     const planted = [join(checkout, 'git.exe'), join(parse(checkout).root, 'git.exe')]
-    mkdirSync(checkout)
+    mkdirSync(checkout, { recursive: true })
     try {
       for (const file of planted) copyFileSync(process.execPath, file)
       const path = searchPath('.', '', '\\')
@@ -193,7 +194,7 @@ describe('git', () => {
       // The same file on PATH is git.
       expect((await doctor(searchPath(checkout), work, offline)).found).toBe(process.version)
     } finally {
-      for (const file of planted) rmSync(file)
+      for (const file of planted) rmSync(file, { force: true })
     }
   })
 

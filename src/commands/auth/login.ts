@@ -6,7 +6,6 @@ import { readOrigin } from '../../cli/origin.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { canPrompt } from '../../cli/prompt.ts'
 import { defaultOrigin, parseToken, refuseForeignAddress } from '../../config/api-token.ts'
-import { placeFix } from '../../config/file-access.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
 import { shellWord } from '../../domain/shell-quote.ts'
 import { requireUtf8 } from '../../domain/values/utf8-text.ts'
@@ -113,7 +112,10 @@ export const authLoginCommand = defineCommand({
       )
     // Outside the profile of a Windows user, the permissions of the file do not keep other users out.
     for (const { kind, path, description } of await context.settings.store.accessProblems())
-      if (kind === 'place') await context.logger.warn(`${path} ${description}. ${placeFix}`)
+      if (kind === 'place')
+        await context.logger.warn(
+          `${path} ${description}. To move the token, run: mergeq auth logout, set MERGEQ_CONFIG_DIR to a directory in your user profile, and log in again.`,
+        )
     if (isTokenVariableSet(context))
       await context.logger.warn('MERGEQ_TOKEN is set and takes precedence over the stored token.')
     return 0
