@@ -10,7 +10,7 @@ import type { JsonObject } from '../json.ts'
 import { rawText, receiptView, singleRecord } from '../output/printer.ts'
 import type { View } from '../output/view.ts'
 import { createBodySink } from './body-sink.ts'
-import type { OperationCommand } from './command.ts'
+import type { OperationRequest } from './command.ts'
 import { mapConcurrent, maxConcurrent } from './concurrency.ts'
 import type { CommandContext } from './context.ts'
 import type { Invocation } from './invocation.ts'
@@ -22,7 +22,7 @@ import { streamPages } from './stream-pages.ts'
  * Returns the exit code.
  */
 export async function runInvocations(
-  command: OperationCommand,
+  command: OperationRequest,
   invocations: readonly Invocation[],
   context: CommandContext,
   options: RunOptions = {},
@@ -58,7 +58,7 @@ type PrintResult = () => Promise<RunResult>
  * flight are finished, and no further request is begun.
  */
 export async function executeAll(
-  command: OperationCommand,
+  command: OperationRequest,
   invocations: readonly Invocation[],
   context: CommandContext,
   options: RunOptions = {},
@@ -83,7 +83,7 @@ export async function executeAll(
  * receipt.
  */
 async function execute(
-  command: OperationCommand,
+  command: OperationRequest,
   invocation: Invocation,
   context: CommandContext,
   { isSilent = false, limits = {}, beforeSend, beforePrint, explainError }: RunOptions,
@@ -137,7 +137,7 @@ async function execute(
 
 /** Returns the record that a change replaces, where a person at a terminal sees what changed. */
 async function readBefore(
-  command: OperationCommand,
+  command: OperationRequest,
   { values }: Invocation,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
@@ -159,7 +159,7 @@ interface PrintedCall extends Pick<CallResult<Params>, 'response' | 'resource' |
 
 /** Prints the response to a request, or the receipt of a change without a response. Returns the exit code. */
 async function printResponse(
-  { operation, view: createView }: OperationCommand,
+  { operation, view: createView }: OperationRequest,
   { values, overrides }: Invocation,
   { response, resource, delivery, before }: PrintedCall,
   context: CommandContext,
