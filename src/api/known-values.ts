@@ -30,7 +30,7 @@ export async function readKnownTests(
 ): Promise<readonly JsonObject[]> {
   const now = client.host.clock.now()
   const params = { ...place, range: { start: now - knownTestsAge, end: now } }
-  const pageQuery = listFailingTests.pagination?.(params).nextQuery() ?? {}
+  const pageQuery = (await listFailingTests.pagination?.(params))?.nextQuery() ?? {}
   const { response } = await callOperation(client, listFailingTests, params, { limits, pageQuery })
   return response.records
 }

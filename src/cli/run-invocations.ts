@@ -30,7 +30,7 @@ export async function runInvocations(
   const { operation } = command
   const [first] = invocations
   if (first === undefined) await context.logger.info(`${command.command}: nothing to do.`)
-  const pages = first && operation.pagination?.(first.values)
+  const pages = first && (await operation.pagination?.(first.values))
   if (first !== undefined && pages !== undefined) return streamPages(command, first, pages, context)
   const results = await executeAll(command, invocations, context, options)
   return reportResults(operation, invocations, results, context)

@@ -2,7 +2,7 @@ import type { ResponseBody, ResponseDecoder } from '../api/decode.ts'
 import { type Operation, type OperationErrors, operationMethod, operationName } from '../api/operation.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import type { BodyValue, Param } from '../api/param.ts'
-import { unknownRecovery } from '../api/recovery-rules.ts'
+import { unknownRecovery } from '../api/unknown-recovery.ts'
 import { defineCommand, type OperationRequest } from '../cli/command.ts'
 import type { RecordFields } from '../cli/fields/record-fields.ts'
 import {

@@ -1,8 +1,8 @@
 import type { TimeRange } from '../../domain/time-range.ts'
 import { getArray, getString, type JsonObject } from '../../json.ts'
 import { defineOperation } from '../operation.ts'
-import { pagesOfTests, paginateTests } from '../pagination.ts'
 import { localParam, param } from '../param.ts'
+import { pagesOfTests } from '../test-pages.ts'
 import { queueParams } from './pull-requests.ts'
 import { testFields, testListFields } from './service-fields.ts'
 import { createTestFilters, numberIn } from './test-filters.ts'
@@ -76,8 +76,9 @@ export const listFailingTests = defineOperation({
     subject: 'the failing tests',
     hint: status => (status === 404 ? 'Check --repo and --org.' : undefined),
   },
-  pagination: ({ range, limit, pageSize, pageToken, maxPages, sort, ...filters }) =>
-    paginateTests({
+  async pagination({ range, limit, pageSize, pageToken, maxPages, sort, ...filters }) {
+    const { paginateTests } = await import('../pagination.ts')
+    return paginateTests({
       range,
       limit: limit ?? Number.POSITIVE_INFINITY,
       pageSize: pageSize ?? defaultPageSize,
@@ -85,5 +86,6 @@ export const listFailingTests = defineOperation({
       ...(pageToken === undefined ? {} : { pageToken }),
       ...(sort === undefined ? {} : { order: orders[sort] }),
       filters: createTestFilters(filters),
-    }),
+    })
+  },
 })

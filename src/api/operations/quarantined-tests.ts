@@ -2,7 +2,6 @@ import { pluralize } from '../../domain/format.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import type { PageProtocol } from '../list-reader.ts'
 import { defineOperation } from '../operation.ts'
-import { paginateList } from '../pagination.ts'
 import { createTestPages } from '../test-pages.ts'
 import { defaultMaxPages, defaultPageSize, testListParams } from './failing-tests.ts'
 import { quarantinedTestFields, quarantinedTestListFields } from './service-fields.ts'
@@ -30,8 +29,9 @@ export const listQuarantinedTests = defineOperation({
     subject: 'the quarantined tests',
     hint: status => (status === 404 ? 'Check --repo and --org.' : undefined),
   },
-  pagination: ({ repo, limit, pageSize, pageToken, maxPages, ...filters }) =>
-    paginateList(
+  async pagination({ repo, limit, pageSize, pageToken, maxPages, ...filters }) {
+    const { paginateList } = await import('../pagination.ts')
+    return paginateList(
       [{}],
       protocol,
       {
@@ -45,5 +45,6 @@ export const listQuarantinedTests = defineOperation({
         describe: ({ shown }) => `${pluralize(shown, 'quarantined test')} in ${repositoryName(repo)}.`,
         envelope: result => pages.envelope(result, {}),
       },
-    ),
+    )
+  },
 })

@@ -2,8 +2,8 @@ import { pluralize } from '../../domain/format.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import type { PageProtocol } from '../list-reader.ts'
 import { defineOperation } from '../operation.ts'
-import { pagesOfTests, paginateList } from '../pagination.ts'
 import { localParam } from '../param.ts'
+import { pagesOfTests } from '../test-pages.ts'
 import { defaultMaxPages, defaultPageSize, testListParams } from './failing-tests.ts'
 import { testFields, testListFields } from './service-fields.ts'
 import { createTestFilters } from './test-filters.ts'
@@ -46,9 +46,10 @@ export const listUnhealthyTests = defineOperation({
     subject: 'the unhealthy tests',
     hint: status => (status === 404 ? 'Check --repo and --org.' : undefined),
   },
-  pagination({ repo, status, limit, pageSize, pageToken, maxPages, ...filters }) {
+  async pagination({ repo, status, limit, pageSize, pageToken, maxPages, ...filters }) {
     const statuses = status === undefined ? unhealthyStatuses : [status]
     const adjective = statuses.join(' or ').toLowerCase()
+    const { paginateList } = await import('../pagination.ts')
     return paginateList(
       statuses.map(status => ({ status })),
       protocol,
