@@ -29,3 +29,6 @@ export const attemptLimit = 30_000
  * (docs/reference/network.md, "Time limits").
  */
 export const changeLimit = 60_000
+
+/** The default number of consecutive failed polls after which a wait or a watch gives up. */
+export const defaultMaxErrors = 10
