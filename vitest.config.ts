@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** The tests of a folder of test/. */
 const project = (
   name: string,
-  options: { readonly globalSetup?: string[]; readonly isolate?: boolean } = {},
+  options: { readonly globalSetup?: string[]; readonly isolate?: boolean; readonly retry?: number } = {},
 ) => ({
   extends: true as const,
   test: { name, include: [`test/${name}/**/*.test.ts`], ...options },
@@ -14,9 +14,10 @@ export default defineConfig({
     projects: [
       // Their files share the modules of a worker, which then loads the program once.
       project('unit', { isolate: false }),
-      project('cli', { isolate: false }),
-      // Only these tests run the built program.
-      project('process', { globalSetup: ['test/support/build.ts'] }),
+      project('cli', { isolate: false, retry: 1 }),
+      // Only these tests run the built program. They use real processes, terminals and clocks, which a busy machine
+      // delays: a test that fails is run again, and the last lines of a run name it.
+      project('process', { globalSetup: ['test/support/build.ts'], retry: 1 }),
     ],
     maxWorkers: '100%',
     reporters: ['default', './scripts/tally.mjs'],

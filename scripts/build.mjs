@@ -27,6 +27,7 @@ const rarelyLoaded = [
   'domain/metrics',
   'output/render-line.ts',
   'cli/completion/shells.ts',
+  'domain/queue-settings.ts',
 ].map(path => join(src, path))
 const isShared = id => isSource(id) && !rarelyLoaded.some(path => id.startsWith(path))
 
@@ -49,18 +50,21 @@ function findFiles(context) {
     messages,
     // What help for a command of `pr` loads; most of it is for the commands of other groups, too.
     definitions: new Set([...help].filter(id => !id.startsWith(join(src, 'commands')))),
+    help,
   }
 }
 
 let files
+const hasModule = (file, id, context) => {
+  files ??= findFiles(context)
+  return files[file].has(id)
+}
+
 /** Returns the groups of rolldown for `findFiles`; a module belongs to the first that has it. */
 const createGroups = () =>
   ['start', 'messages', 'definitions'].map((file, index) => ({
     debugName: file,
-    name(id, context) {
-      files ??= findFiles(context)
-      return files[file].has(id) ? file : null
-    },
+    name: (id, context) => (hasModule(file, id, context) ? file : null),
     priority: 9 - index,
   }))
 
@@ -78,8 +82,13 @@ async function bundleInto(dir) {
       codeSplitting: {
         groups: [
           ...createGroups(),
-          // What at least three files import: a request then loads 11 files instead of 25.
-          { name: 'shared', test: isShared, minShareCount: 3 },
+          {
+            // What at least three files import and help does not load: a request loads 11 files instead of 25.
+            debugName: 'shared',
+            name: (id, context) => (hasModule('help', id, context) ? null : 'shared'),
+            test: isShared,
+            minShareCount: 3,
+          },
         ],
       },
     },

@@ -2,7 +2,7 @@
  * An exit code of mergeq (docs/reference/cli.md, "Exit codes"), its stable name, and when mergeq exits with
  * it.
  */
-export interface ExitCode {
+interface ExitCode {
   readonly code: number
   readonly kind: string
   readonly when: string

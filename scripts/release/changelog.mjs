@@ -64,7 +64,6 @@ export function cutChangelog(text, version, date, repository) {
   const body = text
     .replace(/^## \[?Unreleased\]?\n/m, `## [Unreleased]\n\n## [${version}] - ${date}\n`)
     .replace(/^\[Unreleased\]: .*\n/m, '')
-    .replace(/^No version has been released yet\. "Added" lists/m, '"Added" lists')
   const links = `[Unreleased]: ${repository}/compare/v${version}...HEAD\n[${version}]: ${change}\n`
   const firstLink = body.search(/^\[[^\]]+\]: https:/m)
   return firstLink < 0

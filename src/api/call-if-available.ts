@@ -5,7 +5,7 @@ import type { Params, ParamValues } from './param.ts'
 import type { ServiceClient } from './service-client.ts'
 
 /** The statuses that say that the service does not have an operation. */
-const missingStatuses: readonly number[] = [404, 405]
+const missingOperationStatuses: readonly number[] = [404, 405]
 
 /** What an extra read brought: a result, an error, or nothing where the service does not have it. */
 export interface ExtraRead<P extends Params> {
@@ -18,7 +18,7 @@ export interface ExtraRead<P extends Params> {
 export interface ExtraReadOptions<P extends Params> extends CallOptions {
   /** What is read, if that is less than the operation: `the timeline`. */
   readonly feature?: string
-  /** Further statuses that say that the service does not have it. */
+  /** The statuses that say that the service does not have it; 404 and 405 by default. */
   readonly missingStatuses?: readonly number[]
   /** Whether a response has what was requested; one without it counts as a missing operation. */
   isPresent?(result: CallResult<P>): boolean
@@ -72,8 +72,8 @@ async function read<P extends Params>(
     const failure = toMergeqError(error)
     if (isPermanent(failure)) throw failure
     const { status } = failure.details
-    const isMissing =
-      status !== undefined && [...missingStatuses, ...(options.missingStatuses ?? [])].includes(status)
+    const { missingStatuses = missingOperationStatuses } = options
+    const isMissing = status !== undefined && missingStatuses.includes(status)
     return isMissing ? {} : { failure }
   }
 }

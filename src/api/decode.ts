@@ -57,7 +57,7 @@ export interface ResponseDecoder {
  * When a response is streamed, unchanged: in every output format, or only as the text that replaces a table
  * on a pipe.
  */
-export interface StreamingRule {
+interface StreamingRule {
   readonly formats: 'all' | 'text'
   /** Checks the beginning of a response and returns bytes to print before it. Throws a `bad-answer` error. */
   begin(start: ResponseBody): Uint8Array

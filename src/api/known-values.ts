@@ -3,11 +3,13 @@ import type { Repository } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import { callOperation } from './call.ts'
 import { listFailingTests } from './operations/failing-tests.ts'
+import { listPullRequests } from './operations/pull-request-list.ts'
+import { getMergeQueueMetrics, readSamplesIn } from './operations/queue-metrics.ts'
 import { getQueue } from './operations/queues.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
-/** The range of time in which a test must have failed to be known, in milliseconds: 24 hours. */
-const knownTestsAge = 86_400_000
+/** The range of time in which a test or pull request must have failed, in milliseconds: 24 hours. */
+const recentTime = 86_400_000
 
 /** Returns the pull requests of a queue, in its order. Throws the error of the request. */
 export async function readQueuedPullRequests(
@@ -17,6 +19,36 @@ export async function readQueuedPullRequests(
 ): Promise<readonly QueueEntry[]> {
   const { response } = await callOperation(client, getQueue, queue, { limits })
   return queueEntries(response.records[0] ?? {})
+}
+
+/** The largest number of failed pull requests that are read. */
+const maxFailed = 30
+
+/**
+ * Returns pull requests of a queue that failed in the last 24 hours, at most 30, each with its state. Throws
+ * the error of the request; not every service has the list.
+ */
+export async function readFailedPullRequests(
+  client: ServiceClient,
+  queue: { readonly repo: Repository; readonly targetBranch: string },
+  limits: RequestLimits,
+): Promise<readonly QueueEntry[]> {
+  const since = client.host.clock.now() - recentTime
+  const params = { ...queue, states: ['FAILED'], since, pageSize: maxFailed }
+  const pageQuery = (await listPullRequests.pagination?.(params))?.nextQuery() ?? {}
+  const { response } = await callOperation(client, listPullRequests, params, { limits, pageQuery })
+  return queueEntries({ enqueuedPullRequests: response.records })
+}
+
+/** Returns the branches whose queues the metrics name, each once. Throws the error of the request. */
+export async function readQueueBranches(
+  client: ServiceClient,
+  repo: Repository | undefined,
+  limits: RequestLimits,
+): Promise<readonly string[]> {
+  const { response } = await callOperation(client, getMergeQueueMetrics, { repo }, { limits })
+  const branches = [...readSamplesIn(response.bytes)].flatMap(({ labels }) => labels.branch ?? [])
+  return [...new Set(branches)]
 }
 
 /**
@@ -29,7 +61,7 @@ export async function readKnownTests(
   limits: RequestLimits,
 ): Promise<readonly JsonObject[]> {
   const now = client.host.clock.now()
-  const params = { ...place, range: { start: now - knownTestsAge, end: now } }
+  const params = { ...place, range: { start: now - recentTime, end: now } }
   const pageQuery = (await listFailingTests.pagination?.(params))?.nextQuery() ?? {}
   const { response } = await callOperation(client, listFailingTests, params, { limits, pageQuery })
   return response.records

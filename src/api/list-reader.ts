@@ -1,4 +1,5 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
+import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
 import { createPageCursor, type PageCursor, type PagePosition } from '../domain/page-cursor.ts'
 import type { MergeqError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
@@ -18,11 +19,14 @@ export interface ListContent {
 
 /** Which records of a list are read, in which order, and how many. */
 export interface ListSelection {
-  readonly pageSize: number
-  readonly maxPages: number
+  /** Records per page; 100 by default. */
+  readonly pageSize?: number | undefined
+  /** How many pages are requested at most; 10,000 by default. */
+  readonly maxPages?: number | undefined
   /** Requests only the page that this token names. */
   readonly pageToken?: string | undefined
-  readonly limit: number
+  /** How many records are returned at most; undefined returns all. */
+  readonly limit?: number | undefined
   readonly filters: readonly RecordFilter[]
   /** Sorts all records at the end; undefined returns records as they arrive. */
   readonly order?: ((a: JsonObject, b: JsonObject) => number) | undefined
@@ -99,7 +103,12 @@ export function createListReader<S extends object>(
   protocol: PageProtocol<S>,
   selection: ListSelection,
 ): ListReader<S> {
-  const { pageSize, maxPages, pageToken, limit, filters, order } = selection
+  const {
+    pageSize = defaultPageSize,
+    maxPages = defaultMaxPages,
+    limit = Number.POSITIVE_INFINITY,
+  } = selection
+  const { pageToken, filters, order } = selection
   const { key, noun } = protocol.content
   let cursor = createPageCursor(segments, { maxPages, noun }, { window: 0, token: pageToken ?? '' })
   /** The ids of all records, each with the pass in which it was last seen. */

@@ -11,7 +11,7 @@ export type Route = `${'GET' | 'POST'} /${string}`
  * Who found a body too large: the limit of docs/reference/service.md, "Limits", or the service itself (status
  * 413).
  */
-export type BodyLimitSource = 'limit' | 'service'
+type BodyLimitSource = 'limit' | 'service'
 
 /**
  * What is known when a change got no response and the service was read again
@@ -44,7 +44,7 @@ export type RecoveryResult =
   | { readonly refused: string; readonly isDated?: boolean }
 
 /** The operation that reads back what a change should have changed. */
-export interface ReadBack {
+interface ReadBack {
   readonly operation: Operation
   /** Its params: the body of the change must name every one of them. */
   readonly params: readonly string[]
@@ -82,6 +82,12 @@ export interface OperationErrors {
    */
   hint?(status: number, resource: Resource): string | undefined
 }
+
+/** Returns the hint of an operation that helps after a 404 only. */
+export const hintIfNotFound =
+  (hint: string) =>
+  (status: number): string | undefined =>
+    status === 404 ? hint : undefined
 
 /** An operation of the service: how it is requested, and how its response is read. */
 export interface Operation<P extends Params = Params, R extends Route = Route> {

@@ -69,7 +69,7 @@ export interface Checkpoint extends PagePosition {
 }
 
 /** A list that another run can continue. */
-export interface ResumableList {
+interface ResumableList {
   checkpoint(): Checkpoint
   /** Continues after another run, which had printed these ids; called before the first request. */
   resume(checkpoint: Checkpoint, ids: Iterable<string>): void

@@ -13,23 +13,44 @@ const recordWithTimeline = withDecoder(getSubmittedPullRequest, partialPullReque
 
 const hasTimeline = ({ timeline }: JsonObject): boolean => Array.isArray(timeline) && timeline.length > 0
 
+/** What names the pull request of a record. */
+type PullRequestParams = Pick<
+  ParamValues<typeof getSubmittedPullRequest.params>,
+  'repo' | 'targetBranch' | 'pr'
+>
+
+/** Options of the read of a timeline; `overrides` are those of the read of the record. */
+interface TimelineOptions {
+  readonly overrides?: readonly BodyOverride[]
+  readonly limits?: RequestLimits
+}
+
 /**
  * Returns the record of a pull request that left the queue with its timeline, which says how it left
- * (docs/reference/service.md, "getSubmittedPullRequest"). Returns the record unchanged where it has a
- * timeline, where the pull request has not left, and where the service gives no timeline.
+ * (docs/reference/service.md, "getSubmittedPullRequest"). Returns the record unchanged where the pull
+ * request has not left, and where `addTimeline` does.
  */
-export async function withTimeline(
+export const withTimeline = async (
   client: ServiceClient,
   record: JsonObject,
-  params: Pick<ParamValues<typeof getSubmittedPullRequest.params>, 'repo' | 'targetBranch' | 'pr'>,
-  {
-    overrides = [],
-    limits = {},
-  }: { readonly overrides?: readonly BodyOverride[]; readonly limits?: RequestLimits } = {},
+  params: PullRequestParams,
+  options: TimelineOptions = {},
+): Promise<JsonObject> =>
+  terminalOutcome(normalizeState(getString(record, 'state') ?? '')) === undefined
+    ? record
+    : addTimeline(client, record, params, options)
+
+/**
+ * Returns the record of a pull request with its timeline. Returns the record unchanged where it has a
+ * timeline, where it was read with that option, and where the service gives no timeline.
+ */
+export async function addTimeline(
+  client: ServiceClient,
+  record: JsonObject,
+  params: PullRequestParams,
+  { overrides = [], limits = {} }: TimelineOptions = {},
 ): Promise<JsonObject> {
-  const state = normalizeState(getString(record, 'state') ?? '')
-  const isGiven = overrides.some(({ path }) => path[0] === option)
-  if (terminalOutcome(state) === undefined || hasTimeline(record) || isGiven) return record
+  if (hasTimeline(record) || overrides.some(({ path }) => path[0] === option)) return record
   const { repo, targetBranch, pr } = params
   const { result } = await callIfAvailable(
     client,
@@ -40,7 +61,7 @@ export async function withTimeline(
       limits,
       feature: 'timeline',
       // An older service may refuse a member that it does not know.
-      missingStatuses: [400, 422],
+      missingStatuses: [400, 404, 405, 422],
       isPresent: ({ response }) => hasTimeline(response.records[0] ?? {}),
     },
   )

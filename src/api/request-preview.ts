@@ -14,7 +14,7 @@ export interface RequestPreview {
 }
 
 /** What replaces the token in a preview. */
-export const redactedToken = '[REDACTED]'
+const redactedToken = '[REDACTED]'
 
 /** The preview of a request. */
 export function previewRequest({

@@ -3,7 +3,7 @@ import type { HttpClient } from '../http/http-client.ts'
 import { limitRetries, type RetryPolicy } from '../http/retry-policy.ts'
 
 /** Options that hold for every call of a client. */
-export interface ServiceClientOptions {
+interface ServiceClientOptions {
   /** Milliseconds that an attempt may take; undefined is the default of a read or of a change. */
   readonly timeout?: number | undefined
   /**
@@ -66,3 +66,14 @@ export const withMaxRetries = (
   { retryPolicy }: Pick<ServiceClient, 'retryPolicy'>,
   maxRetries: number,
 ): RequestLimits => ({ retryPolicy: limitRetries(retryPolicy, maxRetries) })
+
+/** Returns the client without messages and progress, for an extra read whose failure is not reported. */
+export const withoutMessages = (client: ServiceClient): ServiceClient => {
+  const ignore = async () => undefined
+  const { debug } = client.logger
+  const withSpinner: ServiceLogger['withSpinner'] = (_, work) => work()
+  return {
+    ...client,
+    logger: { debug, info: ignore, warn: ignore, infoOnce: ignore, warnOnce: ignore, withSpinner },
+  }
+}

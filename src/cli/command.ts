@@ -3,12 +3,12 @@ import type { DecodedResponse } from '../api/decode.ts'
 import type { Operation } from '../api/operation.ts'
 import type { PaginationEnd } from '../api/pagination.ts'
 import type { Params, ParamValue } from '../api/param.ts'
-import type { ErrorKind } from '../errors.ts'
+import type { ErrorKind, MergeqError } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
 import type { JsonObject } from '../json.ts'
 import type { View } from '../output/view.ts'
 import type { CommandContext } from './context.ts'
-import type { FieldsDefinition } from './fields/record-fields.ts'
+import { type FieldsDefinition, receiptRecord } from './fields/record-fields.ts'
 import type { Input, Inputs, InputValues } from './inputs.ts'
 import type { Invocation, RequestDefinition } from './invocation.ts'
 
@@ -26,7 +26,7 @@ export type CommandRunner = (
 ) => Promise<number>
 
 /** The outputs of a command line that runs in this process. */
-export interface RunnerOutput {
+interface RunnerOutput {
   /** Whether standard output counts as a terminal. */
   readonly terminal: boolean
   out(text: string | Uint8Array): Promise<void>
@@ -87,6 +87,11 @@ export interface OperationRequest<P extends Params = Params, F extends Inputs = 
    * before the change is sent, only for such a person, and an error that it throws is ignored.
    */
   readBefore?(values: InputValues<F>, context: CommandContext): Promise<JsonObject | undefined>
+  /**
+   * Returns an error that says more about a change that the service rejected. It is called only for a person
+   * at a terminal; if it throws, the original error stays.
+   */
+  explainError?(failure: MergeqError, values: InputValues<F>, context: CommandContext): Promise<MergeqError>
   /**
    * Returns what ends a list on a terminal, instead of the notes about its range and length on standard
    * error; undefined where the notes say it.
@@ -155,10 +160,18 @@ export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs =
   ): Promise<number>
 }
 
+/** The fields of a command that says nothing about them: a change prints receipts. */
+const defaultFields = ({
+  operation,
+}: {
+  readonly operation?: Operation
+}): Pick<CommandDescription, 'fields'> =>
+  operation !== undefined && operation.effect !== false ? { fields: receiptRecord } : {}
+
 /** Defines a command with its own logic; the values of `run` are typed from its inputs and its request. */
 export const defineCommand = <const F extends Inputs, const R extends Inputs = Inputs>(
   command: CommandDefinition<F, R>,
-): CommandDefinition<F, R> => command
+): CommandDefinition<F, R> => ({ ...defaultFields(command.request ?? command), ...command })
 
 /** Defines the requests of one operation; the inputs must give every required param. */
 export const defineOperationRequest = <const P extends Params, const F extends ParamInputs<P> & Inputs>(
@@ -168,4 +181,4 @@ export const defineOperationRequest = <const P extends Params, const F extends P
 /** Defines a command that is exactly one operation; its inputs must give every required param. */
 export const defineOperationCommand = <const P extends Params, const F extends ParamInputs<P> & Inputs>(
   command: OperationCommand<P, F>,
-): OperationCommand<P, F> => command
+): OperationCommand<P, F> => ({ ...defaultFields(command), ...command })

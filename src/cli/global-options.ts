@@ -35,7 +35,7 @@ export const globalOptions: readonly OptionDefinition[] = [
     short: '-b',
     value: 'branch',
     ...describeSetting('targetBranch'),
-    values: 'branches',
+    values: 'queues',
   },
   { name: '--org', value: 'slug', ...describeSetting('org') },
   { name: '--base-url', value: 'url', ...describeSetting('baseUrl') },

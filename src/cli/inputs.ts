@@ -7,11 +7,14 @@ import type { Json } from '../json.ts'
 
 /**
  * The values that completion looks up while a command line is typed: in the checkout, in the stored settings,
- * or, for `pull-requests` and `tests`, at the service (docs/reference/cli.md, "Completion").
- * `setting-values` are the values of the setting that the argument before names.
+ * or at the service (docs/reference/cli.md, "Completion"). `recent-pull-requests` include those that failed,
+ * `queues` are the branches that have a queue and the branches of the remotes, and `setting-values` are the
+ * values of the setting that the argument before names.
  */
 export type ValueSource =
   | 'pull-requests'
+  | 'recent-pull-requests'
+  | 'queues'
   | 'tests'
   | 'branches'
   | 'repositories'
@@ -53,7 +56,7 @@ export interface OptionDefinition {
 }
 
 /** What splits the arguments of a command into requests. */
-export interface SplitContext extends ParseContext {
+interface SplitContext extends ParseContext {
   /**
    * Returns the pull request of a command that names none. If there is none, throws a usage error with the
    * reasons.
@@ -88,7 +91,7 @@ export function formatArgument({ name, required, variadic }: OptionDefinition): 
 }
 
 /** Runs a parser; an error that it throws begins with the name of the option. */
-export function inContextOf<T>(name: string, parse: () => T): T {
+function inContextOf<T>(name: string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {

@@ -4,7 +4,7 @@ import { isMergeqError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { CommandDefinition, CommandRunner, OperationCommand, OperationRequest } from './command.ts'
 import { type CommandContext, type CommandPurpose, createContext, type SecretOutput } from './context.ts'
-import { type RecordFields, receiptRecord } from './fields/record-fields.ts'
+import type { RecordFields } from './fields/record-fields.ts'
 import { type RequestDefinition, readInputs, readInvocations } from './invocation.ts'
 import { printDryRun } from './preview.ts'
 import { confirm } from './prompt.ts'
@@ -22,7 +22,7 @@ export const runCommand = (
   secrets: SecretOutput,
   runner: CommandRunner,
 ): Promise<number> => {
-  const fields = fieldsOf(command, args)
+  const fields = typeof command.fields === 'function' ? command.fields(args) : command.fields
   const [request, changesSettings] =
     'run' in command ? [command.request, command.changesSettings] : [command, false]
   return withContext(args, host, secrets, purposeOf(request, changesSettings, fields), async context => {
@@ -32,14 +32,6 @@ export const runCommand = (
       ? runCustomCommand(command, context, runner)
       : runOperationCommand(command, context)
   })
-}
-
-/** Returns the fields of the records of a command; a change without fields of its own prints receipts. */
-function fieldsOf(command: OperationCommand | CommandDefinition, args: ParsedArgs): RecordFields | undefined {
-  const { fields } = command
-  if (fields !== undefined) return typeof fields === 'function' ? fields(args) : fields
-  const { operation } = 'run' in command ? (command.request ?? command) : command
-  return operation !== undefined && operation.effect !== false ? receiptRecord : undefined
 }
 
 const purposeOf = (

@@ -120,7 +120,8 @@ async function execute(
     })
   } catch (error) {
     const original = toMergeqError(error)
-    const explained = (await explainError?.(original)) ?? original
+    const explained =
+      (await explainError?.(original)) ?? (await explainToPerson(original, command, invocation, context))
     const isOwn = isAmongSeveral && explained.kind !== 'interrupted'
     const resource = resourceOfRequest(operation, invocation.values, invocation)
     const failure = isOwn ? withPullRequest(explained, resource) : explained
@@ -150,6 +151,23 @@ async function readBefore(
     host.interrupted.throwIfAborted()
     return undefined
   }
+}
+
+/** Returns an error that says more about a rejected change, where a person at a terminal reads it. */
+async function explainToPerson(
+  failure: MergeqError,
+  { explainError }: OperationRequest,
+  { values, overrides }: Invocation,
+  context: CommandContext,
+): Promise<MergeqError> {
+  const { host, options } = context
+  const isRejected = failure.details.delivery === 'not-applied' && options.retries > 0
+  if (explainError === undefined || !isRejected || overrides.length > 0) return failure
+  if (!host.err.terminal || options.format !== 'table') return failure
+  return explainError(failure, values, context).catch(() => {
+    host.interrupted.throwIfAborted()
+    return failure
+  })
 }
 
 /** What is printed of a call: the response and, for a change, what it replaced. */

@@ -7,7 +7,6 @@ import type { JsonObject } from '../json.ts'
 import type { ListEnding, OperationRequest } from './command.ts'
 import type { CommandContext } from './context.ts'
 import type { Invocation, RequestDefinition } from './invocation.ts'
-import { openResumeFile } from './resume-file.ts'
 
 /** Milliseconds between two progress messages in CI. */
 const progressInterval = 60_000
@@ -107,8 +106,9 @@ function createPageOutput(
   }
 }
 
-/** Returns a sentence whose times have whole seconds: `2026-01-05T12:00:00Z`. */
-const withoutMilliseconds = (note: string): string => note.replaceAll(/(T\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1Z')
+/** Returns a sentence whose times are as people read them: `2026-01-05 12:00 UTC`. */
+const withReadableTimes = (note: string): string =>
+  note.replaceAll(/(?<=\d)T(\d\d:\d\d):\d\d\.\d{3}Z/g, ' $1 UTC')
 
 /**
  * Requests all pages of a list and prints them. Returns exit code 0; throws an error for an incomplete list.
@@ -120,7 +120,9 @@ export async function streamPages(
   context: CommandContext,
 ): Promise<number> {
   const { logger, host } = context
-  const resume = await openResumeFile(command, invocation, pages, context)
+  const resume = context.args.has('--resume-file')
+    ? await (await import('./resume-file.ts')).openResumeFile(command, invocation, pages, context)
+    : undefined
   // Selected fields are a table without anything around it.
   const endsOnScreen =
     host.out.terminal && context.options.format === 'table' && context.options.fields.length === 0
@@ -144,7 +146,7 @@ export async function streamPages(
   await output.end(finish)
   const notes = endingOf(finish) === undefined ? finish.notes : finish.incidents
   const isScreen = host.out.terminal && !isContinuousIntegration(host.env)
-  for (const note of notes) await logger.info(isScreen ? withoutMilliseconds(note) : note)
+  for (const note of notes) await logger.info(isScreen ? withReadableTimes(note) : note)
   if (!finish.isBroken) return 0
   if (resume !== undefined) await logger.info(resume.resumeHint)
   throw incompleteListError(failure, finish.problem, command.command)

@@ -60,7 +60,7 @@ const isSet = (env: Environment, ...names: readonly string[]): boolean =>
   names.some(name => (env[name] ?? '') !== '')
 
 /** The CI systems whose variables are read; docs/ci.md has a recipe for each. */
-export const ciSystems: readonly CiSystem[] = [
+const ciSystems: readonly CiSystem[] = [
   {
     // Gitea and Forgejo set the same variables.
     title: 'GitHub Actions',

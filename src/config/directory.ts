@@ -9,7 +9,7 @@ const isAbsolute = (path: string | undefined): path is string =>
  * Returns undefined when the variables name no absolute directory: nothing is stored then, and nothing is
  * written below the working directory.
  */
-export function configDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>): string | undefined {
+function configDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>): string | undefined {
   if ((env.MERGEQ_CONFIG_DIR ?? '') !== '')
     return isAbsolute(env.MERGEQ_CONFIG_DIR) ? env.MERGEQ_CONFIG_DIR : undefined
   if (runtime.platform === 'win32') return isAbsolute(env.APPDATA) ? `${env.APPDATA}\\mergeq` : undefined

@@ -15,7 +15,11 @@ export interface AccessProblem {
   readonly isForeign: boolean
 }
 
-const parentDirectory = (path: string): string => path.replace(/[\\/][^\\/]*$/, '') || '/'
+/** Returns the directory of a file or directory; `/` at the root. */
+export const parentDirectory = (path: string): string => path.replace(/[\\/][^\\/]*$/, '') || '/'
+
+/** What to do about settings outside the profile of a Windows user. */
+export const placeFix = 'Set MERGEQ_CONFIG_DIR to a directory in your user profile, or unset it.'
 const formatMode = (mode: number): string => (mode & 0o777).toString(8).padStart(3, '0')
 
 const root = 0

@@ -3,6 +3,7 @@ import { requireUtf8 } from '../domain/values/utf8-text.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
+import { parentDirectory } from './file-access.ts'
 import { joinPath } from './file-paths.ts'
 import type { SettingKey } from './setting-definitions.ts'
 import type { SettingSource } from './setting-source.ts'
@@ -15,8 +16,6 @@ const maxFileSize = 64 * 1024
  * a token elsewhere.
  */
 const allowedSettings: readonly SettingKey[] = ['repo', 'targetBranch', 'org', 'output']
-
-const parentDirectory = (directory: string): string => directory.replace(/[\\/][^\\/]*$/, '') || '/'
 
 /**
  * Returns the path of the nearest project file, from the working directory up to the root of the git

@@ -30,7 +30,7 @@ const gitVariables: Environment = {
  * too.
  */
 const repositoryVariables =
-  /^GIT_(?:DIR|COMMON_DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_.*|NAMESPACE|PREFIX|CONFIG)$/
+  /^GIT_(?:DIR|COMMON_DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_.*|NAMESPACE|PREFIX|CONFIG)$/i
 
 /** The subcommands used here run none of these; the options rule it out. */
 const safeOptions = ({ runtime }: Host): readonly string[] => [

@@ -60,7 +60,7 @@ export function departureDetails(record: JsonObject): DepartureDetails {
 }
 
 /** Formats who submitted a pull request: `submitted by ada`, else `author ada`; empty if neither is known. */
-export const describeSubmitter = ({ submittedBy, author }: DepartureDetails): string =>
+const describeSubmitter = ({ submittedBy, author }: DepartureDetails): string =>
   submittedBy === undefined ? (author === undefined ? '' : `author ${author}`) : `submitted by ${submittedBy}`
 
 /** Formats how a pull request left: `pr_closed (ada), submitted by bob`; empty if nothing is known. */

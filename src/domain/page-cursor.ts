@@ -1,5 +1,5 @@
 /** The next page to request: its segment, and the token of the page, which is empty for the first page. */
-export type PageRequest<S extends object> = S & { readonly token: string }
+type PageRequest<S extends object> = S & { readonly token: string }
 
 /**
  * A position in the list: the index of the segment (for a time range the window, 0 for the newest), and the

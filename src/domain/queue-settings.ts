@@ -117,5 +117,6 @@ export const queueSettingTypes = {
   testBranchConstructionMode: choiceType<string>(['rename_temp_branch', 'push_new_branch_from_temp']),
 }
 
-/** The key of a queue setting in the request body of updateQueue. */
-export type QueueSettingName = keyof typeof queueSettingTypes
+/** Returns the name of a setting's option, without dashes: `batching-min-size` for `batchingMinSize`. */
+export const settingOption = (key: string): string =>
+  key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)

@@ -30,7 +30,7 @@ export interface WaitObservation {
  * When a submission was sent, by the local clock, in milliseconds since 1970: not before `from`, not after
  * `to`.
  */
-export interface Submission {
+interface Submission {
   readonly from: number
   readonly to: number
 }

@@ -126,7 +126,7 @@ function createOutput(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupt
    * The bytes that may still be written directly: a full pipe would block the whole process, signals
    * included.
    */
-  let directBytes = kind === 'pipe' ? maxDirectPipeBytes : Number.POSITIVE_INFINITY
+  let directBytes = maxDirectBytes[kind]
   let isClosed = false
   let openedStream: NodeJS.WriteStream | undefined
   /** Returns the stream. Its errors are reported to the writer, so the listener ignores them. */
@@ -180,14 +180,20 @@ function createOutput(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupt
   }
 }
 
-/** The bytes written directly to a pipe: less than any pipe can buffer. */
-const maxDirectPipeBytes = 48 * 1024
+/** The bytes written directly: less than any pipe, or a socket of macOS (8 KiB), can buffer. */
+const maxDirectBytes = {
+  file: Number.POSITIVE_INFINITY,
+  pipe: 48 * 1024,
+  socket: 4 * 1024,
+  other: Number.POSITIVE_INFINITY,
+} as const
 
 /** Returns what an output is; the null device takes everything, like a file. */
-function kindOf(descriptor: number, proc: NodeJS.Process): 'file' | 'pipe' | 'other' {
+function kindOf(descriptor: number, proc: NodeJS.Process): keyof typeof maxDirectBytes {
   try {
     const stat = fstatSync(descriptor)
-    if (stat.isFIFO() || stat.isSocket()) return 'pipe'
+    if (stat.isSocket()) return 'socket'
+    if (stat.isFIFO()) return 'pipe'
     return stat.isFile() || isNullDevice(stat, proc) ? 'file' : 'other'
   } catch {
     return 'file'

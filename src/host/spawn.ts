@@ -38,13 +38,8 @@ export async function spawn(
   const path = findProgram(command, { env, platform, allowsRelative: !ownDirectory })
   if (path === undefined) return { code: 127, out: '', err: '', notFound: true, startError: 'ENOENT' }
   const { spawn: start } = await import('node:child_process')
-  const {
-    file,
-    args: words,
-    ...verbatim
-  } = platform === 'win32'
-    ? (await import('./start-command.ts')).startCommand(path, args, env)
-    : { file: path, args }
+  const windows = platform === 'win32' ? await import('./start-command.ts') : undefined
+  const { file, args: words, ...verbatim } = windows?.startCommand(path, args, env) ?? { file: path, args }
   const listenAgain = handlesInterrupt ? ignoreInterrupts() : () => undefined
   const failure = (error: unknown, out = '', err = ''): Spawned => ({
     code: 127,
@@ -60,7 +55,13 @@ export async function spawn(
     const hasOwnGroup = platform !== 'win32' && (capture || (until !== undefined && !process.stdin.isTTY))
     const sendSignal = (name: NodeJS.Signals) => {
       try {
-        if (child.pid !== undefined) process.kill(hasOwnGroup ? -child.pid : child.pid, name)
+        if (child.pid === undefined) return
+        if (windows === undefined) process.kill(hasOwnGroup ? -child.pid : child.pid, name)
+        else if (child.exitCode === null) {
+          // Windows has no process groups. What ends the program must outlive this process.
+          const end = windows.endCommand(child.pid, env)
+          start(end.file, [...end.args], { stdio: 'ignore', detached: true }).on('error', () => child.kill())
+        }
       } catch {
         // The program has ended already.
       }

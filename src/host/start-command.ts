@@ -23,6 +23,16 @@ const {
 /** The scripts that npm writes pass their arguments to another program, so cmd.exe reads them twice. */
 const packageScript = /[\\/]node_modules[\\/]\.bin[\\/][^\\/]+\.cmd$/i
 
+const systemProgram = (name: string, env: Environment): string =>
+  `${readVariable('SystemRoot', env, 'win32') || 'C:\\Windows'}\\System32\\${name}`
+
+/** Returns the program of Windows that ends a process with all processes that it started. */
+export const endCommand = (pid: number, env: Environment): StartCommand => ({
+  file: systemProgram('taskkill.exe', env),
+  args: ['/PID', String(pid), '/T', '/F'],
+  windowsVerbatimArguments: false,
+})
+
 /**
  * Returns how a program is started on Windows, which starts `.exe` and `.com` files only: any other file goes
  * through `cmd.exe`, each argument escaped.
@@ -31,9 +41,8 @@ export function startCommand(file: string, args: readonly string[], env: Environ
   if (/\.(?:exe|com)$/i.test(file)) return { file, args, windowsVerbatimArguments: false }
   const path = escapeCommand(file.replaceAll('/', '\\'))
   const words = args.map(text => escapeArgument(text, packageScript.test(file)))
-  const root = readVariable('SystemRoot', env, 'win32') || 'C:\\Windows'
   return {
-    file: `${root}\\System32\\cmd.exe`,
+    file: systemProgram('cmd.exe', env),
     args: ['/d', '/s', '/c', `"${[path, ...words].join(' ')}"`],
     windowsVerbatimArguments: true,
   }

@@ -33,7 +33,7 @@ export interface HttpClientOptions {
 }
 
 /** How a request is sent. */
-export interface SendOptions {
+interface SendOptions {
   readonly token: string | undefined
   /** Returns the time limit of the attempt that begins now, in milliseconds, without the upload. */
   timeout(): number

@@ -19,7 +19,7 @@ export interface BodySink {
  * The largest body that is buffered, in bytes. A response that breaks within this size can be requested
  * again.
  */
-export const maxBuffered = 1024 * 1024
+const maxBuffered = 1024 * 1024
 
 /**
  * Reads a response body: a short body is returned, a longer body is streamed to the sink. The result for a

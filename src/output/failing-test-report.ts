@@ -58,11 +58,7 @@ const utf8 = new TextEncoder()
 const countCharacters = (bytes: Uint8Array): number => new TextDecoder().decode(bytes).length
 
 /** Renders as many of `max` items as fit, found by bisection; no items when not even the first one fits. */
-export function largestThatFits<T>(
-  max: number,
-  render: (count: number) => T,
-  fits: (rendered: T) => boolean,
-): T {
+function largestThatFits<T>(max: number, render: (count: number) => T, fits: (rendered: T) => boolean): T {
   const whole = render(max)
   if (fits(whole)) return whole
   let [fitting, tooMany] = [0, max]

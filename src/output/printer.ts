@@ -7,7 +7,16 @@ import { sanitizeLines } from './sanitize.ts'
 import type { FieldSelection } from './selected-fields.ts'
 import { sentenceText } from './sentence-text.ts'
 import type { TableRenderer } from './table-renderer.ts'
-import { hasOnlyLines, hasOnlyRows, mergeViews, parts, receiptColumns, type View, widthRows } from './view.ts'
+import {
+  hasOnlyLines,
+  hasOnlyRows,
+  mergeViews,
+  parts,
+  receiptColumns,
+  table,
+  type View,
+  widthRows,
+} from './view.ts'
 
 /** A result that can be printed in any format. */
 export interface Printable {
@@ -232,7 +241,6 @@ const withTextBlocks = (view: View): View =>
 
 /** Returns the view of a receipt: `pr, ok, delivery, message` (docs/reference/cli.md, "Tables"). */
 export const receiptView = (receipt: JsonObject, sentence: string): View => ({
-  columns: receiptColumns,
-  rows: [[receipt.pr, receipt.ok, receipt.delivery, receipt.message ?? sentence]],
+  ...table([{ message: sentence, ...receipt }], receiptColumns),
   sentence,
 })

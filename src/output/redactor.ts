@@ -20,7 +20,7 @@ export interface Redactor {
 }
 
 /** Redacts bytes that arrive in pieces. */
-export interface RedactedStream {
+interface RedactedStream {
   /**
    * Returns the bytes that can be written now. The last word is kept back: a secret may begin in that word.
    */

@@ -21,10 +21,6 @@ export function* renderView(view: View, options: TableOptions): Generator<string
   yield renderLines(view.footer ?? [], options)
 }
 
-/** Renders a view for a terminal as a single text. */
-export const drawTable = (view: View, options: TableOptions): string =>
-  [...renderView(view, options)].join('')
-
 /** The largest number of lines of a text block that are shown; further lines are only counted. */
 const maxBlockLines = 40
 

@@ -136,15 +136,15 @@ export function mergeViews(views: readonly View[]): readonly View[] {
 }
 
 /** The columns of a receipt (docs/reference/cli.md, "Tables"). */
-export const receiptColumns: readonly Column[] = [
-  { title: 'PR', format: 'pr' },
-  { title: 'OK', format: 'plain' },
-  { title: 'DELIVERY', format: 'plain' },
-  { title: 'MESSAGE', format: 'plain' },
+export const receiptColumns: readonly ColumnSpec[] = [
+  ['PR', 'pr', 'pr'],
+  ['OK', 'ok'],
+  ['DELIVERY', 'delivery'],
+  ['MESSAGE', 'message'],
 ]
 
 /** Returns the view of a change: a sentence on a terminal; the receipt replaces it in other formats. */
-export const message = (sentence: string): View => ({ columns: receiptColumns, rows: [], sentence })
+export const message = (sentence: string): View => ({ ...table([], receiptColumns), sentence })
 
 /** The number of items in a part. */
 const partLength = 64

@@ -1,3 +1,4 @@
+import { escapeLabel } from '../domain/metrics/exposition.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import type { Queue, RunKind, Transition } from './engine/queue.ts'
 
@@ -137,9 +138,6 @@ const families: readonly MetricFamily[] = [
 ]
 
 const runKinds = ['main', 'bisection'] as const
-
-const escapeLabel = (text: string): string =>
-  text.replaceAll(/[\\"\n]/g, char => (char === '\n' ? '\\n' : `\\${char}`))
 
 const formatLabels = (labels: Labels): string =>
   Object.entries(labels)

@@ -53,7 +53,7 @@ export interface SandboxService {
  * The header that marks every response of a sandbox, so that clients recognize it
  * (docs/reference/cli.md, "Sandbox notice").
  */
-export const sandboxHeader = 'x-mergeq-sandbox'
+const sandboxHeader = 'x-mergeq-sandbox'
 
 /** The path prefix with the version of the API (docs/reference/service.md, "Requests"). */
 export const pathPrefix = '/v1'

@@ -11,7 +11,7 @@ const historyDays = 30
 const testCount = 480
 
 /** A failure that a test has often (docs/reference/service.md, "Test records"). */
-export interface CommonFailure {
+interface CommonFailure {
   readonly summary: string
   readonly count: number
   /** In milliseconds since 1970. */

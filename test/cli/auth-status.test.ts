@@ -32,7 +32,7 @@ describe('`auth status` asks the service whether it accepts the token', () => {
     else expect(JSON.parse(result.err).error).toMatchObject({ kind, exit: code })
   })
 
-  test('no connection: exit 7, and the token is shown all the same', async () => {
+  test('no connection: exits 7 and still shows the token', async () => {
     const { code, out, err } = await mergeq('auth status --retries 0 --base-url http://127.0.0.1:9/v1', {
       env: { MERGEQ_TOKEN: token },
     })
@@ -46,7 +46,7 @@ describe('`auth status` asks the service whether it accepts the token', () => {
   test.each([
     [token, /^token ends with +b6aa$/m],
     ['short', /^origin +\S+\nverification +skipped$/m],
-  ])('on a terminal the row of the last characters says what ends so: %s', async (value, row) => {
+  ])('a terminal shows "token ends with" for a long token only: %s', async (value, row) => {
     const { out } = await mergeq('auth status --no-verify --color never', {
       env: { MERGEQ_TOKEN: value },
       terminal: true,
@@ -55,7 +55,7 @@ describe('`auth status` asks the service whether it accepts the token', () => {
     expect(out).not.toMatch(/^ends with/m)
   })
 
-  test('a redirect is no answer of the service, and the token does not follow it', async () => {
+  test('a redirect is not followed, and the token is not sent to its target', async () => {
     const { code, requests } = await mergeq('auth status --retries 0', {
       env: { MERGEQ_TOKEN: token },
       answer: () => ({ status: 302, headers: { location: 'https://elsewhere.test/' } }),
@@ -63,7 +63,7 @@ describe('`auth status` asks the service whether it accepts the token', () => {
     expect({ code, requests: requests.length }).toEqual({ code: 7, requests: 1 })
   })
 
-  test('--no-verify asks nothing', async () => {
+  test('--no-verify sends no request', async () => {
     const { code, out, err, requests } = await mergeq('auth status --no-verify --json', {
       env: { MERGEQ_TOKEN: token },
       answer: () => ({ status: 401 }),
@@ -76,7 +76,7 @@ describe('`auth status` asks the service whether it accepts the token', () => {
     })
   })
 
-  test('--dry-run asks nothing, needs no token, and says what it would do', async () => {
+  test('--dry-run sends no request, needs no token, and says what it would do', async () => {
     const setting = { env: { MERGEQ_TOKEN: '', MERGEQ_BASE_URL: 'https://api.mergeq.test/v1' } }
     expect(await mergeq('auth status --dry-run', setting)).toMatchObject({
       code: 0,

@@ -7,7 +7,7 @@ import { type Reply, resetAfterBytes, respondWith, withoutEffect, writeRaw } fro
 
 const half = (text: string): string => text.slice(0, text.length / 2)
 
-describe('answers that are not whole', () => {
+describe('incomplete responses', () => {
   describe.each(reads)('JSON cut in half, always: $line', ({ line, operation, whole }) => {
     const text = half(JSON.stringify(whole))
     const cutAlways: FaultServerOptions = { script: { [operation]: withoutEffect(respondWith(200, text)) } }
@@ -79,13 +79,13 @@ describe('answers that are not whole', () => {
   test('a content-length shorter than the body, on a kept connection', () =>
     isBadResponse(writeRaw(`HTTP/1.1 200 OK\r\ncontent-length: 30\r\n\r\n${JSON.stringify(get.whole)}`)))
 
-  test('a content-length longer than the body is no success', () =>
+  test('a content-length longer than the body is an error', () =>
     against(writeRaw('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"state":"pending"}'), async server => {
       const { code, out } = await runAndCheck(server, `${get.line} --json --retries 0`)
       expect({ success: code === 0, out }).toEqual({ success: false, out: '' })
     }))
 
-  test('a chunked body without its last chunk is no success', () =>
+  test('a chunked body without its last chunk is an error', () =>
     against(
       writeRaw('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n13\r\n{"state":"pending"}\r\n'),
       async server => {
@@ -94,7 +94,7 @@ describe('answers that are not whole', () => {
       },
     ))
 
-  test('any split of the body over chunks gives the same answer', async () => {
+  test('any split of the body into chunks gives the same result', async () => {
     const title = 'Zoë 🛒 カート'
     const bytes = Buffer.from(JSON.stringify(pullRequest(7, { prTitle: title })))
     for (const size of [1, 3, 7, 64, bytes.length]) {

@@ -42,7 +42,7 @@ const accepting = (): Answer => ({ body: 'OK' })
 const receiptIn = ({ out }: { readonly out: string }): Readonly<Record<string, unknown>> =>
   JSON.parse(out.split('\n')[0] || '{}')
 
-describe('what the body finally says is what is read back and named', () => {
+describe('the final body decides what is read back and named', () => {
   const queue = { ...emptyQueue, enqueuedPullRequests: [] }
   test.each([
     ['pr submit 7 --set targetBranch=prod', { 'web main 7': queued }, 'web prod 7'],
@@ -64,7 +64,7 @@ describe('what the body finally says is what is read back and named', () => {
     expect(named).toBe(expected)
   })
 
-  test('a lost change that shows there is confirmed there', async () => {
+  test('a change without a response is confirmed by reading that resource', async () => {
     const record = { ...queued, stateChangedAt: iso(noon + 2_000) }
     const { code, out } = await mergeq('pr submit 7 --set targetBranch=prod --json', {
       env: where,
@@ -122,7 +122,7 @@ describe('what the body finally says is what is read back and named', () => {
     })
   })
 
-  test('in what is cancelled before a queue is deleted', async () => {
+  test('in the cancellations before a queue is deleted', async () => {
     const answer = (seen: Seen) =>
       operationOf(seen) === 'getQueue'
         ? {
@@ -141,7 +141,7 @@ describe('what the body finally says is what is read back and named', () => {
     })
   })
 
-  test('in what is waited for', async () => {
+  test('in a wait', async () => {
     const answer = losing({
       'web prod 7': { ...queued, state: 'merged', isCurrentlySubmittedToQueue: false },
     })
@@ -163,17 +163,20 @@ describe('what the body finally says is what is read back and named', () => {
     ['api cancelPullRequest -F pr=7', 'pr'],
     ['api submitPullRequest -F pr.branch=fix', 'pr'],
     ['api deleteQueue -F repo.name=web', 'repo'],
-  ])('a body that cannot be read back ends as unknown, after one request: %s', async (line, missing) => {
-    const answer = losing({ 'web main 7': queued, 'web main': { ...queue, state: 'PAUSED' } })
-    const { code, out, err, requests } = await mergeq(`${line} --json`, { env: where, answer })
-    expect({ code, requests: requests.length }).toEqual({ code: 11, requests: 1 })
-    const receipt = receiptIn({ out })
-    expect(receipt).toMatchObject({ ok: false, delivery: 'unknown', exit: 11 })
-    expect(receipt).not.toHaveProperty(missing)
-    expect(err).not.toMatch(/Checking whether|Retrying once|undefined/)
-  })
+  ])(
+    'a body that cannot be read back has an unknown outcome after one request: %s',
+    async (line, missing) => {
+      const answer = losing({ 'web main 7': queued, 'web main': { ...queue, state: 'PAUSED' } })
+      const { code, out, err, requests } = await mergeq(`${line} --json`, { env: where, answer })
+      expect({ code, requests: requests.length }).toEqual({ code: 11, requests: 1 })
+      const receipt = receiptIn({ out })
+      expect(receipt).toMatchObject({ ok: false, delivery: 'unknown', exit: 11 })
+      expect(receipt).not.toHaveProperty(missing)
+      expect(err).not.toMatch(/Checking whether|Retrying once|undefined/)
+    },
+  )
 
-  test('a body that names nothing is accepted in general words', async () => {
+  test('a body that names nothing is confirmed without names', async () => {
     const setting = { env: where, answer: accepting, terminal: true }
     const { code, out } = await mergeq('pr submit 7 --set targetBranch=5', setting)
     expect({ code, out }).toEqual({ code: 0, out: 'The service accepted submitPullRequest.\n' })
@@ -188,7 +191,7 @@ describe('what the body finally says is what is read back and named', () => {
 })
 
 describe('changes by `api`', () => {
-  test('a cancel is read back by the number in its body, and a 404 must be seen three times', () =>
+  test('a cancel is read back by the number in its body, and only three 404 responses confirm it', () =>
     withFaultServer(
       {
         pulls: { 7: pullRequest(7, { state: 'testing' }) },

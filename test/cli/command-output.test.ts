@@ -50,7 +50,7 @@ describe.each(dialects)('every operation in the %s dialect', dialect => {
   })
 })
 
-describe.each(dialects)('the main job in the %s dialect', dialect => {
+describe.each(dialects)('submitting and waiting in the %s dialect', dialect => {
   const tell = async (scenario: string, ...lines: readonly string[]) => {
     const story = await openStory({ dialect, scenario })
     try {
@@ -92,7 +92,7 @@ describe.each(dialects)('the main job in the %s dialect', dialect => {
     expect(pending?.code).toBe(dialect === 'hosted' ? 5 : 8)
   })
 
-  test('a queue that holds pull requests is not deleted: it says what it holds and what to do', async () => {
+  test('a queue with pull requests is not deleted; the error lists them and says what to do', async () => {
     const [, , , refused, done] = await tell(
       'paused',
       'pr submit 9 10',

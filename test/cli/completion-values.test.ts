@@ -147,6 +147,33 @@ describe('pull requests of the queue', () => {
   })
 })
 
+describe('pull requests to explain', () => {
+  const failed = (answer: Answer) => ({
+    answer: ({ path }: { path: string }) => (path.endsWith('/getQueue') ? queue : answer),
+  })
+  const record = (prNumber: number) => ({ prNumber, state: 'failed', prTitle: 'Rename the settings' })
+
+  test('those of the queue, then those that failed in the last 24 hours', async () => {
+    const list = { pullRequests: [record(12), record(9)], nextCursor: 'next' }
+    const { out, requests } = await complete('pr explain ', failed({ body: JSON.stringify(list) }))
+    expect(out.split('\n').slice(2)).toEqual([
+      '71\tpending',
+      '9\tfailed: Rename the settings',
+      ':nofiles',
+      '',
+    ])
+    const [, body] = requests
+      .map(({ body }) => JSON.parse(body))
+      .sort((one, other) => (one.take ?? 0) - (other.take ?? 0))
+    expect(body).toMatchObject({ state: 'FAILED', since: '2026-01-04T12:00:00.000Z', take: 30 })
+  })
+
+  test.each([404, 500])('those of the queue alone after %i', async status => {
+    const { out } = await complete('pr explain 7', failed({ status }))
+    expect(out).toBe('7\ttesting: Cache the suggestions of the search box\n71\tpending\n:nofiles\n')
+  })
+})
+
 describe('the time limit', () => {
   /** A checkout in which each git command takes so many milliseconds. */
   const slowGit = (milliseconds: number, clock: { now: number }): Setting => ({
@@ -369,9 +396,46 @@ describe('what the checkout and the settings know', () => {
   }
 
   test('branches of every remote, each once', async () => {
-    expect(await offered('pr get -b ')).toEqual(['main', 'fix/cart', 'release-1', ':nofiles'])
+    expect(await offered('pr get --head ')).toEqual(['main', 'fix/cart', 'release-1', ':nofiles'])
     expect(await offered('pr get --head=f')).toEqual(['--head=fix/cart', ':nofiles'])
-    expect(await offered('-b ', { spawn: () => ({ code: 127, out: '' }) })).toEqual([':nofiles'])
+    expect(await offered('pr get --head ', { spawn: () => ({ code: 127, out: '' }) })).toEqual([':nofiles'])
+  })
+
+  test.each<readonly [what: string, setting: Setting, sent: number, offers: readonly string[]]>([
+    ['their branches first', {}, 1, ['release-1\thas a queue', 'hotfix\thas a queue', 'main', 'fix/cart']],
+    [
+      'without a repository',
+      { env: { MERGEQ_REPO: '' } },
+      1,
+      ['release-1\thas a queue', 'hotfix\thas a queue', 'main', 'fix/cart'],
+    ],
+    [
+      'without git',
+      { spawn: () => ({ code: 127, out: '' }) },
+      1,
+      ['release-1\thas a queue', 'hotfix\thas a queue'],
+    ],
+    ['without a response', { answer: () => ({ status: 500 }) }, 1, ['main', 'fix/cart', 'release-1']],
+    ['without a token', { env: { MERGEQ_TOKEN: '' } }, 0, ['main', 'fix/cart', 'release-1']],
+  ])('queues, %s', async (_, setting, sent, offers) => {
+    const metrics = ['release-1', 'hotfix', 'release-1']
+      .map((branch, index) => `mq_depth_${index}{repo="acme/web",branch="${branch}"} 1\n`)
+      .join('')
+    const answered = await complete('pr get -b ', {
+      spawn: checkout,
+      answer: () => ({ body: metrics }),
+      ...setting,
+    })
+    expect(answered.out).toBe(`${[...offers, ':nofiles'].join('\n')}\n`)
+    expect(answered.requests.map(({ path }) => path.replace(/\?.*/, ''))).toEqual(
+      Array.from({ length: sent }, () => '/v1/getMergeQueueMetrics'),
+    )
+  })
+
+  test('branches for the value of the setting', async () => {
+    const answer = () => ({ body: 'mq_depth_current{branch="merge-me"} 1\n' })
+    const { out } = await complete('config set target-branch m', { spawn: checkout, answer })
+    expect(out).toBe('merge-me\thas a queue\nmain\n:nofiles\n')
   })
 
   test('repositories of the project file, the remotes and the profiles, each once', async () => {
@@ -409,7 +473,6 @@ describe('what the checkout and the settings know', () => {
   test.each([
     ['config set output m', ['markdown', ':nofiles']],
     ['config set color ', ['auto', 'always', 'never', ':nofiles']],
-    ['config set target-branch m', ['main', ':nofiles']],
     ['config set repo acme/s', ['acme/shop\t.mergeq.json', ':nofiles']],
     ['config set timeout ', [':nofiles']],
     ['config set nothing ', [':nofiles']],

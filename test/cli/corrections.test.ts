@@ -110,6 +110,15 @@ const otherWords: readonly (readonly [typed: string, meant: string])[] = [
   ['watch', 'queue watch'],
   ['pause', 'queue pause'],
   ['exit-codes', 'help exit-codes'],
+  ['ps', 'queue get'],
+  ['log', 'pr list --state=merged'],
+  ['log -b main', 'pr list --state=merged -b main'],
+  ['log 7', 'pr testing --pr 7'],
+  ['merge', 'pr submit'],
+  ['merge 7', 'pr submit 7'],
+  ['merged', 'pr list --state=merged'],
+  ['open 7', 'pr get --web 7'],
+  ['queue log', 'queue watch'],
 ]
 
 describe('another word for a command is answered with the command line to paste', () => {
@@ -142,6 +151,19 @@ describe('a misspelt command or option is answered with the whole command line',
     ['pr get 7 --format json', 'pr get 7 --output json'],
     ['pr cancel 7 8 --force', 'pr cancel 7 8 --yes'],
     ['pr get 7 --no-color', 'pr get 7 --color=never'],
+    ['pr list -s merged', 'pr list --state merged'],
+    ['flaky unhealthy -s flaky', 'flaky unhealthy --status flaky'],
+    ['pr submit 7 -p high', 'pr submit 7 --priority high'],
+    ['pr list --merged', 'pr list --state=merged'],
+    ['pr list --failed --since 24h', 'pr list --state=failed --since 24h'],
+    ['pr list --closed', 'pr list --state=merged --state=failed --state=cancelled'],
+    ['pr list -A ada', 'pr list --author ada'],
+    ['pr list --mine', 'pr list --author=NAME'],
+    ['pr list --all', 'pr list --limit=0'],
+    ['pr list -n 5', 'pr list --limit 5'],
+    ['pr cancel 7 -n', 'pr cancel 7 --dry-run'],
+    ['metrics -A', 'metrics --all-repos'],
+    ['pr wait 7 -t 5m', 'pr wait 7 --timeout 5m'],
     ['pr get 7 --watch', 'pr wait 7'],
     ['queue get --watch', 'queue watch'],
     ['--versoin', '--version'],
@@ -211,6 +233,32 @@ describe('a misspelt command or option is answered with the whole command line',
       'pr list -R acme/web -b main --since 7days',
       'Use a duration (90s, 12h, 7d, 2w) or a date (2026-01-05, 2026-01-05T12:00:00Z).',
     ],
+    [
+      'pr cancel --all -b release',
+      'To select pull requests, pipe their numbers: mergeq queue get -b release --fields pr | mergeq pr cancel - -b release --yes',
+    ],
+    [
+      'pr cancel --author ada',
+      'mergeq pr list --state not-ready --state pending --state testing --author ada --fields pr | mergeq pr cancel - --yes',
+    ],
+    ['pr wait --mine', '--author NAME --fields pr | mergeq pr wait -'],
+    ['pr submit --all', "gh pr list --json number --jq '.[].number' | mergeq pr submit -"],
+    [
+      'pr submit --failed --repo=acme/web',
+      'mergeq pr list --state failed --since 24h --repo=acme/web --fields pr | mergeq pr submit - --repo=acme/web',
+    ],
+    [
+      'metrics --since 7d',
+      'The service only has metrics of the last hour. To list what merged earlier, run: mergeq pr list --state merged --since 7d',
+    ],
+    ['metrics --last=2d', 'run: mergeq pr list --state merged --since 2d'],
+    [
+      'config set concurrency 5',
+      'It is a setting of the queue. To change it, run: mergeq queue update --concurrency 5',
+    ],
+    ['config set batch false', 'run: mergeq queue update --no-batch'],
+    ['config set batchingMinSize 4', 'run: mergeq queue update --batching-min-size 4'],
+    ['config get merge-method', 'run: mergeq queue get --fields mergeMethod'],
     [
       'queue get -R acme/web',
       'run: git remote set-head origin -a\nTo list the queues, run: mergeq queue list',
@@ -341,7 +389,8 @@ describe('the tables of other words', () => {
     const options = new Set(
       [...globalOptions, ...allCommands.flatMap(({ definitions }) => definitions)].map(({ name }) => name),
     )
-    expect(Object.values(optionSynonyms).filter(name => !options.has(name.split('=')[0] ?? ''))).toEqual([])
+    const meant = Object.values(optionSynonyms).flatMap(list => list.flatMap(text => text.split(' ')))
+    expect(meant.filter(name => !options.has(name.split('=')[0] ?? ''))).toEqual([])
   })
 
   test('hold no word that is a command of the group', () => {
@@ -370,6 +419,7 @@ describe('options end at the first word of a command to run', () => {
     ['sandbox exec -- git --version', 'git --version'],
     ['sandbox exec --seed 2 git -h', 'git -h'],
     ['-q sandbox exec --speed=4 mergeq pr get 7 --json --help', 'mergeq pr get 7 --json --help'],
+    ['sandbox exec npm test --foo', 'npm test --foo'],
     ['sandbox exec npm test -- --watch', 'npm test -- --watch'],
     ['sandbox exec -- npm test -- --watch', 'npm test -- --watch'],
     ['sandbox exec git --seed 1 --seed 2', 'git --seed 1 --seed 2'],

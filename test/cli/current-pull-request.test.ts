@@ -54,6 +54,24 @@ function answerGit(results: Readonly<Record<string, Spawned>>, program: string, 
   return Object.entries(results).find(([key]) => words.includes(` ${key}`))?.[1] ?? fails('fatal: odd')
 }
 
+test('git gets no variable of a checkout when it asks a remote, in any case of letters', async () => {
+  const seen: string[] = []
+  await inCheckout(
+    'pr get',
+    {},
+    {
+      platform: 'win32',
+      env: { Git_Dir: '.git', git_common_dir: '.git' },
+      spawn: (program, args, { env }) => {
+        if (args.includes('ls-remote'))
+          seen.push(...Object.keys(env).filter(name => /^git_.*dir$/i.test(name)))
+        return answerGit(checkout, program, args)
+      },
+    },
+  )
+  expect(seen).toEqual(['GIT_DIR'])
+})
+
 const byBranch = { path: '/v1/getSubmittedPullRequest', pr: { branch: 'fix-cart' } }
 
 describe('the pull request of the current branch', () => {

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import dns from 'node:dns'
+import { describe, expect, test, vi } from 'vitest'
 import { type Answer, mergeq, noon, type Setting, serveScript } from '../support/harness.ts'
 
 const date = (offset: number) => ({ date: new Date(noon + offset).toUTCString() })
@@ -94,9 +95,19 @@ describe('a check that cannot run because another failed is skipped, and says wh
   })
 
   test('with a host name that does not exist', async () => {
+    // The answer of a name server does not decide the test, nor how long it takes.
+    const real = dns.lookup
+    const lookup = vi.spyOn(dns, 'lookup').mockImplementation((...words: readonly unknown[]) => {
+      const callback = words.at(-1)
+      if (words[0] !== 'mergeq.invalid') Reflect.apply(real, dns, words)
+      else if (typeof callback === 'function')
+        setImmediate(() => callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND' })))
+    })
     const { code, rows, row } = await doctor({
       env: { MERGEQ_BASE_URL: 'https://mergeq.invalid' },
     })
+    expect(lookup).toHaveBeenCalled()
+    lookup.mockRestore()
     expect({ code, dns: row('DNS')?.result }).toEqual({ code: 21, dns: 'fail' })
     expect(row('DNS')?.found).toMatch(/^The host name of mergeq\.invalid could not be resolved/)
     expect(skipped(rows)).toEqual([

@@ -158,7 +158,7 @@ describe('each status of a change', () => {
     }
   })
 
-  test('a web page is no success; the outcome is unknown', async () => {
+  test('a web page is an error with an unknown outcome', async () => {
     for (const [words, operation, more] of changes) {
       const { code, out, err } = await mergeq(`${words} --json`, { answer: always(200, page) })
       expect(code).toBe(11)
@@ -301,7 +301,7 @@ describe('the messages', () => {
     expect(err.split('\n')[0]).toContain(`(400): ${said}`)
   })
 
-  test('an error without a body is a sentence all the same', async () => {
+  test('an error without a body is still a sentence', async () => {
     const { err } = await mergeq(`queue get ${where}`, { answer: always(400) })
     expect(err.split('\n')[0]).toMatch(
       /^mergeq: 127\.0\.0\.1:\d+ rejected the request for the queue for main in github\.com\/acme\/web \(400\)\.$/,
@@ -434,7 +434,7 @@ describe('success', () => {
     [204, ''],
     [200, ''],
     [200, ' \r\n'],
-  ])('%i with %j is no success for a read that answers JSON', async (status, body) => {
+  ])('%i with %j is an error for a read that returns JSON', async (status, body) => {
     for (const [words, operation] of readsOfJson) {
       const { code, out, err } = await mergeq(words, { answer: always(status, body) })
       expect({ code, out }).toEqual({ code: 15, out: '' })
@@ -602,7 +602,7 @@ describe('413 to a list', () => {
     expect({ code: outcome.code, sent: sent(outcome) }).toEqual({ code: 6, sent: [['a', 'b']] })
   })
 
-  test('413 to --all is no reason to send it again', async () => {
+  test('413 for --all is not retried', async () => {
     const outcome = await mergeq('pr targets 7 --all --sha 4f2a -R acme/web -b main', { answer: always(413) })
     expect({ code: outcome.code, sent: sent(outcome) }).toEqual({ code: 6, sent: ['ALL'] })
   })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/json.ts'
+import { getNumber, type JsonObject } from '../../src/json.ts'
 import { junit } from '../support/flaky-match.ts'
 import { type Answer, mergeq, type Outcome, openStory, type Seen, type Setting } from '../support/harness.ts'
-import { entry, queue, record } from '../support/pr-explain.ts'
+import { entry, queue, record, uuid } from '../support/pr-explain.ts'
 
 /** Answers by the name of the operation; a function sees the body that was sent. */
 type Answers = Readonly<Record<string, Answer | ((body: JsonObject) => Answer)>>
@@ -65,7 +65,7 @@ describe('queue watch', () => {
     })
   })
 
-  test('as a sentence; a pipe has the same columns as before', async () => {
+  test('as a sentence; the columns on a pipe stay the same', async () => {
     const answers = { getSubmittedPullRequest: cancelled }
     const people = await run(`${watch} -o table`, { ...answers, getQueue: emptied(7) })
     expect(people.out).toBe('#7 TESTING -> CANCELLED: pr_closed (ada), submitted by grace\n')
@@ -85,7 +85,7 @@ describe('queue watch', () => {
     ['400', { status: 400, body: 'unknown field includeTimeline' }],
     ['404', { status: 404, body: 'Not Found' }],
     ['a record without a timeline', json(record('MERGED'))],
-  ])('asks once for a timeline that the service does not have: %s', async (_, refusal) => {
+  ])('requests a timeline once if the service does not have it: %s', async (_, refusal) => {
     const { code, out, requests } = await run(`${watch} -o ndjson`, {
       getQueue: emptied(1, 2, 3, 4, 5, 6),
       getSubmittedPullRequest: body => (body.includeTimeline === true ? refusal : json(record('MERGED'))),
@@ -97,7 +97,7 @@ describe('queue watch', () => {
     expect(requests.filter(({ body }) => body.includes('includeTimeline'))).toHaveLength(1)
   })
 
-  test('a timeline that fails otherwise is not told; a rejected token ends the watch', async () => {
+  test('another error of the timeline is not reported; a rejected token ends the watch', async () => {
     const answers = (status: number): Answers => ({
       getQueue: emptied(7),
       getSubmittedPullRequest: body => (body.includeTimeline === true ? { status } : json(record('MERGED'))),
@@ -124,7 +124,7 @@ describe('pr explain', () => {
     ])
   })
 
-  test('names the author where the service has no timeline, and says no more than before', async () => {
+  test('names the author if the service has no timeline, and adds no other reason', async () => {
     const { out, requests } = await run(`pr explain 7 --json ${where}`, {
       ...answers,
       getSubmittedPullRequest: body =>
@@ -137,7 +137,7 @@ describe('pr explain', () => {
     expect(requests.filter(({ body }) => body.includes('includeTimeline'))).toHaveLength(1)
   })
 
-  test('does not ask again for a timeline that --set has requested, or while it is in the queue', async () => {
+  test('does not request the timeline again after --set, or while the pull request is in the queue', async () => {
     const asked = await run(`pr explain 7 --set includeTimeline=true ${where}`, answers)
     expect(namesOf(asked).sort()).toEqual(['getQueue', 'getSubmittedPullRequest'])
     const waiting = await run(`pr explain 7 ${where}`, {
@@ -160,6 +160,39 @@ describe('pr explain', () => {
   })
 })
 
+describe('the test run of a pull request whose record names none', () => {
+  const answers: Answers = {
+    getQueue: json(queue('RUNNING')),
+    getSubmittedPullRequest: ({ pr, includeTimeline }) => {
+      const number = getNumber(pr, 'number')
+      const failed = record('FAILED', { prNumber: number ?? 0 })
+      return json(
+        includeTimeline === true ? { ...failed, timeline: [{ state: 'failure', testRunId: uuid }] } : failed,
+      )
+    },
+    getMergeQueueTestingDetails: body => (body.pr === undefined ? json({}) : { status: 400 }),
+  }
+  const readsByNumber = ({ requests }: Outcome) =>
+    requests.filter(seen => nameOf(seen) === 'getMergeQueueTestingDetails' && seen.body.includes('"pr"'))
+
+  test('pr wait requests it by number once where the service rejects that, and uses the timelines', async () => {
+    const outcome = await run(`pr wait 7 8 9 -o table --color never ${where}`, answers)
+    expect(outcome.code).toBe(3)
+    expect(readsByNumber(outcome)).toHaveLength(1)
+    expect(outcome.requests.filter(({ body }) => body.includes('includeTimeline'))).toHaveLength(3)
+  })
+
+  test('pr explain reads the timeline once', async () => {
+    const without = await run(`pr explain 7 ${where}`, {
+      ...answers,
+      getSubmittedPullRequest: ({ includeTimeline }) =>
+        json(record('FAILED', includeTimeline === true ? { timeline: [{ state: 'failure' }] } : {})),
+    })
+    expect(without.requests.filter(({ body }) => body.includes('includeTimeline'))).toHaveLength(1)
+    expect(readsByNumber(without)).toHaveLength(1)
+  })
+})
+
 const notReady = (...numbers: readonly number[]) =>
   json({
     pullRequests: [
@@ -176,7 +209,7 @@ describe('queue delete', () => {
     deleteQueue: { status: 400, body: 'The queue is not empty.' },
   }
 
-  test('names the pull requests that are not ready where the queue seems empty', async () => {
+  test('names the pull requests that are not ready if the queue seems empty', async () => {
     const outcome = await run(`queue delete --yes ${where}`, {
       ...refused,
       listPullRequests: notReady(3, 5),
@@ -195,7 +228,7 @@ describe('queue delete', () => {
     ['without the operation', { status: 404 }],
     ['that fails', { status: 500 }],
     ['that returns no list', { body: '{}' }],
-  ])('a service %s: as before', async (_, answer) => {
+  ])('a service %s: the error stays the same', async (_, answer) => {
     const { code, err } = await run(`queue delete --yes ${where}`, { ...refused, listPullRequests: answer })
     expect(code).toBe(6)
     expect(err).toContain(
@@ -225,7 +258,7 @@ describe('queue delete', () => {
     expect(cancels.map(({ body }) => JSON.parse(body).pr.number)).toEqual([7])
   })
 
-  test('a service without the operation is asked once in a run', async () => {
+  test('a run requests an operation once that the service does not have', async () => {
     const outcome = await run(`queue delete --cancel-all ${where}`, refused, {
       terminal: true,
       inputTerminal: true,
@@ -300,7 +333,7 @@ describe('flaky match', () => {
     expect({ code: outcome.code, sent: namesOf(outcome) }).toEqual({ code: 0, sent: ['list-failing-tests'] })
   })
 
-  test('where the service lists none of them, everything is as before after one request', async () => {
+  test('if the service lists none of them, the result stays the same after one request', async () => {
     const outcome = await match('', { 'list-failing-tests': tests(testOf(1)) })
     const before = await match('--window-only', { 'list-failing-tests': tests(testOf(1)) })
     expect({ code: outcome.code, out: outcome.out, err: outcome.err }).toEqual({
@@ -311,7 +344,7 @@ describe('flaky match', () => {
     expect(namesOf(outcome)).toEqual(['list-failing-tests', 'list-unhealthy-tests'])
   })
 
-  test('a list that fails is told, and nothing is hidden; a rejected token is an error', async () => {
+  test('a list that fails is reported, and all failures stay visible; a rejected token is an error', async () => {
     const failed = await match('', { ...answers, 'list-unhealthy-tests': { status: 500 } })
     expect(failed.code).toBe(21)
     expect(failed.err).toMatch(/^The list of flaky and broken tests is incomplete: .*\(500\)\.$/m)
@@ -328,7 +361,7 @@ describe('flaky gate', () => {
     'list-unhealthy-tests': flaky(testOf(1), testOf(2), testOf(3, { codeowners: ['@a'] })),
   }
 
-  test('tells how many tests are flaky or broken beside those that failed, and does not count them', async () => {
+  test('reports how many other tests are flaky or broken, and does not count them', async () => {
     const { code, out, err } = await gate('--json', answers)
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ ok: true, failing: 1, max: 1, notInWindow: 2 })
@@ -337,7 +370,7 @@ describe('flaky gate', () => {
     )
   })
 
-  test('its filters and its baseline hold for them too', async () => {
+  test('its filters and its baseline also apply to them', async () => {
     const owned = await gate('--owner @a -o ndjson', answers)
     expect(JSON.parse(owned.out)).toMatchObject({ failing: 0, notInWindow: 1 })
     const baseline = await gate('--baseline known.txt -o ndjson', answers, {
@@ -355,7 +388,7 @@ describe('flaky gate', () => {
       { 'list-failing-tests': tests(testOf(1)) } satisfies Answers,
       ['list-failing-tests', 'list-unhealthy-tests'],
     ],
-  ])('as before with %j, or where the service lists none of them', async (flags, given, sent) => {
+  ])('unchanged with %j, or if the service lists none of them', async (flags, given, sent) => {
     const outcome = await gate(`${flags} --json`, given)
     expect({ code: outcome.code, sent: namesOf(outcome) }).toEqual({ code: 0, sent })
     expect(JSON.parse(outcome.out)).not.toHaveProperty('notInWindow')
@@ -368,7 +401,7 @@ describe('flaky gate', () => {
   })
 })
 
-describe.each(['document', 'hosted'] as const)('questions that people have, %s', dialect => {
+describe.each(['document', 'hosted'] as const)('common questions, %s', dialect => {
   /** Runs command lines against a sandbox whose #9 fails. */
   const tell = async (lines: readonly string[], after: number) => {
     const story = await openStory({ dialect, scenario: 'failure' })

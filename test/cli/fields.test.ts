@@ -56,11 +56,20 @@ describe('a name that no record can have is a usage error', () => {
   test.each([
     ['the last part of a name', 'pr get 7', 'hasImpactedTarget', 'readiness.hasImpactedTargets'],
     ['a heading', 'pr get 7', 'titel', 'TITLE'],
+    ['a field for its name with gh', 'pr get 7', 'number', 'prNumber'],
+    ['a heading for the name of a field with gh', 'queue get', 'number', 'PR'],
+    ['the field of each name', 'pr get 7', 'headRefOid,mergedAt,updatedAt', 'prSha, stateChangedAt'],
     ['a field that only the response has', 'pr get 7', 'newFeild', 'newField'],
   ])('that suggests %s', async (_, line, name, suggestion) => {
     const { code, err } = await mergeq(`${line} ${where} --fields ${name}`, { answer })
     expect(code).toBe(2)
     expect(err).toContain(`  Did you mean ${suggestion}?\n`)
+  })
+
+  test('that lists each column once', async () => {
+    const { err } = await mergeq(`flaky list ${where} --org acme --fields nope`, { answer })
+    const columns = /^ {2}Columns: (.*)$/m.exec(err)?.[1]?.split(', ') ?? []
+    expect(columns).toEqual([...new Set(columns)])
   })
 
   test('that lists the fields that only the response has', async () => {
@@ -226,7 +235,7 @@ describe('the headings of the table are names', () => {
     })
   })
 
-  test('a heading without a field is no name in JSON', async () => {
+  test('a heading without a field is not a name in JSON', async () => {
     const { code, out, err } = await mergeq(`queue get ${where} --fields position --json`, { answer })
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(JSON.parse(err).error.hint).toMatch(

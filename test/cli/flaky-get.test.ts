@@ -129,9 +129,12 @@ describe('a test is not found', () => {
     expect(JSON.parse(json.err)).toMatchObject({ error: { kind: 'usage', exit: 2 } })
   })
 
-  test.each(['50c3a', 'e1'])('fewer than 6 characters are no beginning of an ID: %s', async text => {
-    expect((await get(text)).code).toBe(5)
-  })
+  test.each(['50c3a', 'e1'])(
+    'fewer than 6 characters do not match the beginning of an ID: %s',
+    async text => {
+      expect((await get(text)).code).toBe(5)
+    },
+  )
 
   test.each([
     [500, 17],

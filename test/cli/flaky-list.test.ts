@@ -91,7 +91,7 @@ describe('one JSON document, written while the list is read', () => {
     expect(JSON.parse(out).tests).toEqual(['a', 'b', 'c', 'd'].map(id => ({ id })))
   })
 
-  test('what was written before a failure is made whole, and says that it is not complete', async () => {
+  test('a failure ends the document, which says that it is incomplete', async () => {
     const { code, out } = await walk('--json', token =>
       token === 'p3' ? { status: 500 } : three(token, 0, ''),
     )
@@ -102,7 +102,7 @@ describe('one JSON document, written while the list is read', () => {
     })
   })
 
-  test('a signal in the middle leaves a whole document, too', async () => {
+  test('a signal also ends the document', async () => {
     const stop = new AbortController()
     const { code, out } = await walk(
       '--json',
@@ -136,7 +136,7 @@ describe('pages that mislead', () => {
     expect([outcome.code, ids(outcome)]).toEqual([0, ['a', 'b', 'c', 'd']])
   })
 
-  test('a long list of tests that are known from another window is no list without end', async () => {
+  test('a long list of tests known from another window does not count as endless', async () => {
     const last = 150
     const outcome = await walk('-o ndjson --since 14d', (token, _, start) => {
       const page = Number(token || 0)
@@ -200,7 +200,7 @@ describe('pages that mislead', () => {
     expect(outcome.err).toContain('4 tests hidden by --owner.')
   })
 
-  test('in CI a long list reports its progress now and then', async () => {
+  test('a long list in CI reports its progress', async () => {
     const clock = { now: noon }
     const slow: Pages = token => {
       clock.now += 61_000
@@ -241,7 +241,7 @@ describe('a list that is resumed', () => {
     return next ? { ids: ['b', 'd'], next: 'p2' } : { ids: ['e'] }
   }
 
-  test.each([1, 2, 3])('goes on after the page that was printed last (failed at request %i)', async at => {
+  test.each([1, 2, 3])('continues after the page that was printed last (failed at request %i)', async at => {
     const disk = new Map<string, string>()
     const first = await walk(flags, failing(at, fortnight), { disk })
     expect(first.code).toBe(17)
@@ -272,7 +272,7 @@ describe('a list that is resumed', () => {
     ])
   })
 
-  test('a CSV goes on without a second head, a pipe with its rows', async () => {
+  test('a CSV continues without a second header, a pipe with its rows', async () => {
     for (const [format, rows] of [
       ['-o csv', ['id', 'a', 'b', 'c', 'd', 'e']],
       ['', ['a', 'b', 'c', 'd', 'e']],
@@ -285,7 +285,7 @@ describe('a list that is resumed', () => {
     }
   })
 
-  test('a token that expired between the runs begins its window again', async () => {
+  test('after a token expired between the runs, its window is read again', async () => {
     const disk = new Map<string, string>()
     const first = await walk(flags, failing(1, fortnight), { disk })
     const stale: Pages = (token, index, start) =>
@@ -370,7 +370,7 @@ describe('a list that is resumed', () => {
     )
   })
 
-  test('after a run that was cut off the next one says so, and begins on a line of its own', async () => {
+  test('after an interrupted run, the next run says so and begins on a new line', async () => {
     const disk = new Map<string, string>()
     await walk(`${flags} --max-pages 1`, fortnight, { disk })
     const ended = disk.get('walk.state') ?? ''

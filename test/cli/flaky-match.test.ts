@@ -217,7 +217,7 @@ describe('verdicts', () => {
     expect(await match(junit(['A', 'one'], ['A', 'two']), { answer })).toMatchObject({ code: 0 })
   })
 
-  test('where nothing failed nothing is asked and no token needed', async () => {
+  test('without failures no request is sent and no token is needed', async () => {
     const { code, out, err, requests } = await match('<testsuite><testcase name="a"/></testsuite>', {
       answer: answerOf(),
       env: { MERGEQ_TOKEN: '' },
@@ -230,7 +230,7 @@ describe('verdicts', () => {
     })
   })
 
-  test('a file without any test is worth a warning', async () => {
+  test('a file without tests causes a warning', async () => {
     const { code, err } = await match('<testsuites/>', { answer: answerOf() })
     expect({ code, err }).toEqual({
       code: 0,
@@ -277,7 +277,7 @@ describe.each(['document', 'hosted'] as const)('the sandbox in the %s dialect', 
   })
 })
 
-describe('a window that could not be read wholly', () => {
+describe('a window that could not be read completely', () => {
   const cut =
     (status: number) =>
     ({ body }: { readonly body: string }): Answer =>
@@ -307,18 +307,18 @@ describe('a window that could not be read wholly', () => {
     expect(ran.err).toMatch(/The list is incomplete/)
   })
 
-  test('--max-pages reached is not the whole list either', async () => {
+  test('the list is also incomplete if --max-pages is reached', async () => {
     const { code, out } = await match(junit(['A', 'other']), { answer: cut(500) }, '--max-pages 1')
     expect({ code, out }).toEqual({ code: 17, out: 'other\tunknown\t\t\t\t\n' })
   })
 
-  test('where every test was found what is missing does not matter', async () => {
+  test('missing pages do not matter if every test was found', async () => {
     const { code, err } = await match(junit(['A', 'slow']), { answer: cut(500) }, '--retries 0')
     expect(code).toBe(0)
     expect(err).toMatch(/The list is incomplete/)
   })
 
-  test('nothing read is nothing said', async () => {
+  test('if no page can be read, nothing is printed', async () => {
     const { code, out } = await match(
       junit(['A', 'slow']),
       { answer: () => ({ status: 503 }) },
@@ -423,7 +423,7 @@ describe('files that are not JUnit XML', () => {
     expect(err.length).toBeLessThan(400)
   })
 
-  test('a file that is not there, or no name at all', async () => {
+  test('a missing file, or no file name', async () => {
     const missing = await mergeq(`flaky match none.xml ${where}`, { answer: answerOf() })
     expect(missing).toMatchObject({ code: 2, out: '', requests: [] })
     expect(missing.err).toMatch(/none\.xml cannot be read/)

@@ -148,7 +148,7 @@ describe('Markdown', () => {
     expect(out).toContain('x…')
   })
 
-  test('what may be asked of `flaky list` may be asked here: owners, names, ranges', async () => {
+  test('accepts the filters of `flaky list`: owners, names, ranges', async () => {
     const answer = pages([
       failing(1),
       failing(2, { codeowners: ['@acme/ios'] }),
@@ -182,6 +182,15 @@ describe('annotations', () => {
     },
   )
 
+  test('on a terminal the note has the range in words, elsewhere its times', async () => {
+    const noteOf = async (terminal: boolean) =>
+      (await mergeq(`flaky report ${where} --since 3d`, { answer: pages([failing(1)]), terminal })).err
+    expect(await noteOf(true)).toBe('1 test failed in the last 3 days.\n')
+    expect(await noteOf(false)).toBe(
+      '1 test failed from 2026-01-02T12:00:00.000Z to 2026-01-05T12:00:00.000Z.\n',
+    )
+  })
+
   test('on a terminal inside a CI job they are commands, too', async () => {
     const { out } = await mergeq(`flaky report ${where} --format github`, {
       answer: pages([failing(1)]),
@@ -211,7 +220,7 @@ describe('annotations', () => {
     expect(out.replace(/^::warning [^:]*::/, '')).not.toMatch(/::[\w-]+( [^\n]*?)?::/)
   })
 
-  test('in a CI job what is not ours stays harmless beside them', async () => {
+  test('the body of an error contains no commands in a CI job', async () => {
     const { err } = await mergeq(`flaky report ${where} --format github`, {
       answer: () => ({ status: 400, body: '::error::pwned' }),
       env: inCi,
@@ -334,7 +343,7 @@ describe('--max-chars', () => {
     },
   )
 
-  test.each(['markdown', 'github', 'json'])('%s in a CI job is no longer either', async format => {
+  test.each(['markdown', 'github', 'json'])('%s in a CI job also stays under the limit', async format => {
     const many = Array.from({ length: 60 }, (_, index) => failing(index, { name: `a::b::c ${index}` }))
     for (const limit of [400, 1_000, 5_000]) {
       const { code, out } = await mergeq(`flaky report ${where} --format ${format} --max-chars ${limit}`, {
@@ -370,7 +379,7 @@ describe('JSON', () => {
     },
   )
 
-  test('MERGEQ_OUTPUT=json asks for it, --format is stronger', async () => {
+  test('MERGEQ_OUTPUT=json selects JSON, and --format overrides it', async () => {
     const setting = { answer: pages([failing(1)]), env: { MERGEQ_OUTPUT: 'json' } }
     expect((await mergeq(`flaky report ${where}`, setting)).out).toMatch(/^\{"counts"/)
     expect((await mergeq(`flaky report ${where} --format markdown`, setting)).out).toMatch(
@@ -379,23 +388,26 @@ describe('JSON', () => {
   })
 })
 
-describe('what cannot be done', () => {
+describe('errors', () => {
   test.each([
     [500, 17, 'incomplete'],
     [401, 4, 'auth'],
-  ])('a page answered %i: what was read is summed up as incomplete, exit %i', async (status, code) => {
-    for (const format of ['markdown', 'github', 'json']) {
-      const ran = await mergeq(`flaky report ${where} --format ${format} --retries 0`, {
-        answer: pages([failing(1)], status),
-      })
-      expect(ran.code).toBe(code)
-      expect(ran.out).toContain('test 1')
-      expect(ran.out).toMatch(format === 'json' ? /"complete":false/ : /The list is incomplete/)
-      expect(ran.err).toMatch(/The list is incomplete/)
-    }
-  })
+  ])(
+    'a page that fails with %i: the report of the other pages is incomplete, exit %i',
+    async (status, code) => {
+      for (const format of ['markdown', 'github', 'json']) {
+        const ran = await mergeq(`flaky report ${where} --format ${format} --retries 0`, {
+          answer: pages([failing(1)], status),
+        })
+        expect(ran.code).toBe(code)
+        expect(ran.out).toContain('test 1')
+        expect(ran.out).toMatch(format === 'json' ? /"complete":false/ : /The list is incomplete/)
+        expect(ran.err).toMatch(/The list is incomplete/)
+      }
+    },
+  )
 
-  test('a first page that fails leaves nothing to print', async () => {
+  test('if the first page fails, nothing is printed', async () => {
     const { code, out } = await mergeq(`flaky report ${where} --retries 0`, { answer: pages(503) })
     expect({ code, out }).toEqual({ code: 7, out: '' })
   })
@@ -438,7 +450,7 @@ describe('flaky get', () => {
       ...more,
     })
 
-  test('on a terminal the failures stand below, their lines indented', async () => {
+  test('on a terminal the failures are below the table, with indented lines', async () => {
     const { out } = await get('--color never', { terminal: true })
     expect(out.slice(out.indexOf('\n\n') + 1)).toBe(
       [

@@ -28,7 +28,7 @@ describe('the refs that git passes to its hook', () => {
     expect(parsePushes(text).map(({ branch }) => branch)).toEqual(branches)
   })
 
-  test('anything else is refused, and nothing else is thrown', () => {
+  test('any other input is a usage error', () => {
     expect(() => parsePushes('fix\n')).toThrow('pre-push hook')
     fc.assert(
       fc.property(fc.string(), text => {
@@ -132,7 +132,7 @@ describe('the guard', () => {
     expect({ code, out, err, asked: requests.length }).toEqual({ code: 0, out: '', err: '', asked })
   })
 
-  test('of several branches each is asked for', async () => {
+  test('each of several branches is looked up', async () => {
     const { code, requests } = await guard(line('a') + line('b') + line('fix'))
     expect({ code, asked: requests.length }).toEqual({ code: 21, asked: 4 })
   })

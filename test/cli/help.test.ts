@@ -66,7 +66,7 @@ describe('help is as wide as the terminal, at most 100 columns, and 80 on a pipe
     expect(wider).toBe(wide)
   })
 
-  test('headings stand out on a terminal, and nowhere else; NO_COLOR and --color are honoured', async () => {
+  test('headings are bold on a terminal only; NO_COLOR and --color are honored', async () => {
     const has = async (line: string, setting: Setting) =>
       (await mergeq(line, setting)).out.includes('\u001B[1mFlags:')
     expect(await has('pr get --help', { terminal: true })).toBe(true)
@@ -84,7 +84,7 @@ test.each([
   ['pr', ['pr --help', 'pr --org acme --help', 'help pr']],
   ['', ['--help', '--help --no-input', 'help']],
   ['sandbox exec', ['sandbox exec --help', 'sandbox exec --seed 1 --help -- ls']],
-])('the complete help of `mergeq %s` comes wherever --help stands', async (command, lines) => {
+])('--help prints the complete help of `mergeq %s` at any position', async (command, lines) => {
   const { out } = await mergeq(`help ${command}`)
   for (const line of lines)
     expect({ line, ...(await mergeq(line)) }).toMatchObject({ line, code: 0, out, err: '' })
@@ -148,7 +148,7 @@ describe('-h is short help', () => {
     ['pr -h', ['pr', '-q pr', 'pr --org acme -h']],
     ['-h', ['', '-v', '-h --no-input']],
     ['sandbox exec -h', ['sandbox exec -h ls --help', 'sandbox exec -h -- ls --help']],
-  ])('%s comes wherever -h stands', async (line, others) => {
+  ])('-h prints %s at any position', async (line, others) => {
     const { out } = await mergeq(line)
     for (const other of others)
       expect({ other, ...(await mergeq(other)) }).toMatchObject({ other, code: 0, out, err: '' })
@@ -164,7 +164,7 @@ describe('help as data', () => {
       expect((await mergeq(line)).out).toBe(out)
   })
 
-  test('a command, a group and ndjson have their part of it', async () => {
+  test('a command, a group and ndjson print their part', async () => {
     const { commands } = JSON.parse((await mergeq('help --json')).out)
     const find = (name: string) =>
       commands.filter(({ command }: { command: string }) => command.startsWith(name))

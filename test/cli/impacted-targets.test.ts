@@ -100,7 +100,7 @@ describe('the limit of 20 MiB, to the byte', () => {
     expect(sent.bodies[0] === requestOf(fits)).toBe(true)
   })
 
-  test('a list over the limit counts what was read, however long it goes on', async () => {
+  test('the error for a list over the limit counts what was read, whatever its length', async () => {
     const files = {
       'list.txt': Array.from({ length: 2_000_000 }, (_, index) => `//very/long:${index}\n`).join(''),
     }
@@ -249,13 +249,13 @@ describe('a pull request from a fork', () => {
   test.each([
     ['a fork', 'mallory/web'],
     ['a fork that was deleted', null],
-  ])('the run id stands in for the token: %s', async (_, from) => {
+  ])('the run ID replaces the token: %s', async (_, from) => {
     const outcome = await inJob(from)
     expect(outcome).toMatchObject({ code: 0, requests: [{ body: requestOf(['//a']) }] })
     expect(credentials(outcome)).toEqual(['4242', undefined])
   })
 
-  test('a token that is to be had goes first', async () => {
+  test('a token takes precedence over the run ID', async () => {
     expect(credentials(await inJob('mallory/web', { MERGEQ_TOKEN: 'test-token' }))).toEqual([
       undefined,
       'test-token',
@@ -265,7 +265,7 @@ describe('a pull request from a fork', () => {
   test.each([
     ['the repository itself', 'Acme/Web', {}],
     ['pull_request_target', 'mallory/web', { GITHUB_EVENT_NAME: 'pull_request_target' }],
-  ])('no token is no token: %s', async (_, from, more) => {
+  ])('a missing token is an error: %s', async (_, from, more) => {
     expect(await inJob(from, more)).toMatchObject({ code: 4, requests: [] })
   })
 

@@ -112,12 +112,12 @@ test('pull requests of several repositories: one command for each queue', async 
   )
 })
 
-test('a branch that a shell would not take as it is stands in quotes', async () => {
+test('a branch with special characters is quoted for the shell', async () => {
   const { err } = await interrupted(`pr cancel 7 -b "it's\\$(x);y"`, sigint, { hangs: () => true })
   expect(err).toContain(`mergeq pr get 7 -R github.com/acme/web -b 'it'\\''s\\$(x);y'\n`)
 })
 
-test('while a change is read back, or sent once more, the signal is reported once', async () => {
+test('the signal is reported once while a change is read back or retried', async () => {
   for (const again of [false, true]) {
     let sent = 0
     const controller = new AbortController()

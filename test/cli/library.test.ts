@@ -156,7 +156,7 @@ describe('what comes back', () => {
     [404, { kind: 'not-found', exit: 5, status: 404 }],
     [401, { kind: 'auth', exit: 4, status: 401 }],
     [400, { kind: 'refused', exit: 6, status: 400 }],
-  ])('%i rejects with what is known of it', async (status, known) => {
+  ])('%i rejects with the details of the error', async (status, known) => {
     const { client } = await clientOf(() => ({ status, body: 'no: tok_4f2a9c1e77' }))
     const error = await client.getSubmittedPullRequest({ pr: 7 }).catch(error => error)
     expect(error).toMatchObject({

@@ -18,7 +18,7 @@ const strict = (seen: Seen) => {
   return { body: seen.path.endsWith('listPullRequests') ? '{"pullRequests":[]}' : 'OK' }
 }
 
-describe('a state that the service refuses is sent once more in lower case', () => {
+describe('a state that the service rejects is sent again in lower case', () => {
   test.each([
     [`queue pause ${where}`, ['PAUSED', 'paused']],
     [`queue resume ${where}`, ['RUNNING', 'running']],

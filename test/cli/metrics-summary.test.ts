@@ -1,19 +1,17 @@
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { mergeq, openStory, type Setting } from '../support/harness.ts'
+import { bisection, bucketLines, main } from '../support/metrics-text.ts'
 
-/** The cumulative counts of a histogram, for the bounds of the service. */
-const bounds = ['60', '300', '600', '900', '1800', '3600', '5400', '7200', '+Inf']
+/** The lines of a histogram, from its cumulative counts. */
 const histogram = (name: string, labels: string, counts: readonly (number | string)[]): string =>
   [
-    ...counts.map((count, index) => `${name}_bucket{${labels},le="${bounds[index]}"} ${count}`),
+    ...bucketLines(name, labels, counts),
     `${name}_sum{${labels}} 1000`,
     `${name}_count{${labels}} ${counts.at(-1)}`,
     '',
   ].join('\n')
 
-const main = 'repo="acme/web",branch="main",queue_type="main"'
-const bisection = 'repo="acme/web",branch="main",queue_type="bisection"'
 const text = `# TYPE mq_depth_current gauge
 mq_depth_current{${main}} 23
 mq_depth_current{${bisection}} 0
@@ -44,7 +42,7 @@ const queueOf = (repo: string, branch: string, depth: number) =>
   `mq_depth_current{repo="${repo}",branch="${branch}",queue_type="main"} ${depth}\n`
 
 describe('the summary on a terminal', () => {
-  test('a few lines for each queue; a histogram without observations has none', async () => {
+  test('a few lines for each queue; a histogram without observations has no line', async () => {
     expect(await printed('metrics', text)).toBe(`acme/web main, last hour
   merged 60   failed 0   cancelled 4   restarts 2      depth 23   testing 4
   time in queue   p50 8m20s   p95 42m00s   ▃█▃▁▁

@@ -31,7 +31,7 @@ const check = (expressions: string | readonly string[], setting: Setting = {}, .
 const main = '{repo="acme/web", branch="main", queue_type="main"}'
 
 describe('all series on a terminal', () => {
-  test('bars, histograms small, and what all share said once', async () => {
+  test('bars, small histograms, and common labels only once', async () => {
     const { code, out } = await mergeq('metrics --raw --color never', {
       answer,
       terminal: true,
@@ -48,7 +48,7 @@ mq_pr_time_in_queue_1h_seconds  branch=quiet                          0  -
 `)
   })
 
-  test('is drawn on a pipe when the table is asked for aloud; else the bytes come as they came', async () => {
+  test('is drawn on a pipe with -o table; otherwise the bytes stay unchanged', async () => {
     const bytes = await mergeq('metrics', { answer })
     expect(bytes.out).toBe(text)
     const drawn = await mergeq('metrics --raw -o table --color never', { answer, columns: 110 })
@@ -57,7 +57,7 @@ mq_pr_time_in_queue_1h_seconds  branch=quiet                          0  -
     expect(csv.out.split('\r\n')[1]).toBe('mq_depth_current,repo=acme/web branch=main queue_type=main,12')
   })
 
-  test('a bar and a line are as long as asked for, and what is not 0 is to be seen', () => {
+  test('a bar and a sparkline have the requested length, and values other than 0 are visible', () => {
     const value = fc.oneof(fc.double({ noNaN: true }), fc.integer(), fc.constant(Number.NaN))
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 20 }), values => {
@@ -136,7 +136,7 @@ describe('metrics check', () => {
     ])
   })
 
-  test('nothing counted is no number, and holds against nothing', async () => {
+  test('a histogram without observations has no value and meets no threshold', async () => {
     const { code, out } = await check(
       'quantile(0.9, mq_pr_time_in_queue_1h_seconds{branch="quiet"}) < 999',
       {},
@@ -173,7 +173,7 @@ describe('metrics check', () => {
     expect(err).toMatch(message)
   })
 
-  test('without any series at all the hint says so', async () => {
+  test('without any series the hint says so', async () => {
     const { code, err } = await check('up > 0', { answer: () => ({ body: '\n' }) })
     expect(code).toBe(5)
     expect(err).toContain('No metrics found. Does the queue exist, and was it active in the last hour?')
@@ -282,7 +282,7 @@ describe('metrics check', () => {
     )
   })
 
-  test('whatever the values, all of them hold or one of them says why', () => {
+  test('for any values, all series meet the threshold or a record says why not', () => {
     const values = fc.array(fc.integer({ min: -5, max: 5 }), { minLength: 1, maxLength: 6 })
     const sign = fc.constantFrom('<', '<=', '>', '>=', '==', '!=')
     fc.assert(
@@ -303,7 +303,7 @@ describe('metrics check', () => {
     )
   })
 
-  test('a label of another kind of object is no label', async () => {
+  test('a property of the prototype is not a label', async () => {
     expect((await check('mq_depth_current{constructor="",__proto__=""} > 0')).code).toBe(0)
   })
 
@@ -357,7 +357,7 @@ describe.each(['document', 'hosted'] as const)('metrics watch, %s', dialect => {
     expect(out).not.toContain('_bucket')
   })
 
-  test('-o ndjson is all of it once, then changes; -o csv has a head', async () => {
+  test('-o ndjson prints all series once, then changes; -o csv has a header', async () => {
     const { out } = await story('--interval 10s --for 20s -o ndjson')
     const [first, ...changes] = out
       .trim()
@@ -405,7 +405,7 @@ describe('how metrics watch ends', () => {
     expect((await watch('--once --for 1s', [good])).code).toBe(2)
   })
 
-  test('a series that comes, goes, or is no number is a change; one that stays NaN is none', async () => {
+  test('a series that appears, disappears or becomes NaN is a change; one that stays NaN is not', async () => {
     const { out } = await watch('--for 2s', [
       { body: 'a 1\nb NaN\nc 2\n' },
       { body: 'a NaN\nb NaN\nd +Inf\n' },
@@ -444,7 +444,7 @@ describe('metrics of one branch', () => {
     expect(JSON.parse(watched.out).series).toHaveLength(1)
   })
 
-  test('without -b all branches are shown, whatever the environment says', async () => {
+  test('without -b all branches are shown, even if the environment names one', async () => {
     expect((await mergeq('metrics', { ...serves, env: { MERGEQ_TARGET_BRANCH: 'main' } })).out).toBe(body)
   })
 

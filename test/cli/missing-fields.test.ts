@@ -26,7 +26,7 @@ describe.each([
   `flaky report ${where}`,
   `flaky match ${where} junit.xml`,
 ])('%s', line => {
-  test.each(withoutList)('an answer without a list of tests is no empty list: %s', async body => {
+  test.each(withoutList)('a response without a list of tests is not an empty list: %s', async body => {
     const { code, out, err, requests } = await mergeq(line, {
       answer: () => ({ body }),
       files: { 'junit.xml': junit },

@@ -325,7 +325,7 @@ describe.each(Object.entries(answers))('%s', (_, [words, rows]) => {
 })
 
 describe('more of the formats', () => {
-  test('MERGEQ_OUTPUT is as good as the flag, which goes first', async () => {
+  test('MERGEQ_OUTPUT works like the option, which takes precedence', async () => {
     const env = { MERGEQ_OUTPUT: 'json' }
     const json = await mergeq(`pr get 7 ${where}`, { answer: serve(), env })
     expect(json.out).toBe(lines(documentOf(7)))
@@ -444,7 +444,7 @@ describe('untrusted text', () => {
 
   // docs/reference/cli.md, "Text from the service": JSON keeps the text, escaped: U+007F to U+009F and what
   // is invisible stand there raw.
-  test('no control or bidirectional character stands raw in JSON', async () => {
+  test('control and bidirectional characters are escaped in JSON', async () => {
     const title = hostile.map(([, name]) => name).join('')
     const { out } = await mergeq(`pr get 7 ${where} --json`, { answer: titled(title), ...onTerminal })
     expect(JSON.parse(out).prTitle).toBe(title)
@@ -458,7 +458,7 @@ describe('untrusted text', () => {
     expect(out).toContain(`${esc}[33m◐ testing${esc}[39m`)
   })
 
-  test('none passes in flaky get, wherever it stands', async () => {
+  test('flaky get removes them from every field', async () => {
     const name = hostile.map(([, name]) => name).join('')
     const test = {
       id: name,
@@ -569,7 +569,7 @@ describe('untrusted text', () => {
     expect(performance.now() - started).toBeLessThan(5_000)
   })
 
-  test('wide, combining, joined and right-to-left names stand aligned in 40 columns', async () => {
+  test('wide, combining, joined and right-to-left names are aligned in 40 columns', async () => {
     const names = [
       'plain',
       '界界界界界界界界界界界界界界界界界界界界界',
@@ -612,7 +612,7 @@ describe('untrusted text', () => {
     '##teamcity[buildStop]',
   ]
 
-  test.each(commands)('in CI %j is no command to the runner', async name => {
+  test.each(commands)('the runner of a CI job does not read %j as a command', async name => {
     const env = { CI: 'true', GITHUB_ACTIONS: 'true' }
     const active = /::[\w-]+(?: [^\n]*)?::|##\[|##vso\[|##teamcity\[/
     for (const flags of ['', '-o table', '-o csv', '-o markdown', '-v']) {
@@ -688,14 +688,14 @@ describe('shapes', () => {
     expect({}).not.toHaveProperty('polluted')
   })
 
-  test('beside a number that needs the lossless parser, too', async () => {
+  test('also next to a number that needs the lossless parser', async () => {
     const body = '{"__proto__":{"polluted":1},"state":"MERGED","large":9007199254740993}'
     const { out } = await mergeq(`pr get 7 ${where} --json`, { answer: () => ({ body }) })
     expect({}).not.toHaveProperty('polluted')
     expect(out).toBe(`${body}\n`)
   })
 
-  test('of a key that stands twice the last one wins, in both parsers', async () => {
+  test('the last value of a repeated key wins in both parsers', async () => {
     for (const large of ['1', '9007199254740993']) {
       const { code, out } = await mergeq(`pr get 7 ${where} --json`, {
         answer: () => ({ body: `{"a":1,"state":"MERGED","large":${large},"a":2}` }),
@@ -812,7 +812,7 @@ describe('shapes', () => {
     expect({ code, out }).toEqual({ code: 0, out: lines(nulls[operation]) })
   })
 
-  test('a dash stands where one record of several lacks a field', async () => {
+  test('a dash replaces a field that one of several records lacks', async () => {
     const answer = ({ body }: Seen): Answer => ({
       body: JSON.parse(body).pr.number === 7 ? '{"state":"merged","prTitle":"Fix"}' : '{"state":"testing"}',
     })
@@ -855,7 +855,7 @@ describe('shapes', () => {
 
   // docs/reference/cli.md, "Lists of failing tests": the window is beside the fields of the service; these
   // are dropped.
-  test('and beside the tests of a list', async () => {
+  test('and next to the tests of a list', async () => {
     const { out } = await mergeq(`flaky list ${org} --json`, {
       answer: serve({ 'flaky-tests/list-failing-tests': { tests: [], page: { news: 1 }, news: 2 } }),
     })
@@ -917,7 +917,7 @@ describe('shapes', () => {
     ])
   })
 
-  test('an unknown state of a pull request is shown as it is', async () => {
+  test('an unknown state of a pull request is shown unchanged', async () => {
     const answer = serve({ getSubmittedPullRequest: { state: 'Warming_Up' } })
     for (const flags of ['', '--json', '-o csv', '-o markdown'])
       expect((await mergeq(`pr get 7 ${where} --fields state ${flags}`, { answer })).out).toMatch(

@@ -3,7 +3,7 @@ import { mergeq } from '../support/harness.ts'
 import { lines, long, serve } from '../support/passed-through-responses.ts'
 
 describe.each(['metrics', 'api getMergeQueueMetrics'])('a short answer to %s', command => {
-  test('that breaks is asked for again, and nothing of the first one is printed', async () => {
+  test('that breaks is requested again, and nothing of the first response is printed', async () => {
     const short = lines(0, 100)
     const { env, asked } = await serve((response, index) => {
       response.setHeader('content-length', String(short.length))
@@ -15,7 +15,7 @@ describe.each(['metrics', 'api getMergeQueueMetrics'])('a short answer to %s', c
   })
 })
 
-test('the status line and the headers stand before a long answer', async () => {
+test('the status line and the headers precede a long response', async () => {
   const { env } = await serve(response => response.setHeader('x-one', '1').end(long))
   const { out } = await mergeq('api getMergeQueueMetrics --include', { env })
   expect(out.startsWith('HTTP 200\r\nx-one: 1\r\n')).toBe(true)
@@ -25,7 +25,7 @@ test('the status line and the headers stand before a long answer', async () => {
 test.each([
   ['a web page', `<!doctype html>${'<p>\n'.repeat(500_000)}`, /web page/],
   ['another text', `not metrics at all\n${long}`, /line 1 of the metrics/],
-])('%s is no metrics, however long: nothing is printed', async (_, body, why) => {
+])('%s is not metrics, whatever its length: nothing is printed', async (_, body, why) => {
   const { env } = await serve(response => response.end(body))
   const { code, out, err } = await mergeq('metrics --retries 0', { env })
   expect({ code, out }).toEqual({ code: 15, out: '' })

@@ -40,7 +40,7 @@ describe.each(dialects)('the story of a pull request, %s', dialect => {
     expect(await tell(scenario, lines, after)).toMatchObject({ verdict, state, pr: 7, unread: [] })
   })
 
-  test('a pull request that failed may be fixed and submitted again', async () => {
+  test('a failed pull request can be submitted again after a fix', async () => {
     const story = await openStory({ dialect, scenario: 'failure' })
     await story.mergeq('pr submit 9')
     story.clock.now += 60_000
@@ -51,7 +51,7 @@ describe.each(dialects)('the story of a pull request, %s', dialect => {
     expect(out).toMatch(/^submit again\tsafe: /m)
   })
 
-  test('on a terminal it can be read at a glance', async () => {
+  test('the screen on a terminal', async () => {
     const story = await openStory({ dialect, scenario: 'paused' })
     await story.mergeq('pr submit 7')
     story.clock.now += 180_300
@@ -81,7 +81,7 @@ describe('the failing check', () => {
     }),
   }
 
-  test('of a failure whose record names no run is asked for by pull request', async () => {
+  test('of a failure whose record names no run is requested by pull request', async () => {
     const { out, requests } = await mergeq('pr explain 7 --color never', {
       env,
       answer: answers(run),
@@ -91,7 +91,7 @@ describe('the failing check', () => {
     expect(JSON.parse(requests.at(-1)?.body ?? '')).toMatchObject({ pr: { number: 7 } })
   })
 
-  test.each([400, 404, 500])('is left out where the service answers %i to that', async status => {
+  test.each([400, 404, 500])('is omitted if the service responds with %i', async status => {
     const { code, out } = await mergeq('pr explain 7 --json --retries 0', {
       env,
       answer: answers({ status }),
@@ -113,7 +113,7 @@ describe('what could not be read', () => {
   const own = { body: JSON.stringify(record('TESTING', { testRunId: uuid })) }
   const line = 'pr explain 7 --json --retries 0'
 
-  test('a queue and a run that could not be read are named, and the verdict stands', async () => {
+  test('a queue and a run that could not be read are named, and the verdict stays the same', async () => {
     const { code, out } = await mergeq(line, { env: at, answer: answers({ getSubmittedPullRequest: own }) })
     const { verdict, queue: seen, testRun, unread } = JSON.parse(out)
     expect({ code, verdict, seen, testRun }).toEqual({
@@ -186,7 +186,7 @@ describe('what could not be read', () => {
     },
   )
 
-  test('a web page for a record is no word about the pull request', async () => {
+  test('a web page instead of a record is an error', async () => {
     const page = { status: 404, body: '<!doctype html><title>Not Found</title>' }
     expect((await mergeq(line, { env: at, answer: answers({ getSubmittedPullRequest: page }) })).code).toBe(5)
   })

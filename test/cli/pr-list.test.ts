@@ -33,7 +33,7 @@ const asked = (requests: readonly Seen[]) =>
 describe('the list', () => {
   const two = pages({ '': [[record(1), record(2)], [record(3)]] })
 
-  test('is rows on a pipe, and says on standard error what it covers', async () => {
+  test('prints rows on a pipe, and the range of the list on standard error', async () => {
     const { code, out, err, requests } = await mergeq(`pr list ${where}`, { answer: two })
     expect({ code, out, err }).toEqual({
       code: 0,
@@ -76,7 +76,7 @@ describe('the list', () => {
     expect(out.replaceAll(/\s+/g, ' ').trimEnd().slice(-sentence.length)).toBe(sentence)
   })
 
-  test('is one document as JSON, with the fields of the service and what it covers', async () => {
+  test('prints one JSON document with the fields of the service and the range of the list', async () => {
     const { out } = await mergeq(`pr list ${where} --json`, { answer: two })
     expect(JSON.parse(out)).toEqual({
       pullRequests: [1, 2, 3].map(pr => record(pr, { state: 'MERGED' })),

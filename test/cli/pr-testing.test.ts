@@ -74,7 +74,7 @@ describe('pr testing --pr', () => {
     })
   })
 
-  test('another error is reported as it is', async () => {
+  test('another error is reported unchanged', async () => {
     const { code, requests } = await mergeq(`pr testing --pr 7 ${where}`, {
       answer: () => ({ status: 404, body: 'no run' }),
     })

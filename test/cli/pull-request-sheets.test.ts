@@ -123,6 +123,12 @@ describe('--web', () => {
     })
   })
 
+  test('of pr explain reads only the record of the pull request', async () => {
+    const { urls, requests } = await opened('pr explain 7 --web', answering({ ...record, state: 'FAILED' }))
+    expect(urls).toEqual(['https://github.com/acme/web/pull/7'])
+    expect(requests.map(({ path }) => path)).toEqual(['/v1/getSubmittedPullRequest'])
+  })
+
   test('opens nothing where the service refuses, and nothing that is not a web page', async () => {
     expect((await opened('pr get 7 --web', () => ({ status: 404 }))).urls).toEqual([])
     const run = { checkSuites: [{ checkRuns: [{ name: 'a', url: 'file:///etc/passwd' }] }] }
@@ -170,7 +176,7 @@ describe('a change on a terminal says what changed', () => {
     expect(await run(line)).toMatchObject({ code: 0, out: expected })
   })
 
-  test('and asks nothing more for a pipe, JSON or fields', async () => {
+  test('but sends no extra request for a pipe, JSON or fields', async () => {
     for (const [line, more] of [
       ['queue pause', { terminal: false }],
       ['queue pause --json', {}],
@@ -210,6 +216,56 @@ describe('a change on a terminal says what changed', () => {
     ['RUNNING', [{ prNumber: 1, state: 'TESTING' }], 'Resumed main: 1 pull request testing.'],
   ])('%s with %j', (state, enqueuedPullRequests, expected) => {
     expect(describeStateChange(state, 'main', { state: 'DRAINING', enqueuedPullRequests })).toBe(expected)
+  })
+})
+
+describe('a rejected change of a finished pull request on a terminal says so', () => {
+  const place = '-R github.com/acme/web -b main'
+  const hint = `  Nothing was changed. For details, run: mergeq pr get 7 ${place}\n`
+  const rejecting =
+    (state: string, status = 404, more = {}) =>
+    ({ path }: Seen): Answer =>
+      path.endsWith('/getSubmittedPullRequest')
+        ? { body: JSON.stringify({ ...record, state, isCurrentlySubmittedToQueue: false, ...more }) }
+        : { status, body: 'no' }
+  const run = (line: string, answer: (seen: Seen) => Answer, more = {}) =>
+    mergeq(line, { env, terminal: true, columns: 200, answer, ...more })
+  const paths = ({ requests }: { requests: readonly Seen[] }) => requests.map(({ path }) => path)
+
+  test.each([
+    ['pr cancel 7', 'MERGED', 404, 5, '#7 is already merged.'],
+    ['pr cancel 7', 'failed', 404, 5, '#7 has already failed.'],
+    ['pr cancel 7', 'CANCELLED', 404, 5, '#7 is already cancelled.'],
+    ['pr restart 7', 'MERGED', 404, 5, '#7 is already merged.'],
+    ['pr submit 7', 'MERGED', 400, 6, '#7 is already merged.'],
+  ])('%s, %s', async (line, state, status, code, expected) => {
+    const outcome = await run(line, rejecting(state, status))
+    const place = 'for #7 in the queue for main in github.com/acme/web'
+    const refusal =
+      status === 404 ? `returned 404 (not found) ${place}` : `rejected the request ${place} (${status})`
+    const err = outcome.err.replace(/127\.0\.0\.1:\d+/, 'HOST')
+    expect({ ...outcome, err }).toMatchObject({
+      code,
+      out: '',
+      err: `mergeq: ${expected} HOST ${refusal}: no.\n${hint}`,
+    })
+  })
+
+  test.each([
+    ['pr cancel 7', rejecting('PENDING', 404, { isCurrentlySubmittedToQueue: true })],
+    ['pr cancel 7', (): Answer => ({ status: 404, body: 'no' })],
+    ['pr submit 7', rejecting('FAILED', 400)],
+  ])('%s: another reason stays', async (line, answer) => {
+    expect((await run(line, answer)).err).toContain(': no.\n')
+  })
+
+  test.each([
+    ['pr cancel 7', { terminal: false }],
+    ['pr cancel 7 --json', {}],
+    ['pr cancel 7 --retries 0', {}],
+    ['pr cancel 7 --set targetBranch=prod', {}],
+  ])('%s with %j asks nothing more', async (line, more) => {
+    expect(paths(await run(line, rejecting('MERGED'), more))).toEqual(['/v1/cancelPullRequest'])
   })
 })
 

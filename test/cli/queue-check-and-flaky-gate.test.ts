@@ -40,7 +40,7 @@ const queue = (state: string, ...enqueuedPullRequests: readonly JsonObject[]): J
 })
 
 describe.each(dialects)('gates in the %s dialect', dialect => {
-  test('a queue that moves passes every check; one that stands still, or is paused, fails', () =>
+  test('a queue that makes progress passes every check; a stalled or paused queue fails', () =>
     tell(dialect, async story => {
       const line = 'queue check --max-depth 2 --stalled 1m --not-paused'
       const empty = await story.mergeq(line)

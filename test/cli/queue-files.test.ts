@@ -34,7 +34,7 @@ const withFile = (text: string, more: Setting = {}): Setting => ({ files: { 'q.y
 const digestIn = (text: string) => /digest of the live settings is ([0-9a-f]{16})\./.exec(text)?.[1] ?? ''
 
 describe.each(dialects)('a queue as code in the %s dialect', dialect => {
-  test('export, change, diff, apply, and apply again: each says what it does', () =>
+  test('export, change, diff, apply, and apply again: the output of each', () =>
     tell(dialect, async story => {
       const disk = new Map<string, string>()
       let golden = ''
@@ -273,7 +273,7 @@ function queueThat(
 }
 
 describe('what is sent', () => {
-  test('one update with what differs and nothing else; the second time, nothing', async () => {
+  test('one update with the differences only; nothing the second time', async () => {
     const answer = queueThat()
     const setting = withFile('settings:\n  mode: single\n  concurrency: 5\n  batch: true\n', { answer })
     const first = await mergeq(`queue apply -f q.yaml --yes ${where}`, setting)
@@ -298,7 +298,7 @@ describe('what is sent', () => {
     expect(updateBody(differences({ ...is, concurrency: 5 }, file), file)).toEqual({ batch: true })
   })
 
-  test('a number of many digits goes on the wire with all of them', async () => {
+  test('a number with many digits is sent unchanged', async () => {
     const setting = withFile('settings: {huge: 9007199254740993}', { answer: queueThat() })
     const { requests } = await mergeq(`queue apply -f q.yaml --yes --allow-unknown ${where}`, setting)
     expect(requests.find(({ path }) => path.endsWith('updateQueue'))?.body).toContain(
@@ -315,7 +315,7 @@ describe('what is sent', () => {
     }
   })
 
-  test('where no one can be asked, apply without --yes sends nothing at all', async () => {
+  test('apply without --yes sends nothing if no prompt is possible', async () => {
     const setting = withFile('settings: {batch: true}', { answer: queueThat() })
     for (const flags of ['', '--json', '--no-input']) {
       const { code, out, err, requests } = await mergeq(`queue apply -f q.yaml ${flags} ${where}`, setting)
@@ -463,7 +463,7 @@ describe('writes are reported as they happened', () => {
     expect(JSON.parse(out)).toMatchObject({ ok: false, outcome: 'created', changed: [] })
   })
 
-  test('a 404 that is a web page is no missing queue', async () => {
+  test('a 404 with a web page does not mean that the queue is missing', async () => {
     const answer = () => ({ status: 404, body: '<!DOCTYPE html><title>Not Found</title>' })
     const { code, requests } = await mergeq(apply, withFile('settings: {}', { answer }))
     expect({ code, requests: requests.length }).toEqual({ code: 5, requests: 1 })
@@ -774,7 +774,7 @@ describe('export', () => {
     expect(parseQueueFile(parseYaml(out, 'q'), 'q').settings).toMatchObject({ newThing: label, 'k\u200B': 1 })
   })
 
-  test('a real file is replaced in one step: its mode and a link to it stay, and nothing is left beside it', async () => {
+  test('a real file is replaced in one step: its mode and a link to it stay, and no other file is left', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'mergeq-code-'))
     try {
       writeFileSync(join(folder, 'q.yaml'), 'old', { mode: 0o640 })

@@ -68,7 +68,7 @@ describe('queue get on a terminal', () => {
     ])
   })
 
-  test('leaves out the author where no record has one; a priority that all share is shown', async () => {
+  test('omits the author if no record has one; shows a priority that all share', async () => {
     const { out } = await show(queue('RUNNING', entry(5, 'TESTING', { priorityName: 'medium' })))
     expect(out).toMatch(/^ {3}PR {2}STATE {6}PRIORITY {2}TITLE\n1 {2}#5 {2}◐ testing {2}medium {4}-$/m)
   })
@@ -118,7 +118,7 @@ To check a pull request: mergeq pr get 7
     expect(out).toContain('   testing 1 in batches, 2 runs at a time   waiting 1\n')
   })
 
-  test.each([401, 404, 429, 503])('metrics that answer %i are silent and asked for once', async status => {
+  test.each([401, 404, 429, 503])('a %i for the metrics is not reported, and not retried', async status => {
     const { code, out, err, requests } = await show(running, { metrics: status })
     expect({ code, err, requests: requests.length }).toEqual({ code: 0, err: '', requests: 2 })
     expect(out).toMatch(/^acme\/web main {2}● RUNNING {3}testing 1\/2 {3}waiting 1\n/)

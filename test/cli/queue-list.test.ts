@@ -81,7 +81,7 @@ acme/api    ${branch}      -        -       -       -
     expect([await printed(''), await printed('--json'), await printed('-o ndjson')]).toEqual(['', '[]\n', ''])
   })
 
-  test('a refused token is 4, and a text that is no metrics is 15', async () => {
+  test('a rejected token exits 4, and a text other than metrics exits 15', async () => {
     expect((await mergeq('queue list', { answer: () => ({ status: 401 }) })).code).toBe(4)
     expect((await mergeq('queue list', { answer: () => ({ body: 'oops!\n' }) })).code).toBe(15)
   })

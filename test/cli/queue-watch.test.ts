@@ -250,7 +250,7 @@ describe('how a watch ends', () => {
     [1, /^\S+\t7\tTESTING\tMERGED\t\n$/, 3],
     [2, /^\S+\t7\tTESTING\tMERGED\t\n$/, 4],
     [9, /^\S+\t7\tTESTING\t\t\n$/, 3],
-  ])('a record that cannot be read %i times is asked for again', async (failures, expected, asked) => {
+  ])('a record that cannot be read %i times is requested again', async (failures, expected, asked) => {
     let [looks, records] = [0, 0]
     const { code, out } = await mergeq('queue watch --interval 1s --for 8s', {
       env: at,

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { mergeq, noon, type Outcome } from '../support/harness.ts'
 import {
   type Act,
@@ -20,6 +20,7 @@ import {
   type Version,
   virtualClock,
 } from '../support/model-service.ts'
+import { restoreTransport } from '../support/replaced-transport.ts'
 
 /** The model that requests go to, in the place of the network. */
 const network = vi.hoisted((): { model: Model | undefined } => ({ model: undefined }))
@@ -27,19 +28,11 @@ const network = vi.hoisted((): { model: Model | undefined } => ({ model: undefin
 // Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
 // them.
 vi.hoisted(() => vi.resetModules())
-afterAll(() => {
-  vi.doUnmock('../../src/http/undici.ts')
-  vi.resetModules()
+restoreTransport()
+vi.mock('../../src/http/undici.ts', async () => {
+  const { replacedTransport } = await import('../support/replaced-transport.ts')
+  return replacedTransport((...parts: Parameters<Model['attempt']>) => network.model?.attempt(...parts))
 })
-vi.mock('../../src/http/undici.ts', () => ({
-  createUndiciTransport: async () => ({
-    pools: {
-      poolFor: () => ({ dispatcher: undefined, close: async () => undefined }),
-      close: async () => undefined,
-    },
-    sendOnce: (...parts: Parameters<Model['attempt']>) => network.model?.attempt(...parts),
-  }),
-}))
 
 const repository = 'github.com/acme/web'
 const file = 'targetBranch: main\nsettings:\n  concurrency: 5\n  batch: true\n'

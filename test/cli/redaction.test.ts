@@ -160,7 +160,7 @@ describe('a token is hidden however the service escapes it', () => {
       ).toEqual([])
   })
 
-  test('JSON stays JSON, whatever stands before the token', async () => {
+  test('JSON stays valid, whatever precedes the token', async () => {
     for (const before of ['\\\\', '\\\\\\\\', '\\n', '\\"', '\\\\\\"']) {
       const { out, code } = await mergeq(
         'pr get 7 --json',
@@ -209,7 +209,7 @@ describe('bytes that are passed on in pieces', () => {
     )
   }
 
-  test('a token that lies across any of their ends is hidden, and nothing else changes', () => {
+  test('a token across any chunk boundary is redacted, and nothing else changes', () => {
     const text = `a ${token} b\n{"x":"${token}"}\n${Buffer.from(`u:${token}`).toString('base64')} \xFF\x80 end`
     const whole = redactor.redact(text)
     expect(piecesIn(whole)).toEqual([])
@@ -225,13 +225,13 @@ describe('bytes that are passed on in pieces', () => {
     )
   })
 
-  test('a token behind more text than is kept back is hidden', () => {
+  test('a token after more text than the buffer holds is redacted', () => {
     const text = `${'x'.repeat(100_000)}${token}${'y'.repeat(100_000)}`
     for (const at of [100_000, 100_003, 100_010, 100_020, 132_780, 132_790])
       expect(piecesIn(through([text.slice(0, at), text.slice(at)]))).toEqual([])
   })
 
-  test('what is no UTF-8 stays as it is beside a token', async () => {
+  test('bytes that are not UTF-8 stay unchanged next to a token', async () => {
     const { out } = await mergeq(
       'api listThings',
       setting({ answer: () => ({ body: `${token} \u00E9 end` }) }),

@@ -54,11 +54,11 @@ describe('a response without a required part is rejected', () => {
     '{"state":"running","enqueuedPullRequests":[]}',
     '{"enqueuedPullRequests":[null,{}]}',
     '{"state":"HOVERING","enqueuedPullRequests":[{"state":"HOVERING","prNumber":7}]}',
-  ])('a queue with its list is one, whatever else it has: %s', async body => {
+  ])('a record with a list of pull requests is a queue, whatever else it has: %s', async body => {
     expect(await mergeq('queue get', { env: where, answer: () => ({ body }) })).toMatchObject({ code: 0 })
   })
 
-  test('`pr explain` reads a record without a state that tells something else', async () => {
+  test('`pr explain` reads a record without a state if it has other fields', async () => {
     const answer = (seen: Seen) =>
       operationOf(seen) === 'getQueue'
         ? { status: 404 }

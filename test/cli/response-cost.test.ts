@@ -7,7 +7,7 @@ import { mergeq } from '../support/harness.ts'
 import { respondWith } from '../support/responders.ts'
 import { deep, filled, mebibyte, respondAlways } from '../support/response-cost.ts'
 
-describe('an answer over its limit is neither asked for nor read again', () => {
+describe('a response over its limit is neither requested nor read again', () => {
   const reads = [
     'pr get 7',
 
@@ -119,7 +119,7 @@ describe('what an answer would cost', () => {
   test('a text that does not end, ends the look', async () => {
     expect(await excessOf(`["${'\\'.repeat(1_001)}`)).toBeUndefined()
   })
-  test('what is no list and no object is cheap', async () => {
+  test('other values than lists and objects are cheap', async () => {
     for (const text of ['', ' ', '<html>[[[', `"${'['.repeat(300)}"`, '# HELP {{{'])
       expect(await excessOf(text, { maxDepth: 1 })).toBeUndefined()
   })

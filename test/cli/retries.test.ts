@@ -343,9 +343,9 @@ describe('changes are repeated only when they were not applied', () => {
   })
 
   test('the upload is not counted in the timeout', async () => {
-    const script = { setImpactedTargets: [{ ...normalBehavior, delayBeforeBody: 700 }] }
+    const script = { setImpactedTargets: [{ ...normalBehavior, delayBeforeBody: 3_000 }] }
     await withFaultServer({ script }, async server => {
-      const line = 'pr targets 7 --from list.txt --sha 4f2a --timeout 400ms --retries 0'
+      const line = 'pr targets 7 --from list.txt --sha 4f2a --timeout 2s --retries 0'
       const { code } = await runAndCheck(server, line, { files })
       expect({ code, applied: server.applied.length }).toEqual({ code: 0, applied: 1 })
     })

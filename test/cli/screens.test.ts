@@ -79,6 +79,7 @@ describe.each(Object.entries(screens))('the screens of %s', (name, list) => {
   const all: (readonly [Screen, readonly Drawn[]])[] = []
 
   test('are the golden screens, in both dialects and at every width', async () => {
+    all.length = 0
     for (const screen of list) all.push([screen, await drawAll(screen)])
     const text = all.map(([{ title }, drawn]) => golden(title, drawn)).join('\n')
     await expect(text).toMatchFileSnapshot(`../golden/screens/${name}.txt`)
@@ -131,7 +132,7 @@ describe.each(Object.entries(screens))('the screens of %s', (name, list) => {
       }
   })
 
-  test('have no sequence at all where TERM is dumb', async () => {
+  test('have no escape sequence if TERM is dumb', async () => {
     for (const [screen] of all)
       expect(
         await drawScreen(screen, { dialect: 'document', columns: 80, env: { TERM: 'dumb' } }),

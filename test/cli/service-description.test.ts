@@ -1,9 +1,10 @@
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { operationName } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { allCommands } from '../support/commands.ts'
 import { network, networkEnv } from '../support/fake-network.ts'
 import { mergeq, type Setting } from '../support/harness.ts'
+import { restoreTransport } from '../support/replaced-transport.ts'
 import {
   describedOperations,
   jsonOperations,
@@ -17,10 +18,7 @@ import {
 // Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
 // them.
 vi.hoisted(() => vi.resetModules())
-afterAll(() => {
-  vi.doUnmock('../../src/http/undici.ts')
-  vi.resetModules()
-})
+restoreTransport()
 vi.mock('../../src/http/undici.ts', async () => (await import('../support/fake-network.ts')).fakeTransport)
 
 /** The seed of the random responses. */
@@ -40,7 +38,7 @@ test('the description has the operations of this program, and no other', () => {
   )
 })
 
-test('the description accepts what it describes, and refuses what it does not', () => {
+test('the description accepts valid messages and rejects others', () => {
   const repo = { host: 'github.com', owner: 'acme', name: 'web' }
   const send = (body: object, more: Partial<WireRequest> = {}) =>
     requestErrors({

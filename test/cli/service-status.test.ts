@@ -1,6 +1,7 @@
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { HttpRequest } from '../../src/http/http-request.ts'
 import { mergeq } from '../support/harness.ts'
+import { restoreTransport } from '../support/replaced-transport.ts'
 
 /** What is returned in the place of the network, by operation: a status and a body. */
 type Answers = Readonly<Record<string, readonly [status: number, body: string]>>
@@ -15,31 +16,25 @@ const network = vi.hoisted((): { answers: Answers; attempts: Attempt[] } => ({ a
 // Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
 // them.
 vi.hoisted(() => vi.resetModules())
-afterAll(() => {
-  vi.doUnmock('../../src/http/undici.ts')
-  vi.resetModules()
-})
-vi.mock('../../src/http/undici.ts', () => ({
-  createUndiciTransport: async () => ({
-    pools: {
-      poolFor: () => ({ dispatcher: undefined, close: async () => undefined }),
-      close: async () => undefined,
-    },
-    async sendOnce(
+restoreTransport()
+vi.mock('../../src/http/undici.ts', async () => {
+  const { replacedTransport } = await import('../support/replaced-transport.ts')
+  return replacedTransport(
+    async (
       _pool: unknown,
       { operation }: HttpRequest,
       headers: Readonly<Record<string, string>>,
       limit: number,
       _interrupted: AbortSignal,
       onBegin: (() => void) | undefined,
-    ) {
+    ) => {
       onBegin?.()
       network.attempts.push({ operation, hasToken: 'x-api-token' in headers, limit })
       const [status, body] = network.answers[operation] ?? [503, '']
       return { status, headers: new Map(), bytes: new TextEncoder().encode(body) }
     },
-  }),
-}))
+  )
+})
 beforeEach(() => {
   network.attempts.length = 0
 })

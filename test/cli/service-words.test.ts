@@ -146,7 +146,7 @@ describe('api --include', () => {
     }
   })
 
-  test('prints nothing of it without --include, or with --fields', async () => {
+  test('prints no headers without --include, or with --fields', async () => {
     for (const option of ['', '--include --fields state'])
       expect((await run(`api getQueue ${where} ${option}`, { status: 404, body: 'no' })).out).toBe('')
   })

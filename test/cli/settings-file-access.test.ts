@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 import { mergeq, type Service, type Setting } from '../support/harness.ts'
 import { serve, token } from '../support/settings-file-access.ts'
 
@@ -92,7 +95,7 @@ describe('settings that someone else may have written', () => {
     expect([theirs.requests.length, ours.requests.length]).toEqual([0, 1])
   })
 
-  test('a token that is stored beside the address goes where its own origin is', async () => {
+  test('a token that is stored next to the base URL is sent to its own origin only', async () => {
     const service = await serve()
     const tokens = { [new URL(service.baseUrl).origin]: 'tok_stored_beside_it' }
     const host = stored(service, foreign[0]?.[1], { env: { MERGEQ_TOKEN: '' } }, tokens)
@@ -165,5 +168,33 @@ describe('doctor', () => {
     const { rows, service } = await settingsRow({ [file]: { ...ownFile, mode: 0o644 } })
     expect(service.requests.map(({ path }) => path)).toEqual(['/v1/getMergeQueueMetrics', '/v1/status'])
     expect(rows.map(({ check }) => check)).toContain('service')
+  })
+})
+
+describe('auth login on Windows', () => {
+  const place = mkdtempSync(join(tmpdir(), 'mergeq-place-'))
+  afterAll(() => rmSync(place, { recursive: true }))
+  // conf writes the settings without the simulated host.
+  const disk = Object.assign(new Map<string, string>(), {
+    get: (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined),
+  })
+  const login = (env: Readonly<Record<string, string>>) =>
+    mergeq('auth login --with-token --no-verify', {
+      platform: 'win32',
+      input: token,
+      disk,
+      env: { MERGEQ_TOKEN: '', MERGEQ_CONFIG_DIR: place, ...env },
+    })
+  const stored = 'Stored the token for https://api.trunk.io without verifying it.\n'
+
+  test('warns that other users may read a token outside the profile', async () => {
+    expect(await login({ USERPROFILE: 'Q:\\Users\\me' })).toMatchObject({
+      code: 0,
+      err: `${stored}mergeq: ${place} is outside your user profile, where other users may read it. Set MERGEQ_CONFIG_DIR to a directory in your user profile, or unset it.\n`,
+    })
+  })
+
+  test('does not warn in the profile', async () => {
+    expect(await login({ USERPROFILE: tmpdir() })).toMatchObject({ code: 0, err: stored })
   })
 })

@@ -148,7 +148,7 @@ describe('each value comes from the first that has it: flag, environment, projec
     expect(await mergeq(`config get retries ${words}`, host)).toMatchObject({ code: 0, out, err: '' })
   })
 
-  test('`config list --show-origin` tells all of them, as a table and as JSON', async () => {
+  test('`config list --show-origin` prints all origins, as a table and as JSON', async () => {
     const host = mergeSettings(profiles({ default: { 'target-branch': 'main', retries: '5' } }), {
       env: { MERGEQ_ORG: 'acme' },
       files: { '/repo/.mergeq.json': '{"repo":"acme/web"}' },
@@ -265,7 +265,7 @@ describe('each value comes from the first that has it: flag, environment, projec
     },
   )
 
-  test('what nothing gives is asked for by flag and variable', async () => {
+  test('the error for a missing setting names its option and variable', async () => {
     const { code, out, err } = await mergeq('queue get')
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toMatch(/^mergeq: No repository was given\.\n {2}.*--repo.*MERGEQ_REPO/)

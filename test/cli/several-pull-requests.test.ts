@@ -180,7 +180,7 @@ describe('queue delete', () => {
     expect(late.requests.map(operationOf)).not.toContain('deleteQueue')
   })
 
-  test('--cancel-all: what has left meanwhile is no failure; any other keeps the queue', async () => {
+  test('--cancel-all: a pull request that left meanwhile is not an error; any other error keeps the queue', async () => {
     const listing = (seen: Seen, status: number): Answer => {
       if (operationOf(seen) === 'getQueue')
         return { body: JSON.stringify({ enqueuedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] }) }

@@ -77,7 +77,7 @@ describe('sandbox simulate', () => {
     )
   })
 
-  test('JSON has the model and what it leaves out; NDJSON and CSV the rows', async () => {
+  test('JSON has the model and its omissions; NDJSON and CSV have the rows', async () => {
     const { out } = await mergeq(`${line} --json`)
     expect(JSON.parse(out)).toMatchObject({
       model: {

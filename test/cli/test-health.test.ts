@@ -50,7 +50,7 @@ describe('flaky quarantined', () => {
     expect(asked(result.requests)).toEqual([{ page_query: page() }, { page_query: page('p2') }])
   })
 
-  test('as JSON it is the document of the service under its own name, with what it covers', async () => {
+  test('the JSON is the document of the service with the range of the list', async () => {
     const { out } = await mergeq(`flaky quarantined ${where} --json`, { answer })
     expect(JSON.parse(out)).toEqual({
       quarantined_tests: tests,

@@ -4,7 +4,7 @@ import { runAndCheck } from '../support/command-checks.ts'
 import { type Service, serveScript } from '../support/harness.ts'
 import { aTest, closeLater, expectPlainText, formats, terminalText } from '../support/untrusted-text.ts'
 
-describe('any text at all', () => {
+describe('any text', () => {
   let service: Service
   let body: string | Buffer = ''
   beforeAll(async () => {

@@ -368,7 +368,7 @@ describe('what an error reports', () => {
     `queue get ${at} --json --bogus`,
     `queue get ${at} --bogus --json`,
     `queue get ${at} extra --json`,
-  ])('%s tells the error as JSON', async words => {
+  ])('%s reports the error as JSON', async words => {
     const outcome = await typed(words)
     expect(silent(outcome)).toEqual(refused)
     expect(outcome.err).toMatch(/^\{"error":\{"kind":"usage","exit":2,"message":".+\n$/)
@@ -585,7 +585,7 @@ describe('questions', () => {
     ['pr cancel 7', 'never asked', 1],
     ['queue delete --yes', 'never asked', 1],
     ['pr cancel 7 8 --yes', 'never asked', 2],
-  ])('%s answered with %j goes on', async (words, answered, number) => {
+  ])('%s continues after the answer %j', async (words, answered, number) => {
     const { code, err, requests } = await typed(`${words} ${at}`, { ...terminal, typed: [answered] })
     expect({ code, requests: requests.length }).toEqual({ code: 0, requests: number })
     expect(err === '').toBe(answered === 'never asked')
@@ -702,7 +702,7 @@ describe('help and version', () => {
     }
   })
 
-  test('help wins over what is wrong beside it, and needs no token or settings', async () => {
+  test('help takes precedence over other mistakes, and needs no token or settings', async () => {
     for (const words of ['pr get 007 --help', 'queue update -h', 'pr targets --help 7 a'])
       expect((await typed(words, { env: { MERGEQ_TOKEN: '', MERGEQ_OUTPUT: 'xml' } })).code).toBe(0)
   })
@@ -730,13 +730,13 @@ describe('a value that begins with a dash', () => {
     [`queue update ${at} --enqueueing-label -`, { enqueueingLabel: '-' }],
     [`queue update ${at} --set a=--json`, { a: '--json' }],
     [`queue update ${at} --enqueueing-label=--json --json`, { enqueueingLabel: '--json' }],
-  ])('%s is taken: it is no option of this command', async (words, body) => {
+  ])('%s is a value, not an option of this command', async (words, body) => {
     const { code, requests } = await typed(words)
     expect(code).toBe(0)
     expect(JSON.parse(requests[0]?.body ?? '{}')).toMatchObject(body)
   })
 
-  test('what stands behind -- belongs to the program that is run', async () => {
+  test('words after -- belong to the program that is run', async () => {
     const seen: string[] = []
     const spawn = (program: string, args: readonly string[]) => {
       seen.push([program, ...args].join(' '))

@@ -157,7 +157,7 @@ describe('a pull request', () => {
     'ftp://github.com/acme/web/pull/7',
     'https://github.com/acme/web/pull/7?x',
     'https://nohost/acme/web/pull/7',
-  ])('%s is no address of one', word => {
+  ])('%s is not the URL of a pull request', word => {
     expect(reading(() => parsePullRequest(word))).toBe(refusal)
   })
 
@@ -595,7 +595,7 @@ describe('states', () => {
     ),
     [{}, 'pending'],
     [{ state: null }, 'pending'],
-  ] as const)('%j stands as %s', (record, expected) => {
+  ] as const)('the outcome of %j is %s', (record, expected) => {
     expect(outcomeOfRecord(record)).toBe(expected)
   })
 })
@@ -963,7 +963,7 @@ describe('listing failing tests', () => {
     })
   })
 
-  test('--limit holds although the service sends more; that is no failure and not complete', async () => {
+  test('--limit is kept although the service sends more; the list is incomplete, without an error', async () => {
     const many = Array.from({ length: 1_000 }, (_, index) => `t${index}`)
     const pages = () => ({ ids: many, next: 'p2' })
     const table = await walk(`${ofIds} --limit 10`, pages)
@@ -1177,7 +1177,7 @@ describe('--set', () => {
     ['pr.note=x', ['pr', '7'], 'taken'],
     ['sizes=2', ['--size', '1'], 'taken'],
     ['size=2', ['pr', '7'], 'taken'],
-  ] as const)('%s beside %j is %s', (set, [name, value], expected) => {
+  ] as const)('%s with %j is %s', (set, [name, value], expected) => {
     const args = new Map([
       ['--set', [set]],
       [name, [value]],

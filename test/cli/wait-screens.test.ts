@@ -91,7 +91,7 @@ describe('the failing checks', () => {
     ])
   })
 
-  test('are in the log of a pipe, whose standard output stays as it is', async () => {
+  test('are in the log of a pipe, whose standard output stays unchanged', async () => {
     const { out, err, operations } = await runWithHistory(line, runOf('test'))
     expect({ out, reads: reads(operations) }).toEqual({ out: '7\tfailed\tFAILED\t2\n', reads: 1 })
     expect(err).toBe(`#7 TESTING\n#7 TESTING -> FAILED\n#7: the check "test" failed: ${url}#test\n`)
@@ -159,7 +159,7 @@ describe('a state change', () => {
     expect(out).toContain('\u001B[2m  To continue waiting: mergeq pr wait 8\u001B[22m\n')
   })
 
-  test('is as on a pipe in CI, and the last one is shown where the result is no line', async () => {
+  test('is the same in CI as on a pipe, and the last state is shown if the result is not a line', async () => {
     const { err } = await runWithHistory(line, { pulls, setting: { ...person, env: { CI: '1' } } })
     expect(err).toContain('#7 PENDING -> TESTING, position 1\n#7 TESTING -> MERGED\n')
     const { err: shown } = await runWithHistory(`${line} --json`, { pulls, setting: person })

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { mergeq, noon, type Setting } from '../support/harness.ts'
 import {
   type Model,
@@ -7,6 +7,7 @@ import {
   type Scenario,
   virtualClock,
 } from '../support/model-service.ts'
+import { restoreTransport } from '../support/replaced-transport.ts'
 
 /** An attempt: when it began, in milliseconds from the start, and the limit that it was given. */
 interface Attempt {
@@ -25,23 +26,15 @@ const network = vi.hoisted((): { model: Model | undefined; now: () => number; at
 // Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
 // them.
 vi.hoisted(() => vi.resetModules())
-afterAll(() => {
-  vi.doUnmock('../../src/http/undici.ts')
-  vi.resetModules()
+restoreTransport()
+vi.mock('../../src/http/undici.ts', async () => {
+  const { replacedTransport } = await import('../support/replaced-transport.ts')
+  return replacedTransport((...parts: Parameters<Model['attempt']>) => {
+    const [, { operation }, , limit] = parts
+    network.attempts.push({ operation, at: network.now(), limit })
+    return network.model?.attempt(...parts)
+  })
 })
-vi.mock('../../src/http/undici.ts', () => ({
-  createUndiciTransport: async () => ({
-    pools: {
-      poolFor: () => ({ dispatcher: undefined, close: async () => undefined }),
-      close: async () => undefined,
-    },
-    sendOnce(...parts: Parameters<Model['attempt']>) {
-      const [, { operation }, , limit] = parts
-      network.attempts.push({ operation, at: network.now(), limit })
-      return network.model?.attempt(...parts)
-    },
-  }),
-}))
 
 const scenario: Scenario = {
   skew: 0,

@@ -74,7 +74,7 @@ describe('readings from a replica that is behind', () => {
   test.each([
     ['after', noon + 5_000, 1],
     ['before', hourAgo, 3],
-  ])('a merge that is dated %s the sending refuses a cancel after so many readings', (_, at, readings) =>
+  ])('a merge dated %s the request rejects a cancel after this many reads', (_, at, readings) =>
     withFaultServer(
       { pulls: { 7: ended('merged', at) }, script: { cancelPullRequest: [withoutEffect(resetConnection)] } },
       async server => {
@@ -217,7 +217,7 @@ describe('a refused replay proves nothing where the first sending would explain 
 })
 
 describe('an unknown outcome stays unknown', () => {
-  test.each([409, 400])('`queue delete` does not make a refusal of it: %i to the replay', status =>
+  test.each([409, 400])('`queue delete` does not report a rejection: %i for the retry', status =>
     withFaultServer(
       {
         script: {

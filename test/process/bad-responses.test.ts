@@ -82,7 +82,7 @@ describe('answers that are not JSON', () => {
     })
   })
 
-  test('a U+FFFD that the service sent is no reason to warn', () =>
+  test('a U+FFFD that the service sent causes no warning', () =>
     against(documentOf(pullRequest(7, { prTitle: 'caf\uFFFD' })), async server => {
       const { code, earlierLines: notes } = await runAndCheck(server, get.line)
       expect({ code, notes }).toEqual({ code: 0, notes: [] })

@@ -39,7 +39,7 @@ testWith('jq')('a script submits, waits and reads on a sandbox of its own', asyn
   expect(String(stdout).split('\n').at(-1)).toBe('MERGED')
 })
 
-test('the tour goes from a new queue to MERGED, and leaves nothing behind', async () => {
+test('the tour runs from a new queue to MERGED, and leaves no files', async () => {
   const { stdout, exitCode } = await sh('mergeq sandbox tour --speed 8')
   expect(exitCode).toBe(0)
   for (const said of ['Created the queue for release', 'MERGED', 'mq_pr_conclusions_1h_total', '@acme/'])
@@ -78,7 +78,7 @@ test('a full disk is reported, with 16', async () => {
   expect(stderr).toMatch(/^mergeq: Standard output could not be written/)
 })
 
-test('errors are one JSON object on standard error when JSON was asked for', async () => {
+test('errors are one JSON object on standard error with --json', async () => {
   const { stdout, stderr, exitCode } = await sh('mergeq pr get 7 --json -R acme/web -b main')
   expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 4 })
   expect(JSON.parse(String(stderr))).toMatchObject({ error: { kind: 'auth', exit: 4 } })

@@ -3,30 +3,26 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
-  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Service, serveScript } from '../support/harness.ts'
 import { bareEnvironment, launcher } from '../support/programs.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-code-cache-')))
+const place = temporaryFolder('mergeq-code-cache-')
 let service: Service
 beforeAll(async () => {
   service = await serveScript(() => ({ body: '{"state":"RUNNING","enqueuedPullRequests":[]}' }))
 })
 afterAll(async () => {
   await service.close()
-  rmSync(place, { recursive: true, force: true })
 })
 
 let homes = 0

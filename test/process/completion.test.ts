@@ -1,23 +1,23 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shells' own.
 
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Language, Parser } from '@vscode/tree-sitter-wasm'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { completionScriptPaths } from '../../src/cli/completion/scripts.ts'
 import { shells } from '../../src/cli/completion/shells.ts'
+import { completionScriptPaths } from '../support/completion-scripts.ts'
 import { mergeq, openStory, type Story } from '../support/harness.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const require = createRequire(import.meta.url)
 
 /** A folder with files to complete, a home, and nothing on the PATH but mergeq. */
-const place = mkdtempSync(join(tmpdir(), 'mergeq completions '))
+const place = temporaryFolder('mergeq completions ')
 const work = join(place, 'work')
 const home = join(place, 'home')
 const programs = join(place, 'programs')
@@ -43,7 +43,6 @@ beforeAll(() => {
   for (const name of files) writeFileSync(join(work, name), '')
   writeProgram(join(programs, 'mergeq'), `require(${JSON.stringify(launcher)})`)
 })
-afterAll(() => rmSync(place, { recursive: true, force: true }))
 
 /** What is typed, what is offered among others, what is not; `only` is all that is offered. */
 interface Case {
@@ -236,7 +235,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', shell => {
   const complete = async (line: string, env: Readonly<Record<string, string>>, driver = drivers[shell]) =>
     offersIn(await drive(shell, driver([line]), env)).get(line)
 
-  testWith(shell)('settings that cannot be read, a FIFO or nothing at all, change nothing', async () => {
+  testWith(shell)('settings that cannot be read do not change completions', async () => {
     const fifo = join(place, `fifo ${shell}`)
     mkdirSync(fifo)
     await execa('mkfifo', [join(fifo, 'config.json')])
@@ -510,7 +509,7 @@ describe('`mergeq __complete`', () => {
     expect(out).toMatch(/^pr\t/)
   })
 
-  testWith('sh')('an output that cannot be written is no error', async () => {
+  testWith('sh')('an output that cannot be written is not an error', async () => {
     const line = `"${process.execPath}" "${launcher}" __complete -- pr '' >&-`
     const { exitCode, stderr } = await execa('sh', ['-c', line], { env: withPrograms, extendEnv: false })
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })

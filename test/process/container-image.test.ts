@@ -1,20 +1,10 @@
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { validate } from 'dockerfile-utils'
 import { execa } from 'execa'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const text = readFileSync('Dockerfile', 'utf8')
 
@@ -41,9 +31,8 @@ const valuesOf = (stage: readonly Instruction[], name: string): readonly string[
 const included = [...readFileSync('.dockerignore', 'utf8').matchAll(/^!(.+)$/gm)].map(([, path = '']) => path)
 
 describe('Dockerfile', () => {
-  const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-image-')))
+  const place = temporaryFolder('mergeq-image-')
   chmodSync(place, 0o755)
-  afterAll(() => rmSync(place, { recursive: true, force: true }))
 
   test('the linter finds nothing, and an error in a wrong file', () => {
     expect(validate(text)).toEqual([])

@@ -309,7 +309,7 @@ describe('git itself applies insteadOf', () => {
     )
   })
 
-  test('what it turns into another program names no repository', async () => {
+  test('a URL that git rewrites to another program names no repository', async () => {
     const folder = checkout()
     git(folder, 'config', 'url.ext::touch%20/tmp/x .insteadOf', 'https://github.com/')
     expect(await open(folder).find('repo')).toBeUndefined()

@@ -1,16 +1,7 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
 import { parseRepository } from '../../src/domain/values/repository.ts'
@@ -18,6 +9,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { blocksOf } from '../support/code-blocks.ts'
 import { adaptForTest, type Variables } from '../support/documentation-runs.ts'
 import { bareEnvironment } from '../support/programs.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 interface Step {
   readonly name?: string
@@ -37,7 +29,7 @@ interface Action {
 
 const action: Action = parse(readFileSync('action.yml', 'utf8'))
 const recording = JSON.parse(readFileSync('test/fixtures/ci/github.json', 'utf8'))
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-action-')))
+const root = temporaryFolder('mergeq-action-')
 let tarball = ''
 
 /** The files by which a step speaks to the runner, as the runner reads them. */
@@ -172,7 +164,6 @@ describe('the action', () => {
     sandbox = await startSandbox({ speed: 4, now: Date.now, queues })
   })
   afterEach(() => sandbox.close())
-  afterAll(() => rmSync(root, { recursive: true, force: true }))
 
   test('is described: inputs, outputs and where they come from', () => {
     const guide = readFileSync('docs/github-action.md', 'utf8')

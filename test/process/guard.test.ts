@@ -126,7 +126,7 @@ describe('with real repositories', () => {
     expect(service.requests.length).toBe(asked)
   })
 
-  test('trouble lets the push go, whatever it is; --fail-closed does not', async () => {
+  test('any error lets the push continue, unless --fail-closed is set', async () => {
     const folder = checkout()
     const push = (more = {}) => run(folder, 'git', ['push', '-q', 'origin', 'fix', '--dry-run'], more)
     await run(folder, 'mergeq', ['guard', '--install'])
@@ -163,7 +163,7 @@ describe('with real repositories', () => {
     expect(existsSync(hook(folder))).toBe(false)
   })
 
-  test('a hook of someone else is left as it is; the line to add to it works', async () => {
+  test('an existing hook stays unchanged; the suggested line works in it', async () => {
     const folder = checkout()
     writeFileSync(hook(folder), '#!/bin/sh\ncat >/dev/null\n')
     chmodSync(hook(folder), 0o755)

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
 import { formats } from '../../src/domain/output-formats.ts'
 import { scenarioNames } from '../../src/domain/scenario-names.ts'
@@ -11,6 +10,7 @@ import { allCommands } from '../support/commands.ts'
 import { mergeq, openStory } from '../support/harness.ts'
 import { commandDocs, examples, storingCommands } from '../support/help.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const groups = [
   ...new Set(
@@ -76,8 +76,7 @@ describe('every list in prose is whole', () => {
 const isOfRunner = (name: string): boolean =>
   /^(GITHUB|GITLAB|TF|TEAMCITY|BUILDKITE|AGENT|SYSTEM|BUILD)_/.test(name)
 
-const place = mkdtempSync(join(tmpdir(), 'mergeq help '))
-afterAll(() => rmSync(place, { recursive: true, force: true }))
+const place = temporaryFolder('mergeq help ')
 
 testWith('mandoc')('the manual page is right roff', () => {
   const warnings = (() => {

@@ -1,19 +1,10 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-types-')))
-afterAll(() => rmSync(place, { recursive: true, force: true }))
+const place = temporaryFolder('mergeq-types-')
 
 /** Uses the options and the fields of every method; each marked line must be an error. */
 const uses = `

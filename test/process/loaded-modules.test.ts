@@ -1,22 +1,13 @@
 import { execFile } from 'node:child_process'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Service, serveScript } from '../support/harness.ts'
 import { bareEnvironment, launcher } from '../support/programs.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-loads-')))
+const place = temporaryFolder('mergeq-loads-')
 const [watch, report] = ['watch.cjs', 'report.json'].map(name => join(place, name)) as [string, string]
 
 /** Writes down which parts of dist/ a process compiles and which of Node's own modules it loads. */
@@ -45,7 +36,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await service.close()
-  rmSync(place, { recursive: true, force: true })
 })
 
 interface Loaded {

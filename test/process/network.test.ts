@@ -226,7 +226,7 @@ describe('proxies', () => {
     expect(proxy.connectRequests).toHaveLength(1)
   })
 
-  testWith('openssl')('lower case goes before upper case, as with curl', async () => {
+  testWith('openssl')('lower case takes precedence over upper case, as in curl', async () => {
     const { env, proxy, base } = await proxied()
     await run(getQueue(base), queueRead, {
       env: {
@@ -887,7 +887,7 @@ describe('what we rely on in undici', () => {
     ['POST', 303],
     ['POST', 307],
     ['GET', 308],
-  ] as const)('a %s answered %i is handed over as it is, and not followed', async (method, status) => {
+  ] as const)('a %s with status %i is returned unchanged, and not followed', async (method, status) => {
     const other = kept(await startTestServer({ answer: good }))
     const service = kept(
       await startTestServer({ answer: () => ({ status, headers: { location: other.baseUrl() } }) }),

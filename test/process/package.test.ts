@@ -4,27 +4,24 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { serveScript } from '../support/harness.ts'
 import { bareEnvironment, launcher } from '../support/programs.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const token = 'tok_4f2a9c1e77d0b6aa'
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
 
-const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-package-')))
-afterAll(() => rmSync(place, { recursive: true, force: true }))
+const place = temporaryFolder('mergeq-package-')
 
 const folder = (...names: readonly string[]): string => {
   const path = join(place, ...names)
@@ -95,7 +92,7 @@ describe('the package', () => {
     await install(folder('ein Projekt'))
   }, 60_000)
 
-  test('holds what is run, what is read, and nothing else', () => {
+  test('contains the program and its documents, and nothing else', () => {
     const allowed =
       /^(?:bin\/(?:mergeq\.js|code-cache\.js|package\.json)|dist\/(?:[a-z-]+\.cjs|library\.(?:mjs|d\.[cm]ts)|LICENSES\.txt)|man\/mergeq\.1|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
     expect(packed.filter(path => !allowed.test(path))).toEqual([])

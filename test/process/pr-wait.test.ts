@@ -167,7 +167,7 @@ describe('one pull request', () => {
     })
   })
 
-  test('an unknown state is shown as it is, warned of once and waited out', async () => {
+  test('an unknown state is shown unchanged, with one warning, and the wait continues', async () => {
     const course: Course = [
       [0, 'TESTING'],
       [2, 'puzzled'],
@@ -206,7 +206,7 @@ describe('one pull request', () => {
     expect({ code, out }).toEqual({ code: exit, out: `7\t${row}\n` })
   })
 
-  test('PENDING_FAILURE for an hour is no failure', async () => {
+  test('PENDING_FAILURE for an hour is not a failure', async () => {
     const course: Course = [
       [0, 'TESTING'],
       [60, 'PENDING_FAILURE'],
@@ -244,7 +244,7 @@ describe('one pull request', () => {
     )
   })
 
-  test('the wait ends after an hour where nothing else is reported', async () => {
+  test('the wait ends after an hour if nothing changes', async () => {
     const { code, seconds } = await runWithHistory('pr wait 7', { pulls: { 7: [[0, 'TESTING']] } })
     expect({ code, seconds }).toEqual({ code: 124, seconds: 3_600 })
   })
@@ -328,7 +328,7 @@ describe('one pull request', () => {
     expect({ code, said: err.match(/--match-head is not checked/g)?.length }).toEqual({ code: 0, said: 1 })
   })
 
-  test('--max-errors in a row end it with the code of the last; a good answer begins the count anew', async () => {
+  test('--max-errors in a row end the wait with the code of the last error; a success resets the count', async () => {
     const on = (second: number) =>
       second >= 10 ? { status: second === 16 ? 400 : 503, body: 'no' } : undefined
     const { code, out, err } = await runWithHistory('pr wait 7 --interval 2s --max-errors 4', {
@@ -370,7 +370,7 @@ describe('one pull request', () => {
     [0, 'PENDING'],
     [120, 'MERGED'],
   ]
-  test('a queue that is paused in the middle is reported once, with what its state says of the position', async () => {
+  test('a queue that is paused during the wait is reported once, with the meaning of its state', async () => {
     const { code, err } = await runWithHistory('pr wait 7 --interval 5s', { pulls: { 7: held }, queue })
     expect(code).toBe(0)
     expect(err.match(/The queue for main in github.com\/acme\/web is PAUSED/g)).toHaveLength(1)

@@ -96,7 +96,7 @@ describe('the same verdict as Prometheus', () => {
     ['a type that says nothing', '# TYPE a thing\na 1\n'],
     ['a type declared twice', '# TYPE a gauge\n# TYPE a gauge\na 1\n'],
     ['a comment about no metric', '# HELP 1a x\n'],
-  ])('but what is clear is read all the same: %s', (_, text) => {
+  ])('but unambiguous input is accepted: %s', (_, text) => {
     expect([isRead(text), promtoolReads(text)]).toEqual([true, false])
   })
 
@@ -237,7 +237,7 @@ describe('quantiles', () => {
     expect(asked.length).toBe(80 + 48)
   })
 
-  test('whatever a histogram counts, a quantile is between its bounds and rises with the share', () => {
+  test('a quantile of any histogram is between its bounds and rises with the share', () => {
     fc.assert(
       fc.property(histogram, fc.double({ min: 0, max: 1, noNaN: true }), ([pairs, more, share], other) => {
         let count = 0
@@ -256,7 +256,7 @@ describe('quantiles', () => {
     )
   })
 
-  test('the parts of a histogram find each other, whatever the order', () => {
+  test('the parts of a histogram are combined in any order', () => {
     const text =
       '# TYPE h histogram\nh_count{a="1"} 3\nh_bucket{le="+Inf",a="1"} 3\nh_bucket{a="1",le="60"} 1\nh_sum{a="1"} 9\nh_sum{a="2"} 1\n'
     const [one, two] = [...histogramsIn(parseSamples(text)).values()]

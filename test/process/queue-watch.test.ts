@@ -103,7 +103,7 @@ describe('in a real terminal', () => {
 
   const echoes = '"$@"; echo "code $?"; stty -a | grep -ow -e "-\\?echo"'
 
-  testWith('tmux')('Ctrl-C leaves it with 130 within 1 s, and nothing of it but its last frame', async () => {
+  testWith('tmux')('Ctrl-C exits with 130 within 1 s, and only the last frame stays', async () => {
     const { screen } = await start(() => busy, echoes)
     await screen.waitForLine(/Press q to quit/)
     const began = Date.now()

@@ -1,12 +1,12 @@
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const { version } = manifest
-const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-release-test-')))
+const place = temporaryFolder('mergeq-release-test-')
 const original = join(place, 'original')
 const root = join(place, 'copy')
 const parts = [
@@ -44,7 +44,6 @@ describe('the release check', () => {
     rmSync(root, { recursive: true, force: true })
     cpSync(original, root, { recursive: true })
   })
-  afterAll(() => rmSync(place, { recursive: true, force: true }))
 
   test('passes with the files of a release, and prints the changes of the version', async () => {
     const only = 'version,changelog,metadata,provenance,contents'
@@ -101,7 +100,7 @@ describe('the release check', () => {
     [
       'a section with another name',
       'changelog',
-      () => edit('CHANGELOG.md', text => text.replace('### Fixed', '### Bugs')),
+      () => edit('CHANGELOG.md', text => text.replace('### Added', '### Bugs')),
       /the section 'Bugs' is not one of Added, Changed/,
     ],
     [

@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Service, serveScript, splitWords } from '../support/harness.ts'
 import { bareEnvironment, launcher } from '../support/programs.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-working-folder-')))
+const place = temporaryFolder('mergeq-working-folder-')
 let service: Service
 beforeAll(async () => {
   mkdirSync(join(place, 'home'))
@@ -20,7 +20,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await service.close()
-  rmSync(place, { recursive: true, force: true })
 })
 
 /** Runs the program in a folder that is removed before it starts. */

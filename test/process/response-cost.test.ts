@@ -1,8 +1,7 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { withFaultServer } from '../support/fault-server.ts'
 import { type ProcessOutcome, runBuiltProgram } from '../support/fault-server-runs.ts'
 import { testWith } from '../support/programs.ts'
@@ -14,6 +13,7 @@ import {
   respondWithGzipBomb,
 } from '../support/responders.ts'
 import { deep, filled, mebibyte, respondAlways } from '../support/response-cost.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const isNode20 = process.version.startsWith('v20.')
 
@@ -28,13 +28,12 @@ const expectBounded = ({ memory, cpu, code }: ProcessOutcome, name: string) => {
   expect(cpu, `${name}: seconds of processor time`).toBeLessThan(10)
 }
 
-const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-cost-')))
+const place = temporaryFolder('mergeq-cost-')
 const [queueFile, junit] = ['queue.yaml', 'junit.xml'].map(name => join(place, name)) as [string, string]
 beforeAll(() => {
   writeFileSync(queueFile, 'repo: acme/web\ntargetBranch: main\nsettings:\n  concurrency: 2\n')
   writeFileSync(junit, '<testsuite><testcase name="a"><failure/></testcase></testsuite>')
 })
-afterAll(() => rmSync(place, { recursive: true, force: true }))
 
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 /** Every command that asks the service, as it is typed, and whether it changes something. */

@@ -53,9 +53,13 @@ describe('`sandbox shell` in a real terminal', () => {
 
   testWith('tmux')('Ctrl-C ends what runs in the shell, and neither the shell nor the sandbox', async () => {
     const { screen, baseUrl, type } = await openShell('/bin/bash')
-    await type('sleep 60; echo "ended with $?"', /sleep 60/)
-    screen.press('C-c')
-    screen.press('C-c')
+    // The terminal throws away what is typed just after Ctrl-C: each key waits for the prompt before it.
+    const prompts = () => screen.lines().filter(line => /(?:in>|[#$])$/.test(line)).length
+    await type('sh -c \'echo run"ning"; exec sleep 60\'; echo "ended with $?"', /^running$/)
+    for (const due of [1, 2]) {
+      screen.press('C-c')
+      await expect.poll(prompts, { timeout: 10_000 }).toBe(due)
+    }
     await type('echo still "here"', /^still here$/)
     expect(await isServing(baseUrl)).toBe(true)
     await type('no-such-command; exit', /^code 127$/)

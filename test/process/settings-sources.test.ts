@@ -87,16 +87,16 @@ describe('the CI job and the checkout come after the profile and before the defa
     targetBranch,
   })
 
-  test('the profile goes before both', async () => {
+  test('the profile takes precedence over both', async () => {
     const opened = openCheckout()
     await opened.run('config set repo from/profile')
     await opened.run('config set target-branch from-profile')
     expect(await made(opened, ci)).toEqual(asked('profile', 'from-profile'))
   })
-  test('the CI job goes before git', async () => {
+  test('the CI job takes precedence over git', async () => {
     expect(await made(openCheckout(), ci)).toEqual(asked('ci', 'from-ci'))
   })
-  test('git goes last', async () => {
+  test('git comes last', async () => {
     expect(await made(openCheckout(), {})).toEqual(asked('git', 'from-git'))
   })
   test('`config list --show-origin` names the CI job and git as origins', async () => {
@@ -207,14 +207,14 @@ describe('the project file', () => {
     expect(err.startsWith(`mergeq: ${join(work, '.mergeq.json')}`)).toBe(true)
   })
 
-  test('what stands above the working folder, outside a checkout, is not looked into', async () => {
+  test('directories above the working directory are not searched outside a checkout', async () => {
     const { run, work } = openPlace()
     mkdirSync(join(work, '.mergeq.json'))
     mkdirSync(join(work, 'below'))
     expect((await run('config get retries', { cwd: join(work, 'below') })).out).toBe('3\n')
   })
 
-  test('nothing else in the working folder changes where a token goes', async () => {
+  test('no other file in the working directory changes where a token is sent', async () => {
     const { home, run, work } = openPlace()
     const lines = [
       'MERGEQ_BASE_URL=https://evil.test/v1',
@@ -519,7 +519,7 @@ describe('a stored token belongs to one origin', () => {
       lines: [],
     })
   })
-  test('and a read goes there', async () => {
+  test('and a read is sent there', async () => {
     const { code, lines } = await throughProxy(
       'https://API.example.com:443/v1/',
       `queue get ${where} --retries 0`,
@@ -544,7 +544,7 @@ describe('a stored token belongs to one origin', () => {
     }
   })
 
-  test('a login is for the origin of its address, whatever its path', async () => {
+  test('a login is for the origin of the base URL, whatever its path', async () => {
     const service = await serveScript(() => ({}))
     closing.push(service.close)
     const { home, run, work } = openPlace()

@@ -1,17 +1,15 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe('the program for machines without Node', () => {
-  const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-standalone-')))
+  const place = temporaryFolder('mergeq-standalone-')
   const program = join(place, 'mergeq')
   beforeAll(async () => {
     await execa(process.execPath, ['scripts/standalone.mjs', '--out', program])
   }, 120_000)
-  afterAll(() => rmSync(place, { recursive: true, force: true }))
 
   /** Runs it with nothing on the path. */
   const run = (...words: readonly string[]) =>

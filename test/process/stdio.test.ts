@@ -14,7 +14,7 @@ import { describe, expect, test } from 'vitest'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { checkGeneralRules, type ExpectedResult, runAndCheck } from '../support/command-checks.ts'
 import { testWith } from '../support/programs.ts'
-import { openTestFolder, type RunOptions, type Signal } from '../support/test-folder.ts'
+import { openTestFolder, quoteForShell, type RunOptions, type Signal } from '../support/test-folder.ts'
 import {
   closedPort,
   type ReceivedRequest,
@@ -368,7 +368,7 @@ describe('a terminal', () => {
     },
   )
 
-  testWith('tmux')('a question stands on the terminal while it waits for its answer', async () => {
+  testWith('tmux')('a prompt is visible while it waits for the answer', async () => {
     const service = await silent()
     const screen = kept(openTmuxScreen(home, on(service.baseUrl(), 'queue delete')))
     await screen.waitForLine(/Type main to confirm/)
@@ -425,7 +425,7 @@ describe('a terminal', () => {
     expect(out).toBe('')
   })
 
-  testWith('script')('the spinner of a list tells the pages so far', async () => {
+  testWith('script')('the spinner of a list shows the pages so far', async () => {
     const service = await serve(
       slowly(350, (_, index) => page(someTests(1, index), index < 3 ? `${index}` : '')),
     )
@@ -710,6 +710,26 @@ describe('signals', () => {
     )
   })
 
+  // Where a runner starts programs with sockets in the place of pipes, those of macOS hold 8 KiB.
+  testWith('perl')('a signal while no one reads a small socket', async () => {
+    const service = await serve(() => page(someTests(80)))
+    const asked = async () => {
+      await service.waitForRequests(1)
+      await pause(300)
+    }
+    const socket =
+      '$^F = 9; socketpair(my $reader, my $writer, AF_UNIX, SOCK_STREAM, PF_UNSPEC) or die;' +
+      'setsockopt($writer, SOL_SOCKET, SO_SNDBUF, 8192) or die; open(STDOUT, ">&", $writer) or die; exec @ARGV'
+    const shell = `exec perl -MSocket -e ${quoteForShell(socket)} "$@"`
+    await stopped(
+      on(service.baseUrl(), list('--json')),
+      ['SIGTERM', 143],
+      asked,
+      { stderrUnread: true },
+      { shell },
+    )
+  })
+
   test.each(['pr targets 7 --sha 4f2a --from -', 'pr submit -', 'auth login --with-token'])(
     '%s: a signal while standard input is read',
     async line => {
@@ -824,13 +844,13 @@ describe('documents', () => {
 
   testWith('script')('a table says the zone of its times, in every locale and zone', async () => {
     // It lies ahead, so that it is shown as a time and not as so long ago.
-    const [said = '', ...others] = await inEach('pr get 7', '2126-01-05T11:57:00+02:00', 120)
+    const [said = '', ...others] = await inEach('pr get 7 -q', '2126-01-05T11:57:00+02:00', 120)
     expect(others).toEqual([])
     expect(said).toContain('2126-01-05T11:57:00+02:00')
   })
 
   testWith('script')('a time without a zone is not taken for one of this machine', async () => {
-    const [said = '', ...others] = await inEach('pr get 7', '2026-01-05T11:57:00', 120)
+    const [said = '', ...others] = await inEach('pr get 7 -q', '2026-01-05T11:57:00', 120)
     expect(others).toEqual([])
     expect(said).toContain('2026-01-05T11:57:00')
   })

@@ -602,7 +602,7 @@ describe('a settings file that cannot be read', () => {
     expect(err).toContain(file)
   })
 
-  test('what is not text in a profile, or no profile at all, gives nothing', async () => {
+  test('a value that is not text, or a missing profile, has no effect', async () => {
     for (const document of [
       { profiles: { default: { repo: 7, org: null } } },
       { profiles: 'x', tokens: [] },
@@ -677,7 +677,7 @@ describe('without a settings folder', () => {
 })
 
 describe('the cache of what V8 compiled', () => {
-  test('whatever the umask, its files are 0600 and its folder 0700, and nothing else is made', async () => {
+  test('with any umask its files are 0600 and its directory 0700, and no other file is created', async () => {
     const service = await serve()
     const { home, run, work } = openPlace()
     const env = { MERGEQ_BASE_URL: service.baseUrl, MERGEQ_TOKEN: token }
@@ -922,7 +922,7 @@ describe('names are taken as they are', () => {
     'toString',
     'profiles.default.repo',
     'hasOwnProperty',
-  ])('`%s` is no key: set, get and unset refuse it', async key => {
+  ])('`%s` is not a key: set, get and unset reject it', async key => {
     for (const line of [`config set ${key} 1`, `config get ${key}`, `config unset ${key}`]) {
       const { code, out, err } = await mergeq(line)
       expect({ line, code, out }).toEqual({ line, code: 2, out: '' })
@@ -1059,7 +1059,7 @@ describe('the new file while it is being written', () => {
   test.each([
     ['', {}],
     [' with SNAP set', { SNAP: '/snap/x/1' }],
-  ])('it is 0600 from its creation, beside the file, and no one can guess its name%s', async (_, env) => {
+  ])('it is created with 0600 next to the file, under a name that cannot be guessed%s', async (_, env) => {
     const names: string[] = []
     for (let times = 0; times < 3; times++)
       for (const [name, modes] of await look(env)) {
@@ -1071,7 +1071,7 @@ describe('the new file while it is being written', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  test('a link that someone laid beside it is not followed', async () => {
+  test('a link that another user placed next to it is not followed', async () => {
     const { folder, lay, place, run } = openPlace()
     lay({})
     const victim = join(place, 'victim')

@@ -200,7 +200,7 @@ describe('a token from standard input is stored without the white space around i
 })
 
 describe('at the prompt', () => {
-  test('the token is asked for by its origin, and one that the service refuses is not stored', async () => {
+  test('the prompt names the origin, and a token that the service rejects is not stored', async () => {
     const { code, out, err, requests } = await mergeq('auth login', {
       env: { MERGEQ_TOKEN: '', HOME: '/nowhere' },
       inputTerminal: true,
@@ -280,10 +280,13 @@ describe('a token that cannot be one is refused here, by code point and position
     })
   })
 
-  test.each(['MERGEQ_TOKEN', 'TRUNK_API_TOKEN'])('what needs no token works whatever %s is', async name => {
-    const { code, out } = await mergeq('config get retries', { env: { [name]: `\u201C${token}\u201D` } })
-    expect({ code, out }).toEqual({ code: 0, out: '3\n' })
-  })
+  test.each(['MERGEQ_TOKEN', 'TRUNK_API_TOKEN'])(
+    'commands without a token work with any value of %s',
+    async name => {
+      const { code, out } = await mergeq('config get retries', { env: { [name]: `\u201C${token}\u201D` } })
+      expect({ code, out }).toEqual({ code: 0, out: '3\n' })
+    },
+  )
 
   test('a byte order mark before a token on standard input is left out', async () => {
     const { run } = openPlace()
@@ -412,7 +415,7 @@ describe('without a token anywhere and without a terminal', () => {
     },
   )
 
-  test('a token is not asked for where no one can answer: exit 2, and the flag is named', async () => {
+  test('without a terminal there is no prompt for the token: exit 2, and the error names the option', async () => {
     const { run } = openPlace()
     const { code, out, err } = await run(['auth', 'login'])
     expect({ code, out }).toEqual({ code: 2, out: '' })
@@ -434,7 +437,7 @@ describe('without a token anywhere and without a terminal', () => {
     expect(err).toMatch(/^mergeq: .*\n {2}.*--with-token/)
   })
 
-  test('CI=false is no CI job: the token is asked for', async () => {
+  test('CI=false is not a CI job: the token is prompted for', async () => {
     const { err } = await mergeq('auth login --no-verify', {
       env: { CI: 'false' },
       inputTerminal: true,
@@ -528,7 +531,7 @@ describe('`auth status` shows the source, the origin, and at most the last four 
   })
 })
 
-describe('the value of a stored token is no setting', () => {
+describe('the value of a stored token is not a setting', () => {
   test.each([
     'config list',
     'config list --json',
@@ -551,7 +554,7 @@ describe('the value of a stored token is no setting', () => {
     'config get token --json',
     'config unset token',
     `config set token ${token}`,
-  ])('`%s` is refused: token is no key of config', async line => {
+  ])('`%s` is rejected: token is not a key of config', async line => {
     const { file, run, store } = openPlace()
     store({ tokens: { 'https://api.trunk.io': token } })
     const before = readFileSync(file)
@@ -636,7 +639,7 @@ describe('logged out', () => {
     expect((await run(['auth', 'status'], { env })).code).toBe(4)
   })
 
-  test('only the token of this origin goes', async () => {
+  test('only the token of this origin is sent', async () => {
     const { run, store, stored } = openPlace()
     const before = { future: 1, profiles: { work: { repo: 'acme/web' } } }
     store({ ...before, tokens: { 'https://api.trunk.io': token, 'https://x.test': other } })
@@ -672,7 +675,7 @@ describe('logged out', () => {
     isGoneAfterLogout({ 'https://api.trunk.io': token }, leftover))
   test('it is gone from what the library itself left behind when it was killed', () =>
     isGoneAfterLogout({ 'https://api.trunk.io': token }, `${leftover}.tmp-1767614400abcdef`))
-  test('it also goes when the settings themselves hold no token any more', async () => {
+  test('it is also sent if the settings no longer contain a token', async () => {
     await isGoneAfterLogout({}, leftover)
   })
 })

@@ -131,7 +131,7 @@ describe('control sequences for a terminal', () => {
       }
   })
 
-  test('what a large number has beside it is kept as well', async () => {
+  test('fields next to a large number are kept as well', async () => {
     const name = Object.values(terminalText).join('')
     const body = JSON.stringify({ ...listOf(name), page: { next_page_token: '', total_rows: 0 } })
     const { out } = await runAndCheck(
@@ -163,7 +163,7 @@ describe('control sequences for a terminal', () => {
     },
   )
 
-  test.each(places)('%s --json gives the original back, wherever the text stands', async (line, answer) => {
+  test.each(places)('%s --json keeps the original text in any field', async (line, answer) => {
     const { out } = await runAndCheck(
       `${line} -q --json`,
       { code: 0, format: 'json' },
@@ -781,7 +781,7 @@ describe('what a CI runner would act on', () => {
     expect(json).toBe(`${JSON.stringify({ prTitle: title })}\n`)
   })
 
-  test.each(places)('%s lets nothing act, wherever the text stands', async (line, answer) => {
+  test.each(places)('%s makes the text harmless in any field', async (line, answer) => {
     const text = commands.join('\n')
     for (const [flags, promised, terminal] of formats) {
       const { out } = await runAndCheck(`${line} -q ${flags}`, promised, {

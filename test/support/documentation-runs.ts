@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll } from 'vitest'
+import { beforeAll } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { bareEnvironment, launcher } from './programs.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 export type Variables = Readonly<Record<string, string>>
 
@@ -33,14 +33,13 @@ export const adaptForTest = (line: string): string =>
     .replace('/var/lib/prometheus/node-exporter', '.')
 
 /** Where all of it happens. */
-export const place = mkdtempSync(join(tmpdir(), 'mergeq-docs-'))
+export const place = temporaryFolder('mergeq-docs-')
 const programs = join(place, 'programs')
 beforeAll(() => {
   mkdirSync(programs)
   symlinkSync(launcher, join(programs, 'mergeq'))
   writeFileSync(join(programs, 'buildkite-agent'), '#!/bin/sh\ncat > "$1.md"\n', { mode: 0o755 })
 })
-afterAll(() => rmSync(place, { recursive: true, force: true }))
 
 /** A checkout of a branch with one commit that its remote's main does not have, and what jobs leave in it. */
 export function checkout(name: string): string {

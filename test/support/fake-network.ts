@@ -1,4 +1,5 @@
 import type { HttpRequest } from '../../src/http/http-request.ts'
+import { replacedTransport } from './replaced-transport.ts'
 import type { WireRequest } from './service-description.ts'
 
 /** The service that requests go to, in the place of the network. */
@@ -19,24 +20,18 @@ export const networkEnv = {
 }
 
 /** What takes the place of `src/http/undici.ts` in tests that need thousands of requests. */
-export const fakeTransport = {
-  createUndiciTransport: async () => ({
-    pools: {
-      poolFor: () => ({ dispatcher: undefined, close: async () => undefined }),
-      close: async () => undefined,
-    },
-    async sendOnce(
-      _: unknown,
-      { method, url, body }: HttpRequest,
-      headers: Readonly<Record<string, string>>,
-      _limit: number,
-      _interrupted: AbortSignal,
-      began: (() => void) | undefined,
-    ) {
-      began?.()
-      const text = body === undefined ? '' : Buffer.concat(body.pieces).toString()
-      const answer = network.respond({ method, path: url.replace(baseUrl, ''), headers, body: text })
-      return { status: answer.status, headers: new Map(), bytes: Buffer.from(answer.body) }
-    },
-  }),
-}
+export const fakeTransport = replacedTransport(
+  async (
+    _: unknown,
+    { method, url, body }: HttpRequest,
+    headers: Readonly<Record<string, string>>,
+    _limit: number,
+    _interrupted: AbortSignal,
+    began: (() => void) | undefined,
+  ) => {
+    began?.()
+    const text = body === undefined ? '' : Buffer.concat(body.pieces).toString()
+    const answer = network.respond({ method, path: url.replace(baseUrl, ''), headers, body: text })
+    return { status: answer.status, headers: new Map(), bytes: Buffer.from(answer.body) }
+  },
+)

@@ -6,7 +6,6 @@ import {
   type WriteRecovery,
 } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import { renderExitCodeTable, renderSettingsTable, renderTable } from '../../src/cli/help/readme-tables.ts'
 import { type DocumentedSetting, formatRows, otherVariables } from '../../src/cli/help/topics.ts'
 import { formatBytes, formatInteger } from '../../src/domain/format.ts'
 import {
@@ -24,6 +23,7 @@ import { connectLimit } from '../../src/http/preconnect.ts'
 import { type Dialect, dialects } from '../../src/sandbox/dialects.ts'
 import { findScenario } from '../../src/sandbox/scenarios.ts'
 import { allCommands } from './commands.ts'
+import { renderExitCodeTable, renderSettingsTable, renderTable } from './readme-tables.ts'
 
 /** What the reference pages need of `mergeq help --json`. */
 export interface ProgramHelp {

@@ -193,6 +193,7 @@ export function openTestFolder(): TestFolder {
     path: name => join(folder, 'outside', name),
     start,
     run: (words, options) => start(words, options).done,
-    close: () => rmSync(folder, { recursive: true, force: true }),
+    // A shell that has just ended may still be writing its history.
+    close: () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),
   }
 }

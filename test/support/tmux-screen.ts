@@ -17,7 +17,7 @@ export interface TmuxScreen {
   press(...keys: readonly string[]): void
   /** Gives it another size, as a person does who drags its corner. */
   resize(columns: number, rows: number): void
-  /** Resolves when a line matches; fails with what is to be seen after 3 s. */
+  /** Resolves when a line matches; fails with what is to be seen after 10 s. */
   waitForLine(line: RegExp): Promise<void>
   close(): void
 }
@@ -80,7 +80,7 @@ export function openTmuxScreen(
     press: (...keys) => void tmux('send-keys', ...keys),
     resize: (columns, rows) => void tmux('resize-window', '-x', String(columns), '-y', String(rows)),
     async waitForLine(due) {
-      for (let left = 120; left > 0; left--) {
+      for (let left = 400; left > 0; left--) {
         if (lines().some(one => due.test(one))) return
         await pause(25)
       }

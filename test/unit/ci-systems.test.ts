@@ -240,7 +240,7 @@ describe('A commit that may merge the pull request is looked at before it is tak
     expect(started.map(({ command }) => command)).toEqual(['git'])
   })
 
-  test('without what tells the head commit, the merge commit is not taken', async () => {
+  test('without the head commit, the merge commit is not used', async () => {
     for (const [system, gone] of [
       ['azure', 'SYSTEM_PULLREQUEST_SOURCECOMMITID'],
       ['gitlab', 'CI_MERGE_REQUEST_SOURCE_BRANCH_SHA'],
@@ -256,7 +256,7 @@ describe('A commit that may merge the pull request is looked at before it is tak
   })
 })
 
-describe('A broken or missing event file is no crash', () => {
+describe('A broken or missing event file does not cause a crash', () => {
   const { env } = jobOf('github', 'pull request')
   const path = env.GITHUB_EVENT_PATH ?? ''
   test.each([

@@ -68,6 +68,23 @@ describe('completeWords offers', () => {
     ['no hidden command', '__', ':nofiles'],
     ['fields of the body, without those of settings', 'queue create --set ', 'mode= concurrency= :nospace'],
     ['fields of the body after =', 'pr submit 7 --set=pri', '--set=priority= :nospace'],
+    [
+      'headings and fields, each once',
+      'queue list --fields ',
+      'repository branch depth testing merged failed repo help :nospace',
+    ],
+    ['fields that begin with the word', 'pr list --fields=prN', '--fields=prNumber :nospace'],
+    ['a heading without quotes', 'flaky list --fields rate_', 'rate_7d :nospace'],
+    [
+      'fields after a comma, without those before it',
+      'pr cancel 7 --fields ok,pr,o',
+      'ok,pr,operation :nospace',
+    ],
+    ['the fields that the options select', 'pr submit 7 --wait --fields out', 'outcome :nospace'],
+    ['the fields of an operation', 'api getQueueMetrics --fields ', ':nospace'],
+    ['the fields of an operation that is known', 'api getQueue --fields mod', 'mode :nospace'],
+    ['no fields of a command without them', 'config path --fields ', ':nospace'],
+    ['no fields of a group', 'pr --fields ', ':nofiles'],
   ]
 
   test.each(cases)('%s: %j', (_, line, offers) => {
@@ -85,8 +102,9 @@ describe('completeWords offers', () => {
     ['pr testing ', undefined],
     ['pr testing --pr=', 'pull-requests'],
     ['pr get --head ', 'branches'],
-    ['queue get -b ', 'branches'],
-    ['queue get --target-branch=r', 'branches'],
+    ['queue get -b ', 'queues'],
+    ['queue get --target-branch=r', 'queues'],
+    ['pr explain ', 'recent-pull-requests'],
     ['-R ', 'repositories'],
     ['pr get --profile ', 'profiles'],
     ['config set ', undefined],
@@ -104,7 +122,7 @@ describe('completeWords offers', () => {
       definitions.flatMap(({ name, values }) => (name === 'pr' ? [`${command}: ${values}`] : [])),
     )
     expect(definitions.length).toBeGreaterThan(6)
-    expect(definitions.filter(definition => !definition.endsWith(': pull-requests'))).toEqual([])
+    expect(definitions.filter(definition => !/: (?:recent-)?pull-requests$/.test(definition))).toEqual([])
   })
 
   test('for a lookup what was typed before, with the options by their long names', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { absoluteEntries, findProgram } from '../../src/host/find-program.ts'
 import { spawn } from '../../src/host/spawn.ts'
-import { startCommand } from '../../src/host/start-command.ts'
+import { endCommand, startCommand } from '../../src/host/start-command.ts'
 
 describe('a program on Windows', () => {
   const programs = [
@@ -75,7 +75,7 @@ describe('a program outside Windows', () => {
 describe('how Windows starts a program', () => {
   const env = { SYSTEMROOT: 'D:\\Windows' }
 
-  test('an .exe file is started as it is', () => {
+  test('an .exe file is started directly', () => {
     expect(startCommand('C:\\a b\\git.EXE', ['%PATH%', 'a "b"'], env)).toEqual({
       file: 'C:\\a b\\git.EXE',
       args: ['%PATH%', 'a "b"'],
@@ -83,7 +83,7 @@ describe('how Windows starts a program', () => {
     })
   })
 
-  test('a .cmd file goes through the cmd.exe of Windows, with escaped words', () => {
+  test('a .cmd file is started by the cmd.exe of Windows, with escaped words', () => {
     expect(
       startCommand('C:/Program Files/nodejs/npm.cmd', ['test', 'a b', '%X%&calc', 'say "hi"\\'], env),
     ).toEqual({
@@ -101,6 +101,14 @@ describe('how Windows starts a program', () => {
   test('the arguments of a script of npm are escaped twice, because it passes them on', () => {
     const { args } = startCommand('C:\\x\\node_modules\\.bin\\vitest.cmd', ['a&b'], {})
     expect(args[3]).toBe('"C:\\x\\node_modules\\.bin\\vitest.cmd ^^^"a^^^&b^^^""')
+  })
+})
+
+test('Windows ends a program with what it started by its own taskkill.exe', () => {
+  expect(endCommand(42, { systemroot: 'D:\\Windows' })).toEqual({
+    file: 'D:\\Windows\\System32\\taskkill.exe',
+    args: ['/PID', '42', '/T', '/F'],
+    windowsVerbatimArguments: false,
   })
 })
 

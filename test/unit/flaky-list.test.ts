@@ -38,7 +38,7 @@ describe('windows of a range', () => {
     fc.integer({ min: 1, max: 100 * 86_400 }),
   )
 
-  test('whatever the zone, they touch, never overlap, cover exactly, and hold at most 168 hours', () => {
+  test('in any time zone they cover the range without gaps or overlaps, each at most 168 hours', () => {
     fc.assert(
       fc.property(zone, times, (zone, [from, length]) => {
         const [start, end] = [from * 1_000, (from + length) * 1_000]
@@ -114,7 +114,7 @@ describe('the order of windows and pages', () => {
     expect([steps.restart(), steps.place()]).toEqual([true, { window: 1, token: '' }])
   })
 
-  test('empty pages without end stop; so many pages of another window do not', () => {
+  test('endless empty pages stop the list; as many pages of another window do not', () => {
     const steps = createPageCursor(windows(range), { maxPages: 10_000, noun: 'test' })
     let pages = 0
     for (; steps.next() !== undefined; pages++) steps.advance(`p${pages}`, false)

@@ -118,7 +118,7 @@ describe('the dialects of test runners', () => {
     expect((await read(Buffer.from(xml, encoding))).map(({ name }) => name)).toEqual(['né'])
   })
 
-  test('property: whatever the names are, they are read as they were written', async () => {
+  test('property: any names are read as they were written', async () => {
     const name = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
       .filter(one => !/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u.test(one))

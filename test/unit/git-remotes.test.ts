@@ -132,7 +132,7 @@ describe('the repository in the address of a remote', () => {
       if (repo !== undefined) expect(repositoryName(parseRepository(repo))).toBe(repo)
   })
 
-  test('an address of ours with a password leaves none of it in what is named', () => {
+  test('the password in the URL of a remote is not in the result', () => {
     for (const [address] of spellings)
       expect(JSON.stringify(parseGitRemote(address) ?? '')).not.toMatch(/secret|p@ss/)
   })

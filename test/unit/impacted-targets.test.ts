@@ -30,7 +30,7 @@ describe('the list itself', () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 })
   const asJson = (list: readonly string[]) => JSON.stringify([...new Set(list)])
 
-  test('a property: for any list it is what JSON.stringify makes of it', async () => {
+  test('a property: any list gives the same text as JSON.stringify', async () => {
     const texts = fc.array(fc.string({ minLength: 1, unit: 'binary' }), { minLength: 1 })
     await fc.assert(
       fc.asyncProperty(texts, sizes, fc.constantFrom(undefined, 2), async (list, cut, indent) => {
@@ -60,7 +60,7 @@ describe('the list itself', () => {
     )
   })
 
-  test('a property: one target a line, whatever stands around it', async () => {
+  test('a property: one target per line, with any white space around it', async () => {
     const target = fc
       .string({ minLength: 1, unit: 'grapheme' })
       .map(text => text.replace(/[\0\n]/g, ''))

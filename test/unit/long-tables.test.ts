@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/json.ts'
 import { createPrinter, type PrinterOptions } from '../../src/output/printer.ts'
-import { drawTable } from '../../src/output/table.ts'
 import { table, type View } from '../../src/output/view.ts'
+import { drawTable } from '../support/draw-table.ts'
 
 const page = { columns: 60, color: false, now: 0 }
 const columns = [
@@ -83,7 +83,7 @@ describe('a table that is printed while it is read', () => {
     table(records(index * 100, index * 100 + 100), columns),
   )
 
-  test('waits for a thousand rows, and then goes on as they come', async () => {
+  test('waits for a thousand rows, and then prints rows as they arrive', async () => {
     const written = await printed(pages)
     expect(written.map(text => text.split('\n').length - 1)).toEqual([
       0, 0, 0, 0, 0, 0, 0, 0, 0, 1_001, 1_101, 1_201, 1_201,

@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseSamples } from '../../src/domain/metrics/exposition.ts'
 import { summarizeMetrics } from '../../src/domain/metrics/summary.ts'
+import { bisection, main } from '../support/metrics-text.ts'
 
 const summarize = (text: string) => summarizeMetrics(parseSamples(text))
-const main = 'repo="acme/web",branch="main",queue_type="main"'
-const bisection = 'repo="acme/web",branch="main",queue_type="bisection"'
 
 describe('summarizeMetrics', () => {
   test('the numbers of a queue, with its bisections, and the times of those that merged', () => {
@@ -81,7 +80,7 @@ mq_depth_current{branch="both"} 6
     expect(depths).toEqual([5, 6])
   })
 
-  test('NaN and infinities are not known', () => {
+  test('NaN and infinities are omitted', () => {
     expect(
       summarize(`mq_depth_current{${main}} NaN
 mq_depth_current{${bisection}} 2
@@ -117,7 +116,7 @@ up 1
     ).toEqual({ queues: [], otherSeries: 8 })
   })
 
-  test('every series is in a queue or counted, whatever its labels are', () => {
+  test('every series is in a queue or counted, with any labels', () => {
     const label = fc.constantFrom('main', 'bisection', 'merged', 'other', '60', '')
     const name = fc.constantFrom(
       'mq_depth_current',

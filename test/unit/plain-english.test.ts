@@ -9,7 +9,7 @@ import { findHits, type Hit, proseOfSource, wordRules } from '../support/plain-e
 const allowed: readonly (readonly [text: string, reason: string])[] = [
   ['bash 3.2 cannot be asked to', 'bash has no such option: nothing is sent to anyone'],
   [
-    'the JSON key `mend` is now `fix`, the column MEND is FIX, and the check `base address` is',
+    'JSON keys: `mend` of `doctor --json` is `fix`. The check `base address` is `base URL`.',
     'old names, for those who update',
   ],
   ['goes back without losing what was typed', 'a form from which the user returns to the previous page'],

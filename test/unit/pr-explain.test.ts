@@ -531,7 +531,7 @@ test('a run that tests others says nothing of this one', () => {
   expect(testsPullRequest({}, 7)).toBe(true)
 })
 
-test('property: whatever is read, there is a verdict, whole and in JSON', () => {
+test('property: any records give a complete verdict that JSON can hold', () => {
   const words = fc.constantFrom(
     ...pullRequestStates,
     'paused',

@@ -52,7 +52,7 @@ describe('what a reading means', () => {
     expect(milestones.map(until => judged({ record: record(state, more) }, { until }))).toEqual(outcomes)
   })
 
-  test('what the queue lists is submitted, whatever its state says', () => {
+  test('a pull request that the queue lists is submitted, in any state', () => {
     expect(judged({ record: record('FAILED'), position: 1 })).toBe(undefined)
     expect(judged({ record: record('TESTING'), position: 1 }, { until: 'testing' })).toBe('reached')
   })
@@ -64,7 +64,7 @@ describe('what a reading means', () => {
     ['4f2a', '4f2b9c1d00', 'stale'],
     ['4f2a', undefined, undefined],
   ]
-  test.each(heads)('the head that was asked for is %s, the one that is there %s', (head, prSha, outcome) => {
+  test.each(heads)('the requested head commit is %s, the current one %s', (head, prSha, outcome) => {
     const there = record('TESTING', { ...submitted, ...(prSha && { prSha }) })
     expect(judged({ record: there }, { head })).toBe(outcome)
   })

@@ -6,9 +6,9 @@ import { hasUnicode, toAscii } from '../../src/output/ascii.ts'
 import { renderLine, renderLines } from '../../src/output/render-line.ts'
 import { forTerminal } from '../../src/output/sanitize.ts'
 import { linkSpan, plainText, stateSpan, styled } from '../../src/output/styled-text.ts'
-import { drawTable } from '../../src/output/table.ts'
 import { textWidth } from '../../src/output/text-width.ts'
 import type { View } from '../../src/output/view.ts'
+import { drawTable } from '../support/draw-table.ts'
 import { mergeq, noon } from '../support/harness.ts'
 
 const plain = { color: false, now: noon }
@@ -101,7 +101,7 @@ test.each([...pullRequestStates, ...queueStates])('the state %s has a sign and i
   expect(stateSpan(state.toLowerCase())).toEqual({ text, style })
 })
 
-test('a word that is no state has neither sign nor color', () => {
+test('an unknown state has neither sign nor color', () => {
   expect(stateSpan('something_new')).toEqual({ text: 'something_new' })
 })
 
@@ -114,7 +114,7 @@ describe('a line', () => {
     linkSpan('page', 'https://a.example/x'),
   ]
 
-  test('has styles and links where the terminal has them, and nothing else', () => {
+  test('has styles and links only if the terminal supports them', () => {
     expect(renderLine(line, { color: false })).toBe('  ✓ merged #7 dimpage')
     expect(renderLine(line, { color: true, links: true })).toBe(
       '  \u001B[32m✓ merged\u001B[39m #7\u001B[2m dim\u001B[22m\u001B]8;;https://a.example/x\u0007page\u001B]8;;\u0007',

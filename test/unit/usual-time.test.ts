@@ -1,21 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { parseSamples } from '../../src/domain/metrics/exposition.ts'
 import { usualRangeText, usualTimeInQueue, usualTimeText } from '../../src/domain/metrics/usual-time.ts'
+import { bucketLines, main } from '../support/metrics-text.ts'
 
 const web = { owner: 'acme', name: 'web' }
-const bounds = ['60', '300', '600', '900', '1800', '3600', '5400', '7200', '+Inf']
 
 /** The lines of a histogram, from its cumulative counts. */
-const histogram = (
-  counts: readonly (number | string)[],
-  labels = 'repo="acme/web",branch="main",queue_type="main",conclusion="merged"',
-): string =>
-  counts
-    .map(
-      (count, index) =>
-        `mq_pr_time_in_queue_1h_seconds_bucket{${labels},le="${bounds[index + bounds.length - counts.length]}"} ${count}\n`,
-    )
-    .join('')
+const histogram = (counts: readonly (number | string)[], labels = `${main},conclusion="merged"`): string =>
+  `${bucketLines('mq_pr_time_in_queue_1h_seconds', labels, counts).join('\n')}\n`
 
 const usual = (...parts: readonly string[]) => usualTimeInQueue(parseSamples(parts.join('')), web, 'main')
 
@@ -47,7 +39,7 @@ describe('usualTimeInQueue', () => {
     })
   })
 
-  test('a time in the highest bucket is not known', () => {
+  test('a time in the highest bucket is undefined', () => {
     expect(usual(histogram([0, 0, 0, 20, 20, 20, 20, 20, 40]))).toEqual({
       median: 900_000,
       p95: undefined,
@@ -81,7 +73,7 @@ describe('usualTimeInQueue', () => {
     expect(usual(busy, bisection)).toMatchObject({ median: 60_000, count: 40 })
   })
 
-  test('a label that the service does not send is no obstacle, and the case of the name is ignored', () => {
+  test('a missing label is accepted, and the case of the name is ignored', () => {
     expect(usual(histogram([0, 0, 0, 5, 15, 19, 20, 20, 20], 'branch="main"'))).toEqual(usual(busy))
     expect(usual(busy.replaceAll('acme/web', 'Acme/Web'))).toEqual(usual(busy))
   })

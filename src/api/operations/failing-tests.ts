@@ -1,6 +1,6 @@
 import type { TimeRange } from '../../domain/time-range.ts'
 import { getArray, getString, type JsonObject } from '../../json.ts'
-import { defineOperation } from '../operation.ts'
+import { defineOperation, hintIfNotFound } from '../operation.ts'
 import { localParam, param } from '../param.ts'
 import { pagesOfTests } from '../test-pages.ts'
 import { queueParams } from './pull-requests.ts'
@@ -52,11 +52,6 @@ export const testListParams = {
   path: localParam<RegExp | undefined>(),
 }
 
-/** How many tests a page has at most. */
-export const defaultPageSize = 100
-/** How many pages of a list are requested at most. */
-export const defaultMaxPages = 10_000
-
 /** Lists the tests that failed in a range of time; `pagination` requests all windows and pages. */
 export const listFailingTests = defineOperation({
   route: 'POST /flaky-tests/list-failing-tests',
@@ -74,18 +69,14 @@ export const listFailingTests = defineOperation({
   decoder: pagesOfTests.decoder,
   errors: {
     subject: 'the failing tests',
-    hint: status => (status === 404 ? 'Check --repo and --org.' : undefined),
+    hint: hintIfNotFound('Check --repo and --org.'),
   },
-  async pagination({ range, limit, pageSize, pageToken, maxPages, sort, ...filters }) {
+  async pagination({ sort, ...params }) {
     const { paginateTests } = await import('../pagination.ts')
     return paginateTests({
-      range,
-      limit: limit ?? Number.POSITIVE_INFINITY,
-      pageSize: pageSize ?? defaultPageSize,
-      maxPages: maxPages ?? defaultMaxPages,
-      ...(pageToken === undefined ? {} : { pageToken }),
+      ...params,
       ...(sort === undefined ? {} : { order: orders[sort] }),
-      filters: createTestFilters(filters),
+      filters: createTestFilters(params),
     })
   },
 })

@@ -8,7 +8,6 @@ import { missingPartErrorWithMessage, type ResponseDecoder, recordDecoder } from
 import type { PageProtocol } from '../list-reader.ts'
 import { defineOperation } from '../operation.ts'
 import { localParam, param } from '../param.ts'
-import { defaultMaxPages, defaultPageSize } from './failing-tests.ts'
 import { queueParams } from './pull-requests.ts'
 import { pullRequestFields, pullRequestListFields } from './service-fields.ts'
 
@@ -100,9 +99,9 @@ export const listPullRequests = defineOperation({
       segments,
       protocol,
       {
-        limit: limit ?? Number.POSITIVE_INFINITY,
-        pageSize: pageSize ?? defaultPageSize,
-        maxPages: maxPages ?? defaultMaxPages,
+        limit,
+        pageSize,
+        maxPages,
         filters: author === undefined ? [] : [{ flag: '--author', keeps: isBy(author) }],
       },
       {

@@ -1,9 +1,9 @@
 import { pluralize } from '../../domain/format.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import type { PageProtocol } from '../list-reader.ts'
-import { defineOperation } from '../operation.ts'
+import { defineOperation, hintIfNotFound } from '../operation.ts'
 import { createTestPages } from '../test-pages.ts'
-import { defaultMaxPages, defaultPageSize, testListParams } from './failing-tests.ts'
+import { testListParams } from './failing-tests.ts'
 import { quarantinedTestFields, quarantinedTestListFields } from './service-fields.ts'
 import { createTestFilters } from './test-filters.ts'
 
@@ -27,20 +27,14 @@ export const listQuarantinedTests = defineOperation({
   decoder: pages.decoder,
   errors: {
     subject: 'the quarantined tests',
-    hint: status => (status === 404 ? 'Check --repo and --org.' : undefined),
+    hint: hintIfNotFound('Check --repo and --org.'),
   },
-  async pagination({ repo, limit, pageSize, pageToken, maxPages, ...filters }) {
+  async pagination({ repo, ...params }) {
     const { paginateList } = await import('../pagination.ts')
     return paginateList(
       [{}],
       protocol,
-      {
-        limit: limit ?? Number.POSITIVE_INFINITY,
-        pageSize: pageSize ?? defaultPageSize,
-        maxPages: maxPages ?? defaultMaxPages,
-        pageToken,
-        filters: createTestFilters(filters, 'file'),
-      },
+      { ...params, filters: createTestFilters(params, 'file') },
       {
         describe: ({ shown }) => `${pluralize(shown, 'quarantined test')} in ${repositoryName(repo)}.`,
         envelope: result => pages.envelope(result, {}),

@@ -1,6 +1,6 @@
 import { isObject } from '../../json.ts'
 import { missingPartError, type ResponseDecoder, recordDecoder } from '../decode.ts'
-import { defineOperation } from '../operation.ts'
+import { defineOperation, hintIfNotFound } from '../operation.ts'
 import { param } from '../param.ts'
 import { organizationParams } from './failing-tests.ts'
 import { testDocumentFields, testFields } from './service-fields.ts'
@@ -29,6 +29,6 @@ export const getTestDetails = defineOperation({
   decoder: testDecoder,
   errors: {
     subject: 'the test',
-    hint: status => (status === 404 ? 'Check the test ID, --repo and --org.' : undefined),
+    hint: hintIfNotFound('Check the test ID, --repo and --org.'),
   },
 })

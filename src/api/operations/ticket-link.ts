@@ -1,5 +1,5 @@
 import { emptyDecoder } from '../decode.ts'
-import { defineOperation } from '../operation.ts'
+import { defineOperation, hintIfNotFound } from '../operation.ts'
 import { param } from '../param.ts'
 import { unknownRecovery } from '../unknown-recovery.ts'
 import { queueParams } from './pull-requests.ts'
@@ -18,6 +18,6 @@ export const linkTicketToTestCase = defineOperation({
   decoder: emptyDecoder,
   errors: {
     subject: 'the test',
-    hint: status => (status === 404 ? 'Check the test ID and --repo.' : undefined),
+    hint: hintIfNotFound('Check the test ID and --repo.'),
   },
 })

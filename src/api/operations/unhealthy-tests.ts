@@ -1,10 +1,10 @@
 import { pluralize } from '../../domain/format.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import type { PageProtocol } from '../list-reader.ts'
-import { defineOperation } from '../operation.ts'
+import { defineOperation, hintIfNotFound } from '../operation.ts'
 import { localParam } from '../param.ts'
 import { pagesOfTests } from '../test-pages.ts'
-import { defaultMaxPages, defaultPageSize, testListParams } from './failing-tests.ts'
+import { testListParams } from './failing-tests.ts'
 import { testFields, testListFields } from './service-fields.ts'
 import { createTestFilters } from './test-filters.ts'
 
@@ -44,22 +44,16 @@ export const listUnhealthyTests = defineOperation({
   decoder: pagesOfTests.decoder,
   errors: {
     subject: 'the unhealthy tests',
-    hint: status => (status === 404 ? 'Check --repo and --org.' : undefined),
+    hint: hintIfNotFound('Check --repo and --org.'),
   },
-  async pagination({ repo, status, limit, pageSize, pageToken, maxPages, ...filters }) {
+  async pagination({ repo, status, ...params }) {
     const statuses = status === undefined ? unhealthyStatuses : [status]
     const adjective = statuses.join(' or ').toLowerCase()
     const { paginateList } = await import('../pagination.ts')
     return paginateList(
       statuses.map(status => ({ status })),
       protocol,
-      {
-        limit: limit ?? Number.POSITIVE_INFINITY,
-        pageSize: pageSize ?? defaultPageSize,
-        maxPages: maxPages ?? defaultMaxPages,
-        pageToken,
-        filters: createTestFilters(filters),
-      },
+      { ...params, filters: createTestFilters(params) },
       {
         describe: ({ shown }) => `${pluralize(shown, `${adjective} test`)} in ${repositoryName(repo)}.`,
         envelope: result => pagesOfTests.envelope(result, {}),

@@ -5,7 +5,7 @@ import { parseJson } from '../../json-text.ts'
 import type { CompletionCandidate } from './complete.ts'
 
 /** How long candidates from the service are reused, in milliseconds. */
-export const candidateLifetime = 5_000
+const candidateLifetime = 5_000
 
 /** The largest cache file that is read, in bytes. */
 const maxFileSize = 4 * 1024 * 1024

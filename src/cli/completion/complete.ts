@@ -4,12 +4,13 @@ import type { DocumentedCommand } from '../help/command-doc.ts'
 import type { HelpGroup } from '../help/help-text.ts'
 import type { ValueSource } from '../inputs.ts'
 import { type CompletionInput, toCompletionInput } from './completion-input.ts'
+import { listFieldNames } from './field-names.ts'
 import { readTypedWords, type TypedWords } from './typed-words.ts'
 
 /** A command with what completion needs of it. */
 export type CompletableCommand = Pick<
   DocumentedCommand,
-  'command' | 'alias' | 'summary' | 'definitions' | 'operations'
+  'command' | 'alias' | 'summary' | 'definitions' | 'operations' | 'fields'
 >
 
 /** A whole word that is valid at the cursor. */
@@ -22,7 +23,7 @@ export interface CompletionCandidate {
  * What the shell does in addition to offering the candidates: it completes the names of files or of commands,
  * adds no space after the candidate, or does nothing.
  */
-export type CompletionDirective = 'files' | 'commands' | 'nospace' | 'nofiles'
+type CompletionDirective = 'files' | 'commands' | 'nospace' | 'nofiles'
 
 /** Values that must be looked up, because the definitions of the commands do not contain them. */
 export interface ValueLookup {
@@ -107,6 +108,25 @@ function complete(
   return { candidates: fitting, directive: directive === 'nofiles' && isUnfinished ? 'nospace' : directive }
 }
 
+/** Completes the names of fields; a further name may follow after a comma, so no space is added. */
+function completeFields(
+  commands: readonly CompletableCommand[],
+  { path, inputs, positionals, given }: TypedWords,
+  current: string,
+  prefix: string,
+): Completion {
+  const command = commands.find(candidate => candidate.command === path)
+  if (command === undefined) return complete([], current)
+  const names = inputs.filter(({ isOption }) => !isOption).map(({ name }) => name)
+  const typed = positionals.map((word, index) => [names[index] ?? '', [word]] as const)
+  const fields = listFieldNames(command, current.slice(prefix.length), new Map([...given, ...typed]))
+  return complete(
+    fields.map(name => ({ value: `${prefix}${name}` })),
+    current,
+    'nospace',
+  )
+}
+
 /** Completes a value; `prefix` is the part of the current word before the value: `--color=`. */
 const completeValue = (
   { values, source, isFile, isCommandLine }: CompletionInput,
@@ -163,12 +183,16 @@ export function completeWords(
   const globals = [...globalOptions.map(toCompletionInput), helpOption]
   const typed = readTypedWords(groups, commands, globals, words)
   const options = typed.inputs.filter(({ isOption }) => isOption)
-  if (typed.pending !== undefined) return completeValue(typed.pending, typed, current)
+  const completeOption = (option: CompletionInput, prefix = '') =>
+    option.name === '--fields'
+      ? completeFields(commands, typed, current, prefix)
+      : completeValue(option, typed, current, prefix)
+  if (typed.pending !== undefined) return completeOption(typed.pending)
   if (!typed.isOptionsEnd && current.startsWith('-')) {
     const [prefix, name = ''] = /^(--[^=]+)=/.exec(current) ?? []
     if (prefix !== undefined) {
       const option = [...options, ...globals].find(option => option.name === name && option.takesValue)
-      return option === undefined ? complete([], current) : completeValue(option, typed, current, prefix)
+      return option === undefined ? complete([], current) : completeOption(option, prefix)
     }
     const rootOptions = typed.path === '' ? [versionOption] : []
     return complete(

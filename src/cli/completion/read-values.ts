@@ -56,6 +56,7 @@ async function readSource(
 ): Candidates {
   switch (source) {
     case 'pull-requests':
+    case 'recent-pull-requests':
     case 'tests': {
       const { readServiceValues } = await import('./service-values.ts')
       const values = await readServiceValues(source, lookup, deadline, host, secrets)
@@ -65,6 +66,14 @@ async function readSource(
     case 'branches': {
       const { listRemoteBranches } = await import('../../config/git-branches.ts')
       return (await listRemoteBranches(host)).map(value => ({ value }))
+    }
+    case 'queues': {
+      const { readServiceValues } = await import('./service-values.ts')
+      const [queues, branches] = await Promise.all([
+        readServiceValues(source, lookup, deadline, host, secrets).catch(() => []),
+        readSource('branches', lookup, deadline, host, secrets),
+      ])
+      return [...queues, ...branches.filter(({ value }) => !queues.some(queue => queue.value === value))]
     }
     case 'repositories':
       return readRepositories(lookup.current, host)

@@ -146,11 +146,3 @@ Register-ArgumentCompleter -Native -CommandName mergeq -ScriptBlock {
 
 /** The completion script of each shell. A script only asks `mergeq __complete` and shows its output. */
 export const completionScripts: Readonly<Record<Shell, string>> = { bash, zsh, fish, powershell }
-
-/** The path of each completion script in the repository. */
-export const completionScriptPaths: Readonly<Record<Shell, string>> = {
-  bash: 'completions/mergeq.bash',
-  zsh: 'completions/_mergeq',
-  fish: 'completions/mergeq.fish',
-  powershell: 'completions/mergeq.ps1',
-}

@@ -1,4 +1,9 @@
-import { readKnownTests, readQueuedPullRequests } from '../../api/known-values.ts'
+import {
+  readFailedPullRequests,
+  readKnownTests,
+  readQueueBranches,
+  readQueuedPullRequests,
+} from '../../api/known-values.ts'
 import { withMaxRetries } from '../../api/service-client.ts'
 import { resolveSettings } from '../../config/config.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
@@ -16,12 +21,14 @@ import type { CompletionCandidate, ValueLookup } from './complete.ts'
 const maxDescriptionWidth = 60
 
 /**
- * Returns the values that only the service knows: the pull requests of the queue, or the tests that failed in
- * the last 24 hours. Sends at most one request, without retries, that ends at `deadline`, in milliseconds
- * since 1970. Throws where a command would: without a token, and when the request fails.
+ * Returns the values that only the service knows: the pull requests of the queue, also those that failed in
+ * the last 24 hours for `recent-pull-requests`, the tests that failed in the last 24 hours, or the branches
+ * that have a queue. Sends one request, two for `recent-pull-requests`, without retries, which end at
+ * `deadline`, in milliseconds since 1970. Throws where a command would: without a token, and when the request
+ * fails.
  */
 export async function readServiceValues(
-  source: 'pull-requests' | 'tests',
+  source: 'pull-requests' | 'recent-pull-requests' | 'tests' | 'queues',
   { args }: Pick<ValueLookup, 'args'>,
   deadline: number,
   host: Host,
@@ -55,8 +62,15 @@ export async function readServiceValues(
       return read()
     })
   }
-  const repo = await settings.require('repo')
   try {
+    if (source === 'queues') {
+      const repo = await settings.read('repo')
+      return await load([repo === undefined ? '' : repositoryName(repo)], async () => {
+        const branches = await readQueueBranches(client, repo, limits)
+        return branches.map(value => ({ value, description: 'has a queue' }))
+      })
+    }
+    const repo = await settings.require('repo')
     if (source === 'tests') {
       const org = await settings.require('org')
       return await load([repositoryName(repo), org], async () => {
@@ -69,8 +83,13 @@ export async function readServiceValues(
     }
     const targetBranch = await settings.require('targetBranch')
     return await load([repositoryName(repo), targetBranch], async () => {
-      const entries = await readQueuedPullRequests(client, { repo, targetBranch }, limits)
-      return entries.map(({ pr, state, record }) => {
+      const queue = { repo, targetBranch }
+      const [queued, failed] = await Promise.all([
+        readQueuedPullRequests(client, queue, limits),
+        source === 'pull-requests' ? [] : readFailedPullRequests(client, queue, limits).catch(() => []),
+      ])
+      const finished = failed.filter(({ pr }) => !queued.some(entry => entry.pr === pr))
+      return [...queued, ...finished].map(({ pr, state, record }) => {
         const title = getString(record, 'prTitle') ?? ''
         const words = [state.toLowerCase().replaceAll('_', ' '), title].filter(word => word !== '')
         return { value: String(pr), description: describe(words.join(': ')) }

@@ -5,6 +5,7 @@ import { globalOptions } from '../global-options.ts'
 import { isOption, type OptionDefinition } from '../inputs.ts'
 import type { NamedCommand, TypedCommand } from '../typed-command.ts'
 import { correctedLine, formatCommandLine } from './command-line.ts'
+import { hintForSelection } from './select-several.ts'
 import { optionSynonyms, watchCommands } from './synonyms.ts'
 
 /** Options that select from JSON or shape it: jq does that. */
@@ -30,11 +31,23 @@ function pipeIntoJq(argv: readonly string[], at: number, pathLength: number): st
   return line === undefined ? undefined : `${line} | jq ${shellQuote(filter)}`
 }
 
-/** Returns the option that was probably meant; undefined if no option is similar. */
-function findOption(option: string, definitions: readonly OptionDefinition[]): string | undefined {
+/**
+ * Returns the option that was probably meant, perhaps with its value or as several options: `--state=merged`.
+ * Undefined if no option is similar.
+ *
+ * @param next the word after the option
+ */
+function findOption(
+  option: string,
+  next: string,
+  definitions: readonly OptionDefinition[],
+): string | undefined {
   const names = [...definitions.filter(({ hidden }) => hidden !== true).map(({ name }) => name), '--help']
-  const synonym = optionSynonyms[option]
-  if (synonym !== undefined && names.includes(synonym.split('=')[0] ?? '')) return synonym
+  const isKnown = (synonym: string) => names.includes(synonym.split(/[= ]/)[0] ?? '')
+  // Before a number, `-n` is that of head.
+  const key = option === '-n' && /^\d+$/.test(next) ? '--count' : option
+  const synonym = optionSynonyms[key]?.find(isKnown)
+  if (synonym !== undefined || key !== option) return synonym
   return option.startsWith('--') && option.length > 3
     ? findSimilarName(option, [...names, '--version'])
     : undefined
@@ -77,11 +90,20 @@ export function hintForOption(
   if (at < 0) return undefined
   if (/^--?(?:\w+-)?token$/i.test(option))
     return 'Other processes can read the arguments of a command: set MERGEQ_TOKEN, or run: mergeq auth login'
-  if (filterOptions.includes(option)) {
+  const next = argv[at + 1] ?? ''
+  // Before a duration, `-t` is not that of gh.
+  if (filterOptions.includes(option) && !(option === '-t' && /^\d/.test(next))) {
     const pipe = pipeIntoJq(argv, at, pathLength)
     return pipe === undefined ? undefined : `To select from the JSON, run: ${pipe}`
   }
   const [, value] = (argv[at] ?? '').split(/=(.*)/s)
+  const following = next.startsWith('-') ? undefined : argv[at + 1]
+  const selection = hintForSelection(option, value ?? following, command?.command ?? '', argv)
+  if (selection !== undefined) return selection
+  if (command?.command.startsWith('metrics') === true && /^--(?:since|last|until|window)$/.test(option)) {
+    const line = formatCommandLine(['pr', 'list', '--state', 'merged', '--since', value ?? following ?? '7d'])
+    return `The service only has metrics of the last hour.${line === undefined ? '' : ` To list what merged earlier, run: ${line}`}`
+  }
   if (option === '--json') {
     const line = formatCommandLine(argv.toSpliced(at, 1, '--json', '--fields', value ?? ''))
     return line === undefined ? undefined : `To print only some fields, run: ${line}`
@@ -98,12 +120,11 @@ export function hintForOption(
       ? undefined
       : asQuestion(formatCommandLine(argv.toSpliced(at, 1, meant)), meant)
   }
-  const found = findOption(option, [...(command?.definitions.filter(isOption) ?? []), ...globalOptions])
+  const definitions = [...(command?.definitions.filter(isOption) ?? []), ...globalOptions]
+  const found = findOption(option, next, definitions)
   if (found === undefined) return undefined
-  return asQuestion(
-    formatCommandLine(argv.toSpliced(at, 1, value === undefined ? found : `${found}=${value}`)),
-    found,
-  )
+  const meant = value === undefined ? found.split(' ') : [`${found}=${value}`]
+  return asQuestion(formatCommandLine(argv.toSpliced(at, 1, ...meant)), found)
 }
 
 /** Returns the question for a command line; if it must not be repeated, for the option alone. */

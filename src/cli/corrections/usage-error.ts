@@ -1,3 +1,4 @@
+import { settingOption } from '../../domain/queue-settings.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
 import { type MergeqError, usageError } from '../../errors.ts'
 import { shells } from '../completion/shells.ts'
@@ -32,7 +33,7 @@ function lineForSetting(
 ): string | undefined {
   const [, , setting] = words
   if (setting === undefined) return undefined
-  const option = `--${setting.word.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
+  const option = `--${settingOption(setting.word)}`
   const update = commands.find(({ command }) => command === correction.target)
   const isSetting = update?.definitions.some(({ name, value }) => name === option && value !== undefined)
   return isSetting === true

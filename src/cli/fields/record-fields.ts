@@ -1,6 +1,6 @@
 import type { Operation } from '../../api/operation.ts'
 import { receiptFields } from '../../api/receipt.ts'
-import type { ColumnSpec } from '../../output/view.ts'
+import { type ColumnSpec, receiptColumns } from '../../output/view.ts'
 
 /** What `--fields` can select from the records of a command (docs/reference/cli.md, "Selecting fields"). */
 export interface RecordFields {
@@ -30,16 +30,8 @@ export type FieldsDefinition = RecordFields | ((typed: TypedArgs) => RecordField
 /** The arguments and options that were typed. */
 type TypedArgs = ReadonlyMap<string, readonly string[]>
 
-/** The columns of a receipt (docs/reference/cli.md, "Tables"). */
-export const receiptColumnSpecs: readonly ColumnSpec[] = [
-  ['PR', 'pr', 'pr'],
-  ['OK', 'ok'],
-  ['DELIVERY', 'delivery'],
-  ['MESSAGE', 'message'],
-]
-
 /** The fields of a receipt. */
-export const receiptRecord: RecordFields = { names: receiptFields, columns: receiptColumnSpecs }
+export const receiptRecord: RecordFields = { names: receiptFields, columns: receiptColumns }
 
 /** Returns the fields of what the service responds to a read: it may add fields. */
 export const serviceRecord = (

@@ -84,7 +84,7 @@ export function unknownFieldsError(
     name => name.length <= maxNameLength && !includesField(fields.names, name) && !unknown.includes(name),
   )
   const names = [...fields.names, ...extra]
-  const titles = titlesOf(fields, isJson)
+  const titles = [...new Set(titlesOf(fields, isJson))]
   const similar = unknown.flatMap(name => findSimilarField(name, [...names, ...titles]) ?? [])
   const [first = '', ...rest] = unknown
   return usageError(
@@ -99,8 +99,31 @@ export function unknownFieldsError(
   )
 }
 
-/** Returns the most similar name; a name also counts by its last part: `reason` for `status.reason`. */
+/** The names of fields with gh and others, and the names here: the first that a command has is meant. */
+const fieldSynonyms: ReadonlyMap<string, readonly string[]> = new Map([
+  ['number', ['prNumber', 'pr', 'PR']],
+  ['title', ['prTitle', 'name']],
+  ['author', ['prAuthor', 'codeowners']],
+  ['status', ['state', 'outcome']],
+  ['name', ['branch', 'prTitle']],
+  ['headRefOid', ['prSha']],
+  ['sha', ['prSha']],
+  ['baseRefName', ['prBaseBranch', 'targetBranch']],
+  ['createdAt', ['stateChangedAt']],
+  ['updatedAt', ['stateChangedAt']],
+  ['mergedAt', ['stateChangedAt']],
+  ['closedAt', ['stateChangedAt']],
+  ['mergeable', ['readiness.gitHubMergeability']],
+  ['url', ['html_url']],
+])
+
+/**
+ * Returns the name that means the same, else the most similar name; a name also counts by its last part:
+ * `reason` for `status.reason`.
+ */
 function findSimilarField(name: string, names: readonly string[]): string | undefined {
+  const synonym = fieldSynonyms.get(name)?.find(known => names.includes(known))
+  if (synonym !== undefined) return synonym
   const candidates = names.filter(known => !known.endsWith(anyField))
   const lastPart = (path: string) => path.slice(path.lastIndexOf('.') + 1)
   const whole = findSimilarName(name, candidates)

@@ -33,7 +33,7 @@ export interface OptionDoc {
 }
 
 /** An example of a command line and its exit code. */
-export interface Example {
+interface Example {
   readonly line: string
   readonly exit: number
   /** The reason for an exit code other than 0. */

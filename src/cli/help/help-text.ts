@@ -21,7 +21,7 @@ export interface HelpGroup {
 }
 
 /** What the help of a group shows of a command. */
-export interface CommandSummary extends Pick<CommandDoc, 'command' | 'summary'> {
+interface CommandSummary extends Pick<CommandDoc, 'command' | 'summary'> {
   /** Examples as they are defined: a command line, perhaps with a remark about its exit code. */
   readonly examples: readonly string[]
 }

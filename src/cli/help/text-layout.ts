@@ -16,10 +16,10 @@ export function wrapText(text: string, width: number): readonly string[] {
 /** Returns the words of a text that fit into `width` columns with the `…` after them. */
 const cutText = (text: string, width: number): string => `${wrapText(text, width - 1)[0] ?? ''}…`
 
-/** Returns a text that is wrapped at `width` columns, with `by` spaces before each line. */
-export const indentText = (text: string, width: number, by = 2): string =>
-  wrapText(text, width - by)
-    .map(line => `${' '.repeat(by)}${line}\n`)
+/** Returns a text that is wrapped at `width` columns, with two spaces before each line. */
+export const indentText = (text: string, width: number): string =>
+  wrapText(text, width - 2)
+    .map(line => `  ${line}\n`)
     .join('')
 
 /** Maximum width of a cell that shares its line with the next column. */

@@ -6,6 +6,7 @@ import { readOrigin } from '../../cli/origin.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { canPrompt } from '../../cli/prompt.ts'
 import { defaultOrigin, parseToken, refuseForeignAddress } from '../../config/api-token.ts'
+import { placeFix } from '../../config/file-access.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
 import { shellWord } from '../../domain/shell-quote.ts'
 import { requireUtf8 } from '../../domain/values/utf8-text.ts'
@@ -110,6 +111,9 @@ export const authLoginCommand = defineCommand({
       await context.logger.info(
         `Only the token was stored, not the base URL. To make this base URL the default, run: mergeq config set base-url ${shellWord(await context.settings.require('baseUrl'))}`,
       )
+    // Outside the profile of a Windows user, the permissions of the file do not keep other users out.
+    for (const { kind, path, description } of await context.settings.store.accessProblems())
+      if (kind === 'place') await context.logger.warn(`${path} ${description}. ${placeFix}`)
     if (isTokenVariableSet(context))
       await context.logger.warn('MERGEQ_TOKEN is set and takes precedence over the stored token.')
     return 0

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../config/base-url.ts'
 import { isContinuousIntegration } from '../../config/continuous-integration.ts'
-import type { AccessProblem } from '../../config/file-access.ts'
+import { type AccessProblem, placeFix } from '../../config/file-access.ts'
 import { readGitVersion } from '../../config/run-git.ts'
 import type { SettingKey } from '../../config/setting-definitions.ts'
 import { shellWord } from '../../domain/shell-quote.ts'
@@ -51,7 +51,7 @@ async function checkSettings({ context: { settings } }: CheckSession): Promise<C
 }
 
 function fixAccess({ kind, path }: AccessProblem): string {
-  if (kind === 'place') return 'Set MERGEQ_CONFIG_DIR to a directory in your user profile, or unset it.'
+  if (kind === 'place') return placeFix
   if (kind === 'file') return `chmod 600 ${shellWord(path)}`
   if (kind === 'folder') return `chmod go-w ${shellWord(path)}`
   return 'Run mergeq as that user, change the owner with chown, or set MERGEQ_CONFIG_DIR to a directory that you own.'

@@ -1,19 +1,18 @@
 import { listQuarantinedTests } from '../../api/operations/quarantined-tests.ts'
 import { defineOperationCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
-import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../json.ts'
-import { type ColumnSpec, table } from '../../output/view.ts'
-import { testFilterInputs } from './tests/filter-inputs.ts'
+import type { ColumnSpec } from '../../output/view.ts'
+import { testFilterInputs, testPageInputs } from './tests/filter-inputs.ts'
 import { statusListEnding } from './tests/list-view.ts'
 import {
   nameColumn,
   ownerColumn,
   specsOf,
   type TestColumn,
-  testTable,
+  testListView,
   variantColumn,
 } from './tests/test-table.ts'
 
@@ -55,18 +54,12 @@ export const flakyQuarantinedCommand = defineOperationCommand({
   fields: serviceRecord(listQuarantinedTests, [...columns, ...specsOf(screenColumns([]))]),
   inputs: {
     ...organizationInputs,
-    limit: limitInput('tests'),
-    pageSize: pageSizeInput('Tests'),
-    pageToken: pageTokenInput,
-    maxPages: maxPagesInput,
+    ...testPageInputs,
     ...testFilterInputs,
   },
   // The ids of these records are not those of other lists
   // (docs/reference/service.md, "list-quarantined-tests").
-  view: ({ records }) => ({
-    ...table(records, columns),
-    terminalView: () => testTable(records, screenColumns(records)),
-  }),
+  view: ({ records }) => testListView(records, columns, screenColumns),
   listEnding: (end, { pageToken, repo }) =>
     pageToken === undefined ? statusListEnding(end, 'quarantined', repositoryName(repo)) : undefined,
   examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'cart*' --json"],

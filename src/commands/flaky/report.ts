@@ -11,6 +11,7 @@ import type { JsonObject } from '../../json.ts'
 import type { ReportFormat } from '../../output/failing-test-report.ts'
 import { rawText } from '../../output/printer.ts'
 import { checkPageToken, flakyListCommand, reportInputs } from './list.ts'
+import { notesInWords } from './tests/notes.ts'
 
 const formats = ['markdown', 'github', 'json'] as const
 
@@ -109,7 +110,7 @@ export const flakyReportCommand = defineCommand({
       { rows: limit ?? rows, characters: maxChars ?? characters, pretty: host.out.terminal },
     )
     await printer.print(rawText(text, true))
-    for (const note of notes) await logger.info(note)
+    for (const note of notesInWords(notes, values.range, context)) await logger.info(note)
     if (isBroken) throw incompleteListError(failure, finish.problem, 'flaky report')
     return 0
   },

@@ -2,13 +2,12 @@ import { listUnhealthyTests, unhealthyStatuses } from '../../api/operations/unhe
 import { defineOperationCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { choiceOption, type Input } from '../../cli/inputs.ts'
-import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { type ColumnSpec, table } from '../../output/view.ts'
-import { quarantinedInput, testFilterInputs } from './tests/filter-inputs.ts'
+import type { ColumnSpec } from '../../output/view.ts'
+import { quarantinedInput, testFilterInputs, testPageInputs } from './tests/filter-inputs.ts'
 import { statusListEnding } from './tests/list-view.ts'
 import {
   idColumn,
@@ -17,7 +16,7 @@ import {
   quarantinedColumn,
   specsOf,
   type TestColumn,
-  testTable,
+  testListView,
   variantColumn,
 } from './tests/test-table.ts'
 
@@ -66,17 +65,11 @@ export const flakyUnhealthyCommand = defineOperationCommand({
   inputs: {
     ...organizationInputs,
     status: statusInput,
-    limit: limitInput('tests'),
-    pageSize: pageSizeInput('Tests'),
-    pageToken: pageTokenInput,
-    maxPages: maxPagesInput,
+    ...testPageInputs,
     quarantined: quarantinedInput,
     ...testFilterInputs,
   },
-  view: ({ records }) => ({
-    ...table(records, columns),
-    terminalView: () => testTable(records, screenColumns(records)),
-  }),
+  view: ({ records }) => testListView(records, columns, screenColumns),
   listEnding: (end, { pageToken, repo, status }) =>
     pageToken === undefined
       ? statusListEnding(end, status?.toLowerCase() ?? 'flaky or broken', repositoryName(repo))

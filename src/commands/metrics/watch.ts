@@ -13,7 +13,7 @@ import { summarizeMetrics } from '../../domain/metrics/summary.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
-import { linesView } from '../../output/view.ts'
+import { linesView, table } from '../../output/view.ts'
 import { maxQueues, printMetrics, rawOption, sampleRecord } from '../metrics.ts'
 import { metricsRequest } from './request/metrics-request.ts'
 import { createDepthHistory } from './view/depth-history.ts'
@@ -78,14 +78,6 @@ const changeRecord: RecordFields = {
   ],
 }
 
-const columns = [
-  { title: 'AT', format: 'plain' },
-  { title: 'NAME', format: 'plain' },
-  { title: 'LABELS', format: 'plain' },
-  { title: 'FROM', format: 'number' },
-  { title: 'TO', format: 'number' },
-] as const
-
 /** Creates a function that prints a record for each change, and prints or logs the first reading. */
 function createChangePrinter({
   printer,
@@ -93,22 +85,20 @@ function createChangePrinter({
   options,
   host,
 }: CommandContext): (update: MetricsUpdate) => Promise<void> {
-  const print = (record: JsonObject, rows: readonly (number | string | null)[] = [], sentence?: string) =>
+  const print = (record: JsonObject, rows: readonly JsonObject[] = [], sentence?: string) =>
     printer.print(
       singleRecord(record, () => ({
-        columns,
-        rows: rows.length === 0 ? [] : [rows],
+        ...table(rows, changeRecord.columns),
         ...(sentence === undefined ? {} : { sentence }),
       })),
     )
   return async ({ points, changes }) => {
     const at = new Date(host.clock.now()).toISOString()
-    for (const { series, name, labels, from, to } of changes ?? [])
-      await print(
-        { type: 'change', at, name, labels, from: jsonNumber(from), to: jsonNumber(to) },
-        [at, name, formatLabels(labels), jsonNumber(from), jsonNumber(to)],
-        `${series} ${formatPointValue(from)} -> ${formatPointValue(to)}`,
-      )
+    for (const { series, name, labels, from, to } of changes ?? []) {
+      const change = { type: 'change', at, name, labels, from: jsonNumber(from), to: jsonNumber(to) }
+      const sentence = `${series} ${formatPointValue(from)} -> ${formatPointValue(to)}`
+      await print(change, [{ ...change, labels: formatLabels(labels) }], sentence)
+    }
     if (changes !== undefined) return
     if (options.format !== 'ndjson') return logger.info(`Watching ${points.length} series.`)
     const series = points.map(({ name, labels, value }) => ({ name, labels, value: jsonNumber(value) }))

@@ -3,6 +3,7 @@ import { defineOperationCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { queueInputs, yesInput } from '../../cli/queue-inputs.ts'
 import { message } from '../../output/view.ts'
+import { explainFinished } from './state/explain-finished.ts'
 
 /** `mergeq pr cancel`: asks for confirmation when there are several pull requests. */
 export const prCancelCommand = defineOperationCommand({
@@ -10,6 +11,7 @@ export const prCancelCommand = defineOperationCommand({
   summary: 'Remove pull requests from the queue',
   operation: cancelPullRequest,
   inputs: { ...queueInputs, pr: pullRequestArguments, yes: yesInput },
+  explainError: explainFinished(['ok', 'failed', 'cancelled']),
   view: (_, { pr, targetBranch }) => message(`Cancelled #${pr}: removed from the queue for ${targetBranch}.`),
   confirm(runs) {
     if (runs.length < 2 || runs.every(({ yes }) => yes)) return undefined

@@ -39,8 +39,9 @@ export const prExplainCommand = defineCommand({
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
   async run({ web }, context, invocations) {
-    const { explainOne } = await import('./explain/explain-one.ts')
-    for (const invocation of invocations) await explainOne(invocation, web, context)
+    const { explainOne, openOne } = await import('./explain/explain-one.ts')
+    const run = web ? openOne : explainOne
+    for (const invocation of invocations) await run(invocation, context)
     await context.printer.end()
     return 0
   },

@@ -11,6 +11,7 @@ import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { getNumber } from '../../json.ts'
 import { type ColumnSpec, linesView, table, withLinks } from '../../output/view.ts'
+import { pullRequestColumns } from './sheet/pull-request-columns.ts'
 import { pullRequestSheet } from './sheet/pull-request-sheet.ts'
 
 /** The pull requests, or none when --head names the head branch instead. */
@@ -34,16 +35,6 @@ const columns: readonly ColumnSpec[] = [
   ['VALUE', 'priorityValue', 'number'],
   ['SINCE', 'stateChangedAt', 'time'],
   ['TITLE', 'prTitle'],
-]
-
-/** The columns of a table of several pull requests on a terminal. */
-const terminalColumns: readonly ColumnSpec[] = [
-  ['PR', 'prNumber', 'pr'],
-  ['STATE', 'state', 'state'],
-  ['FOR', 'stateChangedAt', 'age', 1],
-  ['PRIORITY', 'priorityName', 'plain', 2],
-  ['AUTHOR', 'prAuthor', 'plain', 3],
-  ['TITLE', 'prTitle', 'text'],
 ]
 
 /** `mergeq pr get`: the record of each pull request. */
@@ -82,7 +73,7 @@ export const prGetCommand = defineOperationCommand({
       ...(page === undefined ? {} : { page }),
       ...(exitStatus ? { exit: outcomeOfRecord(record) } : {}),
       terminalView: () => ({
-        ...withLinks(table([numbered], terminalColumns), number => urlOfPullRequest(repo, number)),
+        ...withLinks(table([numbered], pullRequestColumns), number => urlOfPullRequest(repo, number)),
         singleView: now => linesView(pullRequestSheet(record, number, page, now)),
       }),
     }

@@ -3,6 +3,7 @@ import { defineOperationCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
 import { message } from '../../output/view.ts'
+import { explainFinished } from './state/explain-finished.ts'
 
 /** `mergeq pr restart`: starts the tests of each pull request again. */
 export const prRestartCommand = defineOperationCommand({
@@ -10,6 +11,7 @@ export const prRestartCommand = defineOperationCommand({
   summary: 'Restart the tests of queued pull requests',
   operation: restartTestsOnPullRequest,
   inputs: { ...queueInputs, pr: pullRequestArguments },
+  explainError: explainFinished(['ok', 'failed', 'cancelled']),
   view: (_, { pr }) => message(`Restarted the tests of #${pr}.`),
   examples: ['mergeq pr restart 123'],
 })

@@ -186,7 +186,7 @@ async function confirmDeletion(
 }
 
 /** The request of `queue delete`, for an empty queue. */
-export const deleteRequest = defineOperationCommand({
+const deleteRequest = defineOperationCommand({
   command: 'queue delete',
   summary: 'Delete an empty queue',
   operation: deleteQueue,

@@ -43,7 +43,7 @@ const transientReasons = ['awaiting_required_check', 'undetermined']
  * Returns the names in a value whose structure is not documented: `#7` for a number, a text shortened to 80
  * characters, the first name of an object, and the names of up to 50 items of an array.
  */
-export function extractNames(value: Json | undefined): readonly string[] {
+function extractNames(value: Json | undefined): readonly string[] {
   if (typeof value === 'number') return [`#${value}`]
   if (typeof value === 'string') return value === '' ? [] : [shorten(value)]
   if (Array.isArray(value)) return value.slice(0, 50).flatMap(item => extractNames(item))

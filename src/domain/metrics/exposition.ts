@@ -12,16 +12,10 @@ export interface Sample {
   readonly value: number
 }
 
-/** A parsed text: its samples in order, and the HELP text of each metric family. */
-export interface Exposition {
-  readonly samples: readonly Sample[]
-  readonly help: ReadonlyMap<string, string>
-}
-
 /** Matches the name of a metric at the start of a text. */
 export const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
 const labelPair = /^[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\]|\\[\\"n])*)"[ \t]*(,)?/
-const helpOrType = /^#[ \t]*(HELP|TYPE)[ \t]+([a-zA-Z_:][a-zA-Z0-9_:]*)(?:[ \t]+(.*))?$/
+const typeLine = /^#[ \t]*TYPE[ \t]+([a-zA-Z_:][a-zA-Z0-9_:]*)[ \t]+(\S+)$/
 const blanks = /^[ \t]+|[ \t\r]+$/g
 
 const unescapeLabel = (text: string): string =>
@@ -48,7 +42,8 @@ export function seriesText(name: string, labels: Readonly<Record<string, string>
   return pairs.length === 0 ? name : `${name}{${pairs.join(', ')}}`
 }
 
-const escapeLabel = (text: string): string =>
+/** Returns the value of a label as the text format writes it between quotes. */
+export const escapeLabel = (text: string): string =>
   text.replaceAll(/[\\"\n]/g, char => (char === '\n' ? '\\n' : `\\${char}`))
 
 /** Yields the lines of a text; an array of all lines would take more memory than the text. */
@@ -62,23 +57,17 @@ function* readLines(text: string): Generator<string> {
 }
 
 /**
- * Yields the samples of a text, and adds the HELP text of each metric family to `help`. Throws a
- * `bad-answer` error with the line number at an invalid line. Accepts some input that Prometheus rejects:
- * CRLF, a last line without a line end, and comments with extra words.
+ * Yields the samples of a text. Throws a `bad-answer` error with the line number at an invalid line. Accepts
+ * some input that Prometheus rejects: CRLF, a last line without a line end, and comments with extra words.
  */
-export function* readSamples(text: string, help = new Map<string, string>()): Generator<Sample> {
+export function* readSamples(text: string): Generator<Sample> {
   const types = new Map<string, string>()
   let number = 0
   for (const raw of readLines(text)) {
     number++
     const line = raw.replace(blanks, '')
-    const [, keyword, family = '', value = ''] = helpOrType.exec(line) ?? []
-    if (keyword === 'TYPE' && /^\S+$/.test(value)) types.set(family, value.toLowerCase())
-    if (keyword === 'HELP')
-      help.set(
-        family,
-        value.replace(/\\([\\n])/g, (_, char: string) => (char === 'n' ? '\n' : char)),
-      )
+    const [, family, type] = typeLine.exec(line) ?? []
+    if (family !== undefined && type !== undefined) types.set(family, type.toLowerCase())
     if (line === '' || line.startsWith('#')) continue
     const sample = parseSample(line, types)
     if (sample === undefined)
@@ -90,14 +79,8 @@ export function* readSamples(text: string, help = new Map<string, string>()): Ge
   }
 }
 
-/** Parses a whole text; throws the errors of `readSamples`. */
-export function parseExposition(text: string): Exposition {
-  const help = new Map<string, string>()
-  return { samples: [...readSamples(text, help)], help }
-}
-
 /** Returns the samples of a text; throws the errors of `readSamples`. */
-export const parseSamples = (text: string): readonly Sample[] => parseExposition(text).samples
+export const parseSamples = (text: string): readonly Sample[] => [...readSamples(text)]
 
 function parseSample(line: string, types: ReadonlyMap<string, string>): Sample | undefined {
   const [name] = metricName.exec(line) ?? []

@@ -15,7 +15,7 @@ export interface Expression {
 }
 
 /** The left side: each series, an aggregation of all series, or a quantile of each histogram. */
-export interface Series extends Selector {
+interface Series extends Selector {
   readonly over: 'each' | Aggregation | 'quantile'
   /** The share of a quantile, from 0 to 1. */
   readonly share?: number
@@ -28,7 +28,7 @@ export interface Selector {
 }
 
 /** A condition on the value of a label. */
-export interface Matcher {
+interface Matcher {
   readonly label: string
   /** The matcher as typed: `queue_type="main"`. */
   readonly text: string
@@ -40,13 +40,13 @@ export interface Matcher {
 }
 
 /** The comparison operators; an operator precedes the operators that are prefixes of it. */
-export const comparisons = ['<=', '>=', '==', '!=', '<', '>'] as const
+const comparisons = ['<=', '>=', '==', '!=', '<', '>'] as const
 
 /** One of `comparisons`. */
 export type Comparison = (typeof comparisons)[number]
 
 /** The functions that compute one value from several series. */
-export const aggregations = ['sum', 'min', 'max', 'avg'] as const
+const aggregations = ['sum', 'min', 'max', 'avg'] as const
 
 /** One of `aggregations`. */
 export type Aggregation = (typeof aggregations)[number]

@@ -5,7 +5,7 @@ import { parseNumber, type Sample } from './exposition.ts'
 export type QueueNumber = 'depth' | 'awaitingMergeability' | 'testing' | 'restarts' | Conclusion
 
 /** How a pull request left a queue. */
-export type Conclusion = 'merged' | 'failed' | 'cancelled'
+type Conclusion = 'merged' | 'failed' | 'cancelled'
 
 /** The histograms of a queue: times in seconds, of pull requests in the last hour. */
 export type QueueHistogram = 'timeInQueue' | 'waitDuration' | 'testDuration'

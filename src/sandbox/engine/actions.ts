@@ -10,7 +10,7 @@ import { changeState, insertWaiting, removeFromBatches, rerun } from './transiti
 /** What users of the service may do to a queue. An action happens at `queue.now`: advance the queue first. */
 
 /** `medium`, the priority of a submit that names none (docs/reference/service.md, "Priorities"). */
-export const defaultPriority = 100
+const defaultPriority = 100
 
 /** The parameters of a submit; an option is undefined if the request leaves it out. */
 export interface SubmitRequest {

@@ -1,5 +1,7 @@
-import { argument } from '../../../cli/inputs.ts'
+import { argument, type TypedInput } from '../../../cli/inputs.ts'
 import { configKeys, type SettingKey } from '../../../config/setting-definitions.ts'
+import { queueSettingTypes } from '../../../domain/queue-settings.ts'
+import { shellWord } from '../../../domain/shell-quote.ts'
 import { hintWithSuggestion } from '../../../domain/similar-name.ts'
 import { usageError } from '../../../errors.ts'
 
@@ -9,25 +11,41 @@ interface ConfigKey {
   readonly name: SettingKey
 }
 
-/** Parses a key of the stored settings. Throws a usage error for an unknown key. */
-function parseConfigKey(key: string): ConfigKey {
-  const name = configKeys.get(key)
-  if (name === undefined) {
-    const keys = [...configKeys.keys()]
-    throw usageError(
-      `'${key}' is not a setting that can be stored.`,
-      key === 'token'
-        ? 'To store a token, run: mergeq auth login'
-        : hintWithSuggestion(key, keys, `Use one of: ${keys.join(', ')}.`),
-    )
-  }
-  return { key, name }
+const keys = [...configKeys.keys()]
+
+/** Returns the hint for an unknown key, and for the value that was typed for it, if any. */
+function hintForKey(key: string, value: string | undefined): string {
+  if (key === 'token') return 'To store a token, run: mergeq auth login'
+  const option = key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
+  const setting = key.replace(/-./g, letters => letters.slice(1).toUpperCase())
+  if (!Object.hasOwn(queueSettingTypes, setting))
+    return hintWithSuggestion(key, keys, `Use one of: ${keys.join(', ')}.`)
+  if (value === undefined)
+    return `It is a setting of the queue. To see it, run: mergeq queue get --fields ${setting}`
+  const options = /^(?:true|false)$/.test(value)
+    ? `--${value === 'false' ? 'no-' : ''}${option}`
+    : `--${option} ${shellWord(value)}`
+  return `It is a setting of the queue. To change it, run: mergeq queue update ${options}`
 }
 
-/** The argument `<key>` of the `config` commands. */
-export const keyArgument = argument({
+const definition = argument({
   name: 'key',
-  summary: `Setting: ${[...configKeys.keys()].join(', ')}`,
-  choices: [...configKeys.keys()],
-  parse: parseConfigKey,
+  summary: `Setting: ${keys.join(', ')}`,
+  choices: keys,
+  parse: text => text,
 })
+
+/** The argument `<key>` of the `config` commands. */
+export const keyArgument: TypedInput<ConfigKey> = {
+  ...definition,
+  read(args) {
+    const key = definition.read(args)
+    const name = configKeys.get(key)
+    if (name === undefined)
+      throw usageError(
+        `'${key}' is not a setting that can be stored.`,
+        hintForKey(key, args.get('value')?.[0]),
+      )
+    return { key, name }
+  },
+}

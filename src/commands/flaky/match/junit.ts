@@ -18,7 +18,7 @@ export interface JUnitResults {
 }
 
 /** Upper limit for a JUnit XML file, in bytes. */
-export const maxFileSize = 256 * 1024 * 1024
+const maxFileSize = 256 * 1024 * 1024
 
 /** Upper limits for nesting and for the attributes of a tag; no test runner writes more. */
 const maxDepth = 200

@@ -1,4 +1,5 @@
 import { negatableFlag, option } from '../../../cli/inputs.ts'
+import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../../cli/list-inputs.ts'
 import { parseGlob } from '../../../domain/values/glob.ts'
 import { textParser } from '../../../domain/values/text.ts'
 
@@ -30,3 +31,11 @@ export const quarantinedInput = negatableFlag({
   summary: 'Only quarantined tests',
   opposite: 'Only tests that are not quarantined',
 })
+
+/** The options for the number of tests and for the pages of a list of tests. */
+export const testPageInputs = {
+  limit: limitInput('tests'),
+  pageSize: pageSizeInput('Tests'),
+  pageToken: pageTokenInput,
+  maxPages: maxPagesInput,
+}

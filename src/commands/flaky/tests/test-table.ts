@@ -1,5 +1,5 @@
 import { get, getString, type Json, type JsonObject } from '../../../json.ts'
-import type { Column, ColumnSpec, View } from '../../../output/view.ts'
+import { type Column, type ColumnSpec, table, type View } from '../../../output/view.ts'
 
 /** A column of a table of tests, and the value that it shows of a record. */
 export interface TestColumn extends Column {
@@ -58,6 +58,16 @@ export const testTable = (records: readonly JsonObject[], columns: readonly Test
   rows: records.map(record =>
     columns.map(column => (column.show === undefined ? get(record, column.path) : column.show(record))),
   ),
+})
+
+/** Returns the view of a list of tests; on a terminal it has the columns that `screenColumns` returns. */
+export const testListView = (
+  records: readonly JsonObject[],
+  columns: readonly ColumnSpec[],
+  screenColumns: (records: readonly JsonObject[]) => readonly TestColumn[],
+): View => ({
+  ...table(records, columns),
+  terminalView: () => testTable(records, screenColumns(records)),
 })
 
 /** Returns the titles of columns with their paths, for `--fields`. */

@@ -7,6 +7,7 @@ import { explainPullRequest } from '../../../domain/explain/explain-pull-request
 import type { UnreadSource } from '../../../domain/explain/explanation.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { isNotFound } from '../../../errors.ts'
+import type { JsonObject } from '../../../json.ts'
 import { singleRecord } from '../../../output/printer.ts'
 import { readDocument, readTestRun } from '../test-run/read-test-run.ts'
 import { explainRequest } from './explain-request.ts'
@@ -15,26 +16,33 @@ import { explanationJson, explanationView } from './explanation-view.ts'
 /** The pull request to explain. */
 type ExplainInvocation = Invocation<typeof explainRequest.inputs>
 
-/** Reads what an explanation needs, and prints the explanation; with `isWeb`, opens the page instead. */
-export async function explainOne(
+/** Reads the record of a pull request; undefined if the pull request was never submitted. */
+async function readRecord(
   invocation: ExplainInvocation,
-  isWeb: boolean,
   context: CommandContext,
-): Promise<void> {
+): Promise<JsonObject | undefined> {
+  const { document, failure } = await readDocument(
+    explainRequest.operation,
+    invocation.values,
+    context,
+    invocation,
+  )
+  if (failure !== undefined && !isNotFound(failure)) throw failure
+  return document
+}
+
+/** Reads what an explanation needs, and prints the explanation. */
+export async function explainOne(invocation: ExplainInvocation, context: CommandContext): Promise<void> {
   const { pr, repo, targetBranch } = invocation.values
   const reads = [
-    readDocument(explainRequest.operation, invocation.values, context, invocation),
+    readRecord(invocation, context),
     readDocument(getQueue, { repo, targetBranch }, context),
   ] as const
   // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
   await Promise.allSettled(reads)
-  const [pullRequest, queue] = await Promise.all(reads)
-  if (pullRequest.failure !== undefined && !isNotFound(pullRequest.failure)) throw pullRequest.failure
+  const [submitted, queue] = await Promise.all(reads)
   const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
-  const record =
-    pullRequest.document === undefined
-      ? undefined
-      : await withTimeline(context.client(), pullRequest.document, invocation.values, invocation)
+  const record = submitted && (await withTimeline(context.client(), submitted, invocation.values, invocation))
   const testRun = record === undefined ? {} : await readTestRun(record, invocation.values, context)
   const unread: readonly UnreadSource[] = [
     ...(queue.failure === undefined || hasNoQueue
@@ -42,10 +50,6 @@ export async function explainOne(
       : [{ what: 'queue' as const, why: queue.failure.message }]),
     ...(testRun.unread === undefined ? [] : [testRun.unread]),
   ]
-  if (isWeb) {
-    const { openPage } = await import('../../../cli/open-page.ts')
-    return openPage(urlOfPullRequest(repo, pr), context)
-  }
   const explanation = explainPullRequest({
     pr,
     targetBranch,
@@ -60,4 +64,11 @@ export async function explainOne(
       explanationView(explanation, urlOfPullRequest(repo, pr), context.host.clock.now()),
     ),
   )
+}
+
+/** Opens the page of a pull request after reading its record. */
+export async function openOne(invocation: ExplainInvocation, context: CommandContext): Promise<void> {
+  await readRecord(invocation, context)
+  const { openPage } = await import('../../../cli/open-page.ts')
+  return openPage(urlOfPullRequest(invocation.values.repo, invocation.values.pr), context)
 }

@@ -7,5 +7,14 @@ import { queueInputs } from '../../../cli/queue-inputs.ts'
 export const explainRequest = {
   command: 'pr explain',
   operation: withDecoder(getSubmittedPullRequest, partialPullRequestDecoder),
-  inputs: { ...queueInputs, pr: pullRequestArgument },
+  inputs: {
+    ...queueInputs,
+    pr: {
+      ...pullRequestArgument,
+      definitions: pullRequestArgument.definitions.map(definition => ({
+        ...definition,
+        values: 'recent-pull-requests' as const,
+      })),
+    },
+  },
 }

@@ -1,32 +1,14 @@
-import { callOperation } from '../../../api/call.ts'
-import { getSubmittedPullRequest, submitPullRequest } from '../../../api/operations/pull-requests.ts'
-import type { RequestLimits } from '../../../api/service-client.ts'
+import { submitPullRequest } from '../../../api/operations/pull-requests.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { Invocation } from '../../../cli/invocation.ts'
 import { reportResults } from '../../../cli/report-results.ts'
 import { executeAll } from '../../../cli/run-invocations.ts'
-import { isNotFound, MergeqError, toMergeqError } from '../../../errors.ts'
+import { MergeqError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 import { createWaitLimits, type WaitOptions } from '../wait/time-limits.ts'
 import { reportUnwaited, waitForAll } from '../wait/wait-for-all.ts'
+import { readRecord } from './read-record.ts'
 import { type SubmitInvocation, submitRequest } from './submit-request.ts'
-
-/** The current record of a pull request; undefined when it was never submitted. */
-async function readRecord(
-  { values: { repo, targetBranch, pr } }: SubmitInvocation,
-  limits: RequestLimits,
-  context: CommandContext,
-): Promise<JsonObject | undefined> {
-  try {
-    const params = { repo, targetBranch, pr }
-    const { response } = await callOperation(context.client(), getSubmittedPullRequest, params, { limits })
-    return response.records[0]
-  } catch (error) {
-    const failure = toMergeqError(error)
-    if (isNotFound(failure)) return undefined
-    throw failure
-  }
-}
 
 /**
  * Submits pull requests and waits for them. Each record is read before the submission, because an old record
@@ -53,7 +35,7 @@ export async function submitAndWait(
       if (submission === undefined) return
       if (options.limit > 0 && remaining() <= 0)
         throw new MergeqError('timed-out', `Timed out before #${submission.values.pr} was submitted.`)
-      recordsBeforeSubmit.set(submission, await readRecord(submission, limits.forRead(), context))
+      recordsBeforeSubmit.set(submission, await readRecord(submission.values, limits.forRead(), context))
       submittedAt.set(submission, clock.now())
     },
   })

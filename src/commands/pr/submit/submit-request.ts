@@ -1,4 +1,4 @@
-import { getSubmittedPullRequest, submitPullRequest } from '../../../api/operations/pull-requests.ts'
+import { submitPullRequest } from '../../../api/operations/pull-requests.ts'
 import { defineOperationCommand } from '../../../cli/command.ts'
 import { flag, type Input, option } from '../../../cli/inputs.ts'
 import type { Invocation } from '../../../cli/invocation.ts'
@@ -7,6 +7,7 @@ import { queueInputs } from '../../../cli/queue-inputs.ts'
 import { parsePriority, priorities } from '../../../domain/values/text.ts'
 import { getNumber, getString, type JsonObject } from '../../../json.ts'
 import { message } from '../../../output/view.ts'
+import { explainFinished } from '../state/explain-finished.ts'
 
 /**
  * Returns what a submission changed of a pull request that was queued before:
@@ -47,19 +48,12 @@ export const submitRequest = defineOperationCommand({
       read: args => (args.has('--no-batch') ? true : undefined),
     } satisfies Input<boolean | undefined>,
   },
-  async readBefore({ repo, targetBranch, pr }, context) {
-    const { callOperation } = await import('../../../api/call.ts')
+  async readBefore(values, context) {
+    const { readRecord } = await import('./read-record.ts')
     const { withMaxRetries } = await import('../../../api/service-client.ts')
-    const client = context.client()
-    const limits = withMaxRetries(client, 0)
-    const { response } = await callOperation(
-      client,
-      getSubmittedPullRequest,
-      { repo, targetBranch, pr },
-      { limits },
-    )
-    return response.records[0]
+    return readRecord(values, withMaxRetries(context.client(), 0), context)
   },
+  explainError: explainFinished(['ok']),
   view: (_, { pr, targetBranch, priority }, before) =>
     message(
       before?.isCurrentlySubmittedToQueue === true

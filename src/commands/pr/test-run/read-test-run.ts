@@ -1,8 +1,10 @@
 import { type CallOptions, callOperation } from '../../../api/call.ts'
+import { callIfAvailable } from '../../../api/call-if-available.ts'
 import { type Operation, withDecoder } from '../../../api/operation.ts'
 import { getSubmittedPullRequest, partialPullRequestDecoder } from '../../../api/operations/pull-requests.ts'
 import { getMergeQueueTestingDetails } from '../../../api/operations/testing-details.ts'
 import type { Params, ParamValues } from '../../../api/param.ts'
+import { addTimeline } from '../../../api/read-timeline.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { UnreadSource } from '../../../domain/explain/explanation.ts'
 import { parseTestRun, type TestRun, testRunOf, testsPullRequest } from '../../../domain/explain/test-run.ts'
@@ -48,14 +50,10 @@ interface RecordedRun {
 export async function findTestRun(
   { pr, repo, targetBranch }: TestedPullRequest,
   context: Pick<CommandContext, 'client'>,
-  options: CallOptions = {},
 ): Promise<RecordedRun> {
   const operation = withDecoder(getSubmittedPullRequest, partialPullRequestDecoder)
   const overrides = [{ path: ['includeTimeline'], value: true }]
-  const { document } = await readDocument(operation, { repo, targetBranch, pr }, context, {
-    ...options,
-    overrides,
-  })
+  const { document } = await readDocument(operation, { repo, targetBranch, pr }, context, { overrides })
   if (document === undefined) return {}
   const state = normalizeState(getString(document, 'state') ?? '')
   const id = testRunOf(document)
@@ -68,32 +66,35 @@ export async function findTestRun(
 const failedStates: readonly string[] = ['FAILED', 'PENDING_FAILURE']
 
 /**
- * Reads the test run of a pull request whose record names none: the service is asked by pull request, and if
- * it refuses that, for the timeline of the record. A failed read is ignored.
+ * Reads the test run of a pull request whose record names none: by pull request, and if the service refuses
+ * that, by the timeline of the record. A failed read is ignored.
  */
 async function readUnnamedRun(
+  record: JsonObject,
   tested: TestedPullRequest,
   context: Pick<CommandContext, 'client'>,
   options: CallOptions,
 ): Promise<{ readonly id: string; readonly document: JsonObject } | undefined> {
   const { pr, repo, targetBranch } = tested
   const queue = { repo, targetBranch }
-  const byNumber = await readDocument(getMergeQueueTestingDetails, { ...queue, pr }, context, options)
-  const branch = getString(byNumber.document, 'testBranch') ?? ''
-  if (byNumber.document !== undefined)
-    return branch === ''
-      ? undefined
-      : { id: branch.slice(branch.lastIndexOf('/') + 1), document: byNumber.document }
-  if (byNumber.failure?.details.status !== 400) return undefined
-  const { run: found } = await findTestRun(tested, context, options)
-  if (found === undefined) return undefined
-  const { document } = await readDocument(
+  const client = context.client()
+  const byNumber = await callIfAvailable(
+    client,
     getMergeQueueTestingDetails,
-    { ...queue, testRun: found.id },
-    context,
-    options,
+    { ...queue, testRun: undefined, pr },
+    { ...options, feature: 'by pull request', missingStatuses: [400] },
   )
-  return document === undefined ? undefined : { id: found.id, document }
+  if (byNumber.failure !== undefined) return undefined
+  if (byNumber.result !== undefined) {
+    const [document = {}] = byNumber.result.response.records
+    const branch = getString(document, 'testBranch') ?? ''
+    return branch === '' ? undefined : { id: branch.slice(branch.lastIndexOf('/') + 1), document }
+  }
+  const id = testRunOf(await addTimeline(client, record, tested, options))
+  if (id === undefined) return undefined
+  const params = { ...queue, testRun: id }
+  const { document } = await readDocument(getMergeQueueTestingDetails, params, context, options)
+  return document === undefined ? undefined : { id, document }
 }
 
 /**
@@ -110,7 +111,9 @@ export async function readTestRun(
   const state = normalizeState(getString(record, 'state') ?? '')
   const id = testRunOf(record) ?? (isUnderTest(state) ? await context.settings.read('testRun') : undefined)
   if (id === undefined) {
-    const found = failedStates.includes(state) ? await readUnnamedRun(tested, context, options) : undefined
+    const found = failedStates.includes(state)
+      ? await readUnnamedRun(record, tested, context, options)
+      : undefined
     return found === undefined || !testsPullRequest(found.document, pr)
       ? {}
       : { run: parseTestRun(found.id, found.document) }

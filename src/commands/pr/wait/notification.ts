@@ -8,7 +8,7 @@ import { describeEnd, type EndedWait } from './describe-end.ts'
 const maxLength = 150
 
 /** Returns the text of a notification: the result of one pull request, or the number of each result. */
-export function notificationText(ended: readonly EndedWait[]): string {
+function notificationText(ended: readonly EndedWait[]): string {
   const [first, ...others] = ended
   if (first === undefined) return 'nothing to wait for'
   if (others.length === 0) return plainText(describeEnd(first))

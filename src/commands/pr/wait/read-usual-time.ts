@@ -1,6 +1,6 @@
 import { callOperation } from '../../../api/call.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../../api/operations/queue-metrics.ts'
-import { withMaxRetries } from '../../../api/service-client.ts'
+import { withMaxRetries, withoutMessages } from '../../../api/service-client.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { type UsualTimeInQueue, usualTimeInQueue } from '../../../domain/metrics/usual-time.ts'
 import type { Repository } from '../../../domain/values/repository.ts'
@@ -19,20 +19,10 @@ export async function readUsualTime(
   try {
     const client = context.client()
     const limits = { ...withMaxRetries(client, 0), timeout: (usual: number) => Math.min(usual, timeLimit) }
-    // The spinner belongs to the wait, and a failure is not worth a message.
-    const { debug } = client.logger
-    const silent = async () => undefined
-    const logger: typeof client.logger = {
-      ...client.logger,
-      debug,
-      info: silent,
-      warn: silent,
-      infoOnce: silent,
-      warnOnce: silent,
-      withSpinner: (_, work) => work(),
-    }
     const params = { repo, branch: undefined }
-    const { response } = await callOperation({ ...client, logger }, getMergeQueueMetrics, params, { limits })
+    const { response } = await callOperation(withoutMessages(client), getMergeQueueMetrics, params, {
+      limits,
+    })
     return response.bytes && usualTimeInQueue(readSamplesIn(response.bytes), repo, targetBranch)
   } catch {
     return undefined

@@ -45,7 +45,7 @@ const maxLoggedChecks = 5
 const maxSilence = 5 * 60_000
 
 /** Describes pull requests on one line: the state of a single pull request, or a count for each state. */
-export function describeTargets(targets: readonly WaitTarget[]): string {
+function describeTargets(targets: readonly WaitTarget[]): string {
   const [first, ...others] = targets
   if (first === undefined) return 'nothing'
   if (others.length === 0) {

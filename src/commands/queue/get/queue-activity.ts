@@ -1,6 +1,6 @@
 import { callOperation } from '../../../api/call.ts'
 import { getMergeQueueMetrics, samplesIn } from '../../../api/operations/queue-metrics.ts'
-import { type ServiceClient, type ServiceLogger, withMaxRetries } from '../../../api/service-client.ts'
+import { type ServiceClient, withMaxRetries, withoutMessages } from '../../../api/service-client.ts'
 import type { InputValues } from '../../../cli/inputs.ts'
 import type { queueInputs } from '../../../cli/queue-inputs.ts'
 
@@ -26,18 +26,12 @@ export async function readQueueActivity(
   client: ServiceClient,
   { repo, targetBranch }: QueueName,
 ): Promise<QueueActivity | undefined> {
-  const logger: ServiceLogger = {
-    debug: text => client.logger.debug(text),
-    info: async () => undefined,
-    warn: async () => undefined,
-    infoOnce: async () => undefined,
-    warnOnce: async () => undefined,
-    withSpinner: (_, work) => work(),
-  }
   try {
     const limits = { ...withMaxRetries(client, 0), timeout: () => timeLimit }
     const params = { repo, branch: targetBranch }
-    const { response } = await callOperation({ ...client, logger }, getMergeQueueMetrics, params, { limits })
+    const { response } = await callOperation(withoutMessages(client), getMergeQueueMetrics, params, {
+      limits,
+    })
     const samples = samplesIn(response.bytes)
     const { summarizeMetrics, usualRangeText, usualTimeInQueue } = await import(
       '../../../domain/metrics/last-hour.ts'

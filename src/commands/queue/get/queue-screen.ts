@@ -5,7 +5,8 @@ import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { type Repository, repositoryName } from '../../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
-import { type ColumnSpec, table, type View } from '../../../output/view.ts'
+import { type ColumnSpec, table, type View, withLinks } from '../../../output/view.ts'
+import { pullRequestColumns } from '../../pr/sheet/pull-request-columns.ts'
 import type { QueueActivity, QueueName } from './queue-activity.ts'
 
 /** How a queue is shown on a terminal. */
@@ -81,23 +82,13 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
   ]
 }
 
-const columnSpecs: readonly ColumnSpec[] = [
-  ['', 'position', 'number'],
-  ['PR', 'prNumber', 'pr'],
-  ['STATE', 'state', 'state'],
-  ['FOR', 'stateChangedAt', 'age', 1],
-  ['PRIORITY', 'priorityName', 'plain', 2],
-  ['AUTHOR', 'prAuthor', 'plain', 3],
-  ['TITLE', 'prTitle', 'text'],
-]
+const columnSpecs: readonly ColumnSpec[] = [['', 'position', 'number'], ...pullRequestColumns]
 
 /** Returns the view of a queue for a terminal: its state and numbers, then its pull requests. */
 export function queueScreen(queue: JsonObject, options: QueueScreenOptions): View {
-  const { columns, rows } = table(positionEntries(queue), columnSpecs)
-  const link = (pr: unknown) => (typeof pr === 'number' ? urlOfPullRequest(options.repo, pr) : undefined)
+  const entries = table(positionEntries(queue), columnSpecs)
   return {
     heading: headingLines(queue, options),
-    columns: columns.map(column => (column.format === 'pr' ? { ...column, link } : column)),
-    rows,
+    ...withLinks(entries, pr => urlOfPullRequest(options.repo, pr)),
   }
 }

@@ -6,10 +6,11 @@ import { withMaxRetries } from '../../../api/service-client.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { pluralize } from '../../../domain/format.ts'
 import { queueEntries } from '../../../domain/queue-entries.ts'
+import { settingOption } from '../../../domain/queue-settings.ts'
 import { isUnderTest, normalizeState } from '../../../domain/states.ts'
 import type { Repository } from '../../../domain/values/repository.ts'
 import { getString, type Json, type JsonObject } from '../../../json.ts'
-import { formatCell } from '../../../output/delimited.ts'
+import { formatSetting } from '../file/plan.ts'
 
 /** Reads the queue that a change is about to replace, in one attempt. */
 export async function readQueue(
@@ -34,11 +35,8 @@ export const overriddenSettings = (
       .map(({ path, value }) => [path.join('.'), jsonOf(value)]),
   )
 
-/** The name of a setting as its option: `batchingMinSize` is `batching-min-size`. */
-const optionName = (key: string): string => key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
-
-const formatValue = (value: Json | undefined): string =>
-  value === true ? 'yes' : value === false ? 'no' : formatCell(value) || 'none'
+/** Formats a value of a setting; `none` for null and for an empty text. */
+const formatValue = (value: Json | undefined): string => formatSetting(value ?? null) || 'none'
 
 /** Whether two values of a setting are the same; the words of states and modes in any case. */
 const isSame = (one: Json | undefined, other: Json | undefined): boolean =>
@@ -69,7 +67,7 @@ export function describeUpdate(
             !isSame(before[key], after[key]),
         )
   const texts = [...keys, ...others].map(key => {
-    const [name, value] = [optionName(key), formatValue(after[key] ?? sent[key])]
+    const [name, value] = [settingOption(key), formatValue(after[key] ?? sent[key])]
     if (before === undefined || !Object.hasOwn(before, key)) return `${name} ${value}`
     return isSame(before[key], after[key] ?? sent[key])
       ? `${name} ${value} (unchanged)`

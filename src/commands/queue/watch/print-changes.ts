@@ -7,6 +7,7 @@ import { testSlots } from '../../../domain/queue-entries.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { getArray, getString, type Json, type JsonObject } from '../../../json.ts'
 import { singleRecord } from '../../../output/printer.ts'
+import { table } from '../../../output/view.ts'
 import type { QueueActivity, QueueName } from '../get/queue-activity.ts'
 
 /** A reading of a queue. */
@@ -51,14 +52,6 @@ export const changeRecord: RecordFields = {
   ],
 }
 
-const columns = [
-  { title: 'AT', format: 'plain' },
-  { title: 'PR', format: 'pr' },
-  { title: 'FROM', format: 'state' },
-  { title: 'TO', format: 'state' },
-  { title: 'POSITION', format: 'number' },
-] as const
-
 /** Formats a change with what the service says about it: `#4 TESTING -> CANCELLED: pr_closed (ada)`. */
 function formatChange(change: QueueChange): string {
   const departure = describeDeparture(change)
@@ -74,8 +67,7 @@ export function createChangePrinter(
   const print = (record: JsonObject, change?: QueueChange) =>
     printer.print(
       singleRecord(record, () => ({
-        columns,
-        rows: change === undefined ? [] : [[change.at, change.pr, change.from, change.to, change.position]],
+        ...table(change === undefined ? [] : [record], changeRecord.columns),
         ...(change === undefined ? {} : { sentence: formatChange(change) }),
       })),
     )

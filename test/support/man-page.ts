@@ -1,8 +1,13 @@
-import { exitCodeList } from '../../errors.ts'
-import type { CommandDoc, OptionDoc } from './command-doc.ts'
-import { describeOption, type ProgramDoc } from './help-text.ts'
-import { wrapText } from './text-layout.ts'
-import { type DocumentedSetting, formatRows, listSettingVariables, otherVariables } from './topics.ts'
+import type { CommandDoc, OptionDoc } from '../../src/cli/help/command-doc.ts'
+import { describeOption, type ProgramDoc } from '../../src/cli/help/help-text.ts'
+import { wrapText } from '../../src/cli/help/text-layout.ts'
+import {
+  type DocumentedSetting,
+  formatRows,
+  listSettingVariables,
+  otherVariables,
+} from '../../src/cli/help/topics.ts'
+import { exitCodeList } from '../../src/errors.ts'
 
 const roffEscapes: Readonly<Record<string, string>> = {
   '\\': '\\e',

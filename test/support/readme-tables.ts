@@ -1,8 +1,8 @@
-import { operationName } from '../../api/operation.ts'
-import { exitCodeList } from '../../errors.ts'
-import { formatArgument, isOption } from '../inputs.ts'
-import type { DocumentedCommand } from './command-doc.ts'
-import type { DocumentedSetting } from './topics.ts'
+import { operationName } from '../../src/api/operation.ts'
+import type { DocumentedCommand } from '../../src/cli/help/command-doc.ts'
+import type { DocumentedSetting } from '../../src/cli/help/topics.ts'
+import { formatArgument, isOption } from '../../src/cli/inputs.ts'
+import { exitCodeList } from '../../src/errors.ts'
 
 const escapeCell = (text: string): string => text.replaceAll('|', '\\|')
 
