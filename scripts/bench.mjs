@@ -74,13 +74,15 @@ function measurePackage(env) {
 /**
  * Runs every case once in each round, one after the other, so that other load on the machine affects all
  * cases equally. Returns the measurements by the name of the case.
+ *
+ * @param key the property of a case that has its command
  */
-function runInterleaved(running, rounds, measure) {
+function runInterleaved(running, rounds, measure, key = 'command') {
   const samples = new Map(running.map(({ name }) => [name, []]))
   for (let round = 0; round < rounds; round++)
     for (const benchCase of running)
       if (round < (benchCase.rounds ?? rounds))
-        samples.get(benchCase.name).push(measure(benchCase.command, benchCase.setting))
+        samples.get(benchCase.name).push(measure(benchCase[key], benchCase.setting))
   return samples
 }
 
@@ -88,8 +90,11 @@ function runInterleaved(running, rounds, measure) {
 function measureAll(running, env, folder) {
   runInterleaved(running, warmUps, wallTime)
   const wallTimes = runInterleaved(running, rounds, wallTime)
-  const [cpu, memory] = [cpuMeter(env), memoryMeter(env, folder)].map(meter =>
-    meter === undefined ? undefined : runInterleaved(running, Math.min(rounds, meterRounds), meter),
+  const [cpu, memory] = [
+    [cpuMeter(env), 'command'],
+    [memoryMeter(env, folder), 'memoryCommand'],
+  ].map(([meter, key]) =>
+    meter === undefined ? undefined : runInterleaved(running, Math.min(rounds, meterRounds), meter, key),
   )
   const median = (samples, name) => (samples === undefined ? undefined : summarize(samples.get(name)).median)
   return running.map(({ name, per, quoted, target, peak, megabytes }) => ({
@@ -130,7 +135,9 @@ try {
     .filter(benchCase => !skipped.includes(benchCase))
     .map(benchCase => {
       const setting = { env, cwd: folder, exit: benchCase.exit }
-      return { ...benchCase, command: benchCase.command(context), setting }
+      const [program, ...args] = benchCase.command(context)
+      const memoryCommand = [program, ...(benchCase.memoryOptions ?? []), ...args]
+      return { ...benchCase, command: [program, ...args], memoryCommand, setting }
     })
   for (const benchCase of running) await benchCase.prepare?.(context)
   const version = readOutput(node, ['--version'], env).trim()

@@ -1,6 +1,6 @@
 import { MergeqError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { messageIn } from './service-message.ts'
+import { messageIn } from './message-in.ts'
 import { isWebPage } from './web-page.ts'
 
 /** A response: its body as text and, where it is JSON, as a document. */

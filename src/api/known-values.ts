@@ -35,7 +35,7 @@ export async function readFailedPullRequests(
 ): Promise<readonly QueueEntry[]> {
   const since = client.host.clock.now() - recentTime
   const params = { ...queue, states: ['FAILED'], since, pageSize: maxFailed }
-  const pageQuery = listPullRequests.pagination?.(params)?.nextQuery() ?? {}
+  const pageQuery = (await listPullRequests.pagination?.(params))?.nextQuery() ?? {}
   const { response } = await callOperation(client, listPullRequests, params, { limits, pageQuery })
   return queueEntries({ enqueuedPullRequests: response.records })
 }
@@ -62,7 +62,7 @@ export async function readKnownTests(
 ): Promise<readonly JsonObject[]> {
   const now = client.host.clock.now()
   const params = { ...place, range: { start: now - recentTime, end: now } }
-  const pageQuery = listFailingTests.pagination?.(params).nextQuery() ?? {}
+  const pageQuery = (await listFailingTests.pagination?.(params))?.nextQuery() ?? {}
   const { response } = await callOperation(client, listFailingTests, params, { limits, pageQuery })
   return response.records
 }

@@ -1,4 +1,5 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
+import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
 import { createPageCursor, type PageCursor, type PagePosition } from '../domain/page-cursor.ts'
 import type { MergeqError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
@@ -15,11 +16,6 @@ export interface ListContent {
   readonly key: string
   readonly noun: string
 }
-
-/** How many records a page has by default. */
-export const defaultPageSize = 100
-/** How many pages of a list are requested at most by default. */
-export const defaultMaxPages = 10_000
 
 /** Which records of a list are read, in which order, and how many. */
 export interface ListSelection {

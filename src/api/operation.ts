@@ -69,7 +69,7 @@ export interface WriteRecovery {
   readonly repeated?: number
   /** The command that shows the current state to a person. */
   readonly inspectCommand: string
-  inspect(evidence: WriteObservation): RecoveryResult
+  inspect(evidence: WriteObservation): RecoveryResult | Promise<RecoveryResult>
 }
 
 /** The words of an operation in errors about its responses, where the general words do not fit. */
@@ -120,8 +120,8 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
     params: ParamValues<P>,
     source: BodyLimitSource,
   ): { readonly params: ParamValues<P>; readonly warning: string } | undefined
-  /** Requests all pages and combines them. */
-  pagination?(params: ParamValues<P>): Paginator
+  /** Returns what requests all pages and combines them. */
+  pagination?(params: ParamValues<P>): Promise<Paginator>
 }
 
 /** Defines an operation; the params of its functions are typed from its own `params`. */

@@ -1,6 +1,7 @@
 import { formatInteger, pluralizeFirst } from '../domain/format.ts'
 import type { PagePosition } from '../domain/page-cursor.ts'
 import { type TimeRange, windows } from '../domain/time-range.ts'
+import { toIso } from '../domain/values/time.ts'
 import { MergeqError, withPeriod } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import {
@@ -11,7 +12,7 @@ import {
   type ListSelection,
   type PageProtocol,
 } from './list-reader.ts'
-import { createTestPages } from './test-pages.ts'
+import { pagesOfTests } from './test-pages.ts'
 
 /** What is left to print when a list has ended. */
 export interface PaginationEnd
@@ -80,9 +81,6 @@ export interface PaginationPlan extends ListSelection {
   readonly range: TimeRange
 }
 
-/** A time in milliseconds since 1970 in ISO 8601. */
-export const toIso = (time: number): string => new Date(time).toISOString()
-
 /** A range in messages: `<start> to <end>` in ISO 8601. */
 export const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
 
@@ -95,9 +93,6 @@ const sentencesOf = (
   incidents: notes,
   notes: [summary, ...notes, ...(isLimited ? [`This list is incomplete: there are more ${noun}s.`] : [])],
 })
-
-/** The pages of the lists of tests whose member is `tests`. */
-export const pagesOfTests = createTestPages('tests', 'id')
 
 const failingTestPages: PageProtocol<TimeRange> = {
   ...pagesOfTests,

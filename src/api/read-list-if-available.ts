@@ -25,7 +25,7 @@ export async function readListIfAvailable<P extends Params>(
   take: (records: readonly JsonObject[]) => void,
   options: CallOptions = {},
 ): Promise<ExtraListEnd> {
-  const pages = operation.pagination?.(params)
+  const pages = await operation.pagination?.(params)
   if (pages === undefined) return { isAvailable: false, problem: undefined }
   for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
     const { result, failure } = await callIfAvailable(client, operation, params, {

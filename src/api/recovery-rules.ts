@@ -1,14 +1,7 @@
 import { isSameSetting } from '../domain/queue-file.ts'
 import { normalizeState, terminalOutcome } from '../domain/states.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../json.ts'
-import type { RecoveryResult, WriteObservation, WriteRecovery } from './operation.ts'
-
-/** For a change of an unknown operation: it is never read back or sent again. */
-export const unknownRecovery: WriteRecovery = {
-  replay: 'never',
-  inspectCommand: '',
-  inspect: () => 'unclear',
-}
+import type { RecoveryResult, WriteObservation } from './operation.ts'
 
 const isSubmitted = (record: JsonObject): boolean => {
   const flag = get(record, 'isCurrentlySubmittedToQueue')

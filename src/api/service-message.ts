@@ -1,5 +1,6 @@
-import { get, getArray, isObject, type Json, type JsonObject } from '../json.ts'
+import type { Json } from '../json.ts'
 import { stringifyJson } from '../json-text.ts'
+import { messageIn } from './message-in.ts'
 import { isWebPage } from './web-page.ts'
 
 /** How many lines and characters of the words of the service are shown. */
@@ -24,29 +25,6 @@ export function serviceMessageOf({
 
 const isEmptyDocument = (document: Json | undefined): boolean =>
   document === null || (typeof document === 'object' && Object.keys(document).length === 0)
-
-/** The message in a JSON document; undefined where no usual member has one. */
-export function messageIn(document: Json): string | undefined {
-  if (typeof document === 'string') return document
-  if (!isObject(document)) return undefined
-  return ownMessage(document) ?? listedMessages(document)
-}
-
-const messageKeys = ['message', 'detail', 'error_description', 'error', 'title', 'reason']
-
-function ownMessage(document: JsonObject): string | undefined {
-  const error = get(document, 'error')
-  if (isObject(error)) return ownMessage(error)
-  return messageKeys
-    .map(key => get(document, key))
-    .find((value): value is string => typeof value === 'string' && value.trim() !== '')
-}
-
-/** The messages in a list of errors. */
-function listedMessages(document: JsonObject): string | undefined {
-  const messages = getArray(document, 'errors').flatMap(error => messageIn(error) ?? [])
-  return messages.length === 0 ? undefined : messages.join('\n')
-}
 
 function cut(message: string): string {
   const lines = message.split(/\s*[\r\n]+/)

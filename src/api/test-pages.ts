@@ -46,3 +46,6 @@ export const createTestPages = (key: string, idKey: string): TestPages => ({
     return { ...envelope, page: pages === 1 ? page : totals, window: { ...window, complete } }
   },
 })
+
+/** The pages of the lists of tests whose member is `tests`. */
+export const pagesOfTests = createTestPages('tests', 'id')

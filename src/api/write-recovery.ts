@@ -182,7 +182,10 @@ async function readOnce<P extends Params>(
   const body = parseJson(request.body === undefined ? '{}' : bodyText(request.body))
   const readAt = clock.now()
   // The service responded between `readAt` and now: the clocks may differ by that much.
-  const judge = (record: WriteObservation['record'], date: number | undefined): RecoveryResult =>
+  const judge = async (
+    record: WriteObservation['record'],
+    date: number | undefined,
+  ): Promise<RecoveryResult> =>
     recovery.inspect({
       record,
       sent: isObject(body) ? body : {},
@@ -199,7 +202,7 @@ async function readOnce<P extends Params>(
     const { response, date } = await sendRequest(client, back.operation, built, {
       limits: { ...limits, retryPolicy },
     })
-    return judge(response.records[0], date)
+    return await judge(response.records[0], date)
   } catch (error) {
     const failure = toMergeqError(error)
     if (failure.kind === 'interrupted') throw failure

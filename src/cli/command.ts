@@ -67,12 +67,9 @@ export type ParamInputs<P extends Params> = {
   readonly [K in keyof P as undefined extends ParamValue<P[K]> ? never : K]: Input<ParamValue<P[K]>>
 } & { readonly [K in keyof P as undefined extends ParamValue<P[K]> ? K : never]?: Input<ParamValue<P[K]>> }
 
-/** A command that is exactly one operation; `runInvocations` sends its requests. */
-export interface OperationCommand<P extends Params = Params, F extends Inputs = Inputs>
-  extends CommandDescription<F>,
-    RequestDefinition<P, F> {
-  readonly command: string
-  readonly inputs: F
+/** The requests of one operation, and how their responses are printed; `runInvocations` sends them. */
+export interface OperationRequest<P extends Params = Params, F extends Inputs = Inputs>
+  extends RequestDefinition<P, F> {
   /** Whether several requests are sent one after another, because their order matters to the service. */
   readonly isOrdered?: boolean
   /**
@@ -102,6 +99,14 @@ export interface OperationCommand<P extends Params = Params, F extends Inputs = 
   listEnding?(end: PaginationEnd, values: InputValues<F>, context: CommandContext): ListEnding | undefined
   /** The question before something is destroyed; undefined when nothing is asked. */
   confirm?(runs: readonly InputValues<F>[]): Confirmation | undefined
+}
+
+/** A command that is exactly one operation. */
+export interface OperationCommand<P extends Params = Params, F extends Inputs = Inputs>
+  extends CommandDescription<F>,
+    OperationRequest<P, F> {
+  readonly command: string
+  readonly inputs: F
 }
 
 /** A command with its own logic. */
@@ -167,6 +172,11 @@ const defaultFields = ({
 export const defineCommand = <const F extends Inputs, const R extends Inputs = Inputs>(
   command: CommandDefinition<F, R>,
 ): CommandDefinition<F, R> => ({ ...defaultFields(command.request ?? command), ...command })
+
+/** Defines the requests of one operation; the inputs must give every required param. */
+export const defineOperationRequest = <const P extends Params, const F extends ParamInputs<P> & Inputs>(
+  request: OperationRequest<P, F>,
+): OperationRequest<P, F> => request
 
 /** Defines a command that is exactly one operation; its inputs must give every required param. */
 export const defineOperationCommand = <const P extends Params, const F extends ParamInputs<P> & Inputs>(

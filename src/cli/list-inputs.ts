@@ -1,4 +1,4 @@
-import { defaultMaxPages, defaultPageSize } from '../api/list-reader.ts'
+import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
 import { integerParser } from '../domain/values/numbers.ts'
 import { textParser } from '../domain/values/text.ts'
 import { type Input, option } from './inputs.ts'

@@ -1,5 +1,5 @@
+import { defaultMaxErrors } from '../domain/limits.ts'
 import { integerParser } from '../domain/values/numbers.ts'
-import { defaultMaxErrors } from '../domain/wait-state.ts'
 import { option } from './inputs.ts'
 
 /** `--max-errors` of a wait or a watch: how many polls in a row may fail, 1 to 1,000,000. */

@@ -38,7 +38,7 @@ export async function printDryRun(
 ): Promise<number> {
   const { out } = context.host
   for (const { values, overrides } of invocations) {
-    const pageQuery = operation.pagination?.(values).nextQuery() ?? {}
+    const pageQuery = (await operation.pagination?.(values))?.nextQuery() ?? {}
     const { request } = await buildRequest(context.client(), operation, values, { overrides, pageQuery })
     const { body, ...shown } = previewRequest(request)
     const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }

@@ -6,7 +6,6 @@ import { isMergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import { hasUnicode, toAscii } from '../output/ascii.ts'
 import { bold, shouldColor } from '../output/color.ts'
-import { createLogger } from '../output/logger.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { forTerminal, sanitizeLines } from '../output/sanitize.ts'
 import { escapeWorkflowCommands, isJson } from '../output/workflow-commands.ts'
@@ -16,6 +15,7 @@ import { globalOptions, wantsJsonErrors } from './global-options.ts'
 import { findHelpRequest } from './help/help-request.ts'
 import type { HelpRequest } from './help/render-help.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
+import { findTypedCommand } from './typed-command.ts'
 
 /**
  * Runs the command line of `unfilteredHost.argv` and returns its exit code. Never rejects: every error is
@@ -37,9 +37,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     const help = findHelpRequest(host.argv, groups, commands, globalOptions)
     for (const [name, value] of help?.options ?? []) args.set(name, [value])
     const parsed =
-      help === undefined
-        ? await (await import('./command-parser.ts')).parseCommandLine(host, groups, commands, args)
-        : { helpRequest: help.request }
+      help === undefined ? await parse(host, groups, commands, args) : { helpRequest: help.request }
     if ('command' in parsed) {
       const exitCode = await parsed.command.run(args, host, secrets, createCommandRunner(host, groups))
       await flush()
@@ -61,9 +59,30 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     )
     const json = wantsJsonErrors(args, host.env.MERGEQ_OUTPUT)
     const color = shouldColor({ color: colorMode(args), env: host.env, terminal: host.err.terminal })
+    const { createLogger } = await import('../output/logger.ts')
     await createLogger(host.err, { quiet: false, verbose: false, json, color }).error(failure)
     return failure.exit
   }
+}
+
+/**
+ * Parses a command line that does not ask for help. Words that name no command need no parser, which would
+ * be a third of the time, if there are no options among them.
+ */
+async function parse(
+  host: Host,
+  groups: readonly CommandGroup[],
+  commands: readonly RegisteredCommand[],
+  args: Map<string, string[]>,
+) {
+  const { argv } = host
+  if (!argv.some(word => word.startsWith('-')) && findTypedCommand(argv, commands).command === undefined) {
+    const { unknownCommandError } = await import('./corrections/usage-error.ts')
+    const failure = unknownCommandError(argv, { groups, commands })
+    if (failure !== undefined) throw failure
+  }
+  const { parseCommandLine } = await import('./command-parser.ts')
+  return parseCommandLine(host, groups, commands, args)
 }
 
 /** Returns the stack trace of an error, which begins with its message. */

@@ -2,7 +2,7 @@ import type { ParsedArgs } from '../config/args.ts'
 import { createParseContext } from '../config/config.ts'
 import { isMergeqError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
-import type { CommandDefinition, CommandRunner, OperationCommand } from './command.ts'
+import type { CommandDefinition, CommandRunner, OperationCommand, OperationRequest } from './command.ts'
 import { type CommandContext, type CommandPurpose, createContext, type SecretOutput } from './context.ts'
 import type { RecordFields } from './fields/record-fields.ts'
 import { type RequestDefinition, readInputs, readInvocations } from './invocation.ts'
@@ -67,7 +67,7 @@ async function withContext(
  * them and prints the responses. Returns the exit code.
  */
 export async function runOperationCommand(
-  command: OperationCommand,
+  command: OperationRequest,
   context: CommandContext,
   args: ParsedArgs = context.args,
 ): Promise<number> {

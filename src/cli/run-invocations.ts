@@ -10,7 +10,7 @@ import type { JsonObject } from '../json.ts'
 import { rawText, singleRecord } from '../output/printer.ts'
 import { receiptView, type View } from '../output/view.ts'
 import { createBodySink } from './body-sink.ts'
-import type { OperationCommand } from './command.ts'
+import type { OperationRequest } from './command.ts'
 import { mapConcurrent, maxConcurrent } from './concurrency.ts'
 import type { CommandContext } from './context.ts'
 import type { Invocation } from './invocation.ts'
@@ -22,7 +22,7 @@ import { streamPages } from './stream-pages.ts'
  * Returns the exit code.
  */
 export async function runInvocations(
-  command: OperationCommand,
+  command: OperationRequest,
   invocations: readonly Invocation[],
   context: CommandContext,
   options: RunOptions = {},
@@ -30,7 +30,7 @@ export async function runInvocations(
   const { operation } = command
   const [first] = invocations
   if (first === undefined) await context.logger.info(`${command.command}: nothing to do.`)
-  const pages = first && operation.pagination?.(first.values)
+  const pages = first && (await operation.pagination?.(first.values))
   if (first !== undefined && pages !== undefined) return streamPages(command, first, pages, context)
   const results = await executeAll(command, invocations, context, options)
   return reportResults(operation, invocations, results, context)
@@ -58,7 +58,7 @@ type PrintResult = () => Promise<RunResult>
  * flight are finished, and no further request is begun.
  */
 export async function executeAll(
-  command: OperationCommand,
+  command: OperationRequest,
   invocations: readonly Invocation[],
   context: CommandContext,
   options: RunOptions = {},
@@ -83,7 +83,7 @@ export async function executeAll(
  * receipt.
  */
 async function execute(
-  command: OperationCommand,
+  command: OperationRequest,
   invocation: Invocation,
   context: CommandContext,
   { isSilent = false, limits = {}, beforeSend, beforePrint, explainError }: RunOptions,
@@ -138,7 +138,7 @@ async function execute(
 
 /** Returns the record that a change replaces, where a person at a terminal sees what changed. */
 async function readBefore(
-  command: OperationCommand,
+  command: OperationRequest,
   { values }: Invocation,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
@@ -156,7 +156,7 @@ async function readBefore(
 /** Returns an error that says more about a rejected change, where a person at a terminal reads it. */
 async function explainToPerson(
   failure: MergeqError,
-  { explainError }: OperationCommand,
+  { explainError }: OperationRequest,
   { values, overrides }: Invocation,
   context: CommandContext,
 ): Promise<MergeqError> {
@@ -177,7 +177,7 @@ interface PrintedCall extends Pick<CallResult<Params>, 'response' | 'resource' |
 
 /** Prints the response to a request, or the receipt of a change without a response. Returns the exit code. */
 async function printResponse(
-  { operation, view: createView }: OperationCommand,
+  { operation, view: createView }: OperationRequest,
   { values, overrides }: Invocation,
   { response, resource, delivery, before }: PrintedCall,
   context: CommandContext,

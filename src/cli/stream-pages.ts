@@ -4,7 +4,7 @@ import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import { pluralize } from '../domain/format.ts'
 import { type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import type { ListEnding, OperationCommand } from './command.ts'
+import type { ListEnding, OperationRequest } from './command.ts'
 import type { CommandContext } from './context.ts'
 import type { Invocation, RequestDefinition } from './invocation.ts'
 
@@ -63,7 +63,7 @@ interface PageOutput {
 
 /** Prints records as they arrive; a table on a terminal waits for the rows that decide its column widths. */
 function createPageOutput(
-  { view }: OperationCommand,
+  { view }: OperationRequest,
   { values }: Invocation,
   { key }: Paginator['content'],
   { options, printer }: CommandContext,
@@ -114,7 +114,7 @@ const withReadableTimes = (note: string): string =>
  * Requests all pages of a list and prints them. Returns exit code 0; throws an error for an incomplete list.
  */
 export async function streamPages(
-  command: OperationCommand,
+  command: OperationRequest,
   invocation: Invocation,
   pages: Paginator,
   context: CommandContext,

@@ -1,57 +1,11 @@
-import { encodeTargets, type ImpactedTargets } from '../api/operations/impacted-targets.ts'
+import type { ImpactedTargets } from '../api/operations/impacted-targets.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import type { ParseContext } from '../config/parse-context.ts'
-import { formatBytes, pluralize } from '../domain/format.ts'
-import { maxBodySize } from '../domain/limits.ts'
-import { createStringArray, type StringArray } from '../domain/values/string-array.ts'
-import { parseJsonStrings, parseLines, readTargets, type TargetParser } from '../domain/values/target-list.ts'
 import { usageError } from '../errors.ts'
-import { sanitizeLine } from '../output/sanitize.ts'
 import type { Input } from './inputs.ts'
 
 /** The argument and options that give targets; exactly one of them must be typed. */
 const sources = ['target', '--from', '--from-json', '--all', '--none']
-
-/** A list that was not read to its end counts as over the limit. */
-const targetsOf = (list: StringArray, read: number, isWhole: boolean): ImpactedTargets => ({
-  list: isWhole
-    ? list.encoded()
-    : { chunks: [new Uint8Array(0)], bytes: Math.max(list.bytes, maxBodySize + 1) },
-  number: list.number,
-  dropped: list.dropped,
-  bytesRead: read,
-})
-
-async function readInput(
-  path: string,
-  name: string,
-  reading: TargetParser,
-  context: ParseContext,
-): Promise<ImpactedTargets> {
-  const list = createStringArray(maxBodySize)
-  let read = 0
-  const isWhole = await context.withSpinner(
-    () => `Reading targets: ${pluralize(list.number, 'target')}, ${formatBytes(read)} so far`,
-    () =>
-      readTargets(context.open(path), reading, list, name, bytes => {
-        read = bytes
-      }),
-  )
-  return targetsOf(list, read, isWhole)
-}
-
-/** Matches what Git Bash makes of `//a:one` and of `/a:one`. */
-const rewrittenPath = /^(?:\/(?!\/)|[A-Za-z]:[\\/])/
-
-/** Encodes typed targets. Prints a note if the shell seems to have rewritten one of them. */
-async function encodeTyped(words: readonly string[], context: ParseContext): Promise<ImpactedTargets> {
-  const rewritten = context.rewritesPaths ? words.find(word => rewrittenPath.test(word)) : undefined
-  if (rewritten !== undefined)
-    await context.note(
-      `Git Bash may have rewritten the target ${sanitizeLine(rewritten)}. To send targets unchanged, set MSYS_NO_PATHCONV=1 or use --from.`,
-    )
-  return encodeTargets(words)
-}
 
 const shown = (name: string): string => (name === 'target' ? 'Targets as arguments' : name)
 
@@ -74,7 +28,7 @@ export const targetArguments: Input<ImpactedTargets> = {
     { name: '--all', summary: 'Mark every target as impacted' },
     { name: '--none', summary: 'Mark no target as impacted' },
   ],
-  read(args: ParsedArgs, context: ParseContext) {
+  async read(args: ParsedArgs, context: ParseContext) {
     const typed = sources.filter(name => args.has(name))
     if (typed.length !== 1)
       throw usageError(
@@ -84,10 +38,7 @@ export const targetArguments: Input<ImpactedTargets> = {
         'Specify targets as arguments, or use one of --from, --from-json, --all and --none.',
       )
     const [source = ''] = typed
-    const words = args.get(source) ?? []
-    if (source === '--all') return encodeTargets('ALL')
-    if (source === '--none') return encodeTargets([])
-    if (source === 'target') return encodeTyped(words, context)
-    return readInput(words[0] ?? '', source, source === '--from' ? parseLines : parseJsonStrings, context)
+    const { readTargetSource } = await import('./read-target-arguments.ts')
+    return readTargetSource(source, args.get(source) ?? [], context)
   },
 }

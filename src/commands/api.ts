@@ -2,8 +2,8 @@ import { parseOverride } from '../api/body-overrides.ts'
 import { type Operation, type OperationErrors, operationMethod, operationName } from '../api/operation.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import type { BodyValue, Param } from '../api/param.ts'
-import { unknownRecovery } from '../api/recovery-rules.ts'
-import { defineCommand, type OperationCommand } from '../cli/command.ts'
+import { unknownRecovery } from '../api/unknown-recovery.ts'
+import { defineCommand, type OperationRequest } from '../cli/command.ts'
 import type { RecordFields } from '../cli/fields/record-fields.ts'
 import {
   argument,
@@ -199,9 +199,8 @@ export const apiCommand = defineCommand({
       ...Object.fromEntries(set.map(field => [field.split(/[.=]/)[0] ?? '', null])),
     }
     const settings = settingParamsOf(knownOperation, bodyKeys, context.args)
-    const request: OperationCommand = {
+    const request: OperationRequest = {
       command: 'api',
-      summary: '',
       operation: {
         route: `${resolvedMethod} /${name}`,
         effect:
@@ -217,7 +216,6 @@ export const apiCommand = defineCommand({
         body: { definitions: [], read: () => body },
       },
       view: ({ records }) => table(records, []),
-      examples: [],
     }
     const args = new Map(context.args)
     if (set.length > 0) args.set('--set', set)

@@ -1,6 +1,6 @@
 import { getMergeQueueMetrics, readSamplesIn, samplesIn } from '../api/operations/queue-metrics.ts'
 import { sampleFields } from '../api/operations/service-fields.ts'
-import { defineCommand, defineOperationCommand } from '../cli/command.ts'
+import { defineCommand, defineOperationRequest } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import type { RecordFields } from '../cli/fields/record-fields.ts'
 import { flag } from '../cli/inputs.ts'
@@ -43,10 +43,8 @@ export function printMetrics(
   context: CommandContext,
 ): Promise<number> {
   const { columns: width } = context.host.out
-  const command = defineOperationCommand({
+  const request = defineOperationRequest({
     ...metricsRequest,
-    summary: '',
-    examples: [],
     view: (response, { branch }) => ({
       columns,
       get rows() {
@@ -71,7 +69,7 @@ export function printMetrics(
       raw: response.bytes,
     }),
   })
-  return runInvocations(command, invocations, context)
+  return runInvocations(request, invocations, context)
 }
 
 /** `mergeq metrics`: the metrics of merge queues. */

@@ -1,39 +1,7 @@
-import type { ErrorKind, MergeqError } from '../errors.ts'
+import type { MergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { normalizeState, outcomeOfRecord, statesUnderTest } from './states.ts'
-
-/**
- * The milestones that a wait can have as its goal (docs/reference/cli.md, "Waiting"). A later state also
- * reaches a milestone.
- */
-export const milestones = ['merged', 'tests-passed', 'testing', 'left'] as const
-
-/** One of `milestones`. */
-type Milestone = (typeof milestones)[number]
-
-/** The possible outcomes of waiting for one pull request. */
-export type WaitOutcome =
-  | 'merged'
-  | 'reached'
-  | 'left'
-  | 'failed'
-  | 'cancelled'
-  | 'timed-out'
-  | 'stale'
-  | 'pending'
-  | 'error'
-
-/** The exit code kind of each outcome. An `error` has the kind of the error that caused it. */
-export const kindOfOutcome: Readonly<Record<Exclude<WaitOutcome, 'error'>, ErrorKind>> = {
-  merged: 'ok',
-  reached: 'ok',
-  left: 'ok',
-  failed: 'failed',
-  cancelled: 'cancelled',
-  'timed-out': 'timed-out',
-  stale: 'stale',
-  pending: 'pending',
-}
+import type { Milestone, WaitOutcome } from './wait-outcomes.ts'
 
 /** The goal of a wait. */
 export interface WaitGoal {
@@ -225,9 +193,6 @@ const minPollDelay = 10_000
 
 /** The maximum delay between two polls, in milliseconds, unless an option sets a longer interval. */
 export const maxPollDelay = 5 * 60_000
-
-/** The default number of consecutive failed polls after which a wait or a watch gives up. */
-export const defaultMaxErrors = 10
 
 /**
  * Returns the longest `Retry-After` delay of these errors in milliseconds, at most `maxPollDelay`; 0 if no

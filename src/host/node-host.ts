@@ -1,4 +1,4 @@
-import { fstatSync, writeSync } from 'node:fs'
+import { fstatSync, type Stats, statSync, writeSync } from 'node:fs'
 import { MergeqError } from '../errors.ts'
 import { files } from './files.ts'
 import type { Clock, Host, Output, StandardInput } from './host.ts'
@@ -120,7 +120,7 @@ const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardIn
  */
 function createOutput(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupted: AbortSignal): Output {
   const descriptor = name === 'stdout' ? 1 : 2
-  const kind = kindOf(descriptor)
+  const kind = kindOf(descriptor, proc)
   let isDirect = kind !== 'other'
   /**
    * The bytes that may still be written directly: a full pipe would block the whole process, signals
@@ -188,15 +188,23 @@ const maxDirectBytes = {
   other: Number.POSITIVE_INFINITY,
 } as const
 
-function kindOf(descriptor: number): keyof typeof maxDirectBytes {
+/** Returns what an output is; the null device takes everything, like a file. */
+function kindOf(descriptor: number, proc: NodeJS.Process): keyof typeof maxDirectBytes {
   try {
     const stat = fstatSync(descriptor)
     if (stat.isSocket()) return 'socket'
-    return stat.isFIFO() ? 'pipe' : stat.isFile() ? 'file' : 'other'
+    if (stat.isFIFO()) return 'pipe'
+    return stat.isFile() || isNullDevice(stat, proc) ? 'file' : 'other'
   } catch {
     return 'file'
   }
 }
+
+/** Whether a file is the null device. On Windows, devices have no numbers to compare. */
+const isNullDevice = (stat: Stats, { platform, getBuiltinModule }: NodeJS.Process): boolean =>
+  stat.isCharacterDevice() &&
+  platform !== 'win32' &&
+  stat.rdev === statSync(getBuiltinModule('node:os').devNull).rdev
 
 /** The time for pending writes after a signal, in milliseconds. */
 const flushTimeout = 250

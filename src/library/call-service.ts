@@ -24,7 +24,7 @@ export async function callService<P extends Params>(
   overrides: readonly BodyOverride[],
 ): Promise<CallOutcome> {
   const { route } = operation
-  const pages = operation.pagination?.(params)
+  const pages = await operation.pagination?.(params)
   if (pages !== undefined) {
     const requestPage = async (pageQuery: Readonly<Record<string, Json>>) =>
       (await callOperation(client, operation, params, { overrides, pageQuery })).response

@@ -1,5 +1,6 @@
 import { findCurrentPullRequest } from '../api/current-pull-request.ts'
-import { encodeTargets, setImpactedTargets } from '../api/operations/impacted-targets.ts'
+import { encodeTargets } from '../api/encode-targets.ts'
+import { setImpactedTargets } from '../api/operations/impacted-targets.ts'
 import {
   cancelPullRequest,
   getSubmittedPullRequest,

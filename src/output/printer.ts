@@ -5,8 +5,9 @@ import { csv, csvHeader, markdownHead, markdownRows, tsv } from './delimited.ts'
 import { createJsonArray, createJsonList, type JsonList } from './json-list.ts'
 import { sanitizeLines } from './sanitize.ts'
 import type { FieldSelection } from './selected-fields.ts'
+import { sentenceText } from './sentence-text.ts'
 import type { TableRenderer } from './table-renderer.ts'
-import { hasOnlyLines, hasOnlyRows, mergeViews, parts, sentenceText, type View, widthRows } from './view.ts'
+import { hasOnlyLines, hasOnlyRows, mergeViews, parts, type View, widthRows } from './view.ts'
 
 /** A result that can be printed in any format. */
 export interface Printable {

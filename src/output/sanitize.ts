@@ -7,14 +7,18 @@ const sequences =
   /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|(\u001B[\]PX^_]|[\u0090\u0098\u009D-\u009F])|\u001B[ -/]*[0-~]?/g
 /** Matches the end of a control string, which a terminal does not show. */
 const stringEnds = /[\u0007\u001B\u009C]/g
-const invisible =
+// Patterns with character properties take 0.2 to 0.5 ms to create. They are created where they are used, and
+// ASCII texts do not need them.
+const createInvisiblePattern = () =>
   /(?![\uFE0E\uFE0F])[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\u{E0000}-\u{E0FFF}]/gu
 /**
- * Matches characters that control a terminal or hide text; mergeq never writes them. Unassigned characters
- * are shown.
+ * Returns a pattern for characters that control a terminal or hide text; mergeq never writes them. Unassigned
+ * characters are shown.
  */
-const activeCharacters =
+const createActivePattern = () =>
   /(?!\uFE0E|\uFE0F|\u200C|\u200D|\t|\n)[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+/** Matches a text of visible ASCII characters, which is safe to show. */
+const visibleAscii = /^[ -~]*$/
 const joiners = /\u200C|\u200D/
 
 /**
@@ -58,7 +62,11 @@ function removeSequences(text: string): string {
 }
 
 const removeInvisible = (text: string): string =>
-  removeSequences(text).replace(invisible, character => (joiners.test(character) ? character : ''))
+  visibleAscii.test(text)
+    ? text
+    : removeSequences(text).replace(createInvisiblePattern(), character =>
+        joiners.test(character) ? character : '',
+      )
 
 /**
  * Matches the terminal sequences that mergeq writes itself: colors; cursor movement and clearing for the
@@ -73,11 +81,11 @@ const ownSequences =
  * that mergeq writes itself.
  */
 export const forTerminal = (text: string): string =>
-  text.search(activeCharacters) === -1
+  text.search(createActivePattern()) === -1
     ? text
     : text
         .split(ownSequences)
         .map((piece, index) =>
-          index % 2 === 1 ? piece : removeSequences(piece).replace(activeCharacters, ''),
+          index % 2 === 1 ? piece : removeSequences(piece).replace(createActivePattern(), ''),
         )
         .join('')

@@ -1,7 +1,5 @@
 import { get, type Json, type JsonObject } from '../json.ts'
-import { sanitizeLine } from './sanitize.ts'
 import type { StyledLine } from './styled-text.ts'
-import { wrapLines } from './wrap-lines.ts'
 
 /**
  * How a column is formatted on a terminal. `state` has a sign and a color, `time` is relative (`3m ago`),
@@ -147,22 +145,6 @@ export const receiptColumns: readonly ColumnSpec[] = [
 
 /** Returns the view of a change: a sentence on a terminal; the receipt replaces it in other formats. */
 export const message = (sentence: string): View => ({ ...table([], receiptColumns), sentence })
-
-/** Returns a sentence for a terminal. A failed change has an empty one: its error is printed instead. */
-export function sentenceText(
-  sentence: string,
-  { terminal, columns, redact = text => text }: SentenceTerminal,
-): string {
-  const line = redact(sanitizeLine(sentence))
-  return line === '' ? '' : `${terminal ? wrapLines(line, columns) : line}\n`
-}
-
-/** Where a sentence is printed: it is wrapped on a terminal only. */
-interface SentenceTerminal {
-  readonly terminal: boolean
-  readonly columns: number
-  redact?(text: string): string
-}
 
 /** The number of items in a part. */
 const partLength = 64

@@ -124,6 +124,24 @@ describe('a damaged code cache', () => {
   })
 })
 
+test('what only help and errors load is kept as soon as a request has filled the cache', async () => {
+  const home = openHome()
+  await run(home, ['queue', 'get', '--help'])
+  await run(home, ['queue', 'gte'])
+  expect(readdirSync(home)).toEqual([])
+  const own = ['cli-corrections-usage-error.cjs', 'cli-help-render-help.cjs']
+  const kept = () => readdirSync(cacheOf(home)).filter(name => own.includes(name))
+  expect(await run(home)).toEqual(works)
+  expect(kept()).toEqual([])
+  const help = await run(home, ['queue', 'get', '--help'])
+  const failure = await run(home, ['queue', 'gte'])
+  expect(kept().sort()).toEqual(own)
+  expect(await run(home, ['queue', 'get', '--help'])).toEqual(help)
+  expect(await run(home, ['queue', 'gte'])).toEqual(failure)
+  expect(help.code).toBe(0)
+  expect(failure.err).toContain('mergeq queue get')
+})
+
 test('a cache file over the limit of the process (`ulimit -f`) is not kept, and the request works', async () => {
   const home = openHome()
   const words = ['-c', 'ulimit -f 0; exec "$@"', '-', launcher, ...queueGet]

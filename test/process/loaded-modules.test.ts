@@ -46,8 +46,8 @@ interface Loaded {
   readonly heap: number
 }
 
-/** Runs a command line and tells what it loaded. */
-async function loadedBy(line: string): Promise<Loaded> {
+/** Runs a command line and tells what it loaded. `redirections` are those of a POSIX shell. */
+async function loadedBy(line: string, redirections = ''): Promise<Loaded> {
   const home = join(place, 'home')
   mkdirSync(home, { recursive: true })
   rmSync(report, { force: true })
@@ -61,7 +61,11 @@ async function loadedBy(line: string): Promise<Loaded> {
   }
   const code = await new Promise<number>(resolve => {
     const words = ['--require', watch, launcher, ...line.split(' ')]
-    execFile(process.execPath, words, { env, cwd: place }, error => {
+    const [program, ...args] =
+      redirections === ''
+        ? [process.execPath, ...words]
+        : ['sh', '-c', `exec "$@" ${redirections}`, '-', process.execPath, ...words]
+    execFile(program ?? '', args, { env, cwd: place }, error => {
       resolve(typeof error?.code === 'number' ? error.code : 0)
     })
   })
@@ -73,12 +77,13 @@ async function loadedBy(line: string): Promise<Loaded> {
  * these share; the build decides which.
  */
 const watchedFiles =
-  /^(?:cli-(?:command-parser|completion-.*)|commands-[a-z]+(?:-index)?|config-(?:git|ci|store-update)|env-ci|http-.*|output-(?:table|csv|spinner)|sandbox-.*)\.cjs$/
+  /^(?:cli-(?:command-parser|completion-(?!shells).*)|commands-[a-z]+(?:-index)?|config-(?:git|ci|store-update)|env-ci|http-.*|output-(?:table|csv|spinner)|sandbox-.*|shared)\.cjs$/
 
 const parser = 'cli-command-parser.cjs'
 const prGet = ['commands-pr-index.cjs', parser]
-const configGroup = ['commands-config-index.cjs', parser]
-const request = [...prGet, 'http-http-client.cjs', 'http-undici.cjs']
+const configGroup = ['commands-config-index.cjs', parser, 'shared.cjs']
+const running = [...prGet, 'shared.cjs']
+const request = [...running, 'http-http-client.cjs', 'http-undici.cjs']
 
 /** What costs milliseconds and is for a few commands only. */
 const dear = ['http2', 'https', 'zlib', 'readline', 'worker_threads', 'module']
@@ -104,13 +109,15 @@ const kinds: readonly Kind[] = [
     0,
     [
       ...['print-completions', 'read-values', 'service-values'].map(name => `cli-completion-${name}.cjs`),
-      ...['commands-pr-index.cjs', 'config-ci.cjs', 'config-git.cjs'],
+      ...['commands-pr-index.cjs', 'config-ci.cjs', 'config-git.cjs', 'shared.cjs'],
     ],
     [...dear, ...secure],
   ],
-  ['pr sbumit', 2, prGet, [...dear, ...secure]],
-  ['pr get --nonsense', 2, prGet, [...dear, ...secure]],
-  [`pr get 7 ${where} --dry-run`, 0, prGet, [...dear, ...secure]],
+  ['pr sbumit', 2, ['commands-pr-index.cjs'], [...dear, ...network]],
+  ['sbumit', 2, [], [...dear, ...network]],
+  ['pr sbumit --json', 2, prGet, [...dear, ...network]],
+  ['pr get --nonsense', 2, prGet, [...dear, ...network]],
+  [`pr get 7 ${where} --dry-run`, 0, running, [...dear, ...secure]],
   [`pr get 7 ${where} --json`, 0, request, [...dear, ...secure]],
   [`pr get 7 ${where}`, 0, request, [...dear, ...secure]],
   [`pr get 7 ${where} -o table`, 0, [...request, 'output-table.cjs'], [...dear, ...secure]],
@@ -125,6 +132,15 @@ describe('what a command loads', () => {
     const watched = loaded.parts.filter(name => watchedFiles.test(name))
     expect({ code: loaded.code, parts: watched.sort() }).toEqual({ code, parts: [...parts].sort() })
     expect(loaded.builtins.filter(name => never.includes(name))).toEqual([])
+  })
+
+  test.skipIf(process.platform === 'win32').each([
+    ['pr get --help', 0],
+    ['pr sbumit', 2],
+  ])('%s, without anyone who reads the output', async (line, code) => {
+    const loaded = await loadedBy(line, '> /dev/null 2> /dev/null')
+    expect(loaded.code).toBe(code)
+    expect(loaded.builtins.filter(name => [...dear, ...network, 'tty'].includes(name))).toEqual([])
   })
 
   test('config set: what writes, and nothing that sends', async () => {
@@ -148,10 +164,9 @@ describe('what a command loads', () => {
 
 /** At most so many kilobytes each; a part that is not named here may have the last. */
 const largest: Readonly<Record<string, number>> = {
-  'start.cjs': 80,
-  'shared.cjs': 105,
   'http-http-client.cjs': 16,
-  'http-undici.cjs': 310,
+  'http-undici.cjs': 240,
+  'shared.cjs': 80,
   'config-store-update.cjs': 75,
   'commands-queue-file-yaml.cjs': 120,
 }

@@ -2,14 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { describeEnd, type WaitEnd } from '../../src/commands/pr/wait/describe-end.ts'
 import { outcomeOfRecord, pullRequestStates } from '../../src/domain/states.ts'
-import {
-  advance,
-  milestones,
-  pollDelay,
-  type WaitGoal,
-  type WaitOutcome,
-  type WaitState,
-} from '../../src/domain/wait-state.ts'
+import { milestones, type WaitOutcome } from '../../src/domain/wait-outcomes.ts'
+import { advance, pollDelay, type WaitGoal, type WaitState } from '../../src/domain/wait-state.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { noon } from '../support/harness.ts'
 import type { Json } from '../support/pr-wait.ts'

@@ -1,8 +1,8 @@
 import type { TimeRange } from '../../domain/time-range.ts'
 import { getArray, getString, type JsonObject } from '../../json.ts'
 import { defineOperation, hintIfNotFound } from '../operation.ts'
-import { pagesOfTests, paginateTests } from '../pagination.ts'
 import { localParam, param } from '../param.ts'
+import { pagesOfTests } from '../test-pages.ts'
 import { queueParams } from './pull-requests.ts'
 import { testFields, testListFields } from './service-fields.ts'
 import { createTestFilters, numberIn } from './test-filters.ts'
@@ -71,10 +71,12 @@ export const listFailingTests = defineOperation({
     subject: 'the failing tests',
     hint: hintIfNotFound('Check --repo and --org.'),
   },
-  pagination: ({ sort, ...params }) =>
-    paginateTests({
+  async pagination({ sort, ...params }) {
+    const { paginateTests } = await import('../pagination.ts')
+    return paginateTests({
       ...params,
       ...(sort === undefined ? {} : { order: orders[sort] }),
       filters: createTestFilters(params),
-    }),
+    })
+  },
 })

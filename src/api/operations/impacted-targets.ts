@@ -1,7 +1,5 @@
 import { formatBytes, pluralize } from '../../domain/format.ts'
-import { maxBodySize } from '../../domain/limits.ts'
-import { createStringArray } from '../../domain/values/string-array.ts'
-import { MergeqError, usageError } from '../../errors.ts'
+import { MergeqError } from '../../errors.ts'
 import type { EncodedJson } from '../../json.ts'
 import { emptyDecoder } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
@@ -17,19 +15,6 @@ export interface ImpactedTargets {
   readonly dropped: number
   /** How much of the input was read, in bytes. */
   readonly bytesRead: number
-}
-
-/**
- * Encodes the names of targets, or `ALL`; duplicates are dropped. Throws a usage error for an empty name.
- */
-export function encodeTargets(names: readonly string[] | 'ALL'): ImpactedTargets {
-  if (names === 'ALL') return { list: 'ALL', number: 0, dropped: 0, bytesRead: 0 }
-  const list = createStringArray(maxBodySize)
-  for (const name of names) {
-    if (name === '') throw usageError('A target must not be empty.')
-    list.addText(name)
-  }
-  return { list: list.encoded(), number: list.number, dropped: list.dropped, bytesRead: list.bytes }
 }
 
 /** Sets the targets that a pull request impacts. */

@@ -2,11 +2,11 @@ import { pluralizeFirst } from '../../domain/format.ts'
 import { maxListResponseSize } from '../../domain/limits.ts'
 import { withNormalizedState } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
+import { toIso } from '../../domain/values/time.ts'
 import { get, getString, isObject, type JsonObject } from '../../json.ts'
 import { missingPartErrorWithMessage, type ResponseDecoder, recordDecoder } from '../decode.ts'
 import type { PageProtocol } from '../list-reader.ts'
 import { defineOperation } from '../operation.ts'
-import { paginateList, toIso } from '../pagination.ts'
 import { localParam, param } from '../param.ts'
 import { queueParams } from './pull-requests.ts'
 import { pullRequestFields, pullRequestListFields } from './service-fields.ts'
@@ -85,7 +85,7 @@ export const listPullRequests = defineOperation({
   },
   decoder: pageDecoder,
   errors: { subject: 'the pull requests' },
-  pagination({ repo, targetBranch, states = [], since, author, limit, pageSize, maxPages }) {
+  async pagination({ repo, targetBranch, states = [], since, author, limit, pageSize, maxPages }) {
     const segments = states.length === 0 ? [{ state: undefined }] : states.map(state => ({ state }))
     const queue = `${targetBranch} in ${repositoryName(repo)}`
     const conditions = [
@@ -94,6 +94,7 @@ export const listPullRequests = defineOperation({
       ...(author === undefined ? [] : [`by ${author}`]),
     ]
     const selection = conditions.length === 0 ? '' : ` (${conditions.join(', ')})`
+    const { paginateList } = await import('../pagination.ts')
     return paginateList(
       segments,
       protocol,

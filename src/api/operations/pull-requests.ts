@@ -4,7 +4,6 @@ import { getString, type JsonObject } from '../../json.ts'
 import { emptyDecoder, recordDecoder } from '../decode.ts'
 import { defineOperation, type OperationErrors } from '../operation.ts'
 import { param } from '../param.ts'
-import { inspectCancel, inspectRestart, inspectSubmit } from '../recovery-rules.ts'
 import { resourceCommand } from '../resource-command.ts'
 import { pullRequestFields } from './service-fields.ts'
 
@@ -79,7 +78,12 @@ const recoveredByRecord = {
 /** Submits a pull request to a queue. */
 export const submitPullRequest = defineOperation({
   route: 'POST /submitPullRequest',
-  effect: { ...recoveredByRecord, replay: 'if-not-applied', repeated: 409, inspect: inspectSubmit },
+  effect: {
+    ...recoveredByRecord,
+    replay: 'if-not-applied',
+    repeated: 409,
+    inspect: async evidence => (await import('../recovery-rules.ts')).inspectSubmit(evidence),
+  },
   params: {
     ...pullRequestParams,
     priority: param<number | string | undefined>('body.priority'),
@@ -97,7 +101,12 @@ export const submitPullRequest = defineOperation({
 /** Removes a pull request from a queue. */
 export const cancelPullRequest = defineOperation({
   route: 'POST /cancelPullRequest',
-  effect: { ...recoveredByRecord, replay: 'if-not-applied', repeated: 404, inspect: inspectCancel },
+  effect: {
+    ...recoveredByRecord,
+    replay: 'if-not-applied',
+    repeated: 404,
+    inspect: async evidence => (await import('../recovery-rules.ts')).inspectCancel(evidence),
+  },
   params: pullRequestParams,
   decoder: emptyDecoder,
   errors: inspectOnError,
@@ -107,7 +116,11 @@ export const cancelPullRequest = defineOperation({
 export const restartTestsOnPullRequest = defineOperation({
   route: 'POST /restartTestsOnPullRequest',
   // A second restart would discard the tests that the first one started.
-  effect: { ...recoveredByRecord, replay: 'never', inspect: inspectRestart },
+  effect: {
+    ...recoveredByRecord,
+    replay: 'never',
+    inspect: async evidence => (await import('../recovery-rules.ts')).inspectRestart(evidence),
+  },
   params: pullRequestParams,
   decoder: emptyDecoder,
   errors: inspectOnError,

@@ -2,7 +2,6 @@ import { pluralizeFirst } from '../../domain/format.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import type { PageProtocol } from '../list-reader.ts'
 import { defineOperation, hintIfNotFound } from '../operation.ts'
-import { paginateList } from '../pagination.ts'
 import { createTestPages } from '../test-pages.ts'
 import { testListParams } from './failing-tests.ts'
 import { quarantinedTestFields, quarantinedTestListFields } from './service-fields.ts'
@@ -30,8 +29,9 @@ export const listQuarantinedTests = defineOperation({
     subject: 'the quarantined tests',
     hint: hintIfNotFound('Check --repo and --org.'),
   },
-  pagination: ({ repo, ...params }) =>
-    paginateList(
+  async pagination({ repo, ...params }) {
+    const { paginateList } = await import('../pagination.ts')
+    return paginateList(
       [{}],
       protocol,
       { ...params, filters: createTestFilters(params, 'file') },
@@ -39,5 +39,6 @@ export const listQuarantinedTests = defineOperation({
         describe: ({ shown }) => `${pluralizeFirst(shown, 'quarantined test')} in ${repositoryName(repo)}.`,
         envelope: result => pages.envelope(result, {}),
       },
-    ),
+    )
+  },
 })

@@ -3,7 +3,6 @@ import { isObject, type JsonObject } from '../../json.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../decode.ts'
 import { defineOperation, type OperationErrors } from '../operation.ts'
 import { param, switchParam } from '../param.ts'
-import { inspectCreate, inspectDelete, inspectUpdate } from '../recovery-rules.ts'
 import { resourceCommand } from '../resource-command.ts'
 import { queueParams } from './pull-requests.ts'
 import { queueFields, queueSettingFields } from './service-fields.ts'
@@ -54,7 +53,11 @@ const boolean = (name: string) => param<boolean | undefined>(`body.${name}`)
 /** Creates the queue of a branch. */
 export const createQueue = defineOperation({
   route: 'POST /createQueue',
-  effect: { ...recoveredByQueue, repeated: 409, inspect: inspectCreate },
+  effect: {
+    ...recoveredByQueue,
+    repeated: 409,
+    inspect: async evidence => (await import('../recovery-rules.ts')).inspectCreate(evidence),
+  },
   params: { ...queueParams, mode: text('mode'), concurrency: integer('concurrency') },
   decoder: emptyDecoder,
   errors: {
@@ -74,7 +77,10 @@ export const createQueue = defineOperation({
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
   stateFields: ['state'],
-  effect: { ...recoveredByQueue, inspect: inspectUpdate },
+  effect: {
+    ...recoveredByQueue,
+    inspect: async evidence => (await import('../recovery-rules.ts')).inspectUpdate(evidence),
+  },
   fields: queueSettingFields,
   params: {
     ...queueParams,
@@ -111,7 +117,11 @@ export const updateQueue = defineOperation({
 /** Deletes an empty queue. */
 export const deleteQueue = defineOperation({
   route: 'POST /deleteQueue',
-  effect: { ...recoveredByQueue, repeated: 404, inspect: inspectDelete },
+  effect: {
+    ...recoveredByQueue,
+    repeated: 404,
+    inspect: async evidence => (await import('../recovery-rules.ts')).inspectDelete(evidence),
+  },
   params: queueParams,
   decoder: emptyDecoder,
 })

@@ -1,7 +1,7 @@
 import { emptyDecoder } from '../decode.ts'
 import { defineOperation, hintIfNotFound } from '../operation.ts'
 import { param } from '../param.ts'
-import { unknownRecovery } from '../recovery-rules.ts'
+import { unknownRecovery } from '../unknown-recovery.ts'
 import { queueParams } from './pull-requests.ts'
 
 /** Links a ticket of another system to a test (docs/reference/service.md, "link-ticket-to-test-case"). */

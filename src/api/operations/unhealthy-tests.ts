@@ -2,8 +2,8 @@ import { pluralizeFirst } from '../../domain/format.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import type { PageProtocol } from '../list-reader.ts'
 import { defineOperation, hintIfNotFound } from '../operation.ts'
-import { pagesOfTests, paginateList } from '../pagination.ts'
 import { localParam } from '../param.ts'
+import { pagesOfTests } from '../test-pages.ts'
 import { testListParams } from './failing-tests.ts'
 import { testFields, testListFields } from './service-fields.ts'
 import { createTestFilters } from './test-filters.ts'
@@ -46,9 +46,10 @@ export const listUnhealthyTests = defineOperation({
     subject: 'the unhealthy tests',
     hint: hintIfNotFound('Check --repo and --org.'),
   },
-  pagination({ repo, status, ...params }) {
+  async pagination({ repo, status, ...params }) {
     const statuses = status === undefined ? unhealthyStatuses : [status]
     const adjective = statuses.join(' or ').toLowerCase()
+    const { paginateList } = await import('../pagination.ts')
     return paginateList(
       statuses.map(status => ({ status })),
       protocol,

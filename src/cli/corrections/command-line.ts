@@ -11,7 +11,9 @@ const maxLength = 500
 /** Whether a hint may repeat these words: they are short, on one line, and name no secret. */
 const isRepeatable = (words: readonly string[]): boolean =>
   words.join(' ').length <= maxLength &&
-  !words.some(word => /\p{Cc}/u.test(word) || secretOption.test(word) || /^-H/.test(word))
+  !words.some(
+    word => /[\u0000-\u001F\u007F-\u009F]/.test(word) || secretOption.test(word) || /^-H/.test(word),
+  )
 
 /** Returns a command line of mergeq to paste; undefined if it must not be repeated. */
 export const formatCommandLine = (words: readonly string[]): string | undefined =>

@@ -84,6 +84,27 @@ function hintForArgument(
     : askForLine(correctedLine(argv, words, correction, known.commands))
 }
 
+/** Returns the group that a command line names, if any. */
+const groupOf = ({ words: [first] }: TypedCommand<NamedCommand>, { groups }: KnownCommands) =>
+  groups.find(({ name }) => name === first?.word)?.name
+
+/**
+ * Returns the usage error for words that name no command; undefined if they name one, or a group. Its hint is
+ * the command line that was probably meant, with everything else that was typed, or the command that lists
+ * the commands.
+ */
+export function unknownCommandError(argv: readonly string[], known: KnownCommands): MergeqError | undefined {
+  const typed = findTypedCommand(argv, known.commands)
+  const group = groupOf(typed, known)
+  const unknown = typed.command === undefined ? typed.words[group === undefined ? 0 : 1] : undefined
+  if (unknown === undefined) return undefined
+  return usageError(
+    `unknown command '${unknown.word}'.`,
+    withoutTypedLine(hintForCommand(argv, typed, known), argv) ??
+      `To list the commands, run: mergeq ${[group ?? [], '--help'].flat().join(' ')}`,
+  )
+}
+
 /**
  * Returns the usage error for an error of the parser. Its hint is the command line that was probably meant,
  * with everything else that was typed, or the command that shows the usage.
@@ -93,17 +114,11 @@ export function toUsageError(
   argv: readonly string[],
   known: KnownCommands,
 ): MergeqError {
+  const unknownCommand = unknownCommandError(argv, known)
+  if (unknownCommand !== undefined) return unknownCommand
   const typed = findTypedCommand(argv, known.commands)
-  const [first, second] = typed.words.map(({ word }) => word)
-  const group = known.groups.find(({ name }) => name === first)?.name
-  const unknownWord = typed.command === undefined ? (group === undefined ? first : second) : undefined
-  const usage = `To see the usage, run: mergeq ${[typed.command?.command ?? group ?? [], '--help'].flat().join(' ')}`
-  if (unknownWord !== undefined)
-    return usageError(
-      `unknown command '${unknownWord}'.`,
-      withoutTypedLine(hintForCommand(argv, typed, known), argv) ??
-        `To list the commands, run: mergeq ${[group ?? [], '--help'].flat().join(' ')}`,
-    )
+  const topic = typed.command?.command ?? groupOf(typed, known) ?? []
+  const usage = `To see the usage, run: mergeq ${[topic, '--help'].flat().join(' ')}`
   const problem = message
     .replace(/^error: /, '')
     .replace(/^option '(?:-\w, )?(--[\w-]+) (.+)' argument missing$/s, '$1 needs a value: $2')

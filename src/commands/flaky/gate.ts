@@ -118,7 +118,7 @@ export const flakyGateCommand = defineCommand({
   },
   async run({ max = 0, baseline, onUnavailable, windowOnly }, context, [invocation]) {
     if (invocation === undefined) return 0
-    const pages = listFailingTests.pagination?.(invocation.values)
+    const pages = await listFailingTests.pagination?.(invocation.values)
     if (pages === undefined) return 0
     const tests: JsonObject[] = []
     let baselineCount = 0

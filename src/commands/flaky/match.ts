@@ -166,7 +166,7 @@ export const flakyMatchCommand = defineCommand({
     if (invocation === undefined) return 0
     for (const { file, cases } of files) if (cases === 0) await logger.warn(`${file} contains no test cases.`)
     const matcher = createMatcher(files.flatMap(({ failed }) => failed))
-    const pages = listFailingTests.pagination?.(invocation.values)
+    const pages = await listFailingTests.pagination?.(invocation.values)
     const hasFailures = matcher.matches().length > 0
     const failure =
       hasFailures && pages !== undefined

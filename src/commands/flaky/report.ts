@@ -90,7 +90,7 @@ export const flakyReportCommand = defineCommand({
     if (invocation === undefined) return 0
     const { limit, sort = 'impact', ...values } = invocation.values
     // The report applies the limit itself, because it states how many tests it omits.
-    const pages = listFailingTests.pagination?.({ ...values, sort, limit: undefined })
+    const pages = await listFailingTests.pagination?.({ ...values, sort, limit: undefined })
     if (pages === undefined) return 0
     const tests: JsonObject[] = []
     const addTests = (records: readonly JsonObject[]) => {

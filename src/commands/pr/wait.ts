@@ -3,12 +3,9 @@ import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { printDryRun } from '../../cli/preview.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
-import { kindOfOutcome } from '../../domain/wait-state.ts'
-import { readWaitOptions } from './wait/time-limits.ts'
-import { waitForAll } from './wait/wait-for-all.ts'
+import { kindOfOutcome } from '../../domain/wait-outcomes.ts'
 import { waitInputs, waitOutput, waitRecord } from './wait/wait-inputs.ts'
 
 /** The request that a wait repeats. */
@@ -35,6 +32,8 @@ export const prWaitCommand = defineCommand({
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
   async dryRun(values, context, invocations) {
+    const { readWaitOptions } = await import('./wait/time-limits.ts')
+    const { printDryRun } = await import('../../cli/preview.ts')
     readWaitOptions(values, invocations.length, context)
     const [first, ...others] = invocations
     if (first === undefined) return 0
@@ -43,6 +42,8 @@ export const prWaitCommand = defineCommand({
       : printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
   },
   async run(values, context, invocations) {
+    const { readWaitOptions } = await import('./wait/time-limits.ts')
+    const { waitForAll } = await import('./wait/wait-for-all.ts')
     const options = readWaitOptions(values, invocations.length, context)
     return waitForAll(
       invocations.map(invocation => ({ invocation })),

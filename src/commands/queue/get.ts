@@ -1,6 +1,6 @@
 import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
+import { defineCommand, defineOperationRequest } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import type { Invocation } from '../../cli/invocation.ts'
@@ -48,10 +48,8 @@ export async function printQueue(
   // Read at the same time as the queue.
   const reading = readActivity()
   let activity: Awaited<typeof reading>
-  const command = defineOperationCommand({
+  const request = defineOperationRequest({
     ...queueRequest,
-    summary: '',
-    examples: [],
     view({ records: [queue = {}] }, values) {
       const entries = positionEntries(queue)
       return {
@@ -68,7 +66,7 @@ export async function printQueue(
       }
     },
   })
-  return runInvocations(command, invocations, context, {
+  return runInvocations(request, invocations, context, {
     async beforePrint() {
       activity = await reading
     },

@@ -11,8 +11,9 @@ export interface Repository {
 export const repositoryName = ({ host, owner, name }: Repository): string => `${host}/${owner}/${name}`
 
 const defaultHost = 'github.com'
-const ownerOrName = /^[\p{L}\p{N}._~-]+$/u
-const hostWithPort = /^[\p{L}\p{N}.-]+(:\d+)?$/u
+// Patterns with character properties take 0.3 ms to create: they are created where they are used.
+const isOwnerOrName = (part: string): boolean => /^[\p{L}\p{N}._~-]+$/u.test(part)
+const isHostWithPort = (part: string): boolean => /^[\p{L}\p{N}.-]+(:\d+)?$/u.test(part)
 
 /** Whether the first part of a repository's path is a host: it has a dot or a port, or is `localhost`. */
 export const looksLikeHost = (part: string): boolean => /[.:]/.test(part) || part === 'localhost'
@@ -30,9 +31,9 @@ export function parseRepository(text: string): Repository {
   const parts = text.split('/')
   const host = parts.length > 2 && looksLikeHost(parts[0] ?? '') ? (parts.shift() ?? '') : defaultHost
   const name = parts.pop() ?? ''
-  if (parts.length === 0 || !hostWithPort.test(host)) throw refuse()
+  if (parts.length === 0 || !isHostWithPort(host)) throw refuse()
   for (const part of [...parts, name]) {
-    if (!ownerOrName.test(part) || part === '.' || part === '..') throw refuse()
+    if (!isOwnerOrName(part) || part === '.' || part === '..') throw refuse()
   }
   return { host, owner: parts.join('/'), name }
 }

@@ -51,16 +51,18 @@ const initialSize = 64 * 1024
  */
 const [initialHash, prime] = [0x811c9dc5, 0x01000193]
 
-/** The JSON encoding of each ASCII character inside a string. */
-const escapedAscii: readonly Uint8Array[] = Array.from({ length: 128 }, (_, code) =>
-  utf8.encode(JSON.stringify(String.fromCharCode(code)).slice(1, -1)),
-)
+/** Returns the JSON encoding of each ASCII character inside a string. */
+const encodeAscii = (): readonly Uint8Array[] =>
+  Array.from({ length: 128 }, (_, code) =>
+    utf8.encode(JSON.stringify(String.fromCharCode(code)).slice(1, -1)),
+  )
 
 /**
  * Creates an empty array with a limit of `maxBytes` bytes. Items are written directly into the encoded
  * array, and a hash table of their offsets finds duplicates, so that each item is in memory only once.
  */
 export function createStringArray(maxBytes: number): StringArray {
+  const escapedAscii = encodeAscii()
   let buffer = utf8.encode('['.padEnd(initialSize, '\0'))
   let [length, start, end, hash] = [1, 1, 1, initialHash]
   let [number, dropped] = [0, 0]

@@ -38,10 +38,11 @@ export function parseUuid(text: string): string {
 }
 
 /**
- * Matches invisible characters and white space at the start or the end of a text. Zero-width joiners are
+ * Whether a text has invisible characters, or white space at its start or end. Zero-width joiners are
  * allowed, because emoji contain them.
  */
-const hiddenCharacters = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|^\s|\s$/u
+const hasHiddenCharacters = (text: string): boolean =>
+  /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|^\s|\s$/u.test(text)
 
 /**
  * Returns a parser that accepts every text except an empty text, a text with invisible characters, and a
@@ -51,7 +52,7 @@ export const textParser =
   (valueName: string) =>
   (text: string): string => {
     if (text === '') throw usageError(`The ${valueName} must not be empty.`)
-    if (hiddenCharacters.test(text))
+    if (hasHiddenCharacters(text))
       throw usageError(`The ${valueName} has leading or trailing white space, or invisible characters.`)
     return text
   }

@@ -72,7 +72,7 @@ function idLengthOf(tests: readonly FoundTest[]): number {
  * the tests could not be read to the end.
  */
 export async function findTest(text: string, search: TestSearch, context: CommandContext): Promise<string> {
-  const pages = listFailingTests.pagination?.(search)
+  const pages = await listFailingTests.pagination?.(search)
   const { take, found } = createSearch(text)
   if (pages === undefined) return text
   const request = { command: 'flaky get', operation: listFailingTests }

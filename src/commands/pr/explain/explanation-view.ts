@@ -1,24 +1,8 @@
-import type { RecordFields } from '../../../cli/fields/record-fields.ts'
 import type { Explanation } from '../../../domain/explain/explanation.ts'
 import { type NextStep, shorten } from '../../../domain/explain/finding.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import { linesView, type View } from '../../../output/view.ts'
 import { explanationProse } from './explanation-prose.ts'
-
-/** The fields of an explanation. */
-export const explanationRecord: RecordFields = {
-  names: [
-    ...['pr', 'targetBranch', 'title', 'verdict', 'state', 'since'],
-    ...['queue', 'queue.state', 'queue.position', 'queue.length', 'queue.ahead'],
-    ...['queue.testing', 'queue.concurrency'],
-    ...['testRun', 'testRun.id', 'testRun.status', 'testRun.failing', 'testRun.pending'],
-    ...['reasons', 'reasons.code', 'reasons.message'],
-    ...['next', 'next.command', 'next.why'],
-    ...['submitAgain', 'submitAgain.safe', 'submitAgain.why'],
-    ...['unread', 'unread.what', 'unread.why'],
-  ],
-  columns: [],
-}
 
 /** Returns an explanation as `--json` prints it. */
 export const explanationJson = ({

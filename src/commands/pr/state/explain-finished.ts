@@ -1,7 +1,5 @@
-import { callOperation } from '../../../api/call.ts'
 import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
 import { resourceCommand } from '../../../api/resource-command.ts'
-import { withMaxRetries } from '../../../api/service-client.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { outcomeOfRecord } from '../../../domain/states.ts'
 import type { Repository } from '../../../domain/values/repository.ts'
@@ -31,6 +29,8 @@ export const explainFinished =
     context: CommandContext,
   ): Promise<MergeqError> => {
     if (failure.kind !== 'not-found' && failure.kind !== 'refused') return failure
+    const { callOperation } = await import('../../../api/call.ts')
+    const { withMaxRetries } = await import('../../../api/service-client.ts')
     const client = context.client()
     const limits = withMaxRetries(client, 0)
     const resource = { repo, targetBranch, pr }

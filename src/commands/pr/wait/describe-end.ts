@@ -1,6 +1,7 @@
 import type { FailingCheck } from '../../../domain/explain/test-run.ts'
 import { formatDuration } from '../../../domain/format.ts'
-import type { WaitOutcome, WaitState } from '../../../domain/wait-state.ts'
+import type { WaitOutcome } from '../../../domain/wait-outcomes.ts'
+import type { WaitState } from '../../../domain/wait-state.ts'
 import type { MergeqError } from '../../../errors.ts'
 import { linkSpan, type Span, signSpan, styled, wordsSpan } from '../../../output/styled-text.ts'
 

@@ -3,13 +3,8 @@ import type { CommandContext } from '../../../cli/context.ts'
 import { joinSome } from '../../../domain/explain/finding.ts'
 import { formatDuration } from '../../../domain/format.ts'
 import { isKnownState } from '../../../domain/states.ts'
-import {
-  advance,
-  kindOfOutcome,
-  pollDelay,
-  requestedDelay,
-  type StateChange,
-} from '../../../domain/wait-state.ts'
+import { kindOfOutcome } from '../../../domain/wait-outcomes.ts'
+import { advance, pollDelay, requestedDelay, type StateChange } from '../../../domain/wait-state.ts'
 import { isPermanent, MergeqError, withPeriod } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 import type { WaitEnd } from './describe-end.ts'

@@ -3,7 +3,7 @@ import { choiceOption, flag, type Input, type InputValues, option } from '../../
 import { maxErrorsOption } from '../../../cli/poll-options.ts'
 import type { ParseContext } from '../../../config/parse-context.ts'
 import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
-import { milestones } from '../../../domain/wait-state.ts'
+import { milestones } from '../../../domain/wait-outcomes.ts'
 import { usageError } from '../../../errors.ts'
 
 /** Parses a poll interval: a duration of at least one second, in milliseconds, or `auto`. */

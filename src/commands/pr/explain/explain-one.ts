@@ -1,0 +1,74 @@
+import { getQueue } from '../../../api/operations/queues.ts'
+import { withTimeline } from '../../../api/read-timeline.ts'
+import type { CommandContext } from '../../../cli/context.ts'
+import type { Invocation } from '../../../cli/invocation.ts'
+import { repeatedOptionsOf } from '../../../cli/repeated-options.ts'
+import { explainPullRequest } from '../../../domain/explain/explain-pull-request.ts'
+import type { UnreadSource } from '../../../domain/explain/explanation.ts'
+import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
+import { isNotFound } from '../../../errors.ts'
+import type { JsonObject } from '../../../json.ts'
+import { singleRecord } from '../../../output/printer.ts'
+import { readDocument, readTestRun } from '../test-run/read-test-run.ts'
+import { explainRequest } from './explain-request.ts'
+import { explanationJson, explanationView } from './explanation-view.ts'
+
+/** The pull request to explain. */
+type ExplainInvocation = Invocation<typeof explainRequest.inputs>
+
+/** Reads the record of a pull request; undefined if the pull request was never submitted. */
+async function readRecord(
+  invocation: ExplainInvocation,
+  context: CommandContext,
+): Promise<JsonObject | undefined> {
+  const { document, failure } = await readDocument(
+    explainRequest.operation,
+    invocation.values,
+    context,
+    invocation,
+  )
+  if (failure !== undefined && !isNotFound(failure)) throw failure
+  return document
+}
+
+/** Reads what an explanation needs, and prints the explanation. */
+export async function explainOne(invocation: ExplainInvocation, context: CommandContext): Promise<void> {
+  const { pr, repo, targetBranch } = invocation.values
+  const reads = [
+    readRecord(invocation, context),
+    readDocument(getQueue, { repo, targetBranch }, context),
+  ] as const
+  // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
+  await Promise.allSettled(reads)
+  const [submitted, queue] = await Promise.all(reads)
+  const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
+  const record = submitted && (await withTimeline(context.client(), submitted, invocation.values, invocation))
+  const testRun = record === undefined ? {} : await readTestRun(record, invocation.values, context)
+  const unread: readonly UnreadSource[] = [
+    ...(queue.failure === undefined || hasNoQueue
+      ? []
+      : [{ what: 'queue' as const, why: queue.failure.message }]),
+    ...(testRun.unread === undefined ? [] : [testRun.unread]),
+  ]
+  const explanation = explainPullRequest({
+    pr,
+    targetBranch,
+    flags: repeatedOptionsOf(invocation.values, context.args),
+    record,
+    queue: hasNoQueue ? null : queue.document,
+    run: testRun.run,
+    unread,
+  })
+  await context.printer.print(
+    singleRecord(explanationJson(explanation), () =>
+      explanationView(explanation, urlOfPullRequest(repo, pr), context.host.clock.now()),
+    ),
+  )
+}
+
+/** Opens the page of a pull request after reading its record. */
+export async function openOne(invocation: ExplainInvocation, context: CommandContext): Promise<void> {
+  await readRecord(invocation, context)
+  const { openPage } = await import('../../../cli/open-page.ts')
+  return openPage(urlOfPullRequest(invocation.values.repo, invocation.values.pr), context)
+}
