@@ -1,6 +1,5 @@
 import { usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
-import { parseJson, stringifyJson } from '../json-text.ts'
 import type { BodyValue } from './param.ts'
 
 /** A value that replaces the value at a path of the body. */
@@ -29,11 +28,8 @@ export function parseOverride(word: string): BodyOverride {
 function parseValue(word: string): BodyValue {
   try {
     const value: Json = JSON.parse(word)
-    const isExact =
-      typeof value === 'number'
-        ? String(value) === word.trim()
-        : stringifyJson(value) === stringifyJson(parseJson(word) ?? value)
-    if (isExact) return value
+    const numbers = word.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/-?\d[\d.eE+-]*/g) ?? []
+    if (numbers.every(text => String(Number(text)) === text)) return value
     const bytes = new TextEncoder().encode(word.trim())
     return { chunks: [bytes], bytes: bytes.length }
   } catch {
