@@ -77,7 +77,7 @@ async function receive(
   const readOptions = { interrupted: host.interrupted, secrets: client.secrets }
   const sendOptions = {
     token,
-    timeout: () => limits.timeout?.(defaultTimeout) ?? options.timeout ?? defaultTimeout,
+    timeout: () => limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout),
     retryPolicy: limits.retryPolicy ?? client.retryPolicy,
     onAttempt,
     sink,

@@ -100,7 +100,7 @@ export async function readGlobalOptions(args: ParsedArgs, settings: Config): Pro
     color: await settings.require('color'),
     noInput: args.has('--no-input'),
     retries: await settings.require('retries'),
-    timeout: await settings.read('timeout'),
+    timeout: (await settings.read('timeout')) || undefined,
     maxResponseSize: await settings.read('maxAnswer'),
   }
 }

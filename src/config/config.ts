@@ -238,7 +238,7 @@ async function* openInput(
     if (path === '-' && input.terminal)
       await notify('Reading from the terminal. To finish, press Ctrl-D on an empty line.')
     if (path === '-') yield* input.read()
-    else yield* files.stream(path, (await settings.read('timeout')) ?? attemptLimit, interrupted)
+    else yield* files.stream(path, (await settings.read('timeout')) || attemptLimit, interrupted)
   } catch (error) {
     if (isMergeqError(error)) throw error
     const reason = (error instanceof Error ? error.message : String(error)).replace(/, \w+ '.*'$/, '')

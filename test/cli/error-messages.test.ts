@@ -651,6 +651,19 @@ describe('errors for scripts', () => {
     expect(errorOf({ err }).message).toMatch(/within 0\.05s/)
   })
 
+  test.each<[string, Setting]>([
+    ['pr submit 7 --timeout 0', {}],
+    ['pr submit 7', { env: { MERGEQ_TIMEOUT: '0' } }],
+    ['pr wait 7 --timeout 0', { env: { MERGEQ_TIMEOUT: '0' } }],
+    ['pr wait 7 --timeout 5s', { env: { MERGEQ_TIMEOUT: '0' } }],
+  ])('the time limit 0 is the default of a request: %s, %j', async (line, setting) => {
+    const { code, requests } = await mergeq(`${line} ${where}`, {
+      ...setting,
+      answer: () => ({ body: '{"state":"merged"}' }),
+    })
+    expect({ code, sent: requests.length }).toEqual({ code: 0, sent: 1 })
+  })
+
   test.each(['25d', '10000w'])(
     'a time limit of %s, longer than that of any timer, is not over at once',
     async limit => {

@@ -309,6 +309,17 @@ describe('how a watch ends', () => {
     expect(err).toMatch(says)
   })
 
+  test.each([
+    [404, 1],
+    [503, 4],
+  ])('metrics that answer %i are requested %i times in 100 s', async (status, times) => {
+    const { code, requests } = await watch('--for 100s', [good], {
+      terminal: true,
+      answer: ({ path }) => (isMetrics(path) ? { status } : good),
+    })
+    expect({ code, times: requests.filter(({ path }) => isMetrics(path)).length }).toEqual({ code: 0, times })
+  })
+
   test('a signal restores the terminal at once, before a second signal can end the process', async () => {
     const stop = new AbortController()
     const screen: string[] = []

@@ -88,7 +88,7 @@ export async function createWaitLimits(
 ): Promise<WaitLimits> {
   const args = new Map(context.args)
   args.delete('--timeout')
-  const configured = await context.settings.withArgs(args).read('timeout')
+  const configured = (await context.settings.withArgs(args).read('timeout')) || undefined
   const client = context.client()
   if (limit === 0) {
     const limits = { timeout: (usual: number) => configured ?? usual }

@@ -1,4 +1,4 @@
-import { callOperation } from '../../../api/call.ts'
+import { callIfAvailable } from '../../../api/call-if-available.ts'
 import { getMergeQueueMetrics, samplesIn } from '../../../api/operations/queue-metrics.ts'
 import { type ServiceClient, withMaxRetries, withoutMessages } from '../../../api/service-client.ts'
 import type { InputValues } from '../../../cli/inputs.ts'
@@ -19,8 +19,8 @@ export interface QueueActivity {
 const timeLimit = 1_000
 
 /**
- * Reads the metrics of a queue with a single request of at most a second. Never rejects: undefined if the
- * metrics cannot be read.
+ * Reads the metrics of a queue with a single request of at most a second, and with none after a 404. Never
+ * rejects: undefined if the metrics cannot be read.
  */
 export async function readQueueActivity(
   client: ServiceClient,
@@ -29,10 +29,9 @@ export async function readQueueActivity(
   try {
     const limits = { ...withMaxRetries(client, 0), timeout: () => timeLimit }
     const params = { repo, branch: targetBranch }
-    const { response } = await callOperation(withoutMessages(client), getMergeQueueMetrics, params, {
-      limits,
-    })
-    const samples = samplesIn(response.bytes)
+    const { result } = await callIfAvailable(withoutMessages(client), getMergeQueueMetrics, params, { limits })
+    if (result === undefined) return undefined
+    const samples = samplesIn(result.response.bytes)
     const { summarizeMetrics, usualRangeText, usualTimeInQueue } = await import(
       '../../../domain/metrics/last-hour.ts'
     )
