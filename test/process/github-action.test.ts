@@ -183,6 +183,12 @@ describe('the action', () => {
     expect(JSON.parse(job.log.join('\n').split('\n').at(-1) ?? '')).toMatchObject({ branch: 'release/2.4' })
   }, 60_000)
 
+  test('masks a token with a percent sign as the runner reads it', async () => {
+    const job = newJob()
+    expect(await job.use({ with: { token: 'sand%41box' } })).toBe(0)
+    expect(job.log.join('\n')).toContain('\n::add-mask::sand%2541box')
+  }, 60_000)
+
   test('exposes the JSON and the exit code of a command', async () => {
     const job = newJob()
     const command = 'mergeq pr get 7 --fields "state,prNumber"'
