@@ -29,7 +29,9 @@ export async function readQueueActivity(
   try {
     const limits = { ...withMaxRetries(client, 0), timeout: () => timeLimit }
     const params = { repo, branch: targetBranch }
-    const { result } = await callIfAvailable(withoutMessages(client), getMergeQueueMetrics, params, { limits })
+    const { result } = await callIfAvailable(withoutMessages(client), getMergeQueueMetrics, params, {
+      limits,
+    })
     if (result === undefined) return undefined
     const samples = samplesIn(result.response.bytes)
     const { summarizeMetrics, usualRangeText, usualTimeInQueue } = await import(
