@@ -144,11 +144,15 @@ function callWithDeadline<P extends Params>(
   )
 }
 
-/** Checks the pushed branches. Throws the error that blocks the push; returns the exit code 0 otherwise. */
+/**
+ * Checks the pushed branches. Throws the error that blocks the push, otherwise the error of the first branch
+ * that could not be checked; returns the exit code 0 if there is none.
+ */
 async function guardPush(remoteUrl: string | undefined, context: CommandContext): Promise<number> {
   const pushes = await readPushes(context)
   const { host, options } = context
   const deadline = host.clock.now() + Math.min(maxWait, options.timeout ?? maxWait)
+  const failures: unknown[] = []
   for (const push of pushes) {
     if (options.dryRun) {
       const templates = await readInvocations(guardRequest, context)
@@ -158,9 +162,14 @@ async function guardPush(remoteUrl: string | undefined, context: CommandContext)
         context,
       )
     }
-    const record = await findQueuedPullRequest(push, remoteUrl, deadline, context)
+    const record = await findQueuedPullRequest(push, remoteUrl, deadline, context).catch(error => {
+      failures.push(error)
+      return undefined
+    })
+    host.interrupted.throwIfAborted()
     if (record !== undefined) throw await createBlockedPushError(record, push, deadline, context)
   }
+  if (failures.length > 0) throw failures[0]
   return 0
 }
 

@@ -137,6 +137,15 @@ describe('the guard', () => {
     expect({ code, asked: requests.length }).toEqual({ code: 21, asked: 4 })
   })
 
+  test('a branch that cannot be checked does not hide another that is queued', async () => {
+    const known = serviceKnowing()
+    const { code, err } = await guard(line('a') + line('fix'), seen =>
+      seen.body.includes('"a"') ? { status: 500 } : known(seen),
+    )
+    expect(code).toBe(21)
+    expect(err).toMatch(/^mergeq: The push of fix was blocked: #7 /)
+  })
+
   test('a branch of the same name in a fork is another one, unless the head is the same', async () => {
     const fork = (prSha: string) =>
       mergeq('guard -- fork git@github.com:ada/web.git', {
