@@ -55,8 +55,8 @@ function findDebootstrap(folder) {
  * Runs a command of the system in a process namespace and a mount namespace of its own: nothing stays mounted, and
  * nothing keeps running.
  */
-const entry = `mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && system=$1 && shift &&
-chroot "$system" "$@"`
+const entry = `mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && mount -t tmpfs tmpfs "$1/tmp" &&
+system=$1 && shift && chroot "$system" "$@"`
 
 /** Returns the command line that runs a command of the system. */
 const enter = (system, variables, command) => [
@@ -66,6 +66,21 @@ const enter = (system, variables, command) => [
   ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
   ...command,
 ]
+
+/** Starts `unshare`, which ends with this process, and with it all programs in its namespaces. */
+function start(args, stdio) {
+  const child = spawn('unshare', args, { stdio })
+  const end = () => child.kill('SIGKILL')
+  process.once('exit', end)
+  child.once('exit', () => process.off('exit', end))
+  return child
+}
+
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+])
+  process.once(signal, () => process.exit(code))
 
 /**
  * Sets up Wine in a folder and returns it. Throws an error that says why it cannot be set up.
@@ -98,7 +113,7 @@ export function openWine(folder) {
     async run(words, { cwd, variables = {}, log }) {
       const output = openSync(log, 'w')
       const command = ['env', '-C', `/root/wine/drive_c/${cwd}`, 'wine', ...words]
-      const child = spawn('unshare', enter(system, variables, command), { stdio: ['ignore', output, output] })
+      const child = start(enter(system, variables, command), ['ignore', output, output])
       let printed = 0
       const print = () => {
         const bytes = readFileSync(log)
@@ -121,9 +136,7 @@ export function openWine(folder) {
     startInTerminal(line, { cwd, variables = {} }) {
       const inTerminal = ['script', '-qefc', `trap : INT; stty cols 80 rows 24; ${line}`, '/dev/null']
       const command = ['env', '-C', `/root/wine/drive_c/${cwd}`, ...inTerminal]
-      return spawn('unshare', enter(system, { TERM: 'xterm', ...variables }, command), {
-        stdio: ['pipe', 'pipe', 'inherit'],
-      })
+      return start(enter(system, { TERM: 'xterm', ...variables }, command), ['pipe', 'pipe', 'inherit'])
     },
   }
 }
