@@ -488,7 +488,7 @@ describe('pr submit --wait', () => {
     })
     expect({ code, seconds }).toEqual({ code: 5, seconds: 90 })
     expect(err).toMatch(
-      /#7 was submitted, but .* only the previous attempt: FAILED since 2026-01-05T11:00:00/,
+      /#7 was submitted, but .* only the previous attempt \(FAILED since 2026-01-05T11:00:00/,
     )
   })
 

@@ -602,9 +602,9 @@ describe('a settings file that cannot be read', () => {
     expect(err).toContain(file)
   })
 
-  test('a value that is not text, or a missing profile, has no effect', async () => {
+  test('a value that is neither text nor a number, or a missing profile, has no effect', async () => {
     for (const document of [
-      { profiles: { default: { repo: 7, org: null } } },
+      { profiles: { default: { repo: {}, org: null } } },
       { profiles: 'x', tokens: [] },
       { profiles: [] },
     ]) {
