@@ -32,6 +32,8 @@ export interface RequestInfo {
 interface Errno {
   readonly name?: string
   readonly code?: string
+  /** `getaddrinfo` for an error of the DNS lookup, whatever its code is. */
+  readonly syscall?: string
   readonly message?: string
   readonly hostname?: string
   readonly port?: number
@@ -72,7 +74,7 @@ export function classifyError(
   error: unknown,
   { operation, host, proxy, began, limit, node }: RequestInfo,
 ): TransportError {
-  const { name = '', code = '', message: errorMessage = '', hostname, port } = innermostError(error)
+  const { name = '', code = '', syscall, message: errorMessage = '', hostname, port } = innermostError(error)
   const transportError = (
     sentState: SentState,
     message: string,
@@ -108,7 +110,7 @@ export function classifyError(
       checkNetwork,
       { failedStep: 'proxy' },
     )
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+  if (syscall === 'getaddrinfo')
     return transportError('not-sent', `The host name of ${peer} could not be resolved (DNS)`, checkNetwork, {
       failedStep: 'dns',
     })

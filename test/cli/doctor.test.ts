@@ -101,7 +101,9 @@ describe('a check that cannot run because another failed is skipped, and says wh
       const callback = words.at(-1)
       if (words[0] !== 'mergeq.invalid') Reflect.apply(real, dns, words)
       else if (typeof callback === 'function')
-        setImmediate(() => callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND' })))
+        setImmediate(() =>
+          callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' })),
+        )
     })
     const { code, rows, row } = await doctor({
       env: {

@@ -1,6 +1,28 @@
 import { expect, test } from 'vitest'
 import { classifyError } from '../../src/http/transport-error.ts'
 
+const read = {
+  operation: 'getQueue',
+  host: 'queue.example',
+  proxy: undefined,
+  began: true,
+  limit: 1_000,
+  node: '20.18.1',
+}
+
+test.each(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_MEMORY', 'ETIMEDOUT'])(
+  'a lookup that fails with %s is an error of DNS, and nothing was sent',
+  code => {
+    const failure = Object.assign(new Error(), { code, syscall: 'getaddrinfo', hostname: 'queue.example' })
+    const { sentState, error } = classifyError(new TypeError('fetch failed', { cause: failure }), read)
+    expect({ sentState, step: error.details.failedStep, message: error.message }).toEqual({
+      sentState: 'not-sent',
+      step: 'dns',
+      message: 'The host name of queue.example could not be resolved (DNS).',
+    })
+  },
+)
+
 test.each([
   ['20.18.1', false],
   ['22.14.0', false],
