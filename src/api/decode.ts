@@ -75,6 +75,16 @@ export const webPageError = (): MergeqError =>
 export const missingPartError = (what: string): MergeqError =>
   new MergeqError('bad-answer', `it has no ${what}.`, { hint: checkBaseUrl })
 
+/**
+ * Returns the token of the next page; empty for none. Throws the `bad-answer` error for a value that is
+ * neither text nor a number: without the error, an incomplete list would look complete.
+ */
+export function readPageToken(value: Json | undefined): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value === 'string' || typeof value === 'number') return String(value)
+  throw missingPartError('valid token of the next page')
+}
+
 /** The `bad-answer` error for a response that is not JSON. */
 export function notJsonError({ text, bytes }: Pick<ResponseBody, 'text' | 'bytes'>): MergeqError {
   const hint = checkBaseUrl

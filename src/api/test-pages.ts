@@ -1,6 +1,6 @@
 import { maxListResponseSize } from '../domain/limits.ts'
-import { getString, isObject, type Json, type JsonObject } from '../json.ts'
-import { missingPartError, type ResponseDecoder, recordDecoder } from './decode.ts'
+import { get, getString, isObject, type Json, type JsonObject } from '../json.ts'
+import { missingPartError, type ResponseDecoder, readPageToken, recordDecoder } from './decode.ts'
 import type { ListResult, PageProtocol } from './list-reader.ts'
 
 /** The pages of a list of tests (docs/reference/service.md, "Pages"). */
@@ -21,7 +21,7 @@ export interface TestPages extends Pick<PageProtocol<object>, 'content' | 'nextT
  */
 export const createTestPages = (key: string, idKey: string): TestPages => ({
   content: { key, noun: 'test' },
-  nextToken: ({ page = {} }) => getString(page, 'next_page_token') ?? '',
+  nextToken: ({ page = {} }) => readPageToken(get(page, 'next_page_token')),
   idOf: test => getString(test, idKey),
   pageQuery: (token, pageSize) => ({ page_query: { page_size: pageSize, page_token: token } }),
   decoder: {

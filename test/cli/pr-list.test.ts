@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { mergeq, openStory, type Seen, type Story } from '../support/harness.ts'
+import { type Answer, mergeq, openStory, type Seen, type Story } from '../support/harness.ts'
 
 const where = '-R acme/web -b main --retries 0'
 
@@ -85,6 +85,17 @@ describe('the list', () => {
     })
   })
 
+  test('follows a cursor that is a number', async () => {
+    const answer = ({ body }: Seen): Answer => ({
+      body: body.includes('"cursor"')
+        ? '{"pullRequests":[{"prNumber":2}]}'
+        : '{"pullRequests":[{"prNumber":1}],"nextCursor":5}',
+    })
+    const { code, out, requests } = await mergeq(`pr list ${where} -o ndjson`, { answer })
+    expect({ code, out }).toEqual({ code: 0, out: '{"prNumber":1}\n{"prNumber":2}\n' })
+    expect(JSON.parse(requests[1]?.body ?? '')).toMatchObject({ cursor: '5' })
+  })
+
   test('keeps the cursor of a single page', async () => {
     const { out, err } = await mergeq(`pr list ${where} --json --limit 2`, { answer: two })
     expect(JSON.parse(out)).toMatchObject({ nextCursor: '1', window: { complete: false } })
@@ -106,6 +117,8 @@ describe('the list', () => {
     ['{"error":{"message":"down"}}', 15],
     ['null', 15],
     ['{"pullRequests":[]}', 0],
+    ['{"pullRequests":[],"nextCursor":{}}', 15],
+    ['{"pullRequests":[],"nextCursor":true}', 15],
   ])('the answer %s ends with %i', async (body, expected) => {
     const { code, out } = await mergeq(`pr list ${where}`, { answer: () => ({ body }) })
     expect({ code, out }).toEqual({ code: expected, out: '' })

@@ -4,7 +4,7 @@ import { withNormalizedState } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { toIso } from '../../domain/values/time.ts'
 import { get, getString, isObject, type JsonObject } from '../../json.ts'
-import { missingPartErrorWithMessage, type ResponseDecoder, recordDecoder } from '../decode.ts'
+import { missingPartErrorWithMessage, type ResponseDecoder, readPageToken, recordDecoder } from '../decode.ts'
 import type { PageProtocol } from '../list-reader.ts'
 import { defineOperation } from '../operation.ts'
 import { localParam, param } from '../param.ts'
@@ -44,7 +44,7 @@ const protocol: PageProtocol<StateSegment> = {
     ...(token === '' ? {} : { cursor: token }),
     take: pageSize,
   }),
-  nextToken: ({ envelope = {} }) => getString(envelope, 'nextCursor') ?? '',
+  nextToken: ({ envelope = {} }) => readPageToken(get(envelope, 'nextCursor')),
   idOf(record) {
     const number = get(record, 'prNumber')
     return typeof number === 'number' ? String(number) : undefined
