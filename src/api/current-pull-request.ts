@@ -51,7 +51,7 @@ export async function findCurrentPullRequest(
     await logger.debug(`pull request by commit ${commit.slice(0, 7)}: ${commitProblem}`)
   const number = await readNumber(client, { repo, targetBranch, head: branch })
   if (number === undefined) throw missing('the service has no pull request for this branch')
-  if (number === null) throw missing('the record of the service has no number')
+  if (number === null) throw missing('the response contains no pull request number')
   await logger.debug(`pr: ${number} (branch ${branch})`)
   return String(number)
 }

@@ -175,7 +175,7 @@ function describeNotFound(
   if (context.isHostedOnly === true)
     return {
       summary: isRouteMissing(response)
-        ? `${host} returned 404 (not found): it has no operation ${operation}`
+        ? `${host} returned 404 (not found): the service has no operation ${operation}`
         : `${host} returned 404 (not found)${about}`,
       hint: `Only the hosted service has the operation ${operation}. ${hint}`,
     }

@@ -15,7 +15,7 @@ export async function openPage(url: string, { host, logger, options }: CommandCo
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new MergeqError('output', `The browser could not be started: ${sanitizeLine(reason)}.`, {
-      hint: `Open the page yourself: ${shown}`,
+      hint: `Open this page in a browser: ${shown}`,
     })
   }
   await logger.info(`Opened ${shown} in your browser.`)

@@ -10,7 +10,7 @@ export const setOption = repeatableOption({
   name: 'set',
   value: 'path=value',
   summary:
-    'Add a field to the request body; dots in the path separate nested keys; the value is JSON or text',
+    'Add a field to the request body; dots in the path separate nested keys; a value that is not JSON is sent as text',
   parse: parseOverride,
 })
 

@@ -154,7 +154,7 @@ export const apiCommand = defineCommand({
       short: 'F',
       value: 'key=value',
       summary:
-        'Add a field to the request body; dots in the key separate nested keys; the value is JSON, otherwise text',
+        'Add a field to the request body; dots in the key separate nested keys; a value that is not JSON is sent as text',
       parse: parseField,
     }),
     raw: repeatableOption({

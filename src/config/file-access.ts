@@ -28,7 +28,7 @@ function placeProblems(env: Environment, path: string): readonly AccessProblem[]
     directory ? [normalize(directory)] : [],
   )
   if (profiles.length === 0 || profiles.some(profile => normalize(path).startsWith(profile))) return []
-  const description = 'is outside your user profile, where other users may read it'
+  const description = 'is outside your user profile, so other users may be able to read it'
   return [{ path: parentDirectory(path), kind: 'place', description, isForeign: false }]
 }
 

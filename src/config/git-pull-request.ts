@@ -37,10 +37,10 @@ export async function findPullRequestOfCommit(
   const numbers = refs.flatMap(([, sha, number = '']) => (sha === commit ? [number] : []))
   if (refs.length === 0) return { commitProblem: `remote ${name} lists no pull requests` }
   if (numbers.length === 0)
-    return { commitProblem: `it is not the head of a pull request of ${repositoryName(repo)}` }
+    return { commitProblem: `it is not the head of a pull request in ${repositoryName(repo)}` }
   if (numbers.length > 1)
     return {
-      commitProblem: `it is the head of several pull requests of ${repositoryName(repo)}: ${numbers.map(number => `#${number}`).join(', ')}`,
+      commitProblem: `it is the head of several pull requests in ${repositoryName(repo)}: ${numbers.map(number => `#${number}`).join(', ')}`,
     }
   return { pr: toResolvedValue(numbers[0], `the pull requests at git remote ${name}`) }
 }

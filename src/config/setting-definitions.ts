@@ -70,7 +70,7 @@ export const settingDefinitions = {
     key: 'target-branch',
     env: ['MERGEQ_TARGET_BRANCH'],
     summary: 'Branch that the queue merges into',
-    hint: 'Use --target-branch <branch> or set MERGEQ_TARGET_BRANCH. The project file, the profile, the CI job and git do not provide a target branch.\nTo read the default branch of the remote into git, run: git remote set-head origin -a\nTo list the queues, run: mergeq queue list',
+    hint: 'Use --target-branch <branch> or set MERGEQ_TARGET_BRANCH. The project file, the profile, the CI job and git do not provide a target branch.\nTo store the default branch of the remote in git, run: git remote set-head origin -a\nTo list the queues, run: mergeq queue list',
     parse: textParser('target branch'),
   }),
   org: setting({

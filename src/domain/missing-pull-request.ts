@@ -38,7 +38,7 @@ export function missingPullRequestError(
     subject === undefined ? 'No pull request was given.' : `No pull request was found for ${subject}.`,
     [
       ...reasons,
-      `MERGEQ_PR is not set. ${command === undefined ? 'Set the option pr.' : `Specify one: mergeq ${command} 123`}`,
+      `MERGEQ_PR is not set. ${command === undefined ? 'Set the option pr.' : `Specify a pull request: mergeq ${command} 123`}`,
     ].join('\n'),
   )
 }

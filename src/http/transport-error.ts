@@ -131,7 +131,7 @@ export function classifyError(
     return transportError(
       'not-sent',
       `The certificate of ${host} is not trusted (${code})`,
-      `If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS${hasSystemStore(node) ? ', or use the certificate store of the system: NODE_OPTIONS=--use-system-ca' : ''}. ${nothingSent}`,
+      `If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS${hasSystemStore(node) ? ', or use the system certificate store: NODE_OPTIONS=--use-system-ca' : ''}. ${nothingSent}`,
       { retryable: false, failedStep: 'tls' },
     )
   if (!began && proxy !== undefined)

@@ -579,9 +579,9 @@ export interface GetTestDetailsOptions extends BodyOptions {
 export interface ListPullRequestsOptions extends BodyOptions {
   /** Only pull requests in these states; one request for each state. */
   readonly states?: readonly PullRequestState[] | undefined
-  /** Only pull requests that merged, failed or were cancelled since then. */
+  /** Only pull requests that merged, failed or were cancelled since this time. */
   readonly since?: Moment | undefined
-  /** Only pull requests of this author. The service cannot select by author: all of them are read. */
+  /** Only pull requests by this author. The service cannot select by author: all of them are read. */
   readonly author?: string | undefined
   /** Maximum number of pull requests; without it, all. */
   readonly limit?: number | undefined

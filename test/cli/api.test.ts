@@ -147,5 +147,5 @@ test('a hosted operation that is missing says so, whatever its name', async () =
     answer: () => ({ status: 404, body: 'Not Found' }),
   })
   expect(code).toBe(5)
-  expect(err).toContain('it has no operation listPullRequests.\n')
+  expect(err).toContain('the service has no operation listPullRequests.\n')
 })

@@ -102,7 +102,7 @@ describe('the pull request of the current branch', () => {
     })
     const { err } = await inCheckout('pr restart', several, { answer: service(unknown) })
     expect(err).toContain(
-      '  By commit 2ff2b16: it is the head of several pull requests of github.com/acme/web: #7, #123.\n',
+      '  By commit 2ff2b16: it is the head of several pull requests in github.com/acme/web: #7, #123.\n',
     )
   })
 
@@ -143,7 +143,7 @@ describe('the pull request of the current branch', () => {
       `mergeq: No pull request was found for branch fix-cart.
   By commit 2ff2b16: git ls-remote origin failed: Permission denied (publickey).
   By branch: --dry-run sends no request.
-  MERGEQ_PR is not set. Specify one: mergeq pr cancel 123
+  MERGEQ_PR is not set. Specify a pull request: mergeq pr cancel 123
 `,
     )
     const { code: found } = await inCheckout('pr cancel --dry-run', { 'ls-remote': prints(ref(commit, 7)) })
@@ -242,7 +242,7 @@ describe('if no pull request is found, the error says what was tried and why it 
     [
       'no pull request has the commit',
       { 'ls-remote': prints(ref(other, 7)) },
-      ['By commit 2ff2b16: it is not the head of a pull request of github.com/acme/web.', asked],
+      ['By commit 2ff2b16: it is not the head of a pull request in github.com/acme/web.', asked],
     ],
     [
       'the remote has no pull requests',
@@ -263,7 +263,7 @@ describe('if no pull request is found, the error says what was tried and why it 
   test.each(cases)('%s', async (_, git, lines) => {
     const { code, out, err, sent } = await inCheckout('pr get', git, { answer: service(unknown) })
     expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: [byBranch] })
-    const all = [...lines, 'MERGEQ_PR is not set. Specify one: mergeq pr get 123']
+    const all = [...lines, 'MERGEQ_PR is not set. Specify a pull request: mergeq pr get 123']
     expect(err).toBe(
       `mergeq: No pull request was found for branch fix-cart.\n${all.map(line => `  ${line}\n`).join('')}`,
     )
@@ -272,7 +272,7 @@ describe('if no pull request is found, the error says what was tried and why it 
   test('the record has no number', async () => {
     const { code, err } = await inCheckout('pr get', {}, { answer: service({ body: '{"state":"pending"}' }) })
     expect(code).toBe(2)
-    expect(err).toContain('  By branch: the record of the service has no number.\n')
+    expect(err).toContain('  By branch: the response contains no pull request number.\n')
   })
 
   const unasked: readonly (readonly [what: string, git: Readonly<Record<string, Spawned>>, err: string])[] = [
@@ -333,7 +333,7 @@ describe('if no pull request is found, the error says what was tried and why it 
     expect(result).toEqual({
       code: 2,
       out: '',
-      err: `${err}  MERGEQ_PR is not set. Specify one: mergeq pr cancel 123\n`,
+      err: `${err}  MERGEQ_PR is not set. Specify a pull request: mergeq pr cancel 123\n`,
       sent: [],
     })
   })
@@ -367,7 +367,7 @@ describe('if no pull request is found, the error says what was tried and why it 
         kind: 'usage',
         exit: 2,
         message: 'No pull request was found for branch fix-cart.',
-        hint: 'By commit 2ff2b16: git ls-remote origin failed: Permission denied (publickey).\nBy branch: the service has no pull request for this branch.\nMERGEQ_PR is not set. Specify one: mergeq pr get 123',
+        hint: 'By commit 2ff2b16: git ls-remote origin failed: Permission denied (publickey).\nBy branch: the service has no pull request for this branch.\nMERGEQ_PR is not set. Specify a pull request: mergeq pr get 123',
       },
     })
   })

@@ -340,6 +340,6 @@ test('on Windows, settings outside the profile are a warning, and a token has a 
       USERPROFILE: 'C:\\Users\\dev',
     },
   })
-  expect(out).toContain('C:\\\\shared is outside your user profile, where other users may read it')
+  expect(out).toContain('C:\\\\shared is outside your user profile, so other users may be able to read it')
   expect(out).toContain('Set MERGEQ_CONFIG_DIR to a directory in your user profile, or unset it.')
 })

@@ -399,7 +399,7 @@ describe('success', () => {
         // The next command, for a person.
         err:
           operation === 'submitPullRequest'
-            ? `To follow it: mergeq pr wait 7 --repo acme/web --target-branch main\n`
+            ? `For the result, run: mergeq pr wait 7 --repo acme/web --target-branch main\n`
             : '',
         lines: 2,
       })

@@ -316,7 +316,7 @@ describe('flaky match', () => {
       ['test 3', 'quarantined', false],
     ])
     expect(err).toContain(
-      '2 failed tests are known to be flaky or broken, but did not fail in this range before.\n',
+      '2 failed tests are known to be flaky or broken, but had not failed in this range before.\n',
     )
     const { out: picked } = await match('-o ndjson --fields name,inWindow', answers)
     expect(picked).toContain('{"name":"test 2","inWindow":false}\n')

@@ -357,7 +357,7 @@ describe('--fields help lists the fields', () => {
       code: 2,
       out: '',
       requests: [],
-      err: 'mergeq: The fields of this `mergeq api` are known only after the response.\n  To see them, run the command without --fields.\n',
+      err: 'mergeq: The fields of `mergeq api` depend on the response.\n  To see the fields, run the command without --fields.\n',
     })
   })
 

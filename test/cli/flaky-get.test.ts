@@ -87,7 +87,7 @@ describe('a test is not found', () => {
         "mergeq: 2 tests match 'address form'.",
         '  50c3aedb  Address form submits once (chromium)',
         '  50c3aedc  Address form submits once (webkit)',
-        '  To show one of them, run: mergeq flaky get 50c3aedb -R acme/web --org acme',
+        '  To show a test, run: mergeq flaky get 50c3aedb -R acme/web --org acme',
         '',
       ]
         .join('\n')
@@ -110,7 +110,7 @@ describe('a test is not found', () => {
     })
     expect(code).toBe(2)
     expect(err.match(/^ {2}50c3aedb-\d{4} {2}same$/gm)).toHaveLength(20)
-    expect(err).toContain('  and 1,010 more: add words of the name or of the variant\n')
+    expect(err).toContain('  and 1,010 more: add words from the name or the variant\n')
   })
 
   test('no match says where it was searched and how to search further back', async () => {

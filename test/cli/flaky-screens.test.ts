@@ -79,11 +79,11 @@ describe.each(['document', 'hosted'] as const)('the screens in the %s dialect', 
 
   test('which test is it: the list, words of a name, the beginning of an ID, the details', async () => {
     const listed = await story.mergeq('flaky list', { ...screen, columns: 120 })
-    const [, words] = listed.out.match(/To show one: mergeq flaky get "(.*)"\n$/) ?? []
+    const [, words] = listed.out.match(/Details: mergeq flaky get "(.*)"\n$/) ?? []
     expect(words).toBe('Address form')
     const several = await story.mergeq(`flaky get "${words}"`, { ...screen, columns: 120 })
     expect([several.code, several.out]).toEqual([2, ''])
-    const [, command = ''] = several.err.match(/To show one of them, run: mergeq (.*)\n$/) ?? []
+    const [, command = ''] = several.err.match(/To show a test, run: mergeq (.*)\n$/) ?? []
     expect(command).toMatch(/^flaky get [0-9a-f]{8}$/)
     const shown = await story.mergeq(command, { ...screen, columns: 120 })
     expect([shown.code, shown.out.startsWith('Address form')]).toEqual([0, true])
@@ -101,7 +101,7 @@ describe('flaky list on a terminal', () => {
     ])
     expect(lines).toHaveLength(33)
     expect(lines.slice(-2).join(' ')).toBe(
-      '30 of 116 tests, last 24 hours, worst first. To list all, add --limit 0. To show one: mergeq flaky get "test number 115"',
+      '30 of 116 tests, last 24 hours, worst first. To list all, add --limit 0. Details: mergeq flaky get "test number 115"',
     )
     expect([err, requests.length]).toEqual(['', 2])
   })
@@ -178,7 +178,7 @@ describe('flaky list on a terminal', () => {
       seen.body.includes('"page_token":"100"') ? { status: 500 } : serving(many(200))(seen)
     const { code, out, err } = await mergeq(`flaky list ${where}`, { ...screen, answer })
     expect(code).toBe(17)
-    expect(out).toContain('\n30 tests, last 24 hours, worst first. To show one:')
+    expect(out).toContain('\n30 tests, last 24 hours, worst first. Details:')
     expect(err).toContain('The list is incomplete.')
   })
 
@@ -214,7 +214,7 @@ describe('flaky list on a terminal', () => {
         ' 29%    1  <b>"x"                        00000001-93f0-4c57-8a3b-1f2e3d4c5b6a',
         ' 29%    1  alone                         c',
         ' 29%    0  <b>"x"  webkit   quarantined  00000000-93f0-4c57-8a3b-1f2e3d4c5b6a',
-        '3 tests, last 24 hours, worst first. To show one: mergeq flaky get 00000001',
+        '3 tests, last 24 hours, worst first. Details: mergeq flaky get 00000001',
         '',
       ].join('\n'),
     )

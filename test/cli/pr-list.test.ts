@@ -58,15 +58,15 @@ describe('the list', () => {
 
   test.each([
     ['--limit 2', 'Showing 2 pull requests; there are more. To list all, add --limit 0.'],
-    ['', '3 pull requests of main in github.com/acme/web.'],
-    ['--since 24h', '3 pull requests of main in github.com/acme/web (ended in the last 24 hours).'],
+    ['', '3 pull requests for main in github.com/acme/web.'],
+    ['--since 24h', '3 pull requests for main in github.com/acme/web (ended in the last 24 hours).'],
     [
       '--since 2026-01-05 --author ada',
-      '3 pull requests of main in github.com/acme/web (ended since 2026-01-05 00:00 UTC, by ada).',
+      '3 pull requests for main in github.com/acme/web (ended since 2026-01-05 00:00 UTC, by ada).',
     ],
     [
       '--state not-ready --author nobody',
-      'No pull requests of main in github.com/acme/web (not-ready, by nobody).',
+      'No pull requests for main in github.com/acme/web (not-ready, by nobody).',
     ],
   ])('on a terminal, %s ends with one sentence', async (flags, sentence) => {
     const { out } = await mergeq(`pr list ${where} --color never ${flags}`, {
@@ -216,7 +216,7 @@ describe('pages that mislead', () => {
       answer,
     })
     expect({ code, out }).toEqual({ code: 0, out: '{"prNumber":1}\n{"prNumber":2}\n' })
-    expect(err).toContain('the list of state MERGED was read again from the first page.')
+    expect(err).toContain('the list of pull requests in state MERGED was read again from the first page.')
   })
 })
 
@@ -230,7 +230,7 @@ describe('a service without the operation', () => {
     const { code, err } = await mergeq(`pr list ${where}`, { answer: () => ({ status: 404, body }) })
     expect(code).toBe(5)
     expect(err.replace(/127\.0\.0\.1:\d+/, 'the host')).toBe(
-      'mergeq: the host returned 404 (not found): it has no operation listPullRequests.\n' +
+      'mergeq: the host returned 404 (not found): the service has no operation listPullRequests.\n' +
         '  Only the hosted service has the operation listPullRequests. Check --repo and --target-branch.\n',
     )
   })

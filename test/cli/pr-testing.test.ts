@@ -70,7 +70,7 @@ describe('pr testing --pr', () => {
     expect({ code, out, err }).toEqual({
       code: 6,
       out: '',
-      err: `mergeq: #7 has no test run yet (${words}).\n  To see what it waits for, run: mergeq pr explain 7 --repo acme/web --target-branch main\n`,
+      err: `mergeq: #7 has no test run yet (${words}).\n  To see what #7 is waiting for, run: mergeq pr explain 7 --repo acme/web --target-branch main\n`,
     })
   })
 

@@ -119,7 +119,7 @@ describe('--web', () => {
     const { code, err } = await opened('pr get 7 --web', answering(record), true)
     expect({ code, err }).toEqual({
       code: 16,
-      err: 'mergeq: The browser could not be started: spawn xdg-open ENOENT.\n  Open the page yourself: https://github.com/acme/web/pull/7\n',
+      err: 'mergeq: The browser could not be started: spawn xdg-open ENOENT.\n  Open this page in a browser: https://github.com/acme/web/pull/7\n',
     })
   })
 

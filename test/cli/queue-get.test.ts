@@ -95,7 +95,7 @@ describe('queue get on a terminal', () => {
     })
     expect(out).toContain(`\u001B[33m● ${state}\u001B[39m`)
     expect(out).toContain(
-      `\u001B[33m${message}To resume: mergeq queue resume --repo acme/web --target-branch main\u001B[39m\n`,
+      `\u001B[33m${message}To resume the queue, run: mergeq queue resume --repo acme/web --target-branch main\u001B[39m\n`,
     )
   })
 
@@ -109,7 +109,7 @@ describe('queue get on a terminal', () => {
     const { out } = await show(queue('RUNNING'), { metrics: '' })
     expect(out).toBe(`acme/web main  ● RUNNING   testing 0/2   waiting 0
 No pull requests are queued. Pull requests that are not ready are not listed.
-To check a pull request: mergeq pr get 7
+To check a pull request, run: mergeq pr get 7
 `)
   })
 

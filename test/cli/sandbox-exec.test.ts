@@ -12,7 +12,7 @@ test.each([
 ])('a command that cannot be started with %s is a usage error', async (startError, text) => {
   const message = text.includes('\n')
     ? text
-    : `The command cannot be started: tool (${text}).\n  Check the command name and its permissions.\n`
+    : `The command cannot be started: tool (${text}).\n  Check the command and the permissions of its file.\n`
   expect(
     await mergeq('sandbox exec -- tool --option', {
       spawn: () => ({ code: 127, out: '', notFound: true, startError }),

@@ -190,7 +190,7 @@ describe('settings on Windows', () => {
   test('warns that other users may read a token outside the profile', async () => {
     expect(await login({ USERPROFILE: 'Q:\\Users\\me' })).toMatchObject({
       code: 0,
-      err: `${stored}mergeq: ${place} is outside your user profile, where other users may read it. To move the token, run: mergeq auth logout, set MERGEQ_CONFIG_DIR to a directory in your user profile, and log in again.\n`,
+      err: `${stored}mergeq: ${place} is outside your user profile, so other users may be able to read it. To move the token: run mergeq auth logout, set MERGEQ_CONFIG_DIR to a directory in your user profile, and run mergeq auth login.\n`,
     })
   })
 

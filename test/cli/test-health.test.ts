@@ -149,7 +149,7 @@ describe.each(['flaky quarantined', 'flaky unhealthy'])('%s', command => {
       answer: () => ({ status: 404, body: 'Not Found' }),
     })
     expect(code).toBe(5)
-    expect(err).toContain(`it has no operation flaky-tests/list-${command.slice(6)}-tests.\n`)
+    expect(err).toContain(`the service has no operation flaky-tests/list-${command.slice(6)}-tests.\n`)
     expect(err).toContain('Check --repo and --org.\n')
   })
 })

@@ -225,9 +225,9 @@ describe('pr submit without --wait', () => {
   const submit = (line: string, setting: Setting) => runWithHistory(line, { pulls: {}, setting })
 
   test('names the command that follows, to a person', async () => {
-    expect((await submit('pr submit 7', person)).err).toBe('To follow it: mergeq pr wait 7\n')
+    expect((await submit('pr submit 7', person)).err).toBe('For the result, run: mergeq pr wait 7\n')
     expect((await submit('pr submit 7 8 -b main', { terminal: true })).err).toBe(
-      '\u001B[2mTo follow them: mergeq pr wait 7 8 --target-branch main\u001B[22m\n',
+      '\u001B[2mFor the result, run: mergeq pr wait 7 8 --target-branch main\u001B[22m\n',
     )
   })
 
@@ -237,7 +237,7 @@ describe('pr submit without --wait', () => {
     ['pr submit 7 -q', person],
     ['pr submit 7', { ...person, env: { CI: '1' } }],
   ])('%s does not elsewhere (%j)', async (line, setting) => {
-    expect((await submit(line, setting)).err).not.toContain('To follow')
+    expect((await submit(line, setting)).err).not.toContain('For the result')
   })
 
   test('nor where it was refused', async () => {
@@ -246,7 +246,7 @@ describe('pr submit without --wait', () => {
       fault: () => ({ status: 422, body: 'no' }),
       setting: person,
     })
-    expect(err).not.toContain('To follow')
+    expect(err).not.toContain('For the result')
   })
 })
 

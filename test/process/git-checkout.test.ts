@@ -437,7 +437,7 @@ describe('The pull request whose head is the current commit', () => {
     expect(await source.lookUpCheckout()).toEqual({
       isCiJob: false,
       commit: head(),
-      commitProblem: 'it is the head of several pull requests of github.com/acme/web: #7, #123',
+      commitProblem: 'it is the head of several pull requests in github.com/acme/web: #7, #123',
       branch: 'main',
     })
   })

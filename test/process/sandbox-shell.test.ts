@@ -37,7 +37,7 @@ describe('`sandbox shell` in a real terminal', () => {
   testWith('tmux')('opens the shell of the user in the sandbox, and ends with its exit code', async () => {
     const { screen, baseUrl, type } = await openShell('/bin/sh', ['--scenario', 'failure'])
     expect(screen.lines()[0]).toBe(
-      `This shell uses a sandbox at ${baseUrl}; nothing in it is real. To leave it, type: exit`,
+      `This shell uses a sandbox at ${baseUrl}. The queues in it are simulated. To leave the shell, type: exit`,
     )
     await type(
       'echo "<$MERGEQ_BASE_URL $MERGEQ_TOKEN $MERGEQ_REPO $MERGEQ_TARGET_BRANCH $TRUNK_API_TOKEN>"',
@@ -46,7 +46,7 @@ describe('`sandbox shell` in a real terminal', () => {
     expect(screen.lines().at(-2)).toBe(`<${baseUrl} sandbox github.com/acme/web main >`)
     await type('$M pr submit 7', /[Ss]ubmitted #7/)
     await type('exit 5', /^code 5$/)
-    expect(screen.lines().at(-2)).toMatch(/The sandbox has ended\.$/)
+    expect(screen.lines().at(-2)).toMatch(/The sandbox was stopped\.$/)
     expect(await isServing(baseUrl)).toBe(false)
     screen.close()
   })
@@ -63,7 +63,7 @@ describe('`sandbox shell` in a real terminal', () => {
     await type('echo still "here"', /^still here$/)
     expect(await isServing(baseUrl)).toBe(true)
     await type('no-such-command; exit', /^code 127$/)
-    expect(screen.lines().at(-2)).toMatch(/The sandbox has ended\.$/)
+    expect(screen.lines().at(-2)).toMatch(/The sandbox was stopped\.$/)
     screen.close()
   })
 
@@ -118,18 +118,18 @@ describe('`sandbox start`', () => {
 
   testWith('tmux')('prints lines to paste on a terminal, which work there, and how it stops', async () => {
     const screen = open()
-    await screen.waitForLine(/^It runs until you press Ctrl-C here/)
+    await screen.waitForLine(/^To stop the sandbox, press Ctrl-C/)
     const lines = screen.lines()
     const baseUrl = /http:\/\/127\.0\.0\.1:\d+\/v1/.exec(lines[0] ?? '')?.[0] ?? ''
     expect(lines).toEqual([
       `The sandbox is ready at ${baseUrl}.`,
-      'To use it in another terminal, paste these lines there:',
+      'In another terminal, paste these lines to use the sandbox:',
       `export MERGEQ_BASE_URL=${baseUrl}`,
       'export MERGEQ_TOKEN=sandbox',
       'export MERGEQ_REPO=github.com/acme/web',
       'export MERGEQ_TARGET_BRANCH=main',
       expect.stringMatching(/^export MERGEQ_ORG=\w+$/),
-      'It runs until you press Ctrl-C here or close this terminal.',
+      'To stop the sandbox, press Ctrl-C or close this terminal.',
     ])
     const pasted = lines.filter(line => line.startsWith('export')).join('\n')
     const { code, out } = await home.run(['queue', 'get', '--json'], { shell: `${pasted}\n"$@"` })

@@ -56,5 +56,5 @@ test.each([
   const { exitCode, stderr } = await getWithBrowser(script)
   expect(exitCode).toBe(16)
   expect(stderr).toMatch(reason)
-  expect(stderr).toContain(`Open the page yourself: ${url}`)
+  expect(stderr).toContain(`Open this page in a browser: ${url}`)
 })

@@ -43,7 +43,7 @@ test.each([
   const { hint } = classifyError(error, request).error.details
   expect(hint).toBe(
     'If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS' +
-      (isNamed ? ', or use the certificate store of the system: NODE_OPTIONS=--use-system-ca' : '') +
+      (isNamed ? ', or use the system certificate store: NODE_OPTIONS=--use-system-ca' : '') +
       '. Nothing was sent; it is safe to try again.',
   )
 })

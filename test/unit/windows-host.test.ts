@@ -107,7 +107,7 @@ describe('settings outside the profile of a Windows user', () => {
         {
           path: path.replace(/\\[^\\]*$/, ''),
           kind: 'place',
-          description: 'is outside your user profile, where other users may read it',
+          description: 'is outside your user profile, so other users may be able to read it',
           isForeign: false,
         },
       ])

@@ -103,7 +103,7 @@ describe('settings', () => {
     const login = ['auth', 'login', '--with-token', '--no-verify']
     const { code, err } = await mergeq(login, { input: token, env: { MERGEQ_CONFIG_DIR: elsewhere } })
     expect(code).toBe(0)
-    expect(err).toContain(`${elsewhere} is outside your user profile, where other users may read it.`)
+    expect(err).toContain(`${elsewhere} is outside your user profile, so other users may be able to read it.`)
   })
 
   test('are stored, read and listed', async () => {

@@ -49,7 +49,7 @@ const protocol: PageProtocol<StateSegment> = {
     const number = get(record, 'prNumber')
     return typeof number === 'number' ? String(number) : undefined
   },
-  describe: ({ state }) => (state === undefined ? 'the list' : `the list of state ${state}`),
+  describe: ({ state }) => (state === undefined ? 'the list' : `the list of pull requests in state ${state}`),
 }
 
 /** Returns the condition that a pull request is by an author, whose name may begin with `@`. */

@@ -22,7 +22,7 @@ interface StatusSegment {
 const protocol: PageProtocol<StatusSegment> = {
   ...pagesOfTests,
   query: ({ status }, token, pageSize) => ({ status, ...pagesOfTests.pageQuery(token, pageSize) }),
-  describe: ({ status }) => `the list of status ${status}`,
+  describe: ({ status }) => `the list of tests with status ${status}`,
 }
 
 /**

@@ -102,7 +102,7 @@ export function hintForOption(
   if (selection !== undefined) return selection
   if (command?.command.startsWith('metrics') === true && /^--(?:since|last|until|window)$/.test(option)) {
     const line = formatCommandLine(['pr', 'list', '--state', 'merged', '--since', value ?? following ?? '7d'])
-    return `The service only has metrics of the last hour.${line === undefined ? '' : ` To list what merged earlier, run: ${line}`}`
+    return `The service has metrics of the last hour only.${line === undefined ? '' : ` To list pull requests that merged earlier, run: ${line}`}`
   }
   if (option === '--json') {
     const line = formatCommandLine(argv.toSpliced(at, 1, '--json', '--fields', value ?? ''))

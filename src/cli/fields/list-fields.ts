@@ -17,8 +17,8 @@ export async function listFields(
   const { names, columns, rowsIn } = fields
   if (names.length === 0 && columns.length === 0)
     throw usageError(
-      `The fields of this \`mergeq ${command}\` are known only after the response.`,
-      'To see them, run the command without --fields.',
+      `The fields of \`mergeq ${command}\` depend on the response.`,
+      'To see the fields, run the command without --fields.',
     )
   const pathOf = (path: string) => (rowsIn === undefined ? path : `${rowsIn}.${path}`)
   const records = [

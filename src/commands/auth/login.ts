@@ -48,7 +48,7 @@ const tokenSource = (origin: string): readonly string[] =>
   origin === defaultOrigin
     ? [
         'Copy the organization API token (v1) from the settings at https://app.trunk.io. Each organization has one.',
-        'API keys that begin with trunk_v2_ do not work here. More: https://docs.trunk.io/api/authentication/legacy',
+        'API keys that begin with trunk_v2_ do not work here. Learn more: https://docs.trunk.io/api/authentication/legacy',
       ]
     : [`To get an API token for ${origin}, ask the administrator of this service.`]
 
@@ -114,7 +114,7 @@ export const authLoginCommand = defineCommand({
     for (const { kind, path, description } of await context.settings.store.accessProblems())
       if (kind === 'place')
         await context.logger.warn(
-          `${path} ${description}. To move the token, run: mergeq auth logout, set MERGEQ_CONFIG_DIR to a directory in your user profile, and log in again.`,
+          `${path} ${description}. To move the token: run mergeq auth logout, set MERGEQ_CONFIG_DIR to a directory in your user profile, and run mergeq auth login.`,
         )
     if (isTokenVariableSet(context))
       await context.logger.warn('MERGEQ_TOKEN is set and takes precedence over the stored token.')

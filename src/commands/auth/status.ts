@@ -57,7 +57,7 @@ export const authStatusCommand = defineCommand({
   toleratesErrors: true,
   exitKinds: ['auth', 'unavailable'],
   output: {
-    table: 'the source, the origin and the last characters of the token, and whether it is accepted',
+    table: 'the source, origin and last characters of the token, and whether the service accepts it',
     json: '{"source","origin","lastCharacters","verification"}; verification is accepted, rejected, unavailable or skipped',
     ndjson: 'the same, on one line',
   },

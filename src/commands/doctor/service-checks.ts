@@ -79,8 +79,7 @@ async function checkClock({ probe, context }: CheckSession): Promise<CheckOutcom
 async function checkStatus({ status }: CheckSession): Promise<CheckOutcome> {
   const read = await status()
   if (read.kind === 'operational') return pass('operational')
-  if (read.kind === 'outage')
-    return warn(read.text, 'Try again later. If commands fail, the service may be the reason.')
+  if (read.kind === 'outage') return warn(read.text, 'If commands fail, try again later.')
   return isNotFound(read.failure) ? pass('the service publishes no status') : skip(read.failure.message)
 }
 

@@ -42,7 +42,7 @@ const inputs = {
   ...organizationInputs,
   test: argument({
     name: 'test',
-    summary: 'Test ID, the beginning of an ID (6 characters or more), or words of the name',
+    summary: 'Test ID, the beginning of an ID (6 characters or more), or words from the name',
     values: 'tests',
     parse: textParser('test'),
   }),

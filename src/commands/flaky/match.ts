@@ -215,8 +215,8 @@ export const flakyMatchCommand = defineCommand({
 /** Says how many known tests did not fail in the range. */
 const describeOthers = (count: number): string =>
   count === 1
-    ? '1 failed test is known to be flaky or broken, but did not fail in this range before.'
-    : `${formatInteger(count)} failed tests are known to be flaky or broken, but did not fail in this range before.`
+    ? '1 failed test is known to be flaky or broken, but had not failed in this range before.'
+    : `${formatInteger(count)} failed tests are known to be flaky or broken, but had not failed in this range before.`
 
 /** Creates the error for failed tests that are new. */
 function newFailuresError(newCount: number, failedCount: number): MergeqError {

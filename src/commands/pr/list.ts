@@ -61,7 +61,7 @@ const stateInput: Input<readonly string[] | undefined> = {
 const sinceText = option({
   name: 'since',
   value: 'duration|time',
-  summary: 'Only pull requests that merged, failed or were cancelled since then',
+  summary: 'Only pull requests that merged, failed or were cancelled since this time',
   parse: text => text,
 })
 
@@ -107,7 +107,7 @@ export const prListCommand = defineOperationCommand({
     author: option({
       name: 'author',
       value: 'name',
-      summary: 'Only pull requests of this author (filtered by mergeq, not by the service)',
+      summary: 'Only pull requests by this author (filtered by mergeq, not by the service)',
       parse: textParser('author'),
     }),
     limit: limitInput('pull requests'),
@@ -125,9 +125,9 @@ export const prListCommand = defineOperationCommand({
       ...(author === undefined ? [] : [`by ${author}`]),
     ].join(', ')
     const queue = `${targetBranch} in ${repositoryName(repo)}${conditions === '' ? '' : ` (${conditions})`}`
-    if (shown === 0) return { sentence: `No pull requests of ${queue}.` }
+    if (shown === 0) return { sentence: `No pull requests for ${queue}.` }
     const count = pluralize(shown, 'pull request')
-    return { footer: [complete ? `${count} of ${queue}.` : cutListSentence(count)] }
+    return { footer: [complete ? `${count} for ${queue}.` : cutListSentence(count)] }
   },
   examples: [
     'mergeq pr list --state merged --since 24h',

@@ -29,8 +29,7 @@ async function suggestWait(
     invocations.map(({ values }) => values),
     args,
   )
-  const object = invocations.length === 1 ? 'it' : 'them'
-  await logger.infoLine([styled(`To follow ${object}: ${command}`, 'dim')])
+  await logger.infoLine([styled(`For the result, run: ${command}`, 'dim')])
 }
 
 /** `mergeq pr submit`: with --wait, it continues like `pr wait`. */

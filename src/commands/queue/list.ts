@@ -41,7 +41,7 @@ export const queueListCommand = defineCommand({
   request: metricsRequest,
   fields: queueSummaryRecord,
   output: {
-    table: 'one row per queue; merged and failed are pull requests of the last hour',
+    table: 'one row per queue; merged and failed count the pull requests of the last hour',
     json: 'a list of {"repo","branch","depth","testing","merged","failed"}',
     ndjson: 'one queue per line',
   },

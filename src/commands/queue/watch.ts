@@ -134,7 +134,7 @@ export const queueWatchCommand = defineCommand({
     table: 'a live view on a terminal; elsewhere one line per change',
     json: 'the current queue; requires --once',
     ndjson:
-      'one {"type":"queue"} line, then {"type":"change","pr","from","to","at","position"} lines; a pull request that left also has "author","submittedBy","reason","actor" if known',
+      'one {"type":"queue"} line, then {"type":"change","pr","from","to","at","position"} lines; a pull request that left the queue also has "author","submittedBy","reason","actor" if known',
   },
   examples: [
     'mergeq queue watch',

@@ -15,7 +15,7 @@ const commandLine: Input<readonly string[]> = {
       required: true,
       variadic: true,
       program: true,
-      summary: 'Command to run; the options after it belong to it',
+      summary: 'Command to run, with its own options and arguments',
     },
   ],
   read: args => args.get('command') ?? [],
@@ -58,7 +58,7 @@ function startFailure(program: string, startError = 'ENOENT'): MergeqError {
     return usageError(`Command not found: ${program}.`, 'Check the command name and your PATH.')
   return usageError(
     `The command cannot be started: ${program} (${startErrors[startError] ?? startError}).`,
-    'Check the command name and its permissions.',
+    'Check the command and the permissions of its file.',
   )
 }
 

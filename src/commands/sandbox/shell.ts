@@ -30,7 +30,7 @@ export const sandboxShellCommand = defineCommand({
     const { program, args } = shellOf(context)
     try {
       await context.logger.info(
-        `This shell uses a sandbox at ${sandbox.baseUrl}; nothing in it is real. To leave it, type: exit`,
+        `This shell uses a sandbox at ${sandbox.baseUrl}. The queues in it are simulated. To leave the shell, type: exit`,
       )
       const { code, notFound } = await spawn(program, args, {
         env: sandbox.environment,
@@ -44,7 +44,7 @@ export const sandboxShellCommand = defineCommand({
           `The shell could not be started: ${sanitizeLine(program)}.`,
           'Set SHELL to the path of your shell, such as /bin/sh.',
         )
-      await context.logger.info('The sandbox has ended.')
+      await context.logger.info('The sandbox was stopped.')
       return code
     } finally {
       await sandbox.close()

@@ -14,11 +14,11 @@ function instructions(
   const lines = Object.entries(variables).map(([name, value]) => formatVariable(shell, name, value))
   return [
     `The sandbox is ready at ${baseUrl}.`,
-    'To use it in another terminal, paste these lines there:',
+    'In another terminal, paste these lines to use the sandbox:',
     '',
     ...lines,
     '',
-    'It runs until you press Ctrl-C here or close this terminal.',
+    'To stop the sandbox, press Ctrl-C or close this terminal.',
     '',
   ].join('\n')
 }

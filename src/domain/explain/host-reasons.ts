@@ -29,7 +29,7 @@ function shortReason(kind: string, targetBranch: string): string | undefined {
 const knownReasons: Readonly<Record<string, string>> = {
   a_commit_was_pushed: 'a commit was pushed',
   it_was_cancelled: 'the pull request was cancelled',
-  it_was_not_ready_for_too_long: 'the pull request was not ready for too long',
+  it_was_not_ready_for_too_long: 'the pull request took too long to become ready',
   its_test_run_failed: 'the test run failed',
   its_test_run_took_too_long: 'the test run took too long',
   its_tests_failed: 'the tests failed',

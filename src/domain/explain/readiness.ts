@@ -16,12 +16,12 @@ const findingByMergeability: Readonly<Record<string, Finding | undefined>> = {
   mergeable: undefined,
   in_progress: {
     code: 'mergeability-in-progress',
-    message: 'GitHub is still checking whether it can be merged.',
-    short: 'GitHub is still checking it',
+    message: 'GitHub is still checking whether the pull request can be merged.',
+    short: 'GitHub is still checking mergeability',
   },
   unspecified: {
     code: 'mergeability-unknown',
-    message: 'GitHub has not reported yet whether it can be merged.',
+    message: 'GitHub has not yet reported whether the pull request can be merged.',
   },
   not_mergeable: {
     code: 'not-mergeable',

@@ -21,11 +21,11 @@ function hintForKey(key: string, value: string | undefined): string {
   if (!Object.hasOwn(queueSettingTypes, setting))
     return hintWithSuggestion(key, keys, `Use one of: ${keys.join(', ')}.`)
   if (value === undefined)
-    return `It is a setting of the queue. To see it, run: mergeq queue get --fields ${setting}`
+    return `'${key}' is a queue setting. To see its value, run: mergeq queue get --fields ${setting}`
   const options = /^(?:true|false)$/.test(value)
     ? `--${value === 'false' ? 'no-' : ''}${option}`
     : `--${option} ${shellWord(value)}`
-  return `It is a setting of the queue. To change it, run: mergeq queue update ${options}`
+  return `'${key}' is a queue setting. To change it, run: mergeq queue update ${options}`
 }
 
 const definition = argument({

@@ -125,8 +125,8 @@ function severalMatchesError(
       ...sorted
         .slice(0, maxListed)
         .map(({ id, name }) => `${id.slice(0, length)}  ${context.secrets.redact(name)}`),
-      ...(rest > 0 ? [`and ${formatInteger(rest)} more: add words of the name or of the variant`] : []),
-      `To show one of them, run: mergeq flaky get ${example}${options}`,
+      ...(rest > 0 ? [`and ${formatInteger(rest)} more: add words from the name or the variant`] : []),
+      `To show a test, run: mergeq flaky get ${example}${options}`,
     ].join('\n'),
   )
 }

@@ -100,7 +100,7 @@ export function failingTestEnding(
         complete || isBroken ? '' : ' To list all, add --limit 0.',
         words === undefined
           ? ''
-          : ` To show one: mergeq flaky get ${/\s/.test(words) ? `"${words}"` : words}${options}`,
+          : ` Details: mergeq flaky get ${/\s/.test(words) ? `"${words}"` : words}${options}`,
       ],
     ],
   }

@@ -15,7 +15,7 @@ function explainResult(result: RunResult, pr: number, state: string, options: st
   const { failure } = result
   if (failure === undefined) return result
   if (untestedStates.includes(state)) {
-    const hint = `To see what it waits for, run: mergeq pr explain ${pr}${options}`
+    const hint = `To see what #${pr} is waiting for, run: mergeq pr explain ${pr}${options}`
     const text = `#${pr} has no test run yet (${state.toLowerCase().replaceAll('_', ' ')}).`
     return { ...result, failure: extendError(failure, { hint }, text) }
   }

@@ -46,12 +46,12 @@ function nextSteps(
     case 'failed':
       return [details, ['After a fix', submit]]
     case 'cancelled':
-      return [details, ['To submit it again', submit]]
+      return [details, ['To submit again', submit]]
     case 'stale': {
       const [, found] = shortCommits(end.head?.expected, end.head?.found)
       // The commit is a text of the service.
       if (!/^[\da-f]+$/i.test(found)) return []
-      return [['To wait for this head', `mergeq pr wait ${pr} --match-head ${found}${options}`]]
+      return [['To wait for the new head commit', `mergeq pr wait ${pr} --match-head ${found}${options}`]]
     }
     case 'timed-out':
     case 'pending':

@@ -63,7 +63,7 @@ export const waitInputs = {
   failOnPaused: flag({ name: 'fail-on-paused', summary: 'Exit 8 if the queue is paused' }),
   notify: flag({
     name: 'notify',
-    summary: 'Ring the bell of the terminal and show a desktop notification at the end',
+    summary: 'Ring the terminal bell and show a desktop notification when the wait ends',
   }),
 }
 

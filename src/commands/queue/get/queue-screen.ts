@@ -41,7 +41,10 @@ function joinPieces(pieces: readonly Piece[], columns: number): readonly StyledL
 function stateLines(state: string, { columns, repeatedOptions }: QueueScreenOptions): readonly StyledLine[] {
   const message = queueStateMessage(state)
   if (message === undefined) return []
-  const lines = [message, ...(canResume(state) ? [`To resume: mergeq queue resume${repeatedOptions}`] : [])]
+  const lines = [
+    message,
+    ...(canResume(state) ? [`To resume the queue, run: mergeq queue resume${repeatedOptions}`] : []),
+  ]
   const line = lines.join(' ')
   return (line.length <= columns ? [line] : lines).map(text => [styled(text, 'yellow')])
 }
@@ -67,7 +70,7 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
       ? []
       : [
           'No pull requests are queued. Pull requests that are not ready are not listed.',
-          `To check a pull request: mergeq pr get 7${repeatedOptions}`,
+          `To check a pull request, run: mergeq pr get 7${repeatedOptions}`,
         ]),
   ]
 }

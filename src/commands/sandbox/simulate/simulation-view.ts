@@ -56,7 +56,7 @@ function conclusionLines(results: readonly SimulationResult[]): readonly StyledL
       ],
     ]
   const describeTimes = ({ p95, ciMinutesPerMerge }: SimulationResult) =>
-    `95% of the pull requests merge within ${formatMinutes(p95)}, with ${formatMinutes(ciMinutesPerMerge)} of CI time per merge.`
+    `95% of the pull requests merge within ${formatMinutes(p95)}. CI time per merge: ${formatMinutes(ciMinutesPerMerge)}.`
   return [
     [signSpan('PASS'), ` Best: ${describeSetup(best)}`],
     `  ${describeTimes(best)}`,
