@@ -18,7 +18,7 @@ async function openShell(shell: string, words: readonly string[] = []) {
       terminal: 120,
     }),
   )
-  await screen.waitForLine(/To leave it, type: exit$/)
+  await screen.waitForLine(/To leave the shell, type: exit$/)
   const baseUrl = /http:\/\/127\.0\.0\.1:\d+\/v1/.exec(screen.lines().join('\n'))?.[0] ?? ''
   const type = async (line: string, due: RegExp) => {
     screen.press(line, 'Enter')
