@@ -77,9 +77,6 @@ async function* readStream(path: string, timeout: number, signal: AbortSignal): 
   }
 }
 
-/** The longest delay of a timer of Node, in milliseconds: 24 days. A longer delay would end immediately. */
-const maxTimerDelay = 2 ** 31 - 1
-
 /**
  * Opens a FIFO, which succeeds when another process opens it for writing. Rejects after `timeout`
  * milliseconds.
@@ -94,10 +91,7 @@ const openPipe = (path: string, timeout: number, signal: AbortSignal): Promise<n
       // Only a writer ends the pending open, which would keep the process alive.
       closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK))
     }
-    const timer = setTimeout(
-      () => end(new Error(`no process wrote to it within ${timeout} ms`)),
-      Math.min(timeout, maxTimerDelay),
-    )
+    const timer = setTimeout(() => end(new Error(`no process wrote to it within ${timeout} ms`)), timeout)
     const stop = () => end(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     open(path, (error, descriptor) => {

@@ -21,9 +21,6 @@ const maxSinglePiece = 64 * 1024
 /** The size of the pieces of a larger body, in bytes. Each piece that is sent restarts the upload timer. */
 const chunkSize = 256 * 1024
 
-/** The longest delay of a timer of Node, in milliseconds: 24 days. A longer delay would end immediately. */
-const maxTimerDelay = 2 ** 31 - 1
-
 /** The interval at which received bytes are counted, in milliseconds. */
 const countInterval = 50
 /**
@@ -125,7 +122,7 @@ function createAttemptTimer() {
     endsAt = performance.now() + limit
     timeout = setTimeout(
       () => controller.abort(Object.assign(new Error('timed out'), { code: timeLimitCode })),
-      Math.min(limit, maxTimerDelay),
+      limit,
     )
   }
   return {
