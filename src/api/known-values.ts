@@ -2,6 +2,7 @@ import { type QueueEntry, queueEntries } from '../domain/queue-entries.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import { callOperation } from './call.ts'
+import { firstPageQuery } from './operation.ts'
 import { listFailingTests } from './operations/failing-tests.ts'
 import { listPullRequests } from './operations/pull-request-list.ts'
 import { getMergeQueueMetrics, readSamplesIn } from './operations/queue-metrics.ts'
@@ -35,7 +36,7 @@ export async function readFailedPullRequests(
 ): Promise<readonly QueueEntry[]> {
   const since = client.host.clock.now() - recentTime
   const params = { ...queue, states: ['FAILED'], since, pageSize: maxFailed }
-  const pageQuery = (await listPullRequests.pagination?.(params))?.nextQuery() ?? {}
+  const pageQuery = await firstPageQuery(listPullRequests, params)
   const { response } = await callOperation(client, listPullRequests, params, { limits, pageQuery })
   return queueEntries({ enqueuedPullRequests: response.records })
 }
@@ -62,7 +63,7 @@ export async function readKnownTests(
 ): Promise<readonly JsonObject[]> {
   const now = client.host.clock.now()
   const params = { ...place, range: { start: now - recentTime, end: now } }
-  const pageQuery = (await listFailingTests.pagination?.(params))?.nextQuery() ?? {}
+  const pageQuery = await firstPageQuery(listFailingTests, params)
   const { response } = await callOperation(client, listFailingTests, params, { limits, pageQuery })
   return response.records
 }

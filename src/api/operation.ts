@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts'
+import type { Json, JsonObject } from '../json.ts'
 import type { DecodedResponse, ResponseDecoder } from './decode.ts'
 import type { Paginator } from './pagination.ts'
 import type { Params, ParamValues } from './param.ts'
@@ -88,6 +88,12 @@ export const hintIfNotFound =
   (hint: string) =>
   (status: number): string | undefined =>
     status === 404 ? hint : undefined
+
+/** Returns the members of the body that request the first page; none for an operation without pages. */
+export const firstPageQuery = async <P extends Params>(
+  operation: Pick<Operation<P>, 'pagination'>,
+  params: ParamValues<P>,
+): Promise<Readonly<Record<string, Json>>> => (await operation.pagination?.(params))?.nextQuery() ?? {}
 
 /** An operation of the service: how it is requested, and how its response is read. */
 export interface Operation<P extends Params = Params, R extends Route = Route> {

@@ -1,5 +1,5 @@
 import { buildRequest } from '../api/build-request.ts'
-import type { Operation } from '../api/operation.ts'
+import { firstPageQuery, type Operation } from '../api/operation.ts'
 import { curlCommand, previewRequest } from '../api/request-preview.ts'
 import { escapeInvisible, parseJson, stringifyJson } from '../json-text.ts'
 import { singleRecord } from '../output/printer.ts'
@@ -38,7 +38,7 @@ export async function printDryRun(
 ): Promise<number> {
   const { out } = context.host
   for (const { values, overrides } of invocations) {
-    const pageQuery = (await operation.pagination?.(values))?.nextQuery() ?? {}
+    const pageQuery = await firstPageQuery(operation, values)
     const { request } = await buildRequest(context.client(), operation, values, { overrides, pageQuery })
     const { body, ...shown } = previewRequest(request)
     const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }

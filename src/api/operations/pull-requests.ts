@@ -4,6 +4,7 @@ import { getString, type JsonObject } from '../../json.ts'
 import { emptyDecoder, recordDecoder } from '../decode.ts'
 import { defineOperation, type OperationErrors } from '../operation.ts'
 import { param } from '../param.ts'
+import { recoveryRule } from '../recovery-rule.ts'
 import { resourceCommand } from '../resource-command.ts'
 import { pullRequestFields } from './service-fields.ts'
 
@@ -82,7 +83,7 @@ export const submitPullRequest = defineOperation({
     ...recoveredByRecord,
     replay: 'if-not-applied',
     repeated: 409,
-    inspect: async evidence => (await import('../recovery-rules.ts')).inspectSubmit(evidence),
+    inspect: recoveryRule('inspectSubmit'),
   },
   params: {
     ...pullRequestParams,
@@ -105,7 +106,7 @@ export const cancelPullRequest = defineOperation({
     ...recoveredByRecord,
     replay: 'if-not-applied',
     repeated: 404,
-    inspect: async evidence => (await import('../recovery-rules.ts')).inspectCancel(evidence),
+    inspect: recoveryRule('inspectCancel'),
   },
   params: pullRequestParams,
   decoder: emptyDecoder,
@@ -119,7 +120,7 @@ export const restartTestsOnPullRequest = defineOperation({
   effect: {
     ...recoveredByRecord,
     replay: 'never',
-    inspect: async evidence => (await import('../recovery-rules.ts')).inspectRestart(evidence),
+    inspect: recoveryRule('inspectRestart'),
   },
   params: pullRequestParams,
   decoder: emptyDecoder,

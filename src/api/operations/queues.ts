@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../../json.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../decode.ts'
 import { defineOperation, type OperationErrors } from '../operation.ts'
 import { param, switchParam } from '../param.ts'
+import { recoveryRule } from '../recovery-rule.ts'
 import { resourceCommand } from '../resource-command.ts'
 import { queueParams } from './pull-requests.ts'
 import { queueFields, queueSettingFields } from './service-fields.ts'
@@ -56,7 +57,7 @@ export const createQueue = defineOperation({
   effect: {
     ...recoveredByQueue,
     repeated: 409,
-    inspect: async evidence => (await import('../recovery-rules.ts')).inspectCreate(evidence),
+    inspect: recoveryRule('inspectCreate'),
   },
   params: { ...queueParams, mode: text('mode'), concurrency: integer('concurrency') },
   decoder: emptyDecoder,
@@ -79,7 +80,7 @@ export const updateQueue = defineOperation({
   stateFields: ['state'],
   effect: {
     ...recoveredByQueue,
-    inspect: async evidence => (await import('../recovery-rules.ts')).inspectUpdate(evidence),
+    inspect: recoveryRule('inspectUpdate'),
   },
   fields: queueSettingFields,
   params: {
@@ -120,7 +121,7 @@ export const deleteQueue = defineOperation({
   effect: {
     ...recoveredByQueue,
     repeated: 404,
-    inspect: async evidence => (await import('../recovery-rules.ts')).inspectDelete(evidence),
+    inspect: recoveryRule('inspectDelete'),
   },
   params: queueParams,
   decoder: emptyDecoder,
