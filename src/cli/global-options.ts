@@ -21,6 +21,9 @@ function describeSetting(
 /** The value of `--fields` that lists the fields. */
 export const fieldsHelp = 'help'
 
+/** The names of the options that name the service and the queue. */
+export const queueOptionNames: readonly string[] = ['--repo', '--target-branch', '--base-url', '--profile']
+
 /** The options that every command accepts (docs/reference/cli.md, "Global options"). */
 export const globalOptions: readonly OptionDefinition[] = [
   {

@@ -1,9 +1,7 @@
 import type { ParsedArgs } from '../config/args.ts'
 import { shellWord } from '../domain/shell-quote.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
-
-/** The options that name the service and the queue. */
-const queueOptions = ['--repo', '--target-branch', '--base-url', '--profile']
+import { queueOptionNames } from './global-options.ts'
 
 /** The options that name the service and the tests of a repository. */
 export const testPlaceOptions = ['--repo', '--org', '--base-url', '--profile']
@@ -12,7 +10,7 @@ export const testPlaceOptions = ['--repo', '--org', '--base-url', '--profile']
  * Returns the options of a command line that name the service and the queue, or the options with other names,
  * each after a space: another command line with them refers to the same.
  */
-export const repeatedOptions = (args: ParsedArgs, names: readonly string[] = queueOptions): string =>
+export const repeatedOptions = (args: ParsedArgs, names: readonly string[] = queueOptionNames): string =>
   names
     .flatMap(name => {
       const [value] = args.get(name) ?? []

@@ -352,7 +352,7 @@ describe('flaky match', () => {
     expect({ code: rejected.code, out: rejected.out }).toEqual({ code: 4, out: '' })
   })
 
-  test('a list that breaks off with a 404 is told, too', async () => {
+  test('a list that breaks off with a 404 is reported, too', async () => {
     const { code, err } = await match('', {
       ...answers,
       'list-unhealthy-tests': ({ page_query: query }) =>

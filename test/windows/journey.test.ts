@@ -199,11 +199,11 @@ describe('git', () => {
   })
 
   test('gets no token, in whatever case it is written, and no file of a drive for an empty one', async () => {
-    const git = join(place, 'git that tells')
+    const git = join(place, 'git that records')
     write(
       join(git, 'git.mjs'),
       `import { writeFileSync } from 'node:fs'
-writeFileSync(new URL('told-' + process.pid + '.json', import.meta.url), JSON.stringify([process.argv.slice(2), process.env]))
+writeFileSync(new URL('call-' + process.pid + '.json', import.meta.url), JSON.stringify([process.argv.slice(2), process.env]))
 console.log('git version 2.0.0')`,
     )
     write(join(git, 'git.cmd'), '@node "%~dp0git.mjs" %*\r\n')
@@ -212,9 +212,9 @@ console.log('git version 2.0.0')`,
       result: 'pass',
       found: 'git version 2.0.0',
     })
-    const told = readdirSync(git).filter(name => name.startsWith('told-'))
-    expect(told.length).toBeGreaterThan(1)
-    const texts = told.map(name => readFileSync(join(git, name), 'utf8'))
+    const calls = readdirSync(git).filter(name => name.startsWith('call-'))
+    expect(calls.length).toBeGreaterThan(1)
+    const texts = calls.map(name => readFileSync(join(git, name), 'utf8'))
     expect(texts.filter(text => text.includes(token) || text.includes('/dev/null'))).toEqual([])
     expect(texts.some(text => text.includes('core.hooksPath=\\\\\\\\.\\\\nul'))).toBe(true)
   })

@@ -1,13 +1,11 @@
-import { globalOptions } from '../global-options.ts'
+import { globalOptions, queueOptionNames } from '../global-options.ts'
 import { formatCommandLine } from './command-line.ts'
 
 /** The commands that take several pull requests and change them, or wait for them. */
 const commands = ['pr submit', 'pr cancel', 'pr restart', 'pr wait']
 
 /** The global options that name the service and the queue. */
-const queueOptions = globalOptions.filter(({ name }) =>
-  ['--repo', '--target-branch', '--base-url', '--profile'].includes(name),
-)
+const queueOptions = globalOptions.filter(({ name }) => queueOptionNames.includes(name))
 
 /** Returns the options of a command line that name the service and the queue, with their values. */
 const queueOptionsIn = (argv: readonly string[]): readonly string[] =>

@@ -1,6 +1,6 @@
 import { argument, type TypedInput } from '../../../cli/inputs.ts'
 import { configKeys, type SettingKey } from '../../../config/setting-definitions.ts'
-import { queueSettingTypes } from '../../../domain/queue-settings.ts'
+import { queueSettingTypes, settingOption } from '../../../domain/queue-settings.ts'
 import { shellWord } from '../../../domain/shell-quote.ts'
 import { hintWithSuggestion } from '../../../domain/similar-name.ts'
 import { usageError } from '../../../errors.ts'
@@ -16,7 +16,7 @@ const keys = [...configKeys.keys()]
 /** Returns the hint for an unknown key, and for the value that was typed for it, if any. */
 function hintForKey(key: string, value: string | undefined): string {
   if (key === 'token') return 'To store a token, run: mergeq auth login'
-  const option = key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
+  const option = settingOption(key)
   const setting = key.replace(/-./g, letters => letters.slice(1).toUpperCase())
   if (!Object.hasOwn(queueSettingTypes, setting))
     return hintWithSuggestion(key, keys, `Use one of: ${keys.join(', ')}.`)

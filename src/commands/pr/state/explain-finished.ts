@@ -1,16 +1,8 @@
-import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
 import { resourceCommand } from '../../../api/resource-command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { outcomeOfRecord } from '../../../domain/states.ts'
-import type { Repository } from '../../../domain/values/repository.ts'
 import { extendError, type MergeqError } from '../../../errors.ts'
-
-/** The pull request of a request. */
-interface RequestedPullRequest {
-  readonly repo: Repository
-  readonly targetBranch: string
-  readonly pr: number
-}
+import type { RequestedPullRequest } from './read-record.ts'
 
 const sentences = { ok: 'is already merged', failed: 'has already failed', cancelled: 'is already cancelled' }
 
@@ -29,13 +21,11 @@ export const explainFinished =
     context: CommandContext,
   ): Promise<MergeqError> => {
     if (failure.kind !== 'not-found' && failure.kind !== 'refused') return failure
-    const { callOperation } = await import('../../../api/call.ts')
+    const { readRecord } = await import('./read-record.ts')
     const { withMaxRetries } = await import('../../../api/service-client.ts')
-    const client = context.client()
-    const limits = withMaxRetries(client, 0)
     const resource = { repo, targetBranch, pr }
-    const { response } = await callOperation(client, getSubmittedPullRequest, resource, { limits })
-    const outcome = outcomes.find(name => name === outcomeOfRecord(response.records[0] ?? {}))
+    const record = await readRecord(resource, withMaxRetries(context.client(), 0), context)
+    const outcome = outcomes.find(name => name === outcomeOfRecord(record ?? {}))
     if (outcome === undefined) return failure
     const hint = `Nothing was changed. For details, run: ${resourceCommand('mergeq pr get', resource)}`
     const sentence = `#${pr} ${sentences[outcome]}.`

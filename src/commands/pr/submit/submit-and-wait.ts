@@ -5,9 +5,9 @@ import { reportResults } from '../../../cli/report-results.ts'
 import { executeAll } from '../../../cli/run-invocations.ts'
 import { MergeqError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
+import { readRecord } from '../state/read-record.ts'
 import { createWaitLimits, type WaitOptions } from '../wait/time-limits.ts'
 import { reportUnwaited, waitForAll } from '../wait/wait-for-all.ts'
-import { readRecord } from './read-record.ts'
 import { type SubmitInvocation, submitRequest } from './submit-request.ts'
 
 /**

@@ -49,7 +49,7 @@ export const submitRequest = defineOperationCommand({
     } satisfies Input<boolean | undefined>,
   },
   async readBefore(values, context) {
-    const { readRecord } = await import('./read-record.ts')
+    const { readRecord } = await import('../state/read-record.ts')
     const { withMaxRetries } = await import('../../../api/service-client.ts')
     return readRecord(values, withMaxRetries(context.client(), 0), context)
   },

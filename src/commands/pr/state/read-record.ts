@@ -1,14 +1,21 @@
 import { callOperation } from '../../../api/call.ts'
-import { getSubmittedPullRequest, type submitPullRequest } from '../../../api/operations/pull-requests.ts'
-import type { ParamValues } from '../../../api/param.ts'
+import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
 import type { RequestLimits } from '../../../api/service-client.ts'
 import type { CommandContext } from '../../../cli/context.ts'
+import type { Repository } from '../../../domain/values/repository.ts'
 import { isNotFound, toMergeqError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 
+/** The pull request of a request. */
+export interface RequestedPullRequest {
+  readonly repo: Repository
+  readonly targetBranch: string
+  readonly pr: number
+}
+
 /** The current record of a pull request; undefined when it was never submitted. */
 export async function readRecord(
-  { repo, targetBranch, pr }: ParamValues<typeof submitPullRequest.params>,
+  { repo, targetBranch, pr }: RequestedPullRequest,
   limits: RequestLimits,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
