@@ -91,7 +91,11 @@ export interface OperationRequest<P extends Params = Params, F extends Inputs = 
    * Returns an error that says more about a change that the service rejected. It is called only for a person
    * at a terminal; if it throws, the original error stays.
    */
-  explainError?(failure: MergeqError, values: InputValues<F>, context: CommandContext): Promise<MergeqError>
+  explainRejection?(
+    failure: MergeqError,
+    values: InputValues<F>,
+    context: CommandContext,
+  ): Promise<MergeqError>
   /**
    * Returns what ends a list on a terminal, instead of the notes about its range and length on standard
    * error; undefined where the notes say it.

@@ -121,7 +121,8 @@ async function execute(
   } catch (error) {
     const original = toMergeqError(error)
     const explained =
-      (await explainError?.(original)) ?? (await explainToPerson(original, command, invocation, context))
+      (await explainError?.(original)) ??
+      (await explainRejectionToPerson(original, command, invocation, context))
     const isOwn = isAmongSeveral && explained.kind !== 'interrupted'
     const resource = resourceOfRequest(operation, invocation.values, invocation)
     const failure = isOwn ? withPullRequest(explained, resource) : explained
@@ -154,17 +155,17 @@ async function readBefore(
 }
 
 /** Returns an error that says more about a rejected change, where a person at a terminal reads it. */
-async function explainToPerson(
+async function explainRejectionToPerson(
   failure: MergeqError,
-  { explainError }: OperationRequest,
+  { explainRejection }: OperationRequest,
   { values, overrides }: Invocation,
   context: CommandContext,
 ): Promise<MergeqError> {
   const { host, options } = context
   const isRejected = failure.details.delivery === 'not-applied' && options.retries > 0
-  if (explainError === undefined || !isRejected || overrides.length > 0) return failure
+  if (explainRejection === undefined || !isRejected || overrides.length > 0) return failure
   if (!host.err.terminal || options.format !== 'table') return failure
-  return explainError(failure, values, context).catch(() => {
+  return explainRejection(failure, values, context).catch(() => {
     host.interrupted.throwIfAborted()
     return failure
   })

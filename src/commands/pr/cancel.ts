@@ -11,7 +11,7 @@ export const prCancelCommand = defineOperationCommand({
   summary: 'Remove pull requests from the queue',
   operation: cancelPullRequest,
   inputs: { ...queueInputs, pr: pullRequestArguments, yes: yesInput },
-  explainError: explainFinished(['ok', 'failed', 'cancelled']),
+  explainRejection: explainFinished(['ok', 'failed', 'cancelled']),
   view: (_, { pr, targetBranch }) => message(`Cancelled #${pr}: removed from the queue for ${targetBranch}.`),
   confirm(runs) {
     if (runs.length < 2 || runs.every(({ yes }) => yes)) return undefined

@@ -11,7 +11,7 @@ export const prRestartCommand = defineOperationCommand({
   summary: 'Restart the tests of queued pull requests',
   operation: restartTestsOnPullRequest,
   inputs: { ...queueInputs, pr: pullRequestArguments },
-  explainError: explainFinished(['ok', 'failed', 'cancelled']),
+  explainRejection: explainFinished(['ok', 'failed', 'cancelled']),
   view: (_, { pr }) => message(`Restarted the tests of #${pr}.`),
   examples: ['mergeq pr restart 123'],
 })

@@ -53,7 +53,7 @@ export const submitRequest = defineOperationCommand({
     const { withMaxRetries } = await import('../../../api/service-client.ts')
     return readRecord(values, withMaxRetries(context.client(), 0), context)
   },
-  explainError: explainFinished(['ok']),
+  explainRejection: explainFinished(['ok']),
   view: (_, { pr, targetBranch, priority }, before) =>
     message(
       before?.isCurrentlySubmittedToQueue === true
