@@ -6,7 +6,6 @@ import { isFailedOrCancelled, normalizeState, terminalOutcome } from './states.t
  * (docs/reference/service.md, "getSubmittedPullRequest").
  */
 export interface DepartureDetails {
-  /** The author of the pull request. */
   readonly author?: string
   /** Who submitted it, from the timeline. */
   readonly submittedBy?: string
@@ -43,7 +42,6 @@ function submissionIn(events: readonly JsonObject[]): JsonObject | undefined {
   return first !== undefined && stateOf(first) === 'NOT_READY' ? first : undefined
 }
 
-/** Returns what a record says about how its pull request left the queue, and who submitted it. */
 export function departureDetails(record: JsonObject): DepartureDetails {
   const state = normalizeState(getString(record, 'state') ?? '')
   const events = getArray(record, 'timeline').filter(isObject)

@@ -4,10 +4,8 @@ import { elapsedSince, formatAge } from './format.ts'
 import { queueEntries } from './queue-entries.ts'
 import { isUnderTest, normalizeState, outcomeOfRecord } from './states.ts'
 
-/** A branch that a push moves or deletes. */
 export interface PushedBranch {
   readonly branch: string
-  /** Whether the push deletes the branch at the remote. */
   readonly isDeletion: boolean
   /** The commit that the branch points to at the remote before the push. */
   readonly from: string
@@ -61,7 +59,6 @@ export function describeLoss(
   return `${pullRequestName(record)} ${duration === '' ? 'is' : 'has been'} ${state}${duration}, ${place} for ${targetBranch}`
 }
 
-/** Returns `#7` for a record with a number, and `its pull request` for any other record. */
 export const pullRequestName = ({ prNumber }: JsonObject): string =>
   typeof prNumber === 'number' ? `#${prNumber}` : 'its pull request'
 

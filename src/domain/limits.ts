@@ -30,10 +30,7 @@ export const attemptLimit = 30_000
  */
 export const changeLimit = 60_000
 
-/** The default number of consecutive failed polls after which a wait or a watch gives up. */
 export const defaultMaxErrors = 10
 
-/** How many records a page has by default. */
 export const defaultPageSize = 100
-/** How many pages of a list are requested at most by default. */
 export const defaultMaxPages = 10_000

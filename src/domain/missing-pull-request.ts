@@ -4,7 +4,6 @@ import { type MergeqError, usageError } from '../errors.ts'
 export interface CheckoutLookup {
   /** Why the checkout names neither a commit nor a branch; without a full stop. */
   readonly problem?: string
-  /** The current commit. */
   readonly commit?: string
   /** Why no pull request was found by the commit; without a full stop. */
   readonly commitProblem?: string

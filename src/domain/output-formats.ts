@@ -1,4 +1,3 @@
-/** The output formats of `--output` in the order of help, each with what it prints. */
 export const outputFormats = [
   {
     name: 'table',
@@ -20,10 +19,8 @@ export const outputFormats = [
   { name: 'markdown', summary: 'a Markdown table', isJson: false },
 ] as const
 
-/** The name of an output format. */
 export type Format = (typeof outputFormats)[number]['name']
 
-/** The names of the output formats. */
 export const formats: readonly Format[] = outputFormats.map(({ name }) => name)
 
 /** Whether a text names a format whose records are JSON: one document, or a document for each line. */

@@ -29,13 +29,10 @@ export interface PageCursor<S extends object> {
    * without moving at a segment's first page and if this segment was restarted before.
    */
   restart(): boolean
-  /** Returns the current position. */
   place(): PagePosition
   /** Returns the number of the current pass, from 1: each segment and each restart begins a new pass. */
   pass(): number
-  /** Returns the number of pages moved past. */
   pages(): number
-  /** Whether every segment was read to its end. */
   isOver(): boolean
   /** Returns why the cursor cannot continue; undefined if it can. */
   problem(): string | undefined

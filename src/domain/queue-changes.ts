@@ -19,13 +19,11 @@ export interface QueueChange extends DepartureDetails {
   readonly position: number | null
 }
 
-/** The state and the entries of a queue at one time. */
 export interface QueueSnapshot {
   readonly state: string
   readonly entries: ReadonlyMap<number, QueueEntry>
 }
 
-/** Returns the snapshot of a queue document. */
 export const snapshotOf = (queue: JsonObject): QueueSnapshot => ({
   state: normalizeState(getString(queue, 'state') ?? ''),
   entries: new Map(queueEntries(queue).map(entry => [entry.pr, entry])),
@@ -58,7 +56,6 @@ export function queueChanges(
   return [...(before.state === after.state ? [] : [queueChange]), ...entryChanges]
 }
 
-/** Returns the entries that `before` lists and `after` does not. */
 export const departedEntries = (before: QueueSnapshot, after: QueueSnapshot): readonly QueueEntry[] =>
   [...before.entries.values()].filter(({ pr }) => !after.entries.has(pr))
 
@@ -74,7 +71,6 @@ export function departureChange(entry: QueueEntry, record: JsonObject | undefine
   return { pr: entry.pr, from: entry.state || null, to, at, position: null, ...details }
 }
 
-/** Formats a change for people: `#7 PENDING -> TESTING, position 2`. */
 export const describeChange = ({ pr, from, to, position }: QueueChange): string =>
   [
     pr === null ? 'The queue:' : `#${pr}`,

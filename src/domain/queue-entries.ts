@@ -20,13 +20,11 @@ export const queueEntries = (queue: Json): readonly QueueEntry[] =>
     return [{ pr: record.prNumber, state, position: index + 1, record }]
   })
 
-/** Returns what a queue lists, each object with its `position`, from 1. */
 export const positionEntries = (queue: Json): readonly Json[] =>
   getArray(queue, 'enqueuedPullRequests').map((entry, index) =>
     isObject(entry) ? { ...entry, position: index + 1 } : entry,
   )
 
-/** How many test runs a queue can have at a time, and the pull requests in them. */
 export interface TestSlots {
   /** The pull requests in the state TESTING; several of them may share a test run if the queue batches. */
   readonly testing: readonly QueueEntry[]
@@ -35,7 +33,6 @@ export interface TestSlots {
   readonly isBatching: boolean
 }
 
-/** Returns the use of a queue's test runs. */
 export const testSlots = (queue: Json): TestSlots => ({
   testing: queueEntries(queue).filter(({ state }) => state === 'TESTING'),
   concurrency: getNumber(queue, 'concurrency'),

@@ -12,7 +12,6 @@ export interface SourceNode {
   readonly members?: ReadonlyMap<string, SourceNode>
 }
 
-/** A parsed queue file: the queue, if the file names it, and its settings as the service accepts them. */
 export interface QueueFile {
   readonly repo?: string
   readonly targetBranch?: string
@@ -26,10 +25,8 @@ const settingTypes: ReadonlyMap<string, { fromJson(value: Json): Json }> = new M
 /** Keys of getQueue's response that updateQueue does not accept. */
 const readOnlyKeys = ['branch', 'enqueuedPullRequests', 'allowedBotSubmitters', 'batchingRules']
 
-/** Keys that name a queue or a pull request in requests. */
 const subjectKeys = ['repo', 'targetBranch', 'pr']
 
-/** The keys of a queue in a file. */
 const queueFileKeys = ['repo', 'targetBranch', 'settings']
 
 /** Returns why a key cannot be a setting in a file; undefined if it can. */
@@ -58,7 +55,6 @@ export function readSetting(key: string, value: Json): Json {
   return type.fromJson(value)
 }
 
-/** The names of all known settings that a file can contain, in their usual order. */
 export const settingNames: readonly string[] = [...settingTypes.keys()]
 
 const isKnown = (key: string): boolean => settingTypes.has(key)
@@ -100,7 +96,6 @@ export function parseQueueFile({ members, line }: SourceNode, file: string): Que
   }
 }
 
-/** Returns the result of `parse`; prefixes the message of an error that it throws with a place. */
 function inContext<T>(place: string, parse: () => T): T {
   try {
     return parse()
@@ -110,7 +105,6 @@ function inContext<T>(place: string, parse: () => T): T {
   }
 }
 
-/** The settings of a live queue that a file can contain. */
 export interface LiveSettings {
   readonly settings: JsonObject
   /** The names of known settings whose live value cannot be parsed, so that a file cannot contain it. */
@@ -162,7 +156,6 @@ export function isSameSetting(key: string, one: Json, other: Json): boolean {
   return sorted(one) === sorted(other)
 }
 
-/** A setting whose live value differs from the value in a file. */
 export interface Difference {
   readonly setting: string
   /** The live value; null if the queue has none. */

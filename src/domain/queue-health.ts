@@ -3,7 +3,6 @@ import { formatAge, pluralize } from './format.ts'
 import { type QueueEntry, queueEntries } from './queue-entries.ts'
 import { normalizeState } from './states.ts'
 
-/** The result of one check of a queue's health. */
 export interface HealthCheck {
   readonly check: string
   readonly ok: boolean

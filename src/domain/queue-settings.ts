@@ -3,7 +3,6 @@ import { isObject, type Json } from '../json.ts'
 import { integerParser, maxInteger } from './values/numbers.ts'
 import { choiceParser, textParser } from './values/text.ts'
 
-/** A type of values of queue settings. */
 interface SettingType {
   /**
    * Checks a JSON value, as a queue file contains it, and returns the value that the service accepts; throws
@@ -17,7 +16,6 @@ interface TextualSettingType<T> extends SettingType {
   readonly parse: (text: string) => T
 }
 
-/** A type with a fixed list of values. */
 interface ChoiceSettingType<T> extends TextualSettingType<T> {
   readonly choices: readonly string[]
 }
@@ -54,13 +52,11 @@ const stringFromJson =
     return parse(value)
   }
 
-/** Any visible text; error messages call the value `valueName`. */
 function textType(valueName: string): TextualSettingType<string> {
   const parse = textParser(valueName)
   return { parse, fromJson: stringFromJson(parse) }
 }
 
-/** Lists of visible texts; `parse` reads one item. */
 function textListType(valueName: string): TextualSettingType<string> {
   const parse = textParser(valueName)
   return {
@@ -72,7 +68,6 @@ function textListType(valueName: string): TextualSettingType<string> {
   }
 }
 
-/** One of the choices, in any case. */
 function choiceType<const C extends string>(choices: readonly C[]): ChoiceSettingType<C> {
   const parse = choiceParser(choices)
   return { choices, parse, fromJson: stringFromJson(parse) }

@@ -10,5 +10,4 @@ const messageByState: ReadonlyMap<string, string> = new Map([
 export const queueStateMessage = (state: string): string | undefined =>
   messageByState.get(normalizeState(state))
 
-/** Whether `mergeq queue resume` ends a state of a queue. */
 export const canResume = (state: string): boolean => ['PAUSED', 'DRAINING'].includes(normalizeState(state))

@@ -10,8 +10,6 @@ export const scenarioNames = [
   'slow',
 ] as const
 
-/** The name of a built-in scenario of the sandbox. */
 export type ScenarioName = (typeof scenarioNames)[number]
 
-/** The scenario of a sandbox whose options name none. */
 export const defaultScenario: ScenarioName = 'happy'

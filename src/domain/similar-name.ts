@@ -1,6 +1,5 @@
 import { closestMatch } from 'leven'
 
-/** Returns a name in lower case without separators between words. */
 const normalizeName = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/g, '')
 
 /** Returns the letters of a word in alphabetical order: the same for two words with transposed letters. */
@@ -37,6 +36,5 @@ export function suggestName(typed: string, names: readonly string[]): string | u
   return name === undefined ? undefined : `Did you mean ${name}?`
 }
 
-/** Returns a hint for a mistyped name: the question of `suggestName`, if there is one, and a further hint. */
 export const hintWithSuggestion = (typed: string, names: readonly string[], hint: string): string =>
   [suggestName(typed, names) ?? [], hint].flat().join('\n')

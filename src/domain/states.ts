@@ -15,7 +15,6 @@ export const pullRequestStates = [
 /** The known states of a queue (docs/reference/service.md, "Queue states"). */
 export const queueStates = ['RUNNING', 'PAUSED', 'DRAINING', 'SWITCHING_MODES'] as const
 
-/** The name of a known state of a pull request or of a queue. */
 export type KnownState = (typeof pullRequestStates)[number] | (typeof queueStates)[number]
 
 const knownStates: readonly string[] = [...pullRequestStates, ...queueStates]
@@ -29,7 +28,6 @@ export const normalizeState = (state: string): string => {
   return knownStates.includes(upper) ? upper : state
 }
 
-/** Whether a text is exactly a known state of a pull request. */
 export const isKnownState = (state: string): boolean => pullRequestStates.some(known => known === state)
 
 /**
@@ -38,16 +36,13 @@ export const isKnownState = (state: string): boolean => pullRequestStates.some(k
  */
 export const statesUnderTest: readonly string[] = ['TESTING', 'TESTS_PASSED', 'PENDING_FAILURE']
 
-/** Whether a state, in any case, is one of `statesUnderTest`. */
 export const isUnderTest = (state: string): boolean => statesUnderTest.includes(normalizeState(state))
 
-/** Returns the record with its own `state` normalized and everything else unchanged. */
 export function withNormalizedState(record: JsonObject): JsonObject {
   const state = getString(record, 'state')
   return state === undefined ? record : { ...record, state: normalizeState(state) }
 }
 
-/** The outcomes that `outcomeOfRecord` returns. */
 export const outcomes = ['ok', 'failed', 'cancelled', 'pending'] as const
 
 /** Returns the outcome of a normalized state that ends a pull request; undefined for every other state. */
@@ -64,7 +59,6 @@ export function terminalOutcome(state: string): 'ok' | 'failed' | 'cancelled' | 
   }
 }
 
-/** Whether a normalized state ends a pull request without a merge. */
 export function isFailedOrCancelled(state: string): boolean {
   const outcome = terminalOutcome(state)
   return outcome === 'failed' || outcome === 'cancelled'

@@ -1,15 +1,12 @@
 import { shellWord } from './shell-quote.ts'
 
-/** A family of shells that set environment variables in the same way. */
 export type ShellKind = 'posix' | 'powershell' | 'cmd'
 
-/** A program to start, with its arguments. */
 export interface ShellCommand {
   readonly program: string
   readonly args: readonly string[]
 }
 
-/** Environment variables by name. */
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** The modules of a user in `PSModulePath`: PowerShell adds their directory, cmd does not. */

@@ -6,10 +6,8 @@ import type { ErrorKind } from '../errors.ts'
  */
 export const milestones = ['merged', 'tests-passed', 'testing', 'left'] as const
 
-/** One of `milestones`. */
 export type Milestone = (typeof milestones)[number]
 
-/** The possible outcomes of waiting for one pull request. */
 export type WaitOutcome =
   | 'merged'
   | 'reached'

@@ -3,7 +3,6 @@ import { getString, type JsonObject } from '../json.ts'
 import { normalizeState, outcomeOfRecord, statesUnderTest } from './states.ts'
 import type { Milestone, WaitOutcome } from './wait-outcomes.ts'
 
-/** The goal of a wait. */
 export interface WaitGoal {
   readonly until: Milestone
   /** For this many milliseconds a pull request that is not found counts as not visible yet. */
@@ -12,7 +11,6 @@ export interface WaitGoal {
   readonly head?: string | undefined
 }
 
-/** The result of one poll. */
 export interface WaitObservation {
   /** The pull request's record, or its entry in the queue; undefined if the service does not know it. */
   readonly record: JsonObject | undefined
@@ -35,7 +33,6 @@ interface Submission {
   readonly to: number
 }
 
-/** The state that a wait keeps for a pull request from one poll to the next. */
 export interface WaitState {
   /** The submission that the wait follows; undefined if the command did not submit. */
   readonly submission?: Submission | undefined
@@ -45,13 +42,11 @@ export interface WaitState {
   readonly ignoredRecord?: JsonObject | undefined
   readonly state?: string | undefined
   readonly position?: number | undefined
-  /** Whether the last poll found the same state as the poll before. */
   readonly isStateUnchanged?: boolean
   /** Since when the pull request has not been found, in milliseconds since 1970. */
   readonly missingSince?: number | undefined
 }
 
-/** A change of a pull request's state, as a wait reports it. */
 export interface StateChange {
   readonly from: string | undefined
   readonly to: string
@@ -60,7 +55,6 @@ export interface StateChange {
   readonly position: number | undefined
 }
 
-/** The result of `advance`. */
 export interface WaitTransition {
   readonly state: WaitState
   readonly change?: StateChange
@@ -82,7 +76,6 @@ const hasLeft = (record: JsonObject): boolean =>
 // it ignores an ended record that equals the record from before the submission, or whose `stateChangedAt` is
 // older than the submission; a record without a conclusive time is ignored for `maxVisibilityDelay`.
 
-/** Whether a record is still the ended record from before the submission. */
 const equalsRecordBeforeSubmit = (record: JsonObject, recordBeforeSubmit: JsonObject | undefined): boolean =>
   recordBeforeSubmit !== undefined &&
   hasLeft(record) &&

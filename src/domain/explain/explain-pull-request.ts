@@ -35,7 +35,6 @@ function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolea
   return isBlocked ? 'blocked' : 'waiting'
 }
 
-/** Returns the next steps that follow from the verdict. */
 function stepsFor(
   verdict: ExplanationVerdict,
   state: string,
@@ -78,7 +77,6 @@ function stepsFor(
   }
 }
 
-/** Returns the finding for a target branch without a queue. */
 const noQueueFinding = (targetBranch: string): Finding => ({
   code: 'no-queue',
   message: `This repository has no queue for ${targetBranch}.`,
@@ -156,7 +154,6 @@ export function explainPullRequest({
 const isSame = (one: NextStep, other: NextStep): boolean =>
   one.command === other.command && (one.command !== null || one.why === other.why)
 
-/** Sorts the findings that block before all other findings. */
 const blockingFirst = (findings: readonly Finding[]): readonly Finding[] => [
   ...findings.filter(({ blocks }) => blocks === true),
   ...findings.filter(({ blocks }) => blocks !== true),

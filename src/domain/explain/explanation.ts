@@ -16,13 +16,11 @@ export type ExplanationVerdict =
   | 'never-submitted'
   | 'unknown'
 
-/** A document that could not be read, and the reason. */
 export interface UnreadSource {
   readonly what: 'queue' | 'test run'
   readonly why: string
 }
 
-/** The documents that an explanation is made from. */
 export interface ExplainSources {
   readonly pr: number
   readonly targetBranch: string

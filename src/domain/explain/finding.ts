@@ -30,7 +30,6 @@ export interface Facts {
   readonly entry: QueueEntry | undefined
 }
 
-/** Returns what findings about a pull request are made from; `record` is its newest record. */
 export function factsOf(pr: number, targetBranch: string, record: JsonObject, queue: JsonObject): Facts {
   const newestEvent = getArray(record, 'timeline')[0]
   return {

@@ -9,7 +9,6 @@ const blockReasons: Readonly<Record<string, string>> = {
   undetermined: 'The merge is blocked; the service could not determine why.',
 }
 
-/** Returns a kind of block reason in a few words; undefined for a kind that has none. */
 function shortReason(kind: string, targetBranch: string): string | undefined {
   switch (kind) {
     case 'behind_base':

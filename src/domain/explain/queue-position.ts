@@ -30,7 +30,6 @@ export function queueStateFindings({ queue }: Facts, blockingStates: readonly st
 const formatEntry = ({ pr, state }: QueueEntry): string =>
   state === '' ? `#${pr}` : `#${pr} (${shorten(state)})`
 
-/** Returns a finding about the position in the queue and the pull requests ahead; none without an entry. */
 export function positionFindings({ queue, entry }: Facts): readonly Finding[] {
   if (entry === undefined) return []
   const all = queueEntries(queue)

@@ -3,7 +3,6 @@ import { type Facts, type Finding, manualStep, type NextStep, shorten } from './
 
 const isCommit = (sha: string): boolean => /^[\da-f]{7,64}$/i.test(sha)
 
-/** Returns the command that uploads the targets of the record's head commit. */
 function uploadStep({ pr, record }: Facts): NextStep {
   const sha = getString(record, 'prSha') ?? ''
   return {

@@ -8,7 +8,6 @@ import { positionFindings, queueStateFindings, slotFindings } from './queue-posi
 import { readinessFindings } from './readiness.ts'
 import { type TestRun, testRunFindings } from './test-run.ts'
 
-/** Returns the finding that describes the state itself. */
 function describeState(state: string, { record, entry, queue }: Facts): readonly Finding[] {
   const isSubmitted = record.isCurrentlySubmittedToQueue
   if (state === '') return [{ code: 'no-state', message: 'The service reports no state.' }]
@@ -46,7 +45,6 @@ function describeState(state: string, { record, entry, queue }: Facts): readonly
   return [{ code, message }]
 }
 
-/** Returns the reasons why a pull request is in its state, as far as they can apply to that state. */
 export function stateFindings(state: string, facts: Facts, run: TestRun | undefined): readonly Finding[] {
   const first = describeState(state, facts)
   const checks = run === undefined ? [] : testRunFindings(run)

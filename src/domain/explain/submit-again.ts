@@ -36,5 +36,4 @@ export function assessResubmission(
   }
 }
 
-/** Whether another submit needs no warning. */
 export const isSubmitHarmless = ({ safe, why }: SubmitAgain): boolean => safe === true || why === mergedReason

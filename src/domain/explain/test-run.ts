@@ -2,7 +2,6 @@ import { get, getArray, getString, isObject, type Json, type JsonObject } from '
 import { readChecks } from '../test-run-checks.ts'
 import { type Finding, joinSome, shorten } from './finding.ts'
 
-/** The part of a test run that an explanation needs. */
 export interface TestRun {
   readonly id: string
   /** The service's status in lower case; null if the service gives none. */
@@ -11,14 +10,12 @@ export interface TestRun {
   readonly failing: readonly string[]
   /** The names of checks that have not ended, chosen as `failing` is. */
   readonly pending: readonly string[]
-  /** The checks of `failing` with their pages, as far as the service names them. */
   readonly failingChecks: readonly FailingCheck[]
   /** The pull requests that were tested, and those that they were tested on top of. */
   readonly tested: readonly number[]
   readonly builtOn: readonly number[]
 }
 
-/** A check that failed. */
 export interface FailingCheck {
   readonly name: string
   readonly url: string | undefined
@@ -98,7 +95,6 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
   }
 }
 
-/** Returns findings about the failing and the pending checks of a test run. */
 export const testRunFindings = ({ failing, pending }: TestRun): readonly Finding[] => [
   ...(failing.length === 0
     ? []

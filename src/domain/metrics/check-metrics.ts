@@ -3,7 +3,6 @@ import { numberText, type Sample, seriesText } from './exposition.ts'
 import type { Aggregation, Comparison, Expression, Selector } from './expression.ts'
 import { type Histogram, histogramsIn, quantileOf } from './histogram.ts'
 
-/** The result of checking a series, or a value computed from several series, against an expression. */
 export interface MetricCheckResult {
   readonly expression: Expression
   /** The checked series in the syntax of queries: `sum(mq_depth_current{branch="main"})`. */
@@ -37,7 +36,6 @@ const withoutNaN = (values: readonly number[]): readonly number[] => {
   return numbers.length === 0 ? [Number.NaN] : numbers
 }
 
-/** Returns the value of a label; an empty string for a missing label. */
 const labelValue = (labels: Readonly<Record<string, string>>, label: string): string =>
   Object.hasOwn(labels, label) ? (labels[label] ?? '') : ''
 
@@ -97,7 +95,6 @@ export function checkMetrics(
   ]
 }
 
-/** Formats a result as one line: the series, its value, and whether the comparison holds. */
 export function describeCheck({ series, value, holds, between, expression }: MetricCheckResult): string {
   const { comparison, bound } = expression
   const nanReason = Number.isNaN(value) && between === undefined ? ' (no observations)' : ''
@@ -112,10 +109,8 @@ export function describeCheck({ series, value, holds, between, expression }: Met
   return `${series} is ${numberText(value)}${interpolation}${isQuantile ? nanReason : ''}, ${holds ? 'which is' : 'not'} ${comparison} ${numberText(bound)}`
 }
 
-/** The maximum number of names or label sets in a hint. */
 const maxSuggestions = 5
 
-/** Returns the error for a selector without series, with a hint that suggests what exists. */
 function notFoundError(
   { name, matchers }: Selector,
   candidates: readonly (Pick<Sample, 'name' | 'labels'> | Histogram)[],
@@ -177,7 +172,6 @@ export function suggestNames(
     .map(({ other }) => other)
 }
 
-/** Returns the Levenshtein distance of two names. */
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (const [index, char] of [...one].entries()) {

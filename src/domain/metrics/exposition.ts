@@ -12,7 +12,6 @@ export interface Sample {
   readonly value: number
 }
 
-/** Matches the name of a metric at the start of a text. */
 export const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
 const labelPair = /^[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\]|\\[\\"n])*)"[ \t]*(,)?/
 const typeLine = /^#[ \t]*TYPE[ \t]+([a-zA-Z_:][a-zA-Z0-9_:]*)[ \t]+(\S+)$/
@@ -32,7 +31,6 @@ export function parseNumber(text: string): number | undefined {
   return Number.isFinite(number) ? number : undefined
 }
 
-/** Formats a number as the text format writes it, including `+Inf`, `-Inf` and `NaN`. */
 export const numberText = (value: number): string =>
   Number.isFinite(value) || Number.isNaN(value) ? String(value) : value > 0 ? '+Inf' : '-Inf'
 
@@ -42,7 +40,6 @@ export function seriesText(name: string, labels: Readonly<Record<string, string>
   return pairs.length === 0 ? name : `${name}{${pairs.join(', ')}}`
 }
 
-/** Returns the value of a label as the text format writes it between quotes. */
 export const escapeLabel = (text: string): string =>
   text.replaceAll(/[\\"\n]/g, char => (char === '\n' ? '\\n' : `\\${char}`))
 
@@ -79,7 +76,6 @@ export function* readSamples(text: string): Generator<Sample> {
   }
 }
 
-/** Returns the samples of a text; throws the errors of `readSamples`. */
 export const parseSamples = (text: string): readonly Sample[] => [...readSamples(text)]
 
 function parseSample(line: string, types: ReadonlyMap<string, string>): Sample | undefined {
@@ -101,17 +97,12 @@ function parseSample(line: string, types: ReadonlyMap<string, string>): Sample |
   return { name, type, labels, value }
 }
 
-/** Returns the labels of a line with a sample; undefined for any other line. */
 export function labelsOf(line: string): Readonly<Record<string, string>> | undefined {
   const sample = line.replace(blanks, '')
   const [name] = metricName.exec(sample) ?? []
   return name === undefined ? undefined : parseLabels(sample.slice(name.length).replace(blanks, ''))?.labels
 }
 
-/**
- * Parses the optional labels at the start of a text; returns them and the rest, or undefined if they are
- * invalid.
- */
 function parseLabels(
   text: string,
 ): { readonly labels: Readonly<Record<string, string>>; readonly rest: string } | undefined {

@@ -7,27 +7,23 @@ import { metricName, parseNumber } from './exposition.ts'
  * every series that it selects.
  */
 export interface Expression {
-  /** The expression as typed. */
   readonly text: string
   readonly series: Series
   readonly comparison: Comparison
   readonly bound: number
 }
 
-/** The left side: each series, an aggregation of all series, or a quantile of each histogram. */
 interface Series extends Selector {
   readonly over: 'each' | Aggregation | 'quantile'
   /** The share of a quantile, from 0 to 1. */
   readonly share?: number
 }
 
-/** Selects the series with a name and labels that satisfy all matchers. */
 export interface Selector {
   readonly name: string
   readonly matchers: readonly Matcher[]
 }
 
-/** A condition on the value of a label. */
 interface Matcher {
   readonly label: string
   /** The matcher as typed: `queue_type="main"`. */
@@ -42,22 +38,17 @@ interface Matcher {
 /** The comparison operators; an operator precedes the operators that are prefixes of it. */
 const comparisons = ['<=', '>=', '==', '!=', '<', '>'] as const
 
-/** One of `comparisons`. */
 export type Comparison = (typeof comparisons)[number]
 
-/** The functions that compute one value from several series. */
 const aggregations = ['sum', 'min', 'max', 'avg'] as const
 
-/** One of `aggregations`. */
 export type Aggregation = (typeof aggregations)[number]
 
 /** The maximum length of an expression in characters. */
 const maxLength = 4_000
 
-/** Matches PromQL functions over a range of time. */
 const rangeFunction = /^(?:rate|irate|increase|delta|idelta|deriv|resets|changes|\w+_over_time)$/
 
-/** The syntax of expressions, for hints. */
 const syntaxHint = `Write <series> <operator> <number>, for example:
 'sum(mq_depth_current{queue_type="main"}) < 50'
 'quantile(0.95, mq_pr_time_in_queue_1h_seconds) <= 3600'`

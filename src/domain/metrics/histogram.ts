@@ -18,19 +18,16 @@ export interface Histogram {
 
 const partSuffix = /_(bucket|sum|count)$/
 
-/** Returns labels without `le`, the label that distinguishes the buckets of a histogram. */
 function withoutBound(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { le: _, ...rest } = labels
   return rest
 }
 
-/** Returns the series of the histogram that a sample belongs to; undefined for other samples. */
 export const histogramOf = ({ name, type, labels }: Sample): string | undefined =>
   type === 'histogram' && partSuffix.test(name)
     ? seriesText(name.replace(partSuffix, ''), withoutBound(labels))
     : undefined
 
-/** Returns the histograms among the samples by their series, in the order of their first samples. */
 export function histogramsIn(samples: readonly Sample[]): ReadonlyMap<string, Histogram> {
   const histograms = new Map<string, Histogram>()
   const bucketsOf = new Map<string, Bucket[]>()
@@ -62,11 +59,9 @@ export function histogramsIn(samples: readonly Sample[]): ReadonlyMap<string, Hi
 export interface BucketCollection {
   /** Adds a count to the bucket of a bound; NaN and infinite counts are ignored. */
   add(bound: number, count: number): void
-  /** Returns the buckets in ascending order of their bounds. */
   toSorted(): readonly Bucket[]
 }
 
-/** Creates an empty collection of buckets. */
 export function createBuckets(): BucketCollection {
   const counts = new Map<number, number>()
   return {

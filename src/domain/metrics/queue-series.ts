@@ -4,13 +4,11 @@ import { parseNumber, type Sample } from './exposition.ts'
 /** The numbers of a queue that have a series of their own (docs/reference/service.md, "Metrics"). */
 export type QueueNumber = 'depth' | 'awaitingMergeability' | 'testing' | 'restarts' | Conclusion
 
-/** How a pull request left a queue. */
 type Conclusion = 'merged' | 'failed' | 'cancelled'
 
 /** The histograms of a queue: times in seconds, of pull requests in the last hour. */
 export type QueueHistogram = 'timeInQueue' | 'waitDuration' | 'testDuration'
 
-/** The place of a sample among the metrics of a queue. */
 export type QueueSeries = QueueLabels & (NumberSeries | BucketSeries | { readonly kind: 'rest' })
 
 interface QueueLabels {

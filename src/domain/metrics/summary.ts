@@ -4,7 +4,6 @@ import { type QueueHistogram, type QueueNumber, toQueueSeries } from './queue-se
 
 /** The metrics of a queue: the sum over its test runs and the test runs of its bisections. */
 export interface QueueMetrics {
-  /** `owner/name`; undefined if the series do not say it. */
   readonly repo: string | undefined
   readonly branch: string
   /** The numbers that have a finite value. */
@@ -18,20 +17,16 @@ export interface QueueMetrics {
   readonly histograms: Readonly<Partial<Record<QueueHistogram, readonly Bucket[]>>>
 }
 
-/** Metrics by queue. */
 export interface MetricsSummary {
-  /** The queues, in the order of their first series. */
   readonly queues: readonly QueueMetrics[]
   /** The number of series that belong to no queue or are not known; a histogram is one. */
   readonly otherSeries: number
 }
 
-/** The metrics of a queue while its series are read. */
 interface Collector {
   readonly repo: string | undefined
   readonly branch: string
   readonly numbers: Partial<Record<QueueNumber, number>>
-  /** The depth under its earlier name. */
   earlierDepth: number | undefined
   bisecting: number
   readonly histograms: Map<QueueHistogram, BucketCollection>
@@ -62,7 +57,6 @@ const toQueueMetrics = ({
   histograms: Object.fromEntries([...histograms].map(([name, buckets]) => [name, buckets.toSorted()])),
 })
 
-/** Sums up metrics by queue, a queue being a repository and a branch. */
 export function summarizeMetrics(samples: Iterable<Sample>): MetricsSummary {
   const collectors = new Map<string, Collector>()
   const otherSeries = new Set<string>()

@@ -55,10 +55,8 @@ function formatMinutes(milliseconds: number): string {
     : `${Math.floor(minutes / 60)}h${String(minutes % 60).padStart(2, '0')}m`
 }
 
-/** The median as a person reads it: `usually 14m`. */
 export const usualTimeText = ({ median }: UsualTimeInQueue): string => `usually ${formatMinutes(median)}`
 
-/** The median, and the time of 19 of 20 pull requests if it is known: `usually 14m, 19 of 20 within 41m`. */
 export function usualRangeText(usual: UsualTimeInQueue): string {
   if (usual.p95 === undefined) return usualTimeText(usual)
   // Rounded up, so that 19 of 20 are within the time that is shown.

@@ -34,6 +34,5 @@ export function parsePullRequest(text: string): { readonly number: number; reado
   return { number: Number(text.replace('#', '')) }
 }
 
-/** Returns the URL of a pull request on its host: `https://github.com/acme/web/pull/7`. */
 export const urlOfPullRequest = (repo: Repository, pr: number): string =>
   `https://${repositoryName(repo)}/pull/${pr}`

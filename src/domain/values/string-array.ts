@@ -5,13 +5,10 @@ import type { EncodedJson } from '../../json.ts'
  * number of `write`, `put` and `putAsIs`, and `end`; or with `addText`.
  */
 export interface StringArray {
-  /** The number of items. */
   readonly number: number
-  /** The number of duplicates that were left out. */
   readonly dropped: number
   /** The length of the encoded array in bytes. */
   readonly bytes: number
-  /** Starts an item. */
   begin(): void
   /**
    * Writes bytes from the index `from` up to the first control character, space, quote or backslash; returns
@@ -20,11 +17,9 @@ export interface StringArray {
   write(bytes: Uint8Array, from: number): number
   /** Writes a byte, escaped if JSON requires it. */
   put(byte: number): void
-  /** Writes a byte unchanged. */
   putAsIs(byte: number): void
   /** Returns the encoded bytes of the current item, without its quotes. */
   current(): Uint8Array
-  /** Whether all bytes of the current item are ASCII. */
   isAscii(): boolean
   /** Whether the current item alone is longer than the limit of the array. */
   isTooLong(): boolean
@@ -51,7 +46,6 @@ const initialSize = 64 * 1024
  */
 const [initialHash, prime] = [0x811c9dc5, 0x01000193]
 
-/** Returns the JSON encoding of each ASCII character inside a string. */
 const encodeAscii = (): readonly Uint8Array[] =>
   Array.from({ length: 128 }, (_, code) =>
     utf8.encode(JSON.stringify(String.fromCharCode(code)).slice(1, -1)),

@@ -7,11 +7,9 @@ import type { StringArray } from './string-array.ts'
  */
 const maxInputSize = 256 * 1024 * 1024
 
-/** Parses input in chunks. */
 interface ChunkParser {
   /** Parses a chunk; returns false if no more input is needed, because the list is over its limit. */
   take(chunk: Uint8Array): boolean
-  /** Parses what is left at the end of the input. */
   end(): void
 }
 
@@ -67,7 +65,6 @@ const opening = 0x5b
 const backslash = 0x5c
 const closing = 0x5d
 
-/** The bytes of a byte order mark in UTF-8. */
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 const isBlank = (byte: number): boolean => byte === blank || byte === tab || byte === carriageReturn
 
@@ -172,7 +169,6 @@ export const parseJsonStrings: TargetParser = (list, name) => {
       throw refuse()
     }
   }
-  /** Parses a byte outside of strings. */
   const takePunctuation = (byte: number) => {
     if (byte === newline) line++
     else if (isBlank(byte) || (expects === 'array' && byteOrderMark.includes(byte))) return

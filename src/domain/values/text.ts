@@ -21,7 +21,6 @@ export function parsePriority(text: string): string | number {
   )
 }
 
-/** Whether a text is a UUID, the id of a test. */
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
 /**

@@ -77,5 +77,4 @@ export function parseInstant(text: string): number {
   return time
 }
 
-/** A time in milliseconds since 1970 in ISO 8601. */
 export const toIso = (time: number): string => new Date(time).toISOString()
