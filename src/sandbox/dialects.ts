@@ -1,4 +1,3 @@
-/** The body of a response. */
 export interface ResponseText {
   readonly contentType: string
   readonly text: string
@@ -15,15 +14,11 @@ export interface Dialect {
   formatState(state: string): string
   /** Formats a time in milliseconds since 1970 as RFC 3339. */
   formatTime(time: number): string
-  /** The response to a change that returns no document. */
   readonly emptyResponse: ResponseText
-  /** Creates the body of an error response. */
   createErrorBody(message: string): ResponseText
-  /** The response to a method that the path does not support. */
   readonly methodNotAllowed: { readonly status: number; readonly body: ResponseText }
   /** Whether a request is refused with 400 if it lacks what the hosted service requires. */
   readonly requiresObservedFields: boolean
-  /** The status of a deleteQueue while pull requests are in the queue. */
   readonly queueNotEmptyStatus: number
   /** How long getSubmittedPullRequest does not show a new submit, in milliseconds at speed 1. */
   readonly readDelay: number
@@ -37,7 +32,6 @@ const createJsonError = (message: string): ResponseText => ({
   text: JSON.stringify({ error: { message } }),
 })
 
-/** The dialects by name. */
 export const dialects = {
   /**
    * The service as its API document describes it (docs/reference/sandbox.md, "Dialects"). The sandbox's own:
@@ -74,5 +68,4 @@ export const dialects = {
   },
 } as const satisfies Readonly<Record<string, Dialect>>
 
-/** The name of a dialect. */
 export type DialectName = keyof typeof dialects

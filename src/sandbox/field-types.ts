@@ -2,7 +2,6 @@ import { maxInteger } from '../domain/values/numbers.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { statusError } from './status-error.ts'
 
-/** The type of a JSON field: which values it accepts. */
 export interface FieldType<T> {
   /** Describes the accepted values, to complete the sentence `<field> must be ...`. */
   readonly expected: string
@@ -10,7 +9,6 @@ export interface FieldType<T> {
   parse(value: Json): T | undefined
 }
 
-/** `true` or `false`. */
 export const booleanField: FieldType<boolean> = {
   expected: 'true or false',
   parse: value => (typeof value === 'boolean' ? value : undefined),
@@ -36,16 +34,13 @@ export const choiceField = <const Choice extends string>(
   parse: value => choices.find(choice => typeof value === 'string' && value.toLowerCase() === choice),
 })
 
-/** A string that is not empty. */
 export const nonEmptyTextField: FieldType<string> = {
   expected: 'a non-empty string',
   parse: value => (typeof value === 'string' && value !== '' ? value : undefined),
 }
 
-/** Whether a JSON value is a string. */
 export const isString = (value: Json): value is string => typeof value === 'string'
 
-/** A list of strings, which may be empty. */
 export const stringListField: FieldType<readonly string[]> = {
   expected: 'a list of strings',
   parse: value => (Array.isArray(value) && value.every(isString) ? value : undefined),

@@ -32,7 +32,6 @@ import { statusError } from './status-error.ts'
 import { listTestsFailedBetween } from './test-history.ts'
 import { formatTestRun } from './test-run-record.ts'
 
-/** Creates the handler of a change to a queue whose response is empty. */
 const createChangeHandler =
   (change: (queue: Queue, body: JsonObject) => void): Handler =>
   (sandbox, { body }) => {
@@ -40,10 +39,6 @@ const createChangeHandler =
     return undefined
   }
 
-/**
- * Finds a pull request by either its number or its head branch
- * (docs/reference/service.md, "getSubmittedPullRequest").
- */
 function findPullRequest(queue: Queue, body: JsonObject): PullRequest {
   const branch = readOptionalText(body, 'pr.branch')
   const hasNumber = getField(body, 'pr.number') !== undefined
@@ -82,10 +77,6 @@ function findTestRun({ runs, pullRequests }: Queue, body: JsonObject): SandboxTe
   return run
 }
 
-/**
- * The handler of each operation of docs/reference/service.md, "Operations". The type requires a handler for
- * every operation.
- */
 export const handlers: Readonly<Record<OperationName, Handler>> = {
   submitPullRequest: createChangeHandler((queue, body) =>
     submit(queue, {
@@ -190,5 +181,4 @@ export const handlers: Readonly<Record<OperationName, Handler>> = {
   ...hostedHandlers,
 }
 
-/** Whether the sandbox has an operation of this name. */
 export const isOperationName = (name: string): name is OperationName => Object.hasOwn(handlers, name)

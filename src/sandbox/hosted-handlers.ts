@@ -30,7 +30,6 @@ const withObservedFields = ({ dialect }: SandboxState): Dialect => ({ ...dialect
 
 const stateField = choiceField(...pullRequestStates.map(state => state.toLowerCase()))
 
-/** How many pull requests a page has unless the request says otherwise. */
 const defaultTake = 50
 
 /**
@@ -64,7 +63,6 @@ const listPullRequests: Handler = (sandbox, { body }) => {
   }
 }
 
-/** Reads the page of a list of tests that a request asks for. */
 function readTestPage<T>(body: JsonObject, tests: readonly T[], query: readonly string[]) {
   const pageSize = readInteger(body, 'page_query.page_size', 1, 100)
   const token = getField(body, 'page_query.page_token') ?? ''
@@ -101,9 +99,6 @@ const listQuarantinedTests: Handler = (sandbox, { body }) => {
 
 const unhealthyField = choiceField('flaky', 'broken')
 
-/**
- * Lists flaky or broken tests, without failure rates (docs/reference/service.md, "list-unhealthy-tests").
- */
 const listUnhealthyTests: Handler = (sandbox, { body }) => {
   const repo = readRepository(body)
   readText(body, 'org_url_slug')
@@ -134,7 +129,6 @@ const linkTicket: Handler = (sandbox, { body }) => {
   return undefined
 }
 
-/** The handlers of the operations that only the hosted service has. */
 export const hostedHandlers = {
   listPullRequests,
   'flaky-tests/list-quarantined-tests': listQuarantinedTests,

@@ -2,7 +2,6 @@ import { escapeLabel } from '../domain/metrics/exposition.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import type { Queue, RunKind, Transition } from './engine/queue.ts'
 
-/** The content type of the metrics (docs/reference/service.md, "Metrics"). */
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
 
 const hour = 3_600_000
@@ -41,7 +40,6 @@ const gauge = (
   compute: (queue, kind, transitions) => [{ value: compute(queue, kind, transitions) }],
 })
 
-/** Computes the samples of a histogram from durations in milliseconds. */
 function createHistogram(durations: readonly number[], labels: Labels = {}): readonly MetricSample[] {
   const seconds = durations.map(duration => duration / 1000)
   return [

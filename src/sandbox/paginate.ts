@@ -2,7 +2,6 @@ import type { JsonObject } from '../json.ts'
 import { createHex } from './seed.ts'
 import { statusError } from './status-error.ts'
 
-/** The items of a page, and its `page` object (docs/reference/service.md, "Pages"). */
 export interface SandboxPage<T> {
   readonly items: readonly T[]
   readonly page: JsonObject

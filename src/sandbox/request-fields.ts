@@ -60,28 +60,23 @@ function parseJson(text: string): Json | undefined {
   }
 }
 
-/** Reads a string that is not empty. */
 export const readText = (body: JsonObject, path: string): string =>
   checkField(getField(body, path), path, nonEmptyTextField)
 
-/** Reads a string that is not empty; returns undefined if the field is absent or null. */
 export const readOptionalText = (body: JsonObject, path: string): string | undefined =>
   (getField(body, path) ?? undefined) === undefined ? undefined : readText(body, path)
 
-/** Reads the repository of a request (docs/reference/service.md, "Common fields"). */
 export const readRepository = (body: JsonObject): Repository => ({
   host: readText(body, 'repo.host'),
   owner: readText(body, 'repo.owner'),
   name: readText(body, 'repo.name'),
 })
 
-/** Reads the queue of a request (docs/reference/service.md, "Common fields"). */
 export const readQueueRef = (body: JsonObject): QueueRef => ({
   repo: readRepository(body),
   targetBranch: readText(body, 'targetBranch'),
 })
 
-/** Reads an integer from `min` to `max`, both inclusive. */
 export const readInteger = (body: JsonObject, path: string, min: number, max: number): number =>
   checkField(getField(body, path), path, integerField(min, max))
 
@@ -92,7 +87,6 @@ export const readInteger = (body: JsonObject, path: string, min: number, max: nu
 export const readPullRequestNumber = (body: JsonObject, min: 0 | 1 = 0): number =>
   readInteger(body, 'pr.number', min, maxPullRequestNumber)
 
-/** Reads a boolean; returns undefined if the field is absent. */
 export function readOptionalBoolean(body: JsonObject, path: string): boolean | undefined {
   const value = getField(body, path)
   return value === undefined ? undefined : checkField(value, path, booleanField)
@@ -110,7 +104,6 @@ export function readPriority(body: JsonObject): number | 'default' | undefined {
   return named ?? readInteger(body, 'priority', 0, 255)
 }
 
-/** Reads the targets that a pull request impacts (docs/reference/service.md, "setImpactedTargets"). */
 export function readTargets({ impactedTargets }: JsonObject): TargetSet {
   if (impactedTargets === 'ALL') return impactedTargets
   if (Array.isArray(impactedTargets) && impactedTargets.every(isString)) return new Set(impactedTargets)

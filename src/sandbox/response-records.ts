@@ -8,8 +8,6 @@ import { authors, titles } from './sample-texts.ts'
 import { createRandom, createUuid, pick } from './seed.ts'
 import type { SandboxTest } from './test-history.ts'
 
-/** The JSON records in responses. */
-
 const priorityNames = new Map([
   [0, 'urgent'],
   [10, 'high'],
@@ -32,11 +30,9 @@ export const getHeadBranch = (number: number): string => `pr-${number}`
 
 const seedPartsFor = ({ seed, repo }: Queue, number: number) => [seed, repositoryName(repo), number] as const
 
-/** Returns the invented title of a pull request. */
 export const getTitle = (queue: Queue, number: number): string =>
   pick(createRandom('title', ...seedPartsFor(queue, number))(), titles)
 
-/** Returns the invented author of a pull request. */
 const getAuthor = (queue: Queue, number: number): string =>
   pick(createRandom('author', ...seedPartsFor(queue, number))(), authors)
 
@@ -73,7 +69,6 @@ function formatSummary(
   }
 }
 
-/** Formats the record of a pull request (docs/reference/service.md, "getSubmittedPullRequest"). */
 export function formatPullRequest(
   queue: Queue,
   pullRequest: PullRequest,
@@ -132,9 +127,6 @@ const formatTimeline = (
 export const getTestBranch = ({ id, kind, tested: [first = 0] }: SandboxTestRun): string =>
   `trunk-merge/pr-${first}/${id}${kind === 'bisection' ? '-bisection' : ''}`
 
-/**
- * Formats the state and the settings of a queue (docs/reference/service.md, "getQueue" and "Queue settings").
- */
 export function formatQueueSettings(queue: Queue, { formatState }: Dialect): JsonObject {
   const { others, bisectionConcurrency, ...settings } = queue.settings
   return {

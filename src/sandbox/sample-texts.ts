@@ -7,14 +7,12 @@ export interface Area {
   readonly directory: string
   /** The end of the file names of its tests. */
   readonly suffix: string
-  /** Code owners of its tests. */
   readonly owners: readonly string[]
   readonly variants: NonEmptyList<string>
   readonly subjects: NonEmptyList<string>
   readonly behaviors: NonEmptyList<string>
 }
 
-/** The parts of the invented product. */
 export const areas: NonEmptyList<Area> = [
   {
     directory: 'web/cart',
@@ -107,7 +105,6 @@ export const areas: NonEmptyList<Area> = [
   },
 ]
 
-/** Why a test is healthy, flaky or broken. */
 export const healthReasons: Readonly<Record<'healthy' | 'flaky' | 'broken', NonEmptyList<string>>> = {
   healthy: ['No failure in the last 7 days'],
   flaky: [
@@ -118,7 +115,6 @@ export const healthReasons: Readonly<Record<'healthy' | 'flaky' | 'broken', NonE
   broken: ['Failed in most runs of the last day', 'Fails on the main branch'],
 }
 
-/** Messages of failed tests. */
 export const failureMessages: NonEmptyList<string> = [
   'Timeout: waited 5000 ms for the element to be visible',
   'AssertionError: expected 3 to be 2',
@@ -136,7 +132,6 @@ export const ticketUrlPrefixes: NonEmptyList<string> = [
   'https://acme.example/browse/CORE-',
 ]
 
-/** User names of pull request authors. */
 export const authors: NonEmptyList<string> = [
   'ada',
   'grace',
@@ -148,7 +143,6 @@ export const authors: NonEmptyList<string> = [
   'margaret',
 ]
 
-/** Titles of pull requests. */
 export const titles: NonEmptyList<string> = [
   'Fix the rounding of the cart',
   'Cache the suggestions of the search box',

@@ -16,7 +16,6 @@ import type { Scenario } from './scenarios.ts'
 import { statusError } from './status-error.ts'
 import { createFailingTests, type SandboxTest } from './test-history.ts'
 
-/** Identifies a queue: the branch that it merges into. */
 export interface QueueRef {
   readonly repo: Repository
   readonly targetBranch: string
@@ -31,7 +30,6 @@ export interface SandboxStateOptions {
   readonly speed: number
   readonly seed: number
   readonly scenario: Scenario
-  /** Queues in addition to the default queue. */
   readonly queues: readonly QueueRef[]
 }
 
@@ -45,7 +43,6 @@ export interface SandboxState {
   readonly reportedStates: Set<PullRequestState>
   /** Throws 400 for a state in upper case, if the scenario accepts lower case only in the hosted dialect. */
   checkStateCase(body: JsonObject): void
-  /** Lists all queues. */
   listQueues(): readonly Queue[]
   /** Lists all queues and the deleted queues as they were when they were deleted. */
   listQueuesWithDeleted(): readonly Queue[]
@@ -107,7 +104,6 @@ export function createSandboxState(
     return queue
   }
 
-  /** Creates a queue with the settings and the scheduled changes of the scenario. */
   const createInitialQueue = (ref: QueueRef) => {
     const { scheduledEvents } = createQueue(ref, scenario.settings ?? {})
     for (const { after, settings } of scenario.moments ?? [])

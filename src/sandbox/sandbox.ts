@@ -15,7 +15,6 @@ import { createService, defaultToken } from './service.ts'
  */
 const defaultOrg = 'acme'
 
-/** Options of a sandbox. */
 export interface SandboxOptions {
   /** 0, the default, is a free port. */
   readonly port?: number | undefined
@@ -27,11 +26,9 @@ export interface SandboxOptions {
   readonly scenario?: string | undefined
   /** `document` by default. */
   readonly dialect?: DialectName | undefined
-  /** Queues in addition to the default queue. */
   readonly queues?: readonly QueueRef[] | undefined
   /** The token that the service accepts; `sandbox` by default. */
   readonly token?: string | undefined
-  /** Returns the present time in milliseconds since 1970. */
   now(): number
   /**
    * Reads a scenario file; returns undefined if there is no such file. By default only built-in scenarios
@@ -40,14 +37,12 @@ export interface SandboxOptions {
   readScenario?(path: string): Promise<string | undefined>
 }
 
-/** A running sandbox, and the settings that a client needs for it. */
 export interface Sandbox extends RunningServer {
   readonly token: string
   /** The repository and branch of the default queue. */
   readonly repo: Repository
   readonly targetBranch: string
   readonly org: string
-  /** Reports the outcomes of the pull requests up to now. */
   report(): ScenarioReport
 }
 

@@ -66,7 +66,6 @@ function parseList<T>(
   return list.map((value, index) => parse(value, `${key}[${index}]`))
 }
 
-/** Calls `parse` and prefixes the message of an error with a name. */
 function withErrorPrefix<T>(name: string, parse: () => T): T {
   try {
     return parse()
@@ -123,7 +122,6 @@ function parseScript(value: Json, name: string): ScenarioScript {
   })
 }
 
-/** Parses an object that must have exactly the two fields `after` and `key`. */
 function parseTimed(value: Json, name: string, key: string) {
   const timed = requireObject(value, name, ['after', key])
   if (timed.after === undefined || timed[key] === undefined)

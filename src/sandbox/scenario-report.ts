@@ -10,7 +10,6 @@ export interface ScenarioReport {
   readonly cancelled: number
   /** Pull requests that were in PENDING_FAILURE at least once. */
   readonly held: number
-  /** Pull requests that are still in the queue. */
   readonly queued: number
   /** Outcomes of the scenario that no response has shown, in words: `a failed pull request`. */
   readonly unseen: readonly string[]
@@ -52,7 +51,6 @@ export function createScenarioReport(sandbox: SandboxState, scenario: Scenario):
 
 type ScenarioOutcome = 'merged' | 'failed' | 'cancelled' | 'held'
 
-/** Lists the outcomes that a scenario has for at least one pull request. */
 function listOutcomes({ scripts }: Scenario): readonly ScenarioOutcome[] {
   const results = scripts.flatMap(({ runs = [] }) => runs)
   const hasCancelOrPush = scripts.some(

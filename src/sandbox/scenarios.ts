@@ -95,15 +95,11 @@ const builtinScenarios: Readonly<Record<ScenarioName, Omit<Scenario, 'name'>>> =
   slow: { summary: 'Test runs take ten times as long; all pull requests merge.', scripts: [], stretch: 10 },
 }
 
-/**
- * Finds a built-in scenario (docs/reference/sandbox.md, "Scenarios"); returns undefined for an unknown name.
- */
 export function findScenario(name: string): Scenario | undefined {
   const known = scenarioNames.find(scenarioName => scenarioName === name)
   return known === undefined ? undefined : { name: known, ...builtinScenarios[known] }
 }
 
-/** Finds the script that applies to a pull request. */
 export const findScript = ({ scripts }: Scenario, number: number): ScenarioScript | undefined =>
   scripts.find(
     ({ pr, divisibleBy }) => pr === number || (divisibleBy !== undefined && number % divisibleBy === 0),

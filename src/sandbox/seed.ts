@@ -9,7 +9,6 @@ const digest = (parts: SeedParts) => createHash('sha256').update(JSON.stringify(
 export const createHex = (length: number, ...parts: SeedParts): string =>
   digest(parts).toString('hex').slice(0, length)
 
-/** Creates a UUID in the layout of version 4. */
 export function createUuid(...parts: SeedParts): string {
   const digits = createHex(32, ...parts)
   const third = `4${digits.slice(13, 16)}`

@@ -3,7 +3,6 @@ import { MergeqError, usageError } from '../errors.ts'
 import { createBodyReader } from './request-body-reader.ts'
 import { bodyTooLargeMessage, pathPrefix, type SandboxResponse, type SandboxService } from './service.ts'
 
-/** A server that accepts connections. */
 export interface RunningServer {
   readonly port: number
   /** The base URL of the service, with its path prefix: a value for `MERGEQ_BASE_URL`. */
@@ -53,7 +52,6 @@ export async function startServer(
   }
 }
 
-/** Starts to listen; returns the port. */
 function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {

@@ -11,21 +11,16 @@ import { createSandboxState, type SandboxState, type SandboxStateOptions } from 
 import { createUuid } from './seed.ts'
 import { statusError } from './status-error.ts'
 
-/** The token that a sandbox accepts by default. */
 export const defaultToken = 'sandbox'
 
-/** Options of the service. */
 export interface ServiceOptions extends SandboxStateOptions {
   /** The only token that the service accepts (docs/reference/service.md, "Authentication"). */
   readonly token: string
-  /** Returns the present time in milliseconds since 1970. */
   now(): number
 }
 
-/** An HTTP request. */
 export interface SandboxRequest {
   readonly method: string
-  /** The path without the query. */
   readonly path: string
   readonly query: ReadonlyMap<string, string>
   /** Headers by lower-case name. */
@@ -33,7 +28,6 @@ export interface SandboxRequest {
   readonly body: string
 }
 
-/** An HTTP response. */
 export interface SandboxResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -55,13 +49,10 @@ export interface SandboxService {
  */
 const sandboxHeader = 'x-mergeq-sandbox'
 
-/** The path prefix with the version of the API (docs/reference/service.md, "Requests"). */
 export const pathPrefix = '/v1'
 
-/** The message for a body over the limit of docs/reference/service.md, "Limits". */
 export const bodyTooLargeMessage = 'The body is larger than 20 MiB.'
 
-/** What the service needs to know about an operation. */
 interface OperationRules {
   readonly method: string
   readonly isChange: boolean

@@ -4,7 +4,6 @@ import { createEmptyQueue, type Queue } from './engine/queue.ts'
 import { defaultQueue } from './sandbox-state.ts'
 import { createRandom } from './seed.ts'
 
-/** The pull requests that are submitted to a simulated queue. */
 export interface SimulatedLoad {
   readonly prsPerHour: number
   /** Mean length of a test run. */
@@ -15,14 +14,12 @@ export interface SimulatedLoad {
   readonly seed: number
 }
 
-/** The settings of a simulated queue. */
 export interface SimulatedSetup {
   readonly concurrency: number
   /** Size of a batch; 1 disables batching. */
   readonly batch: number
 }
 
-/** The result of a simulation. */
 export interface SimulationResult extends SimulatedSetup {
   readonly submitted: number
   readonly merged: number
@@ -37,7 +34,6 @@ export interface SimulationResult extends SimulatedSetup {
   readonly ciMinutesPerMerge: number | null
 }
 
-/** The simplifications of the simulation, as texts for users. */
 export const simulationLimits: readonly string[] = [
   'pull requests arrive at random times with a constant rate, day and night, and are ready immediately',
   'all test runs take the same time, plus or minus 10%, and are never flaky',
@@ -116,7 +112,6 @@ const percentile = (sorted: readonly number[], share: number): number | null =>
 
 const roundToHundredths = (value: number): number => Math.round(value * 100) / 100
 
-/** Computes the result of a simulation from the transitions and the test runs of the queue. */
 export function simulationResult(
   queue: Queue,
   { weeks }: Pick<SimulatedLoad, 'weeks'>,

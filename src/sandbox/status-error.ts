@@ -7,9 +7,5 @@ const kindsByStatus = new Map<number, ErrorKind>([
   [503, 'unavailable'],
 ])
 
-/**
- * Creates the error that the service sends with this HTTP status and message
- * (docs/reference/service.md, "Error responses").
- */
 export const statusError = (status: number, message: string): MergeqError =>
   new MergeqError(kindsByStatus.get(status) ?? 'refused', message, { status })

@@ -4,13 +4,10 @@ import { createRandom, createUuid, pick, type SeedParts } from './seed.ts'
 
 const day = 86_400_000
 
-/** Length of the history in days. */
 const historyDays = 30
 
-/** Number of tests in a repository. */
 const testCount = 480
 
-/** A failure that a test has often (docs/reference/service.md, "Test records"). */
 interface CommonFailure {
   readonly summary: string
   readonly count: number
@@ -41,7 +38,6 @@ export interface SandboxTest {
   readonly pullRequestsImpacted7d: number
 }
 
-/** The parts of the name of a test. */
 interface TestName {
   readonly area: Area
   readonly subject: string

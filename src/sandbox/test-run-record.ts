@@ -48,7 +48,6 @@ function listTargets({ headCommits }: Queue, number: number): readonly string[] 
   return targets === 'ALL' ? [targets] : [...targets]
 }
 
-/** Formats a test run. The fields are those of docs/reference/service.md, "getMergeQueueTestingDetails". */
 export function formatTestRun(queue: Queue, run: SandboxTestRun, { formatTime }: Dialect): JsonObject {
   const { requiredStatuses, mode } = queue.settings
   const repositoryUrl = `https://${repositoryName(queue.repo)}`

@@ -69,7 +69,6 @@ const createPullRequest = ({ now }: Queue, number: number): PullRequest => ({
   lastRun: undefined,
 })
 
-/** Adds a pull request to the records of the queue, and schedules the events of its script. */
 function register(
   { pullRequests, scheduledEvents, scenario, timings, now }: Queue,
   pullRequest: PullRequest,
@@ -82,7 +81,6 @@ function register(
   if (cancelledAfter !== undefined) scheduledEvents.add(timeAfter(cancelledAfter), { type: 'cancel', number })
 }
 
-/** Removes a pull request from a list; returns whether the list contained it. */
 function removeFromList(list: PullRequest[], pullRequest: PullRequest): boolean {
   const index = list.indexOf(pullRequest)
   if (index >= 0) list.splice(index, 1)
@@ -100,14 +98,9 @@ function getQueued(queue: Queue, number: number): PullRequest {
   return pullRequest
 }
 
-/**
- * Cancels a pull request by number (docs/reference/service.md, "cancelPullRequest"). Throws 404 if the pull
- * request is not queued.
- */
 export const cancel = (queue: Queue, number: number): void =>
   cancelPullRequest(queue, getQueued(queue, number), 'it was cancelled')
 
-/** Cancels a pull request that is in the queue, whatever its state. */
 export function cancelPullRequest(queue: Queue, pullRequest: PullRequest, reason: string): void {
   if (queue.notReady.delete(pullRequest) || removeFromList(queue.waiting, pullRequest))
     changeState(queue, pullRequest, 'CANCELLED', reason)

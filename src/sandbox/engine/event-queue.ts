@@ -5,13 +5,11 @@ export interface EventQueue<T> {
   /** Returns the earliest time; Infinity when the queue is empty. */
   nextTime(): number
   add(time: number, value: T): void
-  /** Removes and returns the earliest value if its time is not after `now`; otherwise returns undefined. */
   takeDue(now: number): T | undefined
 }
 
 interface HeapItem<T> {
   readonly time: number
-  /** Number of items added before this one. */
   readonly sequence: number
   readonly value: T
 }

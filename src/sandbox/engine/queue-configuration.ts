@@ -10,10 +10,6 @@ import {
 } from '../field-types.ts'
 import { statusError } from '../status-error.ts'
 
-/**
- * The settings of a queue, under the names that the service uses
- * (docs/reference/service.md, "Queue settings").
- */
 export interface QueueSettings {
   readonly mode: 'single' | 'parallel'
   readonly concurrency: number
@@ -79,12 +75,10 @@ export const defaultSettings: QueueSettings = {
 
 const stateField = choiceField('running', 'paused', 'draining')
 
-/** Fields of an updateQueue body that are not settings (docs/reference/service.md, "Common fields"). */
 const otherFields = ['repo', 'targetBranch', 'pr']
 /** Settings of an updateQueue body that are not stored in QueueSettings under their own name. */
 const separateSettings = ['state', 'deleteRequiredStatuses']
 
-/** Whether updateQueue has a setting of this name. */
 export const isSetting = (name: string): boolean =>
   name !== 'others' && (separateSettings.includes(name) || Object.hasOwn(defaultSettings, name))
 

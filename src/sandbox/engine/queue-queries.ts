@@ -1,8 +1,5 @@
 import type { Batch, PullRequest, Queue, QueueState, RunKind, TargetSet } from './queue.ts'
 
-/** Functions that read a queue without changing it. */
-
-/** The states in which a pull request has left the queue. */
 export const finalStates: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']
 
 /**
@@ -45,10 +42,6 @@ export const listEnqueued = ({ batches, waiting }: Queue): readonly PullRequest[
   ...waiting,
 ]
 
-/**
- * Whether the queue contains no pull request, so that it can be deleted
- * (docs/reference/service.md, "deleteQueue").
- */
 export const isEmpty = ({ notReady, waiting, batches }: Queue): boolean =>
   notReady.size === 0 && waiting.length === 0 && batches.length === 0
 
@@ -100,7 +93,6 @@ export function findDependencies(queue: Queue, batch: Batch): Set<Batch> {
   return found
 }
 
-/** Lists the numbers of the pull requests in some batches. */
 export function listNumbers(batches: Iterable<Batch>): readonly number[] {
   const numbers: number[] = []
   for (const { members } of batches) for (const { number } of members) numbers.push(number)
@@ -119,7 +111,6 @@ export const listBatchesBuiltOn = (
   pullRequests: readonly PullRequest[],
 ): readonly Batch[] => batches.filter(({ builtOn }) => pullRequests.some(({ number }) => builtOn.has(number)))
 
-/** Returns the batch that contains a pull request; undefined if there is none. */
 export const findBatch = ({ batches }: Queue, pullRequest: PullRequest): Batch | undefined =>
   batches.find(({ members }) => members.includes(pullRequest))
 

@@ -7,10 +7,8 @@ import { defaultSettings, type QueueSettings } from './queue-configuration.ts'
 
 /** The data of a simulated merge queue. All times are milliseconds since 1970, all durations milliseconds. */
 
-/** State of a pull request (docs/reference/service.md, "Pull request states"). */
 export type PullRequestState = (typeof pullRequestStates)[number]
 
-/** State of a queue (docs/reference/service.md, "Queue states"). */
 export type QueueState = (typeof queueStates)[number]
 
 /**
@@ -25,7 +23,6 @@ export type RunKind = 'main' | 'bisection'
  */
 export type TargetSet = 'ALL' | ReadonlySet<string>
 
-/** The head commit of a pull request. */
 export interface HeadCommit {
   readonly sha: string
   /** Earlier head commits of the pull request, the oldest first. */
@@ -39,7 +36,6 @@ export interface HeadCommit {
  */
 export interface PullRequest {
   readonly number: number
-  /** Time of the latest submit. */
   submittedAt: number
   /** Time at which the pull request becomes mergeable, unless a push delays it. */
   mergeableAt: number
@@ -52,16 +48,13 @@ export interface PullRequest {
   /** 0 to 255; a lower number is tested first, and 0 is urgent. */
   priority: number
   usesDefaultPriority: boolean
-  /** Whether the pull request must be tested alone. */
   noBatch: boolean
   /** Number of test runs since the latest submit. */
   runCount: number
   lastRun: SandboxTestRun | undefined
 }
 
-/** A test run of a batch. */
 export interface SandboxTestRun {
-  /** A UUID. */
   readonly id: string
   readonly kind: RunKind
   /** Numbers of the pull requests whose result the run decides. */
@@ -69,7 +62,6 @@ export interface SandboxTestRun {
   /** Numbers of the pull requests ahead in the queue, not yet merged, whose changes the run includes. */
   readonly builtOn: readonly number[]
   readonly startedAt: number
-  /** Time at which the run ends if nothing cancels it. */
   readonly endsAt: number
   readonly result: ScriptedResult
   /** Whether the run is stopped by `testingTimeoutMinutes`. */
@@ -85,7 +77,6 @@ export interface Batch {
   readonly kind: RunKind
   /** Targets that the members impacted when the batch was created; later uploads do not change them. */
   readonly targets: TargetSet
-  /** The state of all members. */
   phase: 'PENDING' | 'TESTING' | 'TESTS_PASSED' | 'PENDING_FAILURE'
   /** The latest run; undefined before the first run and while the batch waits for a rerun. */
   run: SandboxTestRun | undefined
@@ -111,16 +102,11 @@ export interface Transition {
   readonly from: PullRequestState | undefined
   readonly to: PullRequestState
   readonly kind: RunKind
-  /** How long the pull request had been in the state `from`. */
   readonly timeInPreviousState: number
-  /** How long ago the pull request was last submitted. */
   readonly timeSinceSubmit: number
   readonly reason: string
 }
 
-/**
- * An event that a scenario schedules: a cancel or a push of a pull request, or a change of queue settings.
- */
 export type ScheduledEvent =
   | { readonly type: 'cancel' | 'push'; readonly number: number }
   | { readonly type: 'configure'; readonly settings: JsonObject }
@@ -191,7 +177,6 @@ export interface Queue {
   readonly transitions: Transition[]
 }
 
-/** Creates a queue that is running, has the default settings and contains no pull request. */
 export const createEmptyQueue = (
   options: Pick<Queue, 'repo' | 'targetBranch' | 'seed' | 'scenario' | 'timings' | 'now'>,
 ): Queue => ({

@@ -35,7 +35,6 @@ export const finishTests: Rule = queue => {
   return queue.now
 }
 
-/** Lists the members of a batch for which the scenario scripts a result of the current run. */
 const listScripted = (
   { scenario }: Queue,
   { members }: Batch,

@@ -12,7 +12,6 @@ import {
 
 /** Changes of pull requests and batches that actions and rules are made of. They happen at `queue.now`. */
 
-/** Changes the state of a pull request and adds the transition to the history. */
 export function changeState(
   queue: Queue,
   pullRequest: PullRequest,
@@ -45,7 +44,6 @@ export function enterPhase(queue: Queue, batch: Batch, phase: Batch['phase'], re
   for (const member of batch.members) changeState(queue, member, phase, reason, batch.kind)
 }
 
-/** Inserts a pull request into the waiting ones, at its position in the order of testing. */
 export function insertWaiting(queue: Queue, pullRequest: PullRequest): void {
   const { waiting } = queue
   let [low, high] = [0, waiting.length]
@@ -145,7 +143,6 @@ export function rerun(queue: Queue, batch: Batch, reason: string): void {
   enterPhase(queue, batch, 'PENDING', reason)
 }
 
-/** Removes batches from the queue and from the dependencies of the other batches. */
 export function removeBatches(queue: Queue, removed: readonly Batch[]): void {
   queue.batches = queue.batches.filter(batch => !removed.includes(batch))
   for (const { dependencies } of queue.batches) for (const batch of removed) dependencies.delete(batch)
