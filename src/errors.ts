@@ -85,10 +85,8 @@ export const exitCodeList: readonly (typeof exitCodesBySeverity)[number][] = [..
   (one, other) => one.code - other.code,
 )
 
-/** The signals that end mergeq, each with its exit code. */
 export const signalExitCodes = exitCodeList.filter(exitCode => 'signal' in exitCode)
 
-/** The kind of an error or of an exit code: a `kind` of `exitCodeList`. */
 export type ErrorKind = (typeof exitCodeList)[number]['kind']
 
 /**
@@ -106,21 +104,16 @@ export const exitCodeOf = (kind: ErrorKind): number =>
     exitCode => exitCode.kind === kind && !('signal' in exitCode && exitCode.signal !== 'SIGINT'),
   )?.code ?? 1
 
-/** Details of an error in addition to its message. */
 export interface ErrorDetails {
   /** What the user can do next. */
   readonly hint?: string
   /** The exit code, if it is not the code of the error's kind. */
   readonly exit?: number
-  /** The HTTP status of the response. */
   readonly status?: number
-  /** The name of the API operation. */
   readonly operation?: string
   /** The response, for a command that prints it on standard output in addition to the error. */
   readonly rawResponse?: Uint8Array
-  /** How many times the request was sent. */
   readonly attempts?: number
-  /** The request id from the service's response. */
   readonly requestId?: string
   /** The delay that the service requests before the next attempt, in seconds. */
   readonly retryAfter?: number
@@ -173,7 +166,6 @@ const permanentKinds: ReadonlySet<ErrorKind> = new Set(['auth', 'usage', 'intern
 export const isPermanent = ({ kind, details }: MergeqError): boolean =>
   details.overLimit === true || permanentKinds.has(kind)
 
-/** The hint of a usage error that has none of its own. */
 export const usageHint = 'To see the usage, run the command with --help.'
 
 /**
@@ -183,7 +175,6 @@ export const usageHint = 'To see the usage, run the command with --help.'
 export const isNotFound = ({ details }: MergeqError): boolean =>
   details.status === 404 && details.isWebPage !== true
 
-/** Returns the same error with further details, and with another message where one is given. */
 export const extendError = (
   { kind, message, details }: MergeqError,
   more: ErrorDetails,

@@ -127,12 +127,10 @@ function createAttemptTimer() {
   }
   return {
     signal: controller.signal,
-    /** Rejects when the signal is aborted. */
     expired,
     clear,
     abort: (reason: unknown) => controller.abort(reason),
     restart,
-    /** Runs `work` while the timer is stopped. */
     async withoutTimer<T>(work: () => Promise<T>): Promise<T> {
       const remaining = endsAt - performance.now()
       clear()

@@ -32,7 +32,6 @@ export async function createTrust(certificates: readonly string[]): Promise<Secu
   return secureContext
 }
 
-/** How connections are opened. */
 export interface ConnectOptions {
   /** Returns whether a host is this machine; a loopback host is never reached through a proxy. */
   isLoopback(hostname: string): boolean
@@ -47,15 +46,12 @@ export interface ConnectOptions {
 /** Connections to an address. The caller closes a pool that was created with `isFresh`. */
 export interface ConnectionPool {
   readonly dispatcher: Dispatcher
-  /** Returns the number of bytes received on all connections of the pool. */
   received(): number
-  /** Closes all connections of the pool. */
   close(): Promise<void>
 }
 
 /** A pool that may open one more connection to the proxy for each attempt. */
 interface ProxyPool extends ConnectionPool {
-  /** Allows another connection. */
   allow(): void
 }
 
@@ -66,7 +62,6 @@ interface ProxyPool extends ConnectionPool {
 export interface ConnectionPools {
   /** Returns the pool for an address; with `isFresh` a new pool whose connections are not shared. */
   poolFor(url: URL, isFresh: boolean): ConnectionPool
-  /** Closes the shared pools. */
   close(): Promise<void>
 }
 

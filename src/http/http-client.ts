@@ -13,7 +13,6 @@ import type { UndiciTransport } from './undici.ts'
 export type { HttpResponse }
 export { bypassesProxy, proxyFromEnvironment }
 
-/** The settings of an HTTP client. */
 export interface HttpClientOptions {
   readonly env: Environment
   readonly runtime: Runtime
@@ -26,19 +25,15 @@ export interface HttpClientOptions {
   readonly limit: number
   /** Cancels all requests; its reason is the error to show. */
   readonly interrupted: AbortSignal
-  /** Returns whether a host is this machine; a loopback host is never reached through a proxy. */
   isLoopback(hostname: string): boolean
-  /** Reports a retry and its reason to the user. */
   notify(text: string): Promise<void>
 }
 
-/** How a request is sent. */
 interface SendOptions {
   readonly token: string | undefined
   /** Returns the time limit of the attempt that begins now, in milliseconds, without the upload. */
   timeout(): number
   readonly retryPolicy: RetryPolicy
-  /** Called when an attempt begins. */
   onAttempt(): void
   /**
    * Returns whether a 2xx response is complete; a truncated response and a web page are retried like a
@@ -52,7 +47,6 @@ interface SendOptions {
   readonly sink?: BodySink | undefined
 }
 
-/** A client that sends HTTP requests to the service. */
 export interface HttpClient {
   /**
    * Sends a request and repeats it where docs/reference/network.md, "Retries", allows: a read after any

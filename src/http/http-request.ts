@@ -4,12 +4,9 @@ export interface RequestBody {
   readonly bytes: number
 }
 
-/** An HTTP request as plain data, with everything that the HTTP client needs to send it. */
 export interface HttpRequest {
-  /** The name of the operation, for messages. */
   readonly operation: string
   readonly method: string
-  /** The absolute address, with its query. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   /** Whether the client adds the token, or `headers` holds another credential already, or there is none. */

@@ -10,7 +10,6 @@ export interface Preconnect {
    * failed: the connector then opens a new one.
    */
   adopt(...request: readonly [connect: Connector, ...Parameters<Connector>]): boolean
-  /** Closes the connection. */
   drop(): void
 }
 

@@ -2,7 +2,6 @@
  * When and how often requests are retried (docs/reference/network.md, "Delays"). Delays are in milliseconds.
  */
 export interface RetryPolicy {
-  /** The maximum number of retries of a request. */
   readonly maxRetries: number
   /** The maximum number of retries of all requests of a client together. */
   readonly maxRetriesPerClient: number
@@ -19,7 +18,6 @@ export interface RetryPolicy {
   reasonFor(status: number, isChange: boolean): string | undefined
 }
 
-/** Returns the retry policy with at most `maxRetries` retries of a request. */
 export const createRetryPolicy = (maxRetries: number): RetryPolicy => ({
   maxRetries,
   maxRetriesPerClient: 10,
@@ -34,7 +32,6 @@ export const createRetryPolicy = (maxRetries: number): RetryPolicy => ({
   },
 })
 
-/** Returns the same policy with at most `maxRetries` retries of a request. */
 export const limitRetries = (policy: RetryPolicy, maxRetries: number): RetryPolicy => ({
   ...policy,
   maxRetries: Math.min(policy.maxRetries, maxRetries),

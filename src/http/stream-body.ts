@@ -11,7 +11,6 @@ export interface BodySink {
   begin(start: ResponseStart): void
   /** Writes the next piece. Resolves to false when the reader needs no more pieces. */
   write(chunk: Uint8Array): Promise<boolean>
-  /** Marks the end of the body. */
   end(): Promise<void>
 }
 

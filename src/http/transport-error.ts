@@ -15,7 +15,6 @@ export interface TransportError {
   readonly error: MergeqError
 }
 
-/** The facts about a request that the message of its network error uses. */
 export interface RequestInfo {
   readonly operation: string
   readonly host: string
@@ -25,7 +24,6 @@ export interface RequestInfo {
   readonly began: boolean
   /** The time limit of the attempt, in milliseconds. */
   readonly limit: number
-  /** The version of Node. */
   readonly node: string
 }
 
