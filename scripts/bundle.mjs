@@ -29,12 +29,11 @@ const withoutChildProcesses = {
 export const inputOptions = {
   platform: 'node',
   transform: { target: 'node20.18', define: { MERGEQ_VERSION: JSON.stringify(version) } },
-  // Five parts of packages are replaced:
+  // Four parts of packages are replaced:
   // - Undici's HTTP/2 client, which no connection here uses, loads node:http2: 6 of 62 ms of CPU for a request.
   // - Undici's SOCKS client: a SOCKS proxy is refused before a connection is made.
   // - Conf's validator of schemas, which no settings file here has: 41 KB of the package.
   // - Undici's parser of HTTP/1.1 is there twice, the second time for processors with SIMD: 25 KB of the package.
-  // - Env-ci runs git with execa: no variable of a CI system needs it, and nothing in the checkout may be run.
   resolve: {
     alias: {
       './client-h2.js': false,
@@ -42,7 +41,6 @@ export const inputOptions = {
       './socks5-proxy-agent': false,
       'ajv/dist/2020.js': false,
       'ajv-formats': false,
-      execa: false,
     },
   },
   plugins: [withoutChildProcesses],

@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '../api/yield-to-event-loop.ts'
 import type { ParsedArgs } from '../config/args.ts'
+import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { type Config, type ResolveOptions, resolveSettings } from '../config/config.ts'
-import { isContinuousIntegration } from '../config/continuous-integration.ts'
 import { isJsonFormat } from '../domain/output-formats.ts'
 import type { Host } from '../host/host.ts'
 import { shouldColor } from '../output/color.ts'

@@ -1,5 +1,5 @@
 import type { ParsedArgs } from '../config/args.ts'
-import { isContinuousIntegration } from '../config/continuous-integration.ts'
+import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import { isJsonFormat } from '../domain/output-formats.ts'
 import { isMergeqError, toMergeqError } from '../errors.ts'

@@ -1,4 +1,4 @@
-import { isContinuousIntegration } from '../config/continuous-integration.ts'
+import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { textWidth } from '../output/text-width.ts'

@@ -1,6 +1,6 @@
 import { callOperation } from '../api/call.ts'
 import { incompleteListError, type PaginationEnd, type Paginator } from '../api/pagination.ts'
-import { isContinuousIntegration } from '../config/continuous-integration.ts'
+import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { pluralize } from '../domain/format.ts'
 import { type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'

@@ -1,5 +1,4 @@
 import type { Environment } from '../host/host.ts'
-import type { ResolvedValue } from './setting-source.ts'
 
 /**
  * A CI system: the variables that hold each fact about a job. A text of several names, separated by spaces,
@@ -40,20 +39,6 @@ export interface CiSystem {
    * has the permissions of the base repository in any case.
    */
   readonly fork?: (env: Environment) => Readonly<Record<'head' | 'base' | 'run', string>> | undefined
-}
-
-/** The facts that a CI job states; unknown facts are undefined. */
-export type CiInfo = Readonly<
-  Record<
-    'repo' | 'address' | 'head' | 'base' | 'defaultBranch' | 'pr' | 'sha' | 'forkedRun',
-    ResolvedValue | undefined
-  >
-> & {
-  /** The name of the CI system, for messages. */
-  readonly title: string
-  readonly isPullRequest: boolean
-  /** Whether `sha` may be a merge commit instead of the head commit of the pull request. */
-  readonly isShaUncertain: boolean
 }
 
 const isSet = (env: Environment, ...names: readonly string[]): boolean =>
@@ -167,3 +152,21 @@ const ciSystems: readonly CiSystem[] = [
 /** Returns the CI system that sets one of its markers, or undefined. */
 export const findCiSystem = (env: Environment): CiSystem | undefined =>
   ciSystems.find(({ markers }) => isSet(env, ...markers.split(' ')))
+
+/** Variables that other CI systems set in their jobs; some of these systems do not set CI. */
+const otherMarkers = [
+  'CF_PAGES',
+  'CODEBUILD_BUILD_ID',
+  'DISTELLI_APPNAME',
+  'JB_SPACE_EXECUTION_NUMBER',
+  'TEAMCITY_VERSION',
+  'bamboo_agentId',
+]
+
+/**
+ * Returns whether the process runs in a CI job. In a job nothing is prompted for and nothing is redrawn,
+ * workflow commands in output are disabled, and the variables of the job are read. CI counts unless it is
+ * empty, `0` or `false`; the variable of a CI system counts unless it is empty.
+ */
+export const isContinuousIntegration = (env: Environment): boolean =>
+  !/^(?:|0|false)$/i.test(env.CI ?? '') || findCiSystem(env) !== undefined || isSet(env, ...otherMarkers)

@@ -4,13 +4,26 @@ import { usageError } from '../errors.ts'
 import type { Environment, Files, Host } from '../host/host.ts'
 import { get, type Json } from '../json.ts'
 import { parseUrl } from '../url.ts'
-import { type CiInfo, type CiSystem, findCiSystem } from './ci-systems.ts'
-import { isContinuousIntegration } from './continuous-integration.ts'
+import { type CiSystem, findCiSystem } from './ci-systems.ts'
 import { countParents, withoutTokens } from './run-git.ts'
 import type { SettingKey } from './setting-definitions.ts'
 import { type ResolvedValue, type SettingSource, toResolvedValue } from './setting-source.ts'
 
 type OptionalValue = ResolvedValue | undefined
+
+/** The facts that a CI job states; unknown facts are undefined. */
+type CiInfo = Readonly<
+  Record<
+    'repo' | 'address' | 'head' | 'base' | 'defaultBranch' | 'pr' | 'sha' | 'forkedRun',
+    ResolvedValue | undefined
+  >
+> & {
+  /** The name of the CI system, for messages. */
+  readonly title: string
+  readonly isPullRequest: boolean
+  /** Whether `sha` may be a merge commit instead of the head commit of the pull request. */
+  readonly isShaUncertain: boolean
+}
 
 const anyText = /^(.+)$/s
 /** Matches the branch of a ref: `x` in `refs/heads/x` and in `x`; tags and pull requests do not match. */
@@ -85,14 +98,11 @@ async function readSystem(system: CiSystem, env: Environment, files: Files): Pro
 /** Returns the host of an address or of a host. */
 const hostOf = (server = ''): string => parseUrl(server)?.host || server
 
-/** Returns the facts about the CI job, or undefined outside CI. */
-async function readCi({ env: hostEnv, files, runtime }: Host): Promise<CiInfo | undefined> {
+/** Returns the facts about the CI job; undefined outside the jobs of the known systems. */
+async function readCi({ env: hostEnv, files }: Host): Promise<CiInfo | undefined> {
   const env = withoutTokens(hostEnv)
   const system = findCiSystem(env)
-  if (system !== undefined) return readSystem(system, env, files)
-  if (!isContinuousIntegration(env)) return undefined
-  const { readEnvCi } = await import('./other-ci-systems.ts')
-  return readEnvCi(env, runtime.nullDevice)
+  return system && readSystem(system, env, files)
 }
 
 /** Matches the test branches of the merge queue, and of the merge queue of GitHub. */

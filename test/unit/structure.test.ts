@@ -188,7 +188,6 @@ const packages: Readonly<Record<string, string>> = {
   'lossless-json': 'json-text',
   conf: 'config',
   'proper-lockfile': 'config',
-  'env-ci': 'config',
   'git-url-parse': 'config',
   yaml: 'commands',
   sax: 'commands',

@@ -1,5 +1,5 @@
 import type { ServiceClient, ServiceLogger } from '../../api/service-client.ts'
-import { isContinuousIntegration } from '../../config/continuous-integration.ts'
+import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { formatAge } from '../../domain/format.ts'
 import { createAlternateScreen } from '../../output/alternate-screen.ts'
 import { shouldColor } from '../../output/color.ts'

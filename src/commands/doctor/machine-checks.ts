@@ -1,5 +1,5 @@
 import { isLoopback } from '../../config/base-url.ts'
-import { isContinuousIntegration } from '../../config/continuous-integration.ts'
+import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import type { AccessProblem } from '../../config/file-access.ts'
 import { readGitVersion } from '../../config/run-git.ts'
 import type { SettingKey } from '../../config/setting-definitions.ts'

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import { reportErrors } from '../../../cli/report-results.ts'
-import { isContinuousIntegration } from '../../../config/continuous-integration.ts'
+import { isContinuousIntegration } from '../../../config/ci-systems.ts'
 import type { FailingCheck } from '../../../domain/explain/test-run.ts'
 import { pluralize } from '../../../domain/format.ts'
 import { isJsonFormat } from '../../../domain/output-formats.ts'
